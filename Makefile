@@ -1,0 +1,50 @@
+# surefoot: `make run` and `make test` work from nothing (python3 3.11 or 3.12 with venv, make, git).
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+# The first of these that exists and is 3.11 or 3.12 (or any newer python3: everything but planning).
+PYTHON ?= $(shell for p in python3.12 python3.11 python3; do \
+	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+WORKERS ?= auto
+
+.PHONY: run test test-full lint browser lock install clean
+
+run: install
+	@$(BIN)/surefoot run stand
+
+test: install
+	@$(BIN)/pytest -m "not slow" -n $(WORKERS) tests
+
+test-full: install
+	@$(BIN)/pytest -n $(WORKERS) tests
+
+lint: install
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+browser: ## needs root: installs Debian's chromium and the GL libraries with apt
+	@echo "make browser: installs chromium and GL libraries with apt-get; needs root"
+	@if command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1; then \
+		echo "chromium is already here"; \
+	elif [ "$$(id -u)" -ne 0 ]; then \
+		echo "make browser: not root; run: sudo make browser" >&2; exit 1; \
+	else \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q chromium libgl1 libegl1 libosmesa6; \
+	fi
+
+install: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "surefoot needs python3 3.11 or newer with venv (apt: python3 python3-venv)" >&2; exit 2; }
+	@echo "creating $(VENV) with $(PYTHON) and installing the locked packages (once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+lock: install ## pin the newest versions that pyproject.toml allows
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade \
+		--no-emit-index-url --no-header --no-annotate -o requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info

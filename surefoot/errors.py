@@ -1,0 +1,129 @@
+"""The errors that surefoot raises: what was wrong, where, with what evidence, and what to do next.
+
+Every error that a user can cause is a `SurefootError`. The command line prints it without a traceback and
+leaves with the error's `exit_code`; a program can read `evidence` and `next_step`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "FileFormatError",
+    "MissingMeshError",
+    "ModelError",
+    "NotSupportedError",
+    "ScenarioError",
+    "ShapeError",
+    "SimulationError",
+    "SurefootError",
+    "UnknownNameError",
+    "one_of",
+]
+
+
+class SurefootError(Exception):
+    """Base of all errors that carry evidence and a next step.
+
+    Args:
+        message: One sentence: what was wrong.
+        evidence: The offending values by name, shown below the message.
+        next_step: One sentence: what the user can do.
+        file: The file in which it was found.
+        line: The line in that file, counted from 1.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        evidence: Mapping[str, Any] | None = None,
+        next_step: str = "",
+        file: str | Path | None = None,
+        line: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.evidence = dict(evidence or {})
+        self.next_step = next_step
+        self.file = None if file is None else str(file)
+        self.line = line
+
+    @property
+    def place(self) -> str:
+        """`file:line`, as far as known."""
+        if self.file is None:
+            return "" if self.line is None else f"line {self.line}"
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def with_place(self, file: str | Path | None = None, line: int | None = None) -> SurefootError:
+        """Fill in the place where it is not known yet; returns the same error."""
+        if self.file is None and file is not None:
+            self.file = str(file)
+        if self.line is None:
+            self.line = line
+        return self
+
+    def __str__(self) -> str:
+        head = f"{self.place}: {self.message}" if self.place else self.message
+        facts = [f"  {name}: {value}" for name, value in self.evidence.items()]
+        step = [f"  next: {self.next_step}"] if self.next_step else []
+        return "\n".join([head, *facts, *step])
+
+
+class FileFormatError(SurefootError):
+    """A file is truncated, foreign, too large, or says something that cannot be read."""
+
+
+class ModelError(SurefootError):
+    """A robot description contradicts itself or physics."""
+
+
+class MissingMeshError(ModelError):
+    """A mesh that a robot description names does not exist."""
+
+
+class ShapeError(SurefootError):
+    """An array has the wrong shape or holds values that are not finite."""
+
+
+class UnknownNameError(SurefootError):
+    """A robot, joint, frame, scenario or option of that name does not exist."""
+
+
+class ScenarioError(SurefootError):
+    """A scenario or side file has a wrong key, type or value."""
+
+
+class NotSupportedError(SurefootError):
+    """The request is understood and not available here, for a stated reason."""
+
+
+class SimulationError(SurefootError):
+    """A simulation could not go on; what was computed so far is kept."""
+
+    exit_code = 1
+
+
+def one_of(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for a wrong name, with the nearest right ones.
+
+    Args:
+        kind: What the name should denote, e.g. "robot".
+        name: The name that was given.
+        known: The names that exist.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
+    listing = ", ".join(names[:30]) + (", …" if len(names) > 30 else "")
+    return UnknownNameError(
+        f"there is no {kind} `{name}`" + (f"; {hint}" if hint else ""),
+        evidence={} if near else {"known": listing or "none"},
+        next_step=f"use one of the {kind} names that exist" if not near else "",
+    )

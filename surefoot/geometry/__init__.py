@@ -1,0 +1,20 @@
+"""Shapes and polygons. This room takes placements and never sees a robot."""
+
+from surefoot.geometry.meshes import load_vertices
+from surefoot.geometry.polygon import convex_hull, is_rectangle
+from surefoot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere, surface_points
+
+__all__ = [
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Ellipsoid",
+    "Mesh",
+    "Plane",
+    "Shape",
+    "Sphere",
+    "convex_hull",
+    "is_rectangle",
+    "load_vertices",
+    "surface_points",
+]

@@ -1,0 +1,121 @@
+"""Collision and visual shapes, each in its own frame with its centre at the origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.geometry.meshes import load_vertices
+
+__all__ = ["Box", "Capsule", "Cylinder", "Ellipsoid", "Mesh", "Plane", "Shape", "Sphere", "surface_points"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball of `radius` [m]."""
+
+    radius: float
+
+
+@dataclass(frozen=True)
+class Box:
+    """A cuboid with full edge lengths `size` = (x, y, z) [m]."""
+
+    size: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder along z: `radius` and full `length` [m]."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder along z with half balls on its ends; `length` [m] is that of the cylindrical part."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """An ellipsoid with half axes `radii` = (x, y, z) [m]."""
+
+    radii: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The half space below z = 0 of its frame."""
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Triangles from a file, or given by their vertices.
+
+    Args:
+        path: The file, or "" if the vertices are given.
+        scale: Factor per axis.
+        points: Vertices [m], (n, 3), already scaled; only where there is no file.
+    """
+
+    path: str = ""
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    points: Array | None = field(default=None, compare=False, repr=False)
+
+    def vertices(self) -> Array:
+        """The scaled vertices, (n, 3) [m]; read from the file when first asked for."""
+        return self.points if self.points is not None else load_vertices(self.path, self.scale)
+
+
+Shape = Sphere | Box | Cylinder | Capsule | Ellipsoid | Plane | Mesh
+
+
+def surface_points(shape: Shape, around: int = 32) -> Array:
+    """Points on the surface whose hull is the shape, or lies within 0.5 % of the radius of it.
+
+    Args:
+        shape: A bounded shape (a plane has no such points).
+        around: Number of points on each circle of round shapes.
+
+    Returns:
+        (n, 3) [m], in the frame of the shape.
+    """
+    turn = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
+    ring = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(around)])
+    match shape:
+        case Box(size):
+            corners = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
+            return corners * np.array(size)
+        case Sphere(radius):
+            return radius * _ball(around)
+        case Ellipsoid(radii):
+            return _ball(around) * np.array(radii)
+        case Cylinder(radius, length):
+            half = np.array([0.0, 0.0, 0.5 * length])
+            return np.vstack([radius * ring + half, radius * ring - half])
+        case Capsule(radius, length):
+            half = np.array([0.0, 0.0, 0.5 * length])
+            ball = radius * _ball(around)
+            return np.vstack([ball[ball[:, 2] >= 0] + half, ball[ball[:, 2] <= 0] - half])
+        case Mesh():
+            return shape.vertices()
+        case Plane():
+            return np.zeros((0, 3))
+
+
+def _ball(around: int) -> Array:
+    """Points on the unit sphere on circles of latitude, poles included."""
+    rows = []
+    for latitude in np.linspace(-0.5 * np.pi, 0.5 * np.pi, around // 2 + 1):
+        turn = np.linspace(0.0, 2.0 * np.pi, around if abs(latitude) < 1.57 else 1, endpoint=False)
+        c = np.cos(latitude)
+        rows.append(np.column_stack([c * np.cos(turn), c * np.sin(turn), np.full(len(turn), np.sin(latitude))]))
+    return np.vstack(rows)

@@ -1,0 +1,295 @@
+"""One algorithm text for numbers and for symbols.
+
+Algorithms are written in plain numpy array code and call these functions where numpy alone would not do. Numbers are
+float arrays; symbols are numpy *object* arrays whose entries are `Symbol`s, CasADi SX scalars (or floats, for entries
+that are known). Shapes, slices, `@` and `.T` are numpy's in both cases, so the text that runs on numbers is the text
+that is traced. SX folds exact zeros and ones while tracing.
+
+    x = ops.symbols("x", 3)            # object array of symbols
+    f = ops.function("f", [x], [R(x)]) # a CasADi function of it
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "Symbol",
+    "absolute",
+    "arccos",
+    "arctan2",
+    "array",
+    "concatenate",
+    "cos",
+    "cross",
+    "dot",
+    "exp",
+    "eye",
+    "function",
+    "is_symbolic",
+    "less",
+    "log",
+    "maximum",
+    "minimum",
+    "norm",
+    "sin",
+    "solve",
+    "sqrt",
+    "stack",
+    "symbols",
+    "tan",
+    "to_sx",
+    "where",
+    "zeros",
+]
+
+Array = NDArray[Any]
+
+
+class Symbol:
+    """A scalar expression: a CasADi SX that numpy leaves alone, so that object arrays of it behave as arrays.
+
+    (A bare SX answers `float_array * sx` with an SX matrix in place of an array.)
+
+    Args:
+        sx: The 1 × 1 CasADi expression.
+    """
+
+    __slots__ = ("sx",)
+
+    def __init__(self, sx: Any) -> None:
+        self.sx = sx
+
+    def __add__(self, other: Any) -> Any:
+        return _lift(other, lambda y: self.sx + y)
+
+    def __radd__(self, other: Any) -> Any:
+        return _lift(other, lambda y: y + self.sx)
+
+    def __sub__(self, other: Any) -> Any:
+        return _lift(other, lambda y: self.sx - y)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _lift(other, lambda y: y - self.sx)
+
+    def __mul__(self, other: Any) -> Any:
+        return _lift(other, lambda y: self.sx * y)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _lift(other, lambda y: y * self.sx)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _lift(other, lambda y: self.sx / y)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _lift(other, lambda y: y / self.sx)
+
+    def __pow__(self, other: Any) -> Any:
+        return _lift(other, lambda y: self.sx**y)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _lift(other, lambda y: y**self.sx)
+
+    def __lt__(self, other: Any) -> Any:
+        return _lift(other, lambda y: self.sx < y)
+
+    def __le__(self, other: Any) -> Any:
+        return _lift(other, lambda y: self.sx <= y)
+
+    def __gt__(self, other: Any) -> Any:
+        return _lift(other, lambda y: self.sx > y)
+
+    def __ge__(self, other: Any) -> Any:
+        return _lift(other, lambda y: self.sx >= y)
+
+    def __neg__(self) -> Symbol:
+        return Symbol(-self.sx)
+
+    def __pos__(self) -> Symbol:
+        return self
+
+    def __abs__(self) -> Symbol:
+        return Symbol(self.sx.fabs())
+
+    def __bool__(self) -> bool:
+        raise TypeError("the truth of a symbol is not known while tracing; use ops.where(condition, yes, no)")
+
+    def __repr__(self) -> str:
+        return f"Symbol({self.sx})"
+
+
+def _lift(other: Any, combine: Callable[[Any], Any]) -> Any:
+    """Combine with a scalar; arrays are numpy's business."""
+    if isinstance(other, np.ndarray) and other.ndim:
+        return NotImplemented
+    return Symbol(combine(_sx(other)))
+
+
+def _sx(value: Any) -> Any:
+    value = value[()] if isinstance(value, np.ndarray) else value
+    return value.sx if isinstance(value, Symbol) else float(value)
+
+
+def is_symbolic(*values: Any) -> bool:
+    """Whether any of the values is a symbol or an array of them."""
+    return any(_holds_symbol(value) for value in values)
+
+
+def _holds_symbol(values: Any) -> bool:
+    if isinstance(values, np.ndarray):
+        return values.dtype == object
+    if isinstance(values, list | tuple):
+        return any(_holds_symbol(value) for value in values)
+    return isinstance(values, Symbol)
+
+
+def array(values: Any) -> Array:
+    """Nested lists of scalars as a float array, or as an object array if one of them is a symbol."""
+    return np.array(values, dtype=object if _holds_symbol(values) else float)
+
+
+def zeros(shape: int | tuple[int, ...], like: Any = 0.0) -> Array:
+    """Zeros, ready to be assigned entries of the kind of `like`."""
+    return np.zeros(shape, dtype=object if is_symbolic(like) else float)
+
+
+def eye(n: int, like: Any = 0.0) -> Array:
+    """The n × n identity, ready to be assigned entries of the kind of `like`."""
+    return np.eye(n).astype(object if is_symbolic(like) else float)
+
+
+def stack(parts: Sequence[Any], axis: int = 0) -> Array:
+    """`numpy.stack` for numbers and symbols mixed."""
+    return np.stack([np.asarray(part) for part in parts], axis=axis)
+
+
+def concatenate(parts: Sequence[Any], axis: int = 0) -> Array:
+    """`numpy.concatenate` for numbers and symbols mixed."""
+    return np.concatenate([np.asarray(part) for part in parts], axis=axis)
+
+
+def _elementwise(on_numbers: Callable[..., Any], on_sx: Callable[..., Any], arity: int, doc: str) -> Callable[..., Any]:
+    """A function that maps numbers by numpy and symbols entry by entry."""
+
+    def one(*scalars: Any) -> Any:
+        if any(isinstance(x, Symbol) for x in scalars):
+            return Symbol(on_sx(*(_sx(x) for x in scalars)))
+        return float(on_numbers(*(float(x) for x in scalars)))
+
+    on_objects = np.frompyfunc(one, arity, 1)
+
+    def apply(*values: Any) -> Any:
+        return on_objects(*values) if is_symbolic(*values) else on_numbers(*values)
+
+    apply.__doc__ = doc
+    return apply
+
+
+def _casadi(name: str) -> Callable[..., Any]:
+    def call(*values: Any) -> Any:
+        import casadi
+
+        return getattr(casadi, name)(*values)
+
+    return call
+
+
+sin = _elementwise(np.sin, _casadi("sin"), 1, "Elementwise sine.")
+cos = _elementwise(np.cos, _casadi("cos"), 1, "Elementwise cosine.")
+tan = _elementwise(np.tan, _casadi("tan"), 1, "Elementwise tangent.")
+exp = _elementwise(np.exp, _casadi("exp"), 1, "Elementwise exponential.")
+log = _elementwise(np.log, _casadi("log"), 1, "Elementwise natural logarithm.")
+sqrt = _elementwise(np.sqrt, _casadi("sqrt"), 1, "Elementwise square root.")
+absolute = _elementwise(np.abs, _casadi("fabs"), 1, "Elementwise absolute value.")
+arccos = _elementwise(np.arccos, _casadi("acos"), 1, "Elementwise arc cosine.")
+arctan2 = _elementwise(np.arctan2, _casadi("atan2"), 2, "Elementwise angle of the point (second, first).")
+minimum = _elementwise(np.minimum, _casadi("fmin"), 2, "Elementwise smaller value.")
+maximum = _elementwise(np.maximum, _casadi("fmax"), 2, "Elementwise larger value.")
+
+
+def less(a: Any, b: Any) -> Any:
+    """Elementwise a < b, for `where` (the sign `<` serves numbers and single symbols, not arrays of symbols)."""
+    return np.less(a, b, dtype=object) if is_symbolic(a, b) else np.less(a, b)
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """`yes` where the condition holds, else `no`; both are evaluated, so keep both finite."""
+    if not is_symbolic(condition, yes, no):
+        return np.where(condition, yes, no)[()]
+
+    def pick(c: Any, a: Any, b: Any) -> Any:
+        return Symbol(_casadi("if_else")(_sx(c), _sx(a), _sx(b))) if isinstance(c, Symbol) else (a if c else b)
+
+    return np.frompyfunc(pick, 3, 1)(condition, yes, no)
+
+
+def dot(a: Any, b: Any) -> Any:
+    """Inner product of two vectors."""
+    return np.asarray(a) @ np.asarray(b)
+
+
+def cross(a: Any, b: Any) -> Array:
+    """Cross product a × b of 3-vectors."""
+    a, b = np.asarray(a), np.asarray(b)
+    return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def norm(a: Any) -> Any:
+    """Euclidean length of a vector."""
+    a = np.asarray(a)
+    return sqrt(a @ a) if is_symbolic(a) else float(np.linalg.norm(a))
+
+
+def solve(matrix: Any, right: Any) -> Array:
+    """X in `matrix @ X = right`.
+
+    Symbols are solved by Gauss elimination without pivoting: meant for matrices that are positive definite or
+    triangular, which is what the algorithms of this package need.
+    """
+    matrix, right = np.asarray(matrix), np.asarray(right)
+    if not is_symbolic(matrix, right):
+        return np.linalg.solve(matrix, right)
+    a = matrix.astype(object).copy()
+    b = right.astype(object).reshape(len(a), -1).copy()
+    for k in range(len(a)):
+        for i in range(k + 1, len(a)):
+            factor = a[i, k] / a[k, k]
+            a[i, k:] = a[i, k:] - factor * a[k, k:]
+            b[i] = b[i] - factor * b[k]
+    for k in reversed(range(len(a))):
+        b[k] = (b[k] - a[k, k + 1 :] @ b[k + 1 :]) / a[k, k] if k + 1 < len(a) else b[k] / a[k, k]
+    return b.reshape(right.shape)
+
+
+def symbols(name: str, shape: int | tuple[int, ...]) -> Array:
+    """An object array of fresh symbols called name_0, name_1, … in row order."""
+    import casadi
+
+    count = math.prod(shape) if isinstance(shape, tuple) else shape
+    flat = np.empty(count, dtype=object)
+    flat[:] = [Symbol(casadi.SX.sym(f"{name}_{i}")) for i in range(count)]
+    return flat.reshape(shape)
+
+
+def to_sx(values: ArrayLike | Any) -> Any:
+    """A CasADi SX matrix with the entries of an array (vectors become columns)."""
+    import casadi
+
+    values = np.asarray(values)
+    rows = values.reshape(len(values), math.prod(values.shape[1:])) if values.ndim else values.reshape(1, 1)
+    if not rows.size:
+        return casadi.SX(*rows.shape)
+    flat = [casadi.SX(_sx(entry)) for entry in rows.T.ravel()]
+    return casadi.reshape(casadi.vertcat(*flat), *rows.shape)
+
+
+def function(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    """The CasADi function from arrays of symbols to traced arrays."""
+    import casadi
+
+    return casadi.Function(name, [to_sx(x) for x in inputs], [to_sx(y) for y in outputs])

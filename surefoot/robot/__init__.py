@@ -1,0 +1,27 @@
+"""Robots: links, joints, contact surfaces, drives, loops; readers and the zoo."""
+
+from surefoot.robot.assemble import Parts
+from surefoot.robot.contacts import ContactSurface
+from surefoot.robot.drives import Drive
+from surefoot.robot.findings import Finding
+from surefoot.robot.links import Geometry, Joint, Link, NamedFrame, placement
+from surefoot.robot.loops import Coupling, Loop
+from surefoot.robot.robot import Limits, Robot
+from surefoot.robot.tree import Tree
+
+__all__ = [
+    "ContactSurface",
+    "Coupling",
+    "Drive",
+    "Finding",
+    "Geometry",
+    "Joint",
+    "Limits",
+    "Link",
+    "Loop",
+    "NamedFrame",
+    "Parts",
+    "Robot",
+    "Tree",
+    "placement",
+]

@@ -1,0 +1,193 @@
+"""Contact surfaces from the collision shapes of end links.
+
+In the home posture, every end body (one that carries no further joint) whose lowest point is near the lowest of all is
+taken as a foot, and so is a body with further joints (a foot with a toe) if it touches the same floor. Its sole is the plane that supports its shapes from below; what lies within 5 mm of that plane spans
+the surface: a point, a line, a rectangle or a polygon.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+
+from surefoot.geometry import Capsule, Cylinder, Shape, Sphere, convex_hull, is_rectangle, surface_points
+from surefoot.robot.contacts import ContactKind, ContactSurface
+from surefoot.robot.links import Geometry, placement
+from surefoot.robot.robot import Robot
+
+__all__ = ["end_bodies", "find_contacts", "height_on_ground", "lowest_points", "shapeless_end_links"]
+
+Array = NDArray[np.float64]
+_FLAT = 0.005  # what lies this near to the supporting plane belongs to the sole [m]
+_POINT = 0.03  # soles smaller than this are points [m]
+_LINE = 0.012  # soles narrower than this are lines [m]
+_SIMPLIFY = 0.002  # corners that stick out by less are dropped [m]
+_TILT = np.cos(np.deg2rad(35.0))  # how far a sole may be tilted in the home posture
+
+
+def end_bodies(robot: Robot) -> list[int]:
+    """Bodies that carry no further joint, as indices into the tree."""
+    return sorted(set(range(robot.tree.n)) - {int(p) for p in robot.tree.parents})
+
+
+def shapeless_end_links(robot: Robot) -> list[str]:
+    """Names of end bodies without any collision shape."""
+    carriers = {_body_of(robot, item.link) for item in robot.collisions}
+    return [robot.tree.body_names[i] for i in end_bodies(robot) if i not in carriers]
+
+
+def find_contacts(robot: Robot, q: Array) -> tuple[ContactSurface, ...]:
+    """The surfaces on which the robot stands in a posture; none for a robot that is fixed to the world.
+
+    Args:
+        robot: The robot.
+        q: (nq,) the posture; its base should be upright.
+    """
+    if robot.base != "floating":
+        return ()
+    frames = _frame_placements(robot, q)
+    ends = set(end_bodies(robot))
+    clouds: dict[int, list[tuple[Geometry, Array]]] = {}
+    for item in robot.collisions:
+        body = _body_of(robot, item.link)
+        points = lowest_points(item.shape, frames[item.link] @ item.placement)
+        if body > 0 and len(points):
+            clouds.setdefault(body, []).append((item, points))
+    if not clouds:
+        return ()
+    lows = {body: min(points[:, 2].min() for _, points in cloud) for body, cloud in clouds.items()}
+    floor = min(lows.values())
+    reach = max(0.03, 0.05 * (max(frame[2, 3] for frame in frames.values()) - floor))
+    feet = [body for body in sorted(clouds) if lows[body] <= floor + (reach if body in ends else _FLAT)]
+    return tuple(_surface(clouds[body], frames) for body in feet)
+
+
+def height_on_ground(robot: Robot, q: Array, contacts: tuple[ContactSurface, ...]) -> float:
+    """How far to lift the base so that the lowest contact corner lies on z = 0 [m].
+
+    Args:
+        robot: The robot.
+        q: (nq,) the posture.
+        contacts: The surfaces; with none, the base stays where it is.
+    """
+    if not contacts:
+        return 0.0
+    frames = _frame_placements(robot, q)
+    heights = [(frames[c.frame] @ c.placement @ np.append(corner, 1.0))[2] for c in contacts for corner in c.corners]
+    return -float(min(heights))
+
+
+def _frame_placements(robot: Robot, q: Array) -> dict[str, Array]:
+    """T_world_frame by name; the base pose is as it stands in q."""
+    return robot.placements(pin.normalize(robot.model, q))
+
+
+def _body_of(robot: Robot, link: str) -> int:
+    return int(robot.model.frames[robot.frame_id(link)].parentJoint) - 1
+
+
+def lowest_points(shape: Shape, T_world_shape: Array) -> Array:
+    """Points of a shape among which its lowest ones are exact, (n, 3) in world [m].
+
+    Args:
+        shape: A bounded shape.
+        T_world_shape: Its placement, (4, 4).
+    """
+    down = -T_world_shape[2, :3]  # world's −z in the frame of the shape
+    match shape:
+        case Sphere(radius):
+            local = radius * down[None, :]
+        case Capsule(radius, length):
+            ends = np.array([[0.0, 0.0, 0.5 * length], [0.0, 0.0, -0.5 * length]])
+            local = ends + radius * down
+        case Cylinder(radius, length) if np.hypot(down[0], down[1]) > 1e-6:
+            side = np.array([down[0], down[1], 0.0]) / np.hypot(down[0], down[1])
+            ends = np.array([[0.0, 0.0, 0.5 * length], [0.0, 0.0, -0.5 * length]])
+            local = np.vstack([surface_points(shape), ends + radius * side])
+        case _:
+            local = surface_points(shape)
+    return local @ T_world_shape[:3, :3].T + T_world_shape[:3, 3]
+
+
+def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array]) -> ContactSurface:
+    """The surface of one foot from its points in world."""
+    lowest = min(cloud, key=lambda pair: float(pair[1][:, 2].min()))[0]
+    link = lowest.link
+    points = np.vstack([points for _, points in cloud])
+    normal = _sole_normal(points)
+    near = points[points @ normal <= (points @ normal).min() + _FLAT]
+    T_world_contact = _contact_frame(normal, near, frames[link][:3, 3])
+    flat = (near - T_world_contact[:3, 3]) @ T_world_contact[:3, :3]
+    kind, corners, turn = _classify(flat[:, :2])
+    T_world_contact = T_world_contact @ turn
+    radius = lowest.shape.radius if isinstance(lowest.shape, Sphere | Capsule) else 0.0
+    friction = next((item.friction for item, _ in cloud if item.friction is not None), 0.7)
+    return ContactSurface(
+        name=link,
+        frame=link,
+        kind=kind,
+        placement=np.linalg.inv(frames[link]) @ T_world_contact,
+        corners=corners,
+        friction=friction,
+        radius=radius if kind == "point" else 0.0,
+    )
+
+
+def _sole_normal(points: Array) -> Array:
+    """Normal of the plane that supports the points from below, pointing up; world's z where there is none."""
+    up = np.array([0.0, 0.0, 1.0])
+    if len(points) < 4:
+        return up
+    try:
+        hull = ConvexHull(points)
+    except QhullError:  # flat or straight sets of points have no volume
+        return up
+    outward = hull.equations[:, :3]
+    below = outward[:, 2] < -_TILT
+    if not below.any():
+        return up
+    corners = points[hull.simplices[below]]
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    same = outward[below] @ outward[below].T > np.cos(np.deg2rad(2.0))  # facets of one face, up to 2°
+    face = same[int(np.argmax(same @ areas))]
+    normal = -(areas[face] @ outward[below][face])
+    return normal / np.linalg.norm(normal)
+
+
+def _contact_frame(normal: Array, near: Array, link_origin: Array) -> Array:
+    """T_world_contact: z along the normal, x forward, origin below the link's origin if that is over the sole."""
+    x = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
+    x /= np.linalg.norm(x)
+    rotation = np.column_stack([x, np.cross(normal, x), normal])
+    low = float((near @ normal).min())
+    middle = 0.5 * (near.min(axis=0) + near.max(axis=0))
+    spread = near.max(axis=0) - near.min(axis=0)
+    over = bool((np.abs(link_origin - middle)[:2] <= 0.5 * spread[:2]).all())
+    origin = link_origin if over else middle
+    return placement(origin + (low - origin @ normal) * normal, rotation)
+
+
+def _classify(flat: Array) -> tuple[ContactKind, Array, Array]:
+    """Kind, corners in the contact frame, and how the frame is moved for it (4, 4)."""
+    hull = convex_hull(flat, tolerance=_SIMPLIFY)
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    if (high - low < _POINT).all():
+        middle = 0.5 * (low + high)
+        return "point", np.zeros((1, 3)), placement((*middle, 0.0))
+    if (high - low < _LINE).any() or len(hull) < 3:
+        return _line(flat)
+    kind: ContactKind = "rectangle" if is_rectangle(hull, tolerance=_SIMPLIFY) else "polygon"
+    return kind, np.column_stack([hull, np.zeros(len(hull))]), placement()
+
+
+def _line(flat: Array) -> tuple[ContactKind, Array, Array]:
+    """A line along y of a contact frame that is turned and moved to its middle."""
+    middle = 0.5 * (flat.min(axis=0) + flat.max(axis=0))
+    _, _, axes = np.linalg.svd(flat - flat.mean(axis=0), full_matrices=False)
+    y = axes[0] if axes[0][1] >= 0 else -axes[0]
+    half = float(np.abs((flat - middle) @ y).max())
+    rotation = np.array([[y[1], y[0], 0.0], [-y[0], y[1], 0.0], [0.0, 0.0, 1.0]])
+    corners = np.array([[0.0, -half, 0.0], [0.0, half, 0.0]])
+    return "line", corners, placement((*middle, 0.0), rotation)

@@ -1,0 +1,83 @@
+"""What ties a tree to itself: closed chains and couplings of joint positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.errors import ModelError
+from surefoot.robot.links import placement
+
+__all__ = ["Coupling", "Loop", "resolve_couplings"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Two frames whose relative motion is tied in some directions.
+
+    Args:
+        name: Unique among the loops.
+        frame_a: First frame (link) name.
+        frame_b: Second frame (link) name; "universe" for the world.
+        placement_a: T of the tied frame in `frame_a`, (4, 4).
+        placement_b: T of the tied frame in `frame_b`, (4, 4).
+        directions: Which of (x, y, z, rx, ry, rz) of the tied frame on a are held.
+    """
+
+    name: str
+    frame_a: str
+    frame_b: str
+    placement_a: Array = field(default_factory=placement, compare=False)
+    placement_b: Array = field(default_factory=placement, compare=False)
+    directions: tuple[bool, bool, bool, bool, bool, bool] = (True, True, True, True, True, True)
+
+    @property
+    def size(self) -> int:
+        """Number of tied directions."""
+        return sum(self.directions)
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """q_joint = offset + ratio · q_source, for one-axis joints.
+
+    Args:
+        joint: The joint that follows.
+        source: The joint that leads.
+        ratio: n in q_i = c + n q_j.
+        offset: c in q_i = c + n q_j [rad] or [m].
+    """
+
+    joint: str
+    source: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+def resolve_couplings(couplings: Sequence[Coupling]) -> tuple[Coupling, ...]:
+    """Couplings whose source leads freely: a chain a → b → c becomes a → c.
+
+    Raises:
+        ModelError: A joint follows itself, or two sources.
+    """
+    by_joint = {item.joint: item for item in couplings}
+    if len(by_joint) < len(couplings):
+        raise ModelError("a joint follows two others", evidence={"couplings": [c.joint for c in couplings]})
+    out = []
+    for item in couplings:
+        ratio, offset, source, seen = item.ratio, item.offset, item.source, {item.joint}
+        while source in by_joint:
+            if source in seen:
+                raise ModelError(f"joint `{item.joint}` follows itself", evidence={"chain": sorted(seen)})
+            seen.add(source)
+            upper = by_joint[source]
+            ratio, offset, source = ratio * upper.ratio, offset + ratio * upper.offset, upper.source
+        if source in seen:
+            raise ModelError(f"joint `{item.joint}` follows itself", evidence={"chain": sorted(seen)})
+        out.append(Coupling(item.joint, source, ratio, offset))
+    return tuple(out)

@@ -1,0 +1,212 @@
+"""`Robot`: the one description that every room shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.errors import ShapeError, one_of
+from surefoot.robot.contacts import ContactSurface
+from surefoot.robot.drives import Drive
+from surefoot.robot.findings import Finding
+from surefoot.robot.links import Geometry, Link, NamedFrame
+from surefoot.robot.loops import Coupling, Loop
+from surefoot.robot.tree import Tree
+
+__all__ = ["Limits", "Robot"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds, infinite where there is none.
+
+    Args:
+        lower: (nq,) position [rad] or [m].
+        upper: (nq,) position [rad] or [m].
+        velocity: (nv,) [rad/s] or [m/s].
+        effort: (nv,) [N m] or [N].
+    """
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A robot, frozen: made by `surefoot.load` or `Robot.from_tree`.
+
+    Configurations `q` and velocities `v` are laid out as Pinocchio has them (floating base: xyz and quaternion xyzw;
+    twist in the base frame, linear first).
+
+    Args:
+        name: Its name.
+        model: The Pinocchio model; treat it as read-only.
+        tree: The same as plain frozen arrays.
+        base: "floating", "planar" or "fixed".
+        limits: Bounds on q, v and torques.
+        neutral: (nq,) the configuration of zero joint positions.
+        home: (nq,) a standing or resting posture, feet on z = 0.
+        contacts: Contact surfaces by name.
+        drives: Motors and gears, in the order of the commands u.
+        loops: Closed chains.
+        couplings: q_i = c + n q_j that a controller or engine must hold (empty after `mimic="reduce"`).
+        collisions: Collision shapes.
+        visuals: Shapes to look at.
+        frames: Frames that were added to the links.
+        notes: What the reader dropped or doubts.
+        source: The file that it came from, or "".
+    """
+
+    name: str
+    model: pin.Model = field(compare=False, repr=False)
+    tree: Tree = field(compare=False, repr=False)
+    base: str
+    limits: Limits = field(compare=False, repr=False)
+    neutral: Array = field(compare=False, repr=False)
+    home: Array = field(compare=False, repr=False)
+    contacts: Mapping[str, ContactSurface] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    drives: tuple[Drive, ...] = field(default=(), repr=False)
+    loops: tuple[Loop, ...] = field(default=(), repr=False)
+    couplings: tuple[Coupling, ...] = field(default=(), repr=False)
+    collisions: tuple[Geometry, ...] = field(default=(), repr=False)
+    visuals: tuple[Geometry, ...] = field(default=(), repr=False)
+    frames: tuple[NamedFrame, ...] = field(default=(), repr=False)
+    notes: tuple[Finding, ...] = field(default=(), repr=False)
+    source: str = ""
+
+    @classmethod
+    def from_tree(cls, name: str, links: Sequence[Link], base: str = "fixed", **extras: Any) -> Robot:
+        """A robot from links in code.
+
+        Args:
+            name: Its name.
+            links: The links, each with its joint; the first link without joint hangs on the base.
+            base: Joint of links without joint: "floating", "planar" or "fixed".
+            **extras: `frames`, `contacts`, `drives`, `loops`, `couplings`, `home` (joint positions by name),
+                `mimic`, as in `surefoot.robot.assemble.assemble`.
+        """
+        from surefoot.robot.assemble import assemble_links
+
+        return assemble_links(name, links, base, **extras)
+
+    @property
+    def nq(self) -> int:
+        """Size of q."""
+        return int(self.model.nq)
+
+    @property
+    def nv(self) -> int:
+        """Size of v."""
+        return int(self.model.nv)
+
+    @property
+    def nu(self) -> int:
+        """Size of the command: one entry for each driven degree of freedom."""
+        return len(self.driven)
+
+    @cached_property
+    def mass(self) -> float:
+        """Total mass [kg]."""
+        return float(self.tree.masses.sum())
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, the base joint included, in the order of q."""
+        return self.tree.joint_names
+
+    @cached_property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of the frames: joints, links and added ones."""
+        return tuple(str(frame.name) for frame in self.model.frames)
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of the links, also of those that a fixed joint holds."""
+        return tuple(str(f.name) for f in self.model.frames if f.type == pin.FrameType.BODY)
+
+    @cached_property
+    def driven(self) -> NDArray[np.int64]:
+        """(nu,) the entries of v that the drives act on, in the order of `drives`."""
+        rows: list[int] = []
+        for drive in self.drives:
+            i = self.joint_index(drive.joint)
+            rows.extend(range(int(self.tree.v_index[i]), int(self.tree.v_index[i]) + self.tree.nv_of(i)))
+        return np.array(rows, dtype=np.int64)
+
+    def joint_index(self, name: str) -> int:
+        """Index of a joint in the tree, by name."""
+        if name not in self.tree.joint_names:
+            raise one_of("joint", name, self.tree.joint_names)
+        return self.tree.joint_names.index(name)
+
+    def frame_id(self, name: str) -> int:
+        """Pinocchio's index of a frame; a link goes before a joint of the same name."""
+        if not self.model.existFrame(name):
+            raise one_of("frame", name, self.frame_names)
+        if self.model.existFrame(name, pin.FrameType.BODY):
+            return int(self.model.getFrameId(name, pin.FrameType.BODY))
+        return next(i for i, frame in enumerate(self.model.frames) if frame.name == name)
+
+    def q_of(self, positions: Mapping[str, float], base: ArrayLike | None = None) -> Array:
+        """A configuration from joint positions by name; joints left out stay neutral.
+
+        Args:
+            positions: One-axis joints: position [rad] or [m].
+            base: The first entries of q (7 for a floating, 4 for a planar base); neutral if left out.
+        """
+        q = np.array(self.neutral)
+        for name, value in positions.items():
+            i = self.joint_index(name)
+            start, kind = int(self.tree.q_index[i]), self.tree.kinds[i]
+            if self.tree.nv_of(i) != 1:
+                raise ShapeError(f"joint `{name}` is {kind}; one number does not place it")
+            q[start : start + self.tree.nq_of(i)] = [np.cos(value), np.sin(value)] if kind == "continuous" else [value]
+        if base is not None:
+            values = np.asarray(base, dtype=float)
+            q[: len(values)] = values
+        return q
+
+    def placements(self, q: ArrayLike) -> dict[str, Array]:
+        """T_world_frame (4, 4) of every frame, by name.
+
+        Args:
+            q: (nq,) configuration.
+        """
+        data = self.model.createData()
+        pin.framesForwardKinematics(self.model, data, self.checked_q(q))
+        out = {str(f.name): data.oMf[i].homogeneous for i, f in enumerate(self.model.frames)}
+        bodies = {
+            str(f.name): data.oMf[i].homogeneous
+            for i, f in enumerate(self.model.frames)
+            if f.type == pin.FrameType.BODY
+        }
+        return out | bodies
+
+    def checked_q(self, q: ArrayLike) -> Array:
+        """The configuration as floats, or a clear error for a wrong shape, NaN or quaternions that are not unit."""
+        values = np.asarray(q, dtype=float)
+        if values.shape != (self.nq,):
+            raise ShapeError(f"q has shape {values.shape}, `{self.name}` needs ({self.nq},)")
+        if not np.isfinite(values).all():
+            raise ShapeError("q is not finite", evidence={"entries": np.flatnonzero(~np.isfinite(values)).tolist()})
+        if not pin.isNormalized(self.model, values, 1e-6):
+            raise ShapeError(
+                "q holds a quaternion or (cos, sin) pair that is not of unit length",
+                next_step="normalise it, and check the layout: quaternions are xyzw, after the position",
+            )
+        return values
+
+    def replace(self, **changes: Any) -> Robot:
+        """A copy with some fields changed."""
+        return replace(self, **changes)
