@@ -150,7 +150,8 @@ def _holds_symbol(values: Any) -> bool:
 
 def array(values: Any) -> Array:
     """Nested lists of scalars as a float array, or as an object array if one of them is a symbol."""
-    return np.array(values, dtype=object if _holds_symbol(values) else float)
+    found = np.array(values)
+    return found if found.dtype == object else found.astype(float, copy=False)
 
 
 def zeros(shape: int | tuple[int, ...], like: Any = 0.0) -> Array:
@@ -219,6 +220,8 @@ def less(a: Any, b: Any) -> Any:
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
     """`yes` where the condition holds, else `no`; both are evaluated, so keep both finite."""
+    if isinstance(condition, bool | np.bool_) and np.shape(yes) == np.shape(no):
+        return yes if condition else no
     if not is_symbolic(condition, yes, no):
         return np.where(condition, yes, no)[()]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
@@ -46,6 +46,7 @@ class Parts:
         home_base: First entries of q at home; None to put the feet on z = 0.
         notes: What the reader has to say.
         source: The file.
+        adjust_drives: From the drives and the joint names to the final drives.
     """
 
     collisions: tuple[Geometry, ...] = ()
@@ -59,6 +60,7 @@ class Parts:
     home_base: Sequence[float] | None = None
     notes: tuple[Finding, ...] = field(default=())
     source: str = ""
+    adjust_drives: Callable[[tuple[Drive, ...], Sequence[str]], tuple[Drive, ...]] | None = None
 
 
 def assemble_links(
@@ -106,6 +108,8 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
         raise one_of("mimic mode", mimic, MIMIC_MODES)
     couplings = _checked_couplings(model, parts.couplings) if mimic != "free" else ()
     drives = _drives(model, parts.drives, {item.joint for item in couplings})
+    if parts.adjust_drives is not None:
+        drives = parts.adjust_drives(drives, [str(name) for name in model.names][1:])
     for drive in drives:
         _set_armature(model, drive)
     tree = tree_of_model(model)
@@ -129,7 +133,8 @@ def _with_home_and_contacts(robot: Robot, parts: Parts) -> Robot:
         robot.frame_id(contact.frame)
     contacts = MappingProxyType({contact.name: contact for contact in found})
     if parts.home_base is None and robot.base == "floating":
-        posture[2] += height_on_ground(robot, posture, found)
+        up = robot.tree.placements[0, :3, :3].T @ np.array([0.0, 0.0, 1.0])
+        posture[:3] += height_on_ground(robot, posture, found) * up
     return robot.replace(contacts=contacts, home=_read_only(posture))
 
 

@@ -53,12 +53,13 @@ def find_contacts(robot: Robot, q: Array) -> tuple[ContactSurface, ...]:
     for item in robot.collisions:
         body = _body_of(robot, item.link)
         points = lowest_points(item.shape, frames[item.link] @ item.placement)
-        if body > 0 and len(points):
+        if len(points):
             clouds.setdefault(body, []).append((item, points))
     if not clouds:
         return ()
     lows = {body: min(points[:, 2].min() for _, points in cloud) for body, cloud in clouds.items()}
     floor = min(lows.values())
+    clouds.pop(0, None)  # a robot that lies on its root body stands on nothing else
     reach = max(0.03, 0.05 * (max(frame[2, 3] for frame in frames.values()) - floor))
     feet = [body for body in sorted(clouds) if lows[body] <= floor + (reach if body in ends else _FLAT)]
     return tuple(_surface(clouds[body], frames) for body in feet)
@@ -116,13 +117,13 @@ def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array]) -> C
     lowest = min(cloud, key=lambda pair: float(pair[1][:, 2].min()))[0]
     link = lowest.link
     points = np.vstack([points for _, points in cloud])
-    normal = _sole_normal(points)
+    is_round = isinstance(lowest.shape, Sphere | Capsule)
+    normal = np.array([0.0, 0.0, 1.0]) if is_round else _sole_normal(points)
     near = points[points @ normal <= (points @ normal).min() + _FLAT]
     T_world_contact = _contact_frame(normal, near, frames[link][:3, 3])
     flat = (near - T_world_contact[:3, 3]) @ T_world_contact[:3, :3]
     kind, corners, turn = _classify(flat[:, :2])
     T_world_contact = T_world_contact @ turn
-    radius = lowest.shape.radius if isinstance(lowest.shape, Sphere | Capsule) else 0.0
     friction = next((item.friction for item, _ in cloud if item.friction is not None), 0.7)
     return ContactSurface(
         name=link,
@@ -131,7 +132,7 @@ def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array]) -> C
         placement=np.linalg.inv(frames[link]) @ T_world_contact,
         corners=corners,
         friction=friction,
-        radius=radius if kind == "point" else 0.0,
+        radius=lowest.shape.radius if kind == "point" and isinstance(lowest.shape, Sphere | Capsule) else 0.0,
     )
 
 

@@ -21,7 +21,7 @@ class SingularParametersError(SurefootError):
 def cross_sign(frame: Frame) -> float:
     """The sign of the cross-product term in a rate map: -1 for ω in body axes, +1 for ω in world axes.
 
-    Body and world forms of a rate map are transposes of each other's rotation, so only this sign differs.
+    ω_world = R ω_body turns one form of a rate map into the other; in each of them only this sign changes.
     """
     if frame not in _CROSS_SIGN:
         raise one_of("frame of angular velocity", str(frame), _CROSS_SIGN)

@@ -27,6 +27,7 @@ def stumpff(order: int, x: Any) -> Any:
         order: 0 to 5.
         x: The squared angle θ² ≥ 0, rad².
     """
+    x = x if ops.is_symbolic(x) else float(x)
     small = ops.less(x, _SWITCH)
     near = _series(order, ops.where(small, x, 0.0))
     far = _closed(order, ops.where(small, _SWITCH, x))

@@ -1,0 +1,100 @@
+"""What controllers, engines and estimators promise each other. None of them imports another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Protocol, runtime_checkable
+
+from surefoot.errors import ShapeError
+from surefoot.motion.checks import Array, finite_array
+from surefoot.motion.state import State
+
+__all__ = ["Command", "Controller", "Engine", "Estimator"]
+
+
+@dataclass(frozen=True, eq=False)
+class Command:
+    """What the drives shall do until the next command; one entry for each driven degree of freedom (`robot.driven`).
+
+    The drive applies torque + kp (position − q) + kd (velocity − v); what is None does not take part. `torque` alone is
+    torque control, `position` with gains is position control, all together is position control with feedforward.
+
+    Args:
+        torque: (nu,) [N m] or [N].
+        position: (nu,) joint positions [rad] or [m] to go to; needs `kp`.
+        velocity: (nu,) [rad/s] or [m/s]; needs `kd`. Without it `kd` damps towards rest.
+        kp: (nu,) [N m/rad] or [N/m], ≥ 0.
+        kd: (nu,) [N m s/rad] or [N s/m], ≥ 0.
+    """
+
+    torque: Array | None = None
+    position: Array | None = None
+    velocity: Array | None = None
+    kp: Array | None = None
+    kd: Array | None = None
+
+    def __post_init__(self) -> None:
+        sizes = set()
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is not None:
+                checked = finite_array(value, (None,), f"`{item.name}` of a command")
+                object.__setattr__(self, item.name, checked)
+                sizes.add(len(checked))
+        self._require(len(sizes) == 1, f"a command needs arrays of one length, got lengths {sorted(sizes)}")
+        self._require((self.position is None) == (self.kp is None), "`position` and `kp` of a command come together")
+        self._require(self.velocity is None or self.kd is not None, "`velocity` of a command needs `kd`")
+        for name in ("kp", "kd"):
+            gain = getattr(self, name)
+            self._require(gain is None or bool((gain >= 0.0).all()), f"`{name}` of a command is negative")
+
+    @staticmethod
+    def _require(holds: bool, message: str) -> None:
+        if not holds:
+            raise ShapeError(message)
+
+    @property
+    def size(self) -> int:
+        """nu, the number of driven degrees of freedom."""
+        return next(len(v) for item in fields(self) if (v := getattr(self, item.name)) is not None)
+
+
+@runtime_checkable
+class Controller(Protocol):
+    """Decides what the drives do. Pure apart from its own memory."""
+
+    def command(self, t: float, state: State) -> Command:
+        """The command at time t [s] in a (measured or estimated) state."""
+        ...
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Moves a robot by physics, or is one."""
+
+    @property
+    def state(self) -> State:
+        """The state now."""
+        ...
+
+    def reset(self, state: State) -> None:
+        """Begin again from a state."""
+        ...
+
+    def step(self, command: Command) -> State:
+        """Go on by one tick under a command; returns the new state."""
+        ...
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """From sensors to a state. Keeps its own memory."""
+
+    def reset(self, state: State) -> None:
+        """Begin again from a state."""
+        ...
+
+    def update(self, t: float, measurements: Mapping[str, Array]) -> State:
+        """The best guess of the state at time t [s] from named sensor readings."""
+        ...

@@ -1,0 +1,199 @@
+"""URDF → model: our own scan first, then Pinocchio on exactly what was scanned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+import pinocchio as pin
+
+from surefoot.errors import ModelError
+from surefoot.robot.build import MAX_BODIES, root_joint
+from surefoot.robot.links import Joint, JointKind, Link
+from surefoot.robot.loops import Coupling
+from surefoot.robot.native_stderr import caught_stderr
+from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
+from surefoot.robot.urdf_shapes import origin_of
+from surefoot.robot.xml_guard import Element, numbers, parse_xml, read_bytes
+
+__all__ = ["clean_urdf", "require_sound", "scan_file", "urdf_couplings", "urdf_links", "urdf_model", "without_subtree"]
+
+
+def scan_file(path: str | Path) -> UrdfDocument:
+    """Read and scan a URDF file; defects are listed in the document, not raised.
+
+    Raises:
+        FileFormatError: Not readable, not XML, or too large.
+    """
+    return scan_urdf(parse_xml(read_bytes(path), path), str(path))
+
+
+def require_sound(document: UrdfDocument) -> None:
+    """Raise the first defect of a document, with the others as evidence."""
+    errors = document.errors
+    if errors:
+        first, more = errors[0], errors[1:]
+        evidence = {f"line {item.line}": item.message for item in more[:8]}
+        if len(more) > 8:
+            evidence["…"] = f"{len(more) - 8} more"
+        raise ModelError(
+            first.message, evidence=evidence, file=document.file, line=first.line,
+            next_step=f"repair the file; `surefoot check {document.file}` lists everything",
+        )  # fmt: skip
+
+
+def urdf_model(document: UrdfDocument, base: str) -> pin.Model:
+    """The Pinocchio model of a sound URDF, mimics not applied.
+
+    Args:
+        document: The scanned URDF.
+        base: "floating", "planar" or "fixed".
+
+    Raises:
+        ModelError: The document has defects, or Pinocchio reads something else than what stands in the file.
+    """
+    require_sound(document)
+    if len(document.links) > MAX_BODIES:
+        raise ModelError(f"{len(document.links)} links are more than {MAX_BODIES}", file=document.file)
+    joint = root_joint(base)
+    text = clean_urdf(document)
+    with caught_stderr() as printed:
+        try:
+            model = pin.buildModelFromXML(text) if joint is None else pin.buildModelFromXML(text, joint)
+        except (ValueError, RuntimeError) as error:
+            raise ModelError(
+                "Pinocchio refuses the model", file=document.file, evidence={"reason": error, "printed": printed}
+            ) from error
+    _require_same(document, model, printed)
+    return model
+
+
+def _require_same(document: UrdfDocument, model: pin.Model, printed: list[str]) -> None:
+    """The model holds every joint and all the mass of the file: nothing was dropped on the way."""
+    moving = [name for name, joint in document.joints.items() if joint.attributes["type"] != "fixed"]
+    lost = [name for name in moving if not model.existJointName(name)]
+    expected = sum(_mass(link) for link in document.links.values())
+    got = sum(inertia.mass for inertia in model.inertias)
+    if lost or not np.isclose(got, expected, rtol=1e-9, atol=1e-12):
+        raise ModelError(
+            "Pinocchio read something else than what stands in the file",
+            evidence={"lost joints": lost[:8], "mass in file": expected, "mass in model": got, "printed": printed[:5]},
+            file=document.file,
+        )
+
+
+def _mass(link: Element) -> float:
+    inertial = link.first("inertial")
+    mass = inertial.first("mass") if inertial else None
+    return (numbers(mass.attributes["value"], 1) or [0.0])[0] if mass else 0.0
+
+
+def clean_urdf(document: UrdfDocument) -> str:
+    """The URDF reduced to what a model needs (no shapes, no extensions), numbers letter by letter as in the file."""
+    parts = [f"<robot name={quoteattr(document.name)}>"]
+    for name, link in document.links.items():
+        inertial = link.first("inertial")
+        parts.append(f"<link name={quoteattr(name)}>{_copy(inertial) if inertial else ''}</link>")
+    for name, joint in document.joints.items():
+        head = f"<joint name={quoteattr(name)} type={quoteattr(joint.attributes['type'])}>"
+        inner = "".join(
+            _copy(child) for tag in ("origin", "parent", "child", "axis", "limit", "dynamics") if (child := joint.first(tag))
+        )
+        parts.append(f"{head}{inner}</joint>")
+    return "\n".join([*parts, "</robot>"])
+
+
+def _copy(element: Element) -> str:
+    attributes = "".join(f" {key}={quoteattr(value)}" for key, value in element.attributes.items())
+    return f"<{element.tag}{attributes}>{''.join(_copy(child) for child in element.children)}</{element.tag}>"
+
+
+def urdf_couplings(document: UrdfDocument) -> tuple[Coupling, ...]:
+    """The `mimic` elements of moving joints that follow moving joints."""
+    out = []
+    for name, joint in document.joints.items():
+        mimic = joint.first("mimic")
+        if mimic is None:
+            continue
+        source = mimic.attributes["joint"]
+        if source not in document.joints:
+            continue
+        if "fixed" in (joint.attributes["type"], document.joints[source].attributes["type"]):
+            document.say("note", mimic.line, f"`{name}` mimics `{source}`, but one of them is fixed; ignored")
+            continue
+        ratio = (numbers(mimic.attributes.get("multiplier", "1"), 1) or [1.0])[0]
+        offset = (numbers(mimic.attributes.get("offset", "0"), 1) or [0.0])[0]
+        out.append(Coupling(name, source, ratio, offset))
+    return tuple(out)
+
+
+def without_subtree(document: UrdfDocument, joint: str) -> None:
+    """Cut a joint and all that hangs on it off a document, in place."""
+    waiting = [joint]
+    while waiting:
+        name = waiting.pop()
+        child = document.child_of(name)
+        waiting.extend(other for other in document.joints if document.parent_of(other) == child)
+        del document.joints[name]
+        del document.links[child]
+
+
+def urdf_links(document: UrdfDocument, kinds: Mapping[str, Mapping[str, object]] | None = None) -> list[Link]:
+    """The same robot as links of ours: for joint kinds that URDF lacks, and as a second reading of the file.
+
+    Args:
+        document: A sound URDF.
+        kinds: By joint name, the fields of `Joint` that a side file changes (kind, pitch, axis, second_axis).
+    """
+    require_sound(document)
+    parent = {document.child_of(name): name for name in document.joints}
+    order = [document.root, *(document.child_of(name) for name in sorted(document.joints))]
+    out = []
+    for name in order:
+        joint = parent.get(name)
+        mass, com, inertia = _inertial(document.links[name])
+        moved_by = _joint(joint, document.joints[joint], (kinds or {}).get(joint, {})) if joint else None
+        out.append(Link(name, document.parent_of(joint) if joint else None, moved_by, mass, com, inertia))
+    return out
+
+
+_KIND: dict[str, JointKind] = {"floating": "free", "planar": "planar", "revolute": "revolute", "continuous": "continuous",
+         "prismatic": "prismatic", "fixed": "fixed"}  # fmt: skip
+
+
+def _joint(name: str, element: Element, changes: Mapping[str, object]) -> Joint:
+    def value(tag: str, key: str, default: float) -> float:
+        child = element.first(tag)
+        text = child.attributes.get(key) if child else None
+        return default if text is None else (numbers(text, 1) or [default])[0]
+
+    kind = _KIND[element.attributes["type"]]
+    axis = element.first("axis")
+    bounded = kind in ("revolute", "prismatic")
+    fields: dict[str, object] = {
+        "kind": kind,
+        "placement": origin_of(element),
+        "axis": numbers(axis.attributes["xyz"], 3) if axis and kind != "fixed" else (1.0, 0.0, 0.0),
+        "lower": value("limit", "lower", 0.0) if bounded else -np.inf,
+        "upper": value("limit", "upper", 0.0) if bounded else np.inf,
+        "velocity": value("limit", "velocity", np.inf),
+        "effort": value("limit", "effort", np.inf),
+        "damping": value("dynamics", "damping", 0.0),
+        "friction": value("dynamics", "friction", 0.0),
+    }
+    return Joint(name, **{**fields, **changes})  # type: ignore[arg-type]
+
+
+def _inertial(link: Element) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre of mass and inertia about it in the link's axes."""
+    inertial = link.first("inertial")
+    if inertial is None:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    T_link_com = origin_of(inertial)
+    attributes = inertial.first("inertia").attributes  # type: ignore[union-attr]
+    i = {key: (numbers(attributes[key], 1) or [0.0])[0] for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
+    own = np.array([[i["ixx"], i["ixy"], i["ixz"]], [i["ixy"], i["iyy"], i["iyz"]], [i["ixz"], i["iyz"], i["izz"]]])
+    R = T_link_com[:3, :3]
+    return _mass(link), T_link_com[:3, 3], R @ own @ R.T

@@ -1,0 +1,232 @@
+"""`NAME.surefoot.toml`: what a URDF or MJCF cannot say, beside the file or in the package.
+
+    base = "floating"
+
+    [home.joints]
+    left_knee = 0.4
+
+    [contacts.left_foot]
+    frame = "left_ankle_roll_link"
+    kind = "rectangle"
+    position = [0.03, 0.0, -0.03]
+    size = [0.2, 0.06]
+
+    [drives.left_knee]
+    gear_ratio = 100.0
+    rotor_inertia = 1e-5
+
+    [joints.shoulder]
+    kind = "spherical"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from pydantic import Field
+
+from surefoot.errors import ScenarioError, one_of
+from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
+from surefoot.robot.assemble import Parts
+from surefoot.robot.contacts import ContactKind, ContactSurface
+from surefoot.robot.drives import Drive
+from surefoot.robot.links import Geometry, JointKind, placement
+from surefoot.robot.loops import Coupling, Loop
+from surefoot.robot.toml_file import StrictModel, read_toml
+
+__all__ = ["SideFile", "find_side_file", "merged", "read_side_file"]
+
+Vector = tuple[float, float, float]
+Direction = Literal["x", "y", "z", "rx", "ry", "rz"]
+_DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+
+
+class HomeTable(StrictModel):
+    """The home posture: positions by joint name [rad] or [m]; `base` only if the feet shall not decide the height."""
+
+    joints: dict[str, float] = {}
+    base: list[float] | None = None
+
+
+class ContactTable(StrictModel):
+    """A contact surface: corners (x, y) in its frame, or `size` (x, y) of a rectangle about its origin [m]."""
+
+    frame: str
+    kind: ContactKind
+    position: Vector = (0.0, 0.0, 0.0)
+    rpy: Vector = (0.0, 0.0, 0.0)
+    corners: list[tuple[float, float]] | None = None
+    size: tuple[float, float] | None = None
+    friction: float = Field(default=0.7, ge=0.0)
+    torsional_friction: float = Field(default=0.0, ge=0.0)
+    radius: float = Field(default=0.0, ge=0.0)
+
+
+class DriveTable(StrictModel):
+    """A drive; what is left out is taken from the robot file."""
+
+    gear_ratio: float | None = None
+    rotor_inertia: float | None = Field(default=None, ge=0.0)
+    gear: Literal["rigid", "elastic"] | None = None
+    stiffness: float | None = Field(default=None, ge=0.0)
+    damping: float | None = Field(default=None, ge=0.0)
+    dry_friction: float | None = Field(default=None, ge=0.0)
+    viscous_friction: float | None = Field(default=None, ge=0.0)
+    torque_limit: float | None = Field(default=None, gt=0.0)
+    speed_limit: float | None = Field(default=None, gt=0.0)
+    corner_speed: float | None = Field(default=None, gt=0.0)
+    resistance: float | None = Field(default=None, ge=0.0)
+    inductance: float | None = Field(default=None, ge=0.0)
+    torque_constant: float | None = Field(default=None, ge=0.0)
+    voltage: float | None = Field(default=None, ge=0.0)
+
+
+class LoopTable(StrictModel):
+    """A closed chain between two frames; `directions` of the tied frame on `frame_a` are held."""
+
+    frame_a: str
+    frame_b: str
+    position_a: Vector = (0.0, 0.0, 0.0)
+    rpy_a: Vector = (0.0, 0.0, 0.0)
+    position_b: Vector = (0.0, 0.0, 0.0)
+    rpy_b: Vector = (0.0, 0.0, 0.0)
+    directions: list[Direction] = list(_DIRECTIONS)  # type: ignore[assignment]
+
+
+class CouplingTable(StrictModel):
+    """q_joint = offset + ratio · q_source."""
+
+    source: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+class JointTable(StrictModel):
+    """A joint kind that URDF lacks, or another axis."""
+
+    kind: JointKind
+    axis: Vector | None = None
+    second_axis: Vector | None = None
+    pitch: float | None = None
+
+
+class CollisionTable(StrictModel):
+    """A collision volume on a link: sphere, box, cylinder or capsule [m]."""
+
+    link: str
+    shape: Literal["sphere", "box", "cylinder", "capsule"]
+    radius: float | None = Field(default=None, gt=0.0)
+    length: float | None = Field(default=None, gt=0.0)
+    size: Vector | None = None
+    position: Vector = (0.0, 0.0, 0.0)
+    rpy: Vector = (0.0, 0.0, 0.0)
+
+
+class SideFile(StrictModel):
+    """The whole side file."""
+
+    base: Literal["floating", "planar", "fixed"] | None = None
+    passive: list[str] = []
+    home: HomeTable | None = None
+    contacts: dict[str, ContactTable] = {}
+    drives: dict[str, DriveTable] = {}
+    loops: dict[str, LoopTable] = {}
+    couplings: dict[str, CouplingTable] = {}
+    joints: dict[str, JointTable] = {}
+    collisions: dict[str, CollisionTable] = {}
+    source: str = ""
+
+
+def find_side_file(robot_file: str | Path) -> Path | None:
+    """`NAME.surefoot.toml` beside `NAME.urdf` or `NAME.xml`, or None."""
+    path = Path(robot_file)
+    side = path.with_name(path.stem + ".surefoot.toml")
+    return side if side.is_file() else None
+
+
+def read_side_file(path: str | Path) -> SideFile:
+    """Read and check a side file; its errors name key and line."""
+    return read_toml(path, SideFile)
+
+
+def merged(parts: Parts, side: SideFile, file: str | Path) -> Parts:
+    """What a reader found, with what the side file adds or replaces.
+
+    Args:
+        parts: From the reader.
+        side: The side file.
+        file: Its path, for messages.
+    """
+    contacts = tuple(_contact(name, table, file) for name, table in side.contacts.items())
+    couplings = {item.joint: item for item in parts.couplings}
+    couplings |= {name: Coupling(name, t.source, t.ratio, t.offset) for name, t in side.couplings.items()}
+    loops = {item.name: item for item in parts.loops} | {name: _loop(name, t) for name, t in side.loops.items()}
+    volumes = tuple(Geometry(name, t.link, _volume(name, t, file), _pose(t.position, t.rpy)) for name, t in side.collisions.items())
+    replaced = {volume.link for volume in volumes}
+    return replace(
+        parts,
+        contacts=contacts or parts.contacts,
+        couplings=tuple(couplings.values()),
+        loops=tuple(loops.values()),
+        collisions=(*(g for g in parts.collisions if g.link not in replaced), *volumes),
+        home=side.home.joints if side.home else parts.home,
+        home_base=side.home.base if side.home and side.home.base else parts.home_base,
+        adjust_drives=partial(_adjust_drives, side, file),
+    )
+
+
+def _adjust_drives(
+    side: SideFile, file: str | Path, drives: tuple[Drive, ...], joint_names: Sequence[str]
+) -> tuple[Drive, ...]:
+    """The drives with what the side file says of them; passive joints have none."""
+    by_joint = {drive.joint: drive for drive in drives if drive.joint not in side.passive}
+    for name in (*side.passive, *side.drives):
+        if name not in joint_names:
+            raise one_of("joint", name, joint_names).with_place(file)
+    for name, table in side.drives.items():
+        given = {key: value for key, value in table.model_dump().items() if value is not None}
+        by_joint[name] = replace(by_joint.get(name, Drive(name)), **given)
+    return tuple(by_joint[name] for name in joint_names if name in by_joint)
+
+
+def _pose(position: Vector, rpy: Vector) -> NDArray[np.float64]:
+    return placement(position, pin.rpy.rpyToMatrix(np.array(rpy)))
+
+
+def _contact(name: str, table: ContactTable, file: str | Path) -> ContactSurface:
+    if table.size is not None:
+        x, y = 0.5 * table.size[0], 0.5 * table.size[1]
+        flat: list[tuple[float, float]] = [(x, y), (-x, y), (-x, -y), (x, -y)]
+    else:
+        flat = table.corners or [(0.0, 0.0)]
+    if table.kind in ("rectangle", "polygon", "line") and table.size is None and table.corners is None:
+        raise ScenarioError(f"`contacts.{name}` ({table.kind}) needs `corners` or `size`", file=file)
+    return ContactSurface(
+        name, table.frame, table.kind, _pose(table.position, table.rpy), np.column_stack([flat, np.zeros(len(flat))]),
+        table.friction, table.torsional_friction, table.radius,
+    )  # fmt: skip
+
+
+def _loop(name: str, table: LoopTable) -> Loop:
+    directions: Any = tuple(item in table.directions for item in _DIRECTIONS)
+    return Loop(
+        name, table.frame_a, table.frame_b, _pose(table.position_a, table.rpy_a), _pose(table.position_b, table.rpy_b), directions
+    )
+
+
+def _volume(name: str, table: CollisionTable, file: str | Path) -> Shape:
+    needed = {"sphere": ("radius",), "box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length")}
+    missing = [key for key in needed[table.shape] if getattr(table, key) is None]
+    if missing:
+        raise ScenarioError(f"`collisions.{name}` ({table.shape}) needs `{'` and `'.join(missing)}`", file=file)
+    radius, length = table.radius or 0.0, table.length or 0.0
+    shapes: dict[str, Shape] = {"sphere": Sphere(radius), "box": Box(table.size or (0.0, 0.0, 0.0)),
+                                "cylinder": Cylinder(radius, length), "capsule": Capsule(radius, length)}  # fmt: skip
+    return shapes[table.shape]

@@ -1,0 +1,117 @@
+"""Collision and visual shapes of a scanned URDF, and where its meshes lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from surefoot.errors import MissingMeshError, one_of
+from surefoot.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from surefoot.robot.links import Geometry, placement
+from surefoot.robot.urdf_scan import UrdfDocument
+from surefoot.robot.xml_guard import Element, numbers
+
+__all__ = ["MESH_MODES", "origin_of", "resolve_mesh", "urdf_geometries"]
+
+MESH_MODES = ("require", "warn", "skip")
+
+
+def origin_of(element: Element) -> NDArray[np.float64]:
+    """T (4, 4) from the `<origin>` child of an element: R = Rz(yaw) Ry(pitch) Rx(roll); identity without one."""
+    origin = element.first("origin")
+    if origin is None:
+        return placement()
+    xyz = numbers(origin.attributes.get("xyz", "0 0 0"), 3) or [0.0] * 3
+    rpy = numbers(origin.attributes.get("rpy", "0 0 0"), 3) or [0.0] * 3
+    return placement(xyz, pin.rpy.rpyToMatrix(np.array(rpy)))
+
+
+def urdf_geometries(document: UrdfDocument, tag: str, meshes: str = "warn") -> tuple[Geometry, ...]:
+    """The shapes of all links, in the order of the file.
+
+    Args:
+        document: The scanned URDF.
+        tag: "collision" or "visual".
+        meshes: What to do when a mesh is missing: "require" raises, "warn" notes it on the document, "skip" is silent.
+    """
+    if meshes not in MESH_MODES:
+        raise one_of("mesh mode", meshes, MESH_MODES)
+    out: list[Geometry] = []
+    missing: dict[str, int] = {}
+    for link, element in document.links.items():
+        for i, holder in enumerate(element.all(tag)):
+            geometry = holder.first("geometry")
+            shape = _shape(document, geometry.children[0], missing) if geometry else None
+            if shape is not None:
+                out.append(Geometry(f"{link}_{i}", link, shape, origin_of(holder)))
+    if missing:
+        _report_missing(document, missing, meshes)
+    return tuple(out)
+
+
+def _report_missing(document: UrdfDocument, missing: dict[str, int], meshes: str) -> None:
+    if meshes == "require":
+        raise MissingMeshError(
+            f"{len(missing)} mesh file(s) are missing",
+            evidence={f"line {line}": name for name, line in list(missing.items())[:10]},
+            next_step='put them there, set ROS_PACKAGE_PATH, or load with meshes="warn"',
+            file=document.file,
+            line=next(iter(missing.values())),
+        )
+    if meshes == "warn":
+        for name, line in missing.items():
+            document.say("warning", line, f"mesh `{name}` is missing; the shape is left out")
+
+
+def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) -> Shape | None:
+    def number(key: str) -> float:
+        return (numbers(element.attributes[key], 1) or [0.0])[0]
+
+    match element.tag:
+        case "box":
+            x, y, z = numbers(element.attributes["size"], 3) or [0.0] * 3
+            return Box((x, y, z))
+        case "sphere":
+            return Sphere(number("radius"))
+        case "cylinder":
+            return Cylinder(number("radius"), number("length"))
+        case "capsule":
+            return Capsule(number("radius"), number("length"))
+    name = element.attributes["filename"]
+    path = resolve_mesh(name, document.file)
+    if path is None:
+        missing.setdefault(name, element.line)
+        return None
+    sx, sy, sz = numbers(element.attributes.get("scale", "1 1 1"), 3) or [1.0] * 3
+    return Mesh(str(path), (sx, sy, sz))
+
+
+def resolve_mesh(name: str, urdf: str | Path) -> Path | None:
+    """The file that a URDF means, or None.
+
+    `package://PACKAGE/REST` is looked up in ROS_PACKAGE_PATH and in the folders above the URDF; `file://` is absolute;
+    anything else is relative to the URDF.
+    """
+    folder = Path(urdf).resolve().parent
+    candidates: list[Path]
+    if name.startswith(("package://", "model://")):
+        rest = name.split("://", 1)[1].lstrip("/")
+        package, _, inside = rest.partition("/")
+        homes = [Path(entry) for entry in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if entry]
+        above = [folder, *folder.parents]
+        candidates = [home / rest for home in (*homes, *above)]
+        candidates += [home / inside for home in (*homes, *above) if home.name == package]
+    else:
+        candidates = [folder / name.removeprefix("file://")]
+    return next((path for path in candidates if _is_file(path)), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file system takes
+        return False

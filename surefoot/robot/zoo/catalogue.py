@@ -1,0 +1,94 @@
+"""Names of the zoo and how each is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import NotSupportedError, one_of
+from surefoot.robot.assemble import Mimic
+from surefoot.robot.load_file import BASES, load_file
+from surefoot.robot.read_urdf import without_subtree
+from surefoot.robot.robot import Robot
+from surefoot.robot.xml_guard import numbers, parse_xml, read_bytes
+from surefoot.robot.zoo.built import BUILT, build
+
+__all__ = ["describe", "load", "names"]
+
+_SIDE_FILES = Path(__file__).parent / "side"
+
+
+def names() -> list[str]:
+    """All names that `load` knows, the built ones first."""
+    return [*BUILT, *_shipped()]
+
+
+def describe(name: str) -> str:
+    """One line about a robot of the zoo."""
+    if name in BUILT:
+        return BUILT[name].description
+    return f"example-robot-data: {_shipped()[name].urdf_filename or 'SDF, not read'}"
+
+
+def load(name: str, base: str = "auto", mimic: Mimic = "coupling", meshes: str = "warn") -> Robot:
+    """A robot of the zoo.
+
+    Args:
+        name: Its name, with parameters after colons.
+        base: "auto" for its own base, or another.
+        mimic: "coupling", "reduce" or "free".
+        meshes: What to do about missing meshes.
+    """
+    if base not in BASES:
+        raise one_of("base", base, BASES)
+    head, *parameters = name.split(":")
+    if head in BUILT:
+        return build(head, parameters, base=base, mimic=mimic)
+    if parameters or head not in _shipped():
+        raise one_of("robot", name if head not in _shipped() else f"{head} with parameters", names())
+    return _load_shipped(head, base, mimic, meshes)
+
+
+def _shipped() -> dict[str, Any]:
+    """The loader classes of example-robot-data, by name."""
+    from example_robot_data.robots_loader import ROBOTS
+
+    return dict(ROBOTS)
+
+
+def _load_shipped(name: str, base: str, mimic: Mimic, meshes: str) -> Robot:
+    from example_robot_data.robots_loader import getModelPath
+
+    entry = _shipped()[name]
+    if not entry.urdf_filename:
+        raise NotSupportedError(
+            f"`{name}` is an SDF file, which the Pinocchio wheel cannot read", next_step="take another robot"
+        )
+    folder = Path(getModelPath(entry.path)).resolve() / entry.path
+    side = _SIDE_FILES / f"{name}.surefoot.toml"
+    own_base = "floating" if entry.free_flyer else "fixed"
+    return load_file(
+        folder / entry.urdf_subpath / entry.urdf_filename,
+        base=own_base if base == "auto" else base,
+        mimic=mimic,
+        meshes=meshes,
+        side=side if side.is_file() else None,
+        name=name,
+        # talos_legs is talos without what hangs on its first torso joint
+        prepare=(lambda document: without_subtree(document, "torso_1_joint")) if name == "talos_legs" else None,
+        # the human model has y up; its loader turns the free joint
+        root_rotation=getattr(entry, "freeflyer_ori", None) if own_base == "floating" and base in ("auto", "floating") else None,
+        home=_srdf_posture(folder / entry.srdf_subpath / entry.srdf_filename, entry.ref_posture) if entry.srdf_filename else None,
+    )
+
+
+def _srdf_posture(path: Path, posture: str | None) -> dict[str, float] | None:
+    """Joint positions of a named posture in an SRDF file; None if it has none of that name."""
+    if posture is None or not path.is_file():
+        return None
+    root = parse_xml(read_bytes(path), path)
+    state = next((item for item in root.all("group_state") if item.attributes.get("name") == posture), None)
+    if state is None:
+        return None
+    rows = {item.attributes["name"]: numbers(item.attributes.get("value", ""), 1) for item in state.all("joint")}
+    return {name: value[0] for name, value in rows.items() if value is not None}

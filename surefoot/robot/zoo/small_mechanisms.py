@@ -1,0 +1,81 @@
+"""Cart-pole, pendulum and a planar arm: mechanisms in the x–z plane whose angles turn from x towards z (about −y)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefoot.robot.assemble import Parts
+from surefoot.robot.drives import Drive
+from surefoot.robot.links import Joint, Link, NamedFrame, placement
+from surefoot.robot.zoo.limbs import Plan
+from surefoot.robot.zoo.solids import ball, bar, block, drum, link_of, shapes_of
+
+__all__ = ["CART_FORCE", "POINT_INERTIA", "arm4", "cartpole", "pendulum"]
+
+CART_FORCE = 20.0  # Busenhart 1994, the actuator of the cart-pole is clipped to ±20 N; Koch 2015, table G.1: ±50 N
+POINT_INERTIA = 1e-6  # kg m²: our choice for point masses, since physics engines refuse bodies without inertia
+_TURN = (0.0, -1.0, 0.0)
+
+
+def cartpole(force: float = CART_FORCE) -> Plan:
+    """A cart on a rail along x, and a pole with a point mass on its tip, upright at φ = 0.
+
+    m₁ = 1 kg, m₂ = 0.1 kg, l = 1 m, rail ±5 m, only the cart is driven; the tip is at x = s − l sin φ, z = l cos φ.
+    Busenhart 1994, chapter 6 (cart-pole), with a rotational inertia of `POINT_INERTIA` added to the point mass.
+
+    Args:
+        force: Limit of the cart's drive [N].
+    """
+    slide = Joint("slide", "prismatic", axis=(1.0, 0.0, 0.0), lower=-5.0, upper=5.0, effort=force)
+    cart = link_of("cart", None, slide, [block(1.0, (0.3, 0.2, 0.1))])
+    swing = Joint("swing", "revolute", axis=_TURN)
+    pole = _point_on_rod("pole", "cart", swing, 0.1, (0.0, 0.0, 1.0))
+    drives = (Drive("slide", torque_limit=force),)
+    frames = (NamedFrame("tip", "pole", placement((0.0, 0.0, 1.0))),)
+    return Plan("cartpole", (cart, pole), "fixed", Parts(drives=drives, frames=frames))
+
+
+def pendulum() -> Plan:
+    """A point mass of 1 kg on a rod of 1 m, hanging at q = 0, at (sin q, 0, −cos q); no drive.
+
+    Buschmann 2014, section 3.4.1 (planar pendulum: m = 1, l = 1), with `POINT_INERTIA` added.
+    """
+    swing = Joint("swing", "revolute", axis=_TURN)
+    bob = _point_on_rod("bob", None, swing, 1.0, (0.0, 0.0, -1.0))
+    frames = (NamedFrame("tip", "bob", placement((0.0, 0.0, -1.0))),)
+    return Plan("pendulum", (bob,), "fixed", Parts(drives=(), frames=frames))
+
+
+def _point_on_rod(name: str, parent: str | None, joint: Joint, mass: float, tip: tuple[float, float, float]) -> Link:
+    """A link whose mass sits in one point; rod and ball are only shapes."""
+    shapes = [ball(mass, 0.04, tip), bar(mass, 0.012, (0.0, 0.0, 0.0), tip, touches=False)]
+    collisions, visuals = shapes_of(name, shapes)
+    return Link(name, parent, joint, mass, np.array(tip), POINT_INERTIA * np.eye(3), collisions, visuals)
+
+
+_ARM_LENGTH = 0.25  # m per link: our choice, four equal links with a reach of 1 m
+_ARM_LINKS = (  # mass [kg], torque [N m], largest angle [degree]: our choice, lighter and weaker outwards
+    (2.0, 80.0, 170.0),
+    (1.5, 50.0, 150.0),
+    (1.0, 25.0, 150.0),
+    (0.6, 10.0, 150.0),
+)
+
+
+def arm4() -> Plan:
+    """Four hinges in the x–z plane, stretched along x at q = 0; the frame `tip` is its end.
+
+    Buschmann 2014, section 5.6.2 uses such an arm without stating its sizes; they are our choice.
+    """
+    links: list[Link] = []
+    parent, at = None, (0.0, 0.0, 0.0)
+    for i, (mass, torque, degrees) in enumerate(_ARM_LINKS, start=1):
+        limit = float(np.deg2rad(degrees))
+        joint = Joint(f"joint{i}", "revolute", placement(at), _TURN, lower=-limit, upper=limit, velocity=4.0,
+                      effort=torque)  # fmt: skip
+        rod = drum(mass, 0.025, (0.03, 0.0, 0.0), (_ARM_LENGTH - 0.03, 0.0, 0.0))
+        links.append(link_of(f"link{i}", parent, joint, [rod]))
+        parent, at = links[-1].name, (_ARM_LENGTH, 0.0, 0.0)
+    frames = (NamedFrame("tip", "link4", placement((_ARM_LENGTH, 0.0, 0.0))),)
+    home = {"joint1": 1.2, "joint2": -0.8, "joint3": -0.8, "joint4": -0.6}
+    return Plan("arm4", tuple(links), "fixed", Parts(frames=frames, home=home))
