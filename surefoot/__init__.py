@@ -1,0 +1,27 @@
+"""surefoot: describe a legged, humanoid or redundant robot, plan, move, control, and prove it in physics.
+
+    import surefoot as sf
+
+    robot = sf.load("g1")
+    robot.placements(robot.home)["left_ankle_roll_link"]
+"""
+
+
+from surefoot.errors import SurefootError
+from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, zoo
+from surefoot.robot.load import load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ContactSurface",
+    "Coupling",
+    "Drive",
+    "Joint",
+    "Link",
+    "Loop",
+    "Robot",
+    "SurefootError",
+    "load",
+    "zoo",
+]

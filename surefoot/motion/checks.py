@@ -29,7 +29,9 @@ def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Ar
         out = np.array(value, dtype=float)
     except (TypeError, ValueError) as error:
         raise ShapeError(f"{what} is not an array of numbers", evidence={"reason": error}) from error
-    fits = out.ndim == len(shape) and all(want is None or want == got for want, got in zip(shape, out.shape, strict=True))
+    fits = out.ndim == len(shape) and all(
+        want is None or want == got for want, got in zip(shape, out.shape, strict=True)
+    )
     if not fits:
         wanted = "(" + ", ".join("n" if k is None else str(k) for k in shape) + ("," if len(shape) == 1 else "") + ")"
         raise ShapeError(f"{what} has shape {out.shape}, expected {wanted}")
@@ -58,7 +60,9 @@ def placement_matrix(value: ArrayLike, what: str) -> Array:
     R = T[:3, :3]
     rigid = np.allclose(R @ R.T, np.eye(3), atol=1e-6) and np.linalg.det(R) > 0.0
     if not rigid or not np.array_equal(T[3], [0.0, 0.0, 0.0, 1.0]):
-        raise ShapeError(f"{what} is no placement: rotation (3, 3), position (3, 1) and last row 0 0 0 1", evidence={"T": T})
+        raise ShapeError(
+            f"{what} is no placement: rotation (3, 3), position (3, 1) and last row 0 0 0 1", evidence={"T": T}
+        )
     return T
 
 

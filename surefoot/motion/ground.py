@@ -37,7 +37,7 @@ class GroundPlane:
         _check_friction(self.friction)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """z [m] at world x, y [m]; any equal shapes."""
+        """Height [m] at world x, y [m]; any equal shapes."""
         across = self.normal[0] * (np.asarray(x) - self.point[0]) + self.normal[1] * (np.asarray(y) - self.point[1])
         return np.asarray(self.point[2] - across / self.normal[2])
 
@@ -57,13 +57,15 @@ class GroundBox:
     friction: float | None = None
 
     def __post_init__(self) -> None:
-        x, y, z = (number(edge, "edge of a ground box", positive=True) for edge in finite_array(self.size, (3,), "size"))
+        x, y, z = (
+            number(edge, "edge of a ground box", positive=True) for edge in finite_array(self.size, (3,), "size")
+        )
         object.__setattr__(self, "size", (x, y, z))
         object.__setattr__(self, "pose", placement_matrix(self.pose, "pose of a ground box"))
         _check_friction(self.friction)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """z [m] of the highest point of the box on the vertical through world x, y [m]; −inf beside the box.
+        """Height [m] of the highest point of the box on the vertical through world x, y [m]; −inf beside the box.
 
         The vertical is cut with the three slabs of the box: Kay & Kajiya 1986.
         """
@@ -108,7 +110,7 @@ class HeightField:
         _check_friction(self.friction)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """z [m] at world x, y [m]; −inf outside the grid."""
+        """Height [m] at world x, y [m]; −inf outside the grid."""
         nx, ny = self.heights.shape
         u = (np.asarray(x, dtype=float) - self.origin[0]) / self.cell
         w = (np.asarray(y, dtype=float) - self.origin[1]) / self.cell
@@ -150,7 +152,7 @@ def stairs(
     return tuple(
         GroundBox(
             (run, width, (k + 1) * rise),
-            placement(foot + [(k + 0.5) * run, 0.0, 0.5 * (k + 1) * rise]),
+            placement(foot + np.array([(k + 0.5) * run, 0.0, 0.5 * (k + 1) * rise])),
             friction,
         )
         for k in range(steps)

@@ -59,8 +59,8 @@ class Log:
             increasing_times(self.time, "time of the log")
         for name, column in self.columns.items():
             if name != column.name or len(column.data) != len(self.time):
-                raise ShapeError(f"column `{name}` does not fit", evidence={"name": column.name, "length": len(column.data),
-                                 "length of time": len(self.time)})  # fmt: skip
+                lengths = {"length": len(column.data), "length of time": len(self.time)}
+                raise ShapeError(f"column `{name}` does not fit", evidence={"name": column.name, **lengths})
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 

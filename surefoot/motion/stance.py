@@ -45,8 +45,8 @@ class Spot:
         """The spot behind the mirror y = 0.
 
         Args:
-            reflection: (3, 3) between the axes of the contact that stands there then and the mirror image of this one's;
-                the default keeps x forward and z up.
+            reflection: (3, 3) between the axes of the contact that stands there then and the mirror image of
+                this one's; the default keeps x forward and z up.
         """
         T = np.array(self.pose)
         T[:3, :3] = MIRROR @ T[:3, :3] @ np.asarray(reflection)

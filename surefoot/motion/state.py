@@ -8,7 +8,6 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from surefoot.errors import ShapeError
 from surefoot.motion.checks import Array, finite_array
 from surefoot.robot import Robot
 
@@ -47,10 +46,8 @@ class State:
         Raises:
             ShapeError: Wrong shape, not finite, or a quaternion that is not of unit length.
         """
-        state = cls(t, robot.home if q is None else robot.checked_q(q), np.zeros(robot.nv) if v is None else v)
-        if state.v.shape != (robot.nv,):
-            raise ShapeError(f"v has shape {state.v.shape}, `{robot.name}` needs ({robot.nv},)")
-        return state
+        velocity = np.zeros(robot.nv) if v is None else finite_array(v, (robot.nv,), f"v of `{robot.name}`")
+        return cls(t, robot.home if q is None else robot.checked_q(q), velocity)
 
     def integrate(self, robot: Robot, dt: float) -> State:
         """The state after `dt` [s] at constant v: q ⊕ v dt, on the manifold of configurations."""

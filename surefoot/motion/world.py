@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,7 @@ class World:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "friction", number(self.friction, "friction of the world"))
         object.__setattr__(self, "gravity", finite_array(self.gravity, (3,), "gravity"))
-        names = [item.name for item in (*self.obstacles, *self.objects)]
+        names = [item.name for item in self.obstacles] + [item.name for item in self.objects]
         if repeated := sorted({name for name in names if names.count(name) > 1}):
             raise ShapeError("names of obstacles and objects repeat", evidence={"names": repeated})
 
@@ -96,7 +96,7 @@ class World:
         return cls(friction=friction)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """z [m] of the highest ground at world x, y [m] (any equal shapes); −inf where there is none."""
+        """Height [m] of the highest ground at world x, y [m] (any equal shapes); −inf where there is none."""
         nothing = np.full(np.broadcast_shapes(np.shape(x), np.shape(y)), -np.inf)
         return np.max([nothing, *(piece.height(x, y) for piece in self.ground)], axis=0)
 
@@ -144,7 +144,7 @@ def _plain(value: Any) -> Any:
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    return tuple(kind.__dataclass_fields__)
+    return tuple(item.name for item in fields(kind))
 
 
 def _write(item: Any, kinds: Mapping[str, type]) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _read(data: Any, kinds: Mapping[str, type], what: str) -> Any:
     if data["kind"] not in kinds:
         raise one_of(f"kind of {what}", str(data["kind"]), kinds)
     kind = kinds[data["kind"]]
-    required = [name for name, item in kind.__dataclass_fields__.items() if _is_required(item)]
+    required = [item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING]
     only_keys(data, ("kind", *_fields(kind)), f"{what} of kind `{data['kind']}`", required)
     values = {name: tuple(v) if _is_flat(v) else v for name, v in data.items() if name != "kind"}
     if kind is Mesh and "points" in values:
@@ -174,12 +174,6 @@ def _checked_shape(shape: Any) -> Any:
         for value in np.atleast_1d(np.asarray(getattr(shape, name, 1.0), dtype=object)):
             number(value, f"`{name}` of a {type(shape).__name__.lower()}", positive=True)
     return shape
-
-
-def _is_required(item: Any) -> bool:
-    from dataclasses import MISSING
-
-    return item.default is MISSING and item.default_factory is MISSING
 
 
 def _is_flat(value: Any) -> bool:

@@ -105,8 +105,9 @@ def lowest_points(shape: Shape, T_world_shape: Array) -> Array:
             local = ends + radius * down
         case Cylinder(radius, length) if np.hypot(down[0], down[1]) > 1e-6:
             side = np.array([down[0], down[1], 0.0]) / np.hypot(down[0], down[1])
-            ends = np.array([[0.0, 0.0, 0.5 * length], [0.0, 0.0, -0.5 * length]])
-            local = np.vstack([surface_points(shape), ends + radius * side])
+            ends = np.array([[0.0, 0.0, 0.5 * length], [0.0, 0.0, -0.5 * length]]) + radius * side
+            is_lying = abs(down[2]) < 0.1  # it touches along a line; its rims are round and do not
+            local = ends if is_lying else np.vstack([surface_points(shape), ends])
         case _:
             local = surface_points(shape)
     return local @ T_world_shape[:3, :3].T + T_world_shape[:3, 3]

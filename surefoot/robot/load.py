@@ -10,7 +10,7 @@ from surefoot.robot.assemble import Mimic
 from surefoot.robot.load_file import load_file
 from surefoot.robot.robot import Robot
 
-__all__ = ["load"]
+__all__ = ["is_file_name", "load"]
 
 _SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro")
 
@@ -30,6 +30,11 @@ def load(name_or_path: str | Path, base: str = "auto", mimic: Mimic = "coupling"
         SurefootError: With the file and line, or the nearest names.
     """
     text = os.fspath(name_or_path)
-    if isinstance(name_or_path, Path) or os.sep in text or text.lower().endswith(_SUFFIXES):
+    if isinstance(name_or_path, Path) or is_file_name(text):
         return load_file(text, base=base, mimic=mimic, meshes=meshes)
     return zoo.load(text, base=base, mimic=mimic, meshes=meshes)
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a text means a file rather than a robot of the zoo: it has a folder or a known ending."""
+    return os.sep in text or text.lower().endswith(_SUFFIXES)

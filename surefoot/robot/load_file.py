@@ -109,7 +109,9 @@ def _load_urdf(
     parts = merged(parts, side, side_path or "") if side_path else parts
     base = side.base or _guess_base(document, parts) if base == "auto" else base
     if side.joints:
-        changes = {key: {k: v for k, v in table.model_dump().items() if v is not None} for key, table in side.joints.items()}
+        changes = {
+            key: {k: v for k, v in table.model_dump().items() if v is not None} for key, table in side.joints.items()
+        }
         for joint in changes:
             if joint not in document.joints:
                 raise one_of("joint", joint, document.joints).with_place(side_path)

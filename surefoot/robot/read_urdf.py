@@ -99,7 +99,9 @@ def clean_urdf(document: UrdfDocument) -> str:
     for name, joint in document.joints.items():
         head = f"<joint name={quoteattr(name)} type={quoteattr(joint.attributes['type'])}>"
         inner = "".join(
-            _copy(child) for tag in ("origin", "parent", "child", "axis", "limit", "dynamics") if (child := joint.first(tag))
+            _copy(child)
+            for tag in ("origin", "parent", "child", "axis", "limit", "dynamics")
+            if (child := joint.first(tag))
         )
         parts.append(f"{head}{inner}</joint>")
     return "\n".join([*parts, "</robot>"])

@@ -1,22 +1,22 @@
 """`NAME.surefoot.toml`: what a URDF or MJCF cannot say, beside the file or in the package.
 
-    base = "floating"
+base = "floating"
 
-    [home.joints]
-    left_knee = 0.4
+[home.joints]
+left_knee = 0.4
 
-    [contacts.left_foot]
-    frame = "left_ankle_roll_link"
-    kind = "rectangle"
-    position = [0.03, 0.0, -0.03]
-    size = [0.2, 0.06]
+[contacts.left_foot]
+frame = "left_ankle_roll_link"
+kind = "rectangle"
+position = [0.03, 0.0, -0.03]
+size = [0.2, 0.06]
 
-    [drives.left_knee]
-    gear_ratio = 100.0
-    rotor_inertia = 1e-5
+[drives.left_knee]
+gear_ratio = 100.0
+rotor_inertia = 1e-5
 
-    [joints.shoulder]
-    kind = "spherical"
+[joints.shoulder]
+kind = "spherical"
 """
 
 from __future__ import annotations
@@ -168,7 +168,9 @@ def merged(parts: Parts, side: SideFile, file: str | Path) -> Parts:
     couplings = {item.joint: item for item in parts.couplings}
     couplings |= {name: Coupling(name, t.source, t.ratio, t.offset) for name, t in side.couplings.items()}
     loops = {item.name: item for item in parts.loops} | {name: _loop(name, t) for name, t in side.loops.items()}
-    volumes = tuple(Geometry(name, t.link, _volume(name, t, file), _pose(t.position, t.rpy)) for name, t in side.collisions.items())
+    volumes = tuple(
+        Geometry(name, t.link, _volume(name, t, file), _pose(t.position, t.rpy)) for name, t in side.collisions.items()
+    )
     replaced = {volume.link for volume in volumes}
     return replace(
         parts,
@@ -217,12 +219,22 @@ def _contact(name: str, table: ContactTable, file: str | Path) -> ContactSurface
 def _loop(name: str, table: LoopTable) -> Loop:
     directions: Any = tuple(item in table.directions for item in _DIRECTIONS)
     return Loop(
-        name, table.frame_a, table.frame_b, _pose(table.position_a, table.rpy_a), _pose(table.position_b, table.rpy_b), directions
+        name,
+        table.frame_a,
+        table.frame_b,
+        _pose(table.position_a, table.rpy_a),
+        _pose(table.position_b, table.rpy_b),
+        directions,
     )
 
 
 def _volume(name: str, table: CollisionTable, file: str | Path) -> Shape:
-    needed = {"sphere": ("radius",), "box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length")}
+    needed = {
+        "sphere": ("radius",),
+        "box": ("size",),
+        "cylinder": ("radius", "length"),
+        "capsule": ("radius", "length"),
+    }
     missing = [key for key in needed[table.shape] if getattr(table, key) is None]
     if missing:
         raise ScenarioError(f"`collisions.{name}` ({table.shape}) needs `{'` and `'.join(missing)}`", file=file)

@@ -7,7 +7,8 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -98,25 +99,31 @@ def _problem(item: Any, schema: type[BaseModel], lines: dict[Path_, int]) -> tup
 
 def _known_keys(schema: type[BaseModel], path: Path_) -> list[str]:
     """Keys that the schema has at a path."""
-    at: Any = schema
+    at: list[Any] = [schema]
     for part in path:
-        at = _step(at, part)
-    return list(at.model_fields) if isinstance(at, type) and issubclass(at, BaseModel) else []
+        at = [below for item in at for below in _below(item, part)]
+    return sorted({key for item in at if _is_model(item) for key in item.model_fields})
 
 
-def _step(at: Any, part: str | int) -> Any:
-    """The annotation below one key: into a model's field, or through dict, list and optional types to their model."""
-    if isinstance(at, type) and issubclass(at, BaseModel):
-        at = at.model_fields[str(part)].annotation if str(part) in at.model_fields else None
-        return at if not getattr(at, "__args__", None) else _model_in(at)
-    return _model_in(at)
+def _below(annotation: Any, part: str | int) -> list[Any]:
+    """What may stand below one key: the field of a model, or the values of a dict or list."""
+    if _is_model(annotation):
+        field = annotation.model_fields.get(str(part))
+        return _alternatives(field.annotation) if field else []
+    return [item for argument in get_args(annotation) for item in _alternatives(argument)]
 
 
-def _model_in(annotation: Any) -> Any:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    inner = [_model_in(item) for item in getattr(annotation, "__args__", ())]
-    return next((item for item in inner if item is not None), None)
+def _alternatives(annotation: Any) -> list[Any]:
+    """The members of a union (also inside Annotated), or the annotation itself."""
+    if get_origin(annotation) is Annotated:
+        return _alternatives(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [item for member in get_args(annotation) for item in _alternatives(member)]
+    return [annotation]
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def key_lines(text: str) -> dict[Path_, int]:

@@ -20,7 +20,7 @@ JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "plan
 _ATTRIBUTES: dict[str, dict[str, str]] = {
     "origin": {"xyz": "3", "rpy": "3"},
     "mass": {"value": "1!"},
-    "inertia": {key: "1!" for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")},
+    "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "1!"),
     "box": {"size": "3!"},
     "sphere": {"radius": "1!"},
     "cylinder": {"radius": "1!", "length": "1!"},
@@ -106,6 +106,7 @@ def scan_urdf(root: Element, file: str) -> UrdfDocument:
     if not document.errors:
         _check_tree(document)
         _check_mimics(document)
+    document.findings.sort(key=lambda item: item.line)
     return document
 
 
@@ -183,11 +184,16 @@ def _unknown(document: UrdfDocument, line: int, what: str, name: str, known: Map
     if name.startswith("xacro:"):
         document.say("error", line, f"<{name}>: expand xacro first (`xacro FILE.xacro > FILE.urdf`)")
         return
-    near = next((item for item in known if _slips(name.lower(), item) <= (1 if len(item) <= 4 else 2)), None)
+    near = next((item for item in known if _is_slip(name.lower(), item)), None)
     if near:
         document.say("error", line, f"{what} is not known; did you mean `{near}`?")
     else:
         document.say("note", line, f"{what} is not part of URDF and ignored")
+
+
+def _is_slip(name: str, known: str) -> bool:
+    """Whether a name is a known one with letters swapped, or one letter wrong (two in longer names)."""
+    return sorted(name) == sorted(known) or _slips(name, known) <= (1 if len(known) <= 4 else 2)
 
 
 def _slips(a: str, b: str) -> int:
@@ -212,7 +218,9 @@ def _check_link(document: UrdfDocument, name: str, link: Element) -> None:
         geometry = holder.first("geometry")
         shapes = [child for child in geometry.children if child.tag in _ATTRIBUTES] if geometry else []
         if geometry and len(shapes) != 1:
-            document.say("error", geometry.line, f"<geometry> of link `{name}` holds {len(shapes)} shapes, expected one")
+            document.say(
+                "error", geometry.line, f"<geometry> of link `{name}` holds {len(shapes)} shapes, expected one"
+            )
 
 
 def _check_joint(document: UrdfDocument, name: str, joint: Element) -> None:
@@ -251,9 +259,14 @@ def _check_limit(document: UrdfDocument, name: str, kind: str, joint: Element) -
         if kind in ("revolute", "prismatic"):
             document.say("error", joint.line, f"{kind} joint `{name}` has no <limit>")
         return
-    values = {key: (numbers(limit.attributes.get(key, "0"), 1) or [0.0])[0] for key in ("lower", "upper", "effort", "velocity")}
+    values = {
+        key: (numbers(limit.attributes.get(key, "0"), 1) or [0.0])[0]
+        for key in ("lower", "upper", "effort", "velocity")
+    }
     if kind in ("revolute", "prismatic") and values["lower"] > values["upper"]:
-        document.say("error", limit.line, f"joint `{name}`: lower limit {values['lower']:g} > upper {values['upper']:g}")
+        document.say(
+            "error", limit.line, f"joint `{name}`: lower limit {values['lower']:g} > upper {values['upper']:g}"
+        )
     for key in ("effort", "velocity"):
         if values[key] < 0.0:
             document.say("error", limit.line, f"joint `{name}`: {key} limit {values[key]:g} is negative")
@@ -266,13 +279,17 @@ def _check_tree(document: UrdfDocument) -> None:
     for name, joint in document.joints.items():
         child, parent = document.child_of(name), document.parent_of(name)
         if child in parent_joint:
-            document.say("error", joint.line, f"link `{child}` is the child of two joints, `{parent_joint[child]}` and `{name}`")
+            document.say(
+                "error", joint.line, f"link `{child}` is the child of two joints, `{parent_joint[child]}` and `{name}`"
+            )
         parent_joint.setdefault(child, name)
         children.setdefault(parent, []).append(child)
     roots = [link for link in document.links if link not in parent_joint]
     if len(roots) > 1:
         lines = ", ".join(f"`{link}` (line {document.links[link].line})" for link in roots[:5])
-        document.say("error", document.links[roots[1]].line, f"{len(roots)} links have no parent: {lines}; expected one root")
+        document.say(
+            "error", document.links[roots[1]].line, f"{len(roots)} links have no parent: {lines}; expected one root"
+        )
     if document.errors:
         return
     reached, waiting = set(roots), list(roots)
@@ -296,7 +313,9 @@ def _check_mimics(document: UrdfDocument) -> None:
             continue
         source[name] = mimic.attributes["joint"]
         if source[name] not in document.joints:
-            document.say("warning", mimic.line, f"joint `{name}` mimics `{source[name]}`, which does not exist; left free")
+            document.say(
+                "warning", mimic.line, f"joint `{name}` mimics `{source[name]}`, which does not exist; left free"
+            )
     for name in source:
         seen, at = {name}, source[name]
         while at in source and at not in seen:

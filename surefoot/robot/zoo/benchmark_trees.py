@@ -1,7 +1,7 @@
 """Coil and Dill: a chain and a binomial tree of any size, to measure algorithms with; also with geared rotors.
 
-Buschmann 2014, section 2.4 and Fig. 2.12. The inertias are not stated there: they are our choice. The shapes are only to look
-at, so that neighbours that overlap do not touch in a simulation.
+Buschmann 2014, section 2.4. The inertias are not stated there: they are our choice. The shapes are only to look at, so
+that neighbours that overlap do not touch in a simulation.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from surefoot.robot.links import Joint, Link, placement
 from surefoot.robot.loops import Coupling
 from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import drum, link_of, mass_properties, shapes_of
+from surefoot.spatial import so3
 
 __all__ = ["GEAR_RATIO", "MAX_COIL", "MAX_DILL", "coil", "dill"]
 
@@ -59,9 +60,9 @@ def dill(levels: int = 5, driven: bool = False) -> Plan:
     """A dill: a binomial tree of 2^L hinges about z.
 
     Dill(0) is one cylinder of 0.1 m. Dill(L) is a root body that carries Dill(0) … Dill(L − 1); the i-th of them
-    (i = 1 … L) is displaced by 0.1 i m along x and turned by i π/3 about x. The root of Dill(L) is 0.1 L m long, so that
-    it reaches all that it carries (our reading of a garbled print: number of subtrees, shift and scaling). C(L, i) bodies
-    have i ancestors.
+    (i = 1 … L) is displaced by 0.1 i m along x and turned by i π/3 about x. The root of Dill(L) is 0.1 L m long, so
+    that it reaches all that it carries (our reading of a garbled print: number of subtrees, shift and scaling).
+    C(L, i) bodies have i ancestors.
 
     Args:
         levels: L, 0 to 9.
@@ -85,10 +86,8 @@ def _grow(links: list[Link], levels: int, parent: str | None, T_parent_root: np.
     joint = Joint(f"joint{number}", "revolute", T_parent_root)
     links.append(link := link_of(f"body{number}", parent, joint, [stem]))
     for i in range(1, levels + 1):
-        turn = i * np.pi / 3.0
-        c, s = np.cos(turn), np.sin(turn)
-        rotation = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
-        _grow(links, i - 1, link.name, placement((_DILL_LENGTH * i, 0.0, 0.0), rotation))
+        turned = so3.exp([i * np.pi / 3.0, 0.0, 0.0])
+        _grow(links, i - 1, link.name, placement((_DILL_LENGTH * i, 0.0, 0.0), turned))
 
 
 def _plan(name: str, links: Sequence[Link], driven: bool, rotor_radius: float) -> Plan:
@@ -110,7 +109,9 @@ def _driven(links: Sequence[Link], radius: float) -> tuple[list[Link], tuple[Cou
         driven = _joint_of(link)
         name = link.name.replace("body", "rotor")
         joint = replace(driven, name=f"{name}_joint")
-        disc = drum(_ROTOR_SHARE * link.mass, radius, (0.0, 0.0, -0.5 * radius), (0.0, 0.0, 0.5 * radius), touches=False)
+        disc = drum(
+            _ROTOR_SHARE * link.mass, radius, (0.0, 0.0, -0.5 * radius), (0.0, 0.0, 0.5 * radius), touches=False
+        )
         rotors.append(link_of(name, link.parent, joint, [disc]))
         couplings.append(Coupling(joint.name, driven.name, GEAR_RATIO))
     return rotors, tuple(couplings)

@@ -1,9 +1,9 @@
 """A walker in the sagittal plane: eleven bodies, ten drives.
 
-Masses, inertias about the plane's normal, joint places and ranges: Busenhart 1994, tables of chapter 6 (biped). There the
-plane is e1, e2; here it is x, z. Hinge angles are those of the source, φ' = φ_body nearer to the torso − φ_body
-farther from it, with φ counted from x to z; so each hinge turns about +y: a bent knee, a toe that points down and a
-leg that swings back are positive. The angle of the planar base turns from x to z, as φ of the torso.
+Masses, inertias about the plane's normal, joint places and ranges: Busenhart 1994, chapter 6. There the plane is e1,
+e2; here it is x, z. Hinge angles are those of the source, φ' = φ of the body nearer to the torso − φ of the other one,
+with φ counted from x to z; so each hinge turns about +y: a bent knee, a toe that points down and a leg that swings back
+are positive. The angle of the planar base turns from x to z, as φ of the torso.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ _ARM = (
     _Body("shoulder", "upper_arm", "torso", 2.35, 0.019, (0, 0.18), (0, 0.15), (-_PI, _PI), 60.0, 0.15, 0.25),
     _Body("elbow", "forearm", "upper_arm", 2.35, 0.019, (0, -0.15), (0, 0.15), (-_PI, 0.0), 40.0, 0.15, 0.0),
 )
-_BEND, _LEAN = 0.2, 0.10  # rad: our choice; half the knee's bend, and a lean that brings the centre of mass before the heel
+_BEND, _LEAN = (
+    0.2,
+    0.10,
+)  # rad: our choice; half the knee's bend, and a lean that brings the centre of mass before the heel
 _ARM_HOME = {"shoulder": 0.0, "elbow": -_PI / 18}  # the source's elbow target, with the sign of its range
 
 
@@ -120,10 +123,12 @@ def _rod_shapes(name: str, com: np.ndarray, half: float) -> tuple[tuple[Geometry
 def _foot_shapes(name: str, com: np.ndarray) -> tuple[tuple[Geometry, ...], tuple[Geometry, ...]]:
     """Balls below which ball and heel touch, at the height of the ankle as in the source."""
     balls = tuple(
-        Geometry(f"{name}_{label}", name, Sphere(_SOLE_BALL), placement(com + [x, 0.0, _SOLE_BALL]), _FRICTION)
+        Geometry(
+            f"{name}_{label}", name, Sphere(_SOLE_BALL), placement(com + np.array([x, 0.0, _SOLE_BALL])), _FRICTION
+        )
         for label, x in (("ball", 0.1), ("heel", -0.1))
     )
-    plate = Geometry(f"{name}_plate", name, Box((0.2, 0.08, 0.03)), placement(com + [0.0, 0.0, _SOLE_BALL]))
+    plate = Geometry(f"{name}_plate", name, Box((0.2, 0.08, 0.03)), placement(com + np.array([0.0, 0.0, _SOLE_BALL])))
     return balls, (*balls, plate)
 
 

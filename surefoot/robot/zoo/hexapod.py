@@ -1,19 +1,22 @@
 """A six-legged robot on hobby servos.
 
-Six legs of three hinges (coxa, femur, tibia) and the two kinds of servo: Wimmer 2016, chapter 6. Sizes and masses are not
-stated there; ours follow from the servos: about 50 g each, eighteen of them, and a mass that they carry with less than half
-of their torque.
+Six legs of three hinges (coxa, femur, tibia) and the two kinds of servo: Wimmer 2016, chapter 6. Sizes and masses are
+not stated there; ours follow from the servos: about 50 g each, eighteen of them, and a mass that they carry with less
+than half of their torque.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from surefoot.robot.assemble import Parts
 from surefoot.robot.contacts import ContactSurface
-from surefoot.robot.links import Joint, Link, placement
-from surefoot.robot.zoo.limbs import Plan, drives_of, mirrored
+from surefoot.robot.links import Link, placement
+from surefoot.robot.zoo.limbs import Plan, drives_of, hinge, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
+from surefoot.spatial import so3
 
 __all__ = ["hexapod"]
 
@@ -38,43 +41,43 @@ def hexapod() -> Plan:
     )
     left = [link for mount in _MOUNTS for link in _leg(*mount)]
     links = (body, *left, *mirrored(left))
-    names = [f"{side}_{mount[0]}" for side in ("left", "right") for mount in _MOUNTS]
-    home = {f"{name}_{joint}": value for name in names for joint, value in _HOME.items()}
-    contacts = tuple(_foot(name) for name in names)
+    headings = {
+        f"{side}_{name}": sign * angle for side, sign in (("left", 1), ("right", -1)) for name, _, angle in _MOUNTS
+    }
+    home = {f"{leg}_{joint}": value for leg in headings for joint, value in _HOME.items()}
+    contacts = tuple(_foot(leg, heading) for leg, heading in headings.items())
     return Plan("hexapod", links, "floating", Parts(contacts=contacts, drives=drives_of(links), home=home))
 
 
 def _leg(mount: str, at: tuple[float, float, float], heading: float) -> list[Link]:
     """A left leg: at q = 0 coxa and femur point outwards, along x of the leg, and the tibia down."""
     name = f"left_{mount}"
-    c, s = np.cos(np.deg2rad(heading)), np.sin(np.deg2rad(heading))
-    outwards = placement(at, np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]))
-    coxa = _servo(f"{name}_coxa", outwards, (0.0, 0.0, 1.0), (-50.0, 50.0), _BODY_TORQUE)
-    femur = _servo(f"{name}_femur", placement((_COXA, 0.0, 0.0)), (0.0, 1.0, 0.0), (-90.0, 60.0), _OUTER_TORQUE)
-    tibia = _servo(f"{name}_tibia", placement((_FEMUR, 0.0, 0.0)), (0.0, 1.0, 0.0), (-80.0, 80.0), _OUTER_TORQUE)
+    turned = placement(at, _heading(heading))
+    coxa = replace(hinge(f"{name}_coxa", "z", at, (-50, 50), _BODY_TORQUE, _SPEED, _ARMATURE), placement=turned)
+    femur = hinge(f"{name}_femur", "y", (_COXA, 0.0, 0.0), (-90, 60), _OUTER_TORQUE, _SPEED, _ARMATURE)
+    tibia = hinge(f"{name}_tibia", "y", (_FEMUR, 0.0, 0.0), (-80, 80), _OUTER_TORQUE, _SPEED, _ARMATURE)
     shin = bar(0.04, 0.009, (0.0, 0.0, 0.0), (0.0, 0.0, _FOOT - _TIBIA))
     toe = ball(0.005, _FOOT, (0.0, 0.0, _FOOT - _TIBIA), friction=_FRICTION)
     return [
-        link_of(f"{name}_coxa_link", "body", coxa, [block(0.065, (0.04, 0.03, 0.03), (0.025, 0.0, 0.0), touches=False)]),
-        link_of(f"{name}_femur_link", f"{name}_coxa_link", femur, [bar(0.115, 0.013, (0.0, 0.0, 0.0), (_FEMUR, 0.0, 0.0))]),
+        link_of(
+            f"{name}_coxa_link", "body", coxa, [block(0.065, (0.04, 0.03, 0.03), (0.025, 0.0, 0.0), touches=False)]
+        ),
+        link_of(
+            f"{name}_femur_link", f"{name}_coxa_link", femur, [bar(0.115, 0.013, (0.0, 0.0, 0.0), (_FEMUR, 0.0, 0.0))]
+        ),
         link_of(f"{name}_tibia_link", f"{name}_femur_link", tibia, [shin, toe]),
     ]
 
 
-def _servo(name: str, place: np.ndarray, axis: tuple[float, float, float], degrees: tuple[float, float],
-           torque: float) -> Joint:  # fmt: skip
-    lower, upper = np.deg2rad(degrees)
-    return Joint(
-        name, "revolute", place, axis, lower=float(lower), upper=float(upper), velocity=_SPEED, effort=torque,
-        armature=_ARMATURE,
-    )  # fmt: skip
+def _heading(degrees: float) -> np.ndarray:
+    """R_body_leg (3, 3): x of the leg points outwards."""
+    return so3.exp([0.0, 0.0, np.deg2rad(degrees)])
 
 
-def _foot(leg: str) -> ContactSurface:
-    """The lowest point of the foot in the home posture, where the tibia leans by femur + tibia about y."""
+def _foot(leg: str, heading: float) -> ContactSurface:
+    """The lowest point of the foot in the home posture, where the tibia leans by femur + tibia; x is forward."""
     lean = _HOME["femur"] + _HOME["tibia"]
-    c, s = np.cos(lean), np.sin(lean)
-    upright = np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])  # R_tibia_leg
-    centre = np.array([0.0, 0.0, _FOOT - _TIBIA])
-    at = centre + upright @ np.array([0.0, 0.0, -_FOOT])
-    return ContactSurface(leg, f"{leg}_tibia_link", "point", placement(at, upright), friction=_FRICTION, radius=_FOOT)
+    R_tibia_leg = so3.exp([0.0, -lean, 0.0])
+    at = np.array([0.0, 0.0, _FOOT - _TIBIA]) + R_tibia_leg @ [0.0, 0.0, -_FOOT]
+    forward = placement(at, R_tibia_leg @ _heading(heading).T)
+    return ContactSurface(leg, f"{leg}_tibia_link", "point", forward, friction=_FRICTION, radius=_FOOT)

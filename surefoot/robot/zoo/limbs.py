@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.errors import NotSupportedError
 from surefoot.robot.assemble import Mimic, Parts
 from surefoot.robot.contacts import ContactSurface
 from surefoot.robot.drives import Drive
@@ -40,13 +41,23 @@ class Plan:
     base: str = "fixed"
     parts: Parts = field(default_factory=Parts)
 
-    def robot(self, mimic: Mimic = "coupling") -> Robot:
+    def robot(self, base: str = "auto", mimic: Mimic = "coupling") -> Robot:
         """The robot.
 
         Args:
+            base: "auto" for its own base, or another, for a robot whose first link is free.
             mimic: What to do with couplings: "coupling", "reduce" or "free", as in `surefoot.load`.
+
+        Raises:
+            NotSupportedError: Another base is asked for and the robot has a joint on the world.
         """
-        return Robot.from_tree(self.name, self.links, self.base, parts=self.parts, mimic=mimic)
+        if base not in ("auto", self.base) and all(link.joint is not None for link in self.links):
+            raise NotSupportedError(
+                f"`{self.name}` hangs on the world by a joint of its own; its base stays {self.base}",
+                next_step=f'leave base out, or give "{self.base}"',
+            )
+        base = self.base if base == "auto" else base
+        return Robot.from_tree(self.name, self.links, base, parts=self.parts, mimic=mimic)
 
 
 class Segment(NamedTuple):

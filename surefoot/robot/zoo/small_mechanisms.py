@@ -12,7 +12,7 @@ from surefoot.robot.zoo.solids import ball, bar, block, drum, link_of, shapes_of
 
 __all__ = ["CART_FORCE", "POINT_INERTIA", "arm4", "cartpole", "pendulum"]
 
-CART_FORCE = 20.0  # Busenhart 1994, the actuator of the cart-pole is clipped to ±20 N; Koch 2015, table G.1: ±50 N
+CART_FORCE = 20.0  # Busenhart 1994, the actuator of the cart-pole is clipped to ±20 N; Koch, table G.1: ±50 N
 POINT_INERTIA = 1e-6  # kg m²: our choice for point masses, since physics engines refuse bodies without inertia
 _TURN = (0.0, -1.0, 0.0)
 

@@ -1,0 +1,49 @@
+"""`surefoot convert`: states from one layout to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from surefoot.errors import one_of
+from surefoot.motion.exchange import LAYOUTS
+from surefoot.motion.exchange_files import read_states, write_states
+from surefoot.robot.load import load
+
+__all__ = ["convert_command"]
+
+
+def convert_command(
+    source: Path,
+    target: Path,
+    robot: str,
+    from_: str,
+    to: str,
+    from_joints: str | None,
+    to_joints: str | None,
+    base: str,
+) -> int:
+    """Read states in one layout, write them in another.
+
+    Args:
+        source: File to read.
+        target: File to write.
+        robot: Name or file of the robot.
+        from_: Layout of the source.
+        to: Layout of the target.
+        from_joints: Joint order of the source, separated by commas, or None.
+        to_joints: Joint order of the target, separated by commas, or None.
+        base: Base of the robot.
+    """
+    for layout in (from_, to):
+        if layout not in LAYOUTS:
+            raise one_of("layout", layout, LAYOUTS)
+    model = load(robot, base)
+    table = read_states(source, model, from_, _names(from_joints))
+    write_states(target, model, to, table, _names(to_joints))
+    print(f"{len(table.q)} states of {model.name}: {from_} -> {to}")
+    print(target)
+    return 0
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

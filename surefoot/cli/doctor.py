@@ -1,0 +1,170 @@
+"""`surefoot doctor`: what is here, what is broken, and what to do about it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+__all__ = ["Diagnosis", "cache_folder", "diagnose", "doctor_command", "vector_width"]
+
+# Distribution, module and what it is for; the last column: whether surefoot cannot do without it.
+_PACKAGES = (
+    ("pin", "pinocchio", "models, the dynamics oracle", True),
+    ("mujoco", "mujoco", "physics", True),
+    ("casadi", "casadi", "symbols and optimisation", True),
+    ("numpy", "numpy", "arrays", True),
+    ("scipy", "scipy", "hulls, linear programmes", True),
+    ("pyarrow", "pyarrow", "parquet files", True),
+    ("pydantic", "pydantic", "scenario files", True),
+    ("example-robot-data", "example_robot_data", "robots", True),
+    ("playwright", "playwright", "browser tests", False),
+)
+_WIDTHS = (("avx512f", 8), ("avx2", 4), ("asimd", 2), ("sse2", 2))
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One row: what was looked at, what was found, and the remedy if it is broken.
+
+    Args:
+        what: The thing.
+        found: Version, path or state.
+        ok: Whether it works; a missing extra is no defect.
+        remedy: What to do, or "".
+    """
+
+    what: str
+    found: str
+    ok: bool = True
+    remedy: str = ""
+
+
+def doctor_command(as_json: bool) -> int:
+    """Print the diagnosis; 1 if something is broken."""
+    rows = diagnose()
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows], indent=1))
+    else:
+        for row in rows:
+            print(f"{'ok ' if row.ok else 'BAD'}  {row.what:<22}{row.found}")
+            if row.remedy:
+                print(f"       {'':<22}-> {row.remedy}")
+    return 0 if all(row.ok for row in rows) else 1
+
+
+def diagnose() -> list[Diagnosis]:
+    """Every check in turn."""
+    return [
+        _surefoot(),
+        _python(),
+        _cpu(),
+        *(_package(*row) for row in _PACKAGES),
+        _trial("loads a robot", _load_robot, "reinstall: `rm -rf .venv && make run`"),
+        _trial("steps physics", _step_physics, "reinstall: `rm -rf .venv && make run`"),
+        _chromium(),
+        _cache(),
+    ]
+
+
+def _surefoot() -> Diagnosis:
+    return Diagnosis("surefoot", f"{importlib.metadata.version('surefoot')} in {Path(__file__).parents[1]}")
+
+
+def _python() -> Diagnosis:
+    version = platform.python_version()
+    if sys.version_info < (3, 11):
+        return Diagnosis("python", version, False, "install Python 3.11 or 3.12")
+    remedy = (
+        "" if sys.version_info < (3, 13) else "3.11 and 3.12 are supported in full; the planners have no wheels here"
+    )
+    return Diagnosis("python", version, True, remedy)
+
+
+def vector_width() -> tuple[int, str]:
+    """Doubles in one vector register of this CPU, and the feature that says so; (1, "unknown") where it cannot be read."""
+    if platform.machine().lower() in ("arm64", "aarch64"):
+        return 2, "neon"
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 1, "unknown"
+    words = set(text.split())
+    return next(((width, name) for name, width in _WIDTHS if name in words), (1, "unknown"))
+
+
+def _cpu() -> Diagnosis:
+    width, name = vector_width()
+    return Diagnosis("cpu", f"{platform.machine()}, {os.cpu_count()} cores, {width} doubles per vector ({name})")
+
+
+def _package(distribution: str, module: str, purpose: str, needed: bool) -> Diagnosis:
+    try:
+        version = importlib.metadata.version(distribution)
+        importlib.import_module(module)
+    except importlib.metadata.PackageNotFoundError:
+        return Diagnosis(distribution, f"missing ({purpose})", not needed, f"`pip install {distribution}`")
+    except ImportError as error:
+        return Diagnosis(
+            distribution, f"broken: {error}", False, "reinstall the locked versions: `rm -rf .venv && make run`"
+        )
+    return Diagnosis(distribution, f"{version}  ({purpose})")
+
+
+def _trial(what: str, attempt: Callable[[], str], remedy: str) -> Diagnosis:
+    """Try a thing; any failure is what the doctor is here to report."""
+    try:
+        return Diagnosis(what, attempt())
+    except Exception as error:  # noqa: BLE001
+        return Diagnosis(what, f"{type(error).__name__}: {error}", False, remedy)
+
+
+def _load_robot() -> str:
+    from surefoot.robot.load import load
+
+    robot = load("g1")
+    return f"g1: {robot.nv} degrees of freedom, {robot.mass:.1f} kg"
+
+
+def _step_physics() -> str:
+    import mujoco
+
+    from surefoot.robot.load import load
+    from surefoot.sim import build_mujoco
+
+    model = build_mujoco(load("pendulum")).model
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data)
+    return f"MuJoCo {mujoco.__version__}, one step of the pendulum"
+
+
+def _chromium() -> Diagnosis:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    return Diagnosis("chromium", path or "missing (browser tests)", True, "" if path else "`make browser` (needs root)")
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: $SUREFOOT_CACHE, else $XDG_CACHE_HOME/surefoot, else ~/.cache/surefoot."""
+    own = os.environ.get("SUREFOOT_CACHE")
+    return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "surefoot"
+
+
+def _cache() -> Diagnosis:
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        return Diagnosis(
+            "cache folder", f"{folder}: {error.strerror}", False, "set SUREFOOT_CACHE to a folder that you can write"
+        )
+    return Diagnosis("cache folder", str(folder))

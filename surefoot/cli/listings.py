@@ -1,0 +1,44 @@
+"""`surefoot robots` and `surefoot list`."""
+
+from __future__ import annotations
+
+import json
+
+from rich.console import Console
+from rich.table import Table
+
+from surefoot.robot import zoo
+
+__all__ = ["list_robots", "list_scenarios", "page_console"]
+
+
+def list_robots(as_json: bool) -> int:
+    """Print the names of the zoo with a line each."""
+    _print("robot", {name: zoo.describe(name) for name in zoo.names()}, as_json)
+    return 0
+
+
+def list_scenarios(as_json: bool) -> int:
+    """Print the built-in scenarios with a line each."""
+    from surefoot import scenario
+
+    _print("scenario", {name: scenario.describe(name) for name in scenario.names()}, as_json)
+    return 0
+
+
+def _print(heading: str, rows: dict[str, str], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(rows, indent=1))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(heading, no_wrap=True)
+    table.add_column("what it is")
+    for name, text in rows.items():
+        table.add_row(name, text)
+    page_console().print(table)
+
+
+def page_console() -> Console:
+    """A console that cuts nothing off: as wide as the terminal, or 200 columns into a file or pipe."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=200)

@@ -1,0 +1,172 @@
+"""Commands and the border where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from surefoot.errors import SurefootError, one_of
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Describe a robot, load it, check it, and prove it in physics.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+RobotName = Annotated[
+    str, typer.Argument(metavar="ROBOT", help="A name of the zoo (`surefoot robots`) or a URDF or MJCF file.")
+]
+
+
+@app.command()
+def run(
+    scenario: Annotated[
+        str, typer.Argument(metavar="NAME|FILE", help="A built-in scenario (`surefoot list`) or a TOML file.")
+    ],
+    robot: Annotated[str | None, typer.Option(help="Another robot: a name of the zoo or a file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to write; default runs/<name>-<time>/.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. simulation.duration=2."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Run a scenario and write its folder; the last line printed is its path."""
+    from surefoot.cli.run_command import run_command
+
+    return run_command(scenario, robot, out, seed, set_ or [], json)
+
+
+@app.command(name="list")
+def list_(json: Json = False) -> int:
+    """List the built-in scenarios."""
+    from surefoot.cli.listings import list_scenarios
+
+    return list_scenarios(json)
+
+
+@app.command()
+def robots(json: Json = False) -> int:
+    """List the robots of the zoo."""
+    from surefoot.cli.listings import list_robots
+
+    return list_robots(json)
+
+
+@app.command()
+def check(
+    robot: RobotName,
+    base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
+    mimic: Annotated[str, typer.Option(help="coupling, reduce or free.")] = "coupling",
+    html: Annotated[Path | None, typer.Option(help="Also write the page as one HTML file.")] = None,
+    json: Json = False,
+) -> int:
+    """A page about a robot: its tree, masses, limits, contacts, drives, and every defect with its place."""
+    from surefoot.cli.check_command import check_command
+
+    return check_command(robot, base, mimic, html, json)
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="States to read: .npz, .csv or .parquet.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="States to write: .npz, .csv or .parquet.")],
+    robot: Annotated[str, typer.Option(help="The robot: a name of the zoo or a file.")],
+    from_: Annotated[str, typer.Option("--from", metavar="LAYOUT", help="pinocchio, mujoco, ros, drake or csv.")],
+    to: Annotated[str, typer.Option(metavar="LAYOUT", help="pinocchio, mujoco, ros, drake or csv.")],
+    from_joints: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Joint order of IN, separated by commas, if not the robot's.")
+    ] = None,
+    to_joints: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Joint order of OUT, separated by commas.")
+    ] = None,
+    base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
+) -> int:
+    """Convert states between the layouts of Pinocchio, MuJoCo, ROS, Drake and named CSV columns."""
+    from surefoot.cli.convert_command import convert_command
+
+    return convert_command(source, target, robot, from_, to, from_joints, to_joints, base)
+
+
+@app.command()
+def doctor(json: Json = False) -> int:
+    """Versions, engines and folders, and for each thing that is broken what to do."""
+    from surefoot.cli.doctor import doctor_command
+
+    return doctor_command(json)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit status.
+
+    Args:
+        arguments: The words after `surefoot`; None for those of the process.
+    """
+    sys.exit(_status(arguments))
+
+
+def _status(arguments: list[str] | None) -> int:
+    """The exit status of a command; errors of the user become messages without a traceback."""
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(args=arguments, prog_name="surefoot", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except typer.Exit as leave:
+        return leave.exit_code
+    except typer.TyperException as error:
+        return _usage(error)
+    except SurefootError as error:
+        print(f"surefoot: {error}", file=sys.stderr)
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        print("surefoot: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"surefoot: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
+        return 2
+    except Exception as error:  # noqa: BLE001 - the outermost border: a bug must end as status 3
+        return _internal(error)
+
+
+def _usage(error: typer.TyperException) -> int:
+    """A wrong option, argument or command: one line, the nearest right name, and where help stands."""
+    message = error.format_message()
+    context = getattr(error, "ctx", None)
+    if message.startswith("No such command"):
+        message = one_of("command", message.split("'")[1], [str(item.name) for item in _commands()]).message
+    elif option := getattr(error, "option_name", None):
+        known = [name for item in context.command.params for name in item.opts] if context else []
+        message = one_of("option", option, known).message
+    path = context.command_path if context else "surefoot"
+    print(f"surefoot: {message}\n  next: `{path} --help`", file=sys.stderr)
+    return 2
+
+
+def _commands() -> list[Any]:
+    return list(typer.main.get_command(app).commands.values())  # type: ignore[attr-defined]
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get("SUREFOOT_DEBUG"):
+        raise error
+    print(
+        f"surefoot: internal error: {type(error).__name__}: {error}\n"
+        "  this is a bug of surefoot; please report it with the command and the output of `surefoot doctor`\n"
+        "  next: set SUREFOOT_DEBUG=1 to see where it happened",
+        file=sys.stderr,
+    )
+    return 3

@@ -1,0 +1,181 @@
+"""Tables of named columns in CSV and Parquet files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import FileFormatError
+from surefoot.motion.atomic import atomic_write
+from surefoot.motion.checks import Array
+from surefoot.motion.npz import existing_file
+
+__all__ = ["Table", "read_csv", "read_parquet", "write_csv", "write_parquet"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers in columns.
+
+    Args:
+        header: Column names; None where the file has none.
+        numbers: (n, k).
+        lines: Line of each row in a text file, counted from 1; empty for other files.
+        metadata: Texts by name that came with it.
+    """
+
+    header: tuple[str, ...] | None
+    numbers: Array
+    lines: tuple[int, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> dict[str, Array]:
+        """(n,) by name."""
+        return dict(zip(self.header or (), self.numbers.T, strict=True))
+
+
+def write_parquet(path: str | Path, columns: Mapping[str, Array], metadata: Mapping[str, str] | None = None) -> None:
+    """Write columns (n,), whole or not at all; same bytes for the same numbers.
+
+    Args:
+        path: Where.
+        columns: By name.
+        metadata: Texts to keep with them.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({name: np.ascontiguousarray(values) for name, values in columns.items()})
+    with atomic_write(path) as temporary:
+        pq.write_table(table.replace_schema_metadata(dict(metadata or {})), temporary)
+
+
+def read_parquet(path: str | Path) -> Table:
+    """The columns of a Parquet file, all of them numbers.
+
+    Raises:
+        FileFormatError: No such file, no Parquet file, cut off, or a column that does not hold numbers only.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = existing_file(path)
+    try:
+        found = pq.read_table(file, partitioning=None)
+        names = found.schema.names
+        numbers = [_parquet_column(found.column(k), name, path) for k, name in enumerate(names)]
+    except (pa.ArrowException, OSError) as error:
+        raise FileFormatError(
+            "cannot be read as a Parquet file; it is cut off, damaged or something else",
+            file=path,
+            evidence={"reader": str(error).splitlines()[0]},
+            next_step="write or copy the file again",
+        ) from error
+    texts = {k.decode(errors="replace"): v.decode(errors="replace") for k, v in (found.schema.metadata or {}).items()}
+    stacked = np.column_stack(numbers) if numbers else np.zeros((found.num_rows, 0))
+    return Table(tuple(names), stacked, metadata=texts)
+
+
+def _parquet_column(column: Any, name: str, path: str | Path) -> Array:
+    import pyarrow as pa
+
+    is_number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
+    if not is_number or column.null_count:
+        what = f"is of type {column.type}" if not is_number else f"has {column.null_count} empty entries"
+        raise FileFormatError(f"column `{name}` {what}, expected numbers", file=path)
+    return np.asarray(column.to_numpy(), dtype=float)
+
+
+def write_csv(path: str | Path, columns: Mapping[str, Array]) -> None:
+    """Write columns (n,) with a header line; numbers in the shortest form that reads back bit by bit.
+
+    Args:
+        path: Where.
+        columns: By name.
+    """
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    table = pa.table({name: np.ascontiguousarray(values) for name, values in columns.items()})
+    with atomic_write(path) as temporary, temporary.open("wb") as stream:
+        stream.write((",".join(_quoted(name) for name in columns) + "\n").encode())
+        pa_csv.write_csv(table, stream, pa_csv.WriteOptions(include_header=False))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
+
+
+def read_csv(path: str | Path) -> Table:
+    """The numbers of a CSV file; its first line is a header if it holds anything but numbers.
+
+    Raises:
+        FileFormatError: No such file, no text, an entry that is no finite number, rows of different lengths.
+    """
+    lines = _text(path).splitlines()
+    kept = [k for k, line in enumerate(lines) if line.strip()]
+    if not kept:
+        raise FileFormatError("is empty", file=path, next_step="write it again")
+    first = next(csv.reader([lines[kept[0]]]))
+    header = None if all(_is_number(cell) for cell in first) else tuple(cell.strip() for cell in first)
+    body = kept if header is None else kept[1:]
+    numbers = _numbers([lines[k] for k in body], len(first))
+    if numbers is None:
+        raise _bad_cell(path, lines, body, header, len(first))
+    return Table(header, numbers, tuple(k + 1 for k in body))
+
+
+def _text(path: str | Path) -> str:
+    try:
+        return existing_file(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(
+            "is no text file", file=path, evidence={"reader": error}, next_step="check the suffix"
+        ) from error
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def _numbers(rows: Sequence[str], width: int) -> Array | None:
+    """The numbers, or None where one of them is none or not finite."""
+    if not rows:
+        return np.zeros((0, width))
+    try:
+        out = np.loadtxt(rows, delimiter=",", ndmin=2, comments=None)
+    except ValueError:
+        return None
+    return out if out.shape[1] == width and np.isfinite(out).all() else None
+
+
+def _bad_cell(
+    path: str | Path, lines: Sequence[str], body: Sequence[int], header: tuple[str, ...] | None, width: int
+) -> FileFormatError:
+    """The error that names the first wrong entry."""
+    for k in body:
+        cells = next(csv.reader([lines[k]]))
+        if len(cells) != width:
+            return FileFormatError(
+                f"row has {len(cells)} entries, the first one has {width}",
+                file=path,
+                line=k + 1,
+                next_step="write the file again; separate entries by commas",
+            )
+        for column, cell in enumerate(cells):
+            if not _is_number(cell) or not np.isfinite(float(cell)):
+                name = f"column {column + 1}" + (f" (`{header[column]}`)" if header else "")
+                return FileFormatError(
+                    f"{name} holds {cell.strip()!r}, expected a finite number", file=path, line=k + 1
+                )
+    return FileFormatError("holds entries that are no numbers", file=path)

@@ -1,0 +1,83 @@
+"""The page about a robot: what it is, how it stands, and what is wrong with it."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from surefoot.motion.atomic import atomic_write
+from surefoot.report.page import html_page, html_table
+from surefoot.report.stick_figure import figure_svg
+from surefoot.robot.check import Inspection
+from surefoot.robot.robot import Robot
+
+__all__ = ["robot_page", "write_robot_page"]
+
+
+def write_robot_page(path: str | Path, inspection: Inspection) -> None:
+    """Write the page to a file, whole or not at all.
+
+    Args:
+        path: The file.
+        inspection: The robot and what was found.
+    """
+    with atomic_write(path) as temporary:
+        temporary.write_text(robot_page(inspection), encoding="utf-8")
+
+
+def robot_page(inspection: Inspection) -> str:
+    """The page as HTML.
+
+    Args:
+        inspection: The robot and what was found.
+    """
+    robot = inspection.robot
+    title = robot.name if robot else inspection.name
+    verdict = "sound" if inspection.sound else "defects found"
+    parts = [f"<h1>{escape(title)}</h1>", f'<p class="verdict">{verdict}</p>']
+    if robot:
+        parts += _robot_parts(robot)
+    parts += ["<h2>Findings</h2>", _findings(inspection)]
+    return html_page(title, "\n".join(parts))
+
+
+def _robot_parts(robot: Robot) -> list[str]:
+    facts = f"{robot.base} base · {robot.tree.n} moving bodies · nq {robot.nq} · nv {robot.nv} · nu {robot.nu} · {robot.mass:.3f} kg"
+    figures = "".join(
+        f"<figure>{figure_svg(robot, robot.home, view)}<figcaption>home posture, {view}</figcaption></figure>"
+        for view in ("side", "front")
+    )
+    out = [f"<p>{facts}</p>", f'<div class="figures">{figures}</div>']
+    if robot.contacts:
+        rows = [(c.name, c.frame, c.kind, len(c.corners), c.friction) for c in robot.contacts.values()]
+        out += ["<h2>Contact surfaces</h2>", html_table(("name", "link", "kind", "corners", "friction"), rows)]
+    out += ["<h2>Joints</h2>", _joints(robot)]
+    if robot.drives:
+        rows = [(d.joint, d.torque_limit, d.speed_limit, d.gear_ratio, d.armature) for d in robot.drives]
+        head = ("drive", "torque limit [N m]", "speed limit [rad/s]", "gear ratio", "armature [kg m²]")
+        out += ["<h2>Drives</h2>", html_table(head, rows)]
+    if robot.couplings:
+        rows = [(c.joint, c.source, c.ratio, c.offset) for c in robot.couplings]
+        out += ["<h2>Couplings</h2>", html_table(("joint", "follows", "ratio", "offset"), rows)]
+    return out
+
+
+def _joints(robot: Robot) -> str:
+    tree = robot.tree
+    rows = []
+    for i in range(tree.n):
+        parent = tree.body_names[tree.parents[i]] if tree.parents[i] >= 0 else "world"
+        row, single = int(tree.q_index[i]), tree.nq_of(i) == 1
+        limits = f"{robot.limits.lower[row]:.3g} … {robot.limits.upper[row]:.3g}" if single else "–"
+        rows.append((tree.joint_names[i], tree.kinds[i], parent, tree.body_names[i], limits, float(tree.masses[i])))
+    return html_table(("joint", "kind", "parent", "moves", "limits", "mass [kg]"), rows)
+
+
+def _findings(inspection: Inspection) -> str:
+    if not inspection.findings:
+        return "<p>none</p>"
+    rows = "".join(
+        f'<tr><td class="{f.level}">{f.level}</td><td>{escape(f.place)}</td><td>{escape(f.message)}</td></tr>'
+        for f in inspection.findings
+    )
+    return f'<div class="scroll"><table><tr><th>level</th><th>place</th><th>what</th></tr>{rows}</table></div>'

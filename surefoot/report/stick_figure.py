@@ -1,0 +1,89 @@
+"""A robot as lines between its joints, seen from the side or the front."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.robot.robot import Robot
+
+__all__ = ["figure_lines", "figure_svg"]
+
+Array = NDArray[np.float64]
+_VIEWS = {"side": (0, 2, 1.0, "x", "z"), "front": (1, 2, -1.0, "−y", "z")}
+
+
+def figure_lines(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
+    """Line segments of the skeleton and outlines of the contact surfaces.
+
+    Args:
+        robot: The robot.
+        q: (nq,) configuration.
+
+    Returns:
+        Skeleton (n, 2, 3) and contact edges (m, 2, 3), in world [m].
+    """
+    frames = robot.placements(q)
+    tree = robot.tree
+    origin = [frames[name][:3, 3] for name in tree.body_names]
+    bones = [(origin[int(tree.parents[i])], origin[i]) for i in range(tree.n) if tree.parents[i] >= 0]
+    bones += _end_bones(robot, frames, origin)
+    edges = []
+    for contact in robot.contacts.values():
+        T = frames[contact.frame] @ contact.placement
+        corners = contact.corners @ T[:3, :3].T + T[:3, 3]
+        edges += [(corners[i - 1], corners[i]) for i in range(len(corners))]
+        bones.append((frames[contact.frame][:3, 3], corners.mean(axis=0)))
+    return np.array(bones).reshape(-1, 2, 3), np.array(edges).reshape(-1, 2, 3)
+
+
+def _end_bones(robot: Robot, frames: dict[str, Array], origin: list[Array]) -> list[tuple[Array, Array]]:
+    """From the joint of each end body to its centre of mass, so that hands and heads show."""
+    parents = {int(p) for p in robot.tree.parents}
+    out = []
+    for i, name in enumerate(robot.tree.body_names):
+        if i not in parents:
+            T = frames[name]
+            out.append((origin[i], T[:3, :3] @ robot.tree.coms[i] + T[:3, 3]))
+    return out
+
+
+def figure_svg(robot: Robot, q: ArrayLike, view: str = "side", size: int = 360) -> str:
+    """The figure as SVG with a ground line and a scale in metres.
+
+    Args:
+        robot: The robot.
+        q: (nq,) configuration.
+        view: "side" (x to the right) or "front" (the robot looks at the reader).
+        size: Height and width [px].
+    """
+    bones, edges = figure_lines(robot, q)
+    h, v, sign, h_name, v_name = _VIEWS[view]
+    flat = [np.stack([sign * lines[..., h], lines[..., v]], axis=-1) for lines in (bones, edges)]
+    points = np.vstack([flat[0].reshape(-1, 2), flat[1].reshape(-1, 2), [[0.0, 0.0]]])
+    middle, span = 0.5 * (points.min(0) + points.max(0)), max(float(np.ptp(points, axis=0).max()), 0.1)
+    scale = 0.8 * size / span
+
+    def at(point: Array) -> tuple[float, float]:
+        x, y = (point - middle) * scale
+        return size / 2 + x, size / 2 - y
+
+    def line(segment: Array, colour: str, width: float) -> str:
+        (x1, y1), (x2, y2) = at(segment[0]), at(segment[1])
+        return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width}" stroke-linecap="round"/>'
+
+    ground = at(np.array([0.0, 0.0]))[1]
+    unit = 10.0 ** np.floor(np.log10(span / 2))
+    ruler = unit * scale
+    parts = [f'<svg viewBox="0 0 {size} {size}" role="img" aria-label="{robot.name}, {view}">']
+    if robot.base == "floating":
+        parts.append(f'<line x1="0" x2="{size}" y1="{ground:.1f}" y2="{ground:.1f}" stroke="currentColor" stroke-opacity=".4"/>')
+    parts += [line(segment, "#1f77b4", 3) for segment in flat[0]]
+    parts += [line(segment, "#d35400", 4) for segment in flat[1]]
+    parts += [f'<circle cx="{at(p)[0]:.1f}" cy="{at(p)[1]:.1f}" r="2.5" fill="currentColor"/>' for p in flat[0][:, 0]]
+    parts.append(
+        f'<path d="M10 {size - 12}h{ruler:.1f}" stroke="currentColor" stroke-width="2"/>'
+        f'<text x="10" y="{size - 18}" font-size="12" fill="currentColor">{unit:g} m</text>'
+        f'<text x="{size - 10}" y="{size - 12}" font-size="12" fill="currentColor" text-anchor="end">{h_name} →, {v_name} ↑</text></svg>'
+    )
+    return "".join(parts)

@@ -1,0 +1,234 @@
+"""What is wrong with a robot: defects of its file and of its physics, each with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from surefoot.errors import SurefootError
+from surefoot.geometry import convex_hull
+from surefoot.robot.assemble import Mimic
+from surefoot.robot.contact_search import shapeless_end_links
+from surefoot.robot.findings import Finding, Level
+from surefoot.robot.load import is_file_name, load
+from surefoot.robot.load_file import document_of
+from surefoot.robot.read_urdf import urdf_links
+from surefoot.robot.robot import Robot
+from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
+
+__all__ = ["Inspection", "inspect_robot", "physical_findings"]
+
+Array = NDArray[np.float64]
+_SINGULAR = 1e-12  # inertia at a joint below this cannot be divided by [kg m²] or [kg]
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A robot, as far as it could be loaded, and all that was found.
+
+    Args:
+        name: Name or file that was asked for.
+        robot: The robot; None if it has defects that keep it from loading.
+        findings: Errors first, then warnings, then notes.
+    """
+
+    name: str
+    robot: Robot | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether there is no finding of level "error"."""
+        return not any(item.level == "error" for item in self.findings)
+
+
+def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "coupling") -> Inspection:
+    """Load a robot and look for every defect.
+
+    Args:
+        name_or_path: A name of the zoo, or a file.
+        base: As in `surefoot.load`.
+        mimic: As in `surefoot.load`.
+
+    Raises:
+        SurefootError: The file cannot be read as a robot description at all, or there is no such name.
+    """
+    document = _scanned(name_or_path)
+    if document is not None and document.errors:
+        return Inspection(name_or_path, None, _sorted(document.findings))
+    try:
+        robot = load(name_or_path, base, mimic)
+    except SurefootError as error:
+        if not is_file_name(name_or_path) or not Path(name_or_path).is_file():
+            raise
+        text = "; ".join([error.message, *(f"{key}: {value}" for key, value in error.evidence.items())])
+        return Inspection(name_or_path, None, (Finding("error", error.place, text, error.line or 0),))
+    findings = [*robot.notes, *physical_findings(robot, document)]
+    return Inspection(name_or_path, robot, _sorted(findings))
+
+
+def _scanned(name_or_path: str) -> UrdfDocument | None:
+    """The scanned document of a URDF file; None for names and MJCF files."""
+    if not is_file_name(name_or_path):
+        return None
+    root = document_of(name_or_path)
+    return scan_urdf(root, name_or_path) if root.tag == "robot" else None
+
+
+def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
+    order = {"error": 0, "warning": 1, "note": 2}
+    return tuple(sorted(dict.fromkeys(findings), key=lambda item: (order[item.level], item.line)))
+
+
+def physical_findings(robot: Robot, document: UrdfDocument | None = None) -> list[Finding]:
+    """What contradicts physics or will not work.
+
+    Args:
+        robot: The robot.
+        document: Its URDF, for the lines of its links; None checks the merged bodies.
+    """
+    return [
+        *_inertia_findings(robot, document),
+        *_joint_findings(robot),
+        *_limit_findings(robot),
+        *_contact_findings(robot),
+    ]
+
+
+def _inertia_findings(robot: Robot, document: UrdfDocument | None) -> list[Finding]:
+    """Inertias that no rigid body has. Where the mass matrix stays regular it is only a warning."""
+    level: Level = "warning" if _mass_matrix_is_regular(robot) else "error"
+    out = []
+    for name, place, line, mass, inertia in _inertias(robot, document):
+        message = _inertia_defect(mass, inertia)
+        if message:
+            out.append(Finding(level, place, f"link `{name}`: {message}", line))
+    if robot.nv and robot.mass <= 0.0:
+        out.append(Finding("error", robot.source or robot.name, "the robot has no mass"))
+    if robot.mass > 1e5:
+        out.append(
+            Finding("warning", robot.source or robot.name, f"total mass {robot.mass:g} kg: check the units (kg)")
+        )
+    return out
+
+
+def _inertias(robot: Robot, document: UrdfDocument | None) -> list[tuple[str, str, int, float, Array]]:
+    """Name, place, line, mass and inertia about the centre of mass of each link."""
+    if document is not None:
+        lines = {name: element.line for name, element in document.links.items()}
+        return [
+            (k.name, f"{document.file}:{lines[k.name]}", lines[k.name], k.mass, k.inertia) for k in urdf_links(document)
+        ]
+    tree = robot.tree
+    return [(tree.body_names[i], tree.body_names[i], 0, float(tree.masses[i]), tree.inertias[i]) for i in range(tree.n)]
+
+
+def _inertia_defect(mass: float, inertia: Array) -> str:
+    """What is wrong with one inertia, or ""."""
+    moments = np.sort(np.linalg.eigvalsh(inertia))
+    scale = max(float(np.abs(moments).max()), 1e-30)
+    text = f"principal moments {moments[0]:.4g}, {moments[1]:.4g}, {moments[2]:.4g} kg m²"
+    if mass < 0.0:
+        return f"negative mass {mass:g} kg"
+    if mass == 0.0:
+        return f"{text} without mass" if scale > 1e-12 else ""
+    if moments[0] <= 0.0:
+        return f"inertia is not positive definite: {text}"
+    if moments[0] + moments[1] < moments[2] * (1.0 - 1e-6):
+        return f"inertia violates the triangle inequality: {text}"
+    return ""
+
+
+def _mass_matrix_is_regular(robot: Robot) -> bool:
+    """Whether the joint-space mass matrix is positive definite in the home posture and two random ones."""
+    if robot.nv == 0:
+        return True
+    rng = np.random.default_rng(0)
+    for scale in (0.0, 0.5, 1.0):
+        q = pin.integrate(robot.model, np.array(robot.home), scale * rng.uniform(-1.0, 1.0, robot.nv))
+        M = np.array(pin.crba(robot.model, robot.model.createData(), q))
+        M = np.triu(M) + np.triu(M, 1).T
+        if np.linalg.eigvalsh(M)[0] <= _SINGULAR:
+            return False
+    return True
+
+
+def _joint_findings(robot: Robot) -> list[Finding]:
+    """Joints that move no inertia."""
+    tree, out = robot.tree, []
+    if robot.nv == 0:
+        return [Finding("note", robot.name, "the robot has no moving joint")]
+    M = np.array(pin.crba(robot.model, robot.model.createData(), np.array(robot.home)))
+    for i in range(tree.n):
+        rows = range(int(tree.v_index[i]), int(tree.v_index[i]) + tree.nv_of(i))
+        carried = tree.masses[i] + sum(tree.masses[k] for k in range(i + 1, tree.n) if i in tree.ancestors(k))
+        if carried <= 0.0:
+            out.append(
+                Finding("error", tree.joint_names[i], f"joint moves link `{tree.body_names[i]}`, which carries no mass")
+            )
+        elif any(M[k, k] <= _SINGULAR for k in rows):
+            out.append(
+                Finding("error", tree.joint_names[i], "the inertia about the joint is zero; it cannot be accelerated")
+            )
+        elif tree.masses[i] <= 0.0:
+            out.append(Finding("note", tree.body_names[i], "moving link without mass of its own"))
+    return out
+
+
+def _limit_findings(robot: Robot) -> list[Finding]:
+    tree, limits, out = robot.tree, robot.limits, []
+    for i in range(tree.n):
+        if tree.nq_of(i) != 1:
+            continue
+        name, row, v_row = tree.joint_names[i], int(tree.q_index[i]), int(tree.v_index[i])
+        low, high, home = limits.lower[row], limits.upper[row], robot.home[row]
+        if low == high:
+            out.append(Finding("warning", name, f"lower and upper limit are both {low:g}: the joint cannot move"))
+        elif not low - 1e-9 <= home <= high + 1e-9:
+            out.append(
+                Finding("warning", name, f"home position {home:.4g} is outside its limits [{low:.4g}, {high:.4g}]")
+            )
+        for what, value in (("effort", limits.effort[v_row]), ("velocity", limits.velocity[v_row])):
+            if value == 0.0:
+                out.append(Finding("warning", name, f"{what} limit is 0; taken as no limit"))
+    return out
+
+
+def _contact_findings(robot: Robot) -> list[Finding]:
+    out = [
+        Finding(
+            "note", link, "end link without collision shape: if it shall touch, give `[contacts.NAME]` in the side file"
+        )
+        for link in shapeless_end_links(robot)
+    ]
+    if robot.base == "floating" and not robot.contacts:
+        out.append(
+            Finding("warning", robot.name, "no contact surface was found; the side file can give `[contacts.NAME]`")
+        )
+    elif robot.base == "floating" and not _stands(robot):
+        out.append(
+            Finding("warning", robot.name, "in the home posture the centre of mass is not over the contact surfaces")
+        )
+    return out
+
+
+def _stands(robot: Robot) -> bool:
+    """Whether the centre of mass projects into the hull of all contact corners in the home posture."""
+    q = np.array(robot.home)
+    com = pin.centerOfMass(robot.model, robot.model.createData(), q)[:2]
+    frames = robot.placements(q)
+    corners = [
+        (frames[c.frame] @ c.placement @ np.append(corner, 1.0))[:2]
+        for c in robot.contacts.values()
+        for corner in c.corners
+    ]
+    hull = convex_hull(np.array(corners))
+    if len(hull) < 3:
+        return False
+    edges = np.roll(hull, -1, axis=0) - hull
+    to_com = com - hull
+    return bool((edges[:, 0] * to_com[:, 1] - edges[:, 1] * to_com[:, 0] >= 0.0).all())

@@ -1,0 +1,189 @@
+"""MJCF → robot. MuJoCo compiles the description; the links, loops and drives are read off the compiled model.
+
+So defaults, frames, replicas, attachments and all ways to write an orientation mean what MuJoCo says they mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.errors import ModelError, SurefootError, one_of
+from surefoot.robot.assemble import Mimic, Parts, assemble_links
+from surefoot.robot.findings import Finding
+from surefoot.robot.links import Joint, JointKind, Link, NamedFrame, placement
+from surefoot.robot.mjcf_compile import compile_mjcf
+from surefoot.robot.mjcf_drives import drives_of
+from surefoot.robot.mjcf_guard import guard_mjcf
+from surefoot.robot.mjcf_home import home_of, root_is_free
+from surefoot.robot.mjcf_names import Names, names_of, pose
+from surefoot.robot.mjcf_shapes import shapes_of, world_note
+from surefoot.robot.mjcf_ties import ties_of
+from surefoot.robot.mjcf_tree import links_of
+from surefoot.robot.robot import Robot
+
+__all__ = ["BASES", "MjcfRobot", "mjcf_links", "read_mjcf", "with_base"]
+
+Array = NDArray[np.float64]
+_KIND_OF_BASE: dict[str, JointKind] = {"floating": "free", "planar": "planar", "fixed": "fixed"}
+BASES = ("auto", "floating", "planar", "fixed")
+
+
+@dataclass(frozen=True)
+class MjcfRobot:
+    """What an MJCF file says about a robot, before it becomes a model.
+
+    Args:
+        name: Name of the model, or of the file.
+        links: The links with their joints and shapes, parents first; q of hinges and slides is MuJoCo's qpos.
+        base: "floating" if the first joint is a free joint, else "fixed".
+        parts: Frames, drives, loops, couplings, home and notes.
+        start: T_world_root of the body on the base, where the file puts it, (4, 4).
+    """
+
+    name: str
+    links: list[Link]
+    base: str
+    parts: Parts
+    start: Array = field(default_factory=placement, compare=False)
+
+
+def read_mjcf(path: str | Path, base: str = "auto", mimic: Mimic = "coupling", meshes: str = "warn") -> Robot:
+    """The robot in an MJCF file.
+
+    Args:
+        path: The file.
+        base: "auto" as in the file; "floating", "planar" or "fixed" to put the robot on another base.
+        mimic: What to do with couplings, as in `surefoot.load`.
+        meshes: What to do about meshes that do not exist: "warn", "skip" or "require".
+
+    Raises:
+        SurefootError: The file, or a file that it needs, cannot be read or contradicts itself.
+    """
+    found = with_base(mjcf_links(path, meshes), base)
+    try:
+        return assemble_links(found.name, found.links, found.base, mimic=mimic, parts=found.parts)
+    except SurefootError as error:
+        raise error.with_place(path) from None
+
+
+def mjcf_links(path: str | Path, meshes: str = "warn") -> MjcfRobot:
+    """The links and parts in an MJCF file.
+
+    Args:
+        path: The file; its root element is `mujoco`.
+        meshes: What to do about meshes that do not exist: "warn" or "skip" drops the shapes that use them if no inertia
+            comes from them, "require" refuses.
+
+    Raises:
+        FileFormatError: A file cannot be read.
+        ModelError: The description contradicts itself; `MissingMeshError` for a mesh that is required.
+    """
+    files = guard_mjcf(path)
+    model, compiler_notes = compile_mjcf(files, meshes)
+    try:
+        names = names_of(model)
+        _require_ordered_limits(model, names)
+        return _robot_of(model, names, files.name, str(path), compiler_notes)
+    except SurefootError as error:
+        raise error.with_place(path) from None
+
+
+def _robot_of(
+    model: mujoco.MjModel, names: Names, name: str, source: str, compiler_notes: tuple[Finding, ...]
+) -> MjcfRobot:
+    collisions, visuals, shape_notes = shapes_of(model, names)
+    loops, couplings, tie_notes = ties_of(model, names)
+    drives, drive_notes = drives_of(model, names)
+    home = home_of(model, names)
+    parts = Parts(
+        frames=_frames(model, names),
+        drives=drives,
+        loops=loops,
+        couplings=couplings,
+        home=home.joints,
+        home_base=home.base,
+        notes=(
+            *compiler_notes, *world_note(model, names), *shape_notes, *tie_notes, *drive_notes, *home.notes,
+            *_dropped(model, names),
+        ),
+        source=source,
+    )  # fmt: skip
+    links = links_of(model, names, collisions, visuals)
+    root = int(model.jnt_bodyid[0]) if root_is_free(model) else min(1, model.nbody - 1)
+    start = pose(model.body_pos[root], model.body_quat[root])
+    return MjcfRobot(name, links, "floating" if root_is_free(model) else "fixed", parts, start)
+
+
+def with_base(found: MjcfRobot, base: str) -> MjcfRobot:
+    """The same robot on another base.
+
+    The first link changes its joint: a fixed or planar base starts where the file puts the link.
+
+    Args:
+        found: The robot.
+        base: "auto" for its own base, "floating", "planar" or "fixed".
+    """
+    if base not in BASES:
+        raise one_of("base", base, BASES)
+    if base in ("auto", found.base):
+        return found
+    root = _root(found)
+    if root is None:
+        raise ModelError(f"`{found.name}` has no first link that could be put on a {base} base")
+    own = found.links[root].joint
+    name = own.name if own is not None and own.kind == "free" else "root_joint"
+    moved = Joint(name, _KIND_OF_BASE[base], placement() if base == "floating" else found.start)
+    links = [replace(item, joint=moved) if i == root else item for i, item in enumerate(found.links)]
+    return replace(found, links=links, base=base, parts=replace(found.parts, home_base=None))
+
+
+def _root(found: MjcfRobot) -> int | None:
+    """Index of the link that hangs on the base: the first one with a free joint, else the first if it is held fast."""
+    kinds = [link.joint.kind if link.joint else "fixed" for link in found.links]
+    if found.base == "floating":
+        return kinds.index("free")
+    return 0 if kinds and kinds[0] == "fixed" else None
+
+
+def _frames(model: mujoco.MjModel, names: Names) -> tuple[NamedFrame, ...]:
+    """The sites of the robot; those of the world are left out."""
+    return tuple(
+        NamedFrame(names.sites[i], names.bodies[model.site_bodyid[i]], pose(model.site_pos[i], model.site_quat[i]))
+        for i in range(model.nsite)
+        if model.site_bodyid[i] > 0
+    )
+
+
+def _require_ordered_limits(model: mujoco.MjModel, names: Names) -> None:
+    """MuJoCo takes a range whose ends are swapped for no range at all."""
+    for k in np.flatnonzero(model.jnt_range[:, 0] > model.jnt_range[:, 1]):
+        raise ModelError(
+            f"the range of joint `{names.joints[k]}` is turned round", evidence={"range": model.jnt_range[k]}
+        )
+
+
+def _dropped(model: mujoco.MjModel, names: Names) -> list[Finding]:
+    """Notes on what a robot does not take over from the model."""
+    out = []
+    for k in range(model.njnt):
+        if model.jnt_stiffness[k] or model.jnt_stiffnesspoly[k].any():
+            out.append(Finding("warning", names.joints[k], "spring of the joint dropped"))
+        if model.dof_dampingpoly[model.jnt_dofadr[k]].any():
+            out.append(Finding("warning", names.joints[k], "damping that is not linear dropped"))
+        if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_BALL and model.jnt_limited[k]:
+            out.append(Finding("warning", names.joints[k], "limit of the ball joint dropped"))
+    out += [Finding("warning", model.tendon(i).name or f"tendon_{i}", "tendon dropped") for i in range(model.ntendon)]
+    out += [Finding("warning", model.flex(i).name or f"flex_{i}", "flex dropped") for i in range(model.nflex)]
+    moved = [names.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
+    out += [Finding("note", name, "mocap body: held fast") for name in moved]
+    out += [
+        Finding("note", names.bodies[i], "gravity compensation dropped") for i in np.flatnonzero(model.body_gravcomp)
+    ]
+    if not np.allclose(model.opt.gravity, (0.0, 0.0, -9.81)):
+        out.append(Finding("note", "option", f"gravity {model.opt.gravity.tolist()} dropped: it belongs to the world"))
+    return out

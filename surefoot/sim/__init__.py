@@ -1,0 +1,1 @@
+"""Simulation by MuJoCo: the judge of our motions, independent of our own dynamics."""

@@ -1,0 +1,290 @@
+"""Bodies, joints, drives and ties of a robot as MuJoCo has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.errors import ModelError, NotSupportedError
+from surefoot.robot import Loop, Robot
+from surefoot.sim.mujoco_inertia import LEAST, lifted_inertia, massless_joints
+
+__all__ = ["RobotBodies", "add_actuators", "add_bodies", "add_ties", "quaternion_wxyz"]
+
+Array = NDArray[np.float64]
+_UNLIMITED = 1e10  # MuJoCo wants both ends of a range
+_NO_PLAY = 1e-6  # half width of a range whose ends meet [rad] or [m]
+
+
+@dataclass
+class RobotBodies:
+    """What was added to a specification for a robot.
+
+    Args:
+        robot: The robot.
+        spec: The MuJoCo specification.
+        bodies: MuJoCo bodies in tree order.
+        joints: Names of the MuJoCo joints of each tree joint; none for a locked one.
+        lifted: Names of bodies whose inertia was lifted.
+        locked: Indices of joints that are locked at home.
+    """
+
+    robot: Robot
+    spec: mujoco.MjSpec
+    bodies: list[mujoco.MjsBody] = field(default_factory=list)
+    joints: list[tuple[str, ...]] = field(default_factory=list)
+    lifted: list[str] = field(default_factory=list)
+    locked: tuple[int, ...] = ()
+
+    def place_of(self, frame: str) -> tuple[mujoco.MjsBody, Array]:
+        """The MuJoCo body that carries a frame, and T_body_frame (4, 4)."""
+        found = self.robot.model.frames[self.robot.frame_id(frame)]
+        body = self.spec.worldbody if found.parentJoint == 0 else self.bodies[found.parentJoint - 1]
+        return body, found.placement.homogeneous
+
+
+def quaternion_wxyz(rotation: ArrayLike) -> Array:
+    """Unit quaternion in MuJoCo's order w, x, y, z from a rotation matrix (3, 3)."""
+    return np.roll(pin.Quaternion(np.array(rotation, dtype=float)).coeffs(), 1)
+
+
+def add_bodies(spec: mujoco.MjSpec, robot: Robot) -> RobotBodies:
+    """Add every body with its joint and inertia, in the order of the tree.
+
+    Args:
+        spec: The specification to add to.
+        robot: The robot.
+
+    Raises:
+        NotSupportedError: A joint that MuJoCo does not have.
+    """
+    out = RobotBodies(robot, spec, locked=massless_joints(robot.tree))
+    home = _joint_motions(robot, robot.home)
+    for i, name in enumerate(_body_names(robot)):
+        parent = int(robot.tree.parents[i])
+        T = robot.tree.placements[i] @ (home[i] if i in out.locked else np.eye(4))
+        body = (spec.worldbody if parent < 0 else out.bodies[parent]).add_body(
+            name=name, pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3])
+        )
+        out.bodies.append(body)
+        out.joints.append(() if i in out.locked else _add_joints(robot, body, i))
+        _set_inertia(out, i)
+    return out
+
+
+def _body_names(robot: Robot) -> list[str]:
+    """Names of the bodies; where one repeats or is MuJoCo's own, that of the joint goes with it."""
+    names = robot.tree.body_names
+    pairs = zip(names, robot.tree.joint_names, strict=True)
+    return [f"{body}@{joint}" if names.count(body) > 1 or body == "world" else body for body, joint in pairs]
+
+
+def _joint_motions(robot: Robot, q: Array) -> list[Array]:
+    """T of every joint's own motion at q, (4, 4)."""
+    data = robot.model.createData()
+    pin.forwardKinematics(robot.model, data, np.array(q))
+    return [
+        (robot.model.jointPlacements[i].inverse() * data.liMi[i]).homogeneous for i in range(1, robot.model.njoints)
+    ]
+
+
+def _set_inertia(out: RobotBodies, i: int) -> None:
+    body, tree = out.bodies[i], out.robot.tree
+    body.explicitinertial = True
+    if i in out.locked and tree.masses[i] < LEAST:
+        body.mass, body.inertia = 0.0, np.zeros(3)
+        return
+    found = lifted_inertia(tree, i)
+    body.mass, body.ipos, body.inertia, body.iquat = found.mass, found.com, found.moments, quaternion_wxyz(found.axes)
+    if found.lifted:
+        out.lifted.append(tree.body_names[i])
+
+
+def _hinge_or_slide(kind: mujoco.mjtJoint) -> Callable[[Robot, mujoco.MjsBody, int], tuple[str, ...]]:
+    def add(robot: Robot, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
+        name = robot.tree.joint_names[i]
+        joint = body.add_joint(name=name, type=kind, axis=robot.tree.axes[i])
+        if robot.tree.kinds[i] != "continuous":
+            _set_range(robot, joint, i)
+        return (name,)
+
+    return add
+
+
+def _several(*parts: tuple[str, mujoco.mjtJoint, ArrayLike]) -> Callable[[Robot, mujoco.MjsBody, int], tuple[str, ...]]:
+    def add(robot: Robot, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
+        names = tuple(robot.tree.joint_names[i] + suffix for suffix, _, _ in parts)
+        for name, (_, kind, axis) in zip(names, parts, strict=True):
+            body.add_joint(name=name, type=kind, axis=axis)
+        return names
+
+    return add
+
+
+_HINGE, _SLIDE = mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
+_X, _Y, _Z = np.eye(3)
+_ADD_JOINT: Mapping[str, Callable[[Robot, mujoco.MjsBody, int], tuple[str, ...]]] = {
+    "revolute": _hinge_or_slide(_HINGE),
+    "continuous": _hinge_or_slide(_HINGE),
+    "prismatic": _hinge_or_slide(_SLIDE),
+    "spherical": _several(("", mujoco.mjtJoint.mjJNT_BALL, _Z)),
+    "free": _several(("", mujoco.mjtJoint.mjJNT_FREE, _Z)),
+    "planar": _several((".x", _SLIDE, _X), (".y", _SLIDE, _Y), (".turn", _HINGE, _Z)),
+    "translation": _several((".x", _SLIDE, _X), (".y", _SLIDE, _Y), (".z", _SLIDE, _Z)),
+}
+
+
+def _add_joints(robot: Robot, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
+    """The MuJoCo joints of one tree joint, with damping, dry friction and rotor inertia."""
+    name, kind = robot.tree.joint_names[i], robot.tree.kinds[i]
+    if kind not in _ADD_JOINT:
+        raise NotSupportedError(
+            f"joint `{name}` is {kind}, which MuJoCo does not have",
+            next_step="use a revolute or prismatic joint, or simulate another robot",
+        )
+    if kind == "free" and robot.tree.parents[i] >= 0:
+        raise NotSupportedError(
+            f"free joint `{name}` hangs on another body, which MuJoCo does not have",
+            next_step="use a translation and a spherical joint",
+        )
+    names = _ADD_JOINT[kind](robot, body, i)
+    damping, friction, armature = _losses(robot, i)
+    for joint in body.joints:
+        joint.damping, joint.frictionloss, joint.armature = [damping, 0.0, 0.0], friction, armature
+    return names
+
+
+def _losses(robot: Robot, i: int) -> tuple[float, float, float]:
+    """Viscous friction, dry friction and rotor inertia of a joint: those of its drive, else of the model."""
+    row = int(robot.tree.v_index[i])
+    drive = next((item for item in robot.drives if item.joint == robot.tree.joint_names[i]), None)
+    if robot.tree.mimic_source[i] >= 0:
+        return 0.0, 0.0, 0.0  # the model holds the follower's share in its source
+    armature = float(robot.tree.armature[row])
+    if drive is not None:
+        return drive.viscous_friction, drive.dry_friction, armature
+    return float(robot.model.damping[row]), float(robot.model.upperDryFrictionLimit[row]), armature
+
+
+def _set_range(robot: Robot, joint: mujoco.MjsJoint, i: int) -> None:
+    """Position limits of a one-axis joint; a follower has none of its own."""
+    if robot.tree.mimic_source[i] >= 0:
+        return
+    row = int(robot.tree.q_index[i])
+    lower, upper = float(robot.limits.lower[row]), float(robot.limits.upper[row])
+    if lower > upper:
+        raise ModelError(
+            f"limits of joint `{robot.tree.joint_names[i]}` are crossed", evidence={"lower": lower, "upper": upper}
+        )
+    if np.isfinite(lower) or np.isfinite(upper):
+        play = _NO_PLAY if upper - lower < 2.0 * _NO_PLAY else 0.0
+        joint.limited = mujoco.mjtLimited.mjLIMITED_TRUE
+        joint.range = [max(lower - play, -_UNLIMITED), min(upper + play, _UNLIMITED)]
+
+
+def add_actuators(out: RobotBodies) -> NDArray[np.int64]:
+    """A motor on every driven degree of freedom that is not locked.
+
+    Force = ctrl − kp·position − kd·velocity, limited to the torque limit; kp and kd start at zero and are set by the
+    engine, which integrates them implicitly.
+
+    Args:
+        out: The robot in MuJoCo.
+
+    Returns:
+        (nu,) actuator of each entry of the command; −1 where the joint is locked.
+    """
+    robot = out.robot
+    ids: list[int] = []
+    count = 0
+    for drive in robot.drives:
+        i = robot.joint_index(drive.joint)
+        size = robot.tree.nv_of(i)
+        if i in out.locked or size == 0:
+            ids += [-1] * size
+            continue
+        for name, gear in _gears(robot, out.joints[i], i):
+            _add_motor(out.spec, name, gear, drive.torque_limit)
+        ids += range(count, count + size)
+        count += size
+    return np.array(ids, dtype=np.int64)
+
+
+def _gears(robot: Robot, names: tuple[str, ...], i: int) -> list[tuple[str, Array]]:
+    """MuJoCo joint and gear vector of each degree of freedom of a driven joint."""
+    kind = robot.tree.kinds[i]
+    if kind in ("free", "planar"):
+        raise NotSupportedError(
+            f"joint `{robot.tree.joint_names[i]}` is {kind} and driven; forces of such a drive are not simulated",
+            next_step="use prismatic and revolute joints in a chain",
+        )
+    if kind == "spherical":
+        return [(names[0], np.eye(6)[k]) for k in range(3)]
+    return [(name, np.eye(6)[0]) for name in names]
+
+
+def _add_motor(spec: mujoco.MjSpec, joint: str, gear: Array, limit: float) -> None:
+    motor = spec.add_actuator(trntype=mujoco.mjtTrn.mjTRN_JOINT, target=joint, gear=gear)
+    motor.gaintype, motor.biastype = mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtBias.mjBIAS_AFFINE
+    motor.gainprm = [1.0] + [0.0] * 9
+    motor.biasprm = [0.0] * 10
+    if np.isfinite(limit):
+        motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-limit, limit]
+
+
+def add_ties(out: RobotBodies) -> None:
+    """Couplings and followers as equalities of joint positions, closed chains as connections of two sites.
+
+    Args:
+        out: The robot in MuJoCo.
+
+    Raises:
+        NotSupportedError: A closed chain ties other directions than xyz or all six.
+    """
+    tree = out.robot.tree
+    for item in out.robot.couplings:
+        _couple(out, out.robot.joint_index(item.joint), out.robot.joint_index(item.source), item.ratio, item.offset)
+    for i in np.flatnonzero(tree.mimic_source >= 0):
+        _couple(out, int(i), int(tree.mimic_source[i]), float(tree.mimic_ratio[i]), float(tree.mimic_offset[i]))
+    for loop in out.robot.loops:
+        _close(out, loop)
+
+
+def _couple(out: RobotBodies, joint: int, source: int, ratio: float, offset: float) -> None:
+    """q_joint = offset + ratio · q_source; locked joints do not move, what follows one stands still."""
+    if joint in out.locked:
+        return
+    names = out.robot.tree.joint_names
+    tie = out.spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT, name1=names[joint])
+    if source in out.locked:
+        offset, ratio = offset + ratio * float(out.robot.home[out.robot.tree.q_index[source]]), 0.0
+    else:
+        tie.name2 = names[source]
+    tie.data = [offset, ratio] + [0.0] * (len(tie.data) - 2)
+
+
+def _close(out: RobotBodies, loop: Loop) -> None:
+    """A closed chain: three directions of position, or all six."""
+    kinds = {(1, 1, 1, 0, 0, 0): mujoco.mjtEq.mjEQ_CONNECT, (1, 1, 1, 1, 1, 1): mujoco.mjtEq.mjEQ_WELD}
+    pattern = tuple(int(tied) for tied in loop.directions)
+    if pattern not in kinds:
+        raise NotSupportedError(
+            f"loop `{loop.name}` ties directions {pattern} of (x, y, z, rx, ry, rz); MuJoCo ties xyz or all six",
+            next_step="tie xyz at two points on the axis instead",
+        )
+    sides = ((loop.frame_a, loop.placement_a, "a"), (loop.frame_b, loop.placement_b, "b"))
+    sites = [_add_site(out, frame, T, f"loop {loop.name} {side}") for frame, T, side in sides]
+    tie = out.spec.add_equality(type=kinds[pattern], objtype=mujoco.mjtObj.mjOBJ_SITE, name1=sites[0], name2=sites[1])
+    tie.name = f"loop {loop.name}"
+
+
+def _add_site(out: RobotBodies, frame: str, T_frame_site: Array, name: str) -> str:
+    body, T_body_frame = out.place_of(frame)
+    T = T_body_frame @ T_frame_site
+    body.add_site(name=name, pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3]))
+    return name

@@ -1,0 +1,181 @@
+"""`MujocoEngine`: moves a robot in a world by MuJoCo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.errors import NotSupportedError, ShapeError, SimulationError, one_of
+from surefoot.motion import Command, State, World
+from surefoot.robot import Robot
+from surefoot.sim.mujoco_model import build_mujoco
+from surefoot.sim.mujoco_state import q_v, qpos_qvel
+
+__all__ = ["MujocoEngine"]
+
+Array = NDArray[np.float64]
+_BAD = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+
+
+class MujocoEngine:
+    """An `Engine`: one `step` is one step of MuJoCo's discrete integrator.
+
+    The gains of a command are integrated implicitly: the drive of a degree of freedom with position q applies over a step
+
+        tau = torque + kp (position − q⁺) + kd (velocity − v⁺)        [sim.drive]
+
+    with q⁺, v⁺ at the end of the step, limited by the drive's torque; it stays stable however stiff it is.
+
+    Args:
+        robot: The robot.
+        world: The world; None for empty space.
+        dt: Step [s].
+        self_collision: Whether the robot may touch itself.
+    """
+
+    def __init__(
+        self, robot: Robot, world: World | None = None, dt: float = 0.002, *, self_collision: bool = False
+    ) -> None:
+        self.robot = robot
+        self.dt = float(dt)
+        self.model = build_mujoco(robot, world, timestep=dt, self_collision=self_collision)
+        self.mj: mujoco.MjModel = self.model.mj
+        self.data = mujoco.MjData(self.mj)
+        self._used = np.flatnonzero(self.model.actuators >= 0)  # entries of a command that have an actuator
+        self._turns = np.array([robot.tree.kinds[i] == "continuous" for i in self._driven_joints()], dtype=bool)
+        self.reset(State.of(robot))
+
+    def _driven_joints(self) -> list[int]:
+        """Tree joint of each actuator."""
+        rows = [(int(self.robot.tree.v_index[i]), i) for i in range(self.robot.tree.n) if self.robot.tree.nv_of(i)]
+        starts, joints = np.array([row for row, _ in rows] or [0]), [i for _, i in rows]
+        return [joints[int(np.searchsorted(starts, row, "right")) - 1] for row in self.robot.driven[self._used]]
+
+    @property
+    def state(self) -> State:
+        """The state now."""
+        return State(self.data.time, *q_v(self.model, self.data.qpos, self.data.qvel))
+
+    def reset(self, state: State) -> None:
+        """Begin again from a state; objects of the world go back to their places.
+
+        Args:
+            state: Of this robot.
+        """
+        self.robot.checked_q(state.q)
+        mujoco.mj_resetData(self.mj, self.data)
+        qpos, qvel = qpos_qvel(self.model, state.q, state.v)
+        self.data.qpos[: len(qpos)], self.data.qvel[: len(qvel)] = qpos, qvel
+        self.data.time = state.t
+        mujoco.mj_forward(self.mj, self.data)
+
+    def push(self, link: str, wrench: ArrayLike) -> None:
+        """Pull at the centre of mass of the body that carries a link, until told otherwise.
+
+        Args:
+            link: The link.
+            wrench: (6,) force [N] and moment [N m] in world axes.
+        """
+        if link not in self.model.body_ids:
+            raise one_of("link", link, self.model.body_ids)
+        if self.model.body_ids[link] == 0:
+            raise NotSupportedError(f"link `{link}` is fixed to the world; a push does nothing there")
+        self.data.xfrc_applied[self.model.body_ids[link]] = np.asarray(wrench, dtype=float)
+
+    def release(self) -> None:
+        """End all pushes."""
+        self.data.xfrc_applied[:] = 0.0
+
+    def step(self, command: Command) -> State:
+        """Go on by one step under a command.
+
+        Args:
+            command: What the drives do.
+
+        Raises:
+            SimulationError: Positions, velocities or accelerations grew beyond all bounds.
+        """
+        self.advance(command)
+        return self.state
+
+    def advance(self, command: Command) -> None:
+        """`step` without reading the state.
+
+        Args:
+            command: What the drives do.
+        """
+        self.apply(command)
+        with _warnings_kept() as messages:
+            mujoco.mj_step(self.mj, self.data)
+        if any(self.data.warning[int(kind)].number for kind in _BAD) or not np.isfinite(self.data.qvel).all():
+            raise SimulationError(
+                f"the simulation diverged at t = {self.data.time:.4f} s",
+                evidence={"MuJoCo": messages[0] if messages else "velocities are not finite"},
+                next_step="use a smaller simulation.dt, lower gains, or look at what the log shows before that time",
+            )
+
+    def apply(self, command: Command) -> None:
+        """Set the drives to a command.
+
+        Args:
+            command: With one entry for each driven degree of freedom.
+        """
+        if command.size != self.robot.nu:
+            raise ShapeError(f"the command has {command.size} entries, `{self.robot.name}` needs {self.robot.nu}")
+        kp, kd = self._gains(command)
+        self.mj.actuator_biasprm[:, 1], self.mj.actuator_biasprm[:, 2] = -kp, -kd
+        torque = self._entries(command.torque)
+        self.data.ctrl[:] = torque + kp * self._target(command) + kd * self._entries(command.velocity)
+
+    def _entries(self, values: Array | None) -> Array:
+        return np.zeros(len(self._used)) if values is None else values[self._used]
+
+    def _gains(self, command: Command) -> tuple[Array, Array]:
+        return self._entries(command.kp), self._entries(command.kd)
+
+    def _target(self, command: Command) -> Array:
+        """Wanted positions as MuJoCo counts them; a continuous joint goes the short way round."""
+        target = self._entries(command.position)
+        error = target - self.positions
+        return np.where(self._turns, self.positions + np.remainder(error + np.pi, 2.0 * np.pi) - np.pi, target)
+
+    @property
+    def positions(self) -> Array:
+        """Positions [rad] or [m] of the driven degrees of freedom that are not locked."""
+        return self.data.qpos[self.mj.jnt_qposadr[self.mj.actuator_trnid[:, 0]]]
+
+    def position_error(self, command: Command) -> Array:
+        """Wanted minus actual positions of the driven degrees of freedom that are not locked; NaN if none are wanted.
+
+        Args:
+            command: The command.
+        """
+        if command.position is None:
+            return np.full(len(self._used), np.nan)
+        return self._target(command) - self.positions
+
+    def torques(self, forces: Array) -> Array:
+        """(nu,) entries of a command from forces of the actuators; zero where a joint is locked.
+
+        Args:
+            forces: (number of actuators,) [N m] or [N].
+        """
+        out = np.zeros(self.robot.nu)
+        out[self._used] = forces
+        return out
+
+
+@contextmanager
+def _warnings_kept() -> Iterator[list[str]]:
+    """Collect MuJoCo's warnings instead of a file in the working folder."""
+    messages: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(messages.append)
+    try:
+        yield messages
+    finally:
+        mujoco.set_mju_user_warning(before)

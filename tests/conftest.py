@@ -1,0 +1,42 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A generator with a fixed seed."""
+    return np.random.default_rng(20240607)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Without chromium, tests with the mark `browser` are skipped, or fail where SUREFOOT_NO_SKIP is set."""
+    if BROWSER or os.environ.get("SUREFOOT_NO_SKIP"):
+        return
+    skip = pytest.mark.skip(reason="no chromium: run `make browser`")
+    for item in items:
+        if "browser" in item.keywords:
+            item.add_marker(skip)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """With SUREFOOT_NO_SKIP set, a skipped test is a failure."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("SUREFOOT_NO_SKIP") and reporter and reporter.stats.get("skipped") and exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: object) -> None:
+    """One line that names the command where browser tests were skipped."""
+    skipped = getattr(terminalreporter, "stats", {}).get("skipped", [])
+    count = sum("make browser" in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.write_line(f"{count} browser test(s) skipped: run `make browser` (needs root)")

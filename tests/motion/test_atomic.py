@@ -1,0 +1,53 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from surefoot.errors import FileFormatError
+from surefoot.motion import atomic_write
+
+
+def test_writes_and_replaces(tmp_path):
+    path = tmp_path / "a.txt"
+    for text in ("one", "two"):
+        with atomic_write(path) as temporary:
+            assert temporary.parent == tmp_path
+            temporary.write_text(text)
+        assert path.read_text() == text
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_an_error_leaves_the_old_file_and_no_rest(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def fail():
+        with atomic_write(path) as temporary:
+            temporary.write_text("half of the new")
+            raise KeyError("stop")
+
+    with pytest.raises(KeyError):
+        fail()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_links_are_followed_and_modes_are_those_of_new_files(tmp_path):
+    real, link, plain = tmp_path / "real", tmp_path / "link", tmp_path / "plain"
+    real.write_text("old")
+    link.symlink_to(real)
+    plain.write_text("x")
+    with atomic_write(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert real.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_missing_folder_and_a_folder_as_target_are_refused(tmp_path):
+    for path in (tmp_path / "no" / "a.txt", tmp_path):
+        with pytest.raises(FileFormatError, match="cannot be written"), atomic_write(path):
+            pass

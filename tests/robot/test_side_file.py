@@ -1,0 +1,122 @@
+"""Side files: what they add, and errors that name key and line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from surefoot.errors import SurefootError
+from surefoot.robot.load import load
+from surefoot.robot.side_file import read_side_file
+from surefoot.robot.zoo.catalogue import _SIDE_FILES
+from surefoot.spatial import quaternion
+from tests.robot.sample_files import ARM_MJCF, ARM_URDF, write
+
+SIDE = """base = "floating"
+passive = ["rail"]
+
+[home.joints]
+shoulder = 0.3
+
+[contacts.palm]
+frame = "tip"
+kind = "rectangle"
+position = [0.0, 0.0, -0.1]
+rpy = [3.141592653589793, 0.0, 0.0]
+size = [0.2, 0.1]
+friction = 0.4
+
+[drives.shoulder]
+gear_ratio = 100.0
+rotor_inertia = 2e-5
+gear = "rigid"
+torque_limit = 60.0
+corner_speed = 1.0
+
+[loops.closing]
+frame_a = "tip"
+frame_b = "upper"
+directions = ["x", "z"]
+
+[couplings.rail]
+source = "shoulder"
+ratio = 0.1
+
+[joints.elbow]
+kind = "spherical"
+
+[collisions.hull]
+link = "upper"
+shape = "capsule"
+radius = 0.06
+length = 0.3
+"""
+
+
+def load_with(folder, side: str, urdf: str = ARM_URDF):
+    write(folder, "arm.surefoot.toml", side)
+    return load(write(folder, "arm.urdf", urdf))
+
+
+def test_everything_that_a_side_file_can_say(tmp_path):
+    robot = load_with(tmp_path, SIDE)
+    assert robot.base == "floating"
+    assert robot.tree.kinds == ("free", "revolute", "spherical", "prismatic")
+    assert [d.joint for d in robot.drives] == ["shoulder", "elbow"]
+    assert robot.drives[0].armature == pytest.approx(0.2)
+    assert robot.tree.armature[6] == pytest.approx(0.2)
+    assert robot.drives[0].torque_limit == 60.0
+    assert robot.drives[0].viscous_friction == 0.1  # still from the URDF
+    assert robot.drives[0].torque_at_speed(2.0) == pytest.approx(30.0)
+    assert robot.contacts["palm"].corners.shape == (4, 3)
+    assert robot.contacts["palm"].friction == 0.4
+    assert (robot.loops[0].frame_a, robot.loops[0].size) == ("tip", 2)
+    assert robot.couplings[0].ratio == 0.1
+    assert robot.home[7] == 0.3
+    assert [g.shape.radius for g in robot.collisions if g.link == "upper"] == [0.06]
+
+
+def test_a_spherical_joint_of_the_side_file_turns_freely(tmp_path, rng):
+    robot = load_with(tmp_path, '[joints.elbow]\nkind = "spherical"\n')
+    q = np.array(robot.neutral)
+    q[1:5] = turn = quaternion.random(rng)
+    T = robot.placements(robot.neutral)["upper"]
+    elbow = T @ np.array([0, 0, 0.4, 1.0])
+    moved = robot.placements(q)["lower"]
+    np.testing.assert_allclose(moved[:3, 3], elbow[:3], atol=1e-12)
+    np.testing.assert_allclose(moved[:3, :3], T[:3, :3] @ quaternion.to_matrix(turn), atol=1e-12)
+
+
+def test_mjcf_files_have_side_files_too(tmp_path):
+    write(tmp_path, "arm.surefoot.toml", '[home.joints]\nshoulder = 0.5\n[drives.elbow]\ntorque_limit = 3.0\n')
+    robot = load(write(tmp_path, "arm.xml", ARM_MJCF))
+    assert robot.home[0] == 0.5
+    assert {d.joint: d.torque_limit for d in robot.drives}["elbow"] == 3.0
+
+
+@pytest.mark.parametrize(
+    ("side", "line", "words"),
+    [
+        ('[contacts.palm]\nframe = "tip"\nkind = "rectangl"\nsize = [1.0, 1.0]\n', 3, ["contacts.palm.kind"]),
+        ('[contacts.palm]\nframe = "tip"\nkind = "rectangle"\nsise = [1.0, 1.0]\n', 4, ["did you mean `size`"]),
+        ("[drives.shoulder]\ntorque_limit = -3.0\n", 2, ["drives.shoulder.torque_limit", "greater than 0"]),
+        ("[drives.sholder]\ntorque_limit = 3.0\n", None, ["no joint `sholder`", "did you mean `shoulder`"]),
+        ('[joints.elbo]\nkind = "spherical"\n', None, ["did you mean `elbow`"]),
+        ("[home.joints]\nelbowe = 1.0\n", None, ["did you mean `elbow`"]),
+        ('[contacts.palm]\nframe = "tipp"\nkind = "point"\n', None, ["no frame `tipp`"]),
+    ],
+)
+def test_errors_name_key_and_line(tmp_path, side, line, words):
+    with pytest.raises(SurefootError) as caught:
+        load_with(tmp_path, side)
+    for word in words:
+        assert word in str(caught.value)
+    if line is not None:
+        assert caught.value.line == line
+        assert caught.value.file.endswith("arm.surefoot.toml")
+
+
+@pytest.mark.parametrize("path", sorted(_SIDE_FILES.glob("*.toml")), ids=lambda path: path.name)
+def test_side_files_of_the_package_are_valid(path):
+    side = read_side_file(path)
+    assert side.home is not None

@@ -1,0 +1,238 @@
+"""Every robot that the package builds: sizes, physics, symmetry, home posture, and the words after its name."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
+from surefoot.robot.contact_search import find_contacts
+from surefoot.robot.zoo.built import BUILT, build
+from surefoot.robot.zoo.humanoid import ANKLE_DAMPING, ANKLE_STIFFNESS
+from surefoot.spatial import inertia
+from tests.robot.zoo.standing import com, corners_in_world, height, overlapping_pairs, static_torques, support_margin
+
+MIRROR = np.diag([1.0, -1.0, 1.0])
+SIZES = {  # name: nq, nv, nu, bodies, mass [kg]
+    "cartpole": (2, 2, 1, 2, 1.1), "cartpole:50": (2, 2, 1, 2, 1.1), "pendulum": (1, 1, 0, 1, 1.0),
+    "arm4": (4, 4, 4, 4, 5.1), "harvester": (9, 9, 9, 9, 34.0),
+    "coil": (8, 8, 8, 8, 1.0), "coil:3:driven": (6, 6, 3, 6, 1.1), "coil:1": (1, 1, 1, 1, 1.0),
+    "dill": (32, 32, 32, 32, 9.4), "dill:0": (1, 1, 1, 1, 0.2), "dill:3:driven": (16, 16, 8, 16, 2.42),
+    "biped": (14, 13, 10, 11, 87.6), "hexapod": (25, 24, 18, 19, 2.2),
+    "small-humanoid": (27, 26, 20, 21, 7.0), "small-humanoid:arms7": (33, 32, 26, 27, 7.0),
+    "humanoid": (37, 36, 30, 31, 58.0), "humanoid:elastic-ankle": (41, 40, 30, 35, 58.0),
+    "lola": (31, 30, 24, 25, 60.0), "lola:elastic": (31, 30, 24, 25, 60.0),
+}  # fmt: skip
+LEGGED = ["biped", "hexapod", "small-humanoid", "small-humanoid:arms7", "humanoid", "humanoid:elastic-ankle", "lola"]
+ROBOTS = {text: build(text.split(":")[0], text.split(":")[1:]) for text in SIZES}
+
+
+@pytest.mark.parametrize("text", SIZES)
+def test_sizes(text):
+    robot = ROBOTS[text]
+    assert (robot.nq, robot.nv, robot.nu, robot.tree.n) == SIZES[text][:4]
+    assert robot.mass == pytest.approx(SIZES[text][4], rel=1e-12)
+
+
+def test_every_robot_of_the_table_is_tested():
+    assert {text.split(":")[0] for text in SIZES} == set(BUILT)
+
+
+@pytest.mark.parametrize("text", SIZES)
+def test_inertias_are_those_of_solids(text):
+    tree = ROBOTS[text].tree
+    for i in range(tree.n):
+        found = inertia.margins(inertia.make(tree.masses[i], tree.coms[i], tree.inertias[i]))
+        assert found.mass > 0.0
+        assert found.moment > 0.0
+        assert found.triangle > -1e-15
+
+
+@pytest.mark.parametrize("text", SIZES)
+def test_home_is_inside_the_limits(text):
+    robot = ROBOTS[text]
+    assert (robot.home >= robot.limits.lower).all()
+    assert (robot.home <= robot.limits.upper).all()
+    robot.checked_q(robot.home)
+    assert overlapping_pairs(robot, robot.home) == []
+
+
+@pytest.mark.parametrize("text", SIZES)
+def test_drives_have_the_limits_of_their_joints(text):
+    robot = ROBOTS[text]
+    np.testing.assert_array_equal([d.torque_limit for d in robot.drives], robot.limits.effort[robot.driven])
+    np.testing.assert_array_equal([d.speed_limit for d in robot.drives], robot.limits.velocity[robot.driven])
+
+
+def twin(name):
+    """The same on the other side."""
+    swap = {"left": "right", "right": "left"}
+    return next((name.replace(a, b) for a, b in swap.items() if a in name), name)
+
+
+def mirror_posture(robot, q):
+    """Left and right exchanged; roll and yaw change sign. The base stays where it is."""
+    out = np.array(q)
+    for i, name in enumerate(robot.joint_names):
+        if robot.tree.nv_of(i) != 1:
+            continue
+        sign = 1.0 if abs(robot.tree.axes[i][1]) == 1.0 else -1.0
+        out[robot.tree.q_index[robot.joint_index(twin(name))]] = sign * q[robot.tree.q_index[i]]
+    return out
+
+
+@pytest.mark.parametrize("text", LEGGED)
+def test_mirrored_postures(text):
+    robot, rng = ROBOTS[text], np.random.default_rng(11)
+    for _ in range(5):
+        q = np.array(robot.neutral)
+        free = slice(robot.tree.nq_of(0), None)
+        q[free] = rng.uniform(robot.limits.lower[free], robot.limits.upper[free])
+        other = mirror_posture(robot, q)
+        assert (other >= robot.limits.lower).all()
+        assert (other <= robot.limits.upper).all()
+        np.testing.assert_allclose(com(robot, other), MIRROR @ com(robot, q), atol=1e-12)
+        placements, reflected = robot.placements(q), robot.placements(other)
+        for name in robot.link_names:
+            np.testing.assert_allclose(reflected[twin(name)][:3, 3], MIRROR @ placements[name][:3, 3], atol=1e-12)
+        M, mirrored_M = (pin.crba(robot.model, robot.model.createData(), x) for x in (q, other))
+        np.testing.assert_allclose(np.linalg.eigvalsh(mirrored_M), np.linalg.eigvalsh(M), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("text", LEGGED)
+def test_feet_stand_flat_on_the_ground(text):
+    robot = ROBOTS[text]
+    placements = robot.placements(robot.home)
+    for contact in robot.contacts.values():
+        np.testing.assert_allclose(corners_in_world(robot, robot.home, contact)[:, 2], 0.0, atol=1e-12)
+        normal = (placements[contact.frame] @ contact.placement)[:3, 2]
+        np.testing.assert_allclose(normal, [0.0, 0.0, 1.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("text", [text for text in LEGGED if text != "biped"])
+def test_given_contacts_are_those_that_the_search_finds(text):
+    robot = ROBOTS[text]
+    found = {contact.frame: contact for contact in find_contacts(robot, np.array(robot.home))}
+    assert set(found) == {contact.frame for contact in robot.contacts.values()}
+    for contact in robot.contacts.values():
+        assert (found[contact.frame].kind, found[contact.frame].radius) == (contact.kind, contact.radius)
+        sets = [np.round(corners_in_world(robot, robot.home, c), 9) + 0.0 for c in (contact, found[contact.frame])]
+        np.testing.assert_allclose(*(s[np.lexsort(s.T)] for s in sets), atol=1e-9)
+
+
+@pytest.mark.parametrize("text", LEGGED)
+def test_stands_well_inside_its_support_with_half_its_torque(text):
+    robot = ROBOTS[text]
+    forces, tau = static_torques(robot, robot.home)
+    np.testing.assert_allclose(forces.sum(axis=0), [0.0, 0.0, 9.81 * robot.mass], atol=1e-9 * robot.mass)
+    assert (forces[:, 2] > 0.0).all()
+    assert (np.abs(tau[robot.driven]) < 0.5 * robot.limits.effort[robot.driven]).all()
+    if text == "biped":  # in the plane the support is a segment
+        x = np.concatenate([corners_in_world(robot, robot.home, c)[:, 0] for c in robot.contacts.values()])
+        margin = min(com(robot, robot.home)[0] - x.min(), x.max() - com(robot, robot.home)[0])
+        assert margin > 0.07
+    else:
+        assert support_margin(robot, robot.home) > 0.05 * com(robot, robot.home)[2]
+
+
+def test_elastic_ankles():
+    robot = ROBOTS["humanoid:elastic-ankle"]
+    passive = sorted(set(range(6, robot.nv)) - set(robot.driven.tolist()))
+    assert [name for name in robot.joint_names if "flex" in name] == [
+        "left_flex_roll", "left_flex_pitch", "right_flex_roll", "right_flex_pitch"]  # fmt: skip
+    np.testing.assert_array_equal(robot.model.damping[passive], ANKLE_DAMPING)
+    _, tau = static_torques(robot, robot.home)
+    assert np.abs(tau[passive]).max() / ANKLE_STIFFNESS < np.deg2rad(1.0)
+    assert 2.0 * robot.mass * 9.81 * com(robot, robot.home)[2] < ANKLE_STIFFNESS  # one foot holds it up
+    assert [note.level for note in robot.notes] == ["note", "note"]
+    rigid = ROBOTS["humanoid"]
+    np.testing.assert_allclose(com(robot, robot.home), com(rigid, rigid.home), atol=1e-12)
+
+
+def test_gears_of_lola():
+    rigid, elastic = ROBOTS["lola"], ROBOTS["lola:elastic"]
+    assert (rigid.tree.armature[rigid.driven] > 0.0).all()
+    np.testing.assert_allclose(
+        rigid.tree.armature[rigid.driven], [d.gear_ratio**2 * d.rotor_inertia for d in rigid.drives]
+    )
+    assert not elastic.tree.armature.any()
+    assert all(d.gear == "elastic" and d.stiffness > 0.0 and d.damping > 0.0 for d in elastic.drives)
+
+
+@pytest.mark.parametrize(("name", "stature"), [("small-humanoid", 0.5), ("humanoid", 1.58), ("lola", 1.8)])
+def test_stature(name, stature):
+    assert height(ROBOTS[name], ROBOTS[name].neutral) == pytest.approx(stature, abs=1e-9)
+
+
+@pytest.mark.parametrize("text", ["arm4", "harvester"])
+def test_arms_hold_themselves_with_half_their_torque(text):
+    robot, rng = ROBOTS[text], np.random.default_rng(2)
+    data = robot.model.createData()
+    for _ in range(200):
+        q = rng.uniform(robot.limits.lower, robot.limits.upper)
+        tau = pin.computeGeneralizedGravity(robot.model, data, q)
+        assert (np.abs(tau) < 0.5 * robot.limits.effort).all()
+
+
+def test_harvester_slides_and_reaches():
+    robot = ROBOTS["harvester"]
+    assert robot.tree.kinds == ("prismatic", *["revolute"] * 8)
+    low, high = (robot.placements(robot.q_of({"lift": z}))["gripper"] for z in (0.0, 0.9))
+    np.testing.assert_allclose(high[:3, 3] - low[:3, 3], [0.0, 0.0, 0.9], atol=1e-12)
+    np.testing.assert_allclose(low[:3, 3], [1.3, 0.0, 0.62], atol=1e-12)  # stretched along x at q = 0
+
+
+@pytest.mark.parametrize("text", ["coil:6:driven", "dill:3:driven"])
+def test_reduced_gears_are_the_projected_tree(text):
+    name, *parameters = text.split(":")
+    whole, reduced = build(name, parameters), build(name, parameters, mimic="reduce")
+    n = reduced.nv
+    assert (whole.nv, reduced.tree.n, len(whole.couplings), len(reduced.couplings)) == (2 * n, 2 * n, n, 0)
+    G = np.zeros((whole.nv, n))
+    for joint in reduced.joint_names:
+        row = reduced.tree.v_index[reduced.joint_index(joint)]
+        source = joint.replace("rotor", "joint").removesuffix("_joint") if "rotor" in joint else joint
+        column = reduced.tree.v_index[reduced.joint_index(source)]
+        G[whole.tree.v_index[whole.joint_index(joint)], column] = 50.0 if "rotor" in joint else 1.0
+        assert row == column
+    q = np.random.default_rng(4).uniform(-1, 1, n)
+    M = pin.crba(whole.model, whole.model.createData(), G @ q)
+    np.testing.assert_allclose(pin.crba(reduced.model, reduced.model.createData(), q), G.T @ M @ G, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "kind"),
+    [
+        ("coil", ["0"], ModelError), ("coil", ["1001"], ModelError), ("coil", ["3.5"], ModelError),
+        ("coil", ["-4"], ModelError), ("coil", ["nan"], ModelError), ("coil", ["１"], ModelError),
+        ("coil", [""], ModelError),
+        ("dill", ["10"], ModelError), ("dill", ["1e0"], ModelError), ("cartpole", ["0"], ModelError),
+        ("cartpole", ["inf"], ModelError), ("dill", ["5", "drivn"], UnknownNameError),
+        ("dill", ["driven", "driven"], UnknownNameError), ("dill", ["driven", "5"], UnknownNameError),
+        ("small-humanoid", ["arms8"], UnknownNameError), ("hexapod", ["7"], UnknownNameError),
+        ("lola", ["elastic", "5"], UnknownNameError), ("dil", [], UnknownNameError),
+    ],
+)  # fmt: skip
+def test_wrong_parameters(name, parameters, kind):
+    with pytest.raises(kind) as caught:
+        build(name, parameters)
+    assert caught.value.next_step or "did you mean" in caught.value.message
+
+
+def test_parameters_reach_the_robot():
+    assert ROBOTS["cartpole:50"].drives[0].torque_limit == 50.0
+    assert ROBOTS["cartpole"].drives[0].torque_limit == 20.0
+    assert build("coil", ["driven"]).name == "coil-8-driven"
+    assert BUILT["dill"].usage == "[:L][:driven]"
+
+
+def test_other_bases():
+    held = build("humanoid", base="fixed")
+    assert (held.base, held.nv) == ("fixed", 30)
+    with pytest.raises(NotSupportedError):
+        build("arm4", base="floating")
+
+
+def test_same_robot_every_time():
+    one, two = build("lola"), build("lola")
+    np.testing.assert_array_equal(one.tree.inertias, two.tree.inertias)
+    np.testing.assert_array_equal(one.home, two.home)
