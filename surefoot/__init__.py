@@ -1,9 +1,9 @@
 """surefoot: describe a legged, humanoid or redundant robot, plan, move, control, and prove it in physics.
 
-    import surefoot as sf
+import surefoot as sf
 
-    robot = sf.load("g1")
-    robot.placements(robot.home)["left_ankle_roll_link"]
+robot = sf.load("g1")
+robot.placements(robot.home)["left_ankle_roll_link"]
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from surefoot.cli.listings import page_console
 from surefoot.errors import one_of
 from surefoot.robot.assemble import MIMIC_MODES
 from surefoot.robot.check import Inspection, inspect_robot
+from surefoot.robot.contacts import ContactSurface
+from surefoot.robot.drives import Drive
 from surefoot.robot.load_file import BASES
 from surefoot.robot.robot import Robot
 
@@ -61,21 +64,37 @@ def _as_data(inspection: Inspection) -> dict[str, Any]:
             {"level": f.level, "place": f.place, "line": f.line, "message": f.message} for f in inspection.findings
         ],
     }
-    if robot is not None:
-        out |= {
-            "name": robot.name, "base": robot.base, "nq": robot.nq, "nv": robot.nv, "nu": robot.nu, "mass": robot.mass,
-            "joints": list(robot.joint_names), "links": list(robot.link_names),
-            "contacts": {c.name: {"frame": c.frame, "kind": c.kind, "corners": c.corners.tolist(), "friction": c.friction} for c in robot.contacts.values()},
-            "drives": {d.joint: {"gear_ratio": d.gear_ratio, "armature": d.armature, "torque_limit": _finite(d.torque_limit), "speed_limit": _finite(d.speed_limit)} for d in robot.drives},
-            "couplings": [{"joint": c.joint, "source": c.source, "ratio": c.ratio, "offset": c.offset} for c in robot.couplings],
-            "loops": [loop.name for loop in robot.loops],
-            "home": robot.home.tolist(),
-        }  # fmt: skip
-    return out
+    return out | _robot_data(robot) if robot else out
 
 
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+def _robot_data(robot: Robot) -> dict[str, Any]:
+    return {
+        "name": robot.name,
+        "base": robot.base,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "nu": robot.nu,
+        "mass": robot.mass,
+        "joints": list(robot.joint_names),
+        "links": list(robot.link_names),
+        "contacts": {c.name: _contact_data(c) for c in robot.contacts.values()},
+        "drives": {d.joint: _drive_data(d) for d in robot.drives},
+        "couplings": [asdict(c) for c in robot.couplings],
+        "loops": [loop.name for loop in robot.loops],
+        "home": robot.home.tolist(),
+    }
+
+
+def _contact_data(contact: ContactSurface) -> dict[str, Any]:
+    corners = contact.corners.tolist()
+    return {"frame": contact.frame, "kind": contact.kind, "corners": corners, "friction": contact.friction}
+
+
+def _drive_data(drive: Drive) -> dict[str, Any]:
+    return {
+        key: value if not isinstance(value, float) or np.isfinite(value) else None
+        for key, value in asdict(drive).items()
+    }
 
 
 def _print(inspection: Inspection) -> None:
@@ -95,8 +114,8 @@ def _print(inspection: Inspection) -> None:
 
 def _print_robot(console: Console, robot: Robot) -> None:
     console.print(
-        f"[bold]{escape(robot.name)}[/]  base {robot.base} · {robot.tree.n} moving bodies · nq {robot.nq} · nv {robot.nv} · "
-        f"nu {robot.nu} · {robot.mass:.3f} kg"
+        f"[bold]{escape(robot.name)}[/]  base {robot.base} · {robot.tree.n} moving bodies · "
+        f"nq {robot.nq} · nv {robot.nv} · nu {robot.nu} · {robot.mass:.3f} kg"
     )
     console.print(_branches(robot))
     if robot.contacts:

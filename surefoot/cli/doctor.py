@@ -81,8 +81,6 @@ def _surefoot() -> Diagnosis:
 
 def _python() -> Diagnosis:
     version = platform.python_version()
-    if sys.version_info < (3, 11):
-        return Diagnosis("python", version, False, "install Python 3.11 or 3.12")
     remedy = (
         "" if sys.version_info < (3, 13) else "3.11 and 3.12 are supported in full; the planners have no wheels here"
     )
@@ -90,7 +88,7 @@ def _python() -> Diagnosis:
 
 
 def vector_width() -> tuple[int, str]:
-    """Doubles in one vector register of this CPU, and the feature that says so; (1, "unknown") where it cannot be read."""
+    """Doubles in a vector register of this CPU and the feature that says so; (1, "unknown") where it cannot be read."""
     if platform.machine().lower() in ("arm64", "aarch64"):
         return 2, "neon"
     try:
@@ -140,7 +138,7 @@ def _step_physics() -> str:
     from surefoot.robot.load import load
     from surefoot.sim import build_mujoco
 
-    model = build_mujoco(load("pendulum")).model
+    model = build_mujoco(load("pendulum")).mj
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data)
     return f"MuJoCo {mujoco.__version__}, one step of the pendulum"

@@ -11,7 +11,7 @@ import typer
 
 from surefoot.errors import SurefootError, one_of
 
-__all__ = ["app", "main"]
+__all__ = ["app", "check", "convert", "doctor", "list_", "main", "robots", "run"]
 
 app = typer.Typer(
     help="Describe a robot, load it, check it, and prove it in physics.",

@@ -51,15 +51,10 @@ def run_command(
 
 def _summary(metrics: dict[str, Any]) -> str:
     """The run in a few lines."""
-    verdict = (
-        f"FELL at {metrics['fall_time_s']:.2f} s"
-        if metrics["fallen"]
-        else "stood"
-        if metrics["completed"]
-        else "stopped early"
-    )
+    m = metrics
+    verdict = f"FELL at {m['fall_time_s']:.2f} s" if m["fallen"] else "stood" if m["completed"] else "stopped early"
     rows = [
-        f"{metrics['scenario']} · {metrics['robot']} · seed {metrics['seed']} · {metrics['duration_s']:.2f} s simulated: {verdict}",
+        f"{m['scenario']} · {m['robot']} · seed {m['seed']} · {m['duration_s']:.2f} s simulated: {verdict}",
         _row("foot slip", metrics["slip_m"], "m"),
         _row("highest torque / limit", metrics["max_torque_ratio"], ""),
         _row("joint tracking error (rms)", metrics["tracking_rms"], "rad"),

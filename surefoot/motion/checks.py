@@ -26,7 +26,10 @@ def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Ar
         ShapeError: The shape is another one, the entries are no numbers or not finite.
     """
     try:
-        out = np.array(value, dtype=float)
+        raw = np.asarray(value)
+        if raw.dtype.kind not in "fiu":
+            raise TypeError(f"entries are of type {raw.dtype}")
+        out = np.array(raw, dtype=float)
     except (TypeError, ValueError) as error:
         raise ShapeError(f"{what} is not an array of numbers", evidence={"reason": error}) from error
     fits = out.ndim == len(shape) and all(

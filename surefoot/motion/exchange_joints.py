@@ -35,10 +35,12 @@ _EXACT = 1e-12
 
 
 def _same(numbers: Array) -> Array:
+    """Positions as they are."""
     return numbers
 
 
 def _same_velocity(_: Array, v: Array) -> Array:
+    """Velocities as they are."""
     return v
 
 

@@ -27,6 +27,7 @@ __all__ = ["Mirror", "mirror_of"]
 
 _M = np.diag([1.0, -1.0, 1.0, 1.0])
 _ALIGNED = 1e-2
+_CONTACT_TOLERANCE = 2e-2  # [m]; contact surfaces are found on meshes, which are coarse
 _ONE_TURN = ("revolute", "continuous", "helical")
 _Size = Callable[[int], int]
 _Convert = Callable[[int, int, Array], Array]
@@ -142,7 +143,7 @@ def mirror_of(robot: Robot, names: Mapping[str, str] | None = None, tolerance: f
         if other not in robot.joint_names:
             raise ModelError(f"joint `{name}` has the contact `{other}` as its other side", next_step="give the pairs")
     G = _body_reflections(robot, joints, tolerance)
-    found = Mirror(robot, joints, contacts, G[:, :3, :3], _contact_reflections(robot, contacts, tolerance))
+    found = Mirror(robot, joints, contacts, G[:, :3, :3], _contact_reflections(robot, contacts))
     _check_by_kinematics(found, G, tolerance)
     return found
 
@@ -174,7 +175,7 @@ def _offset(offset: Array, kind: str, axis: Array) -> Array:
     return offset - (offset @ axis) * axis if kind in _ONE_TURN else offset
 
 
-def _contact_reflections(robot: Robot, contacts: Mapping[str, str], tolerance: float) -> dict[str, Array]:
+def _contact_reflections(robot: Robot, contacts: Mapping[str, str]) -> dict[str, Array]:
     """S of every contact frame, at the neutral configuration."""
     places = robot.placements(robot.neutral)
 
@@ -184,7 +185,7 @@ def _contact_reflections(robot: Robot, contacts: Mapping[str, str], tolerance: f
     out = {}
     for name, other in contacts.items():
         G = np.linalg.inv(at(robot.contacts[name])) @ _M @ at(robot.contacts[other])
-        if np.abs(G[:3, 3]).max() > tolerance:
+        if np.abs(G[:3, 3]).max() > _CONTACT_TOLERANCE:
             raise _asymmetric(robot, name, other, {"distance of the contact frames [m]": G[:3, 3]})
         out[name] = G[:3, :3]
     return out

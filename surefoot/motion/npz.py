@@ -52,7 +52,7 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
             if sum(entry.file_size for entry in archive.infolist()) > MAX_FILE_BYTES:
                 raise FileFormatError(f"holds more than {MAX_FILE_BYTES >> 30} GiB", file=path)
             return {n.removesuffix(".npy"): _array(archive.read(n), n, path) for n in archive.namelist()}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
         raise FileFormatError(
             "cannot be read as a numpy archive (.npz); it is cut off, damaged or something else",
             file=path,

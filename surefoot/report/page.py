@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib import resources
 
-__all__ = ["html_page", "html_table"]
+__all__ = ["asset", "html_page", "html_table"]
 
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --soft: #8882; --accent: #1f77b4; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }
-h1 { font-size: 1.6rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-table { border-collapse: collapse; width: 100%; font-size: .88rem; }
-th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.figures { display: flex; flex-wrap: wrap; gap: 1rem; } .figures figure { flex: 1 1 20rem; margin: 0; min-width: 0; }
-figcaption { font-size: .85rem; opacity: .8; } svg, canvas { width: 100%; height: auto; background: var(--soft); border-radius: 6px; }
-.error { color: #c0392b; font-weight: 600; } .warning { color: #b9770e; font-weight: 600; } .note { opacity: .7; }
-.verdict { font-weight: 600; } .scroll { overflow-x: auto; }
-"""
+
+def asset(name: str) -> str:
+    """The text of a style or script file of this room."""
+    return resources.files("surefoot.report").joinpath(name).read_text(encoding="utf-8")
+
+
+_STYLE = asset("page.css")
 
 
 def html_page(title: str, body: str) -> str:
@@ -31,7 +27,8 @@ def html_page(title: str, body: str) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n{body}\n</body></html>\n'
+        f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>{_STYLE}</style></head>\n'
+        f"<body>\n{body}\n</body></html>\n"
     )
 
 

@@ -42,23 +42,24 @@ def robot_page(inspection: Inspection) -> str:
 
 
 def _robot_parts(robot: Robot) -> list[str]:
-    facts = f"{robot.base} base · {robot.tree.n} moving bodies · nq {robot.nq} · nv {robot.nv} · nu {robot.nu} · {robot.mass:.3f} kg"
+    sizes = f"nq {robot.nq} · nv {robot.nv} · nu {robot.nu}"
+    facts = f"{robot.base} base · {robot.tree.n} moving bodies · {sizes} · {robot.mass:.3f} kg"
     figures = "".join(
         f"<figure>{figure_svg(robot, robot.home, view)}<figcaption>home posture, {view}</figcaption></figure>"
         for view in ("side", "front")
     )
     out = [f"<p>{facts}</p>", f'<div class="figures">{figures}</div>']
     if robot.contacts:
-        rows = [(c.name, c.frame, c.kind, len(c.corners), c.friction) for c in robot.contacts.values()]
-        out += ["<h2>Contact surfaces</h2>", html_table(("name", "link", "kind", "corners", "friction"), rows)]
+        contacts = [(c.name, c.frame, c.kind, len(c.corners), c.friction) for c in robot.contacts.values()]
+        out += ["<h2>Contact surfaces</h2>", html_table(("name", "link", "kind", "corners", "friction"), contacts)]
     out += ["<h2>Joints</h2>", _joints(robot)]
     if robot.drives:
-        rows = [(d.joint, d.torque_limit, d.speed_limit, d.gear_ratio, d.armature) for d in robot.drives]
+        drives = [(d.joint, d.torque_limit, d.speed_limit, d.gear_ratio, d.armature) for d in robot.drives]
         head = ("drive", "torque limit [N m]", "speed limit [rad/s]", "gear ratio", "armature [kg m²]")
-        out += ["<h2>Drives</h2>", html_table(head, rows)]
+        out += ["<h2>Drives</h2>", html_table(head, drives)]
     if robot.couplings:
-        rows = [(c.joint, c.source, c.ratio, c.offset) for c in robot.couplings]
-        out += ["<h2>Couplings</h2>", html_table(("joint", "follows", "ratio", "offset"), rows)]
+        couplings = [(c.joint, c.source, c.ratio, c.offset) for c in robot.couplings]
+        out += ["<h2>Couplings</h2>", html_table(("joint", "follows", "ratio", "offset"), couplings)]
     return out
 
 

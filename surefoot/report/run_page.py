@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.report.page import html_page, html_table
+from surefoot.report.page import asset, html_page, html_table
 from surefoot.report.stick_figure import figure_lines
 from surefoot.robot.robot import Robot
 
@@ -50,7 +50,10 @@ def run_page(robot: Robot, time: Array, q: Array, curves: Sequence[Curve], metri
     """
     title = f"{metrics['scenario']} · {metrics['robot']}"
     verdict = f"fell at {metrics['fall_time_s']:.2f} s" if metrics["fallen"] else "did not fall"
-    plots = "".join(f"<figure>{_plot(time, c)}<figcaption>{escape(c.title)} [{escape(c.unit)}]</figcaption></figure>" for c in curves)
+    plots = "".join(
+        f"<figure>{_plot(time, c)}<figcaption>{escape(c.title)} [{escape(c.unit)}]</figcaption></figure>"
+        for c in curves
+    )
     rows = [(key, _text(value)) for key, value in metrics.items() if not isinstance(value, dict)]
     versions = [(key, str(value)) for key, value in metrics.get("versions", {}).items()]
     body = [
@@ -77,13 +80,7 @@ def _player(robot: Robot, time: Array, q: Array) -> str:
         "bones": [np.round(bones, 3).ravel().tolist() for bones, _ in shown],
         "soles": [np.round(edges, 3).ravel().tolist() for _, edges in shown],
     }
-    return (
-        '<div class="figures"><figure><canvas id="side" width="560" height="560"></canvas><figcaption>from the side (x →)</figcaption></figure>'
-        '<figure><canvas id="front" width="560" height="560"></canvas><figcaption>from the front (y ←)</figcaption></figure></div>'
-        '<p><button id="play" type="button">pause</button> '
-        '<input id="seek" type="range" min="0" value="0" step="1" style="width:60%" aria-label="time"> <output id="clock"></output></p>'
-        f"<script>const MOTION = {json.dumps(data)};\n{_SCRIPT}</script>"
-    )
+    return asset("player.html") + f"<script>const MOTION = {json.dumps(data)};\n{asset('player.js')}</script>"
 
 
 def _frame_rows(time: Array) -> NDArray[np.int64]:
@@ -92,75 +89,65 @@ def _frame_rows(time: Array) -> NDArray[np.int64]:
     return np.unique(np.searchsorted(time, np.linspace(time[0], time[-1], count)).clip(0, len(time) - 1))
 
 
-_SCRIPT = """
-const side = document.getElementById('side'), front = document.getElementById('front');
-const seek = document.getElementById('seek'), clock = document.getElementById('clock'), play = document.getElementById('play');
-seek.max = MOTION.t.length - 1;
-let low = [1e9, 1e9, 1e9], high = [-1e9, -1e9, -1e9];
-for (const frame of MOTION.bones) for (let i = 0; i < frame.length; i++) {
-  low[i % 3] = Math.min(low[i % 3], frame[i]); high[i % 3] = Math.max(high[i % 3], frame[i]);
-}
-low[2] = Math.min(low[2], 0);
-const span = Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2], 0.1);
-function draw(canvas, axis, sign, k) {
-  const c = canvas.getContext('2d'), w = canvas.width, scale = 0.85 * w / span;
-  const mid = (low[axis] + high[axis]) / 2, midZ = (low[2] + high[2]) / 2;
-  const x = p => w / 2 + sign * (p - mid) * scale, y = p => w / 2 - (p - midZ) * scale;
-  c.clearRect(0, 0, w, w); c.lineCap = 'round';
-  c.strokeStyle = '#888'; c.lineWidth = 1; c.beginPath(); c.moveTo(0, y(0)); c.lineTo(w, y(0)); c.stroke();
-  for (const [set, colour, width] of [[MOTION.bones[k], '#1f77b4', 4], [MOTION.soles[k], '#d35400', 5]]) {
-    c.strokeStyle = colour; c.lineWidth = width; c.beginPath();
-    for (let i = 0; i < set.length; i += 6) { c.moveTo(x(set[i + axis]), y(set[i + 2])); c.lineTo(x(set[i + 3 + axis]), y(set[i + 5])); }
-    c.stroke();
-  }
-}
-function show(k) { draw(side, 0, 1, k); draw(front, 1, -1, k); clock.value = MOTION.t[k].toFixed(2) + ' s'; seek.value = k; }
-let running = true, start = performance.now();
-const length = MOTION.t[MOTION.t.length - 1] - MOTION.t[0];
-play.onclick = () => { running = !running; play.textContent = running ? 'pause' : 'play'; start = performance.now() - 1000 * (MOTION.t[seek.value] - MOTION.t[0]); };
-seek.oninput = () => { running = false; play.textContent = 'play'; show(+seek.value); };
-function tick(now) {
-  if (running) {
-    const t = MOTION.t[0] + ((now - start) / 1000) % (length + 0.5);
-    let k = MOTION.t.findIndex(s => s > t); show(k < 0 ? MOTION.t.length - 1 : Math.max(0, k - 1));
-  }
-  requestAnimationFrame(tick);
-}
-show(0); requestAnimationFrame(tick);
-"""
-
-
 def _plot(time: Array, curve: Curve, width: int = 480, height: int = 220) -> str:
     """Lines over time with axes, as SVG."""
-    left, right, top, bottom = 62, 12, 12 + 14 * (len(curve.lines) > 1), 26
     step = max(1, len(time) // 1000)
     t = time[::step]
     values = {name: np.asarray(line, dtype=float)[::step] for name, line in curve.lines.items()}
+    top = 12 + 14 * (len(values) > 1)
+    axes = _Axes(t, *_range(values), left=62, right=width - 12, top=top, bottom=height - 26)
+    parts = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(curve.title)}">', axes.grid()]
+    for i, (name, line) in enumerate(values.items()):
+        colour = _COLOURS[i % len(_COLOURS)]
+        parts.append(f'<polyline points="{axes.path(line)}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        if len(values) > 1:
+            parts.append(f'<text x="{axes.left + 110 * i}" y="14" font-size="11" fill="{colour}">{escape(name)}</text>')
+    return "".join([*parts, "</svg>"])
+
+
+def _range(values: Mapping[str, Array]) -> tuple[float, float]:
+    """Bounds of all finite values, a little wider."""
     stacked = np.concatenate(list(values.values()))
     finite = stacked[np.isfinite(stacked)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     pad = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
-    low, high = low - pad, high + pad
+    return low - pad, high + pad
 
-    def x(s: float) -> float:
-        return left + (s - t[0]) / max(t[-1] - t[0], 1e-9) * (width - left - right)
 
-    def y(v: float) -> float:
-        return top + (high - v) / (high - low) * (height - top - bottom)
+@dataclass(frozen=True)
+class _Axes:
+    """Where times and values lie in the picture [px]."""
 
-    parts = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(curve.title)}">']
-    for value in _ticks(low, high):
-        parts.append(f'<path d="M{left} {y(value):.1f}H{width - right}" stroke="currentColor" stroke-opacity=".15"/>')
-        parts.append(f'<text x="{left - 6}" y="{y(value) + 4:.1f}" font-size="11" text-anchor="end" fill="currentColor">{value:.4g}</text>')
-    for value in _ticks(float(t[0]), float(t[-1])):
-        parts.append(f'<text x="{x(value):.1f}" y="{height - 8}" font-size="11" text-anchor="middle" fill="currentColor">{value:.4g} s</text>')
-    for i, (name, line) in enumerate(values.items()):
-        colour = _COLOURS[i % len(_COLOURS)]
-        path = " ".join(f"{x(s):.1f},{y(v):.1f}" for s, v in zip(t, line, strict=True) if np.isfinite(v))
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        if len(values) > 1:
-            parts.append(f'<text x="{left + 110 * i}" y="14" font-size="11" fill="{colour}">{escape(name)}</text>')
-    return "".join([*parts, "</svg>"])
+    time: Array
+    low: float
+    high: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def x(self, s: float) -> float:
+        return self.left + (s - self.time[0]) / max(self.time[-1] - self.time[0], 1e-9) * (self.right - self.left)
+
+    def y(self, value: float) -> float:
+        return self.top + (self.high - value) / (self.high - self.low) * (self.bottom - self.top)
+
+    def path(self, line: Array) -> str:
+        rows = zip(self.time, line, strict=True)
+        return " ".join(f"{self.x(s):.1f},{self.y(v):.1f}" for s, v in rows if np.isfinite(v))
+
+    def grid(self) -> str:
+        text = '<text font-size="11" fill="currentColor"'
+        parts = []
+        for value in _ticks(self.low, self.high):
+            y = self.y(value)
+            parts.append(f'<path d="M{self.left} {y:.1f}H{self.right}" stroke="currentColor" stroke-opacity=".15"/>')
+            parts.append(f'{text} x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{value:.4g}</text>')
+        for value in _ticks(float(self.time[0]), float(self.time[-1])):
+            parts.append(
+                f'{text} x="{self.x(value):.1f}" y="{self.bottom + 18}" text-anchor="middle">{value:.4g} s</text>'
+            )
+        return "".join(parts)
 
 
 def _ticks(low: float, high: float, count: int = 4) -> list[float]:

@@ -70,20 +70,22 @@ def figure_svg(robot: Robot, q: ArrayLike, view: str = "side", size: int = 360) 
 
     def line(segment: Array, colour: str, width: float) -> str:
         (x1, y1), (x2, y2) = at(segment[0]), at(segment[1])
-        return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width}" stroke-linecap="round"/>'
+        path = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
+        return f'<path d="{path}" stroke="{colour}" stroke-width="{width}" stroke-linecap="round"/>'
 
     ground = at(np.array([0.0, 0.0]))[1]
     unit = 10.0 ** np.floor(np.log10(span / 2))
     ruler = unit * scale
     parts = [f'<svg viewBox="0 0 {size} {size}" role="img" aria-label="{robot.name}, {view}">']
     if robot.base == "floating":
-        parts.append(f'<line x1="0" x2="{size}" y1="{ground:.1f}" y2="{ground:.1f}" stroke="currentColor" stroke-opacity=".4"/>')
+        parts.append(f'<path d="M0 {ground:.1f}H{size}" stroke="currentColor" stroke-opacity=".4"/>')
     parts += [line(segment, "#1f77b4", 3) for segment in flat[0]]
     parts += [line(segment, "#d35400", 4) for segment in flat[1]]
     parts += [f'<circle cx="{at(p)[0]:.1f}" cy="{at(p)[1]:.1f}" r="2.5" fill="currentColor"/>' for p in flat[0][:, 0]]
     parts.append(
         f'<path d="M10 {size - 12}h{ruler:.1f}" stroke="currentColor" stroke-width="2"/>'
         f'<text x="10" y="{size - 18}" font-size="12" fill="currentColor">{unit:g} m</text>'
-        f'<text x="{size - 10}" y="{size - 12}" font-size="12" fill="currentColor" text-anchor="end">{h_name} →, {v_name} ↑</text></svg>'
+        f'<text x="{size - 10}" y="{size - 12}" font-size="12" fill="currentColor" text-anchor="end">'
+        f"{h_name} →, {v_name} ↑</text></svg>"
     )
     return "".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -18,7 +18,7 @@ from surefoot.robot.contacts import ContactSurface
 from surefoot.robot.drives import Drive
 from surefoot.robot.findings import Finding
 from surefoot.robot.links import Geometry, Link, NamedFrame
-from surefoot.robot.loops import Coupling, Loop, resolve_couplings
+from surefoot.robot.loops import Coupling, Loop, led_by_first, resolve_couplings
 from surefoot.robot.robot import Limits, Robot
 from surefoot.robot.tree import Tree, tree_of_model
 
@@ -115,7 +115,8 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
     tree = tree_of_model(model)
     _require_finite(name, model, tree, parts.source)
     if mimic == "reduce" and couplings:
-        model, tree, couplings = _reduced(model, tree, couplings)
+        ties = led_by_first(couplings, tree.joint_names)
+        (model, tree), drives, couplings = _reduced(model, tree, ties), _on_leaders(drives, ties), ()
     neutral = pin.neutral(model)
     robot = Robot(
         name=name, model=model, tree=tree, base=base, limits=_limits(model), neutral=_read_only(neutral),
@@ -220,9 +221,7 @@ def _checked_couplings(model: pin.Model, couplings: Sequence[Coupling]) -> tuple
     return resolve_couplings(couplings)
 
 
-def _reduced(
-    model: pin.Model, tree: Tree, couplings: tuple[Coupling, ...]
-) -> tuple[pin.Model, Tree, tuple[Coupling, ...]]:
+def _reduced(model: pin.Model, tree: Tree, couplings: Sequence[Coupling]) -> tuple[pin.Model, Tree]:
     """Take the coordinates of the followers away."""
     for item in couplings:
         for name in (item.joint, item.source):
@@ -235,7 +234,28 @@ def _reduced(
     followers = {item.joint: tree.joint_names.index(item.joint) for item in couplings}
     kinds = {name: (tree.kinds[i], tree.axes[i]) for name, i in followers.items()}
     model = reduce_couplings(model, couplings)
-    return model, tree_of_model(model, kinds), ()
+    return model, tree_of_model(model, kinds)
+
+
+def _on_leaders(drives: tuple[Drive, ...], couplings: Sequence[Coupling]) -> tuple[Drive, ...]:
+    """Drives of joints that lost their coordinate, seen at the joint that leads them: tau_lead = n tau, v_lead = v/n."""
+    by_joint = {item.joint: item for item in couplings}
+    out = []
+    for drive in drives:
+        tie = by_joint.get(drive.joint)
+        if tie is None:
+            out.append(drive)
+            continue
+        n = abs(tie.ratio)
+        out.append(
+            replace(
+                drive, joint=tie.source, gear_ratio=drive.gear_ratio * n, torque_limit=drive.torque_limit * n,
+                speed_limit=drive.speed_limit / n, corner_speed=drive.corner_speed / n,
+                dry_friction=drive.dry_friction * n, viscous_friction=drive.viscous_friction * n * n,
+                stiffness=drive.stiffness * n * n, damping=drive.damping * n * n,
+            )
+        )  # fmt: skip
+    return tuple(out)
 
 
 def _require_finite(name: str, model: pin.Model, tree: Tree, source: str) -> None:

@@ -1,17 +1,18 @@
-"""Links → Pinocchio model. The model's bodies stand in depth-first order, as Pinocchio's and MuJoCo's algorithms need."""
+"""Links → Pinocchio model, bodies in depth-first order, as the algorithms of Pinocchio and MuJoCo need them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 
 from surefoot.errors import ModelError, one_of
-from surefoot.robot.links import Joint, Link, NamedFrame, placement
+from surefoot.robot.links import Joint, JointKind, Link, NamedFrame, placement
 from surefoot.robot.loops import Coupling
 
-__all__ = ["MAX_BODIES", "build_model", "depth_first", "reduce_couplings", "root_joint"]
+__all__ = ["MAX_BODIES", "build_model", "depth_first", "reduce_couplings", "root_joint", "root_joint_name"]
 
 MAX_BODIES = 2000
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
@@ -47,7 +48,7 @@ def build_model(name: str, links: Sequence[Link], base: str, frames: Sequence[Na
     return model
 
 
-_ROOT_KIND = {"floating": "free", "planar": "planar", "fixed": "fixed"}
+_ROOT_KIND: dict[str, JointKind] = {"floating": "free", "planar": "planar", "fixed": "fixed"}
 
 
 def root_joint(base: str) -> pin.JointModel | None:
@@ -93,11 +94,8 @@ def _one_axis_parts(joint: Joint) -> list[Joint]:
     """A universal joint as two one-axis joints; every other joint as itself."""
     if joint.kind != "universal":
         return [joint]
-    limits = {"velocity": joint.velocity, "effort": joint.effort, "damping": joint.damping, "friction": joint.friction}
-    first = Joint(f"{joint.name}_1", "revolute", joint.placement, joint.axis, lower=joint.lower, upper=joint.upper,
-                  armature=joint.armature, **limits)  # fmt: skip
-    second = Joint(f"{joint.name}_2", "revolute", placement(), joint.second_axis, lower=joint.lower, upper=joint.upper,
-                   armature=joint.armature, **limits)  # fmt: skip
+    first = replace(joint, name=f"{joint.name}_1", kind="revolute")
+    second = replace(first, name=f"{joint.name}_2", placement=placement(), axis=joint.second_axis)
     return [first, second]
 
 

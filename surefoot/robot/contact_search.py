@@ -1,8 +1,9 @@
 """Contact surfaces from the collision shapes of end links.
 
 In the home posture, every end body (one that carries no further joint) whose lowest point is near the lowest of all is
-taken as a foot, and so is a body with further joints (a foot with a toe) if it touches the same floor. Its sole is the plane that supports its shapes from below; what lies within 5 mm of that plane spans
-the surface: a point, a line, a rectangle or a polygon.
+taken as a foot, and so is a body with further joints (a foot with a toe) if it touches the same floor. Its sole is the
+plane that supports its shapes from below; what lies within 5 mm of that plane spans the surface: a point, a line, a
+rectangle or a polygon.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _FLAT = 0.005  # what lies this near to the supporting plane belongs to the sole
 _POINT = 0.03  # soles smaller than this are points [m]
 _LINE = 0.012  # soles narrower than this are lines [m]
 _SIMPLIFY = 0.002  # corners that stick out by less are dropped [m]
+_UP = np.array([0.0, 0.0, 1.0])
 _TILT = np.cos(np.deg2rad(35.0))  # how far a sole may be tilted in the home posture
 
 
@@ -116,40 +118,46 @@ def lowest_points(shape: Shape, T_world_shape: Array) -> Array:
 def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array]) -> ContactSurface:
     """The surface of one foot from its points in world."""
     lowest = min(cloud, key=lambda pair: float(pair[1][:, 2].min()))[0]
-    link = lowest.link
     points = np.vstack([points for _, points in cloud])
     is_round = isinstance(lowest.shape, Sphere | Capsule)
-    normal = np.array([0.0, 0.0, 1.0]) if is_round else _sole_normal(points)
-    near = points[points @ normal <= (points @ normal).min() + _FLAT]
-    T_world_contact = _contact_frame(normal, near, frames[link][:3, 3])
-    flat = (near - T_world_contact[:3, 3]) @ T_world_contact[:3, :3]
-    kind, corners, turn = _classify(flat[:, :2])
-    T_world_contact = T_world_contact @ turn
+    link_origin = frames[lowest.link][:3, 3]
+    kind, corners, T_world_contact = _sole(points, _UP if is_round else _sole_normal(points), link_origin)
+    if kind == "point" and not is_round:  # a small or round tip has no plane of its own: it touches where it is lowest
+        kind, corners, T_world_contact = _sole(points, _UP, link_origin)
     friction = next((item.friction for item, _ in cloud if item.friction is not None), 0.7)
     return ContactSurface(
-        name=link,
-        frame=link,
+        name=lowest.link,
+        frame=lowest.link,
         kind=kind,
-        placement=np.linalg.inv(frames[link]) @ T_world_contact,
+        placement=np.linalg.inv(frames[lowest.link]) @ T_world_contact,
         corners=corners,
         friction=friction,
         radius=lowest.shape.radius if kind == "point" and isinstance(lowest.shape, Sphere | Capsule) else 0.0,
     )
 
 
+def _sole(points: Array, normal: Array, link_origin: Array) -> tuple[ContactKind, Array, Array]:
+    """Kind, corners and T_world_contact of what lies near the plane with that normal that supports the points."""
+    heights = points @ normal
+    near = points[heights <= heights.min() + _FLAT]
+    T_world_contact = _contact_frame(normal, near, link_origin)
+    flat = (near - T_world_contact[:3, 3]) @ T_world_contact[:3, :3]
+    kind, corners, turn = _classify(flat[:, :2])
+    return kind, corners, T_world_contact @ turn
+
+
 def _sole_normal(points: Array) -> Array:
     """Normal of the plane that supports the points from below, pointing up; world's z where there is none."""
-    up = np.array([0.0, 0.0, 1.0])
     if len(points) < 4:
-        return up
+        return _UP
     try:
         hull = ConvexHull(points)
     except QhullError:  # flat or straight sets of points have no volume
-        return up
+        return _UP
     outward = hull.equations[:, :3]
     below = outward[:, 2] < -_TILT
     if not below.any():
-        return up
+        return _UP
     corners = points[hull.simplices[below]]
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     same = outward[below] @ outward[below].T > np.cos(np.deg2rad(2.0))  # facets of one face, up to 2°

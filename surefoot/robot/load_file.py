@@ -13,7 +13,7 @@ from surefoot.errors import FileFormatError, NotSupportedError, SurefootError, o
 from surefoot.robot.assemble import Mimic, Parts, assemble, assemble_links
 from surefoot.robot.build import build_model
 from surefoot.robot.contact_search import lowest_points
-from surefoot.robot.read_mjcf import mjcf_links
+from surefoot.robot.read_mjcf import mjcf_links, with_base
 from surefoot.robot.read_urdf import require_sound, urdf_couplings, urdf_links, urdf_model
 from surefoot.robot.robot import Robot
 from surefoot.robot.side_file import SideFile, find_side_file, merged, read_side_file
@@ -166,8 +166,7 @@ def _load_mjcf(
     path: str | Path, base: str, mimic: Mimic, meshes: str, side: SideFile, side_path: Path | None, name: str | None
 ) -> Robot:
     found = mjcf_links(path, meshes)
+    wanted = side.base or "auto" if base == "auto" else base
+    found = with_base(found, wanted)
     parts = merged(found.parts, side, side_path) if side_path else found.parts
-    links, wanted = list(found.links), side.base if base == "auto" else base
-    if wanted is not None and wanted != found.base:
-        links[0] = replace(links[0], joint=None)
-    return assemble_links(name or found.name, links, wanted or found.base, mimic=mimic, parts=parts)
+    return assemble_links(name or found.name, found.links, found.base, mimic=mimic, parts=parts)

@@ -24,6 +24,9 @@ _MUST_BE_FINITE = (
     "dof_armature", "dof_damping", "dof_frictionloss", "geom_pos", "geom_quat", "geom_friction", "site_pos",
     "site_quat", "eq_data", "actuator_gear", "actuator_armature", "actuator_damping", "key_qpos", "mesh_vert",
 )  # fmt: skip
+_MUST_NOT_BE_NEGATIVE = (
+    "dof_armature", "dof_damping", "dof_frictionloss", "geom_friction", "actuator_armature", "actuator_damping",
+)  # fmt: skip
 _LINE = re.compile(r"line (\d+)")
 _ELEMENT_NAME = re.compile(r"Element name '([^']+)'")
 _ATTRIBUTE = re.compile(r"attribute:? '(\w+)'")
@@ -95,10 +98,9 @@ def _place_in_message(text: str, files: MjcfFiles) -> tuple[Path, int | None]:
     if line and int(line[1]) > 0:
         return files.path, int(line[1])
     name, tag, attribute = _ELEMENT_NAME.search(text), _ELEMENT.search(text), _ATTRIBUTE.search(text)
-    found = files.find(name=name[1]) if name else []
-    if tag:
-        found = [(f, e) for f, e in files.find(tag[1]) if attribute is None or attribute[1] in e.attributes]
-    return (found[0][0], found[0][1].line) if len(found) == 1 else (files.path, None)
+    found = files.find(tag[1]) if tag else files.find(name=name[1]) if name else []
+    included = [(f, e) for f, e in found if f != files.path and (not attribute or attribute[1] in e.attributes)]
+    return (included[0][0], included[0][1].line) if len(included) == 1 else (files.path, None)
 
 
 def _drop_what_is_no_robot(spec: mujoco.MjSpec, files: MjcfFiles) -> list[Finding]:
@@ -124,15 +126,16 @@ def _drop_what_is_no_robot(spec: mujoco.MjSpec, files: MjcfFiles) -> list[Findin
 
 
 def _require_moderate(model: mujoco.MjModel, files: MjcfFiles) -> None:
-    """Refuse numbers that are not finite or too large to compute with."""
+    """Refuse numbers that are not finite, too large to compute with, or negative where nature has no such thing."""
     for name in _MUST_BE_FINITE:
         values = np.asarray(getattr(model, name))
-        with np.errstate(invalid="ignore"):
-            bad = np.argwhere(~(np.abs(values) <= _LARGEST))
+        lowest = 0.0 if name in _MUST_NOT_BE_NEGATIVE else -_LARGEST
+        bad = np.argwhere(~((values >= lowest) & (values <= _LARGEST)))
         if len(bad):
+            value = values[tuple(bad[0])]
             raise ModelError(
-                f"`{name}` holds a number that is not finite or too large to compute with",
-                evidence={"index": bad[0].tolist(), "value": values[tuple(bad[0])]},
-                next_step="check the units: kg, m, kg m²",
+                f"`{name}` is negative" if -_LARGEST <= value < 0 else f"`{name}` is not finite or too large to use",
+                evidence={"index": bad[0].tolist(), "value": value},
+                next_step="check the units (kg, m, kg m²) and signs",
                 file=files.path,
             )

@@ -12,11 +12,11 @@ import numpy as np
 from surefoot.robot.drives import Drive
 from surefoot.robot.findings import Finding
 from surefoot.robot.mjcf_names import Names
+from surefoot.robot.mjcf_tree import is_one_axis
 
 __all__ = ["drives_of"]
 
 _ON_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-_ONE_AXIS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | None, list[Finding]]:
@@ -45,7 +45,7 @@ def _why_dropped(model: mujoco.MjModel, i: int) -> str:
     transmission = mujoco.mjtTrn(int(model.actuator_trntype[i]))
     if transmission not in _ON_JOINT:
         return f"its transmission ({transmission.name.removeprefix('mjTRN_').lower()}) is not to a joint"
-    if model.jnt_type[model.actuator_trnid[i, 0]] not in _ONE_AXIS:
+    if not is_one_axis(model, int(model.actuator_trnid[i, 0])):
         return "its joint has more than one axis"
     return "its gear is 0" if _gear(model, i) == 0.0 else ""
 

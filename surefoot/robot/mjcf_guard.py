@@ -14,7 +14,7 @@ from pathlib import Path
 
 from surefoot.errors import FileFormatError
 from surefoot.robot.build import MAX_BODIES
-from surefoot.robot.xml_guard import Element, numbers, parse_xml, read_bytes
+from surefoot.robot.xml_guard import MAX_ELEMENTS, Element, numbers, parse_xml, read_bytes
 
 __all__ = ["MAX_COPIES", "MAX_HEIGHTS", "MjcfFiles", "guard_mjcf"]
 
@@ -154,27 +154,48 @@ def _check_heights(file: Path, root: Element) -> None:
 def _check_copies(main: Path, files: dict[Path, Element]) -> None:
     """Refuse `replicate`, `composite` and `flexcomp` that make more elements than MuJoCo can compile in seconds."""
     total, bodies = 0.0, 0.0
-    for file, root in files.items():
-        for element, factor in _with_factor(file, root):
-            share = factor * (_count(file, element) if element.tag in ("composite", "flexcomp") else 1.0)
-            total += share if factor > 1 or share > 1 else 0.0
-            bodies += share if element.tag in ("body", "composite", "flexcomp") else 0.0
-            if total > MAX_COPIES or bodies > MAX_BODIES:
-                raise FileFormatError(
-                    f"more than {MAX_COPIES} copies or {MAX_BODIES} bodies",
-                    file=file, line=element.line, next_step="lower the counts of `replicate`, `composite`, `flexcomp`",
-                )  # fmt: skip
+    for file, element, factor in _with_factor(main, files):
+        share = factor * (_count(file, element) if element.tag in ("composite", "flexcomp") else 1.0)
+        total += share if share > 1 and element.tag in _COPIED else 0.0
+        bodies += share if element.tag in ("body", "composite", "flexcomp") else 0.0
+        if total > MAX_COPIES or bodies > MAX_BODIES:
+            raise FileFormatError(
+                f"more than {MAX_COPIES} copies or {MAX_BODIES} bodies",
+                file=file, line=element.line, next_step="lower the counts of `replicate`, `composite`, `flexcomp`",
+            )  # fmt: skip
 
 
-def _with_factor(file: Path, root: Element) -> Iterator[tuple[Element, float]]:
-    """Elements that are copied, each with the number of its copies."""
-    waiting = [(root, 1.0)]
+def _with_factor(main: Path, files: dict[Path, Element]) -> Iterator[tuple[Path, Element, float]]:
+    """Every element where it is used, with its file and the number of its copies."""
+    folders, models = {main: main.parent}, _models(files)
+    waiting, visits = [(main, files[main], 1.0)], 0
     while waiting:
-        element, factor = waiting.pop()
-        if element.tag in _COPIED:
-            yield element, factor
+        file, element, factor = waiting.pop()
+        yield file, element, factor
+        visits += 1
+        if visits > MAX_ELEMENTS:
+            raise FileFormatError(f"more than {MAX_ELEMENTS} elements", file=file, line=element.line)
         below = factor * _count(file, element) if element.tag == "replicate" else factor
-        waiting.extend((child, below) for child in element.children)
+        waiting.extend((file, child, below) for child in element.children)
+        used = models.get(element.attributes.get("model", ""), []) if element.tag == "attach" else []
+        if element.tag == "include":
+            used = _targets(file, element, folders[file])
+        for target in used:
+            folders[target] = target.parent if element.tag == "attach" else folders[file]
+            waiting.append((target, files[target], below))
+
+
+def _models(files: dict[Path, Element]) -> dict[str, list[Path]]:
+    """The files of models that can be attached, by name."""
+    out: dict[str, list[Path]] = {}
+    for root in files.values():
+        for element in root.walk():
+            if element.tag == "model" and "file" in element.attributes:
+                places = (folder / element.attributes["file"] for folder in {f.parent for f in files})
+                found = [place for place in places if place in files]
+                own = next((files[place].attributes.get("model", "") for place in found), "")
+                out.setdefault(element.attributes.get("name") or own, []).extend(found)
+    return out
 
 
 def _count(file: Path, element: Element) -> float:

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from surefoot.robot.findings import Finding
 from surefoot.robot.mjcf_names import Names
-from surefoot.robot.mjcf_tree import free_pose
+from surefoot.robot.mjcf_tree import free_pose, is_one_axis
 
 __all__ = ["Home", "home_of", "root_is_free"]
 
 Array = NDArray[np.float64]
-_ONE_AXIS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def _initial(model: mujoco.MjModel, names: Names) -> Home:
     """The initial configuration, inside the limits; nothing where all of it is zero."""
     qpos = np.array(model.qpos0)
     for k in range(model.njnt):
-        if model.jnt_limited[k] and model.jnt_type[k] in _ONE_AXIS:
+        if model.jnt_limited[k] and is_one_axis(model, k):
             qpos[model.jnt_qposadr[k]] = np.clip(qpos[model.jnt_qposadr[k]], *model.jnt_range[k])
     positions = _positions(model, names, qpos)
     base = free_pose(model, 0, qpos) if root_is_free(model) else None
@@ -76,7 +75,7 @@ def _initial(model: mujoco.MjModel, names: Names) -> Home:
 
 
 def _positions(model: mujoco.MjModel, names: Names, qpos: Array) -> dict[str, float]:
-    rows = [k for k in range(model.njnt) if model.jnt_type[k] in _ONE_AXIS]
+    rows = [k for k in range(model.njnt) if is_one_axis(model, k)]
     return {names.joints[k]: float(qpos[model.jnt_qposadr[k]]) for k in rows}
 
 
@@ -84,7 +83,7 @@ def _lost(model: mujoco.MjModel, names: Names, qpos: Array) -> tuple[Finding, ..
     """Joints of several axes, beside the base, that do not stand at zero at home."""
     out = []
     for k in range(1 if root_is_free(model) else 0, model.njnt):
-        if model.jnt_type[k] in _ONE_AXIS:
+        if is_one_axis(model, k):
             continue
         size = 7 if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE else 4
         neutral = np.eye(size)[size - 4]

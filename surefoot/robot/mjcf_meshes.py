@@ -11,6 +11,7 @@ from surefoot.errors import FileFormatError, MissingMeshError, ModelError, one_o
 from surefoot.geometry.meshes import MAX_MESH_BYTES
 from surefoot.robot.findings import Finding
 from surefoot.robot.mjcf_guard import MjcfFiles
+from surefoot.robot.xml_guard import Element
 
 __all__ = ["MESH_MODES", "drop_missing_meshes"]
 
@@ -71,9 +72,17 @@ def _drop(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path, file: Path, lin
 
 
 def _path(spec: mujoco.MjSpec, name: str, files: MjcfFiles) -> Path:
-    """Where the file of a mesh must be."""
+    """Where the file of a mesh is or, if it is nowhere, where it must be; an attached model has folders of its own."""
     name = Path(name).name if spec.strippath else name
-    return files.path.parent / (spec.compiler.meshdir or "") / name
+    first = files.path.parent / (spec.compiler.meshdir or "") / name
+    others = [file.parent / _mesh_folder(files.elements[file]) / name for file, _ in files.find("mesh", file=name)]
+    return next((path for path in (first, *others) if path.is_file()), first)
+
+
+def _mesh_folder(root: Element) -> str:
+    """The folder of meshes that a file states."""
+    stated = [element.attributes for element in root.all("compiler")]
+    return next((text for kind in ("meshdir", "assetdir") for item in stated if (text := item.get(kind))), "")
 
 
 def _place(files: MjcfFiles, name: str) -> tuple[Path, int | None]:

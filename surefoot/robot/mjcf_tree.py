@@ -15,7 +15,7 @@ from surefoot.robot.links import Geometry, Joint, JointKind, Link, placement
 from surefoot.robot.mjcf_names import Names, pose, unused
 from surefoot.spatial import so3
 
-__all__ = ["free_pose", "links_of"]
+__all__ = ["free_pose", "is_one_axis", "links_of"]
 
 Array = NDArray[np.float64]
 _KINDS: dict[int, JointKind] = {
@@ -51,6 +51,11 @@ def links_of(
             )
         )  # fmt: skip
     return links
+
+
+def is_one_axis(model: mujoco.MjModel, joint: int) -> bool:
+    """Whether a joint, by MuJoCo's index, is a hinge or a slide."""
+    return _KINDS[int(model.jnt_type[joint])] in ("revolute", "prismatic")
 
 
 def free_pose(model: mujoco.MjModel, joint: int, qpos: Array) -> Array:

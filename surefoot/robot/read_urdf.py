@@ -161,8 +161,10 @@ def urdf_links(document: UrdfDocument, kinds: Mapping[str, Mapping[str, object]]
     return out
 
 
-_KIND: dict[str, JointKind] = {"floating": "free", "planar": "planar", "revolute": "revolute", "continuous": "continuous",
-         "prismatic": "prismatic", "fixed": "fixed"}  # fmt: skip
+_KIND: dict[str, JointKind] = {
+    "floating": "free", "planar": "planar", "revolute": "revolute",
+    "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed",
+}  # fmt: skip
 
 
 def _joint(name: str, element: Element, changes: Mapping[str, object]) -> Joint:

@@ -41,7 +41,19 @@ from surefoot.robot.links import Geometry, JointKind, placement
 from surefoot.robot.loops import Coupling, Loop
 from surefoot.robot.toml_file import StrictModel, read_toml
 
-__all__ = ["SideFile", "find_side_file", "merged", "read_side_file"]
+__all__ = [
+    "CollisionTable",
+    "ContactTable",
+    "CouplingTable",
+    "DriveTable",
+    "HomeTable",
+    "JointTable",
+    "LoopTable",
+    "SideFile",
+    "find_side_file",
+    "merged",
+    "read_side_file",
+]
 
 Vector = tuple[float, float, float]
 Direction = Literal["x", "y", "z", "rx", "ry", "rz"]
@@ -97,7 +109,7 @@ class LoopTable(StrictModel):
     rpy_a: Vector = (0.0, 0.0, 0.0)
     position_b: Vector = (0.0, 0.0, 0.0)
     rpy_b: Vector = (0.0, 0.0, 0.0)
-    directions: list[Direction] = list(_DIRECTIONS)  # type: ignore[assignment]
+    directions: list[Direction] = ["x", "y", "z", "rx", "ry", "rz"]
 
 
 class CouplingTable(StrictModel):

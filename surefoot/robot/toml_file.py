@@ -1,4 +1,4 @@
-"""TOML files checked against a pydantic schema; every error names file, line, key, what was expected and the nearest key."""
+"""TOML files against a pydantic schema; errors name file, line, key, what was expected and the nearest key."""
 
 from __future__ import annotations
 

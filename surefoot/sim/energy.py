@@ -44,8 +44,8 @@ class BalanceBook:
 
     MuJoCo's steps are semi-implicit: q_{k+1} = q_k ⊕ h v_{k+1}, so v_k is the velocity in the middle of step k − 1 → k.
     Energy and momentum are taken there, at q_k ⊖ h/2 v_k, and forces work along the mean of v_k and v_{k+1}: the
-    leapfrog form of the Störmer–Verlet scheme, Hairer, Lubich & Wanner 2006 §I.1.4. For constant inertia and gravity the
-    account is then exact, else of second order in h. Implicit gains work with the force that acted, [sim.drive].
+    leapfrog form of the Störmer–Verlet scheme, Hairer, Lubich & Wanner 2006 §I.1.4. With constant inertia and gravity
+    the account is exact, else of second order in h. Implicit gains work with the force that acted, [sim.drive].
 
     Args:
         engine: After its reset.
@@ -55,33 +55,61 @@ class BalanceBook:
         self._engine = engine
         self._scratch = mujoco.MjData(engine.mj)
         self._work = dict.fromkeys(("drives", "contacts", "damping", "pushes"), 0.0)
-        self._impulse = np.zeros(3)
-        self._start = self._energy_and_momentum()
-        self._is_free = engine.robot.base == "floating"
+        self._impulse = np.zeros(3) if engine.robot.base == "floating" else np.full(3, np.nan)
         self._mass = float(engine.mj.body_mass.sum())
+        self._start = self._energy_and_momentum()
         self.drive_forces = np.array(engine.data.actuator_force)
         self.before_step()
 
     def before_step(self) -> None:
         """Remember the velocity before a step."""
         self._velocity = self._engine.data.qvel.copy()
-        self._pushed = self._engine.data.xfrc_applied.any()
 
     def after_step(self, external: Array) -> None:
         """Add what happened in a step.
 
         Args:
-            external: (3,) sum of the contact forces on what moves, in world [N].
+            external: (3,) sum of the contact forces of the standing world on what moves, in world [N].
         """
         mj, data = self._engine.mj, self._engine.data
-        h, change = mj.opt.timestep, data.qvel - self._velocity
+        h = mj.opt.timestep
         path = 0.5 * h * (data.qvel + self._velocity)
-        self.drive_forces = self._drive_forces(change)
-        moment = np.array([mj.actuator_gear[k, : _width(mj, k)] for k in range(mj.nu)], dtype=object)
-        self._work["drives"] += _dot_drives(mj, self.drive_forces, moment, path)
+        self.drive_forces = self._engine.acting_forces(self._velocity)
+        self._work["drives"] += float(self.drive_forces @ path[self._engine.dofs])
         self._work["contacts"] += float(data.qfrc_constraint @ path)
         self._work["damping"] -= float((mj.dof_damping * data.qvel) @ path)
-        push = self._push_force()
-        self._work["pushes"] += float(push @ path)
-        force = self._mass * mj.opt.gravity + external + data.xfrc_applied[:, :3].sum(axis=0)
-        self._impulse += h * force
+        self._work["pushes"] += float(self._push_force() @ path)
+        self._impulse += h * (self._mass * mj.opt.gravity + external + data.xfrc_applied[:, :3].sum(axis=0))
+
+    def balance(self) -> Balance:
+        """The account now."""
+        energy, momentum = self._energy_and_momentum()
+        return Balance(
+            energy=energy,
+            **self._work,
+            energy_residual=energy - self._start[0] - sum(self._work.values()),
+            momentum_residual=momentum - self._start[1] - self._impulse,
+        )
+
+    def _push_force(self) -> Array:
+        """Pushes as generalised forces, (nv,)."""
+        mj, data = self._engine.mj, self._engine.data
+        out = np.zeros(mj.nv)
+        for body in np.flatnonzero(data.xfrc_applied.any(axis=1)):
+            wrench = data.xfrc_applied[body]
+            mujoco.mj_applyFT(mj, data, wrench[:3], wrench[3:], data.xipos[body], int(body), out)
+        return out
+
+    def _energy_and_momentum(self) -> tuple[float, Array]:
+        """Energy [J] and linear momentum (3,) [N s] half a step back."""
+        mj, data, scratch = self._engine.mj, self._engine.data, self._scratch
+        scratch.qpos[:], scratch.qvel[:] = data.qpos, data.qvel
+        mujoco.mj_integratePos(mj, scratch.qpos, scratch.qvel, -0.5 * mj.opt.timestep)
+        mujoco.mj_kinematics(mj, scratch)
+        mujoco.mj_comPos(mj, scratch)
+        mujoco.mj_makeM(mj, scratch)
+        mujoco.mj_comVel(mj, scratch)
+        mujoco.mj_subtreeVel(mj, scratch)
+        mujoco.mj_energyPos(mj, scratch)
+        mujoco.mj_energyVel(mj, scratch)
+        return float(scratch.energy.sum()), self._mass * scratch.subtree_linvel[0]

@@ -18,13 +18,14 @@ from surefoot.sim.mujoco_state import q_v, qpos_qvel
 __all__ = ["MujocoEngine"]
 
 Array = NDArray[np.float64]
+_SATURATION_ROUNDS = 4
 _BAD = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
 
 
 class MujocoEngine:
     """An `Engine`: one `step` is one step of MuJoCo's discrete integrator.
 
-    The gains of a command are integrated implicitly: the drive of a degree of freedom with position q applies over a step
+    The gains of a command are integrated implicitly: over a step, a drive with joint position q applies
 
         tau = torque + kp (position − q⁺) + kd (velocity − v⁺)        [sim.drive]
 
@@ -46,14 +47,20 @@ class MujocoEngine:
         self.mj: mujoco.MjModel = self.model.mj
         self.data = mujoco.MjData(self.mj)
         self._used = np.flatnonzero(self.model.actuators >= 0)  # entries of a command that have an actuator
-        self._turns = np.array([robot.tree.kinds[i] == "continuous" for i in self._driven_joints()], dtype=bool)
+        self.force_limits = np.where(self.mj.actuator_forcelimited, self.mj.actuator_forcerange[:, 1], np.inf)
+        joint = self.mj.actuator_trnid[:, 0]
+        self._qpos = self.mj.jnt_qposadr[joint]
+        self.dofs = self.mj.jnt_dofadr[joint] + np.argmax(self.mj.actuator_gear, axis=1)
+        kinds = [robot.tree.kinds[int(i)] for i in self._driven_joints()]
+        self._turns = np.array([kind == "continuous" for kind in kinds], dtype=bool)
+        self._has_balls = "spherical" in kinds
         self.reset(State.of(robot))
 
-    def _driven_joints(self) -> list[int]:
+    def _driven_joints(self) -> NDArray[np.int64]:
         """Tree joint of each actuator."""
-        rows = [(int(self.robot.tree.v_index[i]), i) for i in range(self.robot.tree.n) if self.robot.tree.nv_of(i)]
-        starts, joints = np.array([row for row, _ in rows] or [0]), [i for _, i in rows]
-        return [joints[int(np.searchsorted(starts, row, "right")) - 1] for row in self.robot.driven[self._used]]
+        joints = [self.robot.joint_index(drive.joint) for drive in self.robot.drives]
+        each = np.repeat(joints, [self.robot.tree.nv_of(i) for i in joints]).astype(np.int64)
+        return each[self._used]
 
     @property
     def state(self) -> State:
@@ -70,6 +77,7 @@ class MujocoEngine:
         mujoco.mj_resetData(self.mj, self.data)
         qpos, qvel = qpos_qvel(self.model, state.q, state.v)
         self.data.qpos[: len(qpos)], self.data.qvel[: len(qvel)] = qpos, qvel
+        self._start, self._steps = state.t, 0
         self.data.time = state.t
         mujoco.mj_forward(self.mj, self.data)
 
@@ -110,13 +118,31 @@ class MujocoEngine:
         """
         self.apply(command)
         with _warnings_kept() as messages:
-            mujoco.mj_step(self.mj, self.data)
+            self._step_within_limits()
+        self._steps += 1
+        self.data.time = self._start + self._steps * self.dt  # a sum of steps would drift
         if any(self.data.warning[int(kind)].number for kind in _BAD) or not np.isfinite(self.data.qvel).all():
             raise SimulationError(
                 f"the simulation diverged at t = {self.data.time:.4f} s",
                 evidence={"MuJoCo": messages[0] if messages else "velocities are not finite"},
                 next_step="use a smaller simulation.dt, lower gains, or look at what the log shows before that time",
             )
+
+    def _step_within_limits(self) -> None:
+        """One step; drives whose implicit force leaves their limits are set to the limit and the step is done again."""
+        start = tuple(np.array(part) for part in (self.data.qpos, self.data.qvel, self.data.qacc_warmstart))
+        now = self.data.time
+        mujoco.mj_step(self.mj, self.data)
+        for _ in range(_SATURATION_ROUNDS):
+            forces = self.acting_forces(start[1])
+            beyond = np.abs(forces) > self.force_limits * (1.0 + 1e-9)
+            if not beyond.any():
+                return
+            self.mj.actuator_biasprm[beyond, 1:3] = 0.0
+            self.data.ctrl[beyond] = (np.sign(forces) * self.force_limits)[beyond]
+            self.data.qpos[:], self.data.qvel[:], self.data.qacc_warmstart[:] = start
+            self.data.time = now
+            mujoco.mj_step(self.mj, self.data)
 
     def apply(self, command: Command) -> None:
         """Set the drives to a command.
@@ -126,6 +152,8 @@ class MujocoEngine:
         """
         if command.size != self.robot.nu:
             raise ShapeError(f"the command has {command.size} entries, `{self.robot.name}` needs {self.robot.nu}")
+        if self._has_balls and command.position is not None:
+            raise NotSupportedError("a spherical joint takes no position command", next_step="command its torque")
         kp, kd = self._gains(command)
         self.mj.actuator_biasprm[:, 1], self.mj.actuator_biasprm[:, 2] = -kp, -kd
         torque = self._entries(command.torque)
@@ -146,7 +174,7 @@ class MujocoEngine:
     @property
     def positions(self) -> Array:
         """Positions [rad] or [m] of the driven degrees of freedom that are not locked."""
-        return self.data.qpos[self.mj.jnt_qposadr[self.mj.actuator_trnid[:, 0]]]
+        return np.array(self.data.qpos[self._qpos])
 
     def position_error(self, command: Command) -> Array:
         """Wanted minus actual positions of the driven degrees of freedom that are not locked; NaN if none are wanted.
@@ -157,6 +185,17 @@ class MujocoEngine:
         if command.position is None:
             return np.full(len(self._used), np.nan)
         return self._target(command) - self.positions
+
+    def acting_forces(self, velocity_before: Array) -> Array:
+        """Forces of the actuators that acted in the last step, implicit gains included, [sim.drive].
+
+        Args:
+            velocity_before: MuJoCo's qvel before the step.
+        """
+        after, change = self.data.qvel[self.dofs], (self.data.qvel - velocity_before)[self.dofs]
+        kp, kd = -self.mj.actuator_biasprm[:, 1], -self.mj.actuator_biasprm[:, 2]
+        at_limit = np.abs(self.data.actuator_force) >= self.force_limits
+        return self.data.actuator_force - np.where(at_limit, 0.0, kd * change + self.dt * kp * after)
 
     def torques(self, forces: Array) -> Array:
         """(nu,) entries of a command from forces of the actuators; zero where a joint is locked.

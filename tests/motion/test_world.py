@@ -15,12 +15,20 @@ from surefoot.robot import placement
 
 def a_world() -> World:
     return World(
-        ground=(GroundPlane(), GroundBox((1.0, 1.0, 0.2), friction=0.3), HeightField(np.ones((2, 3)), 0.5, [5, 5, 0]), *stairs(2, 0.1, 0.3, start=(2, 0, 0))),
-        obstacles=(Obstacle("wall", Box((0.1, 2.0, 1.0)), placement((3, 0, 0.5))), Obstacle("rock", Mesh(points=np.eye(3)))),
+        ground=(
+            GroundPlane(),
+            GroundBox((1.0, 1.0, 0.2), friction=0.3),
+            HeightField(np.ones((2, 3)), 0.5, [5, 5, 0]),
+            *stairs(2, 0.1, 0.3, start=(2, 0, 0)),
+        ),
+        obstacles=(
+            Obstacle("wall", Box((0.1, 2.0, 1.0)), placement((3, 0, 0.5))),
+            Obstacle("rock", Mesh(points=np.eye(3))),
+        ),
         objects=(MovableObject("ball", Sphere(0.1), 0.4), MovableObject("rod", Capsule(0.02, 1.0), 2.0)),
         friction=0.6,
         gravity=(0.0, 0.0, -1.62),
-    )  # fmt: skip
+    )
 
 
 def test_the_highest_ground_counts_with_its_friction():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["ARM_URDF", "ARM_MJCF", "write"]
+__all__ = ["ARM_MJCF", "ARM_URDF", "write"]
 
 ARM_URDF = """<?xml version="1.0"?>
 <robot name="arm">

@@ -14,7 +14,14 @@ from surefoot.spatial import se3, so3
 
 CORNERS = np.array([[0.1, 0.05, 0], [-0.1, 0.05, 0], [-0.1, -0.05, 0], [0.1, -0.05, 0]])
 # number of tied directions without and with friction (Nenchev & Konno 2019, §2.9, §3.3.2)
-TIED = {"point": (1, 3), "line": (2, 5), "cylinder": (4, 6), "rectangle": (3, 6), "polygon": (3, 6), "soft_finger": (1, 4)}
+TIED = {
+    "point": (1, 3),
+    "line": (2, 5),
+    "cylinder": (4, 6),
+    "rectangle": (3, 6),
+    "polygon": (3, 6),
+    "soft_finger": (1, 4),
+}
 
 
 @pytest.mark.parametrize("kind", CONTACT_KINDS)
@@ -73,7 +80,9 @@ def test_a_box_foot_is_a_rectangle_with_the_box_s_corners():
     sole = robot.contacts["left_foot"]
     assert sole.kind == "rectangle"
     np.testing.assert_allclose(sole.placement, placement((0, 0, -0.08)), atol=1e-12)
-    np.testing.assert_allclose(sorted(map(tuple, sole.corners[:, :2].round(9))), [(-0.07, -0.05), (-0.07, 0.05), (0.13, -0.05), (0.13, 0.05)])
+    np.testing.assert_allclose(
+        sorted(map(tuple, sole.corners[:, :2].round(9))), [(-0.07, -0.05), (-0.07, 0.05), (0.13, -0.05), (0.13, 0.05)]
+    )
     assert robot.home[2] == pytest.approx(0.88)
 
 

@@ -1,4 +1,4 @@
-"""Damaged files: each ends as a robot with the numbers of its file, or as an error that names the place. No third way."""
+"""Damaged files: each ends as a robot with the numbers of its file, or as an error that names the place."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def other_reference(data: bytes, rng: np.random.Generator) -> bytes:
     """Another link as parent or child: cycles, two parents, two roots."""
     names = NAME.findall(data)
     pattern = re.compile(rb'(?<=link=")[^"]+')
-    return _replace(pattern, names[rng.integers(len(names))], data, rng) if pattern.search(data) else wrong_name(data, rng)
+    return (
+        _replace(pattern, names[rng.integers(len(names))], data, rng) if pattern.search(data) else wrong_name(data, rng)
+    )
 
 
 def entity(data: bytes, rng: np.random.Generator) -> bytes:
@@ -89,7 +91,18 @@ def _replace(pattern: re.Pattern, new: bytes, data: bytes, rng: np.random.Genera
     return data[: match.start()] + new + data[match.end() :]
 
 
-MUTATIONS = [truncate, flip_bits, swap_bytes, wrong_type, huge_number, wrong_name, other_reference, entity, cut_line, repeat_line]
+MUTATIONS = [
+    truncate,
+    flip_bits,
+    swap_bytes,
+    wrong_type,
+    huge_number,
+    wrong_name,
+    other_reference,
+    entity,
+    cut_line,
+    repeat_line,
+]
 
 
 def sources() -> list[tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""URDF: our scan against Pinocchio's reader, our own links as a second reading, and every kind of defect with its line."""
+"""URDF: our scan against Pinocchio's reader, our own links as a second reading, every kind of defect with its line."""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ def test_defects_are_refused_with_file_and_line(tmp_path, defect):
         load_text(tmp_path, text)
     assert message in str(caught.value)
     assert caught.value.file.endswith("arm.urdf")
-    changed = next(i for i, (a, b) in enumerate(zip(text.splitlines(), ARM_URDF.splitlines(), strict=False), 1) if a != b)
+    changed = next(
+        i for i, (a, b) in enumerate(zip(text.splitlines(), ARM_URDF.splitlines(), strict=False), 1) if a != b
+    )
     named = [caught.value.line, *(int(key.split()[1]) for key in caught.value.evidence if key.startswith("line "))]
     assert min(abs(line - changed) for line in named) <= 8, f"lines {named}, changed {changed}"
 
@@ -153,7 +155,8 @@ def test_missing_meshes_are_named(tmp_path):
 
 
 def test_meshes_are_found_relative_and_by_package(tmp_path):
-    triangle = b"solid t\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid t\n"
+    corners = "vertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
+    triangle = f"solid t\nfacet normal 0 0 1\nouter loop\n{corners}endloop\nendfacet\nendsolid t\n".encode()
     (tmp_path / "my_robot" / "urdf").mkdir(parents=True)
     (tmp_path / "my_robot" / "meshes").mkdir()
     (tmp_path / "my_robot" / "meshes" / "arm.stl").write_bytes(triangle)

@@ -88,7 +88,7 @@ def test_a_spherical_joint_of_the_side_file_turns_freely(tmp_path, rng):
 
 
 def test_mjcf_files_have_side_files_too(tmp_path):
-    write(tmp_path, "arm.surefoot.toml", '[home.joints]\nshoulder = 0.5\n[drives.elbow]\ntorque_limit = 3.0\n')
+    write(tmp_path, "arm.surefoot.toml", "[home.joints]\nshoulder = 0.5\n[drives.elbow]\ntorque_limit = 3.0\n")
     robot = load(write(tmp_path, "arm.xml", ARM_MJCF))
     assert robot.home[0] == 0.5
     assert {d.joint: d.torque_limit for d in robot.drives}["elbow"] == 3.0

@@ -77,8 +77,12 @@ def _load_shipped(name: str, base: str, mimic: Mimic, meshes: str) -> Robot:
         # talos_legs is talos without what hangs on its first torso joint
         prepare=(lambda document: without_subtree(document, "torso_1_joint")) if name == "talos_legs" else None,
         # the human model has y up; its loader turns the free joint
-        root_rotation=getattr(entry, "freeflyer_ori", None) if own_base == "floating" and base in ("auto", "floating") else None,
-        home=_srdf_posture(folder / entry.srdf_subpath / entry.srdf_filename, entry.ref_posture) if entry.srdf_filename else None,
+        root_rotation=getattr(entry, "freeflyer_ori", None)
+        if own_base == "floating" and base in ("auto", "floating")
+        else None,
+        home=_srdf_posture(folder / entry.srdf_subpath / entry.srdf_filename, entry.ref_posture)
+        if entry.srdf_filename
+        else None,
     )
 
 

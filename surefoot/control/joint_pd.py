@@ -1,0 +1,102 @@
+"""`JointPd`: hold a posture with springs and dampers at the joints, gravity carried by feedforward."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.control.joint_gains import moved_inertia
+from surefoot.control.static_balance import StaticBalance, standing_contacts
+from surefoot.errors import NotSupportedError
+from surefoot.motion import Command, State, to_layout
+from surefoot.robot import Robot
+
+__all__ = ["JointPd"]
+
+Array = NDArray[np.float64]
+BANDWIDTH = 12.0
+"""Natural frequency of a joint with the inertia that it moves [rad/s]."""
+DAMPING_RATIO = 0.7
+
+
+class JointPd:
+    """Joint PD control with gravity compensation, for standing.
+
+        tau = kp (q_ref − q) − kd v + tau_static(q)        [control.joint-pd]
+        kp = m ω², kd = 2 ζ m ω
+
+    m is the inertia that the joint moves (`moved_inertia`); tau_static are the torques that carry the weight on the
+    standing contacts (`StaticBalance`), within the limits of the drives.
+
+    Args:
+        robot: The robot.
+        q_ref: (nq,) posture to hold; home if left out.
+        stiffness: kp of each drive, (nu,) or one number [N m/rad] or [N/m]; from the robot's inertia if left out.
+        damping: kd of each drive, (nu,) or one number [N m s/rad] or [N s/m]; from the robot's inertia if left out.
+        bandwidth: ω [rad/s] of gains that are left out.
+        damping_ratio: ζ of damping that is left out.
+
+    Raises:
+        NotSupportedError: A floating robot has no contact to stand on, or a driven joint has several axes.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        q_ref: ArrayLike | None = None,
+        stiffness: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        bandwidth: float = BANDWIDTH,
+        damping_ratio: float = DAMPING_RATIO,
+    ) -> None:
+        self.robot = robot
+        self.q_ref = robot.checked_q(robot.home if q_ref is None else q_ref)
+        contacts = standing_contacts(robot, self.q_ref)
+        _require_footing(robot, contacts)
+        self._static = StaticBalance(robot, contacts)
+        self._limits = np.array([limit for _, limit in _driven_axes(robot)])
+        inertia = moved_inertia(robot, self.q_ref, contacts)
+        ones = np.ones(robot.nu)
+        self.kp = inertia * bandwidth**2 if stiffness is None else ones * np.asarray(stiffness, dtype=float)
+        self.kd = 2.0 * damping_ratio * np.sqrt(inertia * self.kp) if damping is None else ones * np.asarray(damping)
+        self._position = _positions(robot, self.q_ref)
+
+    def command(self, t: float, state: State) -> Command:
+        """The command in a state.
+
+        Args:
+            t: Time [s].
+            state: The state.
+        """
+        weight = self._static.torques(np.array(state.q))
+        torque = np.clip(weight, -self._limits, self._limits)
+        return Command(torque=torque, position=self._position, kp=self.kp, kd=self.kd)
+
+
+def _driven_axes(robot: Robot) -> list[tuple[str, float]]:
+    """Joint and torque limit of each driven degree of freedom."""
+    out = []
+    for drive in robot.drives:
+        i = robot.joint_index(drive.joint)
+        if robot.tree.nv_of(i) != 1:
+            raise NotSupportedError(
+                f"joint `{drive.joint}` is {robot.tree.kinds[i]}; joint PD control is for joints with one axis",
+                next_step="use a chain of one-axis joints",
+            )
+        out.append((drive.joint, drive.torque_limit))
+    return out
+
+
+def _positions(robot: Robot, q: Array) -> Array:
+    """(nu,) positions of the driven joints [rad] or [m], of continuous ones as an angle."""
+    columns = to_layout(robot, "csv", q)
+    by_name = {name.rpartition(" [")[0]: float(value) for name, value in columns.items()}
+    return np.array([by_name[joint] for joint, _ in _driven_axes(robot)])
+
+
+def _require_footing(robot: Robot, contacts: tuple[str, ...]) -> None:
+    if robot.base == "floating" and not contacts:
+        raise NotSupportedError(
+            f"`{robot.name}` floats and has no contact surface to stand on",
+            next_step='add [[contacts]] to its side file, or load it with base="fixed"',
+        )

@@ -1,0 +1,46 @@
+"""Scenarios by name: the files that come with the package, and those of the user."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from surefoot.errors import one_of
+from surefoot.robot.toml_file import read_toml
+from surefoot.scenario.schema import Scenario
+
+__all__ = ["describe", "names", "read_scenario"]
+
+_FILES = Path(__file__).parent / "files"
+
+
+def names() -> list[str]:
+    """Names of the scenarios that come with the package."""
+    return sorted(path.stem for path in _FILES.glob("*.toml"))
+
+
+def describe(name: str) -> str:
+    """One line about a scenario.
+
+    Args:
+        name: Its name or file.
+    """
+    return read_scenario(name).description
+
+
+def read_scenario(name_or_file: str | Path) -> Scenario:
+    """A scenario by name, or from a file.
+
+    Args:
+        name_or_file: A name of `names()`, or the path of a TOML file.
+
+    Raises:
+        ScenarioError: The file is not as it should be: file, line, key, and the nearest right key.
+        UnknownNameError: There is no scenario of that name.
+    """
+    text = os.fspath(name_or_file)
+    if isinstance(name_or_file, Path) or os.sep in text or text.endswith(".toml"):
+        return read_toml(text, Scenario)
+    if text not in names():
+        raise one_of("scenario", text, names())
+    return read_toml(_FILES / f"{text}.toml", Scenario)

@@ -1,0 +1,116 @@
+"""`run_scenario`: from a scenario to a folder with everything that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from surefoot.robot.toml_file import validated
+from surefoot.scenario.build import build_simulation
+from surefoot.scenario.catalogue import read_scenario
+from surefoot.scenario.folder import make_folder, write_run
+from surefoot.scenario.metrics import metrics_of
+from surefoot.scenario.overrides import overridden
+from surefoot.scenario.schema import Scenario
+from surefoot.sim import DivergedError, Simulation
+
+__all__ = ["RunResult", "resolved_scenario", "run_scenario"]
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """What a run left.
+
+    Args:
+        path: The folder.
+        metrics: What `metrics.json` says.
+        verdict: "passed", or what went wrong.
+    """
+
+    path: Path
+    metrics: dict[str, Any] = field(repr=False)
+    verdict: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the run came to its end without a fall."""
+        return self.verdict == "passed"
+
+
+def run_scenario(
+    name_or_file: str | Path,
+    robot: str | Path | None = None,
+    out: str | Path | None = None,
+    seed: int | None = None,
+    overrides: Sequence[str] = (),
+    progress: Callable[[float, float], None] | None = None,
+) -> RunResult:
+    """Run a scenario and write `metrics.json`, `log.parquet`, `timing.parquet`, `trajectory.npz`, `scenario.toml`.
+
+    Args:
+        name_or_file: Name of a scenario that comes with the package, or a TOML file.
+        robot: Another robot than the scenario's: a name or a file.
+        out: Folder for the results; None for `runs/<name>-<time>/`.
+        seed: Another seed than the scenario's.
+        overrides: Changes, `dotted.key=value`.
+        progress: Called now and then with simulated and planned time [s].
+
+    Raises:
+        SurefootError: The scenario, the robot or the folder is not as it should be.
+        KeyboardInterrupt: As it came; what was computed is written first, with `completed` false.
+    """
+    scenario = resolved_scenario(name_or_file, robot, seed, overrides)
+    simulation = build_simulation(scenario)
+    folder = make_folder(scenario.name, out)
+    trouble = None
+    try:
+        simulation.run(progress)
+    except DivergedError as error:
+        trouble = error.message
+    except KeyboardInterrupt:
+        _write(folder, scenario, simulation, "interrupted")
+        raise
+    return _write(folder, scenario, simulation, trouble)
+
+
+def resolved_scenario(
+    name_or_file: str | Path,
+    robot: str | Path | None = None,
+    seed: int | None = None,
+    overrides: Sequence[str] = (),
+) -> Scenario:
+    """The scenario with robot, seed and overrides put in; files of robots by their full path.
+
+    Args:
+        name_or_file: Name or file of the scenario.
+        robot: Another robot.
+        seed: Another seed.
+        overrides: Changes, `dotted.key=value`.
+    """
+    scenario = overridden(read_scenario(name_or_file), overrides)
+    tables = scenario.model_dump(mode="python", exclude_none=True)
+    if robot is not None:
+        tables["robot"]["name"] = str(robot)
+    if seed is not None:
+        tables["simulation"]["seed"] = seed
+    if Path(tables["robot"]["name"]).is_file():
+        tables["robot"]["name"] = str(Path(tables["robot"]["name"]).resolve())
+    return validated(tables, Scenario, str(name_or_file), {})
+
+
+def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: str | None) -> RunResult:
+    log = simulation.log()
+    metrics = metrics_of(log, scenario.name, simulation.robot.name)
+    metrics["verdict"] = _verdict(metrics, trouble)
+    write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics)
+    return RunResult(folder, metrics, metrics["verdict"])
+
+
+def _verdict(metrics: dict[str, Any], trouble: str | None) -> str:
+    if trouble is not None:
+        return trouble
+    if metrics["fallen"]:
+        return f"fell at {metrics['fall_time_s']:.2f} s"
+    return "passed"

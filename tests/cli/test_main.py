@@ -1,0 +1,180 @@
+"""The command line as a user meets it: exit codes, messages, JSON, help."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from surefoot.cli.main import _commands, _status
+from tests.robot.sample_files import ARM_URDF, write
+
+
+def surefoot(capsys, *words: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of a command."""
+    status = _status(list(words))
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return status, out, err
+
+
+def test_help_of_every_command_reads_well(capsys):
+    status, out, _ = surefoot(capsys, "--help")
+    assert status == 0
+    for command in _commands():
+        assert command.name in out
+        status, page, _ = surefoot(capsys, command.name, "--help")
+        assert status == 0
+        assert command.help in " ".join(page.split()).replace(" │ │ ", " ")
+        for parameter in command.params:
+            assert parameter.name == "help" or getattr(parameter, "help", None), (
+                f"{command.name} {parameter.name}: no help"
+            )
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["chek", "g1"], "did you mean `check`"),
+        (["check", "g1", "--jsn"], "did you mean `--json`"),
+        (["check", "anymall"], "did you mean `anymal`"),
+        (["check", "g1", "--base", "floatng"], "did you mean `floating`"),
+        (["run", "stnad"], "did you mean `stand`"),
+        (["run", "stand", "--robot", "tallos"], "did you mean `talos`"),
+        (["run", "stand", "--set", "simulation.duratoin=1"], "did you mean `duration`"),
+        (["run", "stand", "--set", "nonsense"], "="),
+        (["run", "no_such_file.toml"], "no_such_file.toml"),
+        (["check"], "Missing argument"),
+        (["run", "stand", "--seed", "x"], "seed"),
+        (["convert", "a.csv", "b.csv", "--robot", "g1", "--from", "mujoko", "--to", "ros"], "did you mean `mujoco`"),
+    ],
+)
+def test_wrong_words_are_answered_with_a_suggestion_and_status_2(capsys, words, hint):
+    status, _, err = surefoot(capsys, *words)
+    assert status == 2, err
+    assert hint in err
+
+
+def test_check_has_a_verdict(capsys, tmp_path):
+    good = write(tmp_path, "good.urdf", ARM_URDF)
+    assert surefoot(capsys, "check", str(good))[0] == 0
+    bad = write(tmp_path, "bad.urdf", ARM_URDF.replace('value="2.5"', 'value="abc"'))
+    status, out, _ = surefoot(capsys, "check", str(bad))
+    assert status == 1
+    assert "bad.urdf:8" in out or "bad.urdf:7" in out
+    status, _, err = surefoot(capsys, "check", str(write(tmp_path, "no.urdf", "hello")))
+    assert status == 2
+    assert "no.urdf" in err
+
+
+def test_check_as_json_and_as_page(capsys, tmp_path):
+    page = tmp_path / "page.html"
+    status, out, _ = surefoot(capsys, "check", "anymal", "--json", "--html", str(page))
+    assert status == 0
+    data = json.loads(out[: out.rindex("}") + 1])
+    assert data["sound"]
+    assert (data["nq"], data["nv"], data["nu"]) == (19, 18, 12)
+    assert len(data["contacts"]) == 4
+    assert "<svg" in page.read_text(encoding="utf-8")
+
+
+def test_listings(capsys):
+    robots = json.loads(surefoot(capsys, "robots", "--json")[1])
+    assert {"g1", "lola", "coil", "talos"} <= set(robots)
+    assert "stand" in json.loads(surefoot(capsys, "list", "--json")[1])
+    assert "g1" in surefoot(capsys, "robots")[1]
+
+
+def test_doctor_finds_nothing_broken_here(capsys):
+    status, out, _ = surefoot(capsys, "doctor", "--json")
+    rows = json.loads(out)
+    assert status == 0, [row for row in rows if not row["ok"]]
+    assert {"python", "cpu", "mujoco", "pin", "cache folder"} <= {row["what"] for row in rows}
+
+
+def test_doctor_says_what_to_do_about_a_cache_that_cannot_be_written(capsys, monkeypatch, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("SUREFOOT_CACHE", str(blocked / "cache"))
+    status, out, _ = surefoot(capsys, "doctor")
+    assert status == 1
+    assert "SUREFOOT_CACHE" in out
+
+
+def test_run_prints_its_folder_on_the_last_line_and_keeps_the_contract(capsys, tmp_path):
+    out_dir = tmp_path / "run"
+    status, out, _ = surefoot(
+        capsys, "run", "stand", "--out", str(out_dir), "--seed", "3", "--set", "simulation.duration=0.3"
+    )
+    assert status == 0
+    assert out.splitlines()[-1] == str(out_dir)
+    metrics = json.loads((out_dir / "metrics.json").read_text())
+    keys = (
+        "schema scenario robot seed duration_s completed fallen fall_time_s slip_m max_torque_ratio "
+        "energy_residual_j momentum_residual tracking_rms versions"
+    )
+    assert set(keys.split()) <= set(metrics)
+    assert (metrics["seed"], metrics["robot"], metrics["fallen"], metrics["completed"]) == (3, "g1", False, True)
+    for name in ("log.parquet", "timing.parquet", "trajectory.npz", "scenario.toml", "report.html"):
+        assert (out_dir / name).is_file(), name
+
+
+def test_a_fallen_robot_is_a_bad_verdict(capsys, tmp_path):
+    status, out, _ = surefoot(
+        capsys, "run", "stand", "--out", str(tmp_path / "run"), "--set", "simulation.duration=2",
+        "--set", "controller.stiffness_scale=0.001", "--set", "controller.gravity_compensation=false",
+    )  # fmt: skip
+    assert status == 1
+    assert "FELL" in out
+
+
+def test_convert_there_and_back(capsys, tmp_path, rng):
+    import pinocchio as pin
+
+    from surefoot.robot.load import load
+
+    robot = load("g1")
+    q = np.array([pin.integrate(robot.model, robot.home, rng.uniform(-1, 1, robot.nv)) for _ in range(5)])
+    v = rng.normal(size=(5, robot.nv))
+    np.savez(tmp_path / "a.npz", q=q, v=v)
+    there = [
+        "convert",
+        str(tmp_path / "a.npz"),
+        str(tmp_path / "b.csv"),
+        "--robot",
+        "g1",
+        "--from",
+        "pinocchio",
+        "--to",
+        "mujoco",
+    ]
+    back = [
+        "convert",
+        str(tmp_path / "b.csv"),
+        str(tmp_path / "c.npz"),
+        "--robot",
+        "g1",
+        "--from",
+        "mujoco",
+        "--to",
+        "pinocchio",
+    ]
+    assert surefoot(capsys, *there)[0] == 0
+    assert surefoot(capsys, *back)[0] == 0
+    with np.load(tmp_path / "c.npz") as data:
+        np.testing.assert_allclose(data["q"], q, atol=1e-12)
+        np.testing.assert_allclose(data["v"], v, atol=1e-12)
+
+
+def test_a_process_of_its_own(tmp_path):
+    """The installed command, with its exit status, outside of this interpreter."""
+    path = write(tmp_path, "bad.urdf", "<robot")
+    run = subprocess.run(
+        [sys.executable, "-m", "surefoot.cli", "check", str(path)], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 2
+    assert "Traceback" not in run.stderr
+    assert "bad.urdf:1" in run.stderr
