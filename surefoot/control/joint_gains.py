@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from surefoot.robot import Robot
+from surefoot.robot import Robot, Tree
 
 __all__ = ["moved_inertia"]
 
@@ -38,13 +38,13 @@ def moved_inertia(robot: Robot, q: Array, standing: Sequence[str] = ()) -> Array
     out = np.zeros(robot.nv)
     for i in range(tree.n):
         rows = slice(int(tree.v_index[i]), int(tree.v_index[i]) + tree.nv_of(i))
-        moved = _moved_part(tree.ancestors, i, far[i].matrix(), whole, feet)
+        moved = _moved_part(tree, i, far[i].matrix(), whole, feet)
         axes = data.J[:, rows]
         out[rows] = np.einsum("ik,ij,jk->k", axes, moved, axes) + tree.armature[rows]
     return out[robot.driven]
 
 
-def _moved_part(ancestors, i: int, far: Array, whole: Array, feet: Sequence[int]) -> Array:  # type: ignore[no-untyped-def]
+def _moved_part(tree: Tree, i: int, far: Array, whole: Array, feet: Sequence[int]) -> Array:
     """Spatial inertia (6, 6) of what joint i moves."""
-    carried = sum(1 for foot in feet if foot == i or i in ancestors(foot))
+    carried = sum(1 for foot in feet if foot == i or i in tree.ancestors(foot))
     return far if carried == 0 else (whole - far) * carried / len(feet)

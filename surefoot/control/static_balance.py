@@ -45,11 +45,10 @@ class StaticBalance:
 
     def __init__(self, robot: Robot, contacts: Sequence[str]) -> None:
         self._robot, self._data = robot, robot.model.createData()
-        self._base_rows = np.arange(6 if robot.base == "floating" else 0)
-        self._corners = [
-            (robot.frame_id(contact.frame), corner)
-            for contact in (robot.contacts[name] for name in contacts)
-            for corner in contact.corners @ contact.placement[:3, :3].T + contact.placement[:3, 3]
+        self._base_rows = np.arange({"floating": 6, "planar": 3}.get(robot.base, 0))
+        self._soles = [
+            (robot.frame_id(c.frame), c.corners @ c.placement[:3, :3].T + c.placement[:3, 3])
+            for c in (robot.contacts[name] for name in contacts)
         ]
         self._followers = [
             (robot.tree.v_index[robot.joint_index(c.joint)], robot.tree.v_index[robot.joint_index(c.source)], c.ratio)
@@ -63,7 +62,7 @@ class StaticBalance:
             q: (nq,) configuration.
         """
         gravity = np.array(pin.computeGeneralizedGravity(self._robot.model, self._data, q))
-        if len(self._base_rows) and self._corners:
+        if len(self._base_rows) and self._soles:
             J = self._corner_jacobian(q)
             force = np.linalg.lstsq(J[:, self._base_rows].T, gravity[self._base_rows], rcond=1e-9)[0]
             gravity -= J.T @ force
@@ -77,8 +76,8 @@ class StaticBalance:
         pin.computeJointJacobians(model, data, q)
         pin.updateFramePlacements(model, data)
         rows = []
-        for frame, corner in self._corners:
+        for frame, corners in self._soles:
             J = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-            arm = data.oMf[frame].rotation @ corner
-            rows.append(J[:3] - pin.skew(arm) @ J[3:])
+            arms = corners @ data.oMf[frame].rotation.T
+            rows += [J[:3] - pin.skew(arm) @ J[3:] for arm in arms]
         return np.vstack(rows)

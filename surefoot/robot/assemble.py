@@ -27,7 +27,7 @@ __all__ = ["MIMIC_MODES", "Mimic", "Parts", "assemble", "assemble_links"]
 Array = NDArray[np.float64]
 Mimic = Literal["coupling", "reduce", "free"]
 MIMIC_MODES: tuple[str, ...] = ("coupling", "reduce", "free")
-_UNBOUNDED = 1e300  # Pinocchio writes the largest double where there is no bound
+_UNBOUNDED = float(np.finfo(float).max)  # what Pinocchio writes where there is no bound
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _read_only(q: Array) -> Array:
 def _limits(model: pin.Model) -> Limits:
     def bound(values: Array) -> Array:
         out = np.array(values, dtype=float)
-        out[np.abs(out) > _UNBOUNDED] = np.sign(out[np.abs(out) > _UNBOUNDED]) * np.inf
+        out[np.abs(out) >= _UNBOUNDED] = np.sign(out[np.abs(out) >= _UNBOUNDED]) * np.inf
         return _read_only(out)
 
     return Limits(

@@ -155,7 +155,7 @@ def _low_of_root(document: UrdfDocument, parts: Parts, model: pin.Model, data: p
     """Height of the lowest point of what is fixed to the root link, at least its origin [m]."""
     low = 0.0
     for item in parts.collisions:
-        frame = model.getFrameId(item.link)
+        frame = model.getFrameId(item.link, pin.FrameType.BODY)
         if model.frames[frame].parentJoint == 0:
             points = lowest_points(item.shape, data.oMf[frame].homogeneous @ item.placement)
             low = min(low, float(points[:, 2].min())) if len(points) else low

@@ -46,6 +46,8 @@ _CHILDREN: dict[str, tuple[str, ...]] = {
     "joint": ("origin", "parent!", "child!", "axis", "limit", "dynamics", "mimic", "safety_controller", "calibration"),
 }
 _POSITIVE = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length")}
+_LARGEST = 1e12  # of lengths, masses and inertias: beyond it their products lose all meaning
+_UNSCALED = ("limit", "safety_controller", "calibration")
 _FOREIGN = ("material", "transmission", "gazebo", "verbose")
 
 
@@ -175,6 +177,8 @@ def _check_number(document: UrdfDocument, element: Element, key: str, text: str,
     if values is None:
         what = "a finite number" if count == 1 else f"{count} finite numbers"
         document.say("error", element.line, f"`{key}` of <{element.tag}> is `{_short(text)}`, expected {what}")
+    elif element.tag not in _UNSCALED and max(abs(value) for value in values) > _LARGEST:
+        document.say("error", element.line, f"`{key}` of <{element.tag}> is `{_short(text)}`, too large to compute with")
     elif key in _POSITIVE.get(element.tag, ()) and min(values) <= 0.0:
         document.say("warning", element.line, f"`{key}` of <{element.tag}> is `{_short(text)}`, expected positive")
 
@@ -237,6 +241,7 @@ def _check_joint(document: UrdfDocument, name: str, joint: Element) -> None:
             document.say("error", joint.line, f"{tag} link `{link}` of joint `{name}` does not exist{hint}")
     _check_axis(document, name, kind, joint)
     _check_limit(document, name, kind, joint)
+    _check_dynamics(document, name, joint)
 
 
 def _check_axis(document: UrdfDocument, name: str, kind: str, joint: Element) -> None:
@@ -270,6 +275,14 @@ def _check_limit(document: UrdfDocument, name: str, kind: str, joint: Element) -
     for key in ("effort", "velocity"):
         if values[key] < 0.0:
             document.say("error", limit.line, f"joint `{name}`: {key} limit {values[key]:g} is negative")
+
+
+def _check_dynamics(document: UrdfDocument, name: str, joint: Element) -> None:
+    dynamics = joint.first("dynamics")
+    for key in ("damping", "friction"):
+        values = numbers(dynamics.attributes.get(key, "0"), 1) if dynamics else None
+        if dynamics and values and values[0] < 0.0:
+            document.say("error", dynamics.line, f"joint `{name}`: {key} {values[0]:g} is negative")
 
 
 def _check_tree(document: UrdfDocument) -> None:

@@ -45,7 +45,7 @@ def run_scenario(
     out: str | Path | None = None,
     seed: int | None = None,
     overrides: Sequence[str] = (),
-    progress: Callable[[float, float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> RunResult:
     """Run a scenario and write `metrics.json`, `log.parquet`, `timing.parquet`, `trajectory.npz`, `scenario.toml`.
 
@@ -55,7 +55,7 @@ def run_scenario(
         out: Folder for the results; None for `runs/<name>-<time>/`.
         seed: Another seed than the scenario's.
         overrides: Changes, `dotted.key=value`.
-        progress: Called now and then with simulated and planned time [s].
+        progress: Called now and then with the share that is done, 0…1.
 
     Raises:
         SurefootError: The scenario, the robot or the folder is not as it should be.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot.motion import World
@@ -29,7 +30,9 @@ class FallDetector:
     def __init__(self, robot: Robot, world: World | None) -> None:
         self._world = world
         self._floats = robot.base == "floating"
-        home = robot.placements(robot.home)[robot.tree.body_names[0]] if self._floats else np.eye(4)
+        data = robot.model.createData()
+        pin.forwardKinematics(robot.model, data, np.array(robot.home))
+        home = data.oMi[1].homogeneous
         self._home_height = float(home[2, 3])
         self._up = home[:3, :3].T @ np.array([0.0, 0.0, 1.0])
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.errors import ShapeError, SimulationError, one_of
+from surefoot.errors import NotSupportedError, ShapeError, SimulationError, one_of
 from surefoot.motion import Command, Controller, Log, LogWriter, State, World
 from surefoot.robot import Robot
 from surefoot.sim.contact_forces import ContactBook
@@ -22,7 +22,7 @@ from surefoot.sim.pushes import Push
 __all__ = ["DivergedError", "Settings", "Simulation", "simulate"]
 
 Array = NDArray[np.float64]
-Progress = Callable[[float, float], None]
+Progress = Callable[[float], None]
 AFTER_FALL = 0.5
 """How long a simulation goes on after a fall [s]."""
 
@@ -106,6 +106,8 @@ class Simulation:
         pushes: Sequence[Push] = (),
         initial: State | None = None,
     ) -> None:
+        if robot.tree.n == 0:
+            raise NotSupportedError(f"`{robot.name}` has no joint; there is nothing to simulate")
         self.robot, self.controller, self.settings, self.pushes = robot, controller, settings, tuple(pushes)
         self.engine = MujocoEngine(robot, world, settings.dt, self_collision=settings.self_collision)
         for push in self.pushes:
@@ -123,7 +125,7 @@ class Simulation:
         """Go to the end, or to half a second after a fall.
 
         Args:
-            progress: Called now and then with simulated and planned time [s].
+            progress: Called now and then with the share that is done, 0…1.
 
         Raises:
             DivergedError: The numbers grew beyond all bounds.
@@ -136,7 +138,7 @@ class Simulation:
                 raise DivergedError(error, self.log()) from error
             now = self.engine.data.time - start
             if progress is not None and (k % 50 == 49 or k == ticks - 1):
-                progress(now, self.settings.duration)
+                progress((k + 1) / ticks)
             if self.fall_time is not None and now >= self.fall_time - start + AFTER_FALL:
                 break
         return self.log()
@@ -251,7 +253,7 @@ def simulate(
         seed: Of all randomness.
         pushes: What disturbs it.
         initial: First state; at home and at rest if left out.
-        progress: Called now and then with simulated and planned time [s].
+        progress: Called now and then with the share that is done, 0…1.
 
     Raises:
         DivergedError: The numbers grew beyond all bounds; the error's `log` has what was measured before.
