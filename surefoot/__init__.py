@@ -6,22 +6,30 @@ robot = sf.load("g1")
 robot.placements(robot.home)["left_ankle_roll_link"]
 """
 
-
 from surefoot.errors import SurefootError
+from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
 from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, zoo
 from surefoot.robot.load import load
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ContactSchedule",
     "ContactSurface",
     "Coupling",
     "Drive",
     "Joint",
     "Link",
+    "Log",
     "Loop",
     "Robot",
+    "Stance",
+    "State",
     "SurefootError",
+    "Trajectory",
+    "World",
+    "from_layout",
     "load",
+    "to_layout",
     "zoo",
 ]

@@ -39,7 +39,7 @@ def moved_inertia(robot: Robot, q: Array, standing: Sequence[str] = ()) -> Array
     for i in range(tree.n):
         rows = slice(int(tree.v_index[i]), int(tree.v_index[i]) + tree.nv_of(i))
         moved = _moved_part(tree, i, far[i].matrix(), whole, feet)
-        axes = data.J[:, rows]
+        axes = data.J.reshape(6, -1)[:, rows]
         out[rows] = np.einsum("ik,ij,jk->k", axes, moved, axes) + tree.armature[rows]
     return out[robot.driven]
 

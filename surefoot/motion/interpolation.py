@@ -6,7 +6,6 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.motion.checks import Array
-from surefoot.robot import Robot
 
 __all__ = ["bracket", "configuration_between", "linear"]
 
@@ -33,7 +32,7 @@ def linear(values: Array, k: np.ndarray, s: Array) -> Array:
 
 
 def configuration_between(
-    robot: Robot, q: tuple[Array, Array], v: tuple[Array, Array] | None, duration: float, s: float
+    model: pin.Model, q: tuple[Array, Array], v: tuple[Array, Array] | None, duration: float, s: float
 ) -> Array:
     """The configuration (nq,) at share s of a segment; its ends are met exactly.
 
@@ -44,7 +43,7 @@ def configuration_between(
         Kim, Kim & Shin 1995, cumulative basis (d_i: steps between the control points)
 
     Args:
-        robot: The robot.
+        model: The robot's model, or any with the same joints (`manifold.manifold`).
         q: q₀ and q₁, (nq,).
         v: v₀ and v₁, (nv,), or None.
         duration: h [s].
@@ -53,7 +52,6 @@ def configuration_between(
     start, end = np.array(q[0]), np.array(q[1])
     if s in (0.0, 1.0):
         return start if s == 0.0 else end
-    model = robot.model
     if v is None:
         return np.array(pin.interpolate(model, start, end, s))
     first, last = v[0] * (duration / 3.0), v[1] * (duration / 3.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -68,6 +69,19 @@ class Log:
     def of(cls, *columns: Column, partial: bool = False, metadata: Mapping[str, Any] | None = None) -> Log:
         """A log of these columns."""
         return cls({column.name: column for column in columns}, partial, metadata or {})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Log:
+        """Read a log from `.npz` or `.parquet` (`storage.load_log`)."""
+        from surefoot.motion.storage import load_log
+
+        return load_log(path)
+
+    def save(self, path: str | Path) -> None:
+        """Write to `.npz` or `.parquet`, whole or not at all (`storage.save_log`)."""
+        from surefoot.motion.storage import save_log
+
+        save_log(path, self)
 
     @property
     def time(self) -> Array:

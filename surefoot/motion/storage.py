@@ -57,7 +57,8 @@ def save_trajectory(path: str | Path, trajectory: Trajectory) -> None:
     arrays |= {f"wrenches/{name}": series for name, series in trajectory.wrenches.items()}
     arrays |= {f"references/{name}": series for name, series in trajectory.references.items()}
     schedule = None if trajectory.schedule is None else trajectory.schedule.to_dict()
-    facts = {"robot": trajectory.robot, "joints": list(trajectory.joints), "schedule": schedule}
+    joints = {"joints": list(trajectory.joints), "kinds": list(trajectory.kinds)}
+    facts = {"robot": trajectory.robot, **joints, "schedule": schedule}
     _write(path, _Bundle(TRAJECTORY_FORMAT, {k: x for k, x in arrays.items() if x is not None}, facts))
 
 
@@ -78,6 +79,7 @@ def load_trajectory(path: str | Path) -> Trajectory:
         return Trajectory(
             robot=bundle.facts["robot"],
             joints=tuple(bundle.facts["joints"]),
+            kinds=tuple(bundle.facts["kinds"]),
             schedule=None if schedule is None else ContactSchedule.from_dict(schedule),
             **named,
             **plain,

@@ -1,9 +1,10 @@
-"""`Trajectory`: a motion over time. Passive data; what needs the manifold takes the robot as argument."""
+"""`Trajectory`: a motion over time. It knows its manifold, so it can be sampled without the robot."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,7 @@ from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion.checks import Array, finite_array, increasing_times, number
 from surefoot.motion.exchange import checked_series
 from surefoot.motion.interpolation import bracket, configuration_between, linear
+from surefoot.motion.manifold import joint_kinds, manifold
 from surefoot.motion.mirror import mirror_of
 from surefoot.motion.side_names import side_pairs
 from surefoot.motion.stance import ContactSchedule
@@ -64,6 +66,7 @@ class Trajectory:
     Args:
         robot: Name of the robot.
         joints: Names of its joints, in the order of q.
+        kinds: Kinds of its joints (`manifold.joint_kinds`), which say how to interpolate.
         time: (n,) increasing [s].
         q: (n, nq) Pinocchio's layout.
         v: (n, nv), or None.
@@ -76,6 +79,7 @@ class Trajectory:
 
     robot: str
     joints: tuple[str, ...]
+    kinds: tuple[str, ...]
     time: Array
     q: Array
     v: Array | None = None
@@ -90,16 +94,18 @@ class Trajectory:
         set_field = object.__setattr__
         set_field(self, "joints", tuple(str(name) for name in self.joints))
         set_field(self, "time", increasing_times(self.time))
-        set_field(self, "q", finite_array(self.q, (n, None), "q"))
+        set_field(self, "kinds", tuple(str(kind) for kind in self.kinds))
+        if len(self.kinds) != len(self.joints):
+            raise ShapeError(f"{len(self.joints)} joints have {len(self.kinds)} kinds")
+        model = manifold(self.kinds)
+        set_field(self, "q", finite_array(self.q, (n, model.nq), "q"))
         for name in _OPTIONAL:
             if getattr(self, name) is not None:
-                set_field(self, name, finite_array(getattr(self, name), (n, None), name))
+                set_field(self, name, finite_array(getattr(self, name), (n, None if name == "tau" else model.nv), name))
         sizes = {name: 6 if name == "wrenches" else None for name in _NAMED}
         for name, size in sizes.items():
             series = {k: finite_array(x, (n, size), f"{name} `{k}`") for k, x in getattr(self, name).items()}
             set_field(self, name, MappingProxyType(series))
-        if self.v is not None and self.a is not None and self.v.shape != self.a.shape:
-            raise ShapeError(f"v has shape {self.v.shape}, a has {self.a.shape}")
 
     @classmethod
     def of(cls, robot: Robot, time: ArrayLike, q: ArrayLike, v: ArrayLike | None = None, **others: Any) -> Trajectory:
@@ -116,9 +122,22 @@ class Trajectory:
             ShapeError: A shape does not fit the robot, or quaternions are not of unit length.
         """
         rows, rates = checked_series(robot, q, v)
-        out = cls(robot.name, robot.joint_names, increasing_times(time), rows, rates, **others)
+        out = cls(robot.name, robot.joint_names, joint_kinds(robot), increasing_times(time), rows, rates, **others)
         out.require(robot)
         return out
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trajectory:
+        """Read a trajectory from `.npz` or `.parquet` (`storage.load_trajectory`)."""
+        from surefoot.motion.storage import load_trajectory
+
+        return load_trajectory(path)
+
+    def save(self, path: str | Path) -> None:
+        """Write to `.npz` or `.parquet`, whole or not at all (`storage.save_trajectory`)."""
+        from surefoot.motion.storage import save_trajectory
+
+        save_trajectory(path, self)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -140,7 +159,7 @@ class Trajectory:
 
     def require(self, robot: Robot) -> None:
         """Refuse a robot with other joints or sizes than those of this trajectory."""
-        if self.joints != robot.joint_names:
+        if (self.joints, self.kinds) != (robot.joint_names, joint_kinds(robot)):
             differ = [pair for pair in zip(self.joints, robot.joint_names, strict=False) if pair[0] != pair[1]]
             evidence = {"joints": (len(self.joints), len(robot.joint_names)), "first that differ": differ[:1]}
             raise ShapeError(f"the trajectory of `{self.robot}` does not fit robot `{robot.name}`", evidence=evidence)
@@ -149,28 +168,26 @@ class Trajectory:
             if value is not None and value.shape[1] != size:
                 raise ShapeError(f"{name} has shape {value.shape}, `{robot.name}` needs (n, {size})")
 
-    def sample(self, robot: Robot, t: float) -> Sample:
+    def sample(self, t: float) -> Sample:
         """The motion at time t [s], start ≤ t ≤ end; exact at the samples.
 
         q is cubic on the manifold where there is v, else geodesic (`interpolation.configuration_between`); the rest is
         linear in between.
         """
-        one = self.resample(robot, times=[t])
+        one = self.resample(times=[t])
         optional: dict[str, Any] = {
             name: None if getattr(one, name) is None else getattr(one, name)[0] for name in _OPTIONAL
         }
         named: dict[str, Any] = {name: {k: x[0] for k, x in getattr(one, name).items()} for name in _NAMED}
         return Sample(t=float(t), q=one.q[0], **optional, **named)
 
-    def resample(self, robot: Robot, times: ArrayLike | None = None, dt: float | None = None) -> Trajectory:
+    def resample(self, times: ArrayLike | None = None, dt: float | None = None) -> Trajectory:
         """The motion at other times.
 
         Args:
-            robot: The robot.
             times: (m,) increasing, inside the trajectory [s]; or
             dt: a step [s] from the start; the end is added where the step does not meet it.
         """
-        self.require(robot)
         at = self._times(times, dt)
         k, s = bracket(self.time, at)
         named: dict[str, Any] = {
@@ -178,7 +195,7 @@ class Trajectory:
         }
         values = {name: getattr(self, name) for name in _OPTIONAL}
         optional: dict[str, Any] = {name: None if x is None else linear(x, k, s) for name, x in values.items()}
-        return replace(self, time=at, q=self._configurations(robot, k, s), **optional, **named)
+        return replace(self, time=at, q=self._configurations(k, s), **optional, **named)
 
     def _times(self, times: ArrayLike | None, dt: float | None) -> Array:
         if (times is None) == (dt is None):
@@ -196,28 +213,27 @@ class Trajectory:
             )
         return found
 
-    def _configurations(self, robot: Robot, k: np.ndarray, s: Array) -> Array:
-        last = len(self) - 1
+    def _configurations(self, k: np.ndarray, s: Array) -> Array:
+        model, last = manifold(self.kinds), len(self) - 1
         out = np.empty((len(k), self.q.shape[1]))
         for row, (i, share) in enumerate(zip(k, s, strict=True)):
             j = min(i + 1, last)
             v = None if self.v is None else (self.v[i], self.v[j])
             h = float(self.time[j] - self.time[i])
-            out[row] = configuration_between(robot, (self.q[i], self.q[j]), v, h, float(share))
+            out[row] = configuration_between(model, (self.q[i], self.q[j]), v, h, float(share))
         return out
 
-    def concatenate(self, robot: Robot, other: Trajectory, tolerance: float | None = 1e-6) -> Trajectory:
+    def concatenate(self, other: Trajectory, tolerance: float | None = 1e-6) -> Trajectory:
         """This motion, then `other`, moved in time to begin where this one ends; its first sample is dropped.
 
         Args:
-            robot: The robot of both.
             other: What follows; must have the same fields.
             tolerance: How far q (on the manifold) and v may jump there [rad], [m], …; None for any jump.
         """
-        self.require(robot)
-        other.require(robot)
+        if (self.joints, self.kinds) != (other.joints, other.kinds):
+            raise ShapeError(f"trajectories of `{self.robot}` and `{other.robot}` have different joints")
         if tolerance is not None:
-            self._check_joint(robot, other, tolerance)
+            self._check_joint(other, tolerance)
         for name in _OPTIONAL:
             if (getattr(self, name) is None) != (getattr(other, name) is None):
                 raise ShapeError(
@@ -232,8 +248,8 @@ class Trajectory:
             schedule = self.schedule.concatenate(other.schedule)
         return replace(self, time=time, q=_after(self.q, other.q), schedule=schedule, **optional, **named)
 
-    def _check_joint(self, robot: Robot, other: Trajectory, tolerance: float) -> None:
-        jump = np.abs(pin.difference(robot.model, np.array(self.q[-1]), np.array(other.q[0]))).max(initial=0.0)
+    def _check_joint(self, other: Trajectory, tolerance: float) -> None:
+        jump = np.abs(pin.difference(manifold(self.kinds), np.array(self.q[-1]), np.array(other.q[0]))).max(initial=0.0)
         faster = 0.0 if self.v is None or other.v is None else np.abs(self.v[-1] - other.v[0]).max(initial=0.0)
         if jump > tolerance or faster > tolerance:
             raise ShapeError(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from surefoot.geometry import Capsule, Cylinder, Shape, Sphere, convex_hull, is_rectangle, surface_points
 from surefoot.robot.contacts import ContactKind, ContactSurface
@@ -148,6 +147,8 @@ def _sole(points: Array, normal: Array, link_origin: Array) -> tuple[ContactKind
 
 def _sole_normal(points: Array) -> Array:
     """Normal of the plane that supports the points from below, pointing up; world's z where there is none."""
+    from scipy.spatial import ConvexHull, QhullError  # takes a third of the time to import the package
+
     if len(points) < 4:
         return _UP
     try:

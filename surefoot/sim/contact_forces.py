@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import mujoco
 import numpy as np
@@ -15,6 +15,7 @@ __all__ = ["ContactBook", "Touches"]
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 _LOADED = 0.01  # share of the robot's weight from which on a contact counts as loaded
+_LONGEST_HOP = 0.02  # [s]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +40,23 @@ class Touches:
     other: Indices
     surface: Indices
 
+    @property
+    def load(self) -> Array:
+        """(n,) normal forces [N]."""
+        return np.sum(self.normal * self.force, axis=1)
+
+    def of_surface(self, k: int) -> Touches:
+        """Those of one contact surface."""
+        rows = self.surface == k
+        return Touches(**{item.name: getattr(self, item.name)[rows] for item in fields(self)})
+
 
 class ContactBook:
     """Wrench of each contact surface, and its slip.
 
     Slip is the way of the touching material points along the ground while the surface carries more than 1 % of the
-    robot's weight (so a rolling ball does not slip); several points of one surface count by their normal force.
+    robot's weight (so a rolling ball does not slip); several points of one surface count by their normal force. A fast
+    sliding body hops in steps of some milliseconds; the way between two touches counts if they are at most 20 ms apart.
 
     Args:
         engine: The engine.
@@ -61,13 +73,16 @@ class ContactBook:
         self._places = {name: _placement_on_body(engine, name) for name in self._names}
         self._least_load = _LOADED * engine.robot.mass * float(np.linalg.norm(mj.opt.gravity))
         self.slip = dict.fromkeys(self._names, 0.0)
+        self._last_touch: dict[str, Touches] = {}
+        self._hop = dict.fromkeys(self._names, (0.0, 0.0))  # way and time since the last touch
         self.read()
 
     def after_step(self) -> None:
         """Read the contacts of the last step and add their slip."""
         self.read()
-        if len(self.touches.point):
-            self._add_slip()
+        mujoco.mj_comVel(self._engine.mj, self._engine.data)  # velocities after the step, which moved the positions
+        for k, name in enumerate(self._names):
+            self._add_slip(k, name)
 
     def read(self) -> None:
         """Read the contacts."""
@@ -108,25 +123,32 @@ class ContactBook:
         moment = touches.moment[rows] + np.cross(touches.point[rows] - origin, force)
         return np.concatenate([force.sum(axis=0) @ axes, moment.sum(axis=0) @ axes])
 
-    def _add_slip(self) -> None:
-        """Add the way of this step; velocities are those after the step, which moved the positions."""
-        mujoco.mj_comVel(self._engine.mj, self._engine.data)
-        touches = self.touches
-        slide = self._point_velocities(touches.geom) - self._point_velocities(touches.other)
-        along = slide - touches.normal * np.sum(touches.normal * slide, axis=1, keepdims=True)
-        speed, load = np.linalg.norm(along, axis=1), np.sum(touches.normal * touches.force, axis=1)
-        for k, name in enumerate(self._names):
-            rows = touches.surface == k
-            total = float(load[rows].sum())
-            if total > self._least_load:
-                self.slip[name] += self._engine.dt * float(load[rows] @ speed[rows]) / total
+    def _add_slip(self, k: int, name: str) -> None:
+        """Add the way of one surface in this step."""
+        touches = self.touches.of_surface(k)
+        if float(touches.load.sum()) > self._least_load:
+            self.slip[name] += self._hop[name][0] + self._way(touches)
+            self._last_touch[name], self._hop[name] = touches, (0.0, 0.0)
+        elif name in self._last_touch:
+            way, time = self._hop[name]
+            self._hop[name] = way + self._way(self._last_touch[name]), time + self._engine.dt
+            if self._hop[name][1] > _LONGEST_HOP:
+                del self._last_touch[name]
+                self._hop[name] = (0.0, 0.0)
 
-    def _point_velocities(self, geoms: Indices) -> Array:
+    def _way(self, touches: Touches) -> float:
+        """Way of the touching points along the ground in a step, mean by load [m]."""
+        slide = self._velocities(touches, touches.geom) - self._velocities(touches, touches.other)
+        along = slide - touches.normal * np.sum(touches.normal * slide, axis=1, keepdims=True)
+        load = touches.load
+        return self._engine.dt * float(load @ np.linalg.norm(along, axis=1)) / float(load.sum())
+
+    def _velocities(self, touches: Touches, geoms: Indices) -> Array:
         """Velocities of the material points of the geoms' bodies at the touching points, (n, 3) in world [m/s]."""
         mj, data = self._engine.mj, self._engine.data
         bodies = mj.geom_bodyid[geoms]
         spatial = data.cvel[bodies]  # angular first, about the centre of mass of the body's tree; zero for the world
-        return spatial[:, 3:] + np.cross(spatial[:, :3], self.touches.point - data.subtree_com[mj.body_rootid[bodies]])
+        return spatial[:, 3:] + np.cross(spatial[:, :3], touches.point - data.subtree_com[mj.body_rootid[bodies]])
 
 
 def _placement_on_body(engine: MujocoEngine, name: str) -> tuple[int, Array]:

@@ -19,7 +19,10 @@ __all__ = ["MujocoEngine"]
 
 Array = NDArray[np.float64]
 _SATURATION_ROUNDS = 4
-_BAD = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+_FATAL = tuple(
+    int(getattr(mujoco.mjtWarning, f"mjWARN_{name}"))
+    for name in ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL", "CONTACTFULL", "CNSTRFULL")
+)
 
 
 class MujocoEngine:
@@ -105,7 +108,7 @@ class MujocoEngine:
             command: What the drives do.
 
         Raises:
-            SimulationError: Positions, velocities or accelerations grew beyond all bounds.
+            SimulationError: Torques, positions, velocities or accelerations grew beyond all bounds.
         """
         self.advance(command)
         return self.state
@@ -121,7 +124,7 @@ class MujocoEngine:
             self._step_within_limits()
         self._steps += 1
         self.data.time = self._start + self._steps * self.dt  # a sum of steps would drift
-        if any(self.data.warning[int(kind)].number for kind in _BAD) or not np.isfinite(self.data.qvel).all():
+        if any(self.data.warning[kind].number for kind in _FATAL) or not np.isfinite(self.data.qvel).all():
             raise SimulationError(
                 f"the simulation diverged at t = {self.data.time:.4f} s",
                 evidence={"MuJoCo": messages[0] if messages else "velocities are not finite"},

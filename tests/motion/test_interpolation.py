@@ -14,7 +14,7 @@ def test_end_velocities_are_those_asked_for():
     (a, b), (va, vb) = random_states(robot, 2)
 
     def at(s):
-        return configuration_between(robot, (a, b), (va, vb), h, s)
+        return configuration_between(robot.model, (a, b), (va, vb), h, s)
 
     np.testing.assert_array_equal(at(0.0), a)
     np.testing.assert_array_equal(at(1.0), b)
@@ -29,7 +29,7 @@ def test_constant_velocity_is_the_geodesic_in_both_ways():
     for s in np.linspace(0.0, 1.0, 7):
         exact = pin.integrate(robot.model, q[0], s * h * v[0])
         for rates in (None, (v[0], v[0])):
-            assert distance(robot, exact, configuration_between(robot, (q[0], end), rates, h, s)) < 1e-12
+            assert distance(robot, exact, configuration_between(robot.model, (q[0], end), rates, h, s)) < 1e-12
 
 
 def test_cubics_of_flat_joints_are_reproduced():
@@ -46,5 +46,5 @@ def test_cubics_of_flat_joints_are_reproduced():
         return q, v
 
     (a, va), (b, vb) = state(0.2), state(0.9)
-    found = configuration_between(robot, (a, b), (va, vb), 0.7, 0.3)
+    found = configuration_between(robot.model, (a, b), (va, vb), 0.7, 0.3)
     np.testing.assert_allclose(found, state(0.41)[0], atol=1e-12)

@@ -37,7 +37,7 @@ def test_trajectories_come_back_bit_by_bit_and_bytes_are_equal(tmp_path, suffix)
     assert back.references["none"].shape == (8, 0)
     assert back.schedule.to_dict() == motion.schedule.to_dict()
     assert (back.robot, back.joints) == (motion.robot, motion.joints)
-    bare = Trajectory(motion.robot, motion.joints, motion.time, motion.q)
+    bare = Trajectory(motion.robot, motion.joints, motion.kinds, motion.time, motion.q)
     save_trajectory(one, bare)
     assert load_trajectory(one).v is None
 

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.geometry import Box
-from surefoot.robot import Geometry, Joint, Link, Robot, placement
+from surefoot.robot import ContactSurface, Geometry, Joint, Link, Robot, placement
 from surefoot.robot.load import load
 from surefoot.robot.robot import Robot as RobotType
 from surefoot.sim.mujoco_inertia import lifted_inertia
@@ -40,10 +40,13 @@ def every_joint(kinds=("spherical", "planar", "prismatic", "continuous", "transl
 
 
 def block(mass: float = 2.0, edge: float = 0.2) -> RobotType:
-    """A floating box."""
+    """A floating box with a sole."""
     inertia = mass * edge**2 / 6.0 * np.eye(3)
     shape = Geometry("box", "box", Box((edge, edge, edge)))
-    return Robot.from_tree("block", [Link("box", mass=mass, inertia=inertia, collisions=(shape,))], "floating")
+    corners = 0.5 * edge * np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])
+    sole = ContactSurface("sole", "box", "rectangle", placement((0.0, 0.0, -0.5 * edge)), corners)
+    body = Link("box", mass=mass, inertia=inertia, collisions=(shape,))
+    return Robot.from_tree("block", [body], "floating", contacts=(sole,))
 
 
 def pendulum(mass: float = 1.5, length: float = 0.8, damping: float = 0.0) -> RobotType:

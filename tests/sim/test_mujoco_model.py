@@ -50,7 +50,9 @@ def check_against_pinocchio(robot: Robot, seed: int) -> None:
     assert np.abs(ours - M).max() <= 1e-8 * np.abs(M).max()
     assert (np.abs(ours - M) <= 1e-8 * scale + 1e-12).all()
 
-    assert_allclose(W.T @ bias_at_pinocchio_zero(model, q, v), pin.nle(reference, rdata, q, v)[rows], atol=1e-7, rtol=1e-8)
+    assert_allclose(
+        W.T @ bias_at_pinocchio_zero(model, q, v), pin.nle(reference, rdata, q, v)[rows], atol=1e-7, rtol=1e-8
+    )
     data.qacc[:] = W @ a[rows] + rate_of_map(model, q, v)
     mujoco.mj_rne(model.mj, data, 1, inverse := np.zeros(model.mj.nv))
     inverse = inverse + model.mj.dof_armature * data.qacc
