@@ -2,6 +2,7 @@
 
 from surefoot.robot.assemble import Parts
 from surefoot.robot.contacts import ContactSurface
+from surefoot.robot.dh import DHRow
 from surefoot.robot.drives import Drive
 from surefoot.robot.findings import Finding
 from surefoot.robot.links import Geometry, Joint, Link, NamedFrame, placement
@@ -12,6 +13,7 @@ from surefoot.robot.tree import Tree
 __all__ = [
     "ContactSurface",
     "Coupling",
+    "DHRow",
     "Drive",
     "Finding",
     "Geometry",

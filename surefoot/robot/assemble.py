@@ -238,7 +238,7 @@ def _reduced(model: pin.Model, tree: Tree, couplings: Sequence[Coupling]) -> tup
 
 
 def _on_leaders(drives: tuple[Drive, ...], couplings: Sequence[Coupling]) -> tuple[Drive, ...]:
-    """Drives of joints that lost their coordinate, seen at the joint that leads them: tau_lead = n tau, v_lead = v/n."""
+    """Drives of joints without coordinate, seen at the joint that leads them: tau_lead = n tau, v_lead = v/n."""
     by_joint = {item.joint: item for item in couplings}
     out = []
     for drive in drives:

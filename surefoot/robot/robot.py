@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio as pin
@@ -19,6 +19,9 @@ from surefoot.robot.findings import Finding
 from surefoot.robot.links import Geometry, Link, NamedFrame
 from surefoot.robot.loops import Coupling, Loop
 from surefoot.robot.tree import Tree
+
+if TYPE_CHECKING:
+    from surefoot.robot.dh import DHRow
 
 __all__ = ["Limits", "Robot"]
 
@@ -99,6 +102,20 @@ class Robot:
         from surefoot.robot.assemble import assemble_links
 
         return assemble_links(name, links, base, **extras)
+
+    @classmethod
+    def from_dh(cls, name: str, rows: Sequence[DHRow], base: str = "fixed", **extras: Any) -> Robot:
+        """A robot from a table of proximal Denavit–Hartenberg parameters (`surefoot.robot.dh`).
+
+        Args:
+            name: Its name.
+            rows: One row for each joint.
+            base: As in `from_tree`.
+            **extras: As in `from_tree`.
+        """
+        from surefoot.robot.dh import dh_links
+
+        return cls.from_tree(name, dh_links(rows), base, **extras)
 
     @property
     def nq(self) -> int:

@@ -173,14 +173,14 @@ def _check_attributes(document: UrdfDocument, element: Element) -> None:
 
 
 def _check_number(document: UrdfDocument, element: Element, key: str, text: str, count: int) -> None:
-    values = numbers(text, count)
+    values, given = numbers(text, count), f"`{key}` of <{element.tag}> is `{_short(text)}`"
     if values is None:
         what = "a finite number" if count == 1 else f"{count} finite numbers"
-        document.say("error", element.line, f"`{key}` of <{element.tag}> is `{_short(text)}`, expected {what}")
+        document.say("error", element.line, f"{given}, expected {what}")
     elif element.tag not in _UNSCALED and max(abs(value) for value in values) > _LARGEST:
-        document.say("error", element.line, f"`{key}` of <{element.tag}> is `{_short(text)}`, too large to compute with")
+        document.say("error", element.line, f"{given}, too large to compute with")
     elif key in _POSITIVE.get(element.tag, ()) and min(values) <= 0.0:
-        document.say("warning", element.line, f"`{key}` of <{element.tag}> is `{_short(text)}`, expected positive")
+        document.say("warning", element.line, f"{given}, expected positive")
 
 
 def _unknown(document: UrdfDocument, line: int, what: str, name: str, known: Mapping[str, str]) -> None:

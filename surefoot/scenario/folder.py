@@ -12,6 +12,7 @@ import numpy as np
 from surefoot.errors import FileFormatError, ScenarioError
 from surefoot.motion import Log, Trajectory, atomic_write, save_log, save_trajectory
 from surefoot.robot import Robot
+from surefoot.scenario.page import page_of_run
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.toml_text import toml_text
 
@@ -85,6 +86,7 @@ def write_run(folder: Path, scenario: Scenario, robot: Robot, log: Log, timing: 
     save_log(folder / "timing.parquet", timing)
     if len(log):
         save_trajectory(folder / "trajectory.npz", _trajectory(robot, log))
+        _write_text(folder / "report.html", page_of_run(robot, log, metrics))
     _write_text(folder / "metrics.json", json.dumps(metrics, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
 
 

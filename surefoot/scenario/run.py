@@ -47,7 +47,7 @@ def run_scenario(
     overrides: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> RunResult:
-    """Run a scenario and write `metrics.json`, `log.parquet`, `timing.parquet`, `trajectory.npz`, `scenario.toml`.
+    """Run a scenario and write its folder: metrics, log, timing, trajectory, resolved scenario and a page.
 
     Args:
         name_or_file: Name of a scenario that comes with the package, or a TOML file.

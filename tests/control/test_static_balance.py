@@ -7,14 +7,12 @@ from surefoot.control import StaticBalance, standing_contacts
 from surefoot.robot.load import load
 
 
-@pytest.mark.parametrize("name", ["g1", "talos", "anymal", "hexapod", "human"])
+@pytest.mark.parametrize("name", ["g1", "talos", "anymal", "hexapod"])
 def test_nothing_accelerates(name):
     """With the torques and some corner forces the robot is in equilibrium: rows of the drives and of the base."""
     robot = load(name)
     q = np.array(robot.home)
     contacts = standing_contacts(robot, q)
-    if not contacts:
-        pytest.skip("no contacts")
     balance = StaticBalance(robot, contacts)
     tau = np.zeros(robot.nv)
     tau[robot.driven] = balance.torques(q)

@@ -137,3 +137,32 @@ def test_configurations_are_checked(rng):
         robot.placements(np.zeros(8))
     with pytest.raises(SurefootError, match="finite"):
         robot.placements(np.full(8, np.nan))
+
+
+def test_reduced_couplings_move_as_the_coupled_robot(rng):
+    """Followers before and after their leader: the reduced robot goes where the coupled one goes."""
+    joints = [Joint(f"j{i}", "revolute", se3.random(rng), AXIS, effort=10.0, velocity=2.0) for i in range(4)]
+    links = [Link(f"l{i}", f"l{i - 1}" if i else None, joints[i], 1.0, inertia=np.eye(3)) for i in range(4)]
+    ties = (Coupling("j0", "j2", 0.5, 0.1), Coupling("j3", "j2", -2.0, 0.3))
+    full = Robot.from_tree("full", links, couplings=ties)
+    small = Robot.from_tree("small", links, couplings=ties, mimic="reduce")
+    assert (small.nv, small.nu, full.nv, full.nu) == (2, 2, 4, 2)
+    j2, j1 = 0.7, -0.4
+    q_full = full.q_of({"j0": 0.1 + 0.5 * j2, "j1": j1, "j2": j2, "j3": 0.3 - 2.0 * j2})
+    q_small = small.q_of({"j0": 0.1 + 0.5 * j2, "j1": j1})
+    np.testing.assert_allclose(small.placements(q_small)["l3"], full.placements(q_full)["l3"], atol=1e-13)
+    # G maps the small velocities (j0, j1) to the full ones; power must agree: M_small = GᵀMG
+    G = np.array([[1, 0], [0, 1], [2, 0], [-4, 0]], dtype=float)
+    M = [np.array(pin.crba(r.model, r.model.createData(), q)) for r, q in ((full, q_full), (small, q_small))]
+    M = [np.triu(m) + np.triu(m, 1).T for m in M]
+    np.testing.assert_allclose(M[1], G.T @ M[0] @ G, atol=1e-10)
+    lead = next(drive for drive in small.drives if drive.joint == "j0")
+    assert (lead.torque_limit, lead.speed_limit) == (20.0, 1.0)
+
+
+def test_denavit_hartenberg_rows_become_a_robot():
+    from surefoot.robot import DHRow
+
+    robot = Robot.from_dh("rr", [DHRow(mass=1.0, inertia=np.eye(3)), DHRow(a=0.5, mass=1.0, inertia=np.eye(3))])
+    tip = robot.placements(robot.q_of({"joint1": np.pi / 2}))[robot.link_names[-1]]
+    np.testing.assert_allclose(tip[:3, 3], [0.0, 0.5, 0.0], atol=1e-15)

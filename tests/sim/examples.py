@@ -35,8 +35,7 @@ def every_joint(kinds=("spherical", "planar", "prismatic", "continuous", "transl
         joint = Joint(f"j{k}", kind, turned(rng), axis=rng.standard_normal(3), armature=0.0, pitch=0.1)
         parent = "base" if k % 3 == 0 else f"l{k - 1}"
         links.append(Link(f"l{k}", parent, joint, **solid(rng)))
-    drives = tuple()
-    return Robot.from_tree("every-joint", links, "floating", drives=drives)
+    return Robot.from_tree("every-joint", links, "floating", drives=())
 
 
 def block(mass: float = 2.0, edge: float = 0.2) -> RobotType:

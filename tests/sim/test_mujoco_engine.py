@@ -100,9 +100,13 @@ def test_wrong_links_and_sizes():
 def test_divergence_is_an_error_and_leaves_no_file(tmp_path, monkeypatch, torque):
     monkeypatch.chdir(tmp_path)
     engine = MujocoEngine(wheel(), dt=0.01)
-    with pytest.raises(SimulationError, match="diverged"):
+
+    def go_on():
         for _ in range(2000):
             engine.step(Command(torque=np.array([torque])))
+
+    with pytest.raises(SimulationError, match="diverged"):
+        go_on()
     assert os.listdir(tmp_path) == []
 
 

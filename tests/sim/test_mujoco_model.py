@@ -13,7 +13,7 @@ from surefoot.robot.load import load
 from surefoot.sim.mujoco_model import build_mujoco
 from surefoot.sim.mujoco_state import qpos_qvel
 
-from .examples import every_joint, lifted_model, moving_rows, pendulum, some_state, solid, velocity_map
+from .examples import every_joint, lifted_model, moving_rows, pendulum, solid, some_state, velocity_map
 
 SAMPLE = ("g1", "talos", "anymal", "panda", "baxter", "human", "romeo", "icub", "tiago", "double_pendulum_continuous")
 
@@ -247,8 +247,8 @@ def test_every_contact_surface_touches_at_home():
 
 
 def test_contact_without_shape_gets_balls():
-    sole = ContactSurface("sole", "box", "rectangle", placement((0.0, 0.0, -0.1)),
-                          np.array([[0.1, 0.1, 0.0], [-0.1, 0.1, 0.0], [-0.1, -0.1, 0.0], [0.1, -0.1, 0.0]]))  # fmt: skip
+    corners = 0.1 * np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])
+    sole = ContactSurface("sole", "box", "rectangle", placement((0.0, 0.0, -0.1)), corners)
     body = Link("box", mass=1.0, inertia=0.01 * np.eye(3))
     robot = Robot.from_tree("bare", [body], "floating", contacts=(sole,))
     model = build_mujoco(robot, World())

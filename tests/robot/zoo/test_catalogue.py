@@ -14,7 +14,22 @@ from surefoot.robot.contact_search import height_on_ground
 
 NAMES = [name for name in zoo.names() if name != "cassie"]
 PARAMETERS = ["coil:32", "dill:5:driven", "small-humanoid:arms7", "humanoid:elastic-ankle", "lola:elastic"]
-STANDING = "g1 talos simple_humanoid icub romeo anymal anymal_c solo12 go1 go2 a1 b1 hyq laikago".split()
+STANDING = [
+    "g1",
+    "talos",
+    "simple_humanoid",
+    "icub",
+    "romeo",
+    "anymal",
+    "anymal_c",
+    "solo12",
+    "go1",
+    "go2",
+    "a1",
+    "b1",
+    "hyq",
+    "laikago",
+]
 # Robots whose own files hold joints that move no mass or no inertia: `check` must say so.
 DEFECTIVE = {"bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper", "icub", "romeo"}
 
