@@ -26,7 +26,7 @@ class JointPd:
         kp = m ω², kd = 2 ζ m ω
 
     m is the inertia that the joint moves (`moved_inertia`); tau_static are the torques that carry the weight on the
-    standing contacts (`StaticBalance`), within the limits of the drives.
+    standing contacts (`StaticBalance`), within the limits of the drives. `notes` names drives that are too weak.
 
     Args:
         robot: The robot.
@@ -60,6 +60,16 @@ class JointPd:
         self.kp = inertia * bandwidth**2 if stiffness is None else ones * np.asarray(stiffness, dtype=float)
         self.kd = 2.0 * damping_ratio * np.sqrt(inertia * self.kp) if damping is None else ones * np.asarray(damping)
         self._position = _positions(robot, self.q_ref)
+        self.notes = self._overloads()
+
+    def _overloads(self) -> tuple[str, ...]:
+        """Drives that are too weak to hold the posture even at rest."""
+        weight = np.abs(self._static.torques(np.array(self.q_ref)))
+        return tuple(
+            f"the posture needs {load:.3g} at joint `{joint}`, whose drive has {limit:.3g}"
+            for load, (joint, limit) in zip(weight, _driven_axes(self.robot), strict=True)
+            if load > limit
+        )
 
     def command(self, t: float, state: State) -> Command:
         """The command in a state.

@@ -103,6 +103,7 @@ def resolved_scenario(
 def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: str | None) -> RunResult:
     log = simulation.log()
     metrics = metrics_of(log, scenario.name, simulation.robot.name)
+    metrics["notes"] = [*metrics["notes"], *getattr(simulation.controller, "notes", ())]
     metrics["verdict"] = _verdict(metrics, trouble)
     write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics)
     return RunResult(folder, metrics, metrics["verdict"])

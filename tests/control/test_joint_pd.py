@@ -32,6 +32,8 @@ def test_feedforward_stays_inside_the_limits():
     weak = robot.replace(drives=tuple(Drive(d.joint, torque_limit=0.5) for d in robot.drives))
     torque = JointPd(weak).command(0.0, State.of(weak)).torque
     assert np.abs(torque).max() == 0.5
+    assert any("panda_joint2" in note for note in JointPd(weak).notes)
+    assert JointPd(robot).notes == ()
 
 
 def test_continuous_joints_have_angles():

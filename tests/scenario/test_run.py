@@ -9,13 +9,21 @@ import pytest
 
 from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, UnknownNameError
 from surefoot.motion import load_log, load_trajectory
+from surefoot.robot import Drive
 from surefoot.robot.load import load
 from surefoot.scenario import build, run_scenario
 from surefoot.scenario.folder import make_folder
 
 from .test_metrics import ALWAYS
 
-FILES = {"log.parquet", "metrics.json", "scenario.toml", "timing.parquet", "trajectory.npz"}
+FILES = {
+    "log.parquet",
+    "metrics.json",
+    "report.html",
+    "scenario.toml",
+    "timing.parquet",
+    "trajectory.npz",
+}
 SHORT = ["simulation.duration=0.2", "events.0.time=0.05"]
 STANDING = [
     "g1", "talos", "simple_humanoid", "icub", "romeo", "anymal", "anymal_c", "solo12", "go1", "go2", "a1", "b1", "hyq",
@@ -85,6 +93,14 @@ def test_fixed_robot_holds_its_posture(tmp_path):
         assert result.metrics["momentum_residual"] is None
         assert result.metrics["slip_m"] == 0.0
         assert result.metrics["tracking_rms"] < 0.01
+
+
+def test_posture_that_the_drives_cannot_hold_is_noted(tmp_path, monkeypatch):
+    robot = load("panda")
+    weak = robot.replace(drives=tuple(Drive(drive.joint, torque_limit=0.5) for drive in robot.drives))
+    monkeypatch.setattr(build, "load", lambda name, **options: weak)
+    notes = run_scenario("stand", "panda", out=tmp_path / "a", overrides=SHORT).metrics["notes"]
+    assert any("panda_joint2" in note for note in notes)
 
 
 def test_fall_is_told(tmp_path):
