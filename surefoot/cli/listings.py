@@ -20,9 +20,9 @@ def list_robots(as_json: bool) -> int:
 
 def list_scenarios(as_json: bool) -> int:
     """Print the built-in scenarios with a line each."""
-    from surefoot import scenario
+    from surefoot.scenario import describe, names
 
-    _print("scenario", {name: scenario.describe(name) for name in scenario.names()}, as_json)
+    _print("scenario", {name: describe(name) for name in names()}, as_json)
     return 0
 
 
