@@ -39,6 +39,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python scripts/link_openmp.py
 	@touch $(STAMP)
 
 lock: install ## pin the newest versions that pyproject.toml allows

@@ -6,6 +6,14 @@ robot = sf.load("g1")
 robot.placements(robot.home)["left_ankle_roll_link"]
 """
 
+try:
+    import pinocchio as _pinocchio  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        f"surefoot needs Pinocchio, which does not load: {error}\n"
+        "  next: install the locked packages (`make install`); if it is libgomp that is missing: apt install libgomp1"
+    ) from error
+
 from surefoot.errors import SurefootError
 from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
 from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, zoo

@@ -26,7 +26,8 @@ def names() -> list[str]:
 def describe(name: str) -> str:
     """One line about a robot of the zoo."""
     if name in BUILT:
-        return BUILT[name].description
+        usage = BUILT[name].usage
+        return f"{BUILT[name].description}; {name}{usage}" if usage else BUILT[name].description
     return f"example-robot-data: {_shipped()[name].urdf_filename or 'SDF, not read'}"
 
 
