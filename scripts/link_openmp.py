@@ -1,6 +1,6 @@
 """Give Pinocchio an OpenMP runtime on machines that have none.
 
-Pinocchio's wheel needs `libgomp.so.1` from the system; a bare Debian or Ubuntu does not have it (apt: libgomp1). CasADi's
+Pinocchio's wheel needs `libgomp.so.1` from the system; a bare Debian or Ubuntu has none (apt: libgomp1). CasADi's
 wheel brings one under another name. Where the system has none, this links it into the folder in which Pinocchio looks.
 Run by `make install` in the virtual environment; does nothing where there is a libgomp.
 """
