@@ -161,6 +161,27 @@ class Robot:
             rows.extend(range(int(self.tree.v_index[i]), int(self.tree.v_index[i]) + self.tree.nv_of(i)))
         return np.array(rows, dtype=np.int64)
 
+    @cached_property
+    def base_joint(self) -> int | None:
+        """Index in the tree of the joint that carries the whole robot: free or planar, on the world; None if fixed."""
+        tree = self.tree
+        if self.base == "fixed":
+            return None
+        rows = [i for i in range(tree.n) if tree.parents[i] < 0 and tree.kinds[i] in ("free", "planar")]
+        return rows[0] if rows else None
+
+    @cached_property
+    def base_rows(self) -> NDArray[np.int64]:
+        """The entries of v that belong to the base joint; empty for a fixed base."""
+        if self.base_joint is None:
+            return np.zeros(0, dtype=np.int64)
+        start = int(self.tree.v_index[self.base_joint])
+        return np.arange(start, start + self.tree.nv_of(self.base_joint))
+
+    def body_of(self, frame: str) -> int:
+        """Index in the tree of the body that carries a frame; −1 for the world."""
+        return int(self.model.frames[self.frame_id(frame)].parentJoint) - 1
+
     def joint_index(self, name: str) -> int:
         """Index of a joint in the tree, by name."""
         if name not in self.tree.joint_names:
@@ -209,6 +230,19 @@ class Robot:
             if f.type == pin.FrameType.BODY
         }
         return out | bodies
+
+    def contact_corners(self, q: ArrayLike) -> dict[str, Array]:
+        """Corners of every contact surface in world, (k, 3) [m], by name.
+
+        Args:
+            q: (nq,) configuration.
+        """
+        frames = self.placements(q)
+        out = {}
+        for name, contact in self.contacts.items():
+            T = frames[contact.frame] @ contact.placement
+            out[name] = contact.corners @ T[:3, :3].T + T[:3, 3]
+        return out
 
     def checked_q(self, q: ArrayLike) -> Array:
         """The configuration as floats, or a clear error for a wrong shape, NaN or quaternions that are not unit."""
