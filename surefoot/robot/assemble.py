@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
@@ -12,13 +12,16 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot.errors import ModelError, one_of
-from surefoot.robot.build import build_model, reduce_couplings
-from surefoot.robot.contact_search import find_contacts, height_on_ground
+from surefoot.robot.build import build_model
+from surefoot.robot.contact_search import find_contacts
 from surefoot.robot.contacts import ContactSurface
 from surefoot.robot.drives import Drive
 from surefoot.robot.findings import Finding
+from surefoot.robot.home import home_posture, on_ground
 from surefoot.robot.links import Geometry, Link, NamedFrame
 from surefoot.robot.loops import Coupling, Loop, led_by_first, resolve_couplings
+from surefoot.robot.model_drives import UNBOUNDED, default_drives, require_joints, write_drive
+from surefoot.robot.reduction import drives_on_leaders, reduced
 from surefoot.robot.robot import Limits, Robot
 from surefoot.robot.tree import Tree, tree_of_model
 
@@ -27,7 +30,7 @@ __all__ = ["MIMIC_MODES", "Mimic", "Parts", "assemble", "assemble_links"]
 Array = NDArray[np.float64]
 Mimic = Literal["coupling", "reduce", "free"]
 MIMIC_MODES: tuple[str, ...] = ("coupling", "reduce", "free")
-_UNBOUNDED = float(np.finfo(float).max)  # what Pinocchio writes where there is no bound
+_UNIT_ENTRIES = {"continuous": slice(0, 2), "spherical": slice(0, 4), "planar": slice(2, 4), "free": slice(3, 7)}
 
 
 @dataclass(frozen=True)
@@ -106,54 +109,66 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
     """
     if mimic not in MIMIC_MODES:
         raise one_of("mimic mode", mimic, MIMIC_MODES)
+    _require_base(name, model, base)
     couplings = _checked_couplings(model, parts.couplings) if mimic != "free" else ()
-    drives = _drives(model, parts.drives, {item.joint for item in couplings})
-    if parts.adjust_drives is not None:
-        drives = parts.adjust_drives(drives, [str(name) for name in model.names][1:])
-    for drive in drives:
-        _set_armature(model, drive)
+    drives = _finished_drives(model, parts, {item.joint for item in couplings})
     tree = tree_of_model(model)
     _require_finite(name, model, tree, parts.source)
-    if mimic == "reduce" and couplings:
-        ties = led_by_first(couplings, tree.joint_names)
-        (model, tree), drives, couplings = _reduced(model, tree, ties), _on_leaders(drives, ties), ()
-    neutral = pin.neutral(model)
+    ties = led_by_first(couplings, tree.joint_names) if mimic == "reduce" else couplings
+    if mimic == "reduce" and ties:
+        (model, tree), drives, couplings = reduced(model, tree, ties), drives_on_leaders(drives, ties), ()
+    neutral = _read_only(pin.neutral(model))
     robot = Robot(
-        name=name, model=model, tree=tree, base=base, limits=_limits(model), neutral=_read_only(neutral),
-        home=_read_only(neutral), drives=drives, loops=parts.loops, couplings=tuple(couplings),
-        collisions=parts.collisions, visuals=parts.visuals, frames=parts.frames, notes=parts.notes, source=parts.source,
+        name=name, model=model, tree=tree, base=base, limits=_limits(model, tree), neutral=neutral, home=neutral,
+        drives=drives, loops=parts.loops, couplings=tuple(couplings), collisions=parts.collisions,
+        visuals=parts.visuals, frames=parts.frames, notes=parts.notes, source=parts.source,
     )  # fmt: skip
-    return _with_home_and_contacts(robot, parts)
+    _require_frames(robot)
+    return _with_home_and_contacts(robot, parts, ties)
 
 
-def _with_home_and_contacts(robot: Robot, parts: Parts) -> Robot:
+def _with_home_and_contacts(robot: Robot, parts: Parts, ties: Sequence[Coupling]) -> Robot:
     """Find what touches the ground in the home posture, and put it there."""
-    posture = _posture(robot, parts)
+    posture = home_posture(robot, parts.home, parts.home_base, ties)
     found = find_contacts(robot, posture) if parts.contacts is None else parts.contacts
     for contact in found:
         robot.frame_id(contact.frame)
-    contacts = MappingProxyType({contact.name: contact for contact in found})
-    if parts.home_base is None and robot.base == "floating":
-        up = robot.tree.placements[0, :3, :3].T @ np.array([0.0, 0.0, 1.0])
-        posture[:3] += height_on_ground(robot, posture, found) * up
-    return robot.replace(contacts=contacts, home=_read_only(posture))
+    robot = robot.replace(contacts=MappingProxyType({contact.name: contact for contact in found}))
+    return robot.replace(home=_read_only(posture if parts.home_base is not None else on_ground(robot, posture)))
 
 
-def _posture(robot: Robot, parts: Parts) -> Array:
-    """The home posture; without one given, zero positions moved inside the limits."""
-    if parts.home is not None:
-        followers = {c.joint: c.offset + c.ratio * parts.home.get(c.source, 0.0) for c in robot.couplings}
-        given = {name: value for name, value in parts.home.items() if _has_coordinate(robot, name)}
-        return robot.q_of({**followers, **given}, parts.home_base)
-    q = robot.q_of({}, parts.home_base)
-    one_axis = [i for i, kind in enumerate(robot.tree.kinds) if kind in ("revolute", "prismatic", "helical")]
-    rows = [int(robot.tree.q_index[i]) for i in one_axis if robot.tree.nq_of(i)]
-    q[rows] = np.clip(q[rows], robot.limits.lower[rows], np.maximum(robot.limits.upper[rows], robot.limits.lower[rows]))
-    return q
+def _finished_drives(model: pin.Model, parts: Parts, followers: set[str]) -> tuple[Drive, ...]:
+    """The given or default drives, changed by the side file, and written into the model."""
+    drives = parts.drives if parts.drives is not None else default_drives(model, followers)
+    require_joints(model, drives)
+    if parts.adjust_drives is not None:
+        drives = parts.adjust_drives(drives, [str(name) for name in model.names][1:])
+    for drive in drives:
+        write_drive(model, drive)
+    return drives
 
 
-def _has_coordinate(robot: Robot, name: str) -> bool:
-    return robot.tree.nq_of(robot.joint_index(name)) > 0
+def _require_base(name: str, model: pin.Model, base: str) -> None:
+    """A floating or planar robot has a joint on the world that carries it."""
+    kind = {"floating": "JointModelFreeFlyer", "planar": "JointModelPlanar", "fixed": ""}.get(base)
+    if kind is None:
+        raise one_of("base", base, ("floating", "planar", "fixed"))
+    on_world = [model.joints[i].shortname() for i in range(1, model.njoints) if model.parents[i] == 0]
+    if kind and kind not in on_world:
+        raise ModelError(
+            f"`{name}` has base `{base}`, but no such joint carries it",
+            evidence={"joints on the world": on_world},
+            next_step="give one link no joint: it hangs on the base",
+        )
+
+
+def _require_frames(robot: Robot) -> None:
+    """Loops and shapes name frames that exist."""
+    for item in robot.loops:
+        for frame in (item.frame_a, item.frame_b):
+            robot.frame_id(frame)
+    for shape in (*robot.collisions, *robot.visuals):
+        robot.frame_id(shape.link)
 
 
 def _read_only(q: Array) -> Array:
@@ -162,53 +177,23 @@ def _read_only(q: Array) -> Array:
     return out
 
 
-def _limits(model: pin.Model) -> Limits:
+def _limits(model: pin.Model, tree: Tree) -> Limits:
+    """Bounds of a model: infinite where Pinocchio has its largest number, ±1.01 for entries of unit vectors."""
+
     def bound(values: Array) -> Array:
         out = np.array(values, dtype=float)
-        out[np.abs(out) >= _UNBOUNDED] = np.sign(out[np.abs(out) >= _UNBOUNDED]) * np.inf
-        return _read_only(out)
+        far = np.abs(out) >= UNBOUNDED
+        out[far] = np.sign(out[far]) * np.inf
+        return out
 
-    return Limits(
-        bound(model.lowerPositionLimit),
-        bound(model.upperPositionLimit),
-        bound(model.velocityLimit),
-        bound(model.effortLimit),
-    )
-
-
-def _drives(model: pin.Model, given: tuple[Drive, ...] | None, followers: set[str]) -> tuple[Drive, ...]:
-    """The given drives, or one on every joint that is neither base nor follower."""
-    if given is not None:
-        for drive in given:
-            if not model.existJointName(drive.joint):
-                raise one_of("joint", drive.joint, list(model.names)[1:])
-        return given
-    out = []
-    for i in range(1, model.njoints):
-        joint, name = model.joints[i], str(model.names[i])
-        is_base = model.parents[i] == 0 and joint.nv in (3, 6) and "Spherical" not in joint.shortname()
-        if is_base or name in followers:
-            continue
-        row = joint.idx_v
-        effort, speed = float(model.effortLimit[row]), float(model.velocityLimit[row])
-        out.append(
-            Drive(
-                name,
-                rotor_inertia=float(model.armature[row]),
-                dry_friction=float(model.upperDryFrictionLimit[row]),
-                viscous_friction=float(model.damping[row]),
-                torque_limit=effort if 0.0 < effort < _UNBOUNDED else np.inf,
-                speed_limit=speed if 0.0 < speed < _UNBOUNDED else np.inf,
-            )
-        )
-    return tuple(out)
-
-
-def _set_armature(model: pin.Model, drive: Drive) -> None:
-    joint = model.joints[model.getJointId(drive.joint)]
-    model.armature[joint.idx_v : joint.idx_v + joint.nv] = drive.armature
-    model.rotorInertia[joint.idx_v : joint.idx_v + joint.nv] = drive.rotor_inertia
-    model.rotorGearRatio[joint.idx_v : joint.idx_v + joint.nv] = drive.gear_ratio
+    lower, upper = bound(model.lowerPositionLimit), bound(model.upperPositionLimit)
+    for i, kind in enumerate(tree.kinds):
+        if tree.nq_of(i) and kind in _UNIT_ENTRIES:
+            start = int(tree.q_index[i])
+            entries = slice(start + _UNIT_ENTRIES[kind].start, start + _UNIT_ENTRIES[kind].stop)
+            lower[entries], upper[entries] = -1.01, 1.01
+    velocity, effort = bound(model.velocityLimit), bound(model.effortLimit)
+    return Limits(*(_read_only(values) for values in (lower, upper, velocity, effort)))
 
 
 def _checked_couplings(model: pin.Model, couplings: Sequence[Coupling]) -> tuple[Coupling, ...]:
@@ -219,43 +204,6 @@ def _checked_couplings(model: pin.Model, couplings: Sequence[Coupling]) -> tuple
             if model.joints[model.getJointId(name)].nv != 1:
                 raise ModelError(f"coupling of `{item.joint}`: joint `{name}` has more than one axis")
     return resolve_couplings(couplings)
-
-
-def _reduced(model: pin.Model, tree: Tree, couplings: Sequence[Coupling]) -> tuple[pin.Model, Tree]:
-    """Take the coordinates of the followers away."""
-    for item in couplings:
-        for name in (item.joint, item.source):
-            kind = tree.kinds[tree.joint_names.index(name)]
-            if kind not in ("revolute", "prismatic"):
-                raise ModelError(
-                    f"joint `{name}` is {kind}; only revolute and prismatic joints can be coupled away",
-                    next_step='load with mimic="coupling"',
-                )
-    followers = {item.joint: tree.joint_names.index(item.joint) for item in couplings}
-    kinds = {name: (tree.kinds[i], tree.axes[i]) for name, i in followers.items()}
-    model = reduce_couplings(model, couplings)
-    return model, tree_of_model(model, kinds)
-
-
-def _on_leaders(drives: tuple[Drive, ...], couplings: Sequence[Coupling]) -> tuple[Drive, ...]:
-    """Drives of joints without coordinate, seen at the joint that leads them: tau_lead = n tau, v_lead = v/n."""
-    by_joint = {item.joint: item for item in couplings}
-    out = []
-    for drive in drives:
-        tie = by_joint.get(drive.joint)
-        if tie is None:
-            out.append(drive)
-            continue
-        n = abs(tie.ratio)
-        out.append(
-            replace(
-                drive, joint=tie.source, gear_ratio=drive.gear_ratio * n, torque_limit=drive.torque_limit * n,
-                speed_limit=drive.speed_limit / n, corner_speed=drive.corner_speed / n,
-                dry_friction=drive.dry_friction * n, viscous_friction=drive.viscous_friction * n * n,
-                stiffness=drive.stiffness * n * n, damping=drive.damping * n * n,
-            )
-        )  # fmt: skip
-    return tuple(out)
 
 
 def _require_finite(name: str, model: pin.Model, tree: Tree, source: str) -> None:

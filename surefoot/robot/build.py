@@ -27,6 +27,8 @@ def build_model(name: str, links: Sequence[Link], base: str, frames: Sequence[Na
         base: Joint between the world and links without joint: "floating", "planar" or "fixed".
         frames: Further frames on links.
     """
+    if base not in _ROOT_KIND:
+        raise one_of("base", base, _ROOT_KIND)
     model = pin.Model()
     model.name = name
     place_of: dict[str, tuple[int, pin.SE3, int]] = {}
@@ -37,7 +39,7 @@ def build_model(name: str, links: Sequence[Link], base: str, frames: Sequence[Na
             parent = _add_joint(model, part, parent)
         body, offset, _ = parent
         if link.mass or link.inertia.any():
-            model.appendBodyToJoint(body, pin.Inertia(link.mass, link.com, link.inertia), offset)
+            model.appendBodyToJoint(body, _inertia(link), offset)
         frame = model.addBodyFrame(link.name, body, offset, parent[2])
         place_of[link.name] = (body, offset, frame)
     for item in frames:
@@ -46,6 +48,13 @@ def build_model(name: str, links: Sequence[Link], base: str, frames: Sequence[Na
         body, offset, frame = place_of[item.link]
         model.addFrame(pin.Frame(item.name, body, frame, offset * pin.SE3(item.placement), pin.FrameType.OP_FRAME))
     return model
+
+
+def _inertia(link: Link) -> pin.Inertia:
+    """Mass properties as they are: also those that no rigid body has, which `check` reports."""
+    out = pin.Inertia.Zero()
+    out.mass, out.lever, out.inertia = link.mass, link.com, link.inertia
+    return out
 
 
 _ROOT_KIND: dict[str, JointKind] = {"floating": "free", "planar": "planar", "fixed": "fixed"}
@@ -57,9 +66,10 @@ def root_joint(base: str) -> pin.JointModel | None:
 
 
 def root_joint_name(links: Sequence[Link], link: Link) -> str:
-    """`root_joint`, or with the link's name if several links hang on the base."""
+    """`root_joint`, or with the link's name if several links hang on the base or a joint has that name."""
     roots = [item for item in links if item.joint is None]
-    return "root_joint" if len(roots) == 1 else f"root_joint_{link.name}"
+    taken = any(item.joint is not None and item.joint.name == "root_joint" for item in links)
+    return "root_joint" if len(roots) == 1 and not taken else f"root_joint_{link.name}"
 
 
 def depth_first(links: Sequence[Link]) -> list[Link]:

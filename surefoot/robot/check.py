@@ -220,13 +220,8 @@ def _stands(robot: Robot) -> bool:
     """Whether the centre of mass projects into the hull of all contact corners in the home posture."""
     q = np.array(robot.home)
     com = pin.centerOfMass(robot.model, robot.model.createData(), q)[:2]
-    frames = robot.placements(q)
-    corners = [
-        (frames[c.frame] @ c.placement @ np.append(corner, 1.0))[:2]
-        for c in robot.contacts.values()
-        for corner in c.corners
-    ]
-    hull = convex_hull(np.array(corners))
+    corners = np.vstack([points[:, :2] for points in robot.contact_corners(q).values()])
+    hull = convex_hull(corners)
     if len(hull) < 3:
         return False
     edges = np.roll(hull, -1, axis=0) - hull

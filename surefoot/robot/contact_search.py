@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from surefoot.geometry import Capsule, Cylinder, Shape, Sphere, convex_hull, is_rectangle, surface_points
+from surefoot.geometry import Capsule, Cylinder, Ellipsoid, Shape, Sphere, convex_hull, is_rectangle, surface_points
 from surefoot.robot.contacts import ContactKind, ContactSurface
 from surefoot.robot.links import Geometry, placement
 from surefoot.robot.robot import Robot
@@ -35,7 +35,7 @@ def end_bodies(robot: Robot) -> list[int]:
 
 def shapeless_end_links(robot: Robot) -> list[str]:
     """Names of end bodies without any collision shape."""
-    carriers = {_body_of(robot, item.link) for item in robot.collisions}
+    carriers = {robot.body_of(item.link) for item in robot.collisions}
     return [robot.tree.body_names[i] for i in end_bodies(robot) if i not in carriers]
 
 
@@ -52,42 +52,34 @@ def find_contacts(robot: Robot, q: Array) -> tuple[ContactSurface, ...]:
     ends = set(end_bodies(robot))
     clouds: dict[int, list[tuple[Geometry, Array]]] = {}
     for item in robot.collisions:
-        body = _body_of(robot, item.link)
+        body = robot.body_of(item.link)
         points = lowest_points(item.shape, frames[item.link] @ item.placement)
-        if len(points):
+        if body >= 0 and len(points):  # what is fixed to the world is not the robot's to stand on
             clouds.setdefault(body, []).append((item, points))
     if not clouds:
         return ()
     lows = {body: min(points[:, 2].min() for _, points in cloud) for body, cloud in clouds.items()}
     floor = min(lows.values())
-    clouds.pop(0, None)  # a robot that lies on its root body stands on nothing else
+    clouds.pop(robot.base_joint or 0, None)  # a robot that lies on its root body stands on nothing else
     reach = max(0.03, 0.05 * (max(frame[2, 3] for frame in frames.values()) - floor))
     feet = [body for body in sorted(clouds) if lows[body] <= floor + (reach if body in ends else _FLAT)]
     return tuple(_surface(clouds[body], frames) for body in feet)
 
 
-def height_on_ground(robot: Robot, q: Array, contacts: tuple[ContactSurface, ...]) -> float:
-    """How far to lift the base so that the lowest contact corner lies on z = 0 [m].
+def height_on_ground(robot: Robot, q: Array) -> float:
+    """How far to lift the base so that the lowest contact corner lies on z = 0 [m]; 0 without contacts.
 
     Args:
         robot: The robot.
         q: (nq,) the posture.
-        contacts: The surfaces; with none, the base stays where it is.
     """
-    if not contacts:
-        return 0.0
-    frames = _frame_placements(robot, q)
-    heights = [(frames[c.frame] @ c.placement @ np.append(corner, 1.0))[2] for c in contacts for corner in c.corners]
-    return -float(min(heights))
+    corners = robot.contact_corners(pin.normalize(robot.model, q))
+    return -float(min((points[:, 2].min() for points in corners.values()), default=0.0))
 
 
 def _frame_placements(robot: Robot, q: Array) -> dict[str, Array]:
     """T_world_frame by name; the base pose is as it stands in q."""
     return robot.placements(pin.normalize(robot.model, q))
-
-
-def _body_of(robot: Robot, link: str) -> int:
-    return int(robot.model.frames[robot.frame_id(link)].parentJoint) - 1
 
 
 def lowest_points(shape: Shape, T_world_shape: Array) -> Array:
@@ -101,6 +93,9 @@ def lowest_points(shape: Shape, T_world_shape: Array) -> Array:
     match shape:
         case Sphere(radius):
             local = radius * down[None, :]
+        case Ellipsoid(radii):
+            scaled = np.array(radii) * down
+            local = (np.array(radii) * scaled / np.linalg.norm(scaled))[None, :]
         case Capsule(radius, length):
             ends = np.array([[0.0, 0.0, 0.5 * length], [0.0, 0.0, -0.5 * length]])
             local = ends + radius * down

@@ -31,7 +31,7 @@ _TIED = {
 _ORDER = "xyzXYZ"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ContactSurface:
     """A surface that may touch the ground or an object.
 
@@ -49,8 +49,8 @@ class ContactSurface:
     name: str
     frame: str
     kind: ContactKind
-    placement: Array = field(default_factory=placement, compare=False)
-    corners: Array = field(default_factory=lambda: np.zeros((1, 3)), compare=False)
+    placement: Array = field(default_factory=placement)
+    corners: Array = field(default_factory=lambda: np.zeros((1, 3)))
     friction: float = 0.7
     torsional_friction: float = 0.0
     radius: float = 0.0

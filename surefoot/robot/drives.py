@@ -59,7 +59,8 @@ class Drive:
         Args:
             speed: Joint speed in the direction of the torque; braking has the full torque.
         """
-        if speed <= self.corner_speed or not np.isfinite(self.speed_limit):
+        if speed > self.speed_limit:
+            return 0.0
+        if speed <= self.corner_speed or self.corner_speed >= self.speed_limit:
             return self.torque_limit
-        share = (self.speed_limit - speed) / (self.speed_limit - self.corner_speed)
-        return self.torque_limit * max(0.0, share)
+        return self.torque_limit * (self.speed_limit - speed) / (self.speed_limit - self.corner_speed)

@@ -43,7 +43,7 @@ def _frozen(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     return out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Geometry:
     """A shape fixed to a link.
 
@@ -59,7 +59,7 @@ class Geometry:
     name: str
     link: str
     shape: Shape
-    placement: Array = field(default_factory=placement, compare=False)
+    placement: Array = field(default_factory=placement)
     friction: float | None = None
     color: tuple[float, float, float, float] | None = None
 
@@ -67,16 +67,16 @@ class Geometry:
         object.__setattr__(self, "placement", _frozen(self.placement, (4, 4), f"placement of shape {self.name}"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NamedFrame:
     """A frame fixed to a link: `placement` is T_link_frame, (4, 4)."""
 
     name: str
     link: str
-    placement: Array = field(default_factory=placement, compare=False)
+    placement: Array = field(default_factory=placement)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Joint:
     """How a link moves against its parent.
 
@@ -98,7 +98,7 @@ class Joint:
 
     name: str
     kind: JointKind
-    placement: Array = field(default_factory=placement, compare=False)
+    placement: Array = field(default_factory=placement)
     axis: Array | tuple[float, float, float] = (0.0, 0.0, 1.0)
     second_axis: Array | tuple[float, float, float] = (0.0, 1.0, 0.0)
     pitch: float = 0.0
@@ -127,7 +127,7 @@ class Joint:
         return unit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Link:
     """A rigid body and the joint that moves it.
 
@@ -146,13 +146,13 @@ class Link:
     parent: str | None = None
     joint: Joint | None = None
     mass: float = 0.0
-    com: Array = field(default_factory=lambda: np.zeros(3), compare=False)
-    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)), compare=False)
+    com: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
     collisions: tuple[Geometry, ...] = ()
     visuals: tuple[Geometry, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com", _frozen(self.com, (3,), f"centre of mass of link {self.name}"))
         object.__setattr__(self, "inertia", _frozen(self.inertia, (3, 3), f"inertia of link {self.name}"))
-        if not np.isfinite(self.mass):
-            raise ModelError(f"mass of link `{self.name}` is not finite", evidence={"mass": self.mass})
+        if not (np.isfinite(self.mass) and self.mass >= 0.0):
+            raise ModelError(f"mass of link `{self.name}` is {self.mass}", next_step="give it in kg, 0 or more")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from surefoot.errors import FileFormatError, NotSupportedError, SurefootError, one_of
+from surefoot.errors import FileFormatError, NotSupportedError, ScenarioError, SurefootError, one_of
 from surefoot.robot.assemble import Mimic, Parts, assemble, assemble_links
 from surefoot.robot.build import build_model
 from surefoot.robot.contact_search import lowest_points
@@ -107,7 +107,9 @@ def _load_urdf(
         source=document.file,
     )
     parts = merged(parts, side, side_path or "") if side_path else parts
+    _require_links(document, parts, side_path)
     base = side.base or _guess_base(document, parts) if base == "auto" else base
+    base_of_root = "fixed" if base == "floating" and _floats_in_world(document) else base
     if side.joints:
         changes = {
             key: {k: v for k, v in table.model_dump().items() if v is not None} for key, table in side.joints.items()
@@ -115,9 +117,9 @@ def _load_urdf(
         for joint in changes:
             if joint not in document.joints:
                 raise one_of("joint", joint, document.joints).with_place(side_path)
-        model = build_model(name or document.name, urdf_links(document, changes), base)
+        model = build_model(name or document.name, urdf_links(document, changes), base_of_root)
     else:
-        model = urdf_model(document, base)
+        model = urdf_model(document, base_of_root)
     if root_rotation is not None:
         model.jointPlacements[1] = pin.SE3(root_rotation, model.jointPlacements[1].translation)
     notes = tuple(dict.fromkeys(document.findings))
@@ -131,10 +133,12 @@ def _of_moving_joints(document: UrdfDocument, posture: dict[str, float]) -> dict
 
 
 def _guess_base(document: UrdfDocument, parts: Parts) -> str:
-    """Floating for a robot with legs: at least two limbs of three or more moving joints in all reach below the root.
+    """Floating for a robot with legs: at least two limbs of two or more moving joints reach below the root.
 
-    A root link called `world` (or `map`, `odom`) says that the robot is fixed to it.
+    A root link called `world` (or `map`, `odom`) says that the robot is fixed to it, unless by a floating joint.
     """
+    if _floats_in_world(document):
+        return "floating"
     if document.root.lower() in ("world", "map", "odom", "universe"):
         return "fixed"
     model = urdf_model(document, "fixed")
@@ -151,6 +155,23 @@ def _guess_base(document: UrdfDocument, parts: Parts) -> str:
     return "floating" if len(legs) >= 2 else "fixed"
 
 
+def _floats_in_world(document: UrdfDocument) -> bool:
+    """Whether the file itself puts the robot into the world by one floating joint on its root."""
+    kinds = [
+        document.joints[name].attributes["type"]
+        for name in document.joints
+        if document.parent_of(name) == document.root
+    ]
+    return kinds == ["floating"] and not document.links[document.root].children
+
+
+def _require_links(document: UrdfDocument, parts: Parts, side_path: Path | None) -> None:
+    """Volumes of the side file hang on links that exist."""
+    for item in parts.collisions:
+        if item.link not in document.links:
+            raise one_of("link", item.link, document.links).with_place(side_path)
+
+
 def _low_of_root(document: UrdfDocument, parts: Parts, model: pin.Model, data: pin.Data) -> float:
     """Height of the lowest point of what is fixed to the root link, at least its origin [m]."""
     low = 0.0
@@ -165,6 +186,12 @@ def _low_of_root(document: UrdfDocument, parts: Parts, model: pin.Model, data: p
 def _load_mjcf(
     path: str | Path, base: str, mimic: Mimic, meshes: str, side: SideFile, side_path: Path | None, name: str | None
 ) -> Robot:
+    if side.joints:
+        raise ScenarioError(
+            "`joints` is for URDF; an MJCF file says itself what its joints are",
+            file=side_path,
+            next_step="change the MJCF",
+        )
     found = mjcf_links(path, meshes)
     wanted = side.base or "auto" if base == "auto" else base
     found = with_base(found, wanted)

@@ -16,7 +16,7 @@ __all__ = ["Coupling", "Loop", "led_by_first", "resolve_couplings"]
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loop:
     """Two frames whose relative motion is tied in some directions.
 
@@ -32,8 +32,8 @@ class Loop:
     name: str
     frame_a: str
     frame_b: str
-    placement_a: Array = field(default_factory=placement, compare=False)
-    placement_b: Array = field(default_factory=placement, compare=False)
+    placement_a: Array = field(default_factory=placement)
+    placement_b: Array = field(default_factory=placement)
     directions: tuple[bool, bool, bool, bool, bool, bool] = (True, True, True, True, True, True)
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 
 from surefoot.robot.drives import Drive
 from surefoot.robot.findings import Finding
+from surefoot.robot.mjcf_limits import Range, actuator_force_range, is_lopsided, joint_force_range, safe_limit
 from surefoot.robot.mjcf_names import Names
 from surefoot.robot.mjcf_tree import is_one_axis
 
@@ -37,7 +38,13 @@ def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | 
             continue
         by_joint.setdefault(int(model.actuator_trnid[i, 0]), []).append(i)
         notes += [Finding("note", names.actuators[i], text) for text in _what_is_lost(model, i)]
-    return tuple(_drive(model, names, joint, group) for joint, group in by_joint.items()), notes
+    drives = []
+    for joint, group in by_joint.items():
+        bounds = _torque_range(model, joint, group)
+        drives.append(_drive(model, names, joint, group, safe_limit(bounds)))
+        if is_lopsided(bounds):
+            notes.append(_lopsided_note(names.joints[joint], bounds))
+    return tuple(drives), notes
 
 
 def _why_dropped(model: mujoco.MjModel, i: int) -> str:
@@ -59,12 +66,14 @@ def _what_is_lost(model: mujoco.MjModel, i: int) -> list[str]:
         lost.append("servo law dropped: the drive gives torque")
     if model.actuator_dampingpoly[i].any():
         lost.append("damping that is not linear dropped")
+    if _gear(model, i) < 0.0:
+        lost.append(f"gear {_gear(model, i):g}: the command sign is reversed; the drive's command is along the joint")
     return lost
 
 
-def _drive(model: mujoco.MjModel, names: Names, joint: int, group: list[int]) -> Drive:
+def _drive(model: mujoco.MjModel, names: Names, joint: int, group: list[int], torque_limit: float) -> Drive:
     dof = int(model.jnt_dofadr[joint])
-    gears = [_gear(model, i) for i in group]
+    gears = [abs(_gear(model, i)) for i in group]
     armature = float(model.dof_armature[dof]) + _reflected(model.actuator_armature, group, gears)
     return Drive(
         names.joints[joint],
@@ -72,37 +81,30 @@ def _drive(model: mujoco.MjModel, names: Names, joint: int, group: list[int]) ->
         rotor_inertia=armature / gears[0] ** 2,
         dry_friction=float(model.dof_frictionloss[dof]),
         viscous_friction=float(model.dof_damping[dof]) + _reflected(model.actuator_damping, group, gears),
-        torque_limit=min(sum(gear * _force_limit(model, i) for i, gear in zip(group, gears, strict=True)),
-                         _joint_limit(model, joint)),
-    )  # fmt: skip
+        torque_limit=torque_limit,
+    )
+
+
+def _torque_range(model: mujoco.MjModel, joint: int, group: list[int]) -> Range:
+    """Lowest and highest force of all actuators of a joint together, clamped to what the joint takes."""
+    ranges = np.array([actuator_force_range(model, i, _gear(model, i)) for i in group])
+    low, high = np.clip(ranges.sum(axis=0), *joint_force_range(model, joint))
+    return float(low), float(high)
+
+
+def _lopsided_note(joint: str, bounds: Range) -> Finding:
+    message = (
+        f"torque from {bounds[0]:g} to {bounds[1]:g}: the drive has the smaller one both ways, ±{safe_limit(bounds):g}"
+    )
+    return Finding("note", joint, message)
 
 
 def _gear(model: mujoco.MjModel, i: int) -> float:
-    """|gear| of an actuator on a one-axis joint; 0 where its square vanishes."""
-    gear = abs(float(model.actuator_gear[model.actuator_outadr[i], 0]))
-    return gear if gear > 1e-12 else 0.0
+    """Gear of an actuator on a one-axis joint, with its sign; 0 where its square vanishes."""
+    gear = float(model.actuator_gear[model.actuator_outadr[i], 0])
+    return gear if abs(gear) > 1e-12 else 0.0
 
 
 def _reflected(values: np.ndarray, group: list[int], gears: list[float]) -> float:
     """Sum of gear² · value over the actuators of a joint."""
     return float(sum(gear**2 * values[i] for i, gear in zip(group, gears, strict=True)))
-
-
-def _force_limit(model: mujoco.MjModel, i: int) -> float:
-    """The largest force of an actuator before its gear; infinite where nothing bounds it."""
-    limits = [np.inf]
-    if model.actuator_forcelimited[i]:
-        limits.append(float(np.abs(model.actuator_forcerange[i]).max()))
-    control = int(model.actuator_ctrladr[i])
-    is_plain = (
-        model.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED
-        and model.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_NONE
-        and model.actuator_dyntype[i] == mujoco.mjtDyn.mjDYN_NONE
-    )
-    if is_plain and model.actuator_ctrllimited[control]:
-        limits.append(abs(float(model.actuator_gainprm[i, 0])) * float(np.abs(model.actuator_ctrlrange[control]).max()))
-    return min(limits)
-
-
-def _joint_limit(model: mujoco.MjModel, joint: int) -> float:
-    return float(np.abs(model.jnt_actfrcrange[joint]).max()) if model.jnt_actfrclimited[joint] else np.inf

@@ -23,7 +23,6 @@ MAX_HEIGHTS = 4_000_000  # numbers of one height field
 _MAX_FILES = 500
 _COPIED = ("body", "geom", "site", "joint", "freejoint", "camera", "light", "composite", "flexcomp")
 _NOT_FINITE = re.compile(r"[+-]?(nan(\(.*\))?|inf|infinity)\Z", re.IGNORECASE)
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 # Attributes whose values are names, paths or free text: `nan` may be a name there.
 _TEXT = {
     "actuator", "assetdir", "bind", "body", "body1", "body2", "camera", "childclass", "class", "config",
@@ -133,9 +132,17 @@ def _fault(value: str) -> str:
         return "is empty"
     if any(_NOT_FINITE.match(word) for word in words):
         return "is not finite"
-    if any(_NUMBER.match(word) and math.isinf(float(word)) for word in words):
+    if any(_overflows(word) for word in words):
         return "is too large"
     return ""
+
+
+def _overflows(word: str) -> bool:
+    """Whether a word is a number that no float can hold."""
+    try:
+        return numbers(word) is None and math.isinf(float(word))
+    except ValueError:
+        return False
 
 
 def _check_heights(file: Path, root: Element) -> None:

@@ -11,11 +11,11 @@ from surefoot.errors import FileFormatError, MissingMeshError, ModelError, one_o
 from surefoot.geometry.meshes import MAX_MESH_BYTES
 from surefoot.robot.findings import Finding
 from surefoot.robot.mjcf_guard import MjcfFiles
+from surefoot.robot.urdf_shapes import MESH_MODES
 from surefoot.robot.xml_guard import Element
 
-__all__ = ["MESH_MODES", "drop_missing_meshes"]
+__all__ = ["drop_missing_meshes"]
 
-MESH_MODES = ("warn", "skip", "require")
 _STEP = "put the file there"
 
 

@@ -15,6 +15,7 @@ __all__ = ["ties_of"]
 
 Array = NDArray[np.float64]
 _EQ = mujoco.mjtEq
+_SAME = 1e-6  # a ratio and its inverse are written with some six digits
 _POINT = (True, True, True, False, False, False)
 
 
@@ -25,16 +26,22 @@ def ties_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Loop, ...], tupl
         model: The compiled model.
         names: Its names.
     """
-    loops, couplings, notes = [], [], []
+    loops, notes = [], []
+    couplings: dict[str, Coupling] = {}
     for i in range(model.neq):
         reason = _why_dropped(model, i)
         if reason:
             notes.append(Finding("warning", names.equalities[i], f"equality constraint dropped: {reason}"))
         elif model.eq_type[i] == _EQ.mjEQ_JOINT:
-            couplings.append(_coupling(model, names, i))
+            found = _coupling(model, names, i)
+            same = next((name for name, item in couplings.items() if _say_the_same(item, found)), None)
+            if same is None:
+                couplings[names.equalities[i]] = found
+            else:
+                notes.append(Finding("note", names.equalities[i], f"says the same as `{same}`; merged with it"))
         else:
             loops.append(_loop(model, names, i))
-    return tuple(loops), tuple(couplings), notes
+    return tuple(loops), tuple(couplings.values()), notes
 
 
 def _why_dropped(model: mujoco.MjModel, i: int) -> str:
@@ -59,6 +66,15 @@ def _coupling(model: mujoco.MjModel, names: Names, i: int) -> Coupling:
     shift, ratio = (float(c) for c in model.eq_data[i, :2])
     rest = [float(model.qpos0[model.jnt_qposadr[k]]) for k in (follower, leader)]
     return Coupling(names.joints[follower], names.joints[leader], ratio, rest[0] + shift - ratio * rest[1])
+
+
+def _say_the_same(a: Coupling, b: Coupling) -> bool:
+    """Whether two couplings tie the same two joints in the same way, whichever of the two follows."""
+    if (a.joint, a.source) == (b.source, b.joint):
+        b = Coupling(b.source, b.joint, 1.0 / b.ratio, -b.offset / b.ratio)
+    return (a.joint, a.source) == (b.joint, b.source) and np.allclose(
+        (a.ratio, a.offset), (b.ratio, b.offset), rtol=_SAME, atol=_SAME
+    )
 
 
 def _loop(model: mujoco.MjModel, names: Names, i: int) -> Loop:

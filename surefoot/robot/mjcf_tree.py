@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.robot.links import Geometry, Joint, JointKind, Link, placement
+from surefoot.robot.mjcf_limits import joint_force_range, safe_limit
 from surefoot.robot.mjcf_names import Names, pose, unused
-from surefoot.spatial import so3
+from surefoot.spatial import quaternion, so3
 
 __all__ = ["free_pose", "is_one_axis", "links_of"]
 
@@ -66,9 +67,8 @@ def free_pose(model: mujoco.MjModel, joint: int, qpos: Array) -> Array:
         joint: MuJoCo's index of the joint.
         qpos: (nq,) MuJoCo's configuration.
     """
-    x, y, z, qw, qx, qy, qz = qpos[model.jnt_qposadr[joint] :][:7]
-    values = np.array([x, y, z, qx, qy, qz, qw])
-    values[3:] /= np.linalg.norm(values[3:])
+    values = np.array(qpos[model.jnt_qposadr[joint] :][:7])
+    values[3:] = quaternion.normalise(quaternion.from_wxyz(values[3:]))
     return values
 
 
@@ -120,7 +120,7 @@ def _joint(model: mujoco.MjModel, names: Names, k: int, fixed: Array) -> tuple[J
         axis=axis if kind in ("revolute", "prismatic") else (0.0, 0.0, 1.0),
         lower=float(lower),
         upper=float(upper),
-        effort=float(np.abs(model.jnt_actfrcrange[k]).max()) if model.jnt_actfrclimited[k] else np.inf,
+        effort=safe_limit(joint_force_range(model, k)),
         damping=float(model.dof_damping[dof]),
         friction=float(model.dof_frictionloss[dof]),
         armature=float(model.dof_armature[dof]),

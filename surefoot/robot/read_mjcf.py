@@ -20,20 +20,21 @@ from surefoot.robot.mjcf_compile import compile_mjcf
 from surefoot.robot.mjcf_drives import drives_of
 from surefoot.robot.mjcf_guard import guard_mjcf
 from surefoot.robot.mjcf_home import home_of, root_is_free
-from surefoot.robot.mjcf_names import Names, names_of, pose
+from surefoot.robot.mjcf_limits import is_lopsided, joint_force_range, safe_limit
+from surefoot.robot.mjcf_names import Names, names_of, pose, unused
 from surefoot.robot.mjcf_shapes import shapes_of, world_note
 from surefoot.robot.mjcf_ties import ties_of
 from surefoot.robot.mjcf_tree import links_of
 from surefoot.robot.robot import Robot
+from surefoot.spatial import se3
 
-__all__ = ["BASES", "MjcfRobot", "mjcf_links", "read_mjcf", "with_base"]
+__all__ = ["MjcfRobot", "mjcf_links", "read_mjcf", "with_base"]
 
 Array = NDArray[np.float64]
 _KIND_OF_BASE: dict[str, JointKind] = {"floating": "free", "planar": "planar", "fixed": "fixed"}
-BASES = ("auto", "floating", "planar", "fixed")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MjcfRobot:
     """What an MJCF file says about a robot, before it becomes a model.
 
@@ -49,7 +50,7 @@ class MjcfRobot:
     links: list[Link]
     base: str
     parts: Parts
-    start: Array = field(default_factory=placement, compare=False)
+    start: Array = field(default_factory=placement)
 
 
 def read_mjcf(path: str | Path, base: str = "auto", mimic: Mimic = "coupling", meshes: str = "warn") -> Robot:
@@ -122,24 +123,45 @@ def _robot_of(
 def with_base(found: MjcfRobot, base: str) -> MjcfRobot:
     """The same robot on another base.
 
-    The first link changes its joint: a fixed or planar base starts where the file puts the link.
+    The first link changes its joint. A fixed or planar base starts where the file puts the link; a planar one moves in
+    the world's x–y plane, however the link is turned. A floating base stands at home as the file turns it.
 
     Args:
         found: The robot.
         base: "auto" for its own base, "floating", "planar" or "fixed".
     """
-    if base not in BASES:
-        raise one_of("base", base, BASES)
+    if base not in ("auto", *_KIND_OF_BASE):
+        raise one_of("base", base, ("auto", *_KIND_OF_BASE))
     if base in ("auto", found.base):
         return found
     root = _root(found)
     if root is None:
         raise ModelError(f"`{found.name}` has no first link that could be put on a {base} base")
-    own = found.links[root].joint
-    name = own.name if own is not None and own.kind == "free" else "root_joint"
-    moved = Joint(name, _KIND_OF_BASE[base], placement() if base == "floating" else found.start)
-    links = [replace(item, joint=moved) if i == root else item for i, item in enumerate(found.links)]
-    return replace(found, links=links, base=base, parts=replace(found.parts, home_base=None))
+    links = [*found.links[:root], *_on_base(found, root, base), *found.links[root + 1 :]]
+    home_base = se3.to_pose(found.start).tolist() if base == "floating" and _is_turned(found.start) else None
+    return replace(found, links=links, base=base, parts=replace(found.parts, home_base=home_base))
+
+
+def _on_base(found: MjcfRobot, root: int, base: str) -> list[Link]:
+    """The root link on another base; a link before it carries a planar base where the root is turned."""
+    link = found.links[root]
+    taken = {item.name for item in found.links} | {item.joint.name for item in found.links if item.joint}
+    own = link.joint
+    name = own.name if own is not None and own.kind == "free" else unused("root_joint", taken)
+    if base != "planar" or not _is_turned(found.start):
+        return [replace(link, joint=Joint(name, _KIND_OF_BASE[base], _base_placement(found.start, base)))]
+    carrier = Link(unused(f"{link.name}__base", taken), None, Joint(name, "planar", placement(found.start[:3, 3])))
+    turn = Joint(unused(f"{link.name}__turn", taken), "fixed", placement(rotation=found.start[:3, :3]))
+    return [carrier, replace(link, parent=carrier.name, joint=turn)]
+
+
+def _base_placement(start: Array, base: str) -> Array:
+    """T_world_joint: a floating base has the pose in its coordinates."""
+    return placement() if base == "floating" else start
+
+
+def _is_turned(start: Array) -> bool:
+    return not np.allclose(start[:3, :3], np.eye(3), atol=1e-12)
 
 
 def _root(found: MjcfRobot) -> int | None:
@@ -177,6 +199,9 @@ def _dropped(model: mujoco.MjModel, names: Names) -> list[Finding]:
             out.append(Finding("warning", names.joints[k], "damping that is not linear dropped"))
         if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_BALL and model.jnt_limited[k]:
             out.append(Finding("warning", names.joints[k], "limit of the ball joint dropped"))
+        if is_lopsided(bounds := joint_force_range(model, k)):
+            message = f"actuator force from {bounds[0]:g} to {bounds[1]:g}: its limit is the smaller one both ways"
+            out.append(Finding("note", names.joints[k], f"{message}, ±{safe_limit(bounds):g}"))
     out += [Finding("warning", model.tendon(i).name or f"tendon_{i}", "tendon dropped") for i in range(model.ntendon)]
     out += [Finding("warning", model.flex(i).name or f"flex_{i}", "flex dropped") for i in range(model.nflex)]
     moved = [names.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]

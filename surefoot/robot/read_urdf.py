@@ -10,9 +10,10 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.errors import ModelError
-from surefoot.robot.build import MAX_BODIES, root_joint
+from surefoot.robot.build import MAX_BODIES, build_model, root_joint
 from surefoot.robot.links import Joint, JointKind, Link
 from surefoot.robot.loops import Coupling
+from surefoot.robot.model_drives import UNBOUNDED
 from surefoot.robot.native_stderr import caught_stderr
 from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
 from surefoot.robot.urdf_shapes import origin_of
@@ -61,27 +62,50 @@ def urdf_model(document: UrdfDocument, base: str) -> pin.Model:
     text = clean_urdf(document)
     with caught_stderr() as printed:
         try:
-            model = pin.buildModelFromXML(text) if joint is None else pin.buildModelFromXML(text, joint)
+            root = (joint, _root_name(document)) if joint is not None else ()
+            model = pin.buildModelFromXML(text, *root)
         except (ValueError, RuntimeError) as error:
             raise ModelError(
                 "Pinocchio refuses the model", file=document.file, evidence={"reason": error, "printed": printed}
             ) from error
-    _require_same(document, model, printed)
+    _require_same(document, model, base, printed)
     return model
 
 
-def _require_same(document: UrdfDocument, model: pin.Model, printed: list[str]) -> None:
-    """The model holds every joint and all the mass of the file: nothing was dropped on the way."""
-    moving = [name for name, joint in document.joints.items() if joint.attributes["type"] != "fixed"]
-    lost = [name for name in moving if not model.existJointName(name)]
-    expected = sum(_mass(link) for link in document.links.values())
-    got = sum(inertia.mass for inertia in model.inertias)
-    if lost or not np.isclose(got, expected, rtol=1e-9, atol=1e-12):
+def _root_name(document: UrdfDocument) -> str:
+    """Name of the base joint: one that no joint of the file has."""
+    name = "root_joint"
+    while name in document.joints:
+        name = f"{name}_{document.root}"
+    return name
+
+
+def _require_same(document: UrdfDocument, model: pin.Model, base: str, printed: list[str]) -> None:
+    """The model says what our own reading of the file says, number by number: nothing was dropped on the way."""
+    ours = build_model(document.name, urdf_links(document), base)
+    wrong = [name for name in ours.names if not model.existJointName(name)]
+    for i, name in enumerate(model.names if not wrong else ()):
+        k = ours.getJointId(name) if i else 0
+        same = ours.inertias[k].isApprox(model.inertias[i], 1e-9) and ours.jointPlacements[k].isApprox(
+            model.jointPlacements[i], 1e-9
+        )
+        wrong += [] if same or i == 0 else [str(name)]
+    for key in ("lowerPositionLimit", "upperPositionLimit", "velocityLimit", "effortLimit", "damping"):
+        rows = [j for j in range(1, model.njoints) if not wrong and model.joints[j].nq == 1]
+        wrong += [str(model.names[j]) for j in rows if _joint_number(model, key, j) != _joint_number(ours, key, j)]
+    if wrong:
         raise ModelError(
             "Pinocchio read something else than what stands in the file",
-            evidence={"lost joints": lost[:8], "mass in file": expected, "mass in model": got, "printed": printed[:5]},
+            evidence={"joints": sorted(set(wrong))[:8], "printed": printed[:5]},
             file=document.file,
+            line=document.joints[wrong[0]].line if wrong[0] in document.joints else None,
         )
+
+
+def _joint_number(model: pin.Model, key: str, joint: int) -> float:
+    at = model.joints[joint]
+    value = float(getattr(model, key)[at.idx_q if "Position" in key else at.idx_v])
+    return value if abs(value) < UNBOUNDED else float(np.copysign(np.inf, value))
 
 
 def _mass(link: Element) -> float:
@@ -91,7 +115,7 @@ def _mass(link: Element) -> float:
 
 
 def clean_urdf(document: UrdfDocument) -> str:
-    """The URDF reduced to what a model needs (no shapes, no extensions), numbers letter by letter as in the file."""
+    """The URDF reduced to what a model needs (no shapes, no extensions), numbers written so that all readers agree."""
     parts = [f"<robot name={quoteattr(document.name)}>"]
     for name, link in document.links.items():
         inertial = link.first("inertial")
@@ -108,8 +132,16 @@ def clean_urdf(document: UrdfDocument) -> str:
 
 
 def _copy(element: Element) -> str:
-    attributes = "".join(f" {key}={quoteattr(value)}" for key, value in element.attributes.items())
+    is_name = element.tag in ("parent", "child")
+    values = {key: value if is_name else _plain(value) for key, value in element.attributes.items()}
+    attributes = "".join(f" {key}={quoteattr(value)}" for key, value in values.items())
     return f"<{element.tag}{attributes}>{''.join(_copy(child) for child in element.children)}</{element.tag}>"
+
+
+def _plain(value: str) -> str:
+    """Numbers in the shortest form that reads back to the same doubles; other texts as they are."""
+    values = numbers(value) if value.strip() else None
+    return value if values is None else " ".join(repr(x) for x in values)
 
 
 def urdf_couplings(document: UrdfDocument) -> tuple[Coupling, ...]:

@@ -28,9 +28,9 @@ __all__ = ["Limits", "Robot"]
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Limits:
-    """Bounds, infinite where there is none.
+    """Bounds, infinite where there is none; ±1.01 for entries of unit vectors (quaternions, cos and sin).
 
     Args:
         lower: (nq,) position [rad] or [m].
@@ -45,7 +45,7 @@ class Limits:
     effort: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Robot:
     """A robot, frozen: made by `surefoot.load` or `Robot.from_tree`.
 
@@ -59,7 +59,7 @@ class Robot:
         base: "floating", "planar" or "fixed".
         limits: Bounds on q, v and torques.
         neutral: (nq,) the configuration of zero joint positions.
-        home: (nq,) a standing or resting posture, feet on z = 0.
+        home: (nq,) a standing or resting posture; a floating robot has its feet on z = 0.
         contacts: Contact surfaces by name.
         drives: Motors and gears, in the order of the commands u.
         loops: Closed chains.
@@ -72,12 +72,12 @@ class Robot:
     """
 
     name: str
-    model: pin.Model = field(compare=False, repr=False)
-    tree: Tree = field(compare=False, repr=False)
+    model: pin.Model = field(repr=False)
+    tree: Tree = field(repr=False)
     base: str
-    limits: Limits = field(compare=False, repr=False)
-    neutral: Array = field(compare=False, repr=False)
-    home: Array = field(compare=False, repr=False)
+    limits: Limits = field(repr=False)
+    neutral: Array = field(repr=False)
+    home: Array = field(repr=False)
     contacts: Mapping[str, ContactSurface] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     drives: tuple[Drive, ...] = field(default=(), repr=False)
     loops: tuple[Loop, ...] = field(default=(), repr=False)
@@ -115,7 +115,10 @@ class Robot:
         """
         from surefoot.robot.dh import dh_links
 
-        return cls.from_tree(name, dh_links(rows), base, **extras)
+        links = dh_links(rows)
+        if base != "fixed":  # the table hangs on a link of its own, which the base carries
+            links = [Link("base"), *(replace(link, parent=link.parent or "base") for link in links)]
+        return cls.from_tree(name, links, base, **extras)
 
     @property
     def nq(self) -> int:
@@ -134,7 +137,7 @@ class Robot:
 
     @cached_property
     def mass(self) -> float:
-        """Total mass [kg]."""
+        """Mass of all moving bodies [kg]; what is fixed to the world does not count."""
         return float(self.tree.masses.sum())
 
     @property
@@ -201,7 +204,7 @@ class Robot:
 
         Args:
             positions: One-axis joints: position [rad] or [m].
-            base: The first entries of q (7 for a floating, 4 for a planar base); neutral if left out.
+            base: Entries of the base joint (7 for a floating, 4 for a planar base); neutral if left out.
         """
         q = np.array(self.neutral)
         for name, value in positions.items():
@@ -211,9 +214,16 @@ class Robot:
                 raise ShapeError(f"joint `{name}` is {kind}; one number does not place it")
             q[start : start + self.tree.nq_of(i)] = [np.cos(value), np.sin(value)] if kind == "continuous" else [value]
         if base is not None:
-            values = np.asarray(base, dtype=float)
-            q[: len(values)] = values
+            q[self._base_entries(base)] = np.asarray(base, dtype=float)
         return q
+
+    def _base_entries(self, base: ArrayLike) -> slice:
+        """Where the numbers of a base pose go in q."""
+        size = 0 if self.base_joint is None else self.tree.nq_of(self.base_joint)
+        if np.shape(base) != (size,):
+            raise ShapeError(f"base has shape {np.shape(base)}, `{self.name}` ({self.base}) needs ({size},)")
+        start = 0 if self.base_joint is None else int(self.tree.q_index[self.base_joint])
+        return slice(start, start + size)
 
     def placements(self, q: ArrayLike) -> dict[str, Array]:
         """T_world_frame (4, 4) of every frame, by name.

@@ -84,7 +84,7 @@ class ContactTable(StrictModel):
 class DriveTable(StrictModel):
     """A drive; what is left out is taken from the robot file."""
 
-    gear_ratio: float | None = None
+    gear_ratio: float | None = Field(default=None, gt=0.0)
     rotor_inertia: float | None = Field(default=None, ge=0.0)
     gear: Literal["rigid", "elastic"] | None = None
     stiffness: float | None = Field(default=None, ge=0.0)
@@ -191,7 +191,7 @@ def merged(parts: Parts, side: SideFile, file: str | Path) -> Parts:
         loops=tuple(loops.values()),
         collisions=(*(g for g in parts.collisions if g.link not in replaced), *volumes),
         home=side.home.joints if side.home else parts.home,
-        home_base=side.home.base if side.home and side.home.base else parts.home_base,
+        home_base=side.home.base if side.home else parts.home_base,
         adjust_drives=partial(_adjust_drives, side, file),
     )
 
@@ -200,14 +200,21 @@ def _adjust_drives(
     side: SideFile, file: str | Path, drives: tuple[Drive, ...], joint_names: Sequence[str]
 ) -> tuple[Drive, ...]:
     """The drives with what the side file says of them; passive joints have none."""
-    by_joint = {drive.joint: drive for drive in drives if drive.joint not in side.passive}
     for name in (*side.passive, *side.drives):
         if name not in joint_names:
             raise one_of("joint", name, joint_names).with_place(file)
-    for name, table in side.drives.items():
-        given = {key: value for key, value in table.model_dump().items() if value is not None}
-        by_joint[name] = replace(by_joint.get(name, Drive(name)), **given)
-    return tuple(by_joint[name] for name in joint_names if name in by_joint)
+    by_joint = {drive.joint: drive for drive in drives if drive.joint not in side.passive}
+    for name in sorted(side.drives, key=list(joint_names).index):  # new ones come after those of the robot file
+        by_joint[name] = _changed_drive(by_joint.get(name, Drive(name)), side.drives[name])
+    return tuple(by_joint.values())
+
+
+def _changed_drive(drive: Drive, table: DriveTable) -> Drive:
+    """The drive with what the table gives; a gear ratio alone keeps the inertia at the joint."""
+    given = {key: value for key, value in table.model_dump().items() if value is not None}
+    if table.gear_ratio is not None and table.rotor_inertia is None:
+        given["rotor_inertia"] = drive.rotor_inertia * (drive.gear_ratio / table.gear_ratio) ** 2
+    return replace(drive, **given)
 
 
 def _pose(position: Vector, rpy: Vector) -> NDArray[np.float64]:

@@ -48,7 +48,7 @@ _KIND_OF_PINOCCHIO = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tree:
     """n bodies, each with the joint that moves it. All arrays are read-only; units are SI.
 

@@ -15,7 +15,7 @@ __all__ = ["MAX_BYTES", "Element", "numbers", "parse_xml", "read_bytes"]
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 4000
 MAX_ELEMENTS = 400_000
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 
 
 @dataclass
