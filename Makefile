@@ -38,7 +38,8 @@ $(STAMP): requirements.lock pyproject.toml
 	@echo "creating $(VENV) with $(PYTHON) and installing the locked packages (once)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--config-settings editable_mode=compat -e .
 	@$(BIN)/python scripts/link_openmp.py
 	@touch $(STAMP)
 

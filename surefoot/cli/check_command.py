@@ -50,7 +50,8 @@ def check_command(robot: str, base: str, mimic: str, html: Path | None, as_json:
         from surefoot.report import write_robot_page
 
         write_robot_page(html, inspection)
-        print(html)
+        if not as_json:
+            print(html)
     return 0 if inspection.sound else 1
 
 

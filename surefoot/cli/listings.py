@@ -38,7 +38,14 @@ def _print(heading: str, rows: dict[str, str], as_json: bool) -> None:
     page_console().print(table)
 
 
+class _Console(Console):
+    """A console that leaves a closed pipe to the border of the command line."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def page_console() -> Console:
     """A console that cuts nothing off: as wide as the terminal, or 200 columns into a file or pipe."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=200)
+    console = _Console(highlight=False, emoji=False)
+    return console if console.is_terminal else _Console(highlight=False, emoji=False, width=200)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,11 +12,9 @@ import typer
 
 from surefoot.errors import SurefootError, one_of
 
-__all__ = ["app", "check", "convert", "doctor", "list_", "main", "robots", "run"]
+__all__ = ["app", "check", "convert", "doctor", "list_", "main", "options", "robots", "run"]
 
 app = typer.Typer(
-    help="Describe a robot, load it, check it, and prove it in physics.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -25,6 +24,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for other program
 RobotName = Annotated[
     str, typer.Argument(metavar="ROBOT", help="A name of the zoo (`surefoot robots`) or a URDF or MJCF file.")
 ]
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> int:
+    """Describe a robot, load it, check it, and prove it in physics."""
+    if version:
+        from surefoot import __version__
+
+        print(__version__)
+        raise typer.Exit(0)
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit(2)
+    return 0
 
 
 @app.command()
@@ -39,12 +55,11 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. simulation.duration=2."),
     ] = None,
-    json: Json = False,
 ) -> int:
     """Run a scenario and write its folder; the last line printed is its path."""
     from surefoot.cli.run_command import run_command
 
-    return run_command(scenario, robot, out, seed, set_ or [], json)
+    return run_command(scenario, robot, out, seed, set_ or [])
 
 
 @app.command(name="list")
@@ -112,6 +127,9 @@ def main(arguments: list[str] | None = None) -> None:
     Args:
         arguments: The words after `surefoot`; None for those of the process.
     """
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a killed run keeps what it has, like an interrupted one
     sys.exit(_status(arguments))
 
 
@@ -123,16 +141,15 @@ def _status(arguments: list[str] | None) -> int:
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except typer.Exit as leave:
-        return leave.exit_code
+        return _interrupted() if leave.exit_code == 130 else leave.exit_code
     except typer.TyperException as error:
         return _usage(error)
     except SurefootError as error:
         print(f"surefoot: {error}", file=sys.stderr)
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        print("surefoot: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
+        return _interrupted()
+    except BrokenPipeError:  # the reader went away: nobody is left to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -140,6 +157,11 @@ def _status(arguments: list[str] | None) -> int:
         return 2
     except Exception as error:  # noqa: BLE001 - the outermost border: a bug must end as status 3
         return _internal(error)
+
+
+def _interrupted() -> int:
+    print("surefoot: interrupted", file=sys.stderr)
+    return 130
 
 
 def _usage(error: typer.TyperException) -> int:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+if TYPE_CHECKING:
+    from surefoot.scenario import RunResult
+
 __all__ = ["run_command"]
 
+_REMARKS = {
+    "lifted": "inertia lifted to what physics accepts",
+    "locked": "joints locked, as they move no mass",
+    "notes": "note",
+}
 
-def run_command(
-    scenario: str, robot: str | None, out: Path | None, seed: int | None, overrides: list[str], as_json: bool
-) -> int:
+
+def run_command(scenario: str, robot: str | None, out: Path | None, seed: int | None, overrides: list[str]) -> int:
     """Run a scenario; the last line printed is the path of its folder.
 
     Args:
@@ -24,13 +30,27 @@ def run_command(
         out: Folder, or None for the default.
         seed: Seed, or None for the scenario's.
         overrides: `key=value` texts.
-        as_json: Print the metrics as JSON before the path.
 
     Returns:
         0 if it passed, 1 if the robot fell or did not finish.
     """
-    from surefoot.scenario import run_scenario
+    from surefoot.scenario import RunInterrupted, run_scenario
 
+    try:
+        with _progress() as bar:
+            task = bar.add_task("simulating", total=1.0)
+            result = run_scenario(
+                scenario, robot=robot, out=out, seed=seed, overrides=overrides,
+                progress=lambda share: bar.update(task, completed=share),
+            )  # fmt: skip
+    except RunInterrupted as stop:
+        _print(stop.result)
+        raise
+    _print(result)
+    return 0 if result.passed else 1
+
+
+def _progress() -> Progress:
     console = Console(file=sys.stderr)
     columns = (
         TextColumn("{task.description}"),
@@ -38,30 +58,33 @@ def run_command(
         TextColumn("{task.percentage:3.0f} %"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("simulating", total=1.0)
-        result = run_scenario(
-            scenario, robot=robot, out=out, seed=seed, overrides=overrides,
-            progress=lambda share: bar.update(task, completed=share),
-        )  # fmt: skip
-    print(json.dumps(result.metrics, indent=1) if as_json else _summary(result.metrics))
-    print(result.path)
-    return 0 if result.passed else 1
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _print(result: RunResult) -> None:
+    """The summary, and the folder alone on the last line."""
+    print(_summary(result.metrics))
+    print(result.path, flush=True)
 
 
 def _summary(metrics: dict[str, Any]) -> str:
     """The run in a few lines."""
     m = metrics
-    verdict = f"FELL at {m['fall_time_s']:.2f} s" if m["fallen"] else "stood" if m["completed"] else "stopped early"
     rows = [
-        f"{m['scenario']} · {m['robot']} · seed {m['seed']} · {m['duration_s']:.2f} s simulated: {verdict}",
+        f"{m['scenario']} · {m['robot']} · seed {m['seed']} · {m['duration_s']:.2f} s simulated: {m['verdict']}",
         _row("foot slip", metrics["slip_m"], "m"),
         _row("highest torque / limit", metrics["max_torque_ratio"], ""),
         _row("joint tracking error (rms)", metrics["tracking_rms"], "rad"),
         _row("energy residual", metrics["energy_residual_j"], "J"),
         _row("momentum residual", metrics["momentum_residual"], "kg m/s"),
     ]
+    rows += [_list(what, m.get(key, [])) for key, what in _REMARKS.items() if m.get(key)]
     return "\n".join(rows)
+
+
+def _list(what: str, items: list[str]) -> str:
+    more = f" and {len(items) - 4} more" if len(items) > 4 else ""
+    return f"  {what}: {'; '.join(items[:4])}{more}"
 
 
 def _row(name: str, value: float | None, unit: str) -> str:

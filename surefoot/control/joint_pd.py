@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.control.joint_gains import moved_inertia
@@ -17,6 +18,7 @@ Array = NDArray[np.float64]
 BANDWIDTH = 12.0
 """Natural frequency of a joint with the inertia that it moves [rad/s]."""
 DAMPING_RATIO = 0.7
+_NO_WEIGHT = 1e-9  # [m/s²]
 
 
 class JointPd:
@@ -37,7 +39,7 @@ class JointPd:
         damping_ratio: ζ of damping that is left out.
 
     Raises:
-        NotSupportedError: A floating robot has no contact to stand on, or a driven joint has several axes.
+        NotSupportedError: A robot that could fall has no contact to stand on, or a driven joint has several axes.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class JointPd:
         self.robot = robot
         self.q_ref = robot.checked_q(robot.home if q_ref is None else q_ref)
         contacts = standing_contacts(robot, self.q_ref)
-        _require_footing(robot, contacts)
+        _require_footing(robot, self.q_ref, contacts)
         self._static = StaticBalance(robot, contacts)
         self._limits = np.array([limit for _, limit in _driven_axes(robot)])
         inertia = moved_inertia(robot, self.q_ref, contacts)
@@ -104,9 +106,11 @@ def _positions(robot: Robot, q: Array) -> Array:
     return np.array([by_name[joint] for joint, _ in _driven_axes(robot)])
 
 
-def _require_footing(robot: Robot, contacts: tuple[str, ...]) -> None:
-    if robot.base == "floating" and not contacts:
+def _require_footing(robot: Robot, q: Array, contacts: tuple[str, ...]) -> None:
+    """Refuse a robot whose weight acts along its base joint and that has nothing to stand on."""
+    weight = np.array(pin.computeGeneralizedGravity(robot.model, robot.model.createData(), q))[robot.base_rows]
+    if not contacts and np.abs(weight).max(initial=0.0) > _NO_WEIGHT * robot.mass:
         raise NotSupportedError(
-            f"`{robot.name}` floats and has no contact surface to stand on",
+            f"`{robot.name}` has a {robot.base} base and no contact surface to stand on",
             next_step='add [[contacts]] to its side file, or load it with base="fixed"',
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +22,8 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
             temporary.write_bytes(content)
 
     Leaving the block without an error flushes the bytes to disk and renames; with an error the temporary file is
-    removed and what was at `path` stays as it was. A link is followed; the file it names is replaced.
+    removed and what was at `path` stays as it was. A link is followed; the file it names is replaced, and the new one
+    has its permissions.
 
     Args:
         path: Where the file shall be.
@@ -34,11 +36,14 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     _require_replaceable(target)
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
         yield temporary
         _flush(temporary)
+        if mode is not None:
+            os.chmod(temporary, mode)
         os.replace(temporary, target)
         _flush(target.parent)
     except OSError as error:

@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError, one_of
 from surefoot.motion.checks import Array, finite_array
-from surefoot.motion.exchange_blocks import Block, Part, base_joint, decode, encode, layout_blocks
+from surefoot.motion.exchange_blocks import Block, Part, decode, encode, layout_blocks
 from surefoot.motion.exchange_joints import Label, unit_length
 from surefoot.motion.exchange_ros import BaseVelocity, from_ros, to_ros
+from surefoot.motion.manifold import joint_kinds, require_unit_length
 from surefoot.robot import Robot
 
 __all__ = [
@@ -143,7 +144,7 @@ def column_names(
     """
     named = "csv" if layout == "ros" else layout
     blocks = layout_blocks(robot, named, joints)
-    base = base_joint(robot.tree) if named == "csv" else None
+    base = robot.base_joint if named == "csv" else None
 
     def listed(what: str) -> tuple[Label, ...]:
         return tuple(
@@ -164,12 +165,7 @@ def checked_series(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> tu
         v: (n, nv) or None.
     """
     rows = finite_array(q, (None, robot.nq), "q")
-    for block in layout_blocks(robot, "pinocchio"):
-        if block.format.unit is not None:
-            part = rows[:, block.q][:, block.format.unit]
-            if (np.abs(np.linalg.norm(part, axis=1) - 1.0) > 1e-6).any():
-                unit_length(rows[:, block.q], block.format.unit, block.name)
-                raise ShapeError(f"q of joint `{block.name}` is not of unit length to 1e-6", next_step="normalise it")
+    require_unit_length(rows, robot.joint_names, joint_kinds(robot))
     return rows, None if v is None else finite_array(v, (len(rows), robot.nv), "v")
 
 

@@ -11,8 +11,9 @@ from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError, one
 from surefoot.motion.checks import Array
 from surefoot.motion.exchange_joints import FORMATS, JointFormat, in_placement, unit_length
 from surefoot.robot import Robot, Tree
+from surefoot.spatial import se3
 
-__all__ = ["Block", "Part", "base_joint", "decode", "encode", "joint_order", "layout_blocks"]
+__all__ = ["Block", "Part", "decode", "encode", "joint_order", "layout_blocks"]
 
 Part = tuple[Array, Array | None]
 """Positions (n, ·) and velocities (n, ·) of one joint in a layout."""
@@ -51,12 +52,6 @@ class Block:
         return self.ratio is not None
 
 
-def base_joint(tree: Tree) -> int | None:
-    """Index of the joint that carries the whole robot: the first free or planar one on the world."""
-    on_world = [i for i in range(tree.n) if tree.parents[i] < 0 and tree.kinds[i] in ("free", "planar")]
-    return on_world[0] if on_world else None
-
-
 def joint_order(robot: Robot, joints: Iterable[str] | None) -> list[int]:
     """Tree indices in the order of the names.
 
@@ -73,7 +68,7 @@ def joint_order(robot: Robot, joints: Iterable[str] | None) -> list[int]:
         return list(range(tree.n))
     names = [str(name) for name in joints]
     order = [robot.joint_index(name) for name in names]
-    base = base_joint(tree)
+    base = robot.base_joint
     if base is not None and base not in order:
         order.insert(0, base)
     missing = [tree.joint_names[i] for i in range(tree.n) if i not in order and tree.mimic_source[i] < 0]
@@ -174,18 +169,11 @@ def decode(robot: Robot, blocks: Sequence[Block], parts: Sequence[Part]) -> tupl
         here = block.format.from_position(unit_length(position, block.format.unit, block.name))
         if v is not None and velocity is not None:
             v[:, block.v] = block.format.from_velocity(here, velocity)
-        q[:, block.q] = here if block.placement is None else in_placement(_inverse(block.placement), here)
+        q[:, block.q] = here if block.placement is None else in_placement(se3.inverse(block.placement), here)
     for block, part in zip(blocks, parts, strict=True):
         if block.is_follower:
             _check_follower(block, part, q, v)
     return q, v
-
-
-def _inverse(T: Array) -> Array:
-    out = np.eye(4)
-    out[:3, :3] = T[:3, :3].T
-    out[:3, 3] = -T[:3, :3].T @ T[:3, 3]
-    return out
 
 
 def _check_follower(block: Block, part: Part, q: Array, v: Array | None) -> None:

@@ -32,6 +32,7 @@ Label = tuple[str, str]
 _FLAT_TOLERANCE = 1e-6
 _UNIT_TOLERANCE = 1e-3
 _EXACT = 1e-12
+_TO_WXYZ, _FROM_WXYZ = quaternion.to_wxyz(np.arange(4)), quaternion.from_wxyz(np.arange(4))
 
 
 def _same(numbers: Array) -> Array:
@@ -137,11 +138,11 @@ def _planar_from_parent(q: Array, v: Array) -> Array:
 
 
 def _to_wxyz(q: Array) -> Array:
-    return q[:, [3, 0, 1, 2]]
+    return q[:, _TO_WXYZ]
 
 
 def _from_wxyz(q: Array) -> Array:
-    return q[:, [1, 2, 3, 0]]
+    return q[:, _FROM_WXYZ]
 
 
 def _mujoco_free_position(q: Array) -> Array:

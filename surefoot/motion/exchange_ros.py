@@ -13,9 +13,10 @@ import numpy as np
 
 from surefoot.errors import ShapeError, UnknownNameError, one_of
 from surefoot.motion.checks import Array, finite_array
-from surefoot.motion.exchange_blocks import Block, Part, base_joint, decode, encode, layout_blocks
+from surefoot.motion.exchange_blocks import Block, Part, decode, encode, layout_blocks
 from surefoot.motion.exchange_joints import in_placement, rotate, rotate_back
 from surefoot.robot import Robot
+from surefoot.spatial import se3
 
 __all__ = ["BASE_VELOCITIES", "ROS_KEYS", "BaseVelocity", "from_ros", "to_ros"]
 
@@ -86,7 +87,7 @@ def _check_frame(base_velocity: str) -> None:
 
 def _sorted_by_message(robot: Robot, blocks: Sequence[Block]) -> tuple[Block | None, list[Block], list[Block]]:
     """Base, one-axis joints, other joints."""
-    base = base_joint(robot.tree)
+    base = robot.base_joint
     rest = [b for b in blocks if b.joint != base]
     single = [b for b in rest if len(b.format.position) == 1]
     return next((b for b in blocks if b.joint == base), None), single, [b for b in rest if b not in single]
@@ -134,7 +135,7 @@ def _in_world(robot: Robot, base: Block, pose: Array, back: bool = False) -> Arr
     T = robot.tree.placements[base.joint]
     if np.array_equal(T, np.eye(4)):
         return pose
-    return in_placement(np.linalg.inv(T) if back else T, pose)
+    return in_placement(se3.inverse(T) if back else T, pose)
 
 
 def _multi_fields(multi: list[Block], parts: list[Part]) -> dict[str, Any]:
@@ -167,7 +168,7 @@ def _named_order(robot: Robot, data: Mapping[str, Any], joints: Sequence[str] | 
     """Names as the message lists them; from `joints` where it lists none."""
     if joints is not None and "joint_names" in data:
         raise ShapeError("joint names are given twice: in the data (`joint_names`) and as `joints`")
-    base = base_joint(robot.tree)
+    base = robot.base_joint
     if joints is None and "joint_names" not in data:
         return [name for i, name in enumerate(robot.joint_names) if i != base]
     names = [str(name) for name in (joints if joints is not None else data["joint_names"])]

@@ -7,7 +7,10 @@ import pinocchio as pin
 
 from surefoot.motion.checks import Array
 
-__all__ = ["bracket", "configuration_between", "linear"]
+__all__ = ["Place", "bracket", "configuration_between", "linear", "linear_at", "place_of"]
+
+Place = tuple[int, int, float]
+"""Rows before and after a time, and its share s of the way between them, 0…1."""
 
 
 def bracket(time: Array, t: Array) -> tuple[np.ndarray, Array]:
@@ -29,6 +32,29 @@ def linear(values: Array, k: np.ndarray, s: Array) -> Array:
         return values[k]
     share = s.reshape(-1, *([1] * (values.ndim - 1)))
     return np.where(share == 1.0, values[k + 1], (1.0 - share) * values[k] + share * values[k + 1])
+
+
+def place_of(time: Array, t: float) -> Place:
+    """Where one time lies among the samples, as `bracket` has it for many.
+
+    Args:
+        time: (n,) increasing [s].
+        t: Inside of it [s].
+    """
+    if len(time) == 1:
+        return 0, 0, 0.0
+    k = min(max(int(time.searchsorted(t, side="right")) - 1, 0), len(time) - 2)
+    return k, k + 1, float((t - time[k]) / (time[k + 1] - time[k]))
+
+
+def linear_at(values: Array, place: Place) -> Array:
+    """One row between rows, read-only; exact at the samples."""
+    before, after, s = place
+    if s in (0.0, 1.0):
+        return values[before if s == 0.0 else after]
+    out: Array = (1.0 - s) * values[before] + s * values[after]
+    out.setflags(write=False)
+    return out
 
 
 def configuration_between(

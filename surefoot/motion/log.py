@@ -14,7 +14,30 @@ from numpy.typing import ArrayLike
 from surefoot.errors import ShapeError, one_of
 from surefoot.motion.checks import Array, increasing_times
 
-__all__ = ["Column", "Log", "LogWriter"]
+__all__ = ["Column", "Log", "LogWriter", "entry_names"]
+
+
+def entry_names(name: str, size: int | None) -> list[str]:
+    """Names of the single series of a quantity in a flat table.
+
+    Args:
+        name: Of the quantity.
+        size: None for data (n,), called `name`; k for data (n, k), called `name[0]`, `name[1]`, ….
+    """
+    return [name] if size is None else [f"{name}[{i}]" for i in range(size)]
+
+
+def _require_distinct(sizes: Mapping[str, int | None]) -> None:
+    """Refuse columns whose entries have the same name in a flat table, such as `x` (n, 2) and `x[0]` (n,)."""
+    owner: dict[str, str] = {}
+    for name, size in sizes.items():
+        for entry in entry_names(name, size):
+            if entry in owner:
+                raise ShapeError(
+                    f"columns `{owner[entry]}` and `{name}` of the log both have an entry `{entry}`",
+                    next_step="rename one of them",
+                )
+            owner[entry] = name
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +60,17 @@ class Column:
             raise ShapeError(f"column `{self.name}` has shape {data.shape}, expected (n,) or (n, k)")
         data.setflags(write=False)
         object.__setattr__(self, "data", data)
+
+    @property
+    def size(self) -> int | None:
+        """Entries per tick; None for data (n,)."""
+        return None if self.data.ndim == 1 else self.data.shape[1]
+
+    @property
+    def entries(self) -> dict[str, Array]:
+        """The single series (n,) by their `entry_names`."""
+        series = [self.data] if self.size is None else self.data.T
+        return dict(zip(entry_names(self.name, self.size), series, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +96,7 @@ class Log:
             if name != column.name or len(column.data) != len(self.time):
                 lengths = {"length": len(column.data), "length of time": len(self.time)}
                 raise ShapeError(f"column `{name}` does not fit", evidence={"name": column.name, **lengths})
+        _require_distinct({column.name: column.size for column in self.columns.values()})
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 
@@ -126,6 +161,7 @@ class LogWriter:
         for name in sizes or {}:
             if name not in self._units:
                 raise one_of("column", name, self._units)
+        _require_distinct({name: (sizes or {}).get(name) for name in self._units})
         self._shapes = {name: (sizes[name],) if sizes and name in sizes else () for name in self._units}
         self._data = {name: np.empty((max(1, capacity), *shape)) for name, shape in self._shapes.items()}
         self._count = 0

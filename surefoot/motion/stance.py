@@ -195,11 +195,34 @@ class ContactSchedule:
         """All times later by `by` [s]."""
         return ContactSchedule(tuple(replace(p, start=p.start + by, end=p.end + by) for p in self.phases))
 
-    def time_scaled(self, factor: float) -> ContactSchedule:
-        """Slower by `factor`, from the same start: t' = start + factor (t − start)."""
+    def time_scaled(self, factor: float, about: float | None = None) -> ContactSchedule:
+        """Slower by `factor`: t' = about + factor (t − about).
+
+        Args:
+            factor: New duration over old one.
+            about: The time that stays [s]; None for the start.
+        """
         factor = number(factor, "time factor", positive=True)
-        scale = [self.start + factor * (t - self.start) for t in (*(p.start for p in self.phases), self.end)]
+        fixed = self.start if about is None else about
+        scale = [fixed + factor * (t - fixed) for t in (*(p.start for p in self.phases), self.end)]
         return ContactSchedule.of([p.stance for p in self.phases], scale)
+
+    def covers(self, start: float, end: float) -> bool:
+        """Whether something is said about every time from `start` to `end` [s], to 1e-9 s."""
+        return self.start - _TIME_TOLERANCE <= start and end <= self.end + _TIME_TOLERANCE
+
+    def clipped(self, start: float, end: float) -> ContactSchedule:
+        """What it says from `start` to `end` [s], start < end, which it must cover; slivers up to 1e-9 s are left out.
+
+        Raises:
+            ShapeError: The times are not inside the schedule.
+        """
+        if not self.covers(start, end):
+            raise ShapeError(f"{start} … {end} s is not inside the contact schedule ({self.start} … {self.end} s)")
+        inside = [p for p in self.phases if min(p.end, end) - max(p.start, start) > _TIME_TOLERANCE]
+        switches = [p.start for p in inside[1:]]
+        stances = [p.stance for p in inside] or [self.at(start)]
+        return ContactSchedule.of(stances, [start, *switches, end])
 
     def concatenate(self, other: ContactSchedule) -> ContactSchedule:
         """This one, then `other`, moved in time so that it begins where this one ends."""

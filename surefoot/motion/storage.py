@@ -18,7 +18,7 @@ import numpy as np
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, SurefootError
 from surefoot.motion.checks import Array
 from surefoot.motion.exchange import column_names
-from surefoot.motion.log import Column, Log
+from surefoot.motion.log import Column, Log, entry_names
 from surefoot.motion.npz import read_npz, write_npz
 from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.tables import read_parquet, write_csv, write_parquet
@@ -137,13 +137,7 @@ def export_csv(path: str | Path, item: Trajectory | Log, robot: Robot | None = N
 
 
 def _log_columns(log: Log) -> dict[str, Array]:
-    out = {}
-    for column in log:
-        if column.data.ndim == 1:
-            out[f"{column.name} [{column.unit}]"] = column.data
-        else:
-            out |= {f"{column.name}[{k}] [{column.unit}]": x for k, x in enumerate(column.data.T)}
-    return out
+    return {f"{name} [{column.unit}]": series for column in log for name, series in column.entries.items()}
 
 
 def _trajectory_columns(trajectory: Trajectory, robot: Robot) -> dict[str, Array]:
@@ -181,7 +175,8 @@ def _write(path: str | Path, bundle: _Bundle) -> None:
     sizes = {name: None if x.ndim == 1 else x.shape[1] for name, x in bundle.arrays.items()}
     columns: dict[str, Array] = {}
     for name, values in bundle.arrays.items():
-        columns |= {name: values} if values.ndim == 1 else {f"{name}[{k}]": x for k, x in enumerate(values.T)}
+        series = [values] if values.ndim == 1 else values.T
+        columns |= dict(zip(entry_names(name, sizes[name]), series, strict=True))
     texts = {"surefoot.format": bundle.format, "surefoot.facts": facts, "surefoot.sizes": json.dumps(sizes)}
     write_parquet(path, columns, texts)
 
@@ -207,8 +202,8 @@ def _joined(path: str | Path, columns: Mapping[str, Array], text: str, wanted: s
     out = {}
     try:
         for name, k in _json(path, text, wanted).items():
-            parts = [columns[f"{name}[{i}]"] for i in range(k or 0)]
-            out[name] = columns[name] if k is None else np.column_stack(parts) if parts else np.zeros((n, 0))
+            parts = [columns[entry] for entry in entry_names(name, k)]
+            out[name] = parts[0] if k is None else np.column_stack(parts) if parts else np.zeros((n, 0))
     except (KeyError, TypeError) as error:
         raise _contradiction(path, wanted, error) from error
     return out

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion.checks import Array, finite_array, increasing_times, number
-from surefoot.motion.exchange import checked_series
-from surefoot.motion.interpolation import bracket, configuration_between, linear
-from surefoot.motion.manifold import joint_kinds, manifold
+from surefoot.motion.interpolation import Place, bracket, configuration_between, linear, linear_at, place_of
+from surefoot.motion.manifold import joint_kinds, manifold, require_unit_length
 from surefoot.motion.mirror import mirror_of
 from surefoot.motion.side_names import side_pairs
 from surefoot.motion.stance import ContactSchedule
@@ -68,13 +67,13 @@ class Trajectory:
         joints: Names of its joints, in the order of q.
         kinds: Kinds of its joints (`manifold.joint_kinds`), which say how to interpolate.
         time: (n,) increasing [s].
-        q: (n, nq) Pinocchio's layout.
+        q: (n, nq) Pinocchio's layout, quaternions of unit length to 1e-6.
         v: (n, nv), or None.
         a: (n, nv), or None.
         tau: (n, nu) at the driven degrees of freedom [N m] or [N], or None.
         wrenches: Contact → (n, 6): on the robot, in the contact frame, linear first [N], [N m].
         references: Name → (n, k): whatever a planner wants to hand on.
-        schedule: Which contacts hold when; None where nobody said.
+        schedule: Which contacts hold when, from the first time to the last or longer; None where nobody said.
     """
 
     robot: str
@@ -90,15 +89,16 @@ class Trajectory:
     schedule: ContactSchedule | None = None
 
     def __post_init__(self) -> None:
-        n = len(increasing_times(self.time))
         set_field = object.__setattr__
         set_field(self, "joints", tuple(str(name) for name in self.joints))
         set_field(self, "time", increasing_times(self.time))
+        n = len(self.time)
         set_field(self, "kinds", tuple(str(kind) for kind in self.kinds))
         if len(self.kinds) != len(self.joints):
             raise ShapeError(f"{len(self.joints)} joints have {len(self.kinds)} kinds")
         model = manifold(self.kinds)
         set_field(self, "q", finite_array(self.q, (n, model.nq), "q"))
+        require_unit_length(self.q, self.joints, self.kinds)
         for name in _OPTIONAL:
             if getattr(self, name) is not None:
                 set_field(self, name, finite_array(getattr(self, name), (n, None if name == "tau" else model.nv), name))
@@ -106,6 +106,18 @@ class Trajectory:
         for name, size in sizes.items():
             series = {k: finite_array(x, (n, size), f"{name} `{k}`") for k, x in getattr(self, name).items()}
             set_field(self, name, MappingProxyType(series))
+        self._require_cover()
+
+    def _require_cover(self) -> None:
+        if self.schedule is not None and not self.schedule.covers(self.start, self.end):
+            raise ShapeError(
+                "the contact schedule does not cover the trajectory",
+                evidence={
+                    "schedule": (self.schedule.start, self.schedule.end),
+                    "trajectory": (self.start, self.end),
+                },
+                next_step="give the stances from its first time to its last",
+            )
 
     @classmethod
     def of(cls, robot: Robot, time: ArrayLike, q: ArrayLike, v: ArrayLike | None = None, **others: Any) -> Trajectory:
@@ -121,7 +133,8 @@ class Trajectory:
         Raises:
             ShapeError: A shape does not fit the robot, or quaternions are not of unit length.
         """
-        rows, rates = checked_series(robot, q, v)
+        rows = finite_array(q, (None, robot.nq), "q")
+        rates = None if v is None else finite_array(v, (len(rows), robot.nv), "v")
         out = cls(robot.name, robot.joint_names, joint_kinds(robot), increasing_times(time), rows, rates, **others)
         out.require(robot)
         return out
@@ -174,12 +187,20 @@ class Trajectory:
         q is cubic on the manifold where there is v, else geodesic (`interpolation.configuration_between`); the rest is
         linear in between.
         """
-        one = self.resample(times=[t])
-        optional: dict[str, Any] = {
-            name: None if getattr(one, name) is None else getattr(one, name)[0] for name in _OPTIONAL
-        }
-        named: dict[str, Any] = {name: {k: x[0] for k, x in getattr(one, name).items()} for name in _NAMED}
-        return Sample(t=float(t), q=one.q[0], **optional, **named)
+        if not self.start <= t <= self.end:
+            raise self._outside(t, t)
+        place = place_of(self.time, t)
+        q = self._configuration(place)
+        q.setflags(write=False)
+        return Sample(
+            float(t),
+            q,
+            v=None if self.v is None else linear_at(self.v, place),
+            a=None if self.a is None else linear_at(self.a, place),
+            tau=None if self.tau is None else linear_at(self.tau, place),
+            wrenches={name: linear_at(x, place) for name, x in self.wrenches.items()},
+            references={name: linear_at(x, place) for name, x in self.references.items()},
+        )
 
     def resample(self, times: ArrayLike | None = None, dt: float | None = None) -> Trajectory:
         """The motion at other times.
@@ -207,24 +228,30 @@ class Trajectory:
             times = np.minimum(at, self.end) if at[-1] > self.end - 1e-9 * step else np.append(at, self.end)
         found = increasing_times(times if times is not None else (), "times")
         if found[0] < self.start or found[-1] > self.end:
-            raise ShapeError(
-                "times lie outside the trajectory",
-                evidence={"times": (found[0], found[-1]), "trajectory": (self.start, self.end)},
-            )
+            raise self._outside(found[0], found[-1])
         return found
 
+    def _outside(self, first: float, last: float) -> ShapeError:
+        evidence = {"times": (float(first), float(last)), "trajectory": (self.start, self.end)}
+        return ShapeError("times lie outside the trajectory", evidence=evidence)
+
     def _configurations(self, k: np.ndarray, s: Array) -> Array:
-        model, last = manifold(self.kinds), len(self) - 1
+        last = len(self) - 1
         out = np.empty((len(k), self.q.shape[1]))
-        for row, (i, share) in enumerate(zip(k, s, strict=True)):
-            j = min(i + 1, last)
-            v = None if self.v is None else (self.v[i], self.v[j])
-            h = float(self.time[j] - self.time[i])
-            out[row] = configuration_between(model, (self.q[i], self.q[j]), v, h, float(share))
+        for row, (i, share) in enumerate(zip(k.tolist(), s.tolist(), strict=True)):
+            out[row] = self._configuration((i, min(i + 1, last), share))
         return out
+
+    def _configuration(self, place: Place) -> Array:
+        i, j, share = place
+        v = None if self.v is None else (self.v[i], self.v[j])
+        duration = float(self.time[j] - self.time[i])
+        return configuration_between(manifold(self.kinds), (self.q[i], self.q[j]), v, duration, share)
 
     def concatenate(self, other: Trajectory, tolerance: float | None = 1e-6) -> Trajectory:
         """This motion, then `other`, moved in time to begin where this one ends; its first sample is dropped.
+
+        What the schedules say of times before or after their trajectories is left out.
 
         Args:
             other: What follows; must have the same fields.
@@ -243,10 +270,24 @@ class Trajectory:
         optional: dict[str, Any] = {name: None if a is None else _after(a, b) for name, (a, b) in pairs.items()}
         named: dict[str, Any] = {name: self._joined(other, name) for name in _NAMED}
         time = np.append(self.time, other.time[1:] + (self.end - other.start))
-        schedule = None
-        if self.schedule is not None and other.schedule is not None:
-            schedule = self.schedule.concatenate(other.schedule)
+        schedule = self._joined_schedule(other)
         return replace(self, time=time, q=_after(self.q, other.q), schedule=schedule, **optional, **named)
+
+    def _joined_schedule(self, other: Trajectory) -> ContactSchedule | None:
+        """The stances of both, each from the first to the last time of its trajectory."""
+        mine, theirs = self._own_schedule, other._own_schedule
+        if mine is None or theirs is None:
+            return None
+        if other.duration == 0.0:
+            return mine
+        return theirs.shifted(self.end - other.start) if self.duration == 0.0 else mine.concatenate(theirs)
+
+    @property
+    def _own_schedule(self) -> ContactSchedule | None:
+        """The schedule from the first time to the last; as it is where these are one."""
+        if self.schedule is None or self.duration == 0.0:
+            return self.schedule
+        return self.schedule.clipped(self.start, self.end)
 
     def _check_joint(self, other: Trajectory, tolerance: float) -> None:
         jump = np.abs(pin.difference(manifold(self.kinds), np.array(self.q[-1]), np.array(other.q[0]))).max(initial=0.0)
@@ -274,11 +315,12 @@ class Trajectory:
         """Slower by `factor`, from the same start: v/f, a/f².
 
         Torques and wrenches belong to the old accelerations and are left out unless the factor is 1; references are
-        kept as they are.
+        kept as they are, and the schedule from the first time to the last.
         """
         factor = number(factor, "time factor", positive=True)
         if factor == 1.0:
             return self
+        schedule = self._own_schedule
         return replace(
             self,
             time=self.start + factor * (self.time - self.start),
@@ -286,7 +328,7 @@ class Trajectory:
             a=None if self.a is None else self.a / factor**2,
             tau=None,
             wrenches={},
-            schedule=None if self.schedule is None else self.schedule.time_scaled(factor),
+            schedule=None if schedule is None else schedule.time_scaled(factor, about=self.start),
         )
 
     def mirrored(

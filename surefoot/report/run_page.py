@@ -49,7 +49,7 @@ def run_page(robot: Robot, time: Array, q: Array, curves: Sequence[Curve], metri
         metrics: The numbers of the run.
     """
     title = f"{metrics['scenario']} · {metrics['robot']}"
-    verdict = f"fell at {metrics['fall_time_s']:.2f} s" if metrics["fallen"] else "did not fall"
+    verdict = escape(str(metrics["verdict"]))
     plots = "".join(
         f"<figure>{_plot(time, c)}<figcaption>{escape(c.title)} [{escape(c.unit)}]</figcaption></figure>"
         for c in curves
@@ -150,7 +150,7 @@ class _Axes:
         return "".join(parts)
 
 
-def _ticks(low: float, high: float, count: int = 4) -> list[float]:
+def _ticks(low: float, high: float, count: int = 6) -> list[float]:
     """Round values between two bounds (steps of 1, 2 or 5 times a power of ten)."""
     raw = max((high - low) / count, 1e-12)
     power = 10.0 ** np.floor(np.log10(raw))

@@ -2,10 +2,11 @@
 
 from surefoot.scenario.catalogue import describe, names, read_scenario
 from surefoot.scenario.metrics import metrics_of
-from surefoot.scenario.run import RunResult, resolved_scenario, run_scenario
+from surefoot.scenario.run import RunInterrupted, RunResult, resolved_scenario, run_scenario
 from surefoot.scenario.schema import Scenario
 
 __all__ = [
+    "RunInterrupted",
     "RunResult",
     "Scenario",
     "describe",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from surefoot.robot import Robot
 from surefoot.robot.toml_file import validated
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.catalogue import read_scenario
@@ -14,9 +15,10 @@ from surefoot.scenario.folder import make_folder, write_run
 from surefoot.scenario.metrics import metrics_of
 from surefoot.scenario.overrides import overridden
 from surefoot.scenario.schema import Scenario
+from surefoot.scenario.verdict import PASSED, verdict_of
 from surefoot.sim import DivergedError, Simulation
 
-__all__ = ["RunResult", "resolved_scenario", "run_scenario"]
+__all__ = ["RunInterrupted", "RunResult", "resolved_scenario", "run_scenario"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +37,20 @@ class RunResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the run came to its end without a fall."""
-        return self.verdict == "passed"
+        """Whether nothing went wrong."""
+        return self.verdict == PASSED
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """The user stopped the run; what was computed is written.
+
+    Args:
+        result: What the run left.
+    """
+
+    def __init__(self, result: RunResult) -> None:
+        super().__init__("interrupted")
+        self.result = result
 
 
 def run_scenario(
@@ -59,7 +73,7 @@ def run_scenario(
 
     Raises:
         SurefootError: The scenario, the robot or the folder is not as it should be.
-        KeyboardInterrupt: As it came; what was computed is written first, with `completed` false.
+        RunInterrupted: The user stopped it; what was computed is written, with `completed` false.
     """
     scenario = resolved_scenario(name_or_file, robot, seed, overrides)
     simulation = build_simulation(scenario)
@@ -70,8 +84,7 @@ def run_scenario(
     except DivergedError as error:
         trouble = error.message
     except KeyboardInterrupt:
-        _write(folder, scenario, simulation, "interrupted")
-        raise
+        raise RunInterrupted(_write(folder, scenario, simulation, "interrupted")) from None
     return _write(folder, scenario, simulation, trouble)
 
 
@@ -95,23 +108,26 @@ def resolved_scenario(
         tables["robot"]["name"] = str(robot)
     if seed is not None:
         tables["simulation"]["seed"] = seed
-    if Path(tables["robot"]["name"]).is_file():
-        tables["robot"]["name"] = str(Path(tables["robot"]["name"]).resolve())
+    tables["robot"]["name"] = _full_path(tables["robot"]["name"], name_or_file if robot is None else ".")
     return validated(tables, Scenario, str(name_or_file), {})
+
+
+def _full_path(robot: str, beside: str | Path) -> str:
+    """The full path of a robot file, which may stand beside the scenario file; names of the zoo as they are."""
+    here = [Path(beside).parent / robot, Path(robot)]
+    return next((str(path.resolve()) for path in here if path.is_file()), robot)
 
 
 def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: str | None) -> RunResult:
     log = simulation.log()
     metrics = metrics_of(log, scenario.name, simulation.robot.name)
     metrics["notes"] = [*metrics["notes"], *getattr(simulation.controller, "notes", ())]
-    metrics["verdict"] = _verdict(metrics, trouble)
+    metrics["notes"] = [*metrics["notes"], *_doubts(simulation.robot)]
+    metrics["verdict"] = verdict_of(simulation.robot, log, metrics, trouble)
     write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics)
     return RunResult(folder, metrics, metrics["verdict"])
 
 
-def _verdict(metrics: dict[str, Any], trouble: str | None) -> str:
-    if trouble is not None:
-        return trouble
-    if metrics["fallen"]:
-        return f"fell at {metrics['fall_time_s']:.2f} s"
-    return "passed"
+def _doubts(robot: Robot) -> list[str]:
+    """What loading the robot dropped or doubts: the run proves the robot without it."""
+    return [f"{item.place}: {item.message}" for item in robot.notes if item.level == "warning"]

@@ -68,7 +68,6 @@ class ContactBook:
         self._surface_of = np.full(mj.ngeom, -1, dtype=np.int64)
         for k, geoms in enumerate(model.contact_geoms.values()):
             self._surface_of[list(geoms)] = k
-        self._moves = mj.body_weldid[mj.geom_bodyid] > 0
         self._is_robot = np.isin(mj.geom_bodyid, model.tree_bodies)
         self._places = {name: _placement_on_body(engine, name) for name in self._names}
         self._least_load = _LOADED * engine.robot.mass * float(np.linalg.norm(mj.opt.gravity))
@@ -92,12 +91,10 @@ class ContactBook:
             mujoco.mj_contactForce(mj, data, k, wrench[k])
         geom, frame = np.array(data.contact.geom).reshape(-1, 2), np.array(data.contact.frame).reshape(-1, 3, 3)
         force, moment = (np.einsum("ni,nij->nj", part, frame) for part in (wrench[:, :3], wrench[:, 3:]))
-        moves = self._moves[geom]
-        self.external = (moves[:, 1] * 1.0 - moves[:, 0]) @ force  # forces act on the second geom of each pair
         is_second = self._is_robot[geom[:, 1]]
         own, other = np.where(is_second, geom[:, 1], geom[:, 0]), np.where(is_second, geom[:, 0], geom[:, 1])
         keep = self._is_robot[own]
-        sign = np.where(is_second, 1.0, -1.0)[keep, None]
+        sign = np.where(is_second, 1.0, -1.0)[keep, None]  # forces act on the second geom of each pair
         self.touches = Touches(
             point=np.array(data.contact.pos).reshape(-1, 3)[keep],
             normal=sign * frame[keep, 0],
@@ -154,6 +151,5 @@ class ContactBook:
 def _placement_on_body(engine: MujocoEngine, name: str) -> tuple[int, Array]:
     """MuJoCo body of a contact surface, and T_body_contact (4, 4)."""
     contact = engine.robot.contacts[name]
-    frame = engine.robot.model.frames[engine.robot.frame_id(contact.frame)]
-    body = int(engine.model.tree_bodies[frame.parentJoint - 1]) if frame.parentJoint else 0
-    return body, frame.placement.homogeneous @ contact.placement
+    i, frame = engine.robot.body_of(contact.frame), engine.robot.model.frames[engine.robot.frame_id(contact.frame)]
+    return int(engine.model.tree_bodies[i]) if i >= 0 else 0, frame.placement.homogeneous @ contact.placement

@@ -26,8 +26,8 @@ class Balance:
         damping: Work of viscous friction [J], ≤ 0.
         pushes: Work of pushes [J].
         energy_residual: Change of energy less all work [J].
-        momentum_residual: Change of linear momentum less all impulses, (3,) in world [N s]; NaN for a robot that is
-            fixed to the world, whose support force nobody measures.
+        momentum_residual: Change of linear momentum less all impulses from outside, (3,) in world [N s], zero across
+            the plane of a planar base; NaN for a robot that is fixed to the world, whose support force nobody measures.
     """
 
     energy: float
@@ -47,6 +47,9 @@ class BalanceBook:
     leapfrog form of the Störmer–Verlet scheme, Hairer, Lubich & Wanner 2006 §I.1.4. With constant inertia and gravity
     the account is exact, else of second order in h. Implicit gains work with the force that acted, [sim.drive].
 
+    What acts from outside along a direction is the generalised force along the translation of everything that moves:
+    contacts, ties to the world, damping and friction of the base; forces within cancel (d'Alembert's principle).
+
     Args:
         engine: After its reset.
     """
@@ -55,7 +58,8 @@ class BalanceBook:
         self._engine = engine
         self._scratch = mujoco.MjData(engine.mj)
         self._work = dict.fromkeys(("drives", "contacts", "damping", "pushes"), 0.0)
-        self._impulse = np.zeros(3) if engine.robot.base == "floating" else np.full(3, np.nan)
+        self._translation, self._free = _translation(engine)
+        self._impulse = np.zeros(3)
         self._mass = float(engine.mj.body_mass.sum())
         self._start = self._energy_and_momentum()
         self.drive_forces = np.array(engine.data.actuator_force)
@@ -65,21 +69,20 @@ class BalanceBook:
         """Remember the velocity before a step."""
         self._velocity = self._engine.data.qvel.copy()
 
-    def after_step(self, external: Array) -> None:
-        """Add what happened in a step.
-
-        Args:
-            external: (3,) sum of the contact forces of the standing world on what moves, in world [N].
-        """
+    def after_step(self) -> None:
+        """Add what happened in a step."""
         mj, data = self._engine.mj, self._engine.data
         h = mj.opt.timestep
         path = 0.5 * h * (data.qvel + self._velocity)
         self.drive_forces = self._engine.acting_forces(self._velocity)
         self._work["drives"] += float(self.drive_forces @ path[self._engine.dofs])
         self._work["contacts"] += float(data.qfrc_constraint @ path)
-        self._work["damping"] -= float((mj.dof_damping * data.qvel) @ path)
-        self._work["pushes"] += float(self._push_force() @ path)
-        self._impulse += h * (self._mass * mj.opt.gravity + external + data.xfrc_applied[:, :3].sum(axis=0))
+        damping, push = -mj.dof_damping * data.qvel, self._push_force()
+        self._work["damping"] += float(damping @ path)
+        self._work["pushes"] += float(push @ path)
+        rotors = -mj.dof_armature * (data.qvel - self._velocity)
+        self._impulse += h * self._mass * mj.opt.gravity
+        self._impulse += self._translation.T @ (h * (data.qfrc_constraint + damping + push) + rotors)
 
     def balance(self) -> Balance:
         """The account now."""
@@ -88,7 +91,7 @@ class BalanceBook:
             energy=energy,
             **self._work,
             energy_residual=energy - self._start[0] - sum(self._work.values()),
-            momentum_residual=momentum - self._start[1] - self._impulse,
+            momentum_residual=self._free @ (momentum - self._start[1] - self._impulse),
         )
 
     def _push_force(self) -> Array:
@@ -113,3 +116,27 @@ class BalanceBook:
         mujoco.mj_energyPos(mj, scratch)
         mujoco.mj_energyVel(mj, scratch)
         return float(scratch.energy.sum()), self._mass * scratch.subtree_linvel[0]
+
+
+def _translation(engine: MujocoEngine) -> tuple[Array, Array]:
+    """How everything that moves can be shifted.
+
+    Returns:
+        (nv, 3): qvel for unit velocity along each world axis, as far as it is possible; and the projector (3, 3) on the
+        possible directions, NaN if something hangs on the world by another joint than a free or planar one.
+    """
+    mj, tree = engine.mj, engine.robot.tree
+    roots = [int(i) for i in np.flatnonzero(tree.parents < 0) if engine.model.qvel_index[i] >= 0]
+    planar = [i for i in roots if tree.kinds[i] == "planar"]
+    if any(tree.kinds[i] not in ("free", "planar") for i in roots):
+        return np.zeros((mj.nv, 3)), np.full((3, 3), np.nan)
+    across = tree.placements[planar, :3, 2]
+    free = np.eye(3) - np.linalg.pinv(across) @ across
+    out = np.zeros((mj.nv, 3))
+    for i in planar:
+        start = int(engine.model.qvel_index[i])
+        out[start : start + 2] = tree.placements[i, :3, :2].T @ free
+    for joint in np.flatnonzero(mj.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
+        start = int(mj.jnt_dofadr[joint])
+        out[start : start + 3] = free
+    return out, free

@@ -1,10 +1,10 @@
-"""Whether a robot has fallen: its base is low or tilted."""
+"""Whether a robot has fallen: its centre of mass is low, or its base is tilted."""
 
 from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot.motion import World
 from surefoot.robot import Robot
@@ -13,14 +13,16 @@ __all__ = ["FallDetector"]
 
 Array = NDArray[np.float64]
 LOW = 0.5
-"""Share of the home height below which a robot has fallen."""
+"""Share of the home height of the centre of mass below which a robot has fallen."""
 TILTED = np.deg2rad(60.0)
 
 
 class FallDetector:
-    """A floating robot has fallen when its base is below half its home height or tilted by more than 60°.
+    """A robot that stands has fallen when its centre of mass is below half its home height, or its base tilted by 60°.
 
-    Heights are over the ground below the base; tilts are against the home posture. Other robots never fall.
+    At home, the height is that over the lowest corner of the contact surfaces; later, that over the ground below the
+    centre of mass. Tilts are against the home posture. Robots that are fixed to the world or have no contact surface
+    do not stand, so they never fall.
 
     Args:
         robot: The robot.
@@ -29,20 +31,20 @@ class FallDetector:
 
     def __init__(self, robot: Robot, world: World | None) -> None:
         self._world = world
-        self._floats = robot.base == "floating"
+        self._stands = robot.base_joint is not None and bool(robot.contacts)
         data = robot.model.createData()
-        pin.forwardKinematics(robot.model, data, np.array(robot.home))
-        home = data.oMi[1].homogeneous
-        self._home_height = float(home[2, 3])
-        self._up = home[:3, :3].T @ np.array([0.0, 0.0, 1.0])
+        com = pin.centerOfMass(robot.model, data, np.array(robot.home))
+        corners = robot.contact_corners(robot.home).values()
+        self._least_height = LOW * float(com[2] - min((c[:, 2].min() for c in corners), default=0.0))
+        self._up = data.oMi[(robot.base_joint or 0) + 1].rotation.T @ np.array([0.0, 0.0, 1.0])
 
-    def height(self, T_world_base: Array) -> float:
-        """Height of the base over the ground [m], over z = 0 where there is none.
+    def height(self, point: ArrayLike) -> float:
+        """Height of a point over the ground [m], over z = 0 where there is none.
 
         Args:
-            T_world_base: (4, 4).
+            point: (3,) in world [m].
         """
-        x, y, z = T_world_base[:3, 3]
+        x, y, z = np.asarray(point, dtype=float)
         ground = float(self._world.height(x, y)) if self._world is not None else 0.0
         return float(z - ground) if np.isfinite(ground) else float(z)
 
@@ -54,12 +56,13 @@ class FallDetector:
         """
         return float(np.arccos(np.clip((T_world_base[:3, :3] @ self._up)[2], -1.0, 1.0)))
 
-    def has_fallen(self, T_world_base: Array) -> bool:
-        """Whether a pose of the base is that of a fallen robot.
+    def has_fallen(self, com: ArrayLike, T_world_base: Array) -> bool:
+        """Whether a robot has fallen.
 
         Args:
-            T_world_base: (4, 4).
+            com: (3,) its centre of mass in world [m].
+            T_world_base: (4, 4) of the body that the base joint moves.
         """
-        if not self._floats:
+        if not self._stands:
             return False
-        return self.height(T_world_base) < LOW * self._home_height or self.tilt(T_world_base) > TILTED
+        return self.height(com) < self._least_height or self.tilt(T_world_base) > TILTED

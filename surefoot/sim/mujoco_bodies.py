@@ -43,9 +43,8 @@ class RobotBodies:
 
     def place_of(self, frame: str) -> tuple[mujoco.MjsBody, Array]:
         """The MuJoCo body that carries a frame, and T_body_frame (4, 4)."""
-        found = self.robot.model.frames[self.robot.frame_id(frame)]
-        body = self.spec.worldbody if found.parentJoint == 0 else self.bodies[found.parentJoint - 1]
-        return body, found.placement.homogeneous
+        i, found = self.robot.body_of(frame), self.robot.model.frames[self.robot.frame_id(frame)]
+        return self.spec.worldbody if i < 0 else self.bodies[i], found.placement.homogeneous
 
 
 def quaternion_wxyz(rotation: ArrayLike) -> Array:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +11,7 @@ from surefoot.motion import Command, State, World
 from surefoot.robot import Robot
 from surefoot.sim.mujoco_model import build_mujoco
 from surefoot.sim.mujoco_state import q_v, qpos_qvel
+from surefoot.sim.mujoco_warnings import warnings_kept
 
 __all__ = ["MujocoEngine"]
 
@@ -71,13 +69,14 @@ class MujocoEngine:
         return State(self.data.time, *q_v(self.model, self.data.qpos, self.data.qvel))
 
     def reset(self, state: State) -> None:
-        """Begin again from a state; objects of the world go back to their places.
+        """Begin again from a state, drives off; objects of the world go back to their places.
 
         Args:
             state: Of this robot.
         """
         self.robot.checked_q(state.q)
         mujoco.mj_resetData(self.mj, self.data)
+        self.mj.actuator_biasprm[:, 1:3] = 0.0
         qpos, qvel = qpos_qvel(self.model, state.q, state.v)
         self.data.qpos[: len(qpos)], self.data.qvel[: len(qvel)] = qpos, qvel
         self._start, self._steps = state.t, 0
@@ -120,7 +119,7 @@ class MujocoEngine:
             command: What the drives do.
         """
         self.apply(command)
-        with _warnings_kept() as messages:
+        with warnings_kept() as messages:
             self._step_within_limits()
         self._steps += 1
         self.data.time = self._start + self._steps * self.dt  # a sum of steps would drift
@@ -161,6 +160,20 @@ class MujocoEngine:
         self.mj.actuator_biasprm[:, 1], self.mj.actuator_biasprm[:, 2] = -kp, -kd
         torque = self._entries(command.torque)
         self.data.ctrl[:] = torque + kp * self._target(command) + kd * self._entries(command.velocity)
+
+    def begin(self, command: Command) -> Array:
+        """Set the drives to a command, and find the forces of drives and contacts in the state as it is.
+
+        Args:
+            command: What the drives do.
+
+        Returns:
+            (number of actuators,) forces at the start of the step, within the limits of the drives.
+        """
+        self.apply(command)
+        with warnings_kept():
+            mujoco.mj_forward(self.mj, self.data)
+        return np.array(self.data.actuator_force)
 
     def _entries(self, values: Array | None) -> Array:
         return np.zeros(len(self._used)) if values is None else values[self._used]
@@ -209,15 +222,3 @@ class MujocoEngine:
         out = np.zeros(self.robot.nu)
         out[self._used] = forces
         return out
-
-
-@contextmanager
-def _warnings_kept() -> Iterator[list[str]]:
-    """Collect MuJoCo's warnings instead of a file in the working folder."""
-    messages: list[str] = []
-    before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(messages.append)
-    try:
-        yield messages
-    finally:
-        mujoco.set_mju_user_warning(before)

@@ -161,8 +161,7 @@ def _mapped(
     robot = bodies.robot
     firsts = [mj.joint(names[0]) if names else None for names in bodies.joints]
     tree_bodies = np.array([mj.body(body.name).id for body in bodies.bodies], dtype=np.int64)
-    frames = robot.model.frames
-    body_of = {n: int(frames[robot.frame_id(n)].parentJoint) - 1 for n in robot.link_names}
+    body_of = {name: robot.body_of(name) for name in robot.link_names}
     return MujocoModel(
         mj=mj,
         robot=robot,

@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.motion.exchange_blocks import Block, decode, encode, layout_blocks
+from surefoot.robot import Coupling
 from surefoot.sim.mujoco_model import MujocoModel
 
 __all__ = ["q_v", "qpos_qvel"]
 
 Array = NDArray[np.float64]
+_TURN = 2.0 * np.pi
+_MOST_TURNS = 32  # of a leader, either way
+_ROUNDING = 1e-9  # [rad] or [m]
 
 
 class _Layout:
@@ -46,6 +50,8 @@ def _layout(model: MujocoModel) -> _Layout:
 def qpos_qvel(model: MujocoModel, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """MuJoCo's qpos and qvel of the robot; what q and v say of locked joints is dropped.
 
+    q does not count the turns of continuous joints; those of coupled ones are chosen so that the coupling holds.
+
     Args:
         model: The MuJoCo model.
         q: (nq,) Pinocchio's.
@@ -59,7 +65,36 @@ def qpos_qvel(model: MujocoModel, q: ArrayLike, v: ArrayLike) -> tuple[Array, Ar
         qpos[at_q] = position[0]
         if velocity is not None:
             qvel[at_v] = velocity[0]
+    _count_turns(model, qpos)
     return qpos, qvel
+
+
+def _count_turns(model: MujocoModel, qpos: Array) -> None:
+    """Add full turns to coupled continuous joints: the leader's that fit its followers, then those next to the leader.
+
+    Of several numbers of turns of a leader that fit its followers equally well the smallest is taken.
+    """
+    index = model.robot.joint_index
+    places = {n: int(model.qpos_index[index(n)]) for c in model.robot.couplings for n in (c.joint, c.source)}
+    turning = {n for n in places if model.robot.tree.kinds[index(n)] == "continuous"}
+    moving = [c for c in model.robot.couplings if places[c.joint] >= 0 and places[c.source] >= 0]
+    for leader in dict.fromkeys(c.source for c in moving):
+        group = [c for c in moving if c.source == leader]
+        if leader in turning:
+            qpos[places[leader]] += _leader_turns(qpos, places, group, turning)
+        for item in (c for c in group if c.joint in turning):
+            missing = item.offset + item.ratio * qpos[places[leader]] - qpos[places[item.joint]]
+            qpos[places[item.joint]] += _TURN * round(missing / _TURN)
+
+
+def _leader_turns(qpos: Array, places: dict[str, int], group: list[Coupling], turning: set[str]) -> float:
+    """Full turns [rad] of a continuous leader for which its followers are nearest to where they should be."""
+    turns = _TURN * np.array(sorted(range(-_MOST_TURNS, _MOST_TURNS + 1), key=abs))
+    miss = np.zeros(len(turns))
+    for item in group:
+        error = item.offset + item.ratio * (qpos[places[item.source]] + turns) - qpos[places[item.joint]]
+        miss += np.abs(error - _TURN * np.round(error / _TURN) if item.joint in turning else error)
+    return float(turns[int(np.argmax(miss <= miss.min() + _ROUNDING))])
 
 
 def q_v(model: MujocoModel, qpos: ArrayLike, qvel: ArrayLike) -> tuple[Array, Array]:

@@ -86,7 +86,7 @@ class Simulation:
     """One run. `run()` goes to its end; `log()` gives what there is so far, also after an interrupt.
 
     Row k of the log is the state at time t_k with the torques and contact wrenches of the step that ended there (row 0:
-    those that begin there).
+    those at the start of the first step, under the first command).
 
     Args:
         robot: The robot.
@@ -95,6 +95,7 @@ class Simulation:
         settings: How.
         pushes: What disturbs it.
         initial: First state; at home and at rest if left out.
+        notes: What else the log should tell its reader.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Simulation:
         settings: Settings,
         pushes: Sequence[Push] = (),
         initial: State | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         if robot.tree.n == 0:
             raise NotSupportedError(f"`{robot.name}` has no joint; there is nothing to simulate")
@@ -114,10 +116,12 @@ class Simulation:
             if push.link not in self.engine.model.body_ids:
                 raise one_of("link", push.link, self.engine.model.body_ids)
         self.engine.reset(_spread(robot, initial or State.of(robot), settings))
+        self.notes = (*self.engine.model.notes, *notes)
         self.fall_time: float | None = None
         self._falls = FallDetector(robot, world)
         self._balance, self._contacts = BalanceBook(self.engine), ContactBook(self.engine)
-        self._ratio = 0.0
+        self._base_body = int(self.engine.model.tree_bodies[robot.base_joint or 0])
+        self._forces, self._ratio = np.zeros(self.engine.mj.nu), 0.0
         self._writer = LogWriter(*_columns(robot, self.engine), capacity=settings.ticks + 1)
         self._timing = LogWriter({"control": "s", "physics": "s"}, capacity=settings.ticks + 1)
 
@@ -149,7 +153,9 @@ class Simulation:
         command = self.controller.command(self.engine.data.time, self.engine.state)
         decided = clock.perf_counter()
         if first:
-            self.engine.apply(command)
+            self._set_pushes()
+            self._note_forces(self.engine.begin(command))
+            self._contacts.read()
             self._record(command)
         for _ in range(self.settings.substeps):
             self._step(command)
@@ -162,11 +168,15 @@ class Simulation:
         self._balance.before_step()
         self.engine.advance(command)
         self._contacts.after_step()
-        self._balance.after_step(self._contacts.external)
-        forces = np.abs(self._balance.drive_forces)
-        self._ratio = max(self._ratio, float((forces / self.engine.force_limits).max(initial=0.0)))
-        if self.fall_time is None and self._falls.has_fallen(self._base()):
+        self._balance.after_step()
+        self._note_forces(self._balance.drive_forces)
+        if self.fall_time is None and self._falls.has_fallen(self._com(), self._base()):
             self.fall_time = float(self.engine.data.time)
+
+    def _note_forces(self, forces: Array) -> None:
+        """Remember the forces of the actuators, and their largest share of a limit since the last row of the log."""
+        self._forces = forces
+        self._ratio = max(self._ratio, float((np.abs(forces) / self.engine.force_limits).max(initial=0.0)))
 
     def _set_pushes(self) -> None:
         self.engine.release()
@@ -175,11 +185,16 @@ class Simulation:
             self.engine.push(link, sum((push.wrench for push in active if push.link == link), np.zeros(6)))
 
     def _base(self) -> Array:
-        """T_world of the first body, (4, 4)."""
-        body = int(self.engine.model.tree_bodies[0])
-        out = np.eye(4)
-        out[:3, :3], out[:3, 3] = self.engine.data.xmat[body].reshape(3, 3), self.engine.data.xpos[body]
+        """T_world of the body that the base joint moves, else of the first one, (4, 4)."""
+        data, out = self.engine.data, np.eye(4)
+        out[:3, :3], out[:3, 3] = data.xmat[self._base_body].reshape(3, 3), data.xpos[self._base_body]
         return out
+
+    def _com(self) -> Array:
+        """Centre of mass of the robot, (3,) in world [m]."""
+        bodies = self.engine.model.tree_bodies
+        masses = self.engine.mj.body_mass[bodies]
+        return np.array(masses @ self.engine.data.xipos[bodies] / masses.sum())
 
     def _record(self, command: Command) -> None:
         """One row of the log."""
@@ -195,10 +210,11 @@ class Simulation:
                 "time": state.t,
                 "q": state.q,
                 "v": state.v,
-                "tau": self.engine.torques(self._balance.drive_forces),
+                "tau": self.engine.torques(self._forces),
                 "tracking.error": self.engine.torques(error),
                 "torque.ratio": self._ratio,
-                "base.height": self._falls.height(base),
+                "base.height": self._falls.height(base[:3, 3]),
+                "com.height": self._falls.height(self._com()),
                 "base.tilt": self._falls.tilt(base),
                 "energy.total": balance.energy,
                 "energy.residual": balance.energy_residual,
@@ -220,7 +236,7 @@ class Simulation:
                 "fall_time_s": self.fall_time,
                 "lifted": list(self.engine.model.lifted),
                 "locked": list(self.engine.model.locked),
-                "notes": list(self.engine.model.notes),
+                "notes": list(self.notes),
             },
         )
 
@@ -263,20 +279,23 @@ def simulate(
 
 
 def _spread(robot: Robot, state: State, settings: Settings) -> State:
-    """The state with its driven joints moved at random."""
+    """The state with its driven joints moved at random, and what is coupled to them."""
     if settings.initial_spread == 0.0:
         return state
     import pinocchio as pin
 
     step = np.zeros(robot.nv)
     step[robot.driven] = settings.initial_spread * np.random.default_rng(settings.seed).standard_normal(robot.nu)
+    for item in robot.couplings:
+        follower, leader = (int(robot.tree.v_index[robot.joint_index(name)]) for name in (item.joint, item.source))
+        step[follower] = item.ratio * step[leader]
     return State(state.t, pin.integrate(robot.model, np.array(state.q), step), state.v)
 
 
 def _columns(robot: Robot, engine: MujocoEngine) -> tuple[dict[str, str], dict[str, int]]:
     """Units and sizes of the columns of a log."""
     units = {"q": "mixed", "v": "mixed", "tau": "N m | N", "tracking.error": "rad | m", "torque.ratio": "1"}
-    units |= {"base.height": "m", "base.tilt": "rad", "push.force": "N", "momentum.residual": "N s"}
+    units |= {"base.height": "m", "com.height": "m", "base.tilt": "rad", "push.force": "N", "momentum.residual": "N s"}
     parts = ("total", "drives", "contacts", "damping", "pushes", "residual")
     units |= {f"energy.{part}": "J" for part in parts}
     units |= {f"contact.{name}.wrench": "N | N m" for name in robot.contacts}

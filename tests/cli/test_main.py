@@ -128,7 +128,7 @@ def test_a_fallen_robot_is_a_bad_verdict(capsys, tmp_path):
         "--set", "controller.bandwidth=0.5", "--set", "events.0.speed=0.6",
     )  # fmt: skip
     assert status == 1
-    assert "FELL" in out
+    assert "fell at" in out
 
 
 def test_convert_there_and_back(capsys, tmp_path, rng):

@@ -1,14 +1,17 @@
 import numpy as np
 import pinocchio as pin
+import pytest
 from numpy.testing import assert_allclose
 
-from surefoot.control import moved_inertia
-from surefoot.robot import Drive, Joint, Link, Robot
+from surefoot.control import moved_inertia, standing_contacts
+from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Robot
 from surefoot.robot.load import load
+
+WHEELS = (("first", 0.2), ("second", 0.5))
 
 
 def test_hanging_limb_is_the_diagonal_of_the_mass_matrix():
-    robot = load("panda")
+    robot = load("ur5")
     M = pin.crba(robot.model, robot.model.createData(), np.array(robot.home))
     assert_allclose(moved_inertia(robot, robot.home), np.diag(M)[robot.driven], rtol=1e-10)
 
@@ -31,3 +34,52 @@ def test_prismatic_joint_moves_mass_and_armature_counts():
     links = [Link("a"), Link("b", "a", joint, mass=3.0, inertia=np.eye(3))]
     robot = Robot.from_tree("r", links, drives=(Drive("j", gear_ratio=10.0, rotor_inertia=0.02),))
     assert_allclose(moved_inertia(robot, robot.home), 5.0)
+
+
+@pytest.mark.parametrize("name", ["talos_full", "romeo", "pr2"])
+def test_couplings_kept_and_couplings_reduced_move_the_same(name):
+    """A drive that "reduce" puts on another joint of its group sees the inertia by the square of the ratio."""
+    inertias = []
+    for mimic in ("coupling", "reduce"):
+        robot = load(name, mimic=mimic)
+        found = moved_inertia(robot, robot.home, standing_contacts(robot, np.array(robot.home)))
+        inertias.append(dict(zip([drive.joint for drive in robot.drives], found, strict=True)))
+    kept, reduced = inertias
+    ratios = {(c.source, c.joint): c.ratio for c in load(name).couplings}
+    assert ratios
+    for joint, value in reduced.items():
+        source, ratio = next(((s, n) for (s, j), n in ratios.items() if j == joint and s in kept), (joint, 1.0))
+        assert_allclose(value * ratio**2, kept[source], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("mimic", ["coupling", "reduce"])
+def test_leader_moves_its_followers(mimic):
+    """Two wheels geared 1 : 3 turn with I₁ + 9 I₂."""
+    links = [Link("a"), *(Link(n, "a", Joint(n, "revolute"), mass=1.0, inertia=i * np.eye(3)) for n, i in WHEELS)]
+    robot = Robot.from_tree("r", links, couplings=(Coupling("second", "first", -3.0),), mimic=mimic)
+    assert_allclose(moved_inertia(robot, robot.home), 0.2 + 9.0 * 0.5)
+
+
+def test_fixed_robot_has_no_standing_limbs():
+    robot = load("talos", base="fixed")
+    foot = ContactSurface("sole", "leg_left_6_link", "point")
+    robot = robot.replace(contacts={"sole": foot})
+    M = pin.crba(robot.model, robot.model.createData(), np.array(robot.home))
+    assert_allclose(moved_inertia(robot, robot.home, ("sole",)), np.diag(M)[robot.driven], rtol=1e-10)
+
+
+def test_standing_ankle_of_a_planar_robot_moves_what_is_above_it():
+    """Against the sum over the bodies: turning about the ankle, shared by the four contacts of which it carries two."""
+    robot = load("biped")
+    q, ankle = np.array(robot.home), robot.joint_index("left_ankle")
+    data = robot.model.createData()
+    pin.forwardKinematics(robot.model, data, q)
+    axis = data.oMi[ankle + 1].rotation @ robot.tree.axes[ankle]
+    wanted = 0.0
+    for i in (k for k in range(robot.tree.n) if k != ankle):
+        body = data.oMi[i + 1].act(robot.model.inertias[i + 1])
+        arm = np.cross(axis, body.lever - data.oMi[ankle + 1].translation)
+        wanted += 0.5 * (axis @ body.inertia @ axis + body.mass * arm @ arm)
+    place = [drive.joint for drive in robot.drives].index("left_ankle")
+    found = moved_inertia(robot, q, tuple(robot.contacts))[place]
+    assert_allclose(found, wanted + robot.tree.armature[robot.driven[place]], rtol=1e-9)

@@ -46,3 +46,9 @@ def test_continuous_joints_have_angles():
 def test_floating_robot_without_contacts_is_refused():
     with pytest.raises(NotSupportedError, match="contact"):
         JointPd(load("hector"))
+
+
+def test_planar_robot_that_could_fall_needs_contacts():
+    with pytest.raises(NotSupportedError, match="contact"):
+        JointPd(load("biped").replace(contacts={}))
+    JointPd(load("talos", base="planar").replace(contacts={}))  # it slides on a level plane

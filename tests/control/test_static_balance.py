@@ -4,6 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot.control import StaticBalance, standing_contacts
+from surefoot.robot import Loop
 from surefoot.robot.load import load
 
 
@@ -71,3 +72,49 @@ def test_standing_contacts_are_the_low_ones():
     assert set(standing_contacts(robot, q)) == set(robot.contacts)
     q[robot.tree.q_index[robot.joint_index("LF_KFE")]] -= 0.6
     assert set(standing_contacts(robot, q)) == set(robot.contacts) - {"LF_FOOT"}
+
+
+@pytest.mark.parametrize("name", ["talos", "hyq"])
+def test_passive_knees_get_what_the_ground_can_give(name):
+    """The base stays in balance, and the passive rows are as near to it as any corner forces bring them."""
+    robot = load(name)
+    knees = [d.joint for d in robot.drives if "leg_left_4" in d.joint or "leg_right_4" in d.joint or "kfe" in d.joint]
+    robot = robot.replace(drives=tuple(d for d in robot.drives if d.joint not in knees))
+    passive = np.array([robot.tree.v_index[robot.joint_index(joint)] for joint in knees])
+    assert len(passive) >= 2
+    q = np.array(robot.home)
+    balance = StaticBalance(robot, standing_contacts(robot, q))
+    A = balance._corner_jacobian(q).T
+    g = np.array(pin.computeGeneralizedGravity(robot.model, robot.model.createData(), q))
+    force = balance._corner_forces(A, g)
+    base, size = robot.base_rows, A.shape[1]
+    zero = np.zeros((len(base), len(base)))
+    conditions = np.block([[A[passive].T @ A[passive], A[base].T], [A[base], zero]])  # Karush, Kuhn and Tucker
+    best = np.linalg.lstsq(conditions, np.concatenate([A[passive].T @ g[passive], g[base]]), rcond=1e-12)[0][:size]
+    assert_allclose(A[base] @ force, g[base], atol=1e-8 * robot.mass)
+    assert_allclose(A[passive] @ force - g[passive], A[passive] @ best - g[passive], atol=1e-6 * robot.mass)
+    assert np.linalg.norm(force) <= np.linalg.norm(best) * (1.0 + 1e-6)
+    assert_allclose(balance.torques(q), (g - A @ force)[robot.driven], atol=1e-9 * robot.mass)
+
+
+def test_passive_joints_of_closed_chains_are_left_to_the_chain():
+    robot = load("talos")
+    knee = "leg_left_4_joint"
+    driven = robot.replace(drives=tuple(d for d in robot.drives if d.joint != knee))
+    chained = driven.replace(loops=(Loop("rod", "leg_left_5_link", "leg_left_3_link"),))
+    q = np.array(robot.home)
+    feet = standing_contacts(robot, q)
+    rest = [k for k, drive in enumerate(robot.drives) if drive.joint != knee]
+    assert_allclose(StaticBalance(chained, feet).torques(q), StaticBalance(robot, feet).torques(q)[rest])
+    assert np.abs(StaticBalance(driven, feet).torques(q) - StaticBalance(robot, feet).torques(q)[rest]).max() > 1.0
+
+
+def test_planar_robot_is_held_in_its_plane():
+    robot = load("biped")
+    q = np.array(robot.home)
+    balance = StaticBalance(robot, standing_contacts(robot, q))
+    g = np.array(pin.computeGeneralizedGravity(robot.model, robot.model.createData(), q))
+    A = balance._corner_jacobian(q).T
+    force = balance._corner_forces(A, g)
+    assert_allclose((A @ force)[robot.base_rows], g[robot.base_rows], atol=1e-8 * robot.mass)
+    assert_allclose(force.reshape(-1, 3).sum(axis=0)[2], 9.81 * robot.mass, rtol=1e-9)

@@ -47,6 +47,18 @@ def test_links_are_followed_and_modes_are_those_of_new_files(tmp_path):
     assert real.stat().st_mode == plain.stat().st_mode
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o777])
+def test_a_replaced_file_keeps_its_permissions(tmp_path, mode):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    path.chmod(mode)
+    with atomic_write(path) as temporary:
+        assert temporary.stat().st_mode & 0o077 == 0  # nobody else reads it before it is in place
+        temporary.write_text("new")
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o7777 == mode
+
+
 def test_a_missing_folder_and_a_folder_as_target_are_refused(tmp_path):
     for path in (tmp_path / "no" / "a.txt", tmp_path):
         with pytest.raises(FileFormatError, match="cannot be written"), atomic_write(path):

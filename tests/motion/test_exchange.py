@@ -261,7 +261,7 @@ def test_ball_at_gimbal_lock_keeps_its_rotation():
 def test_a_free_joint_that_is_placed_has_its_pose_in_world(layout):
     T = placement((1.0, 2.0, 3.0), so3.exp([0.1, 0.5, -0.7]))
     body = Link("body", None, Joint("root", "free", T), mass=1.0, inertia=np.eye(3))
-    robot = Robot.from_tree("placed", [body], contacts=())
+    robot = Robot.from_tree("placed", [body], "floating", contacts=())
     q, v = random_states(robot, 4)
     data = to_layout(robot, layout, q, v)
     columns = [data.get(f"base.{x} [m]") for x in "xyz"]
@@ -271,6 +271,26 @@ def test_a_free_joint_that_is_placed_has_its_pose_in_world(layout):
     back_q, back_v = from_layout(robot, layout, data)
     assert distance(robot, q, back_q) < 1e-12
     np.testing.assert_allclose(back_v, v, atol=1e-12)
+
+
+def test_a_free_object_beside_a_fixed_robot_is_not_its_base():
+    arm = link("arm", None, "revolute", joint="elbow")
+    cube = Link("cube", None, Joint("cube_free", "free"), mass=1.0, inertia=np.eye(3))
+    robot = Robot.from_tree("arm", [arm, cube], contacts=())
+    q, v = random_states(robot, 4)
+    ros = to_layout(robot, "ros", q, v)
+    assert "base_position" not in ros
+    assert list(ros["multi_dof_names"]) == ["cube_free"]
+    np.testing.assert_array_equal(ros["multi_dof_position"][:, 0], q[:, 1:4])
+    csv = to_layout(robot, "csv", q, v)
+    assert not any(name.startswith("base.") for name in csv)
+    np.testing.assert_array_equal(csv["cube_free.z [m]"], q[:, 3])
+    for layout in LAYOUTS:
+        back_q, back_v = from_layout(robot, layout, to_layout(robot, layout, q, v))
+        assert distance(robot, q, back_q) < 1e-12
+        np.testing.assert_allclose(back_v, v, atol=1e-12)
+    with pytest.raises(UnknownNameError, match="cube_free"):
+        to_layout(robot, "mujoco", q, joints=["elbow"])
 
 
 def test_wrong_quaternions_name_the_layout_that_fits():

@@ -54,6 +54,15 @@ def test_a_refused_tick_leaves_the_log_as_it_was():
     assert len(writer) == len(writer.log()) == 1
 
 
+def test_columns_whose_entries_have_the_same_name_are_refused():
+    time = Column("time", "s", np.arange(3.0))
+    with pytest.raises(ShapeError, match=r"both have an entry `x\[0\]`"):
+        Log.of(time, Column("x", "m", np.zeros((3, 2))), Column("x[0]", "m", np.ones(3)))
+    with pytest.raises(ShapeError, match="both have an entry"):
+        LogWriter({"x": "m", "x[1]": "m"}, {"x": 2})
+    assert len(Log.of(time, Column("x", "m", np.zeros((3, 2))), Column("x[2]", "m", np.ones(3))).columns) == 3
+
+
 def test_wrong_logs_are_refused():
     time = Column("time", "s", np.arange(3.0))
     with pytest.raises(ShapeError):

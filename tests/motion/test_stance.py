@@ -51,6 +51,7 @@ def test_active_intervals_agree_with_at_and_split_where_the_spot_changes():
 def test_shift_scale_and_concatenate():
     s = schedule()
     assert s.shifted(2.0).shifted(-2.0).switches == pytest.approx(s.switches)
+    assert s.time_scaled(2.0, about=s.end).end == s.end
     slow = s.time_scaled(2.0)
     assert slow.start == s.start
     assert slow.end - slow.start == pytest.approx(2.0 * (s.end - s.start))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,8 +107,11 @@ def test_contents_that_contradict_the_format_are_refused(tmp_path):
     good = read_npz(path)
     nan = np.array(good["q"])
     nan[1, 2] = np.nan
+    long = np.array(good["q"])
+    long[3, 3:7] *= 2.0
     for change in [
         {"q": nan},
+        {"q": long},
         {"q": good["q"][:-1]},
         {"q": good["q"].astype("U8")},
         {"time": good["time"][::-1]},
@@ -165,6 +169,20 @@ def test_csv_names_its_columns_with_units(tmp_path):
         export_csv(path, motion)
     export_csv(path, written())
     assert path.read_text().splitlines()[0] == "time [s],base.height [m],force[0] [N],force[1] [N],force[2] [N]"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_quaternions_that_are_not_of_unit_length_are_refused(tmp_path, suffix, monkeypatch):
+    path = tmp_path / f"t{suffix}"
+    motion = a_trajectory()
+    long = np.array(motion.q)
+    long[3, 3:7] *= 2.0
+    with monkeypatch.context() as patch:
+        patch.setattr("surefoot.motion.trajectory.require_unit_length", lambda *_: None)
+        save_trajectory(path, replace(motion, q=long))
+    with pytest.raises(FileFormatError, match="does not hold what its format promises") as caught:
+        load_trajectory(path)
+    assert "root_joint" in caught.value.evidence["reason"]
 
 
 def test_unknown_suffixes_and_metadata_that_is_no_json_are_refused(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -91,6 +93,91 @@ def test_time_scaling_keeps_the_path_and_scales_the_rates():
     assert not slow.wrenches
     assert slow.schedule.switches == pytest.approx([0.6])
     assert motion.time_scaled(1.0).tau is motion.tau
+
+
+def stepping(robot, start: float, end: float, times: list[float]) -> Trajectory:
+    """A motion that stands on `left_foot`, then on `right_foot`, with a schedule at other times."""
+    q, v = random_states(robot, 1)
+    at = np.linspace(start, end, 5)
+    schedule = ContactSchedule.of(
+        [Stance({"left_foot": Spot(np.eye(4))}), Stance({"right_foot": Spot(np.eye(4))})], times
+    )
+    return Trajectory.of(robot, at, np.repeat(q, 5, axis=0), np.repeat(v, 5, axis=0), schedule=schedule)
+
+
+def test_a_scaled_schedule_stays_with_its_trajectory():
+    motion = stepping(walker(), 1.0, 2.0, [0.0, 1.5, 3.0])
+    for factor in (0.5, 2.0):
+        scaled = motion.time_scaled(factor)
+        for t in (1.0, 1.4, 1.6, 2.0):
+            assert scaled.schedule.at(1.0 + factor * (t - 1.0)).names == motion.schedule.at(t).names
+    assert motion.time_scaled(2.0).schedule.switches == pytest.approx([2.0])
+    single = motion.resample(times=[1.7])
+    assert single.time_scaled(3.0).schedule.at(1.7).names == ("right_foot",)
+
+
+def test_joined_schedules_stay_with_their_trajectories():
+    robot = walker()
+    first, second = stepping(robot, 0.0, 1.0, [-1.0, 0.5, 2.0]), stepping(robot, 5.0, 6.0, [4.0, 5.5, 9.0])
+    both = first.concatenate(second)
+    assert both.schedule.switches == pytest.approx([0.5, 1.0, 1.5])
+    assert (both.schedule.start, both.schedule.end) == (0.0, 2.0)
+    for t in (0.2, 0.7):
+        assert both.schedule.at(t).names == first.schedule.at(t).names
+        assert both.schedule.at(1.0 + t).names == second.schedule.at(5.0 + t).names
+    one = first.resample(times=[1.0])
+    assert one.concatenate(second).schedule.switches == pytest.approx([1.5])
+    assert first.concatenate(second.resample(times=[5.0])).schedule.switches == pytest.approx([0.5])
+
+
+def test_a_schedule_that_does_not_cover_the_trajectory_is_refused():
+    for times in ([0.5, 0.6, 1.0], [0.0, 0.6, 0.9]):
+        with pytest.raises(ShapeError, match="does not cover"):
+            stepping(walker(), 0.0, 1.0, times)
+    stepping(walker(), 0.0, 1.0, [5e-10, 0.6, 1.0 - 5e-10]).time_scaled(100.0)
+
+
+@pytest.mark.parametrize("robot", [walker, every_kind])
+def test_a_sample_is_the_same_as_resampling_there(robot):
+    motion = a_trajectory(robot())
+    bare = Trajectory.of(robot(), motion.time, motion.q)
+    for t in np.sort(np.random.default_rng(5).uniform(0.0, 1.0, 9)):
+        for item in (motion, bare):
+            one, sample = item.resample(times=[t]), item.sample(float(t))
+            for name in ("q", "v", "a", "tau"):
+                if getattr(item, name) is not None:
+                    np.testing.assert_array_equal(getattr(sample, name), getattr(one, name)[0])
+                    assert not getattr(sample, name).flags.writeable
+            for name in ("wrenches", "references"):
+                for key, series in getattr(one, name).items():
+                    np.testing.assert_array_equal(getattr(sample, name)[key], series[0])
+    for wrong in (-1e-6, 1.1, np.nan, np.inf):
+        with pytest.raises(ShapeError, match="outside"):
+            motion.sample(wrong)
+
+
+def test_sampling_one_time_builds_no_trajectory(monkeypatch):
+    motion = a_trajectory()
+
+    def refuse(_):
+        raise AssertionError("a sample built a whole trajectory")
+
+    monkeypatch.setattr(Trajectory, "__post_init__", refuse)
+    assert motion.sample(0.5).t == 0.5
+
+
+@pytest.mark.parametrize("robot", [walker, every_kind])
+def test_unit_length_is_judged_as_pinocchio_does(robot):
+    motion = a_trajectory(robot())
+    model = robot().model
+    for entry in range(model.nq):
+        q = np.array(motion.q)
+        q[4, entry] += 0.01
+        if pin.isNormalized(model, q[4], 1e-6):
+            assert replace(motion, q=q).q[4, entry] == q[4, entry]
+        else:
+            with pytest.raises(ShapeError, match="length"):
+                replace(motion, q=q)
 
 
 def test_wrong_trajectories_are_refused():

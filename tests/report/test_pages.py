@@ -15,7 +15,7 @@ from surefoot.robot.check import inspect_robot
 from tests.conftest import BROWSER
 
 METRICS = {"scenario": "stand", "robot": "g1", "seed": 0, "duration_s": 2.0, "fallen": False, "fall_time_s": None,
-           "slip_m": 1e-5, "name <b>": "a & b", "versions": {"pin": "4"}}  # fmt: skip
+           "verdict": "passed", "slip_m": 1e-5, "name <b>": "a & b", "versions": {"pin": "4"}}  # fmt: skip
 
 
 def a_run_page() -> str:
@@ -42,7 +42,7 @@ def test_ticks_are_round_and_inside(rng):
     for _ in range(200):
         low, high = np.sort(rng.normal(size=2) * 10.0 ** rng.integers(-6, 6))
         ticks = _ticks(low, high)
-        assert 1 <= len(ticks) <= 6
+        assert 2 <= len(ticks) <= 8
         assert all(low - 1e-9 * (high - low) <= tick <= high + 1e-9 * (high - low) for tick in ticks)
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from surefoot.errors import FileFormatError, ModelError, SurefootError
+from surefoot.robot.load import load
 from surefoot.robot.mjcf_guard import MAX_COPIES
-from surefoot.robot.read_mjcf import read_mjcf
+from surefoot.robot.read_mjcf import mjcf_links
 from tests.robot.mjcf_files import DEFAULTS, INERTIAL, TWO, assert_same_as_mujoco, whole, write
 
 
@@ -21,7 +22,7 @@ def test_bad_numbers_are_refused_with_their_place(tmp_path, attribute):
     geom = f'<geom size="0.1" {attribute}/>'
     path = write(tmp_path, f'<body name="a"><joint/>\n{geom}</body>')
     with pytest.raises((FileFormatError, ModelError)) as caught:
-        read_mjcf(path)
+        load(path)
     assert caught.value.file == str(path)
     assert caught.value.line == 5 or caught.value.message.startswith("`")
 
@@ -31,7 +32,7 @@ def test_place_of_an_error_in_an_included_file(tmp_path):
     for value in ("x", "nan", "1e999", "-1"):
         (tmp_path / "part.xml").write_text(f'<mujocoinclude>\n\n<geom name="g" size="{value}"/></mujocoinclude>')
         with pytest.raises((FileFormatError, ModelError)) as caught:
-            read_mjcf(path)
+            load(path)
         assert caught.value.place == f"{tmp_path / 'part.xml'}:3"
 
 
@@ -53,7 +54,7 @@ def test_place_of_an_error_in_an_included_file(tmp_path):
 )  # fmt: skip
 def test_files_that_would_hang_or_mislead(tmp_path, inside, words):
     with pytest.raises((FileFormatError, ModelError), match=words):
-        read_mjcf(whole(tmp_path, inside))
+        load(whole(tmp_path, inside))
 
 
 def test_copies_are_counted_through_includes_and_attachments(tmp_path):
@@ -67,14 +68,14 @@ def test_copies_are_counted_through_includes_and_attachments(tmp_path):
     )
     for inside in (include, attach):
         with pytest.raises(FileFormatError, match="copies"):
-            read_mjcf(whole(tmp_path, inside))
+            load(whole(tmp_path, inside))
         path = whole(tmp_path, inside.replace("500", "2"))
-        assert_same_as_mujoco(path, read_mjcf(path), np.random.default_rng(2))
+        assert_same_as_mujoco(path, load(path), np.random.default_rng(2))
 
 
 def test_absurd_memory_sizes_are_not_taken_over(tmp_path):
     size = '<size nkey="1000000000" nuser_body="100000000" nuserdata="2000000000" memory="9999999999999"/>'
-    assert read_mjcf(whole(tmp_path, f"{size}<worldbody>{TWO}</worldbody>")).nq == 2
+    assert load(whole(tmp_path, f"{size}<worldbody>{TWO}</worldbody>")).nq == 2
 
 
 def test_other_roots_and_entities_are_refused(tmp_path):
@@ -82,16 +83,16 @@ def test_other_roots_and_entities_are_refused(tmp_path):
     for text in ('<robot name="r"/>', '<!DOCTYPE a [<!ENTITY b "c">]><mujoco>&b;</mujoco>', "", "<mujoco>"):
         path.write_text(text)
         with pytest.raises(FileFormatError):
-            read_mjcf(path)
+            mjcf_links(path)  # `load` would take the first one for a URDF file
     with pytest.raises(FileFormatError):
-        read_mjcf(tmp_path / "gone.xml")
+        load(tmp_path / "gone.xml")
 
 
 def test_mujoco_writes_no_log_and_prints_nothing(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     path = write(tmp_path, '<body name="nan"><joint/><geom size="1" mass="1e300"/></body>')
     with pytest.raises(ModelError):
-        read_mjcf(path)
+        load(path)
     assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
     assert capfd.readouterr() == ("", "")
 
@@ -126,7 +127,7 @@ def test_damaged_files_end_in_a_robot_or_a_clear_error(tmp_path):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                robot = read_mjcf(path)
+                robot = load(path)
         except SurefootError as error:
             places.append(error.file)
             continue

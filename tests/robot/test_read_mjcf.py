@@ -8,7 +8,7 @@ import pytest
 
 from surefoot.errors import MissingMeshError, ModelError, UnknownNameError
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere
-from surefoot.robot.read_mjcf import read_mjcf
+from surefoot.robot.load import load
 from tests.robot.mjcf_files import DEFAULTS, INERTIAL, assert_same_as_mujoco, whole, write
 
 
@@ -67,7 +67,7 @@ def test_random_trees_move_as_in_mujoco(tmp_path, seed):
     root += '<freejoint name="base"/>' if seed % 2 else '<joint name="base" axis="0 1 1"/>'
     root += f'<geom size="0.1"/>{"".join(random_body(rng, 3, [10 * n]) for n in (1, 5))}</body>'
     path = write(tmp_path, root, head=DEFAULTS)
-    robot = read_mjcf(path)
+    robot = load(path)
     assert robot.base == ("floating" if seed % 2 else "fixed")
     assert_same_as_mujoco(path, robot, rng)
 
@@ -86,7 +86,7 @@ def test_replicas_includes_and_two_roots(tmp_path):
         '<geom name="foot" size="0.1"/></body></replicate><include file="parts/arm.xml"/></body>'
         '<body name="ball" pos="0 3 0"><freejoint name="ball_free"/><geom size="0.1"/></body>',
     )
-    robot = read_mjcf(path)
+    robot = load(path)
     assert {"leg0", "leg2", "arm", "hand", "arm__arm_joint", "ball"} <= set(robot.link_names)
     assert any("floor" in note.message and "not part of the robot" in note.message for note in robot.notes)
     assert_same_as_mujoco(path, robot, np.random.default_rng(1))
@@ -97,14 +97,14 @@ def test_unnamed_elements_get_names_that_are_free(tmp_path):
         f'<body name="body_2"><joint name="joint_1"/>{INERTIAL}<body><joint/><joint axis="1 0 0"/><geom size="1"/>'
         '<geom name="geom_0" size="1"/></body></body>'
     )
-    robot = read_mjcf(write(tmp_path, body))
+    robot = load(write(tmp_path, body))
     assert robot.joint_names == ("joint_1", "joint_1_", "joint_2")
     assert set(robot.link_names) >= {"body_2", "body_2_", "body_2___joint_1_"}
     assert [shape.name for shape in robot.collisions] == ["geom_0_", "geom_0"]
 
 
 def test_anchor_at_the_body_frame_needs_no_further_link(tmp_path):
-    robot = read_mjcf(write(tmp_path, f'<body name="a"><joint name="j"/>{INERTIAL}</body>'))
+    robot = load(write(tmp_path, f'<body name="a"><joint name="j"/>{INERTIAL}</body>'))
     assert [name for name in robot.link_names if name != "universe"] == ["a"]
 
 
@@ -113,11 +113,12 @@ def test_limits_and_friction_of_joints(tmp_path):
         '<joint name="h" range="-90 45" damping="0.5" frictionloss="0.2" armature="0.1" actuatorfrcrange="-7 9"/>'
         '<joint name="s" type="slide" range="-2 3"/><joint name="u" axis="1 0 0"/>'
     )
-    robot = read_mjcf(write(tmp_path, f'<body name="a">{joints}{INERTIAL}</body>'))
+    robot = load(write(tmp_path, f'<body name="a">{joints}{INERTIAL}</body>'))
     np.testing.assert_allclose(robot.limits.lower, [-np.pi / 2, -2.0, -np.inf])
     np.testing.assert_allclose(robot.limits.upper, [np.pi / 4, 3.0, np.inf])
     assert robot.tree.kinds == ("revolute", "prismatic", "revolute")
-    assert robot.limits.effort[0] == 9.0
+    assert robot.limits.effort[0] == robot.drives[0].torque_limit == 7.0
+    assert any("from -7 to 9" in note.message for note in robot.notes if note.place == "h")
     drive = robot.drives[0]
     assert (drive.armature, drive.viscous_friction, drive.dry_friction) == (0.1, 0.5, 0.2)
 
@@ -129,7 +130,7 @@ def test_shapes(tmp_path):
         '<geom name="egg" type="ellipsoid" size="0.1 0.2 0.3" pos="1 2 3"/>'
         '<geom name="look" size="0.1" contype="0" conaffinity="0" rgba="1 0 0 0.5"/>'
     )
-    robot = read_mjcf(write(tmp_path, f'<body name="a"><joint/>{geoms}</body>'))
+    robot = load(write(tmp_path, f'<body name="a"><joint/>{geoms}</body>'))
     shapes = {item.name: item.shape for item in robot.collisions}
     assert shapes == {
         "ball": Sphere(0.1),
@@ -161,7 +162,7 @@ def test_mesh_vertices_stand_where_the_file_puts_them(tmp_path):
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3.0]])
     (tmp_path / "meshes").mkdir()
     write_stl(tmp_path / "meshes" / "m.stl", corners)
-    robot = read_mjcf(write(tmp_path, MESH_BODY.format(""), head=MESH_HEAD), meshes="require")
+    robot = load(write(tmp_path, MESH_BODY.format(""), head=MESH_HEAD), meshes="require")
     (shape,) = robot.collisions
     assert isinstance(shape.shape, Mesh)
     points = shape.shape.vertices() @ shape.placement[:3, :3].T + shape.placement[:3, 3]
@@ -177,34 +178,34 @@ def test_meshes_of_an_attached_model_are_in_its_own_folder(tmp_path):
     write(tmp_path / "part", MESH_BODY.format(""), "part.xml", MESH_HEAD)
     attach = '<worldbody><attach model="p" body="a" prefix="p_"/></worldbody>'
     path = whole(tmp_path, '<asset><model name="p" file="part/part.xml"/></asset>' + attach)
-    robot = read_mjcf(path, meshes="require")
+    robot = load(path, meshes="require")
     assert len(robot.collisions) == 1
     assert_same_as_mujoco(path, robot, np.random.default_rng(0))
     mesh.unlink()
     with pytest.raises(MissingMeshError) as caught:
-        read_mjcf(path, meshes="require")
+        load(path, meshes="require")
     assert caught.value.file == str(tmp_path / "part" / "part.xml")
 
 
 def test_missing_meshes(tmp_path):
     with_inertia = write(tmp_path, MESH_BODY.format(INERTIAL), head=MESH_HEAD)
     with pytest.raises(MissingMeshError, match=r"m\.stl") as caught:
-        read_mjcf(with_inertia, meshes="require")
+        load(with_inertia, meshes="require")
     assert caught.value.line == 2
-    warned, skipped = read_mjcf(with_inertia), read_mjcf(with_inertia, meshes="skip")
+    warned, skipped = load(with_inertia), load(with_inertia, meshes="skip")
     assert any("m.stl" in note.message for note in warned.notes)
     assert not skipped.notes
     assert not warned.collisions
     assert warned.mass == 2.0
     without = write(tmp_path, MESH_BODY.format(""), "without.xml", MESH_HEAD)
     with pytest.raises(ModelError, match="inertia of body `a` comes from mesh"):
-        read_mjcf(without)
+        load(without)
     with pytest.raises(UnknownNameError):
-        read_mjcf(without, meshes="perhaps")
+        load(without, meshes="perhaps")
 
 
 def test_missing_textures_do_not_matter(tmp_path):
     head = '<asset><texture name="t" type="2d" file="no.png"/><material name="red" texture="t" rgba="1 0 0 1"/></asset>'
     body = '<light texture="t"/><body name="a"><joint/><geom size="1" material="red"/></body>'
-    robot = read_mjcf(write(tmp_path, body, head=head))
+    robot = load(write(tmp_path, body, head=head))
     assert robot.collisions[0].color == (1.0, 0.0, 0.0, 1.0)

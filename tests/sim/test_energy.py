@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.special import ellipk
 
 from surefoot.motion import Command, GroundPlane, State, World
+from surefoot.robot import Joint, Link, Loop, Robot, placement
+from surefoot.robot.load import load
 from surefoot.sim import Push, simulate
 
 from .examples import block, every_joint, pendulum
@@ -109,3 +111,42 @@ def test_tumbling_chain_of_every_joint():
         scale = np.ptp(log["energy.total"]) + 0.5 * robot.mass
         assert np.abs(log["energy.residual"]).max() < 0.02 * scale
     assert worst[1] < 0.6 * worst[0]
+
+
+def hanging(damping=0.0, friction=0.0, armature=0.0):
+    """A floating link with a second one on a hinge, the first tied to the world at a point."""
+    free = Joint("root", "free", damping=damping, friction=friction, armature=armature)
+    inertia = 0.02 * np.eye(3)
+    first = Link("first", None, free, mass=1.0, com=np.array([0.0, 0.1, -0.2]), inertia=inertia)
+    hinge = Joint("hinge", "revolute", placement((0.0, 0.0, -0.4)), axis=(1.0, 0.0, 0.0))
+    second = Link("second", "first", hinge, mass=0.5, com=np.array([0.0, 0.0, -0.2]), inertia=inertia)
+    return [first, second]
+
+
+def test_ties_to_the_world_are_forces_from_outside():
+    """A double pendulum whose pivot is a closed chain: the tie carries about the weight."""
+    tie = Loop("pivot", "first", "universe", directions=(True, True, True, False, False, False))
+    robot = Robot.from_tree("hanging", hanging(), "floating", loops=(tie,), drives=(), contacts=())
+    worst = []
+    for dt in (0.002, 0.001):
+        log = simulate(robot, Torque([]), World(ground=()), 0.5, dt=dt, control_dt=dt)
+        worst.append(np.abs(log["momentum.residual"]).max())
+    assert worst[0] < 0.01 * robot.mass * 9.81 * 0.5
+    assert worst[1] < 0.6 * worst[0]
+
+
+@pytest.mark.parametrize("losses", [{"damping": 2.0}, {"friction": 1.5}, {"armature": 3.0}])
+def test_losses_of_the_base_are_forces_from_outside(losses):
+    robot = Robot.from_tree("falling", hanging(**losses), "floating", drives=(), contacts=())
+    log = simulate(robot, Torque([]), World(ground=()), 0.4, initial=State.of(robot, v=[0.5, 0.2, 0, 0, 0, 0, 0]))
+    free_fall = 9.81 * 0.4
+    assert abs(log["v"][-1, 2]) < 0.9 * free_fall
+    assert np.abs(log["momentum.residual"]).max() < 2e-3 * robot.mass * free_fall
+
+
+def test_momentum_in_the_plane_of_a_planar_robot():
+    robot = load("biped")
+    log = simulate(robot, Torque(np.zeros(robot.nu)), World(), 0.3, dt=0.001, control_dt=0.001)
+    assert np.abs(log["momentum.residual"]).max() < 1e-2 * robot.mass * 9.81 * 0.3
+    assert np.abs(log["momentum.residual"][:, [0, 2]]).max() > 0.0
+    assert_allclose(log["momentum.residual"][:, 1], 0.0, atol=1e-12)

@@ -2,7 +2,7 @@ import os
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError, UnknownNameError
 from surefoot.motion import Command, Engine, State, World
@@ -117,3 +117,21 @@ def test_locked_joints_take_no_command():
     assert state.q.shape == (robot.nq,)
     row = robot.tree.q_index[robot.joint_index("LThumb1")]
     assert state.q[row] == robot.home[row]
+
+
+def test_reset_turns_the_drives_off():
+    engine = MujocoEngine(wheel("revolute"), dt=0.01)
+    one = np.ones(1)
+    engine.step(Command(position=one, kp=500.0 * one, kd=one))
+    engine.reset(State.of(engine.robot, [0.5]))
+    assert_array_equal(engine.data.actuator_force, 0.0)
+    assert_array_equal(engine.data.qacc, 0.0)
+
+
+def test_begin_gives_the_forces_and_does_not_move():
+    engine = MujocoEngine(wheel("revolute", limit=3.0), dt=0.01)
+    one = np.ones(1)
+    engine.reset(State.of(engine.robot, [0.5], [0.2]))
+    assert_allclose(engine.begin(Command(torque=0.1 * one, position=one, kp=4.0 * one, kd=one)), 0.1 + 4.0 * 0.5 - 0.2)
+    assert_allclose(engine.begin(Command(torque=9.0 * one)), 3.0)
+    assert_array_equal([engine.state.t, *engine.state.q, *engine.state.v], [0.0, 0.5, 0.2])

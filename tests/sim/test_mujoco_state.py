@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from surefoot.motion import to_layout
+from surefoot.motion import Command, State, to_layout
+from surefoot.robot import Coupling, Joint, Link, Robot
 from surefoot.robot.load import load
-from surefoot.sim import build_mujoco, q_v, qpos_qvel
+from surefoot.sim import MujocoEngine, build_mujoco, q_v, qpos_qvel
 
 from .examples import every_joint, some_state
 
@@ -46,3 +47,30 @@ def test_locked_joints_come_back_at_home():
     q[row] += 0.3
     back, _ = q_v(model, *qpos_qvel(model, q, np.zeros(robot.nv)))
     assert back[row] == robot.home[row]
+
+
+def geared(leader, follower, ratio, offset=0.0):
+    links = [Link("a"), *(Link(n, "a", Joint(n, k), mass=1.0, inertia=np.eye(3)) for n, k in
+                          (("first", leader), ("second", follower)))]  # fmt: skip
+    return Robot.from_tree("geared", links, couplings=(Coupling("second", "first", ratio, offset),))
+
+
+@pytest.mark.parametrize(("leader", "follower"), [("continuous",) * 2, ("revolute", "continuous"),
+                                                 ("continuous", "revolute"), ("continuous", "prismatic")])  # fmt: skip
+@pytest.mark.parametrize("ratio", [2.0, -3.0, 0.5, 0.1])
+@pytest.mark.parametrize("angle", [2.0, -2.9, 3.5, 12.0])
+def test_turns_of_coupled_joints_fit_the_coupling(leader, follower, ratio, angle):
+    robot = geared(leader, follower, ratio, 0.4)
+    model = build_mujoco(robot)
+    q = robot.q_of({"first": angle, "second": 0.4 + ratio * angle})
+    qpos, qvel = qpos_qvel(model, q, np.zeros(2))
+    assert_allclose(qpos[1], 0.4 + ratio * qpos[0], atol=1e-9)
+    assert_allclose(q_v(model, qpos, qvel)[0], q, atol=1e-9)
+
+
+def test_two_geared_wheels_start_without_a_jerk():
+    engine = MujocoEngine(geared("continuous", "continuous", 2.0))
+    engine.reset(State.of(engine.robot, engine.robot.q_of({"first": 2.0, "second": 4.0})))
+    assert_allclose(engine.data.qpos, [2.0, 4.0])
+    state = engine.step(Command(torque=np.zeros(1)))
+    assert_allclose(state.v, 0.0, atol=1e-9)

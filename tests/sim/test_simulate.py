@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from surefoot.errors import ShapeError, UnknownNameError
 from surefoot.motion import Command, State, World
@@ -116,3 +116,38 @@ def test_torque_ratio_is_against_the_limit():
     log = simulate(robot.replace(drives=drives), Half(), None, 0.05, initial=State.of(robot))
     np.testing.assert_allclose(log["torque.ratio"][1:], 0.5)
     np.testing.assert_allclose(log["tau"][1:], [[0.25, 0.1]] * (len(log) - 1))
+
+
+def test_first_row_has_the_torques_and_contacts_that_begin_there():
+    robot = load("double_pendulum")
+    gain = np.array([3.0, 2.0])
+
+    class Spring:
+        def command(self, t, state):
+            return Command(position=np.array([0.5, -0.5]), kp=gain)
+
+    start = State.of(robot, [0.1, 0.2])
+    log = simulate(robot, Spring(), None, 0.05, initial=start)
+    assert_allclose(log["tau"][0], gain * ([0.5, -0.5] - start.q))
+    assert_allclose(log["tau"][0], log["tau"][1], rtol=0.05)
+    box = block(mass=2.0)
+    push = Push(0.0, 0.1, "box", np.array([0.0, 0.0, -30.0, 0.0, 0.0, 0.0]))
+    sunk = State.of(box, [0.0, 0.0, 0.0999, 0.0, 0.0, 0.0, 1.0])
+    log = simulate(box, Counting(0), World(), 0.05, pushes=[push], initial=sunk)
+    assert_array_equal(log["push.force"][0], [0.0, 0.0, -30.0])
+    assert log["contact.sole.wrench"][0, 2] > 20.0
+
+
+@pytest.mark.parametrize("name", ["panda", "pr2", "baxter"])
+def test_spread_keeps_the_couplings(name):
+    robot = load(name)
+    simulation = Simulation(robot, Counting(robot.nu), None, Settings(0.1, initial_spread=0.05))
+    equalities = simulation.engine.data.efc_pos[: simulation.engine.data.ne]
+    assert len(equalities) == len(robot.couplings) > 0
+    assert_allclose(equalities, 0.0, atol=1e-12)
+    assert np.abs(simulation.engine.state.q - robot.home).max() > 0.01
+
+
+def test_notes_are_told():
+    log = Simulation(pendulum(), Counting(1), None, Settings(0.1), notes=["watch it"]).log()
+    assert log.metadata["notes"] == ["watch it"]
