@@ -170,7 +170,16 @@ def _contact_table(robot: Robot) -> Table:
 
 
 def _drive_table(robot: Robot) -> Table:
-    table = Table("drive", "torque", "speed", "gear", "armature", box=None, header_style="bold", pad_edge=False)
+    table = Table(
+        "drive",
+        "torque [N m | N]",
+        "speed [rad/s | m/s]",
+        "gear",
+        "armature [kg m² | kg]",
+        box=None,
+        header_style="bold",
+        pad_edge=False,
+    )
     for item in robot.drives:
         table.add_row(
             escape(item.joint),

@@ -137,11 +137,13 @@ def _status(arguments: list[str] | None) -> int:
     """The exit status of a command; errors of the user become messages without a traceback."""
     command = typer.main.get_command(app)
     try:
-        status = command.main(args=arguments, prog_name="surefoot", standalone_mode=False)
+        words = sys.argv[1:] if arguments is None else arguments
+        with command.make_context("surefoot", list(words)) as context:
+            status = command.invoke(context)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except typer.Exit as leave:
-        return _interrupted() if leave.exit_code == 130 else leave.exit_code
+        return leave.exit_code
     except typer.TyperException as error:
         return _usage(error)
     except SurefootError as error:

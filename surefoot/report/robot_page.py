@@ -54,8 +54,11 @@ def _robot_parts(robot: Robot) -> list[str]:
         out += ["<h2>Contact surfaces</h2>", html_table(("name", "link", "kind", "corners", "friction"), contacts)]
     out += ["<h2>Joints</h2>", _joints(robot)]
     if robot.drives:
-        drives = [(d.joint, d.torque_limit, d.speed_limit, d.gear_ratio, d.armature) for d in robot.drives]
-        head = ("drive", "torque limit [N m]", "speed limit [rad/s]", "gear ratio", "armature [kg m²]")
+        drives = [
+            (d.joint, d.torque_limit, d.speed_limit, d.gear_ratio, d.armature, _units(robot, d.joint))
+            for d in robot.drives
+        ]
+        head = ("drive", "torque or force limit", "speed limit", "gear ratio", "armature", "units")
         out += ["<h2>Drives</h2>", html_table(head, drives)]
     if robot.couplings:
         couplings = [(c.joint, c.source, c.ratio, c.offset) for c in robot.couplings]
@@ -72,6 +75,11 @@ def _joints(robot: Robot) -> str:
         limits = f"{robot.limits.lower[row]:.3g} … {robot.limits.upper[row]:.3g}" if single else "–"
         rows.append((tree.joint_names[i], tree.kinds[i], parent, tree.body_names[i], limits, float(tree.masses[i])))
     return html_table(("joint", "kind", "parent", "moves", "limits", "mass [kg]"), rows)
+
+
+def _units(robot: Robot, joint: str) -> str:
+    is_straight = robot.tree.kinds[robot.joint_index(joint)] in ("prismatic", "translation")
+    return "N, m/s, kg" if is_straight else "N m, rad/s, kg m²"
 
 
 def _findings(inspection: Inspection) -> str:

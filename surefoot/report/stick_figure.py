@@ -27,25 +27,30 @@ def figure_lines(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
     tree = robot.tree
     origin = [frames[name][:3, 3] for name in tree.body_names]
     bones = [(origin[int(tree.parents[i])], origin[i]) for i in range(tree.n) if tree.parents[i] >= 0]
-    bones += _end_bones(robot, frames, origin)
+    if robot.base_joint is None:
+        bones += [(np.zeros(3), origin[i]) for i in range(tree.n) if tree.parents[i] < 0]
     edges = []
-    for contact in robot.contacts.values():
-        T = frames[contact.frame] @ contact.placement
-        corners = contact.corners @ T[:3, :3].T + T[:3, 3]
+    footed = set()
+    for name, corners in robot.contact_corners(q).items():
+        body = robot.body_of(robot.contacts[name].frame)
+        footed.add(body)
         edges += [(corners[i - 1], corners[i]) for i in range(len(corners))]
-        bones.append((frames[contact.frame][:3, 3], corners.mean(axis=0)))
+        bones += [(origin[body], corners.mean(axis=0))] if body >= 0 else []
+    bones += [(origin[i], _tip(robot, frames, i)) for i in _ends(robot) if i not in footed]
     return np.array(bones).reshape(-1, 2, 3), np.array(edges).reshape(-1, 2, 3)
 
 
-def _end_bones(robot: Robot, frames: dict[str, Array], origin: list[Array]) -> list[tuple[Array, Array]]:
-    """From the joint of each end body to its centre of mass, so that hands and heads show."""
-    parents = {int(p) for p in robot.tree.parents}
-    out = []
-    for i, name in enumerate(robot.tree.body_names):
-        if i not in parents:
-            T = frames[name]
-            out.append((origin[i], T[:3, :3] @ robot.tree.coms[i] + T[:3, 3]))
-    return out
+def _ends(robot: Robot) -> list[int]:
+    """Bodies that carry no further joint."""
+    return sorted(set(range(robot.tree.n)) - {int(p) for p in robot.tree.parents})
+
+
+def _tip(robot: Robot, frames: dict[str, Array], body: int) -> Array:
+    """The farthest link that is fixed to an end body, or its centre of mass: so that hands and heads show."""
+    T = frames[robot.tree.body_names[body]]
+    com = T[:3, :3] @ robot.tree.coms[body] + T[:3, 3]
+    fixed = [frames[name][:3, 3] for name in robot.link_names if robot.body_of(name) == body]
+    return max([com, *fixed], key=lambda point: float(np.linalg.norm(point - T[:3, 3])))
 
 
 def figure_svg(robot: Robot, q: ArrayLike, view: str = "side", size: int = 360) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Literal
 
@@ -85,6 +85,10 @@ def assemble_links(
         parts: What belongs to it beside the links; or
         **extras: the fields of `Parts` by name.
     """
+    known = {item.name for item in fields(Parts)}
+    for key in extras:
+        if key not in known:
+            raise one_of("field of a robot", key, known)
     parts = parts or Parts(**extras)  # type: ignore[arg-type]
     shapes = Parts(
         **{

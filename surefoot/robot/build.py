@@ -78,6 +78,8 @@ def depth_first(links: Sequence[Link]) -> list[Link]:
     Raises:
         ModelError: Names repeat, a parent does not exist, or links hang on themselves.
     """
+    if not links:
+        raise ModelError("a robot needs at least one link")
     if len(links) > MAX_BODIES:
         raise ModelError(f"{len(links)} links are more than the {MAX_BODIES} that are allowed")
     by_name = {link.name: link for link in links}

@@ -140,7 +140,8 @@ def _inertia_defect(mass: float, inertia: Array) -> str:
         return f"inertia is not positive definite: {text}"
     if moments[0] + moments[1] < moments[2] * (1.0 - 1e-6):
         return f"inertia violates the triangle inequality: {text}"
-    return ""
+    reach = float(np.sqrt(moments[2] / mass))
+    return f"{text} at {mass:g} kg: a radius of gyration of {reach:.3g} m; check the units" if reach > 10.0 else ""
 
 
 def _mass_matrix_is_regular(robot: Robot) -> bool:
@@ -188,6 +189,8 @@ def _limit_findings(robot: Robot) -> list[Finding]:
         low, high, home = limits.lower[row], limits.upper[row], robot.home[row]
         if low == high:
             out.append(Finding("warning", name, f"lower and upper limit are both {low:g}: the joint cannot move"))
+        elif tree.kinds[i] == "revolute" and np.isfinite([low, high]).all() and high - low > 8.0 * np.pi:
+            out.append(Finding("warning", name, f"limits [{low:g}, {high:g}] rad span more than four turns: degrees?"))
         elif not low - 1e-9 <= home <= high + 1e-9:
             out.append(
                 Finding("warning", name, f"home position {home:.4g} is outside its limits [{low:.4g}, {high:.4g}]")

@@ -43,6 +43,13 @@ def _frozen(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     return out
 
 
+def _require_rigid(T: Array, what: str) -> None:
+    """Refuse a matrix that is no rigid displacement."""
+    R = T[:3, :3]
+    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0 or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
+        raise ModelError(f"{what} is no rigid displacement", evidence={"matrix": T.tolist()})
+
+
 @dataclass(frozen=True, eq=False)
 class Geometry:
     """A shape fixed to a link.
@@ -65,6 +72,7 @@ class Geometry:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "placement", _frozen(self.placement, (4, 4), f"placement of shape {self.name}"))
+        _require_rigid(self.placement, f"placement of shape `{self.name}`")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +122,22 @@ class Joint:
         if self.kind not in JOINT_KINDS:
             raise ModelError(f"joint `{self.name}` has unknown kind `{self.kind}`", evidence={"kinds": JOINT_KINDS})
         object.__setattr__(self, "placement", _frozen(self.placement, (4, 4), f"placement of joint {self.name}"))
+        _require_rigid(self.placement, f"placement of joint `{self.name}`")
+        self._require_limits()
         object.__setattr__(self, "axis", self._unit(self.axis, "axis"))
         object.__setattr__(self, "second_axis", self._unit(self.second_axis, "second axis"))
+
+    def _require_limits(self) -> None:
+        """Limits in order, and no number that is none."""
+        numbers = (self.lower, self.upper, self.velocity, self.effort, self.damping, self.friction, self.armature)
+        if np.isnan(numbers).any() or self.lower > self.upper or min(numbers[2:]) < 0.0 or not np.isfinite(self.pitch):
+            names = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+            raise ModelError(
+                f"numbers of joint `{self.name}` contradict each other or are none",
+                evidence={**dict(zip(names, numbers, strict=True)), "pitch": self.pitch},
+            )
+        if self.kind == "universal" and np.linalg.norm(np.cross(self.axis, self.second_axis)) < 1e-6:
+            raise ModelError(f"the two axes of universal joint `{self.name}` are parallel")
 
     def _unit(self, axis: ArrayLike, what: str) -> Array:
         vector = _frozen(axis, (3,), f"{what} of joint {self.name}")
@@ -154,5 +176,9 @@ class Link:
     def __post_init__(self) -> None:
         object.__setattr__(self, "com", _frozen(self.com, (3,), f"centre of mass of link {self.name}"))
         object.__setattr__(self, "inertia", _frozen(self.inertia, (3, 3), f"inertia of link {self.name}"))
+        if np.abs(self.inertia - self.inertia.T).max() > 1e-9 * max(1.0, float(np.abs(self.inertia).max())):
+            raise ModelError(f"inertia of link `{self.name}` is not symmetric", evidence={"inertia": self.inertia})
+        if not self.name:
+            raise ModelError("a link has no name")
         if not (np.isfinite(self.mass) and self.mass >= 0.0):
             raise ModelError(f"mass of link `{self.name}` is {self.mass}", next_step="give it in kg, 0 or more")

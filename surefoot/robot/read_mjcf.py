@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import ModelError, SurefootError, one_of
-from surefoot.robot.assemble import Mimic, Parts, assemble_links
+from surefoot.robot.assemble import Parts
 from surefoot.robot.findings import Finding
 from surefoot.robot.links import Joint, JointKind, Link, NamedFrame, placement
 from surefoot.robot.mjcf_compile import compile_mjcf
@@ -25,10 +25,9 @@ from surefoot.robot.mjcf_names import Names, names_of, pose, unused
 from surefoot.robot.mjcf_shapes import shapes_of, world_note
 from surefoot.robot.mjcf_ties import ties_of
 from surefoot.robot.mjcf_tree import links_of
-from surefoot.robot.robot import Robot
 from surefoot.spatial import se3
 
-__all__ = ["MjcfRobot", "mjcf_links", "read_mjcf", "with_base"]
+__all__ = ["MjcfRobot", "mjcf_links", "with_base"]
 
 Array = NDArray[np.float64]
 _KIND_OF_BASE: dict[str, JointKind] = {"floating": "free", "planar": "planar", "fixed": "fixed"}
@@ -51,25 +50,6 @@ class MjcfRobot:
     base: str
     parts: Parts
     start: Array = field(default_factory=placement)
-
-
-def read_mjcf(path: str | Path, base: str = "auto", mimic: Mimic = "coupling", meshes: str = "warn") -> Robot:
-    """The robot in an MJCF file.
-
-    Args:
-        path: The file.
-        base: "auto" as in the file; "floating", "planar" or "fixed" to put the robot on another base.
-        mimic: What to do with couplings, as in `surefoot.load`.
-        meshes: What to do about meshes that do not exist: "warn", "skip" or "require".
-
-    Raises:
-        SurefootError: The file, or a file that it needs, cannot be read or contradicts itself.
-    """
-    found = with_base(mjcf_links(path, meshes), base)
-    try:
-        return assemble_links(found.name, found.links, found.base, mimic=mimic, parts=found.parts)
-    except SurefootError as error:
-        raise error.with_place(path) from None
 
 
 def mjcf_links(path: str | Path, meshes: str = "warn") -> MjcfRobot:

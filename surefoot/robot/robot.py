@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -267,6 +267,13 @@ class Robot:
                 next_step="normalise it, and check the layout: quaternions are xyzw, after the position",
             )
         return values
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)} | {"contacts": dict(self.contacts)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in (state | {"contacts": MappingProxyType(state["contacts"])}).items():
+            object.__setattr__(self, name, value)
 
     def replace(self, **changes: Any) -> Robot:
         """A copy with some fields changed."""

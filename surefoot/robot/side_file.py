@@ -25,12 +25,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from surefoot.errors import ScenarioError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
@@ -56,6 +56,7 @@ __all__ = [
 ]
 
 Vector = tuple[float, float, float]
+Positive = Annotated[float, Field(gt=0.0)]
 Direction = Literal["x", "y", "z", "rx", "ry", "rz"]
 _DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -75,7 +76,7 @@ class ContactTable(StrictModel):
     position: Vector = (0.0, 0.0, 0.0)
     rpy: Vector = (0.0, 0.0, 0.0)
     corners: list[tuple[float, float]] | None = None
-    size: tuple[float, float] | None = None
+    size: tuple[Positive, Positive] | None = None
     friction: float = Field(default=0.7, ge=0.0)
     torsional_friction: float = Field(default=0.0, ge=0.0)
     radius: float = Field(default=0.0, ge=0.0)
@@ -98,6 +99,12 @@ class DriveTable(StrictModel):
     inductance: float | None = Field(default=None, ge=0.0)
     torque_constant: float | None = Field(default=None, ge=0.0)
     voltage: float | None = Field(default=None, ge=0.0)
+
+    @model_validator(mode="after")
+    def _elastic_gears_have_a_spring(self) -> Self:
+        if self.gear == "elastic" and not self.stiffness:
+            raise ValueError("an elastic gear needs `stiffness`")
+        return self
 
 
 class LoopTable(StrictModel):
@@ -128,6 +135,12 @@ class JointTable(StrictModel):
     second_axis: Vector | None = None
     pitch: float | None = None
 
+    @model_validator(mode="after")
+    def _screws_have_a_pitch(self) -> Self:
+        if self.kind == "helical" and self.pitch is None:
+            raise ValueError("a helical joint needs `pitch` [m/rad]")
+        return self
+
 
 class CollisionTable(StrictModel):
     """A collision volume on a link: sphere, box, cylinder or capsule [m]."""
@@ -136,7 +149,7 @@ class CollisionTable(StrictModel):
     shape: Literal["sphere", "box", "cylinder", "capsule"]
     radius: float | None = Field(default=None, gt=0.0)
     length: float | None = Field(default=None, gt=0.0)
-    size: Vector | None = None
+    size: tuple[Positive, Positive, Positive] | None = None
     position: Vector = (0.0, 0.0, 0.0)
     rpy: Vector = (0.0, 0.0, 0.0)
 

@@ -180,7 +180,7 @@ def _check_number(document: UrdfDocument, element: Element, key: str, text: str,
     elif element.tag not in _UNSCALED and max(abs(value) for value in values) > _LARGEST:
         document.say("error", element.line, f"{given}, too large to compute with")
     elif key in _POSITIVE.get(element.tag, ()) and min(values) <= 0.0:
-        document.say("warning", element.line, f"{given}, expected positive")
+        document.say("error", element.line, f"{given}, expected positive")
 
 
 def _unknown(document: UrdfDocument, line: int, what: str, name: str, known: Mapping[str, str]) -> None:

@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
-from surefoot.robot.read_mjcf import read_mjcf
 from surefoot.robot.robot import Robot
 
 INERTIAL = '<inertial pos="0.1 0 0.02" mass="2" diaginertia="0.1 0.2 0.15"/>'
@@ -100,7 +99,3 @@ TWO = (
     f'<body name="b" pos="1 0 1"><joint name="jb" axis="0 1 0" ref="-35"/>{INERTIAL}'
     '<site name="sb" pos="0 0.1 0.2"/></body>'
 )
-
-
-def robot_with(folder: Path, after: str, body: str = TWO) -> Robot:
-    return read_mjcf(whole(folder, f"<worldbody>{body}</worldbody>{after}"))

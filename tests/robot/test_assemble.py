@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import threading
 
 import numpy as np
@@ -204,3 +206,36 @@ def test_loading_in_threads_gives_stderr_back():
         thread.join()
     assert os.fstat(2).st_ino == before.st_ino
     assert os.fstat(2).st_dev == before.st_dev
+
+
+def test_robots_go_through_pickle_and_copy():
+    for name, mimic in (("anymal", "coupling"), ("baxter", "reduce")):
+        robot = zoo.load(name, mimic=mimic)
+        for twin in (pickle.loads(pickle.dumps(robot)), copy.deepcopy(robot)):
+            assert (twin.name, twin.joint_names, list(twin.contacts)) == (
+                robot.name,
+                robot.joint_names,
+                list(robot.contacts),
+            )
+            frames, others = robot.placements(robot.home), twin.placements(twin.home)
+            assert all(np.array_equal(frames[key], others[key]) for key in frames)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Robot.from_tree("r", []), "at least one link"),
+        (lambda: Robot.from_tree("r", chain(), colour="red"), "no field of a robot `colour`"),
+        (lambda: Link(""), "no name"),
+        (lambda: Link("a", inertia=np.array([[1, 2, 0], [0, 1, 0], [0, 0, 1.0]])), "not symmetric"),
+        (lambda: Joint("j", "revolute", lower=2.0, upper=1.0), "contradict"),
+        (lambda: Joint("j", "revolute", lower=np.nan), "contradict"),
+        (lambda: Joint("j", "revolute", effort=-1.0), "contradict"),
+        (lambda: Joint("j", "revolute", 2.0 * np.eye(4)), "no rigid displacement"),
+        (lambda: Joint("j", "universal", axis=(0, 1, 0), second_axis=(0, 2, 0)), "parallel"),
+        (lambda: Geometry("g", "l", Sphere(1.0), np.diag([1.0, 1.0, -1.0, 1.0])), "no rigid displacement"),
+    ],
+)
+def test_nonsense_in_code_is_refused(build, message):
+    with pytest.raises(SurefootError, match=message):
+        build()

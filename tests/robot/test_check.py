@@ -38,6 +38,9 @@ def test_a_sound_file(tmp_path):
         ('effort="50"', 'effort="0"', "warning", "effort limit is 0"),
         ('lower="-1.5" upper="2.0"', 'lower="0.5" upper="0.5"', "warning", "cannot move"),
         ('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>', "warning", "length 2"),
+        ('lower="-1.5" upper="2.0"', 'lower="-90" upper="90"', "warning", "degrees?"),
+        ('radius="0.05"', 'radius="-0.05"', "error", "expected positive"),
+        ('izz="0.004"', 'izz="4000"', "warning", "triangle"),
     ],
 )
 def test_defects_and_doubts_have_their_level(tmp_path, old, new, level, message):

@@ -1,11 +1,14 @@
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
+from surefoot.geometry import Sphere
+from surefoot.robot import ContactSurface, Geometry, Joint, Link, Robot, placement
 from surefoot.robot.load import load
-from surefoot.scenario import read_scenario
+from surefoot.scenario import build, read_scenario
 from surefoot.scenario.build import build_push, build_world
 from surefoot.scenario.overrides import overridden
-from surefoot.scenario.schema import PushTable, WorldTable
+from surefoot.scenario.schema import GroundTable, PushTable, WorldTable
 
 STAND = read_scenario("stand")
 
@@ -41,3 +44,34 @@ def test_pieces_of_ground():
         assert_allclose(world.height(x, y), height, atol=1e-12)
     assert world.friction_at(-3.0, 0.0) == 0.2
     assert world.friction_at(0.0, 0.0) == 0.7
+
+
+@pytest.mark.parametrize("base", ["planar", "fixed"])
+def test_no_ground_where_a_base_that_cannot_rise_is_inside_it(base, monkeypatch):
+    """Height of the soles decides: 4 mm inside is tolerated, 6 mm is not."""
+
+    def stick(depth):
+        joint = Joint("j", "revolute", placement((0.0, 0.0, 0.5 - depth)), axis=(0.0, 1.0, 0.0))
+        foot = Geometry("foot", "leg", Sphere(0.05), placement((0.0, 0.0, -0.45)))
+        leg = Link("leg", "root", joint, mass=1.0, inertia=0.1 * np.eye(3), collisions=(foot,))
+        sole = ContactSurface("sole", "leg", "point", placement((0.0, 0.0, -0.5)), radius=0.05)
+        root = Link("root", mass=1.0, inertia=0.1 * np.eye(3))
+        robot = Robot.from_tree("stick", [root, leg], base, contacts=(sole,))
+        return robot.replace(home=robot.neutral)
+
+    def simulation(depth):
+        monkeypatch.setattr(build, "load", lambda name, **options: stick(depth))
+        return build.build_simulation(STAND)
+
+    assert len(build_world(WorldTable(), stick(0.004)).ground) == 1
+    assert build_world(WorldTable(), stick(0.006)).ground == ()
+    assert simulation(0.004).notes == ()
+    assert simulation(0.2).notes == ("no ground: at home the robot would be 0.2 m inside it",)
+    assert len(build_world(WorldTable(ground=[GroundTable(kind="plane")]), stick(0.2)).ground) == 1
+
+
+@pytest.mark.parametrize("base", ["planar", "fixed"])
+def test_held_talos_does_not_start_inside_the_ground(base):
+    simulation = build.build_simulation(overridden(STAND, ["robot.name=talos", f"robot.base={base}"]))
+    data = simulation.engine.data
+    assert data.contact.dist.min(initial=0.0) > -0.005

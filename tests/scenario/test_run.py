@@ -192,3 +192,17 @@ def test_stands_after_a_push(tmp_path, name):
     assert result.metrics["max_torque_ratio"] < 1.0
     assert result.metrics["energy_residual_j"] < 1e-4
     assert result.metrics["momentum_residual"] < 1e-3
+
+
+def test_planar_robot_stands_or_falls_and_has_all_numbers(tmp_path):
+    short = ["simulation.duration=1.0", "events.0.time=0.1"]
+    stands = run_scenario("stand", "biped", out=tmp_path / "a", overrides=[*short, "events.0.direction=[1, 0, 0]"])
+    assert stands.passed
+    numbers = [stands.metrics[name] for name in ALWAYS if name not in ("fall_time_s", "versions")]
+    assert None not in numbers
+    assert stands.metrics["tracking_rms"] < 0.05
+    assert stands.metrics["momentum_residual"] < 0.1
+    strong = ["events.0.speed=3.0", "events.0.direction=[1, 0, 0]", "simulation.duration=3.0"]
+    falls = run_scenario("stand", "biped", out=tmp_path / "b", overrides=strong)
+    assert not falls.passed
+    assert "fell" in falls.verdict
