@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.errors import ShapeError, one_of
+from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.robot.contacts import ContactSurface
 from surefoot.robot.drives import Drive
 from surefoot.robot.findings import Finding
@@ -268,7 +268,15 @@ class Robot:
             )
         return values
 
+    def __deepcopy__(self, _: dict[int, Any]) -> Robot:
+        return self  # frozen: a copy is the same
+
     def __getstate__(self) -> dict[str, Any]:
+        if (self.tree.mimic_source >= 0).any():
+            raise NotSupportedError(
+                f'`{self.name}` was loaded with mimic="reduce" and cannot be pickled: Pinocchio does not restore such joints',
+                next_step='load it anew in the other process, or use mimic="coupling"',
+            )
         return {item.name: getattr(self, item.name) for item in fields(self)} | {"contacts": dict(self.contacts)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
