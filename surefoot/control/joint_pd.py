@@ -112,5 +112,5 @@ def _require_footing(robot: Robot, q: Array, contacts: tuple[str, ...]) -> None:
     if not contacts and np.abs(weight).max(initial=0.0) > _NO_WEIGHT * robot.mass:
         raise NotSupportedError(
             f"`{robot.name}` has a {robot.base} base and no contact surface to stand on",
-            next_step='add [[contacts]] to its side file, or load it with base="fixed"',
+            next_step="give `[contacts.NAME]` in a side file beside its file, or hold it: `--set robot.base=fixed`",
         )

@@ -274,7 +274,7 @@ class Robot:
     def __getstate__(self) -> dict[str, Any]:
         if (self.tree.mimic_source >= 0).any():
             raise NotSupportedError(
-                f'`{self.name}` was loaded with mimic="reduce" and cannot be pickled: Pinocchio does not restore such joints',
+                f'`{self.name}` (mimic="reduce") cannot be pickled: Pinocchio does not restore such joints',
                 next_step='load it anew in the other process, or use mimic="coupling"',
             )
         return {item.name: getattr(self, item.name) for item in fields(self)} | {"contacts": dict(self.contacts)}

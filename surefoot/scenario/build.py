@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.control import JointPd
+from surefoot.errors import NotSupportedError
 from surefoot.geometry import Plane
 from surefoot.motion import Controller, Ground, GroundBox, GroundPlane, HeightField, World, stairs
 from surefoot.robot import Robot, placement
@@ -28,6 +29,8 @@ def build_simulation(scenario: Scenario) -> Simulation:
         scenario: The scenario.
     """
     robot = load(scenario.robot.name, base=scenario.robot.base, mimic=scenario.robot.mimic)
+    if robot.tree.n == 0:
+        raise NotSupportedError(f"`{robot.name}` has no moving joint: there is nothing to simulate")
     sunk = _depth_at_home(robot) if not scenario.world.ground and _could_stand(robot) else 0.0
     return Simulation(
         robot,

@@ -159,15 +159,11 @@ def _add_joints(robot: Robot, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
 
 
 def _losses(robot: Robot, i: int) -> tuple[float, float, float]:
-    """Viscous friction, dry friction and rotor inertia of a joint: those of its drive, else of the model."""
-    row = int(robot.tree.v_index[i])
-    drive = next((item for item in robot.drives if item.joint == robot.tree.joint_names[i]), None)
+    """Viscous friction, dry friction and rotor inertia of a joint, as the model has them (drives stand in it)."""
     if robot.tree.mimic_source[i] >= 0:
         return 0.0, 0.0, 0.0  # the model holds the follower's share in its source
-    armature = float(robot.tree.armature[row])
-    if drive is not None:
-        return drive.viscous_friction, drive.dry_friction, armature
-    return float(robot.model.damping[row]), float(robot.model.upperDryFrictionLimit[row]), armature
+    row, model = int(robot.tree.v_index[i]), robot.model
+    return float(model.damping[row]), float(model.upperDryFrictionLimit[row]), float(robot.tree.armature[row])
 
 
 def _set_range(robot: Robot, joint: mujoco.MjsJoint, i: int) -> None:

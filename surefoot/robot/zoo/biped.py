@@ -116,7 +116,10 @@ def _centre_of(link: str) -> tuple[float, float]:
 
 
 def _rod_shapes(name: str, com: np.ndarray, half: float) -> tuple[tuple[Geometry, ...], tuple[Geometry, ...]]:
-    rod = Geometry(f"{name}_0", name, Capsule(0.04, 2.0 * (half - 0.04)), placement(com))
+    # the ankle lies at the height of the sole: the shank's rod ends above it, so that only the foot touches
+    lift = 0.03 if name.endswith("shank") else 0.0
+    shape = Capsule(0.04, 2.0 * (half - 0.04 - lift))
+    rod = Geometry(f"{name}_0", name, shape, placement(com + np.array([0.0, 0.0, lift])))
     return (rod,), (rod,)
 
 
