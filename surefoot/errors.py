@@ -125,5 +125,5 @@ def one_of(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     return UnknownNameError(
         f"there is no {kind} `{name}`" + (f"; {hint}" if hint else ""),
         evidence={} if near else {"known": listing or "none"},
-        next_step=f"use one of the {kind} names that exist" if not near else "",
+        next_step="" if near else "choose one of those that exist",
     )

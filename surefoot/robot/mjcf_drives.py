@@ -28,7 +28,8 @@ def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | 
         names: Its names.
     """
     if model.nactuator == 0:
-        return None, []
+        text = "the file has no actuator: every joint is taken as driven, without limits"
+        return None, [Finding("note", "actuator", text)] if model.njnt else []
     notes: list[Finding] = []
     by_joint: dict[int, list[int]] = {}
     for i in range(model.nactuator):

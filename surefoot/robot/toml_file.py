@@ -78,7 +78,10 @@ def validated(tables: dict[str, Any], schema: type[Schema], file: str | Path, li
         problems = [_problem(item, schema, lines) for item in error.errors()]
         first = problems[0]
         raise ScenarioError(
-            first[1], file=file, line=first[0], evidence={f"line {line}": text for line, text in problems[1:9]}
+            first[1],
+            file=file,
+            line=first[0],
+            evidence={f"line {line}" if line else f"{i}": text for i, (line, text) in enumerate(problems[1:9], 2)},
         ) from error
 
 
@@ -88,7 +91,7 @@ def _problem(item: Any, schema: type[BaseModel], lines: dict[Path_, int]) -> tup
     key = ".".join(str(part) for part in path)
     line = next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), None)
     if item["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(str(path[-1]), _known_keys(schema, path[:-1]), n=1, cutoff=0.4)
+        near = difflib.get_close_matches(str(path[-1]), _known_keys(schema, path[:-1]), n=1, cutoff=0.55)
         known = ", ".join(sorted(_known_keys(schema, path[:-1])))
         return line, f"unknown key `{key}`; " + (f"did you mean `{near[0]}`?" if near else f"known: {known}")
     if item["type"] == "missing":

@@ -53,7 +53,8 @@ def read_bytes(path: str | Path) -> bytes:
     file = Path(path)
     try:
         if not file.is_file():
-            raise FileFormatError("there is no such file", file=path, next_step="check the path")
+            what = "this is a folder, not a file" if file.is_dir() else "there is no such file"
+            raise FileFormatError(what, file=path, next_step="check the path")
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -178,3 +180,43 @@ def test_a_process_of_its_own(tmp_path):
     assert run.returncode == 2
     assert "Traceback" not in run.stderr
     assert "bad.urdf:1" in run.stderr
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "surefoot.cli", *words]
+
+
+def test_the_version_and_no_command(capsys):
+    import surefoot as sf
+
+    assert surefoot(capsys, "--version")[1].strip() == sf.__version__
+    status, out, _ = surefoot(capsys)
+    assert status == 2
+    assert "Usage" in out
+
+
+@pytest.mark.parametrize("words", [["robots"], ["list"], ["check", "pendulum"], ["check", "pendulum", "--json"]])
+def test_a_reader_that_goes_away_is_no_verdict(words):
+    process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_keeps_what_it_has(tmp_path, number):
+    words = ["run", "stand", "--robot", "pendulum", "--set", "simulation.duration=3600", "--out", str(tmp_path / "run")]
+    process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60.0
+    while not (tmp_path / "run").is_dir() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in err
+    assert out.splitlines()[-1] == str(tmp_path / "run")
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert metrics["completed"] is False
+    assert 0.0 < metrics["duration_s"] < 3600.0
+    assert {"log.parquet", "trajectory.npz", "report.html"} <= {path.name for path in (tmp_path / "run").iterdir()}

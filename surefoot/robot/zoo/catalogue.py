@@ -45,8 +45,10 @@ def load(name: str, base: str = "auto", mimic: Mimic = "coupling", meshes: str =
     head, *parameters = name.split(":")
     if head in BUILT:
         return build(head, parameters, base=base, mimic=mimic)
-    if parameters or head not in _shipped():
-        raise one_of("robot", name if head not in _shipped() else f"{head} with parameters", names())
+    if head not in _shipped():
+        raise one_of("robot", head, names())
+    if parameters:
+        raise NotSupportedError(f"robot `{head}` takes no parameters", evidence={"given": ":".join(parameters)})
     return _load_shipped(head, base, mimic, meshes)
 
 

@@ -107,7 +107,7 @@ def test_cassie_is_refused_with_its_reason():
 def test_wrong_names_and_parameters():
     with pytest.raises(SurefootError, match="did you mean `small-humanoid`"):
         zoo.load("smal-humanoid")
-    with pytest.raises(SurefootError):
+    with pytest.raises(SurefootError, match="takes no parameters"):
         zoo.load("g1:fast")
     with pytest.raises(SurefootError):
         zoo.load("coil:many")
