@@ -14,6 +14,7 @@ __all__ = ["ContactBook", "Touches"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+_NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 _LOADED = 0.01  # share of the robot's weight from which on a contact counts as loaded
 _LONGEST_HOP = 0.02  # [s]
 
@@ -117,7 +118,7 @@ class ContactBook:
         origin, axes = data.xpos[body] + turn @ T_body_contact[:3, 3], turn @ T_body_contact[:3, :3]
         rows = touches.surface == self._names.index(name)
         force = touches.force[rows]
-        moment = touches.moment[rows] + np.cross(touches.point[rows] - origin, force)
+        moment = touches.moment[rows] + _cross(touches.point[rows] - origin, force)
         return np.concatenate([force.sum(axis=0) @ axes, moment.sum(axis=0) @ axes])
 
     def _add_slip(self, k: int, name: str) -> None:
@@ -145,7 +146,12 @@ class ContactBook:
         mj, data = self._engine.mj, self._engine.data
         bodies = mj.geom_bodyid[geoms]
         spatial = data.cvel[bodies]  # angular first, about the centre of mass of the body's tree; zero for the world
-        return spatial[:, 3:] + np.cross(spatial[:, :3], touches.point - data.subtree_com[mj.body_rootid[bodies]])
+        return spatial[:, 3:] + _cross(spatial[:, :3], touches.point - data.subtree_com[mj.body_rootid[bodies]])
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Row by row a × b, (n, 3); several times faster than numpy's for few rows."""
+    return a[:, _NEXT] * b[:, _LAST] - a[:, _LAST] * b[:, _NEXT]
 
 
 def _placement_on_body(engine: MujocoEngine, name: str) -> tuple[int, Array]:
