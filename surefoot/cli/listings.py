@@ -46,6 +46,6 @@ class _Console(Console):
 
 
 def page_console() -> Console:
-    """A console that cuts nothing off: as wide as the terminal, or 200 columns into a file or pipe."""
+    """A console that cuts nothing off: as wide as the terminal, or 1000 columns into a file or pipe."""
     console = _Console(highlight=False, emoji=False)
-    return console if console.is_terminal else _Console(highlight=False, emoji=False, width=200)
+    return console if console.is_terminal else _Console(highlight=False, emoji=False, width=1000)

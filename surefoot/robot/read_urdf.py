@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.errors import ModelError
-from surefoot.robot.build import MAX_BODIES, build_model, root_joint
+from surefoot.robot.build import build_model, root_joint
 from surefoot.robot.links import Joint, JointKind, Link
 from surefoot.robot.loops import Coupling
 from surefoot.robot.model_drives import UNBOUNDED
@@ -56,8 +56,6 @@ def urdf_model(document: UrdfDocument, base: str) -> pin.Model:
         ModelError: The document has defects, or Pinocchio reads something else than what stands in the file.
     """
     require_sound(document)
-    if len(document.links) > MAX_BODIES:
-        raise ModelError(f"{len(document.links)} links are more than {MAX_BODIES}", file=document.file)
     joint = root_joint(base)
     text = clean_urdf(document)
     with caught_stderr() as printed:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from surefoot.robot.findings import Finding, Level
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["JOINT_TYPES", "UrdfDocument", "scan_urdf"]
+__all__ = ["JOINT_TYPES", "MAX_LINKS", "UrdfDocument", "scan_urdf"]
+
+MAX_LINKS = 2000
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
@@ -99,8 +101,11 @@ def scan_urdf(root: Element, file: str) -> UrdfDocument:
     document = UrdfDocument(root.attributes.get("name", ""), file)
     if not document.name:
         document.say("error", root.line, "<robot> has no name")
-    _check_element(document, root, "robot")
     _index(document, root)
+    if len(document.links) > MAX_LINKS:
+        document.say("error", root.line, f"{len(document.links)} links are more than the {MAX_LINKS} that are allowed")
+        return document
+    _check_element(document, root)
     for name, joint in document.joints.items():
         _check_joint(document, name, joint)
     for name, link in document.links.items():
@@ -131,7 +136,7 @@ def _index(document: UrdfDocument, root: Element) -> None:
         document.say("error", root.line, "there is no <link>")
 
 
-def _check_element(document: UrdfDocument, element: Element, tag: str) -> None:
+def _check_element(document: UrdfDocument, element: Element) -> None:
     """Tags, attributes and numbers of an element and of all that it may hold."""
     waiting = [element]
     while waiting:

@@ -203,3 +203,12 @@ def test_wrong_names_are_answered_with_the_nearest():
         load("anymal", base="floatin")
     with pytest.raises(SurefootError, match="no mimic mode"):
         load("anymal", mimic="reduced")
+
+
+def test_too_many_links_are_refused_at_once(tmp_path):
+    links = "".join(f'<link name="l{i}"/>' for i in range(20_000))
+    joints = "".join(
+        f'<joint name="j{i}" type="fixed"><parent link="l{i}"/><child link="l{i + 1}"/></joint>' for i in range(19_999)
+    )
+    with pytest.raises(ModelError, match="more than the 2000"):
+        load_text(tmp_path, f'<robot name="r">{links}{joints}</robot>')
