@@ -20,7 +20,7 @@ from surefoot.robot.findings import Finding
 from surefoot.robot.home import home_posture, on_ground
 from surefoot.robot.links import Geometry, Link, NamedFrame
 from surefoot.robot.loops import Coupling, Loop, led_by_first, resolve_couplings
-from surefoot.robot.model_drives import UNBOUNDED, default_drives, require_joints, write_drive
+from surefoot.robot.model_drives import UNBOUNDED, default_drives, require_joints, write_drive, write_effort
 from surefoot.robot.reduction import drives_on_leaders, reduced
 from surefoot.robot.robot import Limits, Robot
 from surefoot.robot.tree import Tree, tree_of_model
@@ -118,9 +118,12 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
     drives = _finished_drives(model, parts, {item.joint for item in couplings})
     tree = tree_of_model(model)
     _require_finite(name, model, tree, parts.source)
-    ties = led_by_first(couplings, tree.joint_names) if mimic == "reduce" else couplings
+    ties = couplings
     if mimic == "reduce" and ties:
-        (model, tree), drives, couplings = reduced(model, tree, ties), drives_on_leaders(drives, ties), ()
+        led = led_by_first(ties, tree.joint_names)
+        (model, tree), drives, couplings = reduced(model, tree, led), drives_on_leaders(drives, led), ()
+        for drive in drives:
+            write_effort(model, drive)
     neutral = _read_only(pin.neutral(model))
     robot = Robot(
         name=name, model=model, tree=tree, base=base, limits=_limits(model, tree), neutral=neutral, home=neutral,

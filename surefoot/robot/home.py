@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from surefoot.robot.contact_search import height_on_ground
 from surefoot.robot.loops import Coupling
 from surefoot.robot.robot import Robot
+from surefoot.robot.tree import NV
 
 __all__ = ["home_posture", "on_ground"]
 
@@ -25,25 +26,36 @@ def home_posture(
         robot: The robot.
         given: Joint positions by name; None for zero positions moved inside the limits.
         base: First entries of q; None for neutral.
-        ties: All couplings, also those that were coupled away.
+        ties: All couplings as the file gives them, also those that were coupled away.
     """
-    positions = dict(given) if given is not None else _inside_limits(robot, ties)
-    for name in positions:
+    for name in given or ():
         robot.joint_index(name)
-    tied = _tied(positions, ties)
+    tied = _tied(given, ties) if given is not None else _inside_limits(robot, ties)
     return robot.q_of({name: x for name, x in tied.items() if robot.tree.nq_of(robot.joint_index(name))}, base)
 
 
 def _inside_limits(robot: Robot, ties: Sequence[Coupling]) -> dict[str, float]:
-    """Zero, or the nearest position inside the limits, of every one-axis joint that does not follow another."""
-    tree, out = robot.tree, {}
-    followers = {item.joint for item in ties}
-    for i, name in enumerate(tree.joint_names):
-        if tree.nq_of(i) == 1 and name not in followers:
-            row = int(tree.q_index[i])
-            low, high = robot.limits.lower[row], robot.limits.upper[row]
-            out[name] = float(np.clip(0.0, low, max(low, high)))
-    return out
+    """Every one-axis joint at zero and its followers with it, moved to the nearest place inside all their limits."""
+    tree, followers = robot.tree, {item.joint for item in ties}
+    one_axis = [name for i, name in enumerate(tree.joint_names) if NV[tree.kinds[i]] == 1]
+    out = _tied({name: 0.0 for name in one_axis if name not in followers}, ties)
+    for name in one_axis:
+        low, high = _range(robot, name)
+        for item in robot.couplings:
+            if item.source == name and item.ratio != 0.0:
+                ends = sorted((bound - item.offset) / item.ratio for bound in _range(robot, item.joint))
+                low, high = max(low, ends[0]), min(high, ends[1])
+        out[name] = float(np.clip(out[name], low, max(low, high)))
+    return _tied({name: x for name, x in out.items() if name not in followers}, ties) if robot.couplings else out
+
+
+def _range(robot: Robot, joint: str) -> tuple[float, float]:
+    """Position limits of a joint with one coordinate; infinite for others."""
+    i = robot.joint_index(joint)
+    row = int(robot.tree.q_index[i])
+    if robot.tree.nq_of(i) != 1:
+        return -np.inf, np.inf
+    return float(robot.limits.lower[row]), float(robot.limits.upper[row])
 
 
 def _tied(positions: Mapping[str, float], ties: Sequence[Coupling]) -> dict[str, float]:

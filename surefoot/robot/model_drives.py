@@ -10,7 +10,7 @@ import pinocchio as pin
 from surefoot.errors import one_of
 from surefoot.robot.drives import Drive
 
-__all__ = ["UNBOUNDED", "default_drives", "require_joints", "write_drive"]
+__all__ = ["UNBOUNDED", "default_drives", "require_joints", "write_drive", "write_effort"]
 
 UNBOUNDED = float(np.finfo(float).max)  # what Pinocchio writes where there is no bound
 _CARRIERS = ("JointModelFreeFlyer", "JointModelPlanar")
@@ -60,9 +60,16 @@ def write_drive(model: pin.Model, drive: Drive) -> None:
     model.damping[rows] = drive.viscous_friction
     model.upperDryFrictionLimit[rows] = drive.dry_friction
     model.lowerDryFrictionLimit[rows] = -drive.dry_friction
-    if np.isfinite(drive.torque_limit):
-        model.effortLimit[rows] = drive.torque_limit
-        model.lowerEffortLimit[rows] = -drive.torque_limit
+    write_effort(model, drive)
     if np.isfinite(drive.speed_limit):
         model.velocityLimit[rows] = drive.speed_limit
         model.lowerVelocityLimit[rows] = -drive.speed_limit
+
+
+def write_effort(model: pin.Model, drive: Drive) -> None:
+    """A finite torque limit of a drive into the model."""
+    joint = model.joints[model.getJointId(drive.joint)]
+    rows = slice(joint.idx_v, joint.idx_v + joint.nv)
+    if np.isfinite(drive.torque_limit):
+        model.effortLimit[rows] = drive.torque_limit
+        model.lowerEffortLimit[rows] = -drive.torque_limit

@@ -36,7 +36,7 @@ def require_sound(document: UrdfDocument) -> None:
     errors = document.errors
     if errors:
         first, more = errors[0], errors[1:]
-        evidence = {f"line {item.line}": item.message for item in more[:8]}
+        evidence = {f"line {item.line}" + " " * i: item.message for i, item in enumerate(more[:8])}
         if len(more) > 8:
             evidence["…"] = f"{len(more) - 8} more"
         raise ModelError(
@@ -84,10 +84,10 @@ def _require_same(document: UrdfDocument, model: pin.Model, base: str, printed: 
     wrong = [name for name in ours.names if not model.existJointName(name)]
     for i, name in enumerate(model.names if not wrong else ()):
         k = ours.getJointId(name) if i else 0
-        same = ours.inertias[k].isApprox(model.inertias[i], 1e-9) and ours.jointPlacements[k].isApprox(
-            model.jointPlacements[i], 1e-9
+        same = _same_inertia(ours.inertias[k], model.inertias[i]) and _same_placement(
+            ours.jointPlacements[k], model.jointPlacements[i]
         )
-        wrong += [] if same or i == 0 else [str(name)]
+        wrong += [] if same else [str(name)]
     for key in ("lowerPositionLimit", "upperPositionLimit", "velocityLimit", "effortLimit", "damping"):
         rows = [j for j in range(1, model.njoints) if not wrong and model.joints[j].nq == 1]
         wrong += [str(model.names[j]) for j in rows if _joint_number(model, key, j) != _joint_number(ours, key, j)]
@@ -98,6 +98,20 @@ def _require_same(document: UrdfDocument, model: pin.Model, base: str, printed: 
             file=document.file,
             line=document.joints[wrong[0]].line if wrong[0] in document.joints else None,
         )
+
+
+def _same_inertia(a: pin.Inertia, b: pin.Inertia) -> bool:
+    """Mass, first and second moments about the joint agree up to rounding, also where the moments of parts cancel."""
+    A, B = a.matrix(), b.matrix()
+    reach = 1.0 + float(np.linalg.norm(a.lever))
+    blocks = ((slice(0, 3), slice(0, 3), 1.0), (slice(0, 3), slice(3, 6), reach))
+    first = all(np.abs(A[i, j] - B[i, j]).max() <= 1e-9 * a.mass * scale + 1e-300 for i, j, scale in blocks)
+    return first and bool(np.abs(A[3:, 3:] - B[3:, 3:]).max() <= 1e-9 * np.abs(A[3:, 3:]).max() + 1e-300)
+
+
+def _same_placement(a: pin.SE3, b: pin.SE3) -> bool:
+    reach = 1.0 + float(np.linalg.norm(a.translation))
+    return bool(np.abs(a.homogeneous - b.homogeneous).max() <= 1e-9 * reach)
 
 
 def _joint_number(model: pin.Model, key: str, joint: int) -> float:
@@ -191,6 +205,7 @@ def urdf_links(document: UrdfDocument, kinds: Mapping[str, Mapping[str, object]]
     return out
 
 
+_HAVE_AXIS = ("revolute", "continuous", "prismatic")
 _KIND: dict[str, JointKind] = {
     "floating": "free", "planar": "planar", "revolute": "revolute",
     "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed",
@@ -209,7 +224,7 @@ def _joint(name: str, element: Element, changes: Mapping[str, object]) -> Joint:
     fields: dict[str, object] = {
         "kind": kind,
         "placement": origin_of(element),
-        "axis": numbers(axis.attributes["xyz"], 3) if axis and kind != "fixed" else (1.0, 0.0, 0.0),
+        "axis": numbers(axis.attributes["xyz"], 3) if axis and kind in _HAVE_AXIS else (1.0, 0.0, 0.0),
         "lower": value("limit", "lower", 0.0) if bounded else -np.inf,
         "upper": value("limit", "upper", 0.0) if bounded else np.inf,
         "velocity": value("limit", "velocity", np.inf),

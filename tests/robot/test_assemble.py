@@ -85,6 +85,17 @@ def test_the_home_posture_holds_the_couplings(mimic, home):
     np.testing.assert_allclose(robot.placements(robot.home)["l2"], other.placements(q)["l2"], atol=1e-12)
 
 
+def test_the_default_home_is_one_posture_in_both_modes_and_inside_all_limits():
+    """j0 = 0.1 + 2 j2, led by the later joint; and a follower whose limits move its leader."""
+    ties = (Coupling("j0", "j2", 2.0, 0.1),)
+    homes = [Robot.from_tree("r", chain(3), couplings=ties, mimic=mimic) for mimic in ("coupling", "reduce")]
+    np.testing.assert_allclose(*(r.placements(r.home)["l2"] for r in homes), atol=1e-12)
+    free, tight = chain(2)[0], chain(2, lower=0.5, upper=2.0)[1]
+    for mimic in ("coupling", "reduce"):
+        robot = Robot.from_tree("r", [free, tight], couplings=(Coupling("j1", "j0", 2.0, 0.3),), mimic=mimic)
+        assert robot.home[0] == pytest.approx(0.1)
+
+
 def test_a_floating_base_needs_a_joint_that_floats():
     with pytest.raises(ModelError, match="no such joint carries it"):
         Robot.from_tree("r", chain(), base="floating")
@@ -241,3 +252,31 @@ def test_robots_go_through_pickle_and_copy():
 def test_nonsense_in_code_is_refused(build, message):
     with pytest.raises(SurefootError, match=message):
         build()
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_symmetric_robots_whose_moments_cancel_are_read(tmp_path, base, rng):
+    """Two readings differ by rounding where fixed parts cancel; that is no difference."""
+    for _ in range(40):
+        x, y, m = rng.integers(1, 500, 3) / 1000.0
+        inertia = '<inertia ixx="1e-4" ixy="0" ixz="0" iyy="1e-4" iyz="0" izz="1e-4"/>'
+        inertial = f'<inertial><mass value="{m}"/>{inertia}</inertial>'
+        arms = "".join(
+            f'<link name="a{i}">{inertial}</link><joint name="f{i}" type="fixed"><origin xyz="{sx * x} {sy * y} 0"/>'
+            f'<parent link="hub"/><child link="a{i}"/></joint>'
+            for i, (sx, sy) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1)))
+        )
+        spin = (
+            '<joint name="spin" type="continuous"><parent link="base"/><child link="hub"/><axis xyz="0 0 1"/></joint>'
+        )
+        links = f'<link name="base">{inertial}</link><link name="hub">{inertial}</link>'
+        robot = load(write(tmp_path, "quad.urdf", f'<robot name="q">{links}{spin}{arms}</robot>'), base=base)
+        assert robot.tree.masses[-1] == pytest.approx(5 * m)
+        np.testing.assert_allclose(robot.tree.coms[-1], 0.0, atol=1e-15)
+
+
+def test_a_floating_joint_needs_no_axis(tmp_path):
+    joint = '<joint name="fl" type="floating"><parent link="slider"/><child link="tip"/><axis xyz="0 0 0"/></joint>'
+    head, tail = ARM_URDF.split('  <joint name="tool"')
+    urdf = head + joint + tail.split("</joint>", 1)[1]
+    assert load(write(tmp_path, "arm.urdf", urdf)).tree.kinds[-1] == "free"
