@@ -20,6 +20,7 @@ __all__ = ["Curve", "run_page"]
 Array = NDArray[np.float64]
 _FRAMES_PER_SECOND = 25.0
 _MAX_FRAMES = 1500
+_LEGEND_COLUMNS = 3
 _COLOURS = ("#1f77b4", "#d35400", "#27ae60", "#8e44ad", "#c0392b", "#16a085")
 
 
@@ -94,15 +95,23 @@ def _plot(time: Array, curve: Curve, width: int = 480, height: int = 220) -> str
     step = max(1, len(time) // 1000)
     t = time[::step]
     values = {name: np.asarray(line, dtype=float)[::step] for name, line in curve.lines.items()}
-    top = 12 + 14 * (len(values) > 1)
+    named = list(values) if len(values) > 1 else []
+    top = 12 + 14 * -(-len(named) // _LEGEND_COLUMNS)
     axes = _Axes(t, *_range(values), left=62, right=width - 12, top=top, bottom=height - 26)
     parts = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(curve.title)}">', axes.grid()]
-    for i, (name, line) in enumerate(values.items()):
+    for i, line in enumerate(values.values()):
         colour = _COLOURS[i % len(_COLOURS)]
         parts.append(f'<polyline points="{axes.path(line)}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        if len(values) > 1:
-            parts.append(f'<text x="{axes.left + 110 * i}" y="14" font-size="11" fill="{colour}">{escape(name)}</text>')
+    parts += [_legend(i, name, axes.left) for i, name in enumerate(named)]
     return "".join([*parts, "</svg>"])
+
+
+def _legend(i: int, name: str, left: float) -> str:
+    """The name of line i, three in a row."""
+    x, y = left + 138 * (i % _LEGEND_COLUMNS), 14 + 14 * (i // _LEGEND_COLUMNS)
+    short = name if len(name) <= 21 else name[:20] + "…"
+    colour = _COLOURS[i % len(_COLOURS)]
+    return f'<text x="{x}" y="{y}" font-size="11" fill="{colour}">{escape(short)}</text>'
 
 
 def _range(values: Mapping[str, Array]) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -23,7 +24,10 @@ def a_run_page() -> str:
     time = np.linspace(0.0, 2.0, 101)
     q = np.tile(robot.home, (len(time), 1))
     q[:, 0] += 0.2 * time
-    curves = [Curve("height", "m", {"a": np.sin(time), "b": np.cos(time)}), Curve("flat", "N", {"c": np.zeros(101)})]
+    legs = {
+        f"{side}_{row}_leg_with_a_long_name": np.sin(time + i) for i, (side, row) in enumerate(product("lr", "fmb"))
+    }
+    curves = [Curve("height", "m", legs), Curve("flat", "N", {"c": np.zeros(101)})]
     return run_page(robot, time, q, curves, METRICS)
 
 
