@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -15,20 +14,11 @@ from surefoot.robot.links import Joint, JointKind, Link
 from surefoot.robot.loops import Coupling
 from surefoot.robot.model_drives import UNBOUNDED
 from surefoot.robot.native_stderr import caught_stderr
-from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
+from surefoot.robot.urdf_scan import UrdfDocument
 from surefoot.robot.urdf_shapes import origin_of
-from surefoot.robot.xml_guard import Element, numbers, parse_xml, read_bytes
+from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["clean_urdf", "require_sound", "scan_file", "urdf_couplings", "urdf_links", "urdf_model", "without_subtree"]
-
-
-def scan_file(path: str | Path) -> UrdfDocument:
-    """Read and scan a URDF file; defects are listed in the document, not raised.
-
-    Raises:
-        FileFormatError: Not readable, not XML, or too large.
-    """
-    return scan_urdf(parse_xml(read_bytes(path), path), str(path))
+__all__ = ["clean_urdf", "require_sound", "urdf_couplings", "urdf_links", "urdf_model", "without_subtree"]
 
 
 def require_sound(document: UrdfDocument) -> None:
@@ -36,7 +26,10 @@ def require_sound(document: UrdfDocument) -> None:
     errors = document.errors
     if errors:
         first, more = errors[0], errors[1:]
-        evidence = {f"line {item.line}" + " " * i: item.message for i, item in enumerate(more[:8])}
+        evidence: dict[str, str] = {}
+        for item in more[:8]:
+            place = f"line {item.line}"
+            evidence[place] = f"{evidence[place]}; {item.message}" if place in evidence else item.message
         if len(more) > 8:
             evidence["…"] = f"{len(more) - 8} more"
         raise ModelError(

@@ -166,7 +166,6 @@ class SideFile(StrictModel):
     couplings: dict[str, CouplingTable] = {}
     joints: dict[str, JointTable] = {}
     collisions: dict[str, CollisionTable] = {}
-    source: str = ""
 
 
 def find_side_file(robot_file: str | Path) -> Path | None:
