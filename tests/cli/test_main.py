@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -206,7 +207,11 @@ def test_a_reader_that_goes_away_is_no_verdict(words):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_keeps_what_it_has(tmp_path, number):
     words = ["run", "stand", "--robot", "pendulum", "--set", "simulation.duration=3600", "--out", str(tmp_path / "run")]
-    process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # a shell in the background starts its children with SIGINT ignored; a user's terminal does not
+    as_in_a_terminal = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(  # noqa: PLW1509 - the child only sets a signal
+        command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=as_in_a_terminal
+    )
     deadline = time.monotonic() + 60.0
     while not (tmp_path / "run").is_dir() and time.monotonic() < deadline:
         time.sleep(0.05)
