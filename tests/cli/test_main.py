@@ -209,8 +209,12 @@ def test_a_stopped_run_keeps_what_it_has(tmp_path, number):
     words = ["run", "stand", "--robot", "pendulum", "--set", "simulation.duration=3600", "--out", str(tmp_path / "run")]
     # a shell in the background starts its children with SIGINT ignored; a user's terminal does not
     as_in_a_terminal = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    process = subprocess.Popen(  # noqa: PLW1509 - the child only sets a signal
-        command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=as_in_a_terminal
+    process = subprocess.Popen(
+        command(*words),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=as_in_a_terminal,  # noqa: PLW1509
     )
     deadline = time.monotonic() + 60.0
     while not (tmp_path / "run").is_dir() and time.monotonic() < deadline:
