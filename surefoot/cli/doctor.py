@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["Diagnosis", "cache_folder", "diagnose", "doctor_command", "vector_width"]
+__all__ = ["Diagnosis", "diagnose", "doctor_command", "vector_width"]
 
 # Distribution, module and what it is for; the last column: whether surefoot cannot do without it.
 _PACKAGES = (
@@ -149,20 +149,18 @@ def _chromium() -> Diagnosis:
     return Diagnosis("chromium", path or "missing (browser tests)", True, "" if path else "`make browser` (needs root)")
 
 
-def cache_folder() -> Path:
-    """Where compiled kernels are kept: $SUREFOOT_CACHE, else $XDG_CACHE_HOME/surefoot, else ~/.cache/surefoot."""
-    own = os.environ.get("SUREFOOT_CACHE")
-    return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "surefoot"
-
-
 def _cache() -> Diagnosis:
-    folder = cache_folder()
+    from surefoot.compiler.cache import CacheError, cache_folder, entries
+
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = cache_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
+        return Diagnosis("cache folder", f"{folder} ({len(entries())} kernels)")
+    except CacheError as error:
+        return Diagnosis("cache folder", f"{error.place}: {error.message}", False, error.next_step)
     except OSError as error:
         return Diagnosis(
             "cache folder", f"{folder}: {error.strerror}", False, "set SUREFOOT_CACHE to a folder that you can write"
         )
-    return Diagnosis("cache folder", str(folder))

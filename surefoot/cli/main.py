@@ -12,13 +12,28 @@ import typer
 
 from surefoot.errors import SurefootError, one_of
 
-__all__ = ["app", "check", "convert", "doctor", "list_", "main", "options", "robots", "run"]
+__all__ = [
+    "app",
+    "cache_bound",
+    "cache_clear",
+    "cache_show",
+    "check",
+    "convert",
+    "doctor",
+    "list_",
+    "main",
+    "options",
+    "robots",
+    "run",
+]
 
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+cache = typer.Typer(invoke_without_command=True)
+app.add_typer(cache, name="cache")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 RobotName = Annotated[
@@ -121,6 +136,41 @@ def doctor(json: Json = False) -> int:
     return doctor_command(json)
 
 
+@cache.callback()
+def cache_show(context: typer.Context, json: Json = False) -> int:
+    """The compiled kernels on disk: show, clear and bound them; status 1 if one of them cannot be used."""
+    from surefoot.cli.cache import show_cache
+
+    context.obj = json
+    return 0 if context.invoked_subcommand else show_cache(json)
+
+
+@cache.command(name="clear")
+def cache_clear(
+    context: typer.Context,
+    older_than: Annotated[
+        float | None, typer.Option(metavar="DAYS", help="Only what was not used for so many days.", min=0.0)
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Remove compiled kernels."""
+    from surefoot.cli.cache import clear_cache
+
+    return clear_cache(older_than, json or context.obj)
+
+
+@cache.command(name="bound")
+def cache_bound(
+    context: typer.Context,
+    size: Annotated[str, typer.Argument(metavar="SIZE", help="Bytes, or a number with K, M, G or T, such as 500M.")],
+    json: Json = False,
+) -> int:
+    """Remove the kernels not used for longest until the rest is within SIZE."""
+    from surefoot.cli.cache import bound_cache
+
+    return bound_cache(size, json or context.obj)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit status.
 
@@ -171,7 +221,11 @@ def _usage(error: typer.TyperException) -> int:
     message = error.format_message()
     context = getattr(error, "ctx", None)
     if message.startswith("No such command"):
-        message = one_of("command", message.split("'")[1], [str(item.name) for item in _commands()]).message
+        message = one_of(
+            "command",
+            message.split("'")[1],
+            [str(item.name) for item in _commands(context.command if context else None)],
+        ).message
     elif option := getattr(error, "option_name", None):
         known = [name for item in context.command.params for name in item.opts] if context else []
         message = one_of("option", option, known).message
@@ -180,8 +234,10 @@ def _usage(error: typer.TyperException) -> int:
     return 2
 
 
-def _commands() -> list[Any]:
-    return list(typer.main.get_command(app).commands.values())  # type: ignore[attr-defined]
+def _commands(group: Any = None) -> list[Any]:
+    """The commands of a group; without one, those of `surefoot`."""
+    chosen: Any = group or typer.main.get_command(app)
+    return list(chosen.commands.values())
 
 
 def _internal(error: Exception) -> int:

@@ -1,0 +1,152 @@
+"""Traced expressions, hash-consed: equal values are one node, constants fold, negations move to where they are free.
+
+A *reference* is twice the number of a node, plus one if its negative is meant: signs cost nothing inside a product, a
+sum or a fused multiply-add, so they are carried on the edges and almost never computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from surefoot.ops.symbol import Symbol
+
+__all__ = ["Graph", "graph_of"]
+
+_FOLD: dict[str, Callable[..., float]] = {
+    "sin": math.sin, "cos": math.cos, "tan": math.tan, "exp": math.exp, "log": math.log, "sqrt": math.sqrt,
+    "abs": abs, "acos": math.acos, "atan2": math.atan2, "min": min, "max": max, "pow": math.pow,
+    "lt": lambda a, b: float(a < b), "le": lambda a, b: float(a <= b),
+}  # fmt: skip
+_ODD = {"sin", "tan"}  # f(−x) = −f(x)
+_EVEN = {"cos", "abs"}  # f(−x) = f(x)
+
+
+class Graph:
+    """Nodes in an order in which arguments come first.
+
+    `nodes[i]` is (op, args): ("const", (value,)) with value ≥ 0, ("input", (k,)) with k counted over all inputs,
+    ("add" | "sub" | "mul" | "div", (i, j)) and functions with *node numbers* as arguments.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[str, tuple[Any, ...]]] = []
+        self._table: dict[tuple[Any, ...], int] = {}
+        self._rules: dict[str, Callable[..., int]] = {
+            "neg": lambda a: a ^ 1, "add": self.add, "sub": lambda a, b: self.add(a, b ^ 1), "mul": self.mul,
+            "div": self.div, "select": self._select,
+        }  # fmt: skip
+
+    def _node(self, op: str, *args: Any) -> int:
+        """The reference of a node, made if it is new."""
+        key = (op, *args)
+        found = self._table.get(key)
+        if found is None:
+            found = self._table[key] = len(self.nodes) * 2
+            self.nodes.append((op, args))
+        return found
+
+    def const(self, value: float) -> int:
+        """The reference of a number."""
+        return self._node("const", abs(value)) | (value < 0.0)
+
+    def input(self, k: int) -> int:
+        """The reference of input entry k."""
+        return self._node("input", k)
+
+    def value(self, ref: int) -> float | None:
+        """The number that a reference is, if it is one."""
+        op, args = self.nodes[ref >> 1]
+        return (-args[0] if ref & 1 else args[0]) if op == "const" else None
+
+    def add(self, a: int, b: int) -> int:
+        """a + b; kept as the sum or difference of two unsigned nodes, the older one first."""
+        x, y = self.value(a), self.value(b)
+        if x is not None and y is not None:
+            return self.const(x + y)
+        if x == 0.0 or y == 0.0:
+            return b if x == 0.0 else a
+        if a == b ^ 1:
+            return self.const(0.0)
+        if a > b:
+            a, b = b, a
+        return self._node("sub" if (a ^ b) & 1 else "add", a >> 1, b >> 1) | (a & 1)
+
+    def mul(self, a: int, b: int) -> int:
+        """a b."""
+        x, y = self.value(a), self.value(b)
+        if x is not None and y is not None:
+            return self.const(x * y)
+        for number, other in ((x, b), (y, a)):
+            if number is not None and abs(number) in (0.0, 1.0):
+                return self.const(0.0) if number == 0.0 else other ^ (number < 0.0)
+        sign = (a ^ b) & 1
+        a, b = sorted((a >> 1, b >> 1))
+        return self._node("mul", a, b) | sign
+
+    def div(self, a: int, b: int) -> int:
+        """a / b, as a product with a shared reciprocal."""
+        x, y = self.value(a), self.value(b)
+        if y is not None and y != 0.0:
+            return self.const(x / y) if x is not None else self.mul(a, self.const(1.0 / y))
+        one = self.const(1.0)
+        reciprocal = self._node("div", one >> 1, b >> 1) | (b & 1)
+        return self.mul(a, reciprocal)
+
+    def _select(self, condition: int, yes: int, no: int) -> int:
+        known = self.value(condition)
+        if known is not None:
+            return yes if known else no
+        return yes if yes == no else self._node("select", *(self._plain(x) for x in (condition, yes, no)))
+
+    def function(self, op: str, args: Sequence[int]) -> int:
+        """op(args) of references."""
+        if op in self._rules:
+            return self._rules[op](*args)
+        numbers = [self.value(x) for x in args]
+        if all(x is not None for x in numbers):
+            return self.const(_FOLD[op](*numbers))
+        if op in _EVEN:
+            args = [args[0] & ~1]
+        if op in _ODD and args[0] & 1:
+            return self._node(op, args[0] >> 1) ^ 1
+        return self._node(op, *(self._plain(x) for x in args))
+
+    def _plain(self, ref: int) -> int:
+        """The number of a node with the value of a reference, its sign computed."""
+        return (self._node("neg", ref >> 1) if ref & 1 else ref) >> 1
+
+
+def graph_of(inputs: Sequence[Symbol], outputs: Sequence[Any]) -> tuple[Graph, list[int]]:
+    """The graph of traced scalars, and the reference of each output.
+
+    Args:
+        inputs: Free symbols, in the order of the inputs' entries.
+        outputs: Symbols and numbers.
+
+    Raises:
+        KeyError: An output depends on a symbol that is not among the inputs.
+    """
+    graph = Graph()
+    refs: dict[int, int] = {id(symbol): graph.input(k) for k, symbol in enumerate(inputs)}
+    for node in sorted(_below(outputs), key=lambda x: x.serial):
+        if id(node) in refs:
+            continue
+        if node.op == "input":
+            raise KeyError(node.args[0])
+        args = [refs[id(x)] if isinstance(x, Symbol) else graph.const(x) for x in node.args]
+        refs[id(node)] = graph.function(node.op, args)
+    return graph, [refs[id(x)] if isinstance(x, Symbol) else graph.const(float(x)) for x in outputs]
+
+
+def _below(outputs: Sequence[Any]) -> list[Symbol]:
+    """All symbols that the outputs are made of."""
+    found = {id(x): x for x in outputs if isinstance(x, Symbol)}
+    stack = list(found.values())
+    while stack:
+        for x in stack.pop().args:
+            if isinstance(x, Symbol) and id(x) not in found:
+                found[id(x)] = x
+                stack.append(x)
+    return list(found.values())

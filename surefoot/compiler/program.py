@@ -1,0 +1,79 @@
+"""A straight-line program: what every backend emits.
+
+`instructions[i]` is (op, args). Arguments are instruction numbers, but for ("input", (k,)) and ("const", (value,)).
+Besides the operations of `graph` there are "fma" a b + c, "fms" a b − c and "fnma" c − a b.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from surefoot.compiler.fuse import fuse
+from surefoot.compiler.graph import graph_of
+from surefoot.compiler.order import interleave, needed
+from surefoot.errors import ShapeError
+from surefoot.ops import Array
+
+__all__ = ["Program", "trace"]
+
+Instruction = tuple[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A traced function of one state.
+
+    Args:
+        input_shapes: Shape of each input.
+        output_shapes: Shape of each output.
+        instructions: The operations, arguments first.
+        slots: Instruction numbers whose values are stored: every distinct entry of the outputs that is not a number.
+        layout: For every entry of every output (in row order) the slot, or −1 − k for number `numbers[k]`.
+        numbers: Entries that are the same in every state.
+    """
+
+    input_shapes: tuple[tuple[int, ...], ...]
+    output_shapes: tuple[tuple[int, ...], ...]
+    instructions: tuple[Instruction, ...]
+    slots: tuple[int, ...]
+    layout: tuple[tuple[int, ...], ...]
+    numbers: tuple[float, ...]
+
+    @property
+    def operations(self) -> int:
+        """Instructions that compute something."""
+        return sum(op not in ("input", "const") for op, _ in self.instructions)
+
+
+def trace(inputs: list[Array], outputs: list[Any]) -> Program:
+    """The program from arrays of free symbols to traced arrays.
+
+    Args:
+        inputs: Arrays of free symbols.
+        outputs: Arrays of symbols and numbers.
+
+    Raises:
+        ShapeError: An output depends on a symbol that is not an input.
+    """
+    arrays = [np.asarray(x) for x in outputs]
+    flat_inputs = [symbol for x in inputs for symbol in x.ravel()]
+    flat_outputs = [value for x in arrays for value in x.ravel()]
+    try:
+        graph, refs = graph_of(flat_inputs, flat_outputs)
+    except KeyError as error:
+        raise ShapeError(
+            f"an output depends on the symbol `{error.args[0]}`, which is not an input",
+            next_step="pass every symbol that the function uses as an argument",
+        ) from None
+    distinct = list(dict.fromkeys(ref for ref in refs if graph.value(ref) is None))
+    numbers = list(dict.fromkeys(value for ref in refs if (value := graph.value(ref)) is not None))
+    instructions, slots = interleave(*needed(*fuse(graph.nodes, distinct)))
+    slot_of = {ref: k for k, ref in enumerate(distinct)}
+    number_of = {value: -1 - k for k, value in enumerate(numbers)}
+    entries = iter([slot_of[ref] if graph.value(ref) is None else number_of[graph.value(ref)] for ref in refs])
+    layout = tuple(tuple(next(entries) for _ in range(x.size)) for x in arrays)
+    shapes = tuple(x.shape for x in inputs), tuple(x.shape for x in arrays)
+    return Program(*shapes, tuple(instructions), tuple(slots), layout, tuple(numbers))

@@ -1,0 +1,135 @@
+"""Inertias as 3 × 3 blocks, and their change of axes and of reference point with few operations.
+
+An articulated inertia takes the acceleration (a, α) to the force and moment
+
+    f = A a + B α,  n = Bᵀ a + C α,  A = Aᵀ, C = Cᵀ        [dyn.blocks]   Featherstone 2008, section 7.1
+
+Symmetric blocks are kept as their six upper entries, xx, xy, xz, yy, yz, zz, so that each is computed once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefoot import ops
+from surefoot.kinematics.bodies import Body, joint_motion
+from surefoot.ops import Array
+
+__all__ = ["is_exactly", "mirrored", "mounted_turn", "packed", "rotated", "rotated_symmetric", "shifted", "unpacked"]
+
+_UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+_PLACE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
+
+
+def packed(matrix: Array) -> Array:
+    """The six upper entries (6,) of a symmetric matrix (3, 3)."""
+    return ops.array([matrix[i, j] for i, j in _UPPER])
+
+
+def unpacked(entries: Array) -> Array:
+    """The symmetric matrix (3, 3) with these upper entries (6,)."""
+    return entries[_PLACE]
+
+
+def mirrored(block: Array) -> Array:
+    """The symmetric matrix with this upper triangle."""
+    out = block.copy()
+    for i in range(len(out)):
+        out[i + 1 :, i] = out[i, i + 1 :]
+    return out
+
+
+def rotated_symmetric(R: Array, entries: Array) -> Array:
+    """Upper entries (6,) of R S Rᵀ, for the symmetric S with upper entries (6,).
+
+    Args:
+        R: R_new_old (3, 3).
+        entries: (6,) of S in the old axes.
+    """
+    S = unpacked(entries)
+    plane = _plane_of(R)
+    if plane is None:
+        return packed(R @ S @ R.T)
+    i, j, k = plane
+    out = ops.zeros((3, 3), like=[R, S])
+    c, s = R[i, i], R[j, i]
+    mix = s * (S[i, i] - S[j, j]) + (2.0 * c) * S[i, j]
+    out[i, i], out[j, j], out[k, k] = S[i, i] - s * mix, S[j, j] + s * mix, S[k, k]
+    out[i, j] = out[j, i] = c * mix - S[i, j]
+    out[i, k] = out[k, i] = c * S[i, k] - s * S[j, k]
+    out[j, k] = out[k, j] = s * S[i, k] + c * S[j, k]
+    return packed(out)
+
+
+def rotated(R: Array, B: Array) -> Array:
+    """R B Rᵀ (3, 3).
+
+    In the plane of a turn about one axis, with cosine c and sine s, the antisymmetric part of B stays, and the
+    symmetric part changes by multiples of s (B_ii - B_jj) + c (B_ij + B_ji); this halves the operations.
+
+    Args:
+        R: R_new_old (3, 3).
+        B: In the old axes (3, 3).
+    """
+    plane = _plane_of(R)
+    if plane is None:
+        return R @ B @ R.T
+    i, j, k = plane
+    out = ops.zeros((3, 3), like=[R, B])
+    c, s = R[i, i], R[j, i]
+    mix = s * (B[i, i] - B[j, j]) + c * (B[i, j] + B[j, i])
+    out[i, i], out[j, j], out[k, k] = B[i, i] - s * mix, B[j, j] + s * mix, B[k, k]
+    out[i, j], out[j, i] = c * mix - B[j, i], c * mix - B[i, j]
+    out[i, k], out[j, k] = c * B[i, k] - s * B[j, k], s * B[i, k] + c * B[j, k]
+    out[k, i], out[k, j] = c * B[k, i] - s * B[k, j], s * B[k, i] + c * B[k, j]
+    return out
+
+
+def _plane_of(R: Array) -> tuple[int, int, int] | None:
+    """(i, j, k) if R is known to turn about the coordinate axis k, by an angle that is not a multiple of 90°."""
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        still = is_exactly(R[k, k], 1.0) and is_exactly(R[i, k], 0.0) and is_exactly(R[j, k], 0.0)
+        if still and not is_exactly(R[i, i], 0.0) and not is_exactly(R[j, i], 0.0):
+            return i, j, k
+    return None
+
+
+def is_exactly(entry: Any, number: float) -> bool:
+    """Whether an entry is known to be exactly that number."""
+    return not ops.is_symbolic(entry) and bool(entry == number)
+
+
+def mounted_turn(body: Body, q: Array) -> tuple[Array, Array, Array]:
+    """R_parent_body as the constant rotation of the joint times its turn, and the origin of the body in the parent.
+
+    Kept apart, two turns about coordinate axes rotate a block with fewer operations than their product; about the same
+    axis they are one turn.
+
+    Args:
+        body: The body.
+        q: The joint's own coordinates.
+    """
+    turn, slide = joint_motion(body, q)
+    p = body.p + body.R @ slide
+    same = _plane_of(body.R) is not None and _plane_of(body.R) == _plane_of(turn)
+    return (np.eye(3), body.R @ turn, p) if same else (body.R, turn, p)
+
+
+def shifted(p: Array, A: Array, B: Array, C: Array) -> tuple[Array, Array]:
+    """B' (3, 3) and C' (6,) about another point; A stays.
+
+    B' = B - A p~,  C' = C + p~ B' + (p~ B)ᵀ        [dyn.blocks]   Featherstone 2008, section 2.13, by blocks
+
+    Args:
+        p: The present reference point as seen from the new one (3,), m, in the axes of the blocks.
+        A: (6,) upper entries.
+        B: (3, 3).
+        C: (6,) upper entries.
+    """
+    new = B - ops.stack([ops.cross(row, p) for row in unpacked(A)])
+    left = ops.stack([ops.cross(p, column) for column in new.T], axis=1)
+    right = ops.stack([ops.cross(p, column) for column in B.T])
+    return new, C + packed(left + right)
