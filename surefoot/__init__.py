@@ -4,6 +4,8 @@ import surefoot as sf
 
 robot = sf.load("g1")
 robot.placements(robot.home)["left_ankle_roll_link"]
+k = sf.compile(robot)
+tau = k.rnea(q, v, a)          # one state, or a batch: (n, nq), (n, nv), (n, nv)
 """
 
 try:
@@ -14,6 +16,8 @@ except ImportError as error:
         "  next: install the locked packages (`make install`); if it is libgomp that is missing: apt install libgomp1"
     ) from error
 
+from surefoot.compiler import KernelSet
+from surefoot.compiler import compile_robot as compile
 from surefoot.errors import SurefootError
 from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
 from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, zoo
@@ -27,6 +31,7 @@ __all__ = [
     "Coupling",
     "Drive",
     "Joint",
+    "KernelSet",
     "Link",
     "Log",
     "Loop",
@@ -36,6 +41,7 @@ __all__ = [
     "SurefootError",
     "Trajectory",
     "World",
+    "compile",
     "from_layout",
     "load",
     "to_layout",

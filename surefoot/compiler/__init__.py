@@ -1,0 +1,10 @@
+"""The robot compiler: traced functions become machine code, one SIMD lane per state.
+
+trace (program) → clean-up (graph, fuse) → order (order, residence) → LLVM assembly (llvm_text) or CUDA C (cuda_text) →
+object code (native) → disk (cache, artifact) → Kernel, KernelSet.
+"""
+
+from surefoot.compiler.kernel import Kernel
+from surefoot.compiler.kernel_set import STANDARD, KernelSet, compile_robot
+
+__all__ = ["STANDARD", "Kernel", "KernelSet", "compile_robot"]

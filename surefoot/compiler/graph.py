@@ -61,7 +61,7 @@ class Graph:
         return (-args[0] if ref & 1 else args[0]) if op == "const" else None
 
     def add(self, a: int, b: int) -> int:
-        """a + b; kept as the sum or difference of two unsigned nodes, the older one first."""
+        """A + b; kept as the sum or difference of two unsigned nodes, the older one first."""
         x, y = self.value(a), self.value(b)
         if x is not None and y is not None:
             return self.const(x + y)
@@ -74,7 +74,7 @@ class Graph:
         return self._node("sub" if (a ^ b) & 1 else "add", a >> 1, b >> 1) | (a & 1)
 
     def mul(self, a: int, b: int) -> int:
-        """a b."""
+        """A b."""
         x, y = self.value(a), self.value(b)
         if x is not None and y is not None:
             return self.const(x * y)
@@ -86,7 +86,7 @@ class Graph:
         return self._node("mul", a, b) | sign
 
     def div(self, a: int, b: int) -> int:
-        """a / b, as a product with a shared reciprocal."""
+        """A / b, as a product with a shared reciprocal."""
         x, y = self.value(a), self.value(b)
         if y is not None and y != 0.0:
             return self.const(x / y) if x is not None else self.mul(a, self.const(1.0 / y))

@@ -1,7 +1,7 @@
 """Straight-line programs as LLVM assembly: one SIMD lane per state.
 
-A kernel is `void name(ptr inputs, ptr out, i64 tiles)`: `inputs` points to the tiles `[tile][element][lane]` of each
-input, `out` takes the tiles of the slots, and there are at most `TILES` of them. Long programs are cut into functions of
+A kernel is `void name(ptr inputs, ptr out, i64 stride, i64 tiles)`: `inputs` points to the tiles `[tile][element]
+[lane]` of each input, `out` takes the slots, tiles `stride` bytes apart, and there are at most `TILES` of them. Long programs are cut into functions of
 a few hundred instructions; what crosses a cut goes through scratch tiles. There are two reasons. The time that LLVM needs
 for one function grows faster than its length. And straight-line code does not fit into the instruction cache, so that
 fetching it would be the limit: each function runs over all tiles before the next one starts, and is fetched once.
@@ -173,18 +173,30 @@ class _Emitter:
         counter = "%t = phi i64 [ %tiles, %entry ], [ %t.next, %loop ]"
         end = ["%t.next = sub i64 %t, 1", "%more = icmp ne i64 %t.next, 0", "br i1 %more, label %loop, label %done"]
         body = "\n  ".join([counter, *phis, *self.lines, *nexts, *end])
-        head = f"define internal void @{self.name}.{name}({self.parameters()}) #0 {{\nentry:\n  br label %loop\nloop:\n  "
+        head = (
+            f"define internal void @{self.name}.{name}({self.parameters()}) #0 {{\nentry:\n  br label %loop\nloop:\n  "
+        )
         return f"{head}{body}\ndone:\n  ret void\n}}\n"
 
-    def strides(self) -> dict[str, int]:
+    def strides(self) -> dict[str, str]:
         """The pointers that move from tile to tile, and by how many bytes."""
         sizes = {f"in{k}": int(np.prod(shape)) for k, shape in enumerate(self.program.input_shapes)}
-        sizes |= {"out": len(self.program.slots), "scratch": self.scratch_size}
-        return {name: size * self.build.stride for name, size in sizes.items()}
+        sizes |= {"scratch": self.scratch_size}
+        return {name: str(size * self.build.stride) for name, size in sizes.items()} | {"out": "%stride"}
 
     def parameters(self) -> str:
         inputs = [f"ptr noalias readonly %in{k}.first" for k in range(len(self.program.input_shapes))]
-        return ", ".join([*inputs, "ptr noalias %out.first", "ptr noalias %scratch.first", "ptr noalias %local", "ptr noalias readonly %numbers", "i64 %tiles"])
+        return ", ".join(
+            [
+                *inputs,
+                "ptr noalias %out.first",
+                "ptr noalias %scratch.first",
+                "ptr noalias %local",
+                "ptr noalias readonly %numbers",
+                "i64 %stride",
+                "i64 %tiles",
+            ]
+        )
 
     def load_value(self, i: int) -> None:
         """Into a register, from where it is in memory."""
@@ -313,10 +325,20 @@ class _Emitter:
             lines.append(f"%a{k} = getelementptr ptr, ptr %inputs, i64 {k}")
             lines.append(f"%in{k} = load ptr, ptr %a{k}")
         inputs = [f"ptr %in{k}" for k in range(len(self.program.input_shapes))]
-        arguments = ", ".join([*inputs, "ptr %out", "ptr %scratch", "ptr %local", f"ptr @{self.name}.numbers", "i64 %tiles"])
+        arguments = ", ".join(
+            [
+                *inputs,
+                "ptr %out",
+                "ptr %scratch",
+                "ptr %local",
+                f"ptr @{self.name}.numbers",
+                "i64 %stride",
+                "i64 %tiles",
+            ]
+        )
         lines += [f"call void @{self.name}.{k}({arguments})" for k in ("angles", *range(chunks))]
         body = "\n  ".join([*lines, "ret void"])
-        return f"define void @{self.name}(ptr %inputs, ptr noalias %out, i64 %tiles) #0 {{\n  {body}\n}}\n"
+        return f"define void @{self.name}(ptr %inputs, ptr noalias %out, i64 %stride, i64 %tiles) #0 {{\n  {body}\n}}\n"
 
     def declarations(self) -> str:
         scalar = Build(1, self.build.bits)
@@ -326,7 +348,9 @@ class _Emitter:
         parts = [sincos_text(self.build)] if needs_sincos else []
         own = sorted(self.used - set(parts[0].splitlines() if parts else []))
         values = ", ".join(f"{self.build.scalar} {scalar.number(x)}" for x in self.numbers)
-        table = f"@{self.name}.numbers = internal constant [{len(self.numbers)} x {self.build.scalar}] [{values}], align 64"
+        table = (
+            f"@{self.name}.numbers = internal constant [{len(self.numbers)} x {self.build.scalar}] [{values}], align 64"
+        )
         return "\n".join([*parts, *own, table, f"attributes #0 = {{ nounwind alignstack=64 {words} }}", ""])
 
 

@@ -140,7 +140,10 @@ def _renumbered(
     instructions: Sequence[Instruction], sequence: Sequence[int], roots: Sequence[int]
 ) -> tuple[list[Instruction], list[int]]:
     new = {old: k for k, old in enumerate(sequence)}
-    moved = [(op, args if op in _IN_MEMORY else tuple(new[x] for x in args)) for op, args in map(instructions.__getitem__, sequence)]
+    moved = [
+        (op, args if op in _IN_MEMORY else tuple(new[x] for x in args))
+        for op, args in map(instructions.__getitem__, sequence)
+    ]
     return moved, [new[root] for root in roots]
 
 

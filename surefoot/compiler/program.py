@@ -48,12 +48,13 @@ class Program:
         return sum(op not in ("input", "const") for op, _ in self.instructions)
 
 
-def trace(inputs: list[Array], outputs: list[Any]) -> Program:
+def trace(inputs: list[Array], outputs: list[Any], interleaved: bool = True) -> Program:
     """The program from arrays of free symbols to traced arrays.
 
     Args:
         inputs: Arrays of free symbols.
         outputs: Arrays of symbols and numbers.
+        interleaved: Mix limbs so that a CPU does not wait for results; GPUs have other threads to go on with.
 
     Raises:
         ShapeError: An output depends on a symbol that is not an input.
@@ -70,7 +71,9 @@ def trace(inputs: list[Array], outputs: list[Any]) -> Program:
         ) from None
     distinct = list(dict.fromkeys(ref for ref in refs if graph.value(ref) is None))
     numbers = list(dict.fromkeys(value for ref in refs if (value := graph.value(ref)) is not None))
-    instructions, slots = interleave(*needed(*fuse(graph.nodes, distinct)))
+    instructions, slots = needed(*fuse(graph.nodes, distinct))
+    if interleaved:
+        instructions, slots = interleave(instructions, slots)
     slot_of = {ref: k for k, ref in enumerate(distinct)}
     number_of = {value: -1 - k for k, value in enumerate(numbers)}
     entries = iter([slot_of[ref] if graph.value(ref) is None else number_of[graph.value(ref)] for ref in refs])

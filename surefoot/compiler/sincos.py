@@ -100,7 +100,7 @@ class _Text:
         return x if self.build.bits == 64 else self.new(f"fpext {self.build.vector} {x} to {self.wide.vector}")
 
     def polynomials(self, r: str) -> tuple[str, str]:
-        """sin r and cos r for |r| ≤ π/4."""
+        """Sin r and cos r for |r| ≤ π/4."""
         number = self.wide.number
         z = self.op("fmul", r, r)
         p, c = number(_SIN[-1]), number(_COS[-1])
@@ -137,8 +137,7 @@ class _Text:
         self.lines.append(f"br i1 {some}, label %slow, label %done\nslow:")
         exact = [self.lane_by_lane(name, x) for name in ("sin", "cos")]
         mixed = [
-            self.new(f"select {self.mask} {far}, {t} {a}, {t} {b}")
-            for a, b in zip(exact, (sine, cosine), strict=True)
+            self.new(f"select {self.mask} {far}, {t} {a}, {t} {b}") for a, b in zip(exact, (sine, cosine), strict=True)
         ]
         self.lines.append("br label %done\ndone:")
         for k, (fast, slow) in enumerate(zip((sine, cosine), mixed, strict=True)):

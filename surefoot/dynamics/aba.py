@@ -29,7 +29,9 @@ from surefoot.dynamics.block_inertia import (
     unpacked,
 )
 from surefoot.dynamics.cholesky import Factors, all_before, factor_pattern, solve
+from surefoot.dynamics.grouped_bodies import grouped_bodies
 from surefoot.dynamics.rnea import net_wrench
+from surefoot.errors import NotSupportedError
 from surefoot.kinematics.bodies import Body, joint_subspace
 from surefoot.kinematics.motion import acceleration_matrix
 from surefoot.kinematics.recursion import Fields, Recursion, Step, Sweep, run
@@ -51,11 +53,18 @@ def aba(tree: Tree, q: Array, v: Array, tau: Array, external: Array | None = Non
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
         external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+
+    Raises:
+        NotSupportedError: The tree has followers.
     """
+    if (tree.mimic_source >= 0).any():
+        raise NotSupportedError(
+            'articulated bodies do not take joints that copy others (mimic="reduce")', next_step='use method="crba"'
+        )
     inputs = {"q": q, "v": v, "tau": tau, "armature": tree.armature}
     if external is not None:
         inputs["external"] = external
-    _, joints = run(ABA, tree, inputs)
+    _, joints = run(ABA, tree, inputs, constants=grouped_bodies)
     return joints["a"]
 
 
@@ -65,25 +74,23 @@ def _world(gravity: Array) -> Fields:
 
 
 def _velocities(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
-    """Velocities, and what they cause: the acceleration ζ in the joint and the bias wrench; the body's own inertia."""
+    """Velocities, and what they cause: accelerations in the joint and bias wrench; the body's own inertia.
+
+    "lever" is the part ω × (ω × p) of ζ, in the axes of the parent; "zeta" the rest, in those of the body.
+    """
     mount, turn, p = mounted_turn(body, joint["q"])
     relative = joint_subspace(body) @ joint["v"]
     carried = turn.T @ (mount.T @ parent["omega"])
     omega = carried + relative[3:]
-    centripetal = turn.T @ (mount.T @ (parent["W"] @ p))
+    zeta = ops.concatenate([ops.cross(carried + omega, relative[:3]), ops.cross(carried, relative[3:])])
     W = acceleration_matrix(omega, np.zeros(3))
     bias = net_wrench(body, W, np.zeros(3))
     if "external" in joint:
         bias = bias - joint["external"]
-    return Step(
-        {
-            "mount": mount, "turn": turn, "p": p, "omega": omega, "W": W, "bias": bias,
-            "zeta": ops.concatenate(
-                [centripetal + ops.cross(carried + omega, relative[:3]), ops.cross(carried, relative[3:])]
-            ),
-            "A": packed(body.mass * np.eye(3)), "B": -skew(body.moment), "C": packed(body.inertia),
-        }
-    )  # fmt: skip
+    placement = {"mount": mount, "turn": turn, "p": p}
+    motion = {"omega": omega, "W": W, "lever": parent["W"] @ p, "zeta": zeta}
+    inertia = {"A": packed(body.mass * np.eye(3)), "B": -skew(body.moment), "C": packed(body.inertia)}
+    return Step({**placement, **motion, **inertia, "bias": bias})
 
 
 def _articulated(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
@@ -143,6 +150,7 @@ def _in_parent(own: Fields, A: Array, B: Array, C: Array, bias: Array) -> tuple[
     for R in (own["turn"], own["mount"]):
         A, B, C = rotated_symmetric(R, A), rotated(R, B), rotated_symmetric(R, C)
         force, moment = R @ force, R @ moment
+    force, moment = force + unpacked(A) @ own["lever"], moment + B.T @ own["lever"]
     B, C = shifted(own["p"], A, B, C)
     return A, B, C, ops.concatenate([force, moment + ops.cross(own["p"], force)])
 
@@ -150,7 +158,7 @@ def _in_parent(own: Fields, A: Array, B: Array, C: Array, bias: Array) -> tuple[
 def _accelerations(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
     """Acceleration of the joint, then of the body."""
     turn, mount = own["turn"], own["mount"]
-    linear = parent["acceleration"] + ops.cross(parent["alpha"], own["p"])
+    linear = parent["acceleration"] + ops.cross(parent["alpha"], own["p"]) + own["lever"]
     carried = ops.concatenate([turn.T @ (mount.T @ linear), turn.T @ (mount.T @ parent["alpha"])]) + own["zeta"]
     a = own["drive"] - own["gain"] @ carried
     motion = carried + joint_subspace(body) @ a

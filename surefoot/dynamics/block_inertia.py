@@ -15,9 +15,22 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.kinematics.bodies import Body, joint_motion
-from surefoot.ops import Array
+from surefoot.kinematics.recursion import Fields
+from surefoot.ops import Array, Symbol
 
-__all__ = ["is_exactly", "mirrored", "mounted_turn", "packed", "rotated", "rotated_symmetric", "shifted", "unpacked"]
+__all__ = [
+    "inertia_times",
+    "is_exactly",
+    "joined",
+    "mirrored",
+    "mounted_turn",
+    "own_inertia",
+    "packed",
+    "rotated",
+    "rotated_symmetric",
+    "shifted",
+    "unpacked",
+]
 
 _UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 _PLACE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
@@ -99,7 +112,7 @@ def _plane_of(R: Array) -> tuple[int, int, int] | None:
 
 def is_exactly(entry: Any, number: float) -> bool:
     """Whether an entry is known to be exactly that number."""
-    return not ops.is_symbolic(entry) and bool(entry == number)
+    return not isinstance(entry, Symbol) and bool(entry == number)
 
 
 def mounted_turn(body: Body, q: Array) -> tuple[Array, Array, Array]:
@@ -133,3 +146,42 @@ def shifted(p: Array, A: Array, B: Array, C: Array) -> tuple[Array, Array]:
     left = ops.stack([ops.cross(p, column) for column in new.T], axis=1)
     right = ops.stack([ops.cross(p, column) for column in B.T])
     return new, C + packed(left + right)
+
+
+def inertia_times(composite: Fields, S: Array) -> Array:
+    """Momenta (6, k) about the origin for unit rates along the columns of S (6, k): (m v + ω × h, h × v + I ω).
+
+    Args:
+        composite: "mass", "moment" and "inertia", as of `composite_bodies`.
+        S: Twists (6, k).
+    """
+    mass, moment, inertia = composite["mass"], composite["moment"], unpacked(composite["inertia"])
+    linear = [mass * twist[:3] + ops.cross(twist[3:], moment) for twist in S.T]
+    angular = [ops.cross(moment, twist[:3]) + inertia @ twist[3:] for twist in S.T]
+    return ops.concatenate([ops.stack(linear, axis=1), ops.stack(angular, axis=1)])
+
+
+def own_inertia(body: Body) -> dict[str, Any]:
+    """The body alone as a composite: "mass", "moment" (3,), "inertia" (6,)."""
+    return {"mass": body.mass, "moment": body.moment, "inertia": packed(body.inertia)}
+
+
+def joined(own: Fields, p: Array) -> dict[str, Array]:
+    """A composite body in the axes of the parent, about another point: "mass", "moment" (3,), "inertia" (6,).
+
+    h' = R h + m p,  I' = R I Rᵀ + 2 (p · k) E - p kᵀ - k pᵀ,  k = R h + ½ m p        [dyn.composite]   Steiner
+
+    Args:
+        own: The fields of the body, as of `composite_bodies`.
+        p: Its origin seen from the new reference point (3,), m, in the axes of the parent.
+    """
+    mass, moment, inertia = own["mass"], own["moment"], own["inertia"]
+    for R in (own["turn"], own["mount"]):
+        moment, inertia = R @ moment, rotated_symmetric(R, inertia)
+    k = moment + (0.5 * mass) * p
+    twice = (2.0 * p) * k
+    steiner = [
+        twice[1] + twice[2], -(p[0] * k[1] + p[1] * k[0]), -(p[0] * k[2] + p[2] * k[0]),
+        twice[0] + twice[2], -(p[1] * k[2] + p[2] * k[1]), twice[0] + twice[1],
+    ]  # fmt: skip
+    return {"mass": mass, "moment": moment + mass * p, "inertia": inertia + ops.array(steiner)}

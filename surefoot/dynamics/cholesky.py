@@ -29,6 +29,7 @@ __all__ = [
     "factor",
     "factor_pattern",
     "inverse",
+    "inverse_of_lower",
     "solve",
 ]
 
@@ -112,15 +113,16 @@ def solve(factors: Factors, right: Array) -> Array:
     return x
 
 
-def inverse(factors: Factors) -> Array:
+def inverse(factors: Factors, lower: Array | None = None) -> Array:
     """M⁻¹ (n, n), every entry of the upper triangle computed once.
 
     M⁻¹ = X D⁻¹ Xᵀ with X = L⁻¹, which has the pattern of L: entry (i, j) sums over the common ancestors of i and j.
 
     Args:
         factors: Of M.
+        lower: L⁻¹ (n, n), where it is known.
     """
-    X = _inverse_of_lower(factors)
+    X = inverse_of_lower(factors) if lower is None else lower
     scaled = X * factors.reciprocals
     out = ops.zeros(X.shape, like=X)
     lines = [[k, *above] for k, above in enumerate(factors.ancestors)]
@@ -132,8 +134,8 @@ def inverse(factors: Factors) -> Array:
     return out
 
 
-def _inverse_of_lower(factors: Factors) -> Array:
-    """L⁻¹ (n, n)."""
+def inverse_of_lower(factors: Factors) -> Array:
+    """L⁻¹ (n, n), with the pattern of L and exact zeros outside it; M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ."""
     L, _, ancestors = factors
     X = ops.eye(len(L), like=L)
     for k, above in enumerate(ancestors):

@@ -9,19 +9,19 @@ of body i. Entries of degrees of freedom that are not ancestors of each other ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.block_inertia import mirrored, mounted_turn, packed, rotated_symmetric, unpacked
+from surefoot.dynamics.block_inertia import inertia_times, joined, mirrored, mounted_turn, own_inertia
+from surefoot.dynamics.grouped_bodies import grouped_bodies
 from surefoot.kinematics.bodies import Body, bodies, joint_subspace
 from surefoot.kinematics.recursion import Fields, Recursion, Step, Sweep, dof_rows, run
 from surefoot.ops import Array
 from surefoot.robot.tree import Tree
 
-__all__ = ["COMPOSITE", "composite_bodies", "inertia_times", "joined", "mass_matrix", "own_inertia"]
+__all__ = ["COMPOSITE", "composite_bodies", "mass_matrix"]
 
 
 def mass_matrix(tree: Tree, q: Array) -> Array:
@@ -31,7 +31,7 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
         tree: The tree.
         q: (nq,) configuration.
     """
-    fields = composite_bodies(tree, q)
+    fields = composite_bodies(tree, q, grouped_bodies)
     M = ops.zeros((len(tree.armature),) * 2, like=q)
     for i, body in enumerate(bodies(tree)):
         rows, S = dof_rows(tree, i), joint_subspace(body)
@@ -42,7 +42,9 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
     return M + np.diag(tree.armature)
 
 
-def composite_bodies(tree: Tree, q: Array) -> list[dict[str, Array]]:
+def composite_bodies(
+    tree: Tree, q: Array, constants: Callable[[Tree], Sequence[Body]] = bodies
+) -> list[dict[str, Array]]:
     """All that each joint carries, rigidly joined: "mass", "moment" (3,), "inertia" (6,), as fields of the bodies.
 
     About the origin of the body and in its axes; the inertia as upper entries. The last item is the world's: the whole
@@ -51,22 +53,10 @@ def composite_bodies(tree: Tree, q: Array) -> list[dict[str, Array]]:
     Args:
         tree: The tree.
         q: (nq,) configuration.
+        constants: Gives the bodies; `grouped_bodies` serves for what does not ask which body has an inertia.
     """
-    fields, _ = run(COMPOSITE, tree, {"q": q})
+    fields, _ = run(COMPOSITE, tree, {"q": q}, constants=constants)
     return fields
-
-
-def inertia_times(composite: Fields, S: Array) -> Array:
-    """Momenta (6, k) about the origin for unit rates along the columns of S (6, k): (m v + ω × h, h × v + I ω).
-
-    Args:
-        composite: "mass", "moment" and "inertia", as of `composite_bodies`.
-        S: Twists (6, k).
-    """
-    mass, moment, inertia = composite["mass"], composite["moment"], unpacked(composite["inertia"])
-    linear = [mass * twist[:3] + ops.cross(twist[3:], moment) for twist in S.T]
-    angular = [ops.cross(moment, twist[:3]) + inertia @ twist[3:] for twist in S.T]
-    return ops.concatenate([ops.stack(linear, axis=1), ops.stack(angular, axis=1)])
 
 
 def _walk_inwards(tree: Tree, fields: list[dict[str, Array]], i: int, F: Array) -> Iterator[tuple[int, Array]]:
@@ -79,11 +69,6 @@ def _walk_inwards(tree: Tree, fields: list[dict[str, Array]], i: int, F: Array) 
         yield j, F
 
 
-def own_inertia(body: Body) -> dict[str, Any]:
-    """The body alone as a composite: "mass", "moment" (3,), "inertia" (6,)."""
-    return {"mass": body.mass, "moment": body.moment, "inertia": packed(body.inertia)}
-
-
 def _place(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
     """Where the body is in its parent; its own inertia."""
     mount, turn, p = mounted_turn(body, joint["q"])
@@ -93,27 +78,6 @@ def _place(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
 def _join(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
     """Join the composite body rigidly to the parent."""
     return Step(parent=joined(own, own["p"]))
-
-
-def joined(own: Fields, p: Array) -> dict[str, Array]:
-    """A composite body in the axes of the parent, about another point: "mass", "moment" (3,), "inertia" (6,).
-
-    h' = R h + m p,  I' = R I Rᵀ + 2 (p · k) E - p kᵀ - k pᵀ,  k = R h + ½ m p        [dyn.composite]   Steiner
-
-    Args:
-        own: The fields of the body, as of `composite_bodies`.
-        p: Its origin seen from the new reference point (3,), m, in the axes of the parent.
-    """
-    mass, moment, inertia = own["mass"], own["moment"], own["inertia"]
-    for R in (own["turn"], own["mount"]):
-        moment, inertia = R @ moment, rotated_symmetric(R, inertia)
-    k = moment + (0.5 * mass) * p
-    twice = (2.0 * p) * k
-    steiner = [
-        twice[1] + twice[2], -(p[0] * k[1] + p[1] * k[0]), -(p[0] * k[2] + p[2] * k[0]),
-        twice[0] + twice[2], -(p[1] * k[2] + p[2] * k[1]), twice[0] + twice[1],
-    ]  # fmt: skip
-    return {"mass": mass, "moment": moment + mass * p, "inertia": inertia + ops.array(steiner)}
 
 
 def _nothing(gravity: Array) -> Fields:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from surefoot.dynamics.crba import composite_bodies, inertia_times, own_inertia
-from surefoot.kinematics.bodies import bodies
+from surefoot.dynamics.block_inertia import inertia_times, own_inertia
+from surefoot.dynamics.crba import composite_bodies
+from surefoot.dynamics.grouped_bodies import grouped_bodies
 from surefoot.kinematics.motion import TWISTS
 from surefoot.kinematics.recursion import run
 from surefoot.ops import Array
@@ -26,7 +27,7 @@ def kinetic_energy(tree: Tree, q: Array, v: Array) -> Any:
     """
     fields, _ = run(TWISTS, tree, {"q": q, "v": v})
     twice = (tree.armature * v) @ v
-    for body, own in zip(bodies(tree), fields, strict=False):
+    for body, own in zip(grouped_bodies(tree), fields, strict=False):
         twice = twice + own["twist"] @ inertia_times(own_inertia(body), own["twist"][:, None])[:, 0]
     return 0.5 * twice
 
@@ -38,4 +39,4 @@ def potential_energy(tree: Tree, q: Array) -> Any:
         tree: The tree.
         q: (nq,) configuration.
     """
-    return -(tree.gravity @ composite_bodies(tree, q)[-1]["moment"])
+    return -(tree.gravity @ composite_bodies(tree, q, grouped_bodies)[-1]["moment"])

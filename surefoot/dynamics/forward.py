@@ -12,7 +12,7 @@ from surefoot.dynamics.cholesky import factor, inverse, solve
 from surefoot.dynamics.crba import composite_bodies, mass_matrix
 from surefoot.dynamics.newton_euler import assembled_equations
 from surefoot.dynamics.rnea import rnea
-from surefoot.errors import ModelError, NotSupportedError, one_of
+from surefoot.errors import ModelError, one_of
 from surefoot.kinematics.bodies import bodies, joint_subspace
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
@@ -42,14 +42,9 @@ def forward_dynamics(
         NotSupportedError: "aba" for a tree with followers.
     """
     require_invertible(tree)
-    follows = (tree.mimic_source >= 0).any()
+    if method == "auto":
+        method = "crba" if (tree.mimic_source >= 0).any() else "aba"
     match method:
-        case "auto":
-            return forward_dynamics(tree, q, v, tau, external, "crba" if follows else "aba")
-        case "aba" if follows:
-            raise NotSupportedError(
-                'articulated bodies do not take joints that copy others (mimic="reduce")', next_step='use method="crba"'
-            )
         case "aba":
             return aba(tree, q, v, tau, external)
         case "crba":
@@ -102,12 +97,12 @@ def singular_joints(tree: Tree) -> tuple[str, ...]:
     q = _generic_configuration(tree)
     little = _NEGLIGIBLE * _reach(tree, q)
     pivots = 1.0 / factor(tree, mass_matrix(tree, q) + np.diag(little)).reciprocals
-    lost = {int(k) for k in np.flatnonzero(pivots <= 2.0 * little)}
+    lost = {int(k) for k in np.flatnonzero(pivots <= 100.0 * little)}
     own = [(i, dof_rows(tree, i)) for i in range(tree.n) if tree.mimic_source[i] < 0]
     return tuple(tree.joint_names[i] for i, rows in own if lost & set(range(rows.start, rows.stop)))
 
 
-_NEGLIGIBLE = 1e-12  # of the inertia that a joint could meet
+_NEGLIGIBLE = 1e-13  # of the inertia that a joint could meet
 _UNIT_PARTS = {"continuous": slice(0, 2), "spherical": slice(0, 4), "planar": slice(2, 4), "free": slice(3, 7)}
 
 

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.block_inertia import packed, unpacked
+from surefoot.dynamics.block_inertia import inertia_times, joined, own_inertia, packed, unpacked
 from surefoot.dynamics.cholesky import all_before, factor_pattern, solve
-from surefoot.dynamics.crba import composite_bodies, inertia_times, joined, own_inertia
+from surefoot.dynamics.crba import composite_bodies
+from surefoot.dynamics.grouped_bodies import grouped_bodies
 from surefoot.dynamics.rnea import RNEA
 from surefoot.errors import ModelError, NotSupportedError
 from surefoot.kinematics.bodies import Body, bodies, joint_placement, joint_subspace, to_parent
@@ -47,7 +48,7 @@ def centroidal_momentum_matrix(tree: Tree, q: Array) -> Array:
         tree: The tree.
         q: (nq,) configuration.
     """
-    fields = composite_bodies(tree, q)
+    fields = composite_bodies(tree, q, grouped_bodies)
     centre = _whole(tree, fields).centre
     A = ops.zeros((6, len(tree.armature)), like=q)
     for i, (body, (R, r)) in enumerate(zip(bodies(tree), _places(tree, fields), strict=True)):
@@ -65,7 +66,7 @@ def centroidal_momentum(tree: Tree, q: Array, v: Array) -> Array:
         q: (nq,) configuration.
         v: (nv,) velocity.
     """
-    fields, _ = run(_MOMENTUM, tree, {"q": q, "v": v})
+    fields, _ = run(_MOMENTUM, tree, {"q": q, "v": v}, constants=grouped_bodies)
     return _about_centre(tree, q, fields)
 
 
@@ -79,7 +80,8 @@ def centroidal_momentum_bias(tree: Tree, q: Array, v: Array) -> Array:
         q: (nq,) configuration.
         v: (nv,) velocity.
     """
-    fields, _ = run(_WEIGHTLESS, tree, {"q": q, "v": v, "a": np.zeros(len(tree.armature))})
+    inputs = {"q": q, "v": v, "a": np.zeros(len(tree.armature))}
+    fields, _ = run(_WEIGHTLESS, tree, inputs, constants=grouped_bodies)
     return _about_centre(tree, q, fields)
 
 
@@ -92,7 +94,7 @@ def centroidal_inertia(tree: Tree, q: Array) -> Array:
         tree: The tree.
         q: (nq,) configuration.
     """
-    whole = _whole(tree, composite_bodies(tree, q))
+    whole = _whole(tree, composite_bodies(tree, q, grouped_bodies))
     out = ops.zeros((6, 6), like=q)
     out[:3, :3], out[3:, 3:] = whole.mass * np.eye(3), whole.inertia
     return out
@@ -157,7 +159,7 @@ def base_coupling(tree: Tree, q: Array) -> BaseCoupling:
             next_step='load it with base="floating"',
         )
     A = centroidal_momentum_matrix(tree, q)
-    fields = composite_bodies(tree, q)
+    fields = composite_bodies(tree, q, grouped_bodies)
     whole = _whole(tree, fields)
     R = fields[0]["mount"] @ fields[0]["turn"]
     return BaseCoupling(R, whole.mass, whole.centre, whole.inertia, A[3:, 6:], A[:3, 6:] / whole.mass)
@@ -197,7 +199,7 @@ def _places(tree: Tree, fields: list[dict[str, Array]]) -> list[tuple[Array, Arr
 
 def _about_centre(tree: Tree, q: Array, fields: list[dict[str, Array]]) -> Array:
     """The "wrench" fields of the bodies on the world, summed about the centre of mass, in world axes (6,)."""
-    centre = _whole(tree, composite_bodies(tree, q)).centre
+    centre = _whole(tree, composite_bodies(tree, q, grouped_bodies)).centre
     roots = [fields[i] for i in tree.children(-1)]
     parts = [to_parent(own["R"], (own["p"] - roots[0]["p"]) - centre, own["wrench"]) for own in roots]
     return sum(parts[1:], start=parts[0])

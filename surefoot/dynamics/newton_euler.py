@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.block_inertia import mirrored
-from surefoot.dynamics.crba import inertia_times, own_inertia
+from surefoot.dynamics.block_inertia import inertia_times, mirrored, own_inertia
 from surefoot.dynamics.rnea import RNEA
 from surefoot.kinematics.bodies import bodies
 from surefoot.kinematics.recursion import Recursion, run

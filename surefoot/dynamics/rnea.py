@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from surefoot import ops
+from surefoot.dynamics.grouped_bodies import grouped_bodies
 from surefoot.kinematics.bodies import Body, joint_placement, joint_subspace, to_parent
 from surefoot.kinematics.motion import accelerate
 from surefoot.kinematics.recursion import Fields, Recursion, Step, Sweep, run
@@ -43,7 +44,7 @@ def rnea(tree: Tree, q: Array, v: Array, a: Array, external: Array | None = None
     inputs = {"q": q, "v": v, "a": a}
     if external is not None:
         inputs["external"] = external
-    _, joints = run(RNEA, tree, inputs)
+    _, joints = run(RNEA, tree, inputs, constants=grouped_bodies)
     return joints["tau"] + tree.armature * a
 
 
@@ -87,8 +88,9 @@ def _turning_moment(inertia: Array, W: Array, i: int, j: int, k: int) -> Any:
     if W[j, k] is W[k, j]:  # symmetric, because α is zero
         straight = (inertia[k, k] - inertia[j, j]) * W[j, k]
     else:
-        half = 0.5 * (inertia[0, 0] + inertia[1, 1] + inertia[2, 2])
-        straight = (half - inertia[j, j]) * W[k, j] - (half - inertia[k, k]) * W[j, k]
+        second_j = 0.5 * (inertia[i, i] + inertia[k, k] - inertia[j, j])
+        second_k = 0.5 * (inertia[i, i] + inertia[j, j] - inertia[k, k])
+        straight = second_j * W[k, j] - second_k * W[j, k]
     mixed = inertia[i, k] * W[j, i] - inertia[i, j] * W[k, i]
     return straight + mixed + inertia[j, k] * (W[j, j] - W[k, k])
 

@@ -94,7 +94,11 @@ def _joint_inputs(tree: Tree, i: int, body: Body, inputs: Fields) -> dict[str, A
 
 
 def run(
-    recursion: Recursion, tree: Tree, inputs: Fields, only: Sequence[int] | None = None
+    recursion: Recursion,
+    tree: Tree,
+    inputs: Fields,
+    only: Sequence[int] | None = None,
+    constants: Callable[[Tree], Sequence[Body]] = bodies,
 ) -> tuple[list[dict[str, Array]], dict[str, Array]]:
     """Walk the tree: the fields of every body (the world's last), and the joint quantities (nv,).
 
@@ -103,9 +107,10 @@ def run(
         tree: The tree.
         inputs: "q" (nq,), "v", "a", "tau" … (nv,), "external" (n, 6); as the steps need them.
         only: Visit these bodies (in the order of the tree), the others stay without fields; all if left out.
+        constants: Gives the bodies of the tree; others than its own if only some of their constants matter.
     """
     visited = range(tree.n) if only is None else only
-    walk = _Walk(recursion, tree, inputs, visited)
+    walk = _Walk(recursion, tree, constants(tree), inputs, visited)
     for sweeps in _paired(recursion.sweeps):
         walk.go(*sweeps)
     return walk.fields, walk.joints
@@ -127,8 +132,10 @@ def _paired(sweeps: Sequence[Sweep]) -> list[tuple[Sweep | None, Sweep | None]]:
 class _Walk:
     """The state of a walk over the tree."""
 
-    def __init__(self, recursion: Recursion, tree: Tree, inputs: Fields, visited: Sequence[int]) -> None:
-        self.tree, self.bodies, self.visited = tree, bodies(tree), visited
+    def __init__(
+        self, recursion: Recursion, tree: Tree, parts: Sequence[Body], inputs: Fields, visited: Sequence[int]
+    ) -> None:
+        self.tree, self.bodies, self.visited = tree, parts, visited
         self.fields: list[dict[str, Array]] = [{} for _ in range(tree.n)] + [dict(recursion.world(tree.gravity))]
         self.joints: dict[str, Array] = {}
         self.inputs = {i: _joint_inputs(tree, i, self.bodies[i], inputs) for i in visited}

@@ -1,0 +1,212 @@
+"""Batches on compiled code: tables, work space, tiles and threads. Knows arrays and addresses, no robots."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.compiler.artifact import Artifact, cached_code
+from surefoot.compiler.llvm_text import TILES, Build
+from surefoot.compiler.native import load_object
+from surefoot.compiler.spec import Spec
+
+__all__ = ["BatchRunner", "aligned_empty", "from_tiles", "make_spec", "thread_count", "tile_count", "to_tiles"]
+
+_ALIGNMENT = 64
+_CACHE_SHARE = 400_000  # bytes of tiles that are worked on at a time: they should stay in the second-level cache
+_space = threading.local()
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
+    """An array whose memory starts at a cache line.
+
+    Args:
+        shape: Its shape.
+        dtype: Its type.
+    """
+    kind = np.dtype(dtype)
+    size = int(np.prod(shape)) * kind.itemsize
+    raw = np.empty(size + _ALIGNMENT, dtype=np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT
+    return raw[start : start + size].view(kind).reshape(shape)
+
+
+def to_tiles(rows: NDArray[Any], width: int) -> NDArray[Any]:
+    """States (n, …) as tiles (blocks, …, width); the last state fills up the last tile.
+
+    Args:
+        rows: One state a row.
+        width: States of a tile.
+    """
+    n = len(rows)
+    blocks = -(-n // width)
+    padded = rows if n == blocks * width else np.concatenate([rows, np.repeat(rows[-1:], blocks * width - n, axis=0)])
+    out = aligned_empty((blocks, *rows.shape[1:], width), rows.dtype)
+    out[:] = np.moveaxis(padded.reshape(blocks, width, *rows.shape[1:]), 1, -1)
+    return out
+
+
+def from_tiles(tiles: NDArray[Any], n: int | None = None) -> NDArray[Any]:
+    """Tiles (blocks, …, width) as states (n, …); all of them if n is left out.
+
+    Args:
+        tiles: The tiles.
+        n: How many states there are.
+    """
+    rows = np.moveaxis(tiles, -1, 1).reshape(-1, *tiles.shape[1:-1])
+    return np.ascontiguousarray(rows[:n])
+
+
+def tile_count(artifact: Artifact) -> int:
+    """Tiles that a kernel should work on at a time."""
+    values = sum(int(np.prod(shape)) for shape in artifact.input_shapes) + artifact.slots
+    return int(np.clip(_CACHE_SHARE // max(1, values * artifact.build.stride), 1, TILES))
+
+
+def make_spec(artifact: Artifact, kernel: int, units: Sequence[tuple[int, int]]) -> Spec:
+    """The table that native loops read.
+
+    Args:
+        artifact: The kernel.
+        kernel: Address of its function.
+        units: Parts (offset, length) of input 0 that must have unit length.
+    """
+    spec = Spec()
+    spec.set("kernel", kernel)
+    spec.set("inputs", len(artifact.input_shapes))
+    spec.set("outputs", len(artifact.output_shapes))
+    spec.set("tiles", tile_count(artifact) if artifact.build.width > 1 else 1)
+    spec.set("slots", artifact.slots)
+    spec.set("constants", len(artifact.numbers))
+    spec.point("constant_values", artifact.numbers.astype(f"f{artifact.build.bits // 8}"))
+    spec.set("units", len(units))
+    spec.point("unit_table", np.array(units, dtype=np.int64).reshape(-1, 2))
+    for k, shape in enumerate(artifact.input_shapes):
+        spec.set("input_size", int(np.prod(shape)), k)
+        spec.set("input_nd", len(shape), k)
+        spec.point("input_shape", np.array(shape, dtype=np.int64), k)
+    for k, (shape, layout) in enumerate(zip(artifact.output_shapes, artifact.layout, strict=True)):
+        spec.set("output_size", len(layout), k)
+        spec.set("output_nd", len(shape), k)
+        spec.point("output_shape", np.array(shape, dtype=np.int64), k)
+        spec.point("table", _offsets(artifact, layout), k)
+    return spec
+
+
+def _offsets(artifact: Artifact, layout: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the entries of an output are in a tile of results, in bytes; filled up to whole blocks."""
+    place = np.where(layout < 0, artifact.slots - 1 - layout, layout) * artifact.build.stride
+    return np.concatenate([place, np.zeros(artifact.build.width, dtype=np.int64)])
+
+
+def thread_count(threads: int | str) -> int:
+    """Threads of a request: a number, or "all" cores."""
+    return os.cpu_count() or 1 if threads == "all" else int(threads)
+
+
+@functools.cache
+def _driver(build: Build) -> tuple[Callable[..., int], Callable[..., int], int]:
+    suffix = f".{build.suffix}"
+
+    def text() -> str:
+        from surefoot.compiler.batch_driver import driver_module  # imports LLVM's builder, which a cache hit spares
+
+        return driver_module(build)
+
+    code = cached_code(f"driver{suffix}", text)
+    where = load_object(code, (f"rows{suffix}", f"tiles{suffix}"))
+    pointer, integer = ctypes.c_void_p, ctypes.c_int64
+    rows = ctypes.CFUNCTYPE(integer, pointer, pointer, pointer, integer, integer, pointer)
+    tiles = ctypes.CFUNCTYPE(integer, pointer, pointer, pointer, integer, integer)
+    address = where[f"rows{suffix}"]
+    return rows(address), tiles(where[f"tiles{suffix}"]), address
+
+
+@functools.cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="surefoot")
+
+
+def _addresses(arrays: Sequence[NDArray[Any]]) -> Any:
+    return (ctypes.c_void_p * max(1, len(arrays)))(*[x.__array_interface__["data"][0] for x in arrays])
+
+
+class BatchRunner:
+    """Runs one compiled kernel over batches.
+
+    Args:
+        artifact: The kernel.
+        units: Parts (offset, length) of input 0 that must have unit length.
+    """
+
+    def __init__(self, artifact: Artifact, units: Sequence[tuple[int, int]]) -> None:
+        self.artifact, self.width = artifact, artifact.build.width
+        self.kernel = load_object(artifact.code, (artifact.symbol,))[artifact.symbol]
+        self.spec = make_spec(artifact, self.kernel, units)
+        self._rows, self._tiles, self.rows_address = _driver(artifact.build)
+        self._spec = self.spec.address
+        self.work_bytes = self._count_work_values() * artifact.build.stride
+
+    def _count_work_values(self) -> int:
+        tiles = self.spec.get("tiles")
+        values = sum(int(np.prod(shape)) * tiles + self.width for shape in self.artifact.input_shapes)
+        return values + (len(self.artifact.numbers) + self.artifact.slots) * tiles
+
+    def _work(self) -> int:
+        """Address of work space of this thread; kept, because fresh pages are dear."""
+        if getattr(_space, "size", -1) < self.work_bytes:
+            _space.work = aligned_empty((self.work_bytes,), np.uint8)
+            _space.size, _space.address = self.work_bytes, _space.work.ctypes.data
+        address: int = _space.address
+        return address
+
+    def rows(self, inputs: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]], n: int, threads: int = 1) -> int:
+        """Row-major arrays (n, …) in and out; −1, or the first state of a tile with a part not of unit length.
+
+        Args:
+            inputs: Contiguous arrays.
+            outputs: Contiguous arrays, written.
+            n: States.
+            threads: How many to use.
+        """
+        ins, outs = _addresses(inputs), _addresses(outputs)
+
+        def part(bounds: tuple[int, int]) -> int:
+            return self._rows(self._spec, ins, outs, *bounds, self._work())
+
+        bad = self._spread(part, n, self.width, threads)
+        return bad if bad < 0 else bad * self.width
+
+    def tiles(self, inputs: Sequence[NDArray[Any]], output: NDArray[Any], blocks: int, threads: int = 1) -> int:
+        """Tiles (blocks, …, width) in, slots (blocks, slots, width) out; as `rows`.
+
+        Args:
+            inputs: Aligned contiguous arrays.
+            output: Aligned contiguous array, written.
+            blocks: Tiles.
+            threads: How many to use.
+        """
+        ins = _addresses(inputs)
+
+        def part(bounds: tuple[int, int]) -> int:
+            return self._tiles(self._spec, ins, output.ctypes.data, *bounds)
+
+        bad = self._spread(part, blocks, 1, threads)
+        return bad if bad < 0 else bad * self.width
+
+    def _spread(self, part: Callable[[tuple[int, int]], int], n: int, grain: int, threads: int) -> int:
+        """Run over 0..n in one piece, or in as many as there are threads, cut between tiles."""
+        if threads <= 1 or n < 2 * grain * threads:
+            return part((0, n))
+        share = -(-n // (threads * grain)) * grain
+        bounds = [(start, min(n, start + share)) for start in range(0, n, share)]
+        found = [bad for bad in _pool(threads).map(part, bounds) if bad >= 0]
+        return min(found, default=-1)

@@ -1,0 +1,251 @@
+"""Functions of the Python interpreter, emitted as machine code: calls without any Python on the way.
+
+`entry` is a built-in function (METH_FASTCALL | METH_KEYWORDS): it looks at the arrays, runs the kernel on one state or
+on a batch (other Python threads run meanwhile), and makes the results. Whatever is not the plain case (another type, a
+keyword, a wrong shape, a quaternion that is not of unit length, a build that is not there yet) is handed to the
+fallback, which is ordinary Python. `bound` runs a kernel on arrays that were checked before.
+
+Both find their `Spec` through `self`, a tuple whose first item is the address of the spec as bytes; the tuple keeps
+alive all that it points to. Tuples, bytes and numpy arrays are laid out as in the headers of CPython and numpy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from surefoot.compiler.batch_driver import UNIT_TOLERANCE
+from surefoot.compiler.ir_builder import DOUBLE, I8, I32, I64, POINTER, Writer, number
+from surefoot.compiler.spec import FIELDS, MAX_ARRAYS
+
+__all__ = ["entry_module"]
+
+_TUPLE_ITEMS = 24  # offset of the items in a tuple object
+_BYTES_VALUE = 32  # offset of the characters in a bytes object
+_TYPE = 8  # offset of the type in an object
+_ARRAY = {"data": 16, "nd": 24, "shape": 32, "dtype": 56, "flags": 64}  # of numpy's array object
+_PLAIN = 0x0001 | 0x0100  # flags: C-contiguous, aligned
+_MAX_AXES = 8
+_NULL = POINTER(None)
+
+
+def entry_module() -> str:
+    """LLVM assembly of both functions."""
+    module = ir.Module("surefoot.entry")
+    _Entry(module).write()
+    _Bound(module).write()
+    return str(module)
+
+
+class _Native(Writer):
+    def spec_of(self, owner: Any) -> Any:
+        """The spec that a function object carries."""
+        first = self.b.load(self.at(owner, number(_TUPLE_ITEMS)), typ=POINTER)
+        return self.b.load(self.at(first, number(_BYTES_VALUE)), typ=POINTER)
+
+    def row_of(self, spec: Any, name: str, k: Any, kind: ir.Type = I64) -> Any:
+        """Word k of a row of a spec."""
+        return self.item(self.at(spec, number(8 * FIELDS[name])), k, kind)
+
+    def run_kernel(self, spec: Any, pointers: Any) -> Any:
+        """The slots of one state, the constants after them."""
+        b = self.b
+        slots, count = self.word(spec, FIELDS["slots"]), self.word(spec, FIELDS["constants"])
+        room = self.array(DOUBLE, b.add(slots, count))
+        self.call_address(self.word(spec, FIELDS["kernel"]), ir.VoidType(), pointers, room, number(0), number(1))
+        values = self.word(spec, FIELDS["constant_values"], POINTER)
+        with self.loop(count) as k:
+            b.store(self.item(values, k, DOUBLE), self.at(room, b.mul(b.add(slots, k), number(8))))
+        return room
+
+    def spread(self, spec: Any, k: Any, room: Any, target: Any) -> None:
+        """The entries of output k from slots and constants."""
+        table = self.row_of(spec, "table", k, POINTER)
+        with self.loop(self.row_of(spec, "output_size", k)) as e:
+            value = self.b.load(self.at(room, self.item(table, e)), typ=DOUBLE)
+            self.b.store(value, self.at(target, self.b.mul(e, number(8))))
+
+
+class _Entry(_Native):
+    """`PyObject *entry(self, args, nargs, kwnames)`."""
+
+    def __init__(self, module: ir.Module) -> None:
+        super().__init__(module, "entry", POINTER, POINTER, POINTER, I64, POINTER)
+
+    def write(self) -> None:
+        b = self.b
+        owner, args, nargs, kwnames = self.arguments
+        self.other, self.failed = b.append_basic_block("other"), b.append_basic_block("failed")
+        self.front = self.spec_of(owner)
+        self.pointers = self.local(ir.ArrayType(POINTER, MAX_ARRAYS))
+        self.arrays = self.local(ir.ArrayType(POINTER, MAX_ARRAYS))
+        self.targets = self.local(ir.ArrayType(POINTER, MAX_ARRAYS))
+        self.shape = self.local(ir.ArrayType(I64, _MAX_AXES))
+        self.inputs = self.word(self.front, FIELDS["inputs"])
+        self.leave_if(b.icmp_unsigned("!=", kwnames, _NULL), self.other)
+        self.leave_if(b.icmp_signed("!=", nargs, self.inputs), self.other)
+        self.leave_if(b.icmp_signed("<", self.inputs, number(1)), self.other)
+        extra, states = self.batch_axis(args)
+        with self.loop(self.inputs) as k:
+            self.check_array(k, self.item(args, k, POINTER), extra, states)
+        single = b.append_basic_block("single")
+        self.leave_if(b.icmp_signed("==", extra, number(0)), single)
+        self.run_batch(states)
+        b.position_at_end(single)
+        self.run_single()
+        b.position_at_end(self.failed)
+        b.ret(_NULL)
+        b.position_at_end(self.other)
+        fallback = self.word(self.front, FIELDS["fallback"], POINTER)
+        b.ret(self.call_address(self.word(self.front, FIELDS["call"]), POINTER, fallback, args, nargs, kwnames))
+
+    def batch_axis(self, args: Any) -> tuple[Any, Any]:
+        """How many axes the first argument has more than one state (0 or 1), and the number of states."""
+        b, first = self.b, self.word(args, 0, POINTER)
+        self.check_type(first)
+        nd = b.sext(b.load(self.at(first, number(_ARRAY["nd"])), typ=I32), I64)
+        extra = b.sub(nd, self.word(self.front, FIELDS["input_nd"]))
+        self.leave_if(b.icmp_unsigned(">", extra, number(1)), self.other)
+        shape = b.load(self.at(first, number(_ARRAY["shape"])), typ=POINTER)
+        return extra, b.load(shape, typ=I64)
+
+    def check_type(self, value: Any) -> None:
+        """Leave unless the argument is a plain array of doubles."""
+        b = self.b
+        kind = b.load(self.at(value, number(_TYPE)), typ=I64)
+        self.leave_if(b.icmp_unsigned("!=", kind, self.word(self.front, FIELDS["array_type"])), self.other)
+        dtype = b.load(self.at(value, number(_ARRAY["dtype"])), typ=I64)
+        self.leave_if(b.icmp_unsigned("!=", dtype, self.word(self.front, FIELDS["array_dtype"])), self.other)
+        wanted = ir.Constant(I32, _PLAIN)
+        flags = b.and_(b.load(self.at(value, number(_ARRAY["flags"])), typ=I32), wanted)
+        self.leave_if(b.icmp_unsigned("!=", flags, wanted), self.other)
+
+    def check_array(self, k: Any, value: Any, extra: Any, states: Any) -> None:
+        """Leave unless an argument has the right shape; note where its numbers are."""
+        b = self.b
+        self.check_type(value)
+        nd = b.sext(b.load(self.at(value, number(_ARRAY["nd"])), typ=I32), I64)
+        own = self.row_of(self.front, "input_nd", k)
+        self.leave_if(b.icmp_signed("!=", nd, b.add(own, extra)), self.other)
+        shape = b.load(self.at(value, number(_ARRAY["shape"])), typ=POINTER)
+        another = b.and_(b.icmp_signed("!=", extra, number(0)), b.icmp_signed("!=", b.load(shape, typ=I64), states))
+        self.leave_if(another, self.other)
+        expected = self.row_of(self.front, "input_shape", k, POINTER)
+        with self.loop(own) as axis:
+            found = self.item(shape, b.add(axis, extra))
+            self.leave_if(b.icmp_signed("!=", found, self.item(expected, axis)), self.other)
+        data = b.load(self.at(value, number(_ARRAY["data"])), typ=POINTER)
+        b.store(data, self.at(self.pointers, b.mul(k, number(8))))
+
+    # -- one state ------------------------------------------------------------------------------------------------
+
+    def run_single(self) -> None:
+        spec = self.word(self.front, FIELDS["single"], POINTER)
+        self.leave_if(self.b.icmp_unsigned("==", spec, _NULL), self.other)
+        self.check_units(spec, self.word(self.pointers, 0, POINTER))
+        room = self.run_kernel(spec, self.pointers)
+        self.new_arrays(spec, number(0), number(0))
+        with self.loop(self.word(spec, FIELDS["outputs"])) as k:
+            self.spread(spec, k, room, self.item(self.targets, k, POINTER))
+        self.give_back(spec)
+
+    def check_units(self, spec: Any, values: Any) -> None:
+        """Leave if a part of input 0 that must have unit length has not."""
+        b = self.b
+        table = self.word(spec, FIELDS["unit_table"], POINTER)
+        total = self.local(DOUBLE)
+        with self.loop(self.word(spec, FIELDS["units"])) as u:
+            b.store(ir.Constant(DOUBLE, -1.0), total)
+            offset = self.item(table, b.mul(u, number(2)))
+            with self.loop(self.item(table, b.add(b.mul(u, number(2)), number(1)))) as e:
+                x = self.item(values, b.add(offset, e), DOUBLE)
+                b.store(b.fadd(b.load(total, typ=DOUBLE), b.fmul(x, x)), total)
+            excess = b.load(total, typ=DOUBLE)
+            high = b.fcmp_unordered(">", excess, ir.Constant(DOUBLE, 2.0 * UNIT_TOLERANCE))
+            low = b.fcmp_unordered("<", excess, ir.Constant(DOUBLE, -2.0 * UNIT_TOLERANCE))
+            self.leave_if(b.or_(high, low), self.other)
+
+    # -- a batch --------------------------------------------------------------------------------------------------
+
+    def run_batch(self, states: Any) -> None:
+        """With the interpreter released, and work space on the stack."""
+        b = self.b
+        spec = self.word(self.front, FIELDS["batch"], POINTER)
+        self.leave_if(b.icmp_unsigned("==", spec, _NULL), self.other)
+        self.leave_if(b.icmp_signed("<", states, number(1)), self.other)
+        self.new_arrays(spec, number(1), states)
+        room = b.ptrtoint(self.array(I8, b.add(self.word(self.front, FIELDS["work_bytes"]), number(64))), I64)
+        work = b.inttoptr(b.and_(b.add(room, number(63)), number(-64)), POINTER)
+        thread = self.call_address(self.word(self.front, FIELDS["release"]), POINTER)
+        rows = self.word(self.front, FIELDS["rows"])
+        bad = self.call_address(rows, I64, spec, self.pointers, self.targets, number(0), states, work)
+        self.call_address(self.word(self.front, FIELDS["acquire"]), ir.VoidType(), thread)
+        refused = b.append_basic_block("refused")
+        self.leave_if(b.icmp_signed(">=", bad, number(0)), refused)
+        self.give_back(spec)
+        b.position_at_end(refused)
+        self.drop_arrays(spec)
+        b.branch(self.other)
+
+    # -- results --------------------------------------------------------------------------------------------------
+
+    def new_arrays(self, spec: Any, extra: Any, states: Any) -> None:
+        """Make the output arrays, with a batch axis if `extra` is 1; note where their numbers go."""
+        b = self.b
+        b.store(states, self.shape)
+        with self.loop(self.word(spec, FIELDS["outputs"])) as k:
+            nd, shape = self.row_of(spec, "output_nd", k), self.row_of(spec, "output_shape", k, POINTER)
+            with self.loop(nd) as axis:
+                place = self.at(self.shape, b.mul(b.add(axis, extra), number(8)))
+                b.store(self.item(shape, axis), place)
+            dtype = self.word(self.front, FIELDS["array_dtype"], POINTER)
+            self.call_address(self.word(self.front, FIELDS["incref"]), ir.VoidType(), dtype)  # the array takes it
+            axes = b.trunc(b.add(nd, extra), I32)
+            create = self.word(self.front, FIELDS["new_array"])
+            made = self.call_address(create, POINTER, axes, self.shape, dtype, ir.Constant(I32, 0))
+            self.leave_if(b.icmp_unsigned("==", made, _NULL), self.failed)
+            b.store(made, self.at(self.arrays, b.mul(k, number(8))))
+            data = b.load(self.at(made, number(_ARRAY["data"])), typ=POINTER)
+            b.store(data, self.at(self.targets, b.mul(k, number(8))))
+
+    def give_back(self, spec: Any) -> None:
+        """One array alone, or several as the fields of the result type."""
+        b = self.b
+        outputs = self.word(spec, FIELDS["outputs"])
+        alone = b.append_basic_block("alone")
+        self.leave_if(b.icmp_signed("==", outputs, number(1)), alone)
+        kind = self.word(self.front, FIELDS["result_type"], POINTER)
+        result = self.call_address(self.word(self.front, FIELDS["call"]), POINTER, kind, self.arrays, outputs, _NULL)
+        self.drop_arrays(spec)
+        b.ret(result)
+        b.position_at_end(alone)
+        b.ret(b.load(self.arrays, typ=POINTER))
+
+    def drop_arrays(self, spec: Any) -> None:
+        with self.loop(self.word(spec, FIELDS["outputs"])) as k:
+            self.call_address(
+                self.word(self.front, FIELDS["decref"]), ir.VoidType(), self.item(self.arrays, k, POINTER)
+            )
+
+
+class _Bound(_Native):
+    """`PyObject *bound(self, ignored)`: the second item of `self` holds the addresses of inputs, then outputs."""
+
+    def __init__(self, module: ir.Module) -> None:
+        super().__init__(module, "bound", POINTER, POINTER, POINTER)
+
+    def write(self) -> None:
+        b = self.b
+        owner, _ = self.arguments
+        front = self.spec_of(owner)
+        spec = self.word(front, FIELDS["single"], POINTER)
+        second = b.load(self.at(owner, number(_TUPLE_ITEMS + 8)), typ=POINTER)
+        pointers = self.at(second, number(_BYTES_VALUE))
+        room = self.run_kernel(spec, pointers)
+        outputs = self.at(pointers, b.mul(self.word(spec, FIELDS["inputs"]), number(8)))
+        with self.loop(self.word(spec, FIELDS["outputs"])) as k:
+            self.spread(spec, k, room, self.item(outputs, k, POINTER))
+        none = self.word(front, FIELDS["none"], POINTER)
+        self.call_address(self.word(front, FIELDS["incref"]), ir.VoidType(), none)
+        b.ret(none)

@@ -1,0 +1,308 @@
+"""One compiled function of a robot: the same call for one state and for a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.compiler.artifact import Artifact, Recipe, make
+from surefoot.compiler.batches import BatchRunner, aligned_empty, from_tiles, thread_count, to_tiles
+from surefoot.compiler.llvm_text import Build
+from surefoot.compiler.native import vector_width
+from surefoot.compiler.python_entry import bound_function, entry_function, front_spec, supported
+from surefoot.errors import ShapeError, one_of
+
+__all__ = ["Kernel"]
+
+Array = NDArray[Any]
+_STACK = 1 << 20  # bytes of work space that a batch may take from the stack of a thread
+
+
+class Kernel:
+    """A compiled function. Machine code is built (or read from the cache) on first use, one build each for single
+    states and for batches.
+
+        tau = k.rnea(q, v, a)                  # one state (nq,), (nv,), (nv,) -> (nv,)
+        tau = k.rnea(Q, V, A)                  # a batch (n, nq), … -> (n, nv); single arguments are repeated
+        k.rnea(Q, V, A, out=T, threads=2)      # no allocation, two cores
+        call = k.rnea.bind(q, v, a, tau)       # fixed arrays: call() reads q, v, a and writes tau
+
+    Args:
+        recipe: What to compute.
+        bits: 64 or 32: precision of arguments, results and arithmetic.
+        threads: Default number of threads for batches, or "all".
+        result: Makes the result of several outputs from their arrays; a tuple if left out.
+        variants: Further kernels by the name of the optional argument that calls for them.
+        explain_units: explain_units(first argument (n, …)) raises if a part of it is not of unit length.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        bits: int = 64,
+        threads: int | str = 1,
+        result: Callable[..., Any] | None = None,
+        variants: Mapping[str, Kernel] | None = None,
+        explain_units: Callable[[Array], None] | None = None,
+    ) -> None:
+        self.recipe, self.bits, self.threads = recipe, bits, threads
+        self.dtype = np.dtype(f"f{bits // 8}")
+        self.result = result or (lambda *arrays: arrays)
+        self.variants = dict(variants or {})
+        self.explain_units = explain_units
+        self._call = self._entry()
+
+    def __repr__(self) -> str:
+        return f"Kernel({self.recipe.name}({', '.join(self.recipe.inputs)}) of {self.recipe.owner}, float{self.bits})"
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Compute; see the class. Options: `out`, `threads`, `check_finite`, inputs by name.
+
+        Args:
+            *args: Inputs in their order: arrays of one state, or with a leading batch axis.
+            **options: `out`: array (or list of them) to write into; `threads`: number or "all"; `check_finite=True`:
+                refuse NaN and infinity; or inputs by name.
+
+        Raises:
+            ShapeError: Wrong shapes, a quaternion that is not of unit length, or numbers that are not finite.
+        """
+        return self._call(*args, **options)
+
+    # -- builds ---------------------------------------------------------------------------------------------------
+
+    def _entry(self) -> Callable[..., Any]:
+        """The native entry point; plain Python where there is none."""
+        self._front = None
+        if self.bits != 64 or not supported():
+            return self._general
+        general, result = self._general, self.result
+        self._front = front_spec(self.recipe.input_shapes, general, result)
+        return entry_function(self._front, general, result)
+
+    @cached_property
+    def single(self) -> BatchRunner:
+        """The build for one state."""
+        runner = BatchRunner(make(self.recipe, Build(1, self.bits)), self.recipe.needs_units)
+        if self._front is not None:
+            self._front.link("single", runner.spec)
+        return runner
+
+    @cached_property
+    def batch(self) -> BatchRunner:
+        """The build for batches, as wide as the CPU."""
+        runner = BatchRunner(make(self.recipe, Build(vector_width(self.bits), self.bits)), self.recipe.needs_units)
+        if self._front is not None and self.threads == 1 and runner.work_bytes <= _STACK:
+            self._front.set("rows", runner.rows_address)
+            self._front.set("work_bytes", runner.work_bytes)
+            self._front.link("batch", runner.spec)
+        return runner
+
+    @property
+    def artifact(self) -> Artifact:
+        """Shapes, layout and machine code of the batch build."""
+        return self.batch.artifact
+
+    # -- calls ----------------------------------------------------------------------------------------------------
+
+    def _general(
+        self, *args: Any, out: Any = None, threads: int | str | None = None, check_finite: bool = False, **named: Any
+    ) -> Any:
+        """One state or a batch, with everything looked at."""
+        if not named and not check_finite and (n := self._plain_batch(args)):
+            return self._run(self.batch, args, out, n, threads)
+        given = self._by_name(args, named)
+        for name in [name for name in self.variants if given.get(name) is not None]:
+            return self.variants[name](**given, out=out, threads=threads, check_finite=check_finite)
+        arrays, n = self._arrays({name: given.get(name) for name in self.recipe.inputs}, check_finite)
+        return self._run(self.single if n is None else self.batch, arrays, out, n, threads)
+
+    def _run(
+        self, runner: BatchRunner, arrays: Sequence[Array], out: Any, n: int | None, threads: int | str | None
+    ) -> Any:
+        outputs = self._outputs(out, n, runner.artifact.output_shapes)
+        bad = runner.rows(arrays, outputs, 1 if n is None else n, thread_count(threads or self.threads))
+        if bad >= 0:
+            self._refuse_units(arrays[0] if n is not None else arrays[0][None])
+        return outputs[0] if len(outputs) == 1 else self.result(*outputs)
+
+    def _plain_batch(self, args: Sequence[Any]) -> int:
+        """The number of states, if all arguments are contiguous arrays of as many; else 0."""
+        shapes = self.recipe.input_shapes
+        if len(args) != len(shapes) or not all(type(x) is np.ndarray for x in args) or not args[0].ndim:
+            return 0
+        n = len(args[0])
+        for x, shape in zip(args, shapes, strict=True):
+            if x.shape != (n, *shape) or x.dtype != self.dtype or not x.flags.c_contiguous:
+                return 0
+        return n
+
+    def _by_name(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        names = [*self.recipe.inputs, *self.variants]
+        if len(args) > len(names):
+            raise ShapeError(
+                f"`{self.recipe.name}` takes {', '.join(self.recipe.inputs)}; {len(args)} arguments were given",
+                next_step=f"call it as {self.recipe.name}({', '.join(names)})",
+            )
+        given = dict(zip(names, args, strict=False))
+        for name, value in named.items():
+            if name not in names:
+                raise one_of(f"argument of `{self.recipe.name}`", name, [*names, "out", "threads", "check_finite"])
+            given[name] = value
+        return given
+
+    def _arrays(self, given: Mapping[str, Any], check_finite: bool) -> tuple[list[Array], int | None]:
+        """Contiguous arrays of the right type, and the number of states (None for a single one)."""
+        shapes = self.recipe.input_shapes
+        arrays = [self._array(name, x, shape) for (name, x), shape in zip(given.items(), shapes, strict=True)]
+        sizes = {name: len(x) for name, x, shape in zip(given, arrays, shapes, strict=True) if x.ndim > len(shape)}
+        if len(set(sizes.values())) > 1:
+            raise ShapeError("the batches have different lengths", evidence=sizes, next_step="give as many states each")
+        n = next(iter(sizes.values()), None)
+        if check_finite:
+            self._refuse_infinite(given, arrays)
+        if n is not None:
+            arrays = [
+                x if x.ndim > len(shape) else np.ascontiguousarray(np.broadcast_to(x, (n, *shape)))
+                for x, shape in zip(arrays, shapes, strict=True)
+            ]
+        return arrays, n
+
+    def _array(self, name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+        if value is None:
+            raise ShapeError(
+                f"`{self.recipe.name}` needs `{name}`", next_step=f"pass {', '.join(self.recipe.inputs)} as arrays"
+            )
+        try:
+            array = np.ascontiguousarray(value, dtype=self.dtype)
+        except (TypeError, ValueError) as error:
+            raise ShapeError(f"`{name}` is not an array of numbers: {error}") from None
+        array = array.reshape(np.shape(value))
+        if array.shape != shape and array.shape[1:] != shape:
+            raise ShapeError(
+                f"`{name}` of `{self.recipe.name}` has shape {array.shape}",
+                evidence={"expected": f"{shape} for one state, (n, {str(shape)[1:]} for n of them"},
+                next_step="one state per row; q has nq entries, v, a and tau have nv",
+            )
+        return array
+
+    def _refuse_infinite(self, given: Mapping[str, Any], arrays: Sequence[Array]) -> None:
+        for name, array in zip(given, arrays, strict=True):
+            wrong = np.argwhere(~np.isfinite(array))
+            if len(wrong):
+                place = tuple(int(x) for x in wrong[0])
+                raise ShapeError(
+                    f"`{name}` is not finite", evidence={"index": place, "value": array[place], "count": len(wrong)}
+                )
+
+    def _refuse_units(self, first: Array) -> None:
+        if self.explain_units is not None:
+            self.explain_units(np.asarray(first, dtype=float))
+        raise ShapeError(f"a part of `{self.recipe.inputs[0]}` that must have unit length has not")
+
+    def _outputs(self, out: Any, n: int | None, of_one: Sequence[tuple[int, ...]]) -> list[Array]:
+        shapes = [shape if n is None else (n, *shape) for shape in of_one]
+        if out is None:
+            return [np.empty(shape, self.dtype) for shape in shapes]
+        arrays = [out] if len(shapes) == 1 and isinstance(out, np.ndarray) else list(out)
+        fits = len(arrays) == len(shapes) and all(
+            self._writes_to(x, shape) for x, shape in zip(arrays, shapes, strict=True)
+        )
+        if not fits:
+            raise ShapeError(
+                f"`out` of `{self.recipe.name}` cannot take the result",
+                evidence={"expected": [f"{shape} {self.dtype}" for shape in shapes],
+                          "given": [f"{np.shape(x)} {getattr(x, 'dtype', type(x).__name__)}" for x in arrays]},
+                next_step="give contiguous writeable arrays of these shapes and types",
+            )  # fmt: skip
+        return arrays
+
+    def _writes_to(self, array: Any, shape: tuple[int, ...]) -> bool:
+        plain = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == self.dtype
+        return plain and array.flags.c_contiguous and array.flags.writeable
+
+    # -- fixed arrays, tiles --------------------------------------------------------------------------------------
+
+    def bind(self, *arrays: Array) -> Callable[[], None]:
+        """A function without arguments that reads the inputs and writes the outputs given here, of one state.
+
+        It looks at nothing but the numbers: the arrays must not be resized, and quaternions not leave unit length.
+
+        Args:
+            *arrays: Inputs in their order, then outputs: float64, contiguous, outputs writeable.
+        """
+        shapes = [*self.recipe.input_shapes, *self.single.artifact.output_shapes]
+        names = [*self.recipe.inputs, *self.recipe.outputs]
+        if self._front is None:
+            raise ShapeError("bind needs float64 kernels and the CPython interpreter", next_step="call with `out=`")
+        fits = len(arrays) == len(shapes) and all(
+            self._writes_to(x, shape) for x, shape in zip(arrays, shapes, strict=True)
+        )
+        if not fits:
+            raise ShapeError(
+                f"`{self.recipe.name}` cannot be bound to these arrays",
+                evidence={name: f"expected {shape} float64" for name, shape in zip(names, shapes, strict=True)},
+                next_step="give contiguous writeable float64 arrays of one state, inputs first",
+            )
+        count = len(self.recipe.inputs)
+        return bound_function(self._front, arrays[:count], arrays[count:])
+
+    def tiled(self, *tiles: Array, out: Array | None = None, threads: int | str | None = None) -> Array:
+        """Packed results (blocks, slots, lanes) of inputs in tiles (`to_tiles`): the fastest way.
+
+        Only entries that differ from state to state are stored, each once; `layout` says which entry is where.
+
+        Args:
+            *tiles: Inputs (blocks, …, lanes), in memory that starts at a cache line (as `to_tiles` makes it).
+            out: Array for the result.
+            threads: Number of threads, or "all".
+        """
+        runner = self.batch
+        blocks = len(tiles[0]) if tiles else 0
+        shapes = [(blocks, *shape, runner.width) for shape in self.recipe.input_shapes]
+        result = aligned_empty((blocks, runner.artifact.slots, runner.width), self.dtype) if out is None else out
+        expected = [*shapes, (blocks, runner.artifact.slots, runner.width)]
+        for array, shape in zip((*tiles, result), expected, strict=False):
+            if not self._writes_to(array, shape) or array.ctypes.data % 64:
+                raise ShapeError(
+                    f"a tile array of `{self.recipe.name}` has shape {np.shape(array)}",
+                    evidence={"expected": f"{shape} {self.dtype}, starting at a cache line"},
+                    next_step="make it with to_tiles(rows)",
+                )
+        bad = runner.tiles(tiles, result, blocks, thread_count(threads or self.threads))
+        if bad >= 0:
+            self._refuse_units(from_tiles(tiles[0]))
+        return result
+
+    def to_tiles(self, rows: ArrayLike) -> Array:
+        """States (n, …) as tiles (blocks, …, lanes) for `tiled`.
+
+        Args:
+            rows: One state per row.
+        """
+        return to_tiles(np.asarray(rows, dtype=self.dtype), self.batch.width)
+
+    @property
+    def layout(self) -> tuple[Array, ...]:
+        """For every output an integer array of its shape: the slot of each entry, −1 − k for number `numbers[k]`."""
+        found = self.artifact
+        return tuple(x.reshape(shape) for x, shape in zip(found.layout, found.output_shapes, strict=True))
+
+    @property
+    def numbers(self) -> Array:
+        """Entries of the outputs that are the same for every state."""
+        return self.artifact.numbers
+
+    def unpack(self, packed: Array, n: int | None = None) -> tuple[Array, ...]:
+        """Dense outputs (n, …) of packed tiles.
+
+        Args:
+            packed: What `tiled` returned.
+            n: How many states there are; all of the tiles' if left out.
+        """
+        rows = from_tiles(packed, n)
+        values = np.concatenate([rows, np.broadcast_to(self.numbers[::-1], (len(rows), len(self.numbers)))], axis=1)
+        return tuple(values[:, layout].astype(self.dtype) for layout in self.layout)

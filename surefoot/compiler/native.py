@@ -1,0 +1,79 @@
+"""LLVM in process: assembly to object code, object code to addresses."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+__all__ = ["compile_text", "load_object", "vector_width"]
+
+_LOCK = threading.RLock()
+_OPTIONS = ("-pre-RA-sched=source", "-enable-misched=false")  # our order of instructions is the one we want
+
+
+@functools.cache
+def _machine() -> Any:
+    """The target: this CPU with all that it has."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for option in _OPTIONS:
+        llvm.set_option("surefoot", option)
+    features = llvm.get_host_cpu_features()
+    features["prefer-256-bit"] = False
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2, reloc="pic", codemodel="default", jit=True
+    )
+
+
+@functools.cache
+def _engine() -> Any:
+    import llvmlite.binding as llvm
+
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+
+
+@functools.cache
+def vector_width(bits: int = 64) -> int:
+    """Floating-point numbers of a vector register of this CPU; 1 where it has none.
+
+    Args:
+        bits: 64 or 32.
+    """
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features()
+    for name, register in (("avx512f", 512), ("avx2", 256), ("neon", 128), ("sse2", 128)):
+        if features.get(name):
+            return register // bits
+    return 1
+
+
+def compile_text(text: str) -> bytes:
+    """Object code of LLVM assembly, for this CPU.
+
+    Args:
+        text: The assembly.
+    """
+    import llvmlite.binding as llvm
+
+    with _LOCK:
+        return bytes(_machine().emit_object(llvm.parse_assembly(text)))
+
+
+def load_object(code: bytes, names: tuple[str, ...]) -> dict[str, int]:
+    """Make object code executable; the address of each named function. It stays for the life of the process.
+
+    Args:
+        code: Object code made by `compile_text`.
+        names: Functions; unlike those of any other object that was loaded.
+    """
+    import llvmlite.binding as llvm
+
+    with _LOCK:
+        engine = _engine()
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        return {name: int(engine.get_function_address(name)) for name in names}

@@ -1,0 +1,232 @@
+"""What can be compiled for a robot, as a table: name, inputs, outputs, and the function that is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from surefoot import ops
+from surefoot.dynamics import (
+    centroidal_inertia,
+    centroidal_momentum,
+    centroidal_momentum_bias,
+    centroidal_momentum_matrix,
+    forward_dynamics,
+    gravity_terms,
+    inverse_mass_matrix,
+    joint_torque_regressor,
+    kinetic_energy,
+    mass_matrix,
+    nonlinear_terms,
+    potential_energy,
+    rnea,
+)
+from surefoot.dynamics.derivatives import aba_derivatives, rnea_derivatives
+from surefoot.kinematics import (
+    Frame,
+    body_placements,
+    com,
+    com_bias,
+    com_jacobian,
+    com_velocity,
+    frame_acceleration,
+    frame_bias_acceleration,
+    frame_classical_acceleration,
+    frame_jacobian,
+    frame_placement,
+    frame_velocity,
+)
+from surefoot.ops import Array
+from surefoot.robot.tree import Tree
+from surefoot.spatial import se3
+
+__all__ = [
+    "FRAME_QUANTITIES",
+    "QUANTITIES",
+    "AbaDerivatives",
+    "Centroidal",
+    "Com",
+    "Energy",
+    "Quantity",
+    "RneaDerivatives",
+    "input_shape",
+]
+
+
+class RneaDerivatives(NamedTuple):
+    """Of the joint forces, each (nv, nv) or (n, nv, nv); with respect to q in the tangent space (body twist of the base).
+
+    Args:
+        dtau_dq: ∂τ/∂q.
+        dtau_dv: ∂τ/∂v.
+        dtau_da: ∂τ/∂a = M.
+    """
+
+    dtau_dq: Array
+    dtau_dv: Array
+    dtau_da: Array
+
+
+class AbaDerivatives(NamedTuple):
+    """Of the accelerations, each (nv, nv) or (n, nv, nv).
+
+    Args:
+        da_dq: ∂a/∂q.
+        da_dv: ∂a/∂v.
+        da_dtau: ∂a/∂τ = M⁻¹.
+    """
+
+    da_dq: Array
+    da_dv: Array
+    da_dtau: Array
+
+
+class Com(NamedTuple):
+    """Centre of mass.
+
+    Args:
+        position: (3,) in world [m].
+        jacobian: (3, nv).
+        velocity: (3,) [m/s].
+        bias: (3,) J̇ v [m/s²].
+    """
+
+    position: Array
+    jacobian: Array
+    velocity: Array
+    bias: Array
+
+
+class Centroidal(NamedTuple):
+    """Momentum about the centre of mass, in world axes, linear first.
+
+    Args:
+        matrix: (6, nv) centroidal momentum matrix A.
+        momentum: (6,) A v.
+        bias: (6,) Ȧ v.
+        inertia: (6, 6) of the whole robot with locked joints.
+    """
+
+    matrix: Array
+    momentum: Array
+    bias: Array
+    inertia: Array
+
+
+class Energy(NamedTuple):
+    """Of the robot [J].
+
+    Args:
+        kinetic: ½ vᵀ M v.
+        potential: −m gᵀ c.
+    """
+
+    kinetic: Array
+    potential: Array
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A function of the state of a robot.
+
+    Args:
+        inputs: Names of the inputs: q, v, a, tau, external.
+        function: function(tree, *inputs) or, for a frame, function(tree, frame, *inputs); array or tuple of arrays.
+        doc: One line.
+        outputs: Names of the outputs.
+        result: Makes the result of several outputs.
+        inverts: Whether the mass matrix must be invertible.
+        reference: Whether it is measured in a choice of axes (the last argument of the function).
+        optional: An input that may be left out.
+    """
+
+    inputs: tuple[str, ...]
+    function: Callable[..., Any]
+    doc: str
+    outputs: tuple[str, ...] = ()
+    result: Callable[..., Any] | None = None
+    inverts: bool = False
+    reference: bool = False
+    optional: str = ""
+
+
+def input_shape(tree: Tree, name: str) -> tuple[int, ...]:
+    """Shape of an input of one state.
+
+    Args:
+        tree: The tree.
+        name: q, v, a, tau or external.
+    """
+    nv = len(tree.armature)
+    if name == "q":
+        return (sum(tree.nq_of(i) for i in range(tree.n)),)
+    return (tree.n, 6) if name == "external" else (nv,)
+
+
+def _com(tree: Tree, q: Array, v: Array) -> tuple[Array, ...]:
+    return com(tree, q), com_jacobian(tree, q), com_velocity(tree, q, v), com_bias(tree, q, v)
+
+
+def _centroidal(tree: Tree, q: Array, v: Array) -> tuple[Array, ...]:
+    return (
+        centroidal_momentum_matrix(tree, q),
+        centroidal_momentum(tree, q, v),
+        centroidal_momentum_bias(tree, q, v),
+        centroidal_inertia(tree, q),
+    )
+
+
+def _energy(tree: Tree, q: Array, v: Array) -> tuple[Any, Any]:
+    return kinetic_energy(tree, q, v), potential_energy(tree, q)
+
+
+def _placements(tree: Tree, q: Array) -> Array:
+    return ops.stack([se3.make(R, p) for R, p in body_placements(tree, q)])
+
+
+QUANTITIES = {
+    "rnea": Quantity(("q", "v", "a"), rnea, "joint forces of an acceleration (nv,)", ("tau",), optional="external"),
+    "aba": Quantity(
+        ("q", "v", "tau"), forward_dynamics, "acceleration of joint forces (nv,)", ("a",), inverts=True,
+        optional="external",
+    ),
+    "crba": Quantity(("q",), mass_matrix, "mass matrix M (nv, nv)", ("M",)),
+    "nonlinear": Quantity(("q", "v"), nonlinear_terms, "Coriolis, centrifugal and gravity forces h (nv,)", ("h",)),
+    "gravity": Quantity(("q",), gravity_terms, "gravity forces g (nv,)", ("g",)),
+    "minv": Quantity(("q",), inverse_mass_matrix, "inverse mass matrix (nv, nv)", ("Minv",), inverts=True),
+    "rnea_derivatives": Quantity(
+        ("q", "v", "a"), rnea_derivatives, "∂τ/∂q, ∂τ/∂v, ∂τ/∂a", RneaDerivatives._fields, RneaDerivatives,
+        optional="external",
+    ),
+    "aba_derivatives": Quantity(
+        ("q", "v", "tau"), aba_derivatives, "∂a/∂q, ∂a/∂v, ∂a/∂τ", AbaDerivatives._fields, AbaDerivatives, inverts=True,
+        optional="external",
+    ),
+    "placements": Quantity(("q",), _placements, "placements of all bodies (n, 4, 4) in world", ("T",)),
+    "com": Quantity(("q",), com, "centre of mass (3,) in world", ("c",)),
+    "com_jacobian": Quantity(("q",), com_jacobian, "its Jacobian (3, nv)", ("J",)),
+    "com_motion": Quantity(("q", "v"), _com, "position, Jacobian, velocity and J̇ v", Com._fields, Com),
+    "centroidal": Quantity(
+        ("q", "v"), _centroidal, "momentum matrix, momentum, its bias and inertia about the CoM", Centroidal._fields,
+        Centroidal,
+    ),
+    "energy": Quantity(("q", "v"), _energy, "kinetic and potential energy", Energy._fields, Energy),
+    "regressor": Quantity(("q", "v", "a"), joint_torque_regressor, "τ = Y π: Y (nv, 10 n)", ("Y",)),
+}  # fmt: skip
+
+
+def _frames(tree: Tree, frames: tuple[Frame, ...], q: Array) -> Array:
+    return ops.stack([frame_placement(tree, frame, q) for frame in frames])
+
+
+FRAME_QUANTITIES = {
+    "T": Quantity(("q",), frame_placement, "placement (4, 4) in world"),
+    "J": Quantity(("q",), frame_jacobian, "Jacobian (6, nv)", reference=True),
+    "Jdv": Quantity(("q", "v"), frame_bias_acceleration, "J̇ v (6,)", reference=True),
+    "V": Quantity(("q", "v"), frame_velocity, "twist (6,)", reference=True),
+    "A": Quantity(("q", "v", "a"), frame_acceleration, "spatial acceleration (6,)", reference=True),
+    "classical": Quantity(
+        ("q", "v", "a"), frame_classical_acceleration, "acceleration of its point (6,)", reference=True
+    ),
+}

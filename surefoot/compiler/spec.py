@@ -1,0 +1,76 @@
+"""Tables of numbers and addresses that compiled code reads: one int64 array each.
+
+A spec describes a build of a kernel, or the front of a kernel: what the entry point from Python needs, with the specs of
+the builds for one state and for batches.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FIELDS", "MAX_ARRAYS", "Spec"]
+
+MAX_ARRAYS = 32
+_WORDS = (
+    "kernel",  # address of the compiled function
+    "inputs",  # how many
+    "outputs",
+    "tiles",  # that the kernel works on at a time
+    "slots",  # values that the kernel stores for one state
+    "constants",  # entries of the outputs that are the same for every state
+    "constant_values",  # address
+    "units",  # parts of input 0 that must have unit length
+    "unit_table",  # address of (offset, length) pairs
+    # of a front:
+    "single",  # address of the spec for one state, 0 until there is one
+    "batch",  # address of the spec for batches, 0 until there is one
+    "rows",  # address of the loop over batches
+    "work_bytes",  # that it needs
+    "array_type",
+    "array_dtype",
+    "new_array",
+    "fallback",
+    "result_type",
+    "incref",
+    "decref",
+    "none",
+    "call",
+    "release",
+    "acquire",
+)
+_ROWS = ("input_size", "output_size", "table", "input_nd", "input_shape", "output_nd", "output_shape")
+FIELDS = {name: k for k, name in enumerate(_WORDS)}
+FIELDS |= {name: len(_WORDS) + k * MAX_ARRAYS for k, name in enumerate(_ROWS)}
+_LENGTH = len(_WORDS) + len(_ROWS) * MAX_ARRAYS
+
+
+class Spec:
+    """The table, with the arrays that its addresses point into."""
+
+    def __init__(self) -> None:
+        self.words: NDArray[np.int64] = np.zeros(_LENGTH, dtype=np.int64)
+        self._alive: list[object] = []
+
+    def set(self, name: str, value: int, k: int = 0) -> None:
+        """Write one word."""
+        self.words[FIELDS[name] + k] = value
+
+    def get(self, name: str, k: int = 0) -> int:
+        """Read one word."""
+        return int(self.words[FIELDS[name] + k])
+
+    def point(self, name: str, values: NDArray[np.generic], k: int = 0) -> None:
+        """Write the address of an array, and keep the array."""
+        self._alive.append(values)
+        self.set(name, values.ctypes.data, k)
+
+    def link(self, name: str, other: Spec) -> None:
+        """Write the address of another table, and keep it."""
+        self._alive.append(other)
+        self.set(name, other.address)
+
+    @property
+    def address(self) -> int:
+        """Of the table."""
+        return int(self.words.ctypes.data)

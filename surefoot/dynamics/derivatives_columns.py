@@ -1,0 +1,175 @@
+"""What moving one joint does to the wrenches that it transmits: the columns from which derivatives are assembled.
+
+Joint j moves what it carries along its motions S_j = (λ, σ), which are fixed in the body. The moved masses ride along
+with the body (ω, W = α~ + ω~ ω~, acceleration a of its origin), so that the wrench F that they need changes by
+
+    ∂F/∂a_j = wrench(N K)                                                                        N = [σ~ | λ]
+    ∂F/∂v_j = wrench(2 ω~ N K + σ~ Q)
+    ∂F/∂q_j = wrench([W | a] δK + ω~ δQ) + S_j ×* F_own,  δK = N K + K Nᵀ,  δQ = σ~ Q + Q Nᵀ        [dyn.columns]
+
+with the moments K, Q of `derivatives_moments`, and F_own the wrench for the motion as seen from the body. A joint with
+several degrees of freedom, whose motions do not commute, is seen from its parent in place of the body. These are the
+terms of Singh, Russell & Wensing 2022 (IDSVA) in body frames: there ∂F/∂v is 2 B^C S + I^C (Ψ̇ + Ṡ), and with the
+moments P = ∫ r' rᵀ dm the only blocks of B^C are -p~ (p the momentum) and tr(P) E - P; linear velocities cancel. For
+the joints j beyond i, which joint i moves all alike,
+
+    ∂τ_j/∂q_i = u_j · Ψ̇_i + f_j · Ψ̈_i,  ∂τ_j/∂v_i = u_j · S_i + f_j · (Ψ̇_i + Ṡ_i)        [dyn.drifts]   ibid.
+
+with f_j = ∂F/∂a_j, the couple u_j = 2 ∫ r' × N x dm = 2 (B^C)ᵀ S_j, and the drifts Ψ̇ = V_p × S, Ψ̈ = A_p × S + V_p × Ψ̇,
+Ṡ = V_i × S, of motions S_i that the parent p carries along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot import ops
+from surefoot.dynamics.block_inertia import mirrored
+from surefoot.dynamics.derivatives_moments import Carried, field, moment_of, turning_moment, wrench_of
+from surefoot.dynamics.derivatives_motion import Acceleration, PlacedJoint, Velocity
+from surefoot.kinematics.motion import acceleration_matrix
+from surefoot.ops import Array
+from surefoot.spatial import twist, wrench
+from surefoot.spatial.so3 import skew
+
+__all__ = [
+    "Part",
+    "couples",
+    "momenta",
+    "position_drifts",
+    "position_wrenches",
+    "velocity_drifts",
+    "velocity_wrenches",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A joint, how its body moves, and what it carries.
+
+    Args:
+        joint: The joint.
+        velocity: Of its body.
+        carried: What it carries.
+        moved: N K (3, 4) for each of its motions.
+    """
+
+    joint: PlacedJoint
+    velocity: Velocity
+    carried: Carried
+    moved: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, joint: PlacedJoint, velocity: Velocity, carried: Carried) -> Part:
+        """A joint, its body's velocity, and what it carries."""
+        return cls(joint, velocity, carried, tuple(field(S) @ carried.K for S in joint.S.T))
+
+    @property
+    def single(self) -> bool:
+        """Whether the joint has one degree of freedom."""
+        return self.joint.S.shape[1] == 1
+
+
+class _View(NamedTuple):
+    """What a joint is seen from: its body, or the parent in the axes of the body."""
+
+    omega: Array
+    linear: Array
+    Q: Array
+
+
+def _view(part: Part) -> _View:
+    velocity, carried = part.velocity, part.carried
+    if part.single:
+        return _View(velocity.omega, velocity.linear, carried.Q)
+    return _View(velocity.carried_omega, velocity.carried, carried.Q_from_parent)
+
+
+def momenta(part: Part) -> Array:
+    """∂F/∂a (6, k): the momentum of what the joint carries, at unit rates.   [dyn.columns]."""
+    return ops.stack([wrench_of(moved) for moved in part.moved], axis=1)
+
+
+def velocity_wrenches(part: Part) -> Array:
+    """∂F/∂v (6, k).   [dyn.columns]."""
+    view, K = _view(part), part.carried.K
+    doubled = 2.0 * view.omega
+    reached = K[:3, :3] @ doubled
+    columns = []
+    for S, moved in zip(part.joint.S.T, part.moved, strict=True):
+        slide, spin = S[:3], S[3:]
+        force = ops.cross(doubled, moved[:, 3])
+        moment = ops.cross(reached, spin) + ops.cross(K[:3, 3], ops.cross(doubled, slide))
+        column = ops.concatenate([force, moment]) + wrench_of(skew(spin) @ view.Q)
+        if not part.single:
+            column = column + wrench_of(field(twist.cross(part.velocity.relative, S)) @ K)
+        columns.append(column)
+    return ops.stack(columns, axis=1)
+
+
+def couples(part: Part) -> Array:
+    """U (3, k) = 2 ∫ r' × N x dm, with velocities r' in space.   [dyn.drifts]."""
+    K, Q, velocity = part.carried.K, part.carried.Q, part.velocity
+    omega, linear, first = 2.0 * velocity.omega, 2.0 * velocity.linear, K[:3, 3]
+    momentum = K[3, 3] * linear + ops.cross(omega, first) + Q[:, 3]
+    columns = []
+    for S in part.joint.S.T:
+        slide, spin = S[:3], S[3:]
+        rigid = ops.cross(linear, ops.cross(spin, first)) + K[:3, :3] @ ops.cross(omega, spin)
+        columns.append(rigid + moment_of(skew(spin) @ Q[:, :3].T) + ops.cross(momentum, slide))
+    return ops.stack(columns, axis=1)
+
+
+def position_wrenches(part: Part, acceleration: Acceleration, wrenches: tuple[Array, Array]) -> Array:
+    """∂F/∂q (6, k).   [dyn.columns].
+
+    Args:
+        part: The joint.
+        acceleration: Of its body.
+        wrenches: F_own (6,), as seen from the body and as seen from its parent.
+    """
+    omega, _, Q = _view(part)
+    W, a = _accelerated(part, acceleration)
+    own = wrenches[0] if part.single else wrenches[1]
+    columns = []
+    for S, moved in zip(part.joint.S.T, part.moved, strict=True):
+        slide, spin, first = S[:3], S[3:], moved[:, 3]
+        turned = skew(spin) @ Q[:, :3] - Q[:, :3] @ skew(spin) + np.outer(Q[:, 3], slide)
+        force = W @ first + ops.cross(omega, ops.cross(spin, Q[:, 3]))
+        second = mirrored(moved[:, :3] + moved[:, :3].T)
+        moment = turning_moment(W, second) + ops.cross(first, a) + omega * (Q[:, 3] @ slide) - turned @ omega
+        columns.append(ops.concatenate([force, moment]) + wrench.cross(S, own))
+    return ops.stack(columns, axis=1)
+
+
+def _accelerated(part: Part, acceleration: Acceleration) -> tuple[Array, Array]:
+    """W (3, 3) and the acceleration of the origin (3,) of what the joint is seen from."""
+    if part.single:
+        return acceleration.W, acceleration.linear
+    W = acceleration_matrix(part.velocity.carried_omega, acceleration.carried_alpha)
+    return W, acceleration.carried
+
+
+def velocity_drifts(part: Part) -> tuple[Array, Array]:
+    """Ψ̇ and Ψ̇ + Ṡ (6, k).   [dyn.drifts]."""
+    view = _view(part)
+    seen_from = ops.concatenate([view.linear, view.omega])
+    drifts = ops.stack([twist.cross(seen_from, S) for S in part.joint.S.T], axis=1)
+    if part.single:
+        return drifts, 2.0 * drifts
+    return drifts, 2.0 * drifts + ops.stack([twist.cross(part.velocity.relative, S) for S in part.joint.S.T], axis=1)
+
+
+def position_drifts(part: Part, acceleration: Acceleration) -> Array:
+    """Ψ̈ (6, k); with classical accelerations (W λ + a × σ + 2 v × (ω × σ), W σ).   [dyn.drifts]."""
+    omega, linear, _ = _view(part)
+    W, a = _accelerated(part, acceleration)
+    columns = []
+    for S in part.joint.S.T:
+        slide, spin = S[:3], S[3:]
+        force = W @ slide + ops.cross(a, spin) + ops.cross(2.0 * linear, ops.cross(omega, spin))
+        columns.append(ops.concatenate([force, W @ spin]))
+    return ops.stack(columns, axis=1)
