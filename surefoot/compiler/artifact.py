@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.compiler import cache
-from surefoot.compiler.llvm_text import Build, kernel_text
+from surefoot.compiler.build import Build
+from surefoot.compiler.llvm_text import kernel_text
 from surefoot.compiler.native import compile_text
 from surefoot.compiler.program import Program
 
@@ -71,6 +72,7 @@ class Artifact:
         layout: Slot of every entry of every output, in row order; −1 − k for number k.
         numbers: Entries that are the same for every state.
         operations: Arithmetic operations for one state.
+        scratch: Values that are kept in memory for every tile while it works.
         code: Object code.
     """
 
@@ -82,6 +84,7 @@ class Artifact:
     layout: tuple[NDArray[np.int64], ...]
     numbers: NDArray[np.float64]
     operations: int
+    scratch: int
     code: bytes = field(repr=False)
 
     def packed(self) -> bytes:
@@ -89,6 +92,7 @@ class Artifact:
         head = {
             "symbol": self.symbol, "inputs": self.input_shapes, "outputs": self.output_shapes,
             "slots": self.slots, "numbers": len(self.numbers), "operations": self.operations,
+            "scratch": self.scratch,
         }  # fmt: skip
         text = json.dumps(head).encode()
         arrays = [x.astype(_INTEGERS).tobytes() for x in self.layout] + [self.numbers.astype(_NUMBERS).tobytes()]
@@ -113,9 +117,8 @@ class Artifact:
         numbers = np.frombuffer(data, _NUMBERS, head["numbers"], at)
         code = data[at + 8 * head["numbers"] :]
         inputs = tuple(tuple(x) for x in head["inputs"])
-        return cls(
-            head["symbol"], build, inputs, shapes, head["slots"], tuple(layout), numbers, head["operations"], code
-        )
+        counts = head["operations"], head["scratch"]
+        return cls(head["symbol"], build, inputs, shapes, head["slots"], tuple(layout), numbers, *counts, code)
 
 
 def make(recipe: Recipe, build: Build) -> Artifact:
@@ -162,6 +165,7 @@ def _key(recipe: Recipe, build: Build) -> str:
 
 
 def _compiled(program: Program, build: Build, symbol: str) -> Artifact:
+    made = kernel_text(program, build, symbol)
     return Artifact(
         symbol=symbol,
         build=build,
@@ -171,5 +175,6 @@ def _compiled(program: Program, build: Build, symbol: str) -> Artifact:
         layout=tuple(np.array(x, dtype=np.int64) for x in program.layout),
         numbers=np.array(program.numbers, dtype=np.float64),
         operations=program.operations,
-        code=compile_text(kernel_text(program, build, symbol)),
+        scratch=made.scratch,
+        code=compile_text(made.text),
     )

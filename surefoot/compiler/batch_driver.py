@@ -13,8 +13,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from surefoot.compiler.build import Build
 from surefoot.compiler.ir_builder import I32, I64, POINTER, Writer, number
-from surefoot.compiler.llvm_text import Build
 from surefoot.compiler.spec import FIELDS, MAX_ARRAYS
 
 __all__ = ["UNIT_TOLERANCE", "driver_module", "with_wide_vectors"]

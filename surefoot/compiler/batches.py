@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.compiler.artifact import Artifact, cached_code
-from surefoot.compiler.llvm_text import TILES, Build
+from surefoot.compiler.build import Build
+from surefoot.compiler.llvm_text import TILES
 from surefoot.compiler.native import load_object
 from surefoot.compiler.spec import Spec
 
 __all__ = ["BatchRunner", "aligned_empty", "from_tiles", "make_spec", "thread_count", "tile_count", "to_tiles"]
 
 _ALIGNMENT = 64
-_CACHE_SHARE = 400_000  # bytes of tiles that are worked on at a time: they should stay in the second-level cache
+_CACHE_SHARE = 300_000  # bytes of tiles that are worked on at a time: they should stay in the second-level cache
 _space = threading.local()
 
 
@@ -67,7 +68,7 @@ def from_tiles(tiles: NDArray[Any], n: int | None = None) -> NDArray[Any]:
 
 def tile_count(artifact: Artifact) -> int:
     """Tiles that a kernel should work on at a time."""
-    values = sum(int(np.prod(shape)) for shape in artifact.input_shapes) + artifact.slots
+    values = sum(int(np.prod(shape)) for shape in artifact.input_shapes) + artifact.slots + artifact.scratch
     return int(np.clip(_CACHE_SHARE // max(1, values * artifact.build.stride), 1, TILES))
 
 

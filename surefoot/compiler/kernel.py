@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.compiler.artifact import Artifact, Recipe, make
 from surefoot.compiler.batches import BatchRunner, aligned_empty, from_tiles, thread_count, to_tiles
-from surefoot.compiler.llvm_text import Build
+from surefoot.compiler.build import Build
 from surefoot.compiler.native import vector_width
 from surefoot.compiler.python_entry import bound_function, entry_function, front_spec, supported
 from surefoot.errors import ShapeError, one_of

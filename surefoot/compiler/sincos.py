@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from surefoot.compiler.llvm_text import Build
+    from surefoot.compiler.build import Build
 
 __all__ = ["RANGE", "SINCOS_NAME", "sincos_text"]
 

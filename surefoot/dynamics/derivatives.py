@@ -171,11 +171,11 @@ def _by_position(moving: _Moving, pushed: _Pushed, *, still_roots: bool = False)
     above = [joint.S.T @ columns for joint, columns in zip(placed, wrenches, strict=True)]
     below = []
     for i, part in enumerate(parts):
-        turned = velocity_drifts(part)[0][3:]
+        angular = velocity_drifts(part)[0]
         drift = position_drifts(part, pushed.accelerations[i])
         if still_roots and i in _free_roots(tree):
             drift = np.zeros(drift.shape)
-        below.append(moving.couples[i].T @ turned + moving.momenta[i].T @ drift)
+        below.append(moving.couples[i].T @ angular + moving.momenta[i].T @ drift)
     return pair_matrix(tree, above, below)
 
 

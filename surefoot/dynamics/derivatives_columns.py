@@ -77,15 +77,15 @@ class _View(NamedTuple):
     """What a joint is seen from: its body, or the parent in the axes of the body."""
 
     omega: Array
-    linear: Array
+    twice: Array
     Q: Array
 
 
 def _view(part: Part) -> _View:
     velocity, carried = part.velocity, part.carried
     if part.single:
-        return _View(velocity.omega, velocity.linear, carried.Q)
-    return _View(velocity.carried_omega, velocity.carried, carried.Q_from_parent)
+        return _View(velocity.omega, velocity.twice, carried.Q)
+    return _View(velocity.carried_omega, velocity.carried_twice, carried.Q_from_parent)
 
 
 def momenta(part: Part) -> Array:
@@ -96,13 +96,13 @@ def momenta(part: Part) -> Array:
 def velocity_wrenches(part: Part) -> Array:
     """∂F/∂v (6, k).   [dyn.columns]."""
     view, K = _view(part), part.carried.K
-    doubled = 2.0 * view.omega
-    reached = K[:3, :3] @ doubled
+    omega = view.twice[3:]
+    reached = K[:3, :3] @ omega
     columns = []
     for S, moved in zip(part.joint.S.T, part.moved, strict=True):
         slide, spin = S[:3], S[3:]
-        force = ops.cross(doubled, moved[:, 3])
-        moment = ops.cross(reached, spin) + ops.cross(K[:3, 3], ops.cross(doubled, slide))
+        force = ops.cross(omega, moved[:, 3])
+        moment = ops.cross(reached, spin) + ops.cross(K[:3, 3], ops.cross(omega, slide))
         column = ops.concatenate([force, moment]) + wrench_of(skew(spin) @ view.Q)
         if not part.single:
             column = column + wrench_of(field(twist.cross(part.velocity.relative, S)) @ K)
@@ -112,8 +112,8 @@ def velocity_wrenches(part: Part) -> Array:
 
 def couples(part: Part) -> Array:
     """U (3, k) = 2 ∫ r' × N x dm, with velocities r' in space.   [dyn.drifts]."""
-    K, Q, velocity = part.carried.K, part.carried.Q, part.velocity
-    omega, linear, first = 2.0 * velocity.omega, 2.0 * velocity.linear, K[:3, 3]
+    K, Q = part.carried.K, part.carried.Q
+    linear, omega, first = part.velocity.twice[:3], part.velocity.twice[3:], K[:3, 3]
     momentum = K[3, 3] * linear + ops.cross(omega, first) + Q[:, 3]
     columns = []
     for S in part.joint.S.T:
@@ -154,22 +154,22 @@ def _accelerated(part: Part, acceleration: Acceleration) -> tuple[Array, Array]:
 
 
 def velocity_drifts(part: Part) -> tuple[Array, Array]:
-    """Ψ̇ and Ψ̇ + Ṡ (6, k).   [dyn.drifts]."""
+    """Ψ̇_ω (3, k), the angular part of Ψ̇, and Ψ̇ + Ṡ (6, k).   [dyn.drifts]."""
     view = _view(part)
-    seen_from = ops.concatenate([view.linear, view.omega])
-    drifts = ops.stack([twist.cross(seen_from, S) for S in part.joint.S.T], axis=1)
-    if part.single:
-        return drifts, 2.0 * drifts
-    return drifts, 2.0 * drifts + ops.stack([twist.cross(part.velocity.relative, S) for S in part.joint.S.T], axis=1)
+    # Ṡ is Ψ̇ with V_p + S v in place of V_p, and motions of a single axis commute
+    sums = view.twice if part.single else view.twice + part.velocity.relative
+    motions = part.joint.S.T
+    angular = ops.stack([ops.cross(view.omega, S[3:]) for S in motions], axis=1)
+    return angular, ops.stack([twist.cross(sums, S) for S in motions], axis=1)
 
 
 def position_drifts(part: Part, acceleration: Acceleration) -> Array:
     """Ψ̈ (6, k); with classical accelerations (W λ + a × σ + 2 v × (ω × σ), W σ).   [dyn.drifts]."""
-    omega, linear, _ = _view(part)
+    omega, twice, _ = _view(part)
     W, a = _accelerated(part, acceleration)
     columns = []
     for S in part.joint.S.T:
         slide, spin = S[:3], S[3:]
-        force = W @ slide + ops.cross(a, spin) + ops.cross(2.0 * linear, ops.cross(omega, spin))
-        columns.append(ops.concatenate([force, W @ spin]))
+        linear = W @ slide + ops.cross(a, spin) + ops.cross(twice[:3], ops.cross(omega, spin))
+        columns.append(ops.concatenate([linear, W @ spin]))
     return ops.stack(columns, axis=1)

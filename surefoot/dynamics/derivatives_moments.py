@@ -105,9 +105,9 @@ def _second_in_parent(joint: PlacedJoint, K: Array) -> Array:
     second, first, mass = packed(K[:3, :3]), joint.to_parent(K[:3, 3]), K[3, 3]
     for R in (joint.turn, joint.mount):
         second = rotated_symmetric(R, second)
-    lever = first + (0.5 * mass) * joint.p
+    half = np.outer(first + (0.5 * mass) * joint.p, joint.p)
     out = ops.zeros((4, 4), like=[K, joint.turn, joint.p])
-    out[:3, :3] = mirrored(unpacked(second) + np.outer(lever, joint.p) + np.outer(joint.p, lever))
+    out[:3, :3] = mirrored(unpacked(second) + (half + half.T))
     out[:3, 3] = out[3, :3] = first + mass * joint.p
     out[3, 3] = mass
     return out

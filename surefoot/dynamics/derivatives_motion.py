@@ -19,6 +19,7 @@ from surefoot.kinematics.motion import acceleration_matrix
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
 from surefoot.robot.tree import Tree
+from surefoot.spatial import twist
 
 __all__ = ["Acceleration", "PlacedJoint", "Velocity", "accelerations", "joints", "velocities"]
 
@@ -57,16 +58,16 @@ class Velocity:
     Args:
         relative: (6,) S v, the twist against the parent.
         carried_omega: (3,) the parent's angular velocity.
-        carried: (3,) velocity of the point of the parent at the body's origin.
+        carried_twice: (6,) twice the twist of the parent at the body's origin.
         omega: (3,) angular velocity.
-        linear: (3,) velocity of the origin.
+        twice: (6,) twice the twist at its origin; what Coriolis forces need.
     """
 
     relative: Array
     carried_omega: Array
-    carried: Array
+    carried_twice: Array
     omega: Array
-    linear: Array
+    twice: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,15 +102,17 @@ def joints(tree: Tree, lean: Sequence[LeanBody], q: Array) -> list[PlacedJoint]:
 
 def velocities(tree: Tree, placed: Sequence[PlacedJoint], v: Array) -> list[Velocity]:
     """Every body at a velocity v (nv,).   [kin.twist]."""
-    rest = np.zeros(3)
-    world = Velocity(np.zeros(6), rest, rest, rest, rest)
+    world = Velocity(np.zeros(6), np.zeros(3), np.zeros(6), np.zeros(3), np.zeros(6))
     out: list[Velocity] = []
     for i, joint in enumerate(placed):
         parent = out[tree.parents[i]] if tree.parents[i] >= 0 else world
         relative = joint.S @ v[dof_rows(tree, i)]
-        omega = joint.to_body(parent.omega)
-        linear = joint.to_body(parent.linear + ops.cross(parent.omega, joint.p))
-        out.append(Velocity(relative, omega, linear, omega + relative[3:], linear + relative[:3]))
+        carried = joint.to_body(parent.omega)
+        omega = carried + relative[3:]
+        linear = joint.to_body(twist.point_velocity(parent.twice, joint.p))
+        carried_twice = ops.concatenate([linear, 2.0 * carried])
+        twice = ops.concatenate([linear + 2.0 * relative[:3], 2.0 * omega])
+        out.append(Velocity(relative, carried, carried_twice, omega, twice))
     return out
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from surefoot import ops
+from surefoot.kinematics.bodies import bodies
 from surefoot.ops import Symbol
 from surefoot.robot import Joint, Link, Robot
+from surefoot.robot.tree import Tree
 from tests.kinematics.examples import (
     KINDS,
     assert_same,
@@ -63,6 +66,23 @@ def traced(function: Callable[..., np.ndarray], *values: np.ndarray) -> np.ndarr
     return np.array(out, dtype=float).reshape(found.shape)
 
 
+def with_constants_as_inputs(function: Callable[..., np.ndarray], tree: Tree, *values: np.ndarray) -> np.ndarray:
+    """The value of function(bodies, *values) through a trace in which all constants of the bodies are symbols."""
+    names = ("R", "p", "axis", "pitch", "mass", "moment", "inertia", "ratio", "offset")
+    inputs: list[np.ndarray] = [ops.symbols(f"x{k}", np.shape(value)) for k, value in enumerate(values)]
+    numbers, symbolic = list(values), []
+    for body in bodies(tree):
+        own = {}
+        for name in names:
+            value = np.atleast_1d(np.asarray(getattr(body, name), dtype=float))
+            numbers.append(value)
+            inputs.append(ops.symbols(name, value.shape))
+            own[name] = inputs[-1] if np.ndim(getattr(body, name)) else inputs[-1][0]
+        symbolic.append(replace(body, **own))
+    found = function(symbolic, *inputs[: len(values)])
+    return np.array(ops.function("f", inputs, [found])(*numbers), dtype=float).reshape(found.shape)
+
+
 def operations(function: Callable[..., np.ndarray], *sizes: int) -> int:
     """How many different arithmetic operations the trace of a function holds; a change of sign counts as none."""
     found = ops.array(function(*(ops.symbols(f"x{k}", size) for k, size in enumerate(sizes))))
@@ -96,5 +116,6 @@ __all__ = [
     "traced",
     "two_roots",
     "widened",
+    "with_constants_as_inputs",
     "wrenches",
 ]

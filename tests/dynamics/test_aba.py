@@ -1,10 +1,21 @@
 import numpy as np
 import pytest
 
-from surefoot.dynamics import aba, mass_matrix, nonlinear_terms, rnea
+from surefoot.dynamics import ABA, aba, mass_matrix, nonlinear_terms, rnea
+from surefoot.kinematics.recursion import run
 from surefoot.robot import Joint, Link, Robot
 
-from .examples import armed, assert_same, operations, robot_named, state, traced, two_roots, wrenches
+from .examples import (
+    armed,
+    assert_same,
+    operations,
+    robot_named,
+    state,
+    traced,
+    two_roots,
+    with_constants_as_inputs,
+    wrenches,
+)
 
 ROBOTS = [armed(), armed("planar"), armed("fixed"), two_roots()]
 
@@ -30,6 +41,19 @@ def test_a_trace_takes_wrenches():
     q, v, tau = state(robot, 2)
     F = wrenches(robot, 2)
     assert_same(traced(lambda *x: aba(robot.tree, *x), q, v, tau, F), aba(robot.tree, q, v, tau, F), 1e-11)
+
+
+def test_one_text_serves_all_bodies():
+    """The steps take bodies, and an armature, that are symbols, as loops over many bodies need."""
+    robot = armed()
+    q, v, tau = state(robot, 8)
+
+    def acceleration(parts, *values):
+        inputs = dict(zip(("q", "v", "tau", "armature"), values, strict=True))
+        return run(ABA, robot.tree, inputs, constants=lambda _: parts)[1]["a"]
+
+    found = with_constants_as_inputs(acceleration, robot.tree, q, v, tau, robot.tree.armature)
+    assert_same(found, aba(robot.tree, q, v, tau), 1e-10)
 
 
 def test_pendulum_by_hand():

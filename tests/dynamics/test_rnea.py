@@ -20,6 +20,7 @@ from .examples import (
     traced,
     two_roots,
     widened,
+    with_constants_as_inputs,
     wrenches,
 )
 
@@ -30,6 +31,18 @@ def test_a_trace_gives_the_same_numbers(robot):
     F = wrenches(robot, 1)
     found = traced(lambda *x: rnea(robot.tree, *x), q, v, a, F)
     assert_same(found, rnea(robot.tree, q, v, a, F), 1e-13)
+
+
+def test_one_text_serves_all_bodies():
+    """The steps take bodies whose constants are symbols, as loops over many bodies need."""
+    robot = armed()
+    q, v, a = state(robot, 8)
+
+    def torque(parts, q, v, a):
+        return run(RNEA, robot.tree, {"q": q, "v": v, "a": a}, constants=lambda _: parts)[1]["tau"]
+
+    expected = rnea(robot.tree, q, v, a) - robot.tree.armature * a
+    assert_same(with_constants_as_inputs(torque, robot.tree, q, v, a), expected)
 
 
 def test_net_wrench_is_that_of_newton_and_euler(rng):
