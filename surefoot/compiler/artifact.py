@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from surefoot.compiler import cache
 from surefoot.compiler.build import Build
-from surefoot.compiler.llvm_text import kernel_text
+from surefoot.compiler.llvm_text import KernelText, kernel_text
 from surefoot.compiler.native import compile_text
-from surefoot.compiler.program import Program
 
 __all__ = ["Artifact", "Recipe", "cached_code", "make"]
 
@@ -38,6 +37,7 @@ class Recipe:
         trace: Makes the program.
         identity: All that the program depends on beside the source text, for the cache; None if only the program
             itself can tell (functions of users).
+        emit: Writes the assembly of the program.
         needs_units: Parts (offset, length) of the first input that must have unit length.
     """
 
@@ -46,14 +46,15 @@ class Recipe:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     input_shapes: Shapes
-    trace: Callable[[], Program]
+    trace: Callable[[], Any]
     identity: tuple[Any, ...] | None = None
+    emit: Callable[[Any, Build, str], KernelText] = kernel_text
     needs_units: tuple[tuple[int, int], ...] = ()
-    _program: list[Program] = field(default_factory=list)
+    _program: list[Any] = field(default_factory=list)
 
     @property
-    def program(self) -> Program:
-        """The program, traced on first use."""
+    def program(self) -> Any:
+        """The program, traced on first use: a `Program`, or a `LoopProgram` for a large tree."""
         if not self._program:
             self._program.append(self.trace())
         return self._program[0]
@@ -132,7 +133,7 @@ def make(recipe: Recipe, build: Build) -> Artifact:
     data = cache.load(key)
     if data is not None:
         return Artifact.unpacked(data, build)
-    artifact = _compiled(recipe.program, build, f"k{key[:24]}")
+    artifact = _compiled(recipe, build, f"k{key[:24]}")
     kind = f"float{build.bits} x {build.width}"
     cache.store(key, artifact.packed(), {"robot": recipe.owner, "algorithm": recipe.name, "build": kind})
     return artifact
@@ -164,8 +165,9 @@ def _key(recipe: Recipe, build: Build) -> str:
     return cache.key("surefoot.kernel", recipe.name, str(build), *_machine(), *identity)
 
 
-def _compiled(program: Program, build: Build, symbol: str) -> Artifact:
-    made = kernel_text(program, build, symbol)
+def _compiled(recipe: Recipe, build: Build, symbol: str) -> Artifact:
+    program = recipe.program
+    made = recipe.emit(program, build, symbol)
     return Artifact(
         symbol=symbol,
         build=build,

@@ -18,6 +18,7 @@ from surefoot.compiler.build import Build
 from surefoot.compiler.llvm_text import TILES
 from surefoot.compiler.native import load_object
 from surefoot.compiler.spec import Spec
+from surefoot.errors import ShapeError
 
 __all__ = ["BatchRunner", "aligned_empty", "from_tiles", "make_spec", "thread_count", "tile_count", "to_tiles"]
 
@@ -110,7 +111,11 @@ def _offsets(artifact: Artifact, layout: NDArray[np.int64]) -> NDArray[np.int64]
 
 def thread_count(threads: int | str) -> int:
     """Threads of a request: a number, or "all" cores."""
-    return os.cpu_count() or 1 if threads == "all" else int(threads)
+    if threads == "all":
+        return os.cpu_count() or 1
+    if not isinstance(threads, int | np.integer) or threads < 1:
+        raise ShapeError(f"threads={threads!r}", next_step='give a number of threads from 1 on, or "all"')
+    return int(threads)
 
 
 @functools.cache
@@ -134,6 +139,9 @@ def _driver(build: Build) -> tuple[Callable[..., int], Callable[..., int], int]:
 @functools.cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="surefoot")
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # threads stay with the parent
 
 
 def _addresses(arrays: Sequence[NDArray[Any]]) -> Any:

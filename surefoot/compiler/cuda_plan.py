@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -52,15 +53,12 @@ class Shape(NamedTuple):
         blocks: Blocks at the same time.
         values: Values of a state in registers.
         slots: Values of a state in the tile, about.
-        lockstep: Instructions after which the warps of a block wait for each other, so that they read the same code at
-            the same time; 0 for never.
     """
 
     warps: int
     blocks: int
     values: int
     slots: int
-    lockstep: int = 0
 
 
 class Run(NamedTuple):
@@ -99,9 +97,10 @@ class Placement:
     """Everything that happens to a state.
 
     Args:
-        runs: Inputs that are copied to the tile; first the `early` ones.
-        early: How many of the runs the angles need.
+        runs: Inputs that are copied to the tile; first those with angles.
+        early: How many those are.
         angles: (angle, sine, cosine): slots, for the loop over angles.
+        early_angles: Whether there is room for all of them before the first instruction.
         steps: Then, in this order.
         groups: Of every flush, (source, slot): the source is a slot of the program, or −1 − k for number k.
         slots: Size of the tile.
@@ -111,6 +110,7 @@ class Placement:
     runs: list[Run] = field(default_factory=list)
     early: int = 0
     angles: list[tuple[int, int, int]] = field(default_factory=list)
+    early_angles: bool = True
     steps: list[Step] = field(default_factory=list)
     groups: list[list[tuple[int, int]]] = field(default_factory=list)
     slots: int = 0
@@ -170,14 +170,11 @@ class _Tile:
 
 class _Placer:
     def __init__(self, program: Program, values: int, limit: int, packed: bool) -> None:
-        self.program, self.packed, self.tile = program, packed, _Tile(limit)
+        self.program, self.packed, self.tile, self.result = program, packed, _Tile(limit), Placement()
         self.instructions, self.element_of = program.instructions, _elements(program)
         self.inputs = {args[0]: i for i, (op, args) in enumerate(self.instructions) if op == "input"}
-        self.early = {
-            i: args[0]
-            for i, (op, args) in enumerate(self.instructions)
-            if op in ("sin", "cos") and self.instructions[args[0]][0] == "input"
-        }
+        self.ranges = self.used_ranges()
+        self.early = self.early_angles(limit)
         self.sources: dict[int, list[int]] = {}
         for k, i in enumerate(program.slots):
             self.sources.setdefault(i, []).append(k)
@@ -186,7 +183,29 @@ class _Placer:
         results = len(program.slots) + (0 if packed else len(program.numbers))
         self.together = -(-results // max(1, -(-results // _RESULTS)))
         self.waiting: list[tuple[int, int]] = []
-        self.result = Placement()
+
+    def used_ranges(self) -> dict[int, tuple[int, int]]:
+        """First element and number of elements, from the first to the last that is used, by input."""
+        used: dict[int, list[int]] = {}
+        for k in self.inputs:
+            array, element = self.element_of[k]
+            used.setdefault(array, []).append(element)
+        return {array: (min(x), max(x) - min(x) + 1) for array, x in used.items()}
+
+    def early_angles(self, limit: int) -> dict[int, int]:
+        """Sines and cosines of inputs, with their angles, if there is room for all of them; else none."""
+        found = {
+            i: args[0]
+            for i, (op, args) in enumerate(self.instructions)
+            if op in ("sin", "cos") and self.instructions[args[0]][0] == "input"
+        }
+        room = len(set(found.values())) + sum(self.ranges[array][1] for array in self.arrays_of(found.values()))
+        self.result.early_angles = room < limit
+        return found if room < limit else {}
+
+    def arrays_of(self, values: Iterable[int]) -> set[int]:
+        """Inputs that these instructions are entries of."""
+        return {self.element_of[self.instructions[x][1][0]][0] for x in values}
 
     def all_events(self, values: int) -> list[Event]:
         """Those of the residence plan, and ("result", i); inputs and their sines that are results come first."""
@@ -220,14 +239,10 @@ class _Placer:
 
     def stage_inputs(self) -> None:
         """Whole ranges of the inputs; those with angles in any case, the others while there is room."""
-        angles = {self.element_of[self.instructions[x][1][0]][0] for x in self.early.values()}
-        used: dict[int, list[int]] = {}
-        for k in self.inputs:
-            array, element = self.element_of[k]
-            used.setdefault(array, []).append(element)
-        room = self.tile.limit - len(set(self.early.values()))
-        for array in sorted(used, key=lambda x: (x not in angles, x)):
-            first, count = min(used[array]), max(used[array]) - min(used[array]) + 1
+        angles = self.arrays_of(self.early.values())
+        room = self.tile.limit - 1 - len(set(self.early.values()))
+        for array in sorted(self.ranges, key=lambda x: (x not in angles, x)):
+            first, count = self.ranges[array]
             if array in angles or self.tile.size + count <= room:
                 self.result.runs.append(Run(array, first, count, self.tile.size))
                 self.tile.size += count
@@ -272,6 +287,8 @@ class _Placer:
             self.tile.forget(i)
 
     def stage(self, action: str, value: int, source: int) -> None:
+        if self.waiting and self.tile.full and not self.tile.movable:
+            self.flush()
         slot = self.tile.room()
         self.result.steps.append(Step(action, value, slot))
         self.waiting.append((source, slot))
@@ -328,6 +345,35 @@ def place(program: Program, values: int, slots: int, packed: bool = False) -> Pl
 
 
 def choose(program: Program, bits: int, device: Device = HOPPER, packed: bool = False) -> tuple[Shape, Placement]:
-    """The shape of a kernel, and where its values are."""
-    shape = Shape(2, 3, 90 if bits == 64 else 148, 10**9)
-    return shape, place(program, shape.values, shape.slots, packed)
+    """The shape of a kernel, and where its values are.
+
+    As many warps as find room for all their values in registers and tiles, and for most of the inputs. If even eight do
+    not, it is eight: fewer would not have more registers each, and too little to do while one of them waits. Less than
+    that only to have the angles in the tile. (Measured on an H200 for inverse and forward dynamics and mass matrices.)
+
+    Args:
+        program: What to compute.
+        bits: 64 or 32.
+        device: The GPU that it is for.
+        packed: Store the slots of the program instead of its dense outputs.
+    """
+    for warps in range(16, 0, -2):
+        shape = _shape(warps, bits, device)
+        found = place(program, shape.values, shape.slots, packed)
+        if (warps > 8 and _is_comfortable(found)) or (warps <= 8 and found.early_angles):
+            break
+    return shape, found
+
+
+def _shape(warps: int, bits: int, device: Device) -> Shape:
+    """Blocks of two warps; some registers and some shared memory are the compiler's."""
+    registers = min(255, device.registers // (warps * WARP) // 8 * 8)
+    values = registers * 9 // 10 - 9 if bits == 32 else (registers - 66) // 2
+    bytes_of_block = min(device.per_block, device.shared * 2 // warps - 1024)
+    return Shape(2, warps // 2, values, bytes_of_block // 2 // (PITCH * bits // 8))
+
+
+def _is_comfortable(found: Placement) -> bool:
+    """Nothing is far, and at most a third of what comes from memory is waited for on its way."""
+    fetched = sum(step.action == "fetch" for step in found.steps)
+    return found.early_angles and not found.far and 2 * fetched <= sum(run.count for run in found.runs)

@@ -190,10 +190,8 @@ class _Writer:
                 self.pairs.setdefault(args[0], {})[op] = i
 
     def text(self) -> str:
-        for k, step in enumerate(self.placement.steps):
+        for step in self.placement.steps:
             getattr(self, step.action)(step)
-            if self.shape.lockstep and k % self.shape.lockstep == self.shape.lockstep - 1:
-                self.add("__syncthreads();")
         body, self.lines = self.lines, []
         self.start()
         return "\n".join([self.head(), *self.tables(), self.signature(), *self.lines, *body, "}", "}", ""])
@@ -246,8 +244,7 @@ class _Writer:
         self.add(f"const index first = blockIdx.x * (index){self.shape.warps * WARP} + warp * {WARP};")
         if any(step.action == "fetch" for step in self.placement.steps):
             self.add("const index state = first + lane < n ? first + lane : n - 1;")
-        if not self.shape.lockstep:
-            self.add("if (first >= n) return;")
+        self.add("if (first >= n) return;")
         self.add(f"const unsigned tile = start() + warp * {tile_size}u, m = tile + lane * {self.bits // 8}u;")
         if self.placement.far:
             self.add(f"real far_values[{self.placement.far}];\n  const index far = start_of(far_values) + (n >> 62);")

@@ -26,7 +26,7 @@ _BYTES_VALUE = 32  # offset of the characters in a bytes object
 _TYPE = 8  # offset of the type in an object
 _ARRAY = {"data": 16, "nd": 24, "shape": 32, "dtype": 56, "flags": 64}  # of numpy's array object
 _PLAIN = 0x0001 | 0x0100  # flags: C-contiguous, aligned
-_MAX_AXES = 8
+_MAX_AXES = 66  # one more than numpy allows, with the batch axis
 _NULL = POINTER(None)
 
 
@@ -107,8 +107,12 @@ class _Entry(_Native):
         nd = b.sext(b.load(self.at(first, number(_ARRAY["nd"])), typ=I32), I64)
         extra = b.sub(nd, self.word(self.front, FIELDS["input_nd"]))
         self.leave_if(b.icmp_unsigned(">", extra, number(1)), self.other)
-        shape = b.load(self.at(first, number(_ARRAY["shape"])), typ=POINTER)
-        return extra, b.load(shape, typ=I64)
+        return extra, b.load(self.shape_of(first, nd), typ=I64)
+
+    def shape_of(self, array: Any, nd: Any) -> Any:
+        """The address of the shape of an array; of something else if there is none."""
+        shape = self.b.load(self.at(array, number(_ARRAY["shape"])), typ=POINTER)
+        return self.b.select(self.b.icmp_signed("==", nd, number(0)), self.shape, shape)
 
     def check_type(self, value: Any) -> None:
         """Leave unless the argument is a plain array of doubles."""
@@ -128,7 +132,7 @@ class _Entry(_Native):
         nd = b.sext(b.load(self.at(value, number(_ARRAY["nd"])), typ=I32), I64)
         own = self.row_of(self.front, "input_nd", k)
         self.leave_if(b.icmp_signed("!=", nd, b.add(own, extra)), self.other)
-        shape = b.load(self.at(value, number(_ARRAY["shape"])), typ=POINTER)
+        shape = self.shape_of(value, nd)
         another = b.and_(b.icmp_signed("!=", extra, number(0)), b.icmp_signed("!=", b.load(shape, typ=I64), states))
         self.leave_if(another, self.other)
         expected = self.row_of(self.front, "input_shape", k, POINTER)
@@ -210,11 +214,12 @@ class _Entry(_Native):
             b.store(data, self.at(self.targets, b.mul(k, number(8))))
 
     def give_back(self, spec: Any) -> None:
-        """One array alone, or several as the fields of the result type."""
+        """One bare array, or the fields of the result type."""
         b = self.b
         outputs = self.word(spec, FIELDS["outputs"])
         alone = b.append_basic_block("alone")
-        self.leave_if(b.icmp_signed("==", outputs, number(1)), alone)
+        bare = b.icmp_signed("!=", self.word(self.front, FIELDS["bare"]), number(0))
+        self.leave_if(b.and_(bare, b.icmp_signed("==", outputs, number(1))), alone)
         kind = self.word(self.front, FIELDS["result_type"], POINTER)
         result = self.call_address(self.word(self.front, FIELDS["call"]), POINTER, kind, self.arrays, outputs, _NULL)
         self.drop_arrays(spec)

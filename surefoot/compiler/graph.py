@@ -6,18 +6,19 @@ sum or a fused multiply-add, so they are carried on the edges and almost never c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from surefoot.ops.symbol import Symbol
 
 __all__ = ["Graph", "graph_of"]
 
-_FOLD: dict[str, Callable[..., float]] = {
-    "sin": math.sin, "cos": math.cos, "tan": math.tan, "exp": math.exp, "log": math.log, "sqrt": math.sqrt,
-    "abs": abs, "acos": math.acos, "atan2": math.atan2, "min": min, "max": max, "pow": math.pow,
-    "lt": lambda a, b: float(a < b), "le": lambda a, b: float(a <= b),
+_FOLD: dict[str, Callable[..., Any]] = {
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "abs": np.abs,
+    "acos": np.arccos, "atan2": np.arctan2, "min": np.minimum, "max": np.maximum, "pow": np.float_power,
+    "lt": np.less, "le": np.less_equal,
 }  # fmt: skip
 _ODD = {"sin", "tan"}  # f(−x) = −f(x)
 _EVEN = {"cos", "abs"}  # f(−x) = f(x)
@@ -106,7 +107,8 @@ class Graph:
             return self._rules[op](*args)
         numbers = [self.value(x) for x in args]
         if all(x is not None for x in numbers):
-            return self.const(_FOLD[op](*numbers))
+            with np.errstate(all="ignore"):  # as compiled code: infinity or no number, and on
+                return self.const(float(_FOLD[op](*numbers)))
         if op in _EVEN:
             args = [args[0] & ~1]
         if op in _ODD and args[0] & 1:

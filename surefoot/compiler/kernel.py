@@ -14,7 +14,7 @@ from surefoot.compiler.batches import BatchRunner, aligned_empty, from_tiles, th
 from surefoot.compiler.build import Build
 from surefoot.compiler.native import vector_width
 from surefoot.compiler.python_entry import bound_function, entry_function, front_spec, supported
-from surefoot.errors import ShapeError, one_of
+from surefoot.errors import NotSupportedError, ShapeError, one_of
 
 __all__ = ["Kernel"]
 
@@ -23,8 +23,7 @@ _STACK = 1 << 20  # bytes of work space that a batch may take from the stack of 
 
 
 class Kernel:
-    """A compiled function. Machine code is built (or read from the cache) on first use, one build each for single
-    states and for batches.
+    """A compiled function; single states and batches have a build each, made or read from the cache on first use.
 
         tau = k.rnea(q, v, a)                  # one state (nq,), (nv,), (nv,) -> (nv,)
         tau = k.rnea(Q, V, A)                  # a batch (n, nq), … -> (n, nv); single arguments are repeated
@@ -35,7 +34,7 @@ class Kernel:
         recipe: What to compute.
         bits: 64 or 32: precision of arguments, results and arithmetic.
         threads: Default number of threads for batches, or "all".
-        result: Makes the result of several outputs from their arrays; a tuple if left out.
+        result: Makes the result from the arrays of the outputs; left out, one array alone or a tuple of several.
         variants: Further kernels by the name of the optional argument that calls for them.
         explain_units: explain_units(first argument (n, …)) raises if a part of it is not of unit length.
     """
@@ -51,13 +50,19 @@ class Kernel:
     ) -> None:
         self.recipe, self.bits, self.threads = recipe, bits, threads
         self.dtype = np.dtype(f"f{bits // 8}")
-        self.result = result or (lambda *arrays: arrays)
+        self.result, self.bare = result or (lambda *arrays: arrays), result is None
         self.variants = dict(variants or {})
         self.explain_units = explain_units
         self._call = self._entry()
 
     def __repr__(self) -> str:
         return f"Kernel({self.recipe.name}({', '.join(self.recipe.inputs)}) of {self.recipe.owner}, float{self.bits})"
+
+    def __reduce__(self) -> Any:
+        raise NotSupportedError(
+            f"{self!r} cannot be pickled: it is machine code of this process",
+            next_step="send the robot and compile it there; its kernels are read from the cache",
+        )
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Compute; see the class. Options: `out`, `threads`, `check_finite`, inputs by name.
@@ -80,7 +85,7 @@ class Kernel:
         if self.bits != 64 or not supported():
             return self._general
         general, result = self._general, self.result
-        self._front = front_spec(self.recipe.input_shapes, general, result)
+        self._front = front_spec(self.recipe.input_shapes, general, result, self.bare)
         return entry_function(self._front, general, result)
 
     @cached_property
@@ -112,8 +117,8 @@ class Kernel:
         self, *args: Any, out: Any = None, threads: int | str | None = None, check_finite: bool = False, **named: Any
     ) -> Any:
         """One state or a batch, with everything looked at."""
-        if not named and not check_finite and (n := self._plain_batch(args)):
-            return self._run(self.batch, args, out, n, threads)
+        if not named and not check_finite and (count := self._plain_batch(args)):
+            return self._run(self.batch, args, out, count, threads)
         given = self._by_name(args, named)
         for name in [name for name in self.variants if given.get(name) is not None]:
             return self.variants[name](**given, out=out, threads=threads, check_finite=check_finite)
@@ -124,15 +129,16 @@ class Kernel:
         self, runner: BatchRunner, arrays: Sequence[Array], out: Any, n: int | None, threads: int | str | None
     ) -> Any:
         outputs = self._outputs(out, n, runner.artifact.output_shapes)
-        bad = runner.rows(arrays, outputs, 1 if n is None else n, thread_count(threads or self.threads))
+        count = thread_count(self.threads if threads is None else threads)
+        bad = runner.rows(arrays, outputs, 1 if n is None else n, count)
         if bad >= 0:
             self._refuse_units(arrays[0] if n is not None else arrays[0][None])
-        return outputs[0] if len(outputs) == 1 else self.result(*outputs)
+        return outputs[0] if self.bare and len(outputs) == 1 else self.result(*outputs)
 
     def _plain_batch(self, args: Sequence[Any]) -> int:
         """The number of states, if all arguments are contiguous arrays of as many; else 0."""
         shapes = self.recipe.input_shapes
-        if len(args) != len(shapes) or not all(type(x) is np.ndarray for x in args) or not args[0].ndim:
+        if not args or len(args) != len(shapes) or not all(type(x) is np.ndarray for x in args) or not args[0].ndim:
             return 0
         n = len(args[0])
         for x, shape in zip(args, shapes, strict=True):
@@ -151,6 +157,8 @@ class Kernel:
         for name, value in named.items():
             if name not in names:
                 raise one_of(f"argument of `{self.recipe.name}`", name, [*names, "out", "threads", "check_finite"])
+            if name in given:
+                raise ShapeError(f"`{self.recipe.name}` was given `{name}` twice: by its place and by its name")
             given[name] = value
         return given
 
@@ -177,10 +185,12 @@ class Kernel:
                 f"`{self.recipe.name}` needs `{name}`", next_step=f"pass {', '.join(self.recipe.inputs)} as arrays"
             )
         try:
-            array = np.ascontiguousarray(value, dtype=self.dtype)
+            found = np.asarray(value)
         except (TypeError, ValueError) as error:
             raise ShapeError(f"`{name}` is not an array of numbers: {error}") from None
-        array = array.reshape(np.shape(value))
+        if found.dtype.kind not in "biuf":
+            raise ShapeError(f"`{name}` is not an array of real numbers", evidence={"dtype": found.dtype})
+        array = np.ascontiguousarray(found, dtype=self.dtype).reshape(found.shape)
         if array.shape != shape and array.shape[1:] != shape:
             raise ShapeError(
                 f"`{name}` of `{self.recipe.name}` has shape {array.shape}",
@@ -201,13 +211,19 @@ class Kernel:
     def _refuse_units(self, first: Array) -> None:
         if self.explain_units is not None:
             self.explain_units(np.asarray(first, dtype=float))
-        raise ShapeError(f"a part of `{self.recipe.inputs[0]}` that must have unit length has not")
+        parts = [first[:, at : at + length].astype(float) for at, length in self.recipe.needs_units]
+        row = int(np.argmax(np.max([np.abs((x * x).sum(axis=1) - 1.0) for x in parts], axis=0)))
+        raise ShapeError(
+            f"a part of `{self.recipe.inputs[0]}` that must have unit length has not",
+            evidence={"row": row, "parts": [x[row].tolist() for x in parts]},
+        )
 
     def _outputs(self, out: Any, n: int | None, of_one: Sequence[tuple[int, ...]]) -> list[Array]:
         shapes = [shape if n is None else (n, *shape) for shape in of_one]
         if out is None:
             return [np.empty(shape, self.dtype) for shape in shapes]
-        arrays = [out] if len(shapes) == 1 and isinstance(out, np.ndarray) else list(out)
+        alone = len(shapes) == 1 and isinstance(out, np.ndarray)
+        arrays = list(out) if isinstance(out, list | tuple) and not alone else [out]
         fits = len(arrays) == len(shapes) and all(
             self._writes_to(x, shape) for x, shape in zip(arrays, shapes, strict=True)
         )
@@ -265,14 +281,17 @@ class Kernel:
         shapes = [(blocks, *shape, runner.width) for shape in self.recipe.input_shapes]
         result = aligned_empty((blocks, runner.artifact.slots, runner.width), self.dtype) if out is None else out
         expected = [*shapes, (blocks, runner.artifact.slots, runner.width)]
-        for array, shape in zip((*tiles, result), expected, strict=False):
+        if len(tiles) != len(shapes):
+            names = ", ".join(self.recipe.inputs)
+            raise ShapeError(f"`{self.recipe.name}` takes tiles of {names}; {len(tiles)} arrays were given")
+        for array, shape in zip((*tiles, result), expected, strict=True):
             if not self._writes_to(array, shape) or array.ctypes.data % 64:
                 raise ShapeError(
                     f"a tile array of `{self.recipe.name}` has shape {np.shape(array)}",
                     evidence={"expected": f"{shape} {self.dtype}, starting at a cache line"},
                     next_step="make it with to_tiles(rows)",
                 )
-        bad = runner.tiles(tiles, result, blocks, thread_count(threads or self.threads))
+        bad = runner.tiles(tiles, result, blocks, thread_count(self.threads if threads is None else threads))
         if bad >= 0:
             self._refuse_units(from_tiles(tiles[0]))
         return result

@@ -13,6 +13,10 @@ from surefoot import ops
 from surefoot.compiler.artifact import Recipe
 from surefoot.compiler.bundle import bundle_parts
 from surefoot.compiler.kernel import Kernel
+from surefoot.compiler.large_trees import LOOPED, is_large
+from surefoot.compiler.llvm_text import kernel_text
+from surefoot.compiler.looped import loop_program
+from surefoot.compiler.looped_text import loop_text
 from surefoot.compiler.program import Program, trace
 from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity, input_shape
 from surefoot.dynamics import require_invertible
@@ -275,13 +279,16 @@ class KernelSet:
             require_invertible(self.robot.tree)
         tree = self.robot.tree
         sizes = tuple(tuple((shapes or {}).get(name, ())) or input_shape(tree, name) for name in quantity.inputs)
+        name = ":".join(str(x) for x in key)
+        large = is_large(tree, name)
         recipe = Recipe(
-            name=":".join(str(x) for x in key),
+            name=name,
             owner=self.robot.name,
             inputs=quantity.inputs,
             outputs=quantity.outputs,
             input_shapes=sizes,
-            trace=lambda: _traced(quantity, tree, sizes),
+            trace=lambda: loop_program(tree, LOOPED[name], sizes) if large else _traced(quantity, tree, sizes),
+            emit=loop_text if large else kernel_text,
             identity=None if identity is None else (*_tree_identity(self.robot), *identity),
             needs_units=_unit_parts(self.robot) if quantity.inputs[:1] == ("q",) else (),
         )

@@ -11,7 +11,7 @@ __all__ = ["ALIGNMENT", "Operations"]
 
 ALIGNMENT = 64
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-_INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "min": "minnum", "max": "maxnum"}
+_INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "min": "minimum", "max": "maximum"}
 
 
 class Operations:

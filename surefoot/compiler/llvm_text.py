@@ -90,7 +90,9 @@ class KernelWriter(Operations):
         """The functions of the kernel, and its table of numbers."""
         angles = self.trigonometry()
         chunks = self.residence()
-        parts = [self.angles_text(angles), *(self.chunk_text(k, events) for k, events in enumerate(chunks))]
+        bodies = {"angles": self.angles_text(angles)}
+        bodies |= {str(k): self.chunk_text(events) for k, events in enumerate(chunks)}
+        parts = [self.looped(name, lines) for name, lines in bodies.items()]  # now that the size of scratch is known
         return "\n".join([*parts, self.kernel(len(chunks)), self.table()])
 
     def trigonometry(self) -> dict[int, int]:
@@ -115,16 +117,20 @@ class KernelWriter(Operations):
         self.local, self.local_size = found.local, found.local_size
         return found.chunks
 
-    def angles_text(self, angles: dict[int, int]) -> str:
-        """Sines and cosines of the inputs."""
-        self.lines = []
+    def angles_text(self, angles: dict[int, int]) -> list[str]:
+        """Sines and cosines of the inputs; outputs that are one of these, or an input, are stored at once."""
+        self.lines, self.names = [], {}
         for angle, slot in angles.items():
             source, element = self.input_of[angle]
             x, y = self.pointer(f"%in{source}", element), self.pointer("%scratch", slot)
             self.lines.append(f"call void @{SINCOS_NAME}(ptr {x}, ptr {y})")
-        return self.looped("angles")
+        for i in self.slot_of:
+            if self.program.instructions[i][0] == "input" or i in self.scratch:
+                self.load_value(i)
+                self.store_output(i)
+        return self.lines
 
-    def chunk_text(self, k: int, events: Sequence[Event]) -> str:
+    def chunk_text(self, events: Sequence[Event]) -> list[str]:
         """Some of the instructions."""
         self.lines, self.names = [], {}
         for what, i in events:
@@ -134,16 +140,16 @@ class KernelWriter(Operations):
                 self.store(self.names[i], *self.home(i))
             else:
                 self.instruction(i)
-        return self.looped(str(k))
+        return self.lines
 
-    def looped(self, name: str) -> str:
+    def looped(self, name: str, lines: Sequence[str]) -> str:
         """A function that runs the lines over all tiles."""
         steps = self.strides()
         phis = [f"%{x} = phi ptr [ %{x}.first, %entry ], [ %{x}.next, %loop ]" for x in steps]
         nexts = [f"%{x}.next = getelementptr i8, ptr %{x}, i64 {step}" for x, step in steps.items()]
         counter = "%t = phi i64 [ %tiles, %entry ], [ %t.next, %loop ]"
         end = ["%t.next = sub i64 %t, 1", "%more = icmp ne i64 %t.next, 0", "br i1 %more, label %loop, label %done"]
-        body = "\n  ".join([counter, *phis, *self.lines, *nexts, *end])
+        body = "\n  ".join([counter, *phis, *lines, *nexts, *end])
         head = (
             f"define internal void @{self.name}.{name}({self.parameters()}) #0 {{\nentry:\n  br label %loop\nloop:\n  "
         )
@@ -199,6 +205,9 @@ class KernelWriter(Operations):
         values = [self.operand(x) for x in args]
         self.names[i] = f"%v{i}"
         self.compute(f"%v{i}", op, values)
+        self.store_output(i)
+
+    def store_output(self, i: int) -> None:
         for slot in self.slot_of.get(i, ()):
             self.store(self.names[i], "%out", slot)
 

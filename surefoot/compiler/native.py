@@ -9,6 +9,7 @@ from typing import Any
 __all__ = ["compile_text", "load_object", "vector_width"]
 
 _LOCK = threading.RLock()
+_loaded: dict[tuple[str, ...], dict[str, int]] = {}
 _OPTIONS = ("-pre-RA-sched=source", "-enable-misched=false")  # our order of instructions is the one we want
 
 
@@ -68,12 +69,14 @@ def load_object(code: bytes, names: tuple[str, ...]) -> dict[str, int]:
 
     Args:
         code: Object code made by `compile_text`.
-        names: Functions; unlike those of any other object that was loaded.
+        names: Functions; the names tell what the code is: if it was loaded before, it is not loaded again.
     """
     import llvmlite.binding as llvm
 
     with _LOCK:
-        engine = _engine()
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        return {name: int(engine.get_function_address(name)) for name in names}
+        if names not in _loaded:
+            engine = _engine()
+            engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            engine.finalize_object()
+            _loaded[names] = {name: int(engine.get_function_address(name)) for name in names}
+        return _loaded[names]

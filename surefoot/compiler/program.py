@@ -6,6 +6,7 @@ Besides the operations of `graph` there are "fma" a b + c, "fms" a b − c and "
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from surefoot.compiler.fuse import fuse
 from surefoot.compiler.graph import graph_of
 from surefoot.compiler.order import interleave, needed
 from surefoot.errors import ShapeError
-from surefoot.ops import Array
+from surefoot.ops import Array, Symbol
 
 __all__ = ["Program", "trace"]
 
@@ -62,6 +63,12 @@ def trace(inputs: list[Array], outputs: list[Any], interleaved: bool = True) -> 
     arrays = [np.asarray(x) for x in outputs]
     flat_inputs = [symbol for x in inputs for symbol in x.ravel()]
     flat_outputs = [value for x in arrays for value in x.ravel()]
+    wrong = [x for x in flat_outputs if not isinstance(x, Symbol | numbers.Real | np.bool_)]
+    if wrong:
+        raise ShapeError(
+            f"an output holds a {type(wrong[0]).__name__}: {str(wrong[0])[:80]}",
+            next_step="return arrays of numbers and symbols, or a tuple of them",
+        )
     try:
         graph, refs = graph_of(flat_inputs, flat_outputs)
     except KeyError as error:
@@ -70,13 +77,13 @@ def trace(inputs: list[Array], outputs: list[Any], interleaved: bool = True) -> 
             next_step="pass every symbol that the function uses as an argument",
         ) from None
     distinct = list(dict.fromkeys(ref for ref in refs if graph.value(ref) is None))
-    numbers = list(dict.fromkeys(value for ref in refs if (value := graph.value(ref)) is not None))
+    known = list(dict.fromkeys(value for ref in refs if (value := graph.value(ref)) is not None))
     instructions, slots = needed(*fuse(graph.nodes, distinct))
     if interleaved:
         instructions, slots = interleave(instructions, slots)
     slot_of = {ref: k for k, ref in enumerate(distinct)}
-    number_of = {value: -1 - k for k, value in enumerate(numbers)}
-    entries = iter([slot_of[ref] if graph.value(ref) is None else number_of[graph.value(ref)] for ref in refs])
+    number_of = {value: -1 - k for k, value in enumerate(known)}
+    entries = iter([slot_of[ref] if (value := graph.value(ref)) is None else number_of[value] for ref in refs])
     layout = tuple(tuple(next(entries) for _ in range(x.size)) for x in arrays)
     shapes = tuple(x.shape for x in inputs), tuple(x.shape for x in arrays)
-    return Program(*shapes, tuple(instructions), tuple(slots), layout, tuple(numbers))
+    return Program(*shapes, tuple(instructions), tuple(slots), layout, tuple(known))

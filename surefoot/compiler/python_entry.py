@@ -72,13 +72,16 @@ def _builtin(kind: str, owner: tuple[Any, ...]) -> Callable[..., Any]:
     return made
 
 
-def front_spec(shapes: Sequence[tuple[int, ...]], fallback: Callable[..., Any], result: Callable[..., Any]) -> Spec:
+def front_spec(
+    shapes: Sequence[tuple[int, ...]], fallback: Callable[..., Any], result: Callable[..., Any], bare: bool
+) -> Spec:
     """The table of an entry point; the specs of builds are linked in when they are there.
 
     Args:
         shapes: Shapes of the inputs of one state.
         fallback: Called with the same arguments where the plain case is not given.
-        result: Makes the result of several output arrays.
+        result: Makes the result of the output arrays.
+        bare: Whether a single output array is the result itself.
     """
     front = Spec()
     front.set("inputs", len(shapes))
@@ -90,6 +93,7 @@ def front_spec(shapes: Sequence[tuple[int, ...]], fallback: Callable[..., Any], 
     front.set("new_array", int(_array_functions()[_NEW_ARRAY]))
     front.set("fallback", id(fallback))
     front.set("result_type", id(result))
+    front.set("bare", bare)
     front.set("none", id(None))
     for name, function in _INTERPRETER.items():
         front.set(name, int(ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value or 0))

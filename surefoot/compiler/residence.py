@@ -38,8 +38,10 @@ class Plan:
 
 
 class _Planner:
-    def __init__(self, instructions: Sequence[Instruction], in_memory: set[int], registers: int, taken: int) -> None:
-        self.instructions, self.registers = instructions, registers
+    def __init__(
+        self, instructions: Sequence[Instruction], in_memory: set[int], before: set[int], registers: int, taken: int
+    ) -> None:
+        self.instructions, self.before, self.registers = instructions, before, registers
         self.stored = set(in_memory)
         self.uses: list[list[int]] = [[] for _ in instructions]  # positions of the uses still to come, nearest last
         for i in reversed(range(len(instructions))):
@@ -53,14 +55,16 @@ class _Planner:
         self.events: list[Event] = []
 
     def arguments(self, i: int) -> list[int]:
-        """Arguments that are values; numbers are operands of the instruction."""
+        """Arguments that are values to be at hand; numbers are operands of the instruction."""
         op, args = self.instructions[i]
-        return [] if op in ("input", "const") else [x for x in args if self.instructions[x][0] != "const"]
+        if op in ("input", "const") or i in self.before:
+            return []
+        return [x for x in args if self.instructions[x][0] != "const"]
 
-    def chunk(self, positions: range, computed_before: set[int]) -> None:
+    def chunk(self, positions: range) -> None:
         self.events, self.end = [], positions.stop
         for i in positions:
-            if self.instructions[i][0] not in ("input", "const") and i not in computed_before:
+            if self.instructions[i][0] not in ("input", "const") and i not in self.before:
                 self.step(i)
         for x in sorted(self.here):
             self.leave(x)
@@ -128,9 +132,9 @@ def plan(
         chunk: Instructions of a chunk, about.
         taken: Scratch slots that are in use already.
     """
-    planner = _Planner(instructions, in_memory, registers, taken)
+    planner = _Planner(instructions, in_memory, before, registers, taken)
     n = len(instructions)
     count = max(1, round(n / chunk))
     for k in range(count):
-        planner.chunk(range(n * k // count, n * (k + 1) // count), before)
+        planner.chunk(range(n * k // count, n * (k + 1) // count))
     return planner.result

@@ -1,13 +1,15 @@
 """Tables of numbers and addresses that compiled code reads: one int64 array each.
 
-A spec describes a build of a kernel, or the front of a kernel: what the entry point from Python needs, with the specs of
-the builds for one state and for batches.
+A spec describes a build of a kernel, or the front of a kernel: what the entry point from Python needs, with the specs
+of the builds for one state and for batches.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from surefoot.errors import NotSupportedError
 
 __all__ = ["FIELDS", "MAX_ARRAYS", "Spec"]
 
@@ -32,6 +34,7 @@ _WORDS = (
     "new_array",
     "fallback",
     "result_type",
+    "bare",  # whether a single output is the result itself
     "incref",
     "decref",
     "none",
@@ -54,6 +57,11 @@ class Spec:
 
     def set(self, name: str, value: int, k: int = 0) -> None:
         """Write one word."""
+        if k >= MAX_ARRAYS:
+            raise NotSupportedError(
+                f"a kernel has more than {MAX_ARRAYS} inputs or outputs",
+                next_step="cut it in two, or stack some arrays",
+            )
         self.words[FIELDS[name] + k] = value
 
     def get(self, name: str, k: int = 0) -> int:

@@ -1,7 +1,7 @@
 """Derivatives of inverse and forward dynamics, by recursion.
 
     ∂τ/∂q, ∂τ/∂v, ∂τ/∂a = M        [dyn.rnea-derivatives]   Singh, Russell & Wensing 2022; Carpentier & Mansard 2018
-    ∂a/∂q = -M⁻¹ ∂τ/∂q,  ∂a/∂v = -M⁻¹ ∂τ/∂v,  ∂a/∂τ = M⁻¹        [dyn.aba-derivatives]   Carpentier & Mansard 2018, (14)
+    ∂a/∂q = -M⁻¹ ∂τ/∂q,  ∂a/∂v = -M⁻¹ ∂τ/∂v,  ∂a/∂τ = M⁻¹        [dyn.aba-derivatives]   Carpentier & Mansard 2018
 
 Derivatives by q are taken in the tangent space: the columns of a free, spherical or planar joint are for small motions
 in the axes of its body. All is done in body frames, where the motions of a joint are constants (see
@@ -169,11 +169,11 @@ def _by_position(moving: _Moving, pushed: _Pushed, *, still_roots: bool = False)
     own = [position_wrenches(part, a, w) for part, a, w in zip(parts, *pushed, strict=True)]
     wrenches = gathered(tree, placed, own, wrench_in_parent)
     above = [joint.S.T @ columns for joint, columns in zip(placed, wrenches, strict=True)]
-    below = []
+    below, still = [], _free_roots(tree) if still_roots else []
     for i, part in enumerate(parts):
         angular = velocity_drifts(part)[0]
         drift = position_drifts(part, pushed.accelerations[i])
-        if still_roots and i in _free_roots(tree):
+        if i in still:
             drift = np.zeros(drift.shape)
         below.append(moving.couples[i].T @ angular + moving.momenta[i].T @ drift)
     return pair_matrix(tree, above, below)
@@ -184,10 +184,10 @@ def _by_velocity(moving: _Moving, *, still_roots: bool = False) -> Array:
     tree, parts, placed = moving.tree, moving.parts, moving.joints
     wrenches = gathered(tree, placed, [velocity_wrenches(part) for part in parts], wrench_in_parent)
     above = [joint.S.T @ columns for joint, columns in zip(placed, wrenches, strict=True)]
-    below = []
+    below, still = [], _free_roots(tree) if still_roots else []
     for i, part in enumerate(parts):
         drift = velocity_drifts(part)[1]
-        if still_roots and i in _free_roots(tree):
+        if i in still:
             drift = np.zeros(drift.shape)
         below.append(moving.couples[i].T @ part.joint.S[3:] + moving.momenta[i].T @ drift)
     return pair_matrix(tree, above, below)

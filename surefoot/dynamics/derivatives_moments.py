@@ -2,7 +2,7 @@
 
 With x = (r, 1) the position of a mass point in the frame of a body, and its velocity r' *as seen from that body*:
 
-    K = ∫ x xᵀ dm (4, 4),  Q = ∫ 2 r' xᵀ dm (3, 4)        [dyn.moments]   K: Wensing, Kim & Slotine 2018, (14)
+    K = ∫ x xᵀ dm (4, 4),  Q = ∫ 2 r' xᵀ dm (3, 4)        [dyn.moments]   K: Wensing, Kim & Slotine 2018
 
 K holds the second moments, the first moment and the mass; Q twice the rates of them that the joints beyond the body
 cause. A motion (λ, σ) moves points by N x, N = [σ~ | λ]. Its moments N K are turned into a force and a moment by

@@ -9,7 +9,9 @@ it moves, and V of the frame, all referred to one point and written in the axes 
     ∂A/∂q_j = Ψ̈_j - V × Ψ̇_j,  ∂A/∂v_j = Ψ̇_j + V_j × S_j - V × S_j,  ∂A/∂a_j = S_j        [kin.derivatives]
 
 (Carpentier & Mansard 2018; Singh, Russell & Wensing 2022). In axes, or at a point, that do not move along with the
-frame, its motion by S_j adds S_j × V and S_j × A.
+frame, its motion by S_j adds S_j × V and S_j × A. They are derivatives of what `frame_velocity` and
+`frame_acceleration` return: for "local_world_aligned" the point moves along with the frame, and only the axes stay.
+(Pinocchio's functions of that name keep the point fixed in space for this reference, which adds S_v × ω.)
 """
 
 from __future__ import annotations
