@@ -368,12 +368,12 @@ def choose(program: Program, bits: int, device: Device = HOPPER, packed: bool = 
 def _shape(warps: int, bits: int, device: Device) -> Shape:
     """Blocks of two warps; some registers and some shared memory are the compiler's."""
     registers = min(255, device.registers // (warps * WARP) // 8 * 8)
-    values = registers * 9 // 10 - 9 if bits == 32 else (registers - 66) // 2
+    values = registers * 9 // 10 - 9 if bits == 32 else (registers - 74) // 2
     bytes_of_block = min(device.per_block, device.shared * 2 // warps - 1024)
     return Shape(2, warps // 2, values, bytes_of_block // 2 // (PITCH * bits // 8))
 
 
 def _is_comfortable(found: Placement) -> bool:
-    """Nothing is far, and at most a third of what comes from memory is waited for on its way."""
+    """Nothing is far, and not much more than a third of the inputs is waited for one by one."""
     fetched = sum(step.action == "fetch" for step in found.steps)
-    return found.early_angles and not found.far and 2 * fetched <= sum(run.count for run in found.runs)
+    return found.early_angles and not found.far and 5 * fetched <= 3 * sum(run.count for run in found.runs)

@@ -30,9 +30,10 @@ def fuse(nodes: Sequence[Instruction], outputs: Sequence[int]) -> tuple[list[Ins
 
 
 def _signed(instructions: list[Instruction], ref: int) -> int:
-    """The instruction of a reference; negatives that leave the program are computed."""
+    """The instruction of a reference; negatives that leave the program are computed: −(a − b) as b − a."""
     if ref & 1:
-        instructions.append(("neg", (ref >> 1,)))
+        op, args = instructions[ref >> 1]
+        instructions.append(("sub", args[::-1]) if op == "sub" else ("neg", (ref >> 1,)))
         return len(instructions) - 1
     return ref >> 1
 

@@ -11,6 +11,7 @@ joint carries, and every column inwards through the ancestors of its joint.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ from surefoot.dynamics.derivatives_moments import (
 )
 from surefoot.dynamics.derivatives_motion import Acceleration, PlacedJoint, accelerations, joints, velocities
 from surefoot.dynamics.forward import require_invertible
+from surefoot.kinematics.per_body import PerBody
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
 from surefoot.robot.tree import Tree
@@ -57,7 +59,9 @@ def rnea_derivatives(
     """
     moving = _moving(tree, q, v)
     pushed = _pushed(moving, a, external)
-    return _by_position(moving, pushed), _by_velocity(moving), _mass_matrix(moving)
+    parts = _by_position(moving, pushed), _by_velocity(moving), _mass_rows(moving)
+    _limb_by_limb(tree, *parts[0], *parts[1], parts[2])
+    return pair_matrix(tree, *parts[0]), pair_matrix(tree, *parts[1]), _mass_matrix(tree, parts[2])
 
 
 def aba_derivatives(
@@ -81,14 +85,18 @@ def aba_derivatives(
     """
     require_invertible(tree)
     moving = _moving(tree, q, v)
-    factors = factor(tree, _mass_matrix(moving))
+    mass_rows = _mass_rows(moving)
+    _limb_by_limb(tree, mass_rows)
+    factors = factor(tree, _mass_matrix(tree, mass_rows))
     at_rest = _pushed(moving, np.zeros(len(tree.armature)), external)
     pushed = _pushed(moving, solve(factors, tau - _joint_forces(moving, at_rest)), external)
 
     lower = inverse_of_lower(factors)
     scaled = lower * -factors.reciprocals
-    da_dq = scaled @ (lower.T @ _by_position(moving, pushed, still_roots=True))
-    da_dv = scaled @ (lower.T @ _by_velocity(moving, still_roots=True))
+    by_position, by_velocity = _by_position(moving, pushed, still_roots=True), _by_velocity(moving, still_roots=True)
+    _limb_by_limb(tree, *by_position, *by_velocity)
+    da_dq = scaled @ (lower.T @ pair_matrix(tree, *by_position))
+    da_dv = scaled @ (lower.T @ pair_matrix(tree, *by_velocity))
     for i in _free_roots(tree):
         rows, part = dof_rows(tree, i), moving.parts[i]
         da_dq[rows, rows] = da_dq[rows, rows] - position_drifts(part, pushed.accelerations[i])
@@ -102,57 +110,65 @@ class _Moving:
 
     Args:
         tree: The tree.
-        parts: Its joints.
+        joints: Its joints.
+        parts: The same, with what they carry.
         momenta: For every body, ∂F/∂a (6, m) of its joint and of all joints beyond, in its frame.
         couples: The couples u (3, m) likewise.
     """
 
     tree: Tree
-    parts: list[Part]
-    momenta: list[Array]
-    couples: list[Array]
-
-    @property
-    def joints(self) -> list[PlacedJoint]:
-        return [part.joint for part in self.parts]
+    joints: Sequence[PlacedJoint]
+    parts: Sequence[Part]
+    momenta: Sequence[Array]
+    couples: Sequence[Array]
 
 
 class _Pushed(NamedTuple):
     """Accelerations of all bodies, and the wrenches for what moves as seen from them and from their parents."""
 
-    accelerations: list[Acceleration]
-    wrenches: list[tuple[Array, Array]]
+    accelerations: Sequence[Acceleration]
+    wrenches: Sequence[tuple[Array, Array]]
 
 
 def _moving(tree: Tree, q: Array, v: Array) -> _Moving:
     placed = joints(tree, lean_bodies(tree), q)
     moving = velocities(tree, placed, v)
     carried = carried_moments(tree, placed, moving)
-    parts = [Part.of(*known) for known in zip(placed, moving, carried, strict=True)]
+    parts = PerBody(tree.n, lambda i: Part.of(placed[i], moving[i], carried[i]))
     return _Moving(
         tree,
+        placed,
         parts,
-        gathered(tree, placed, [momenta(part) for part in parts], wrench_in_parent),
-        gathered(tree, placed, [couples(part) for part in parts], PlacedJoint.to_parent),
+        gathered(tree, placed, PerBody(tree.n, lambda i: momenta(parts[i])), wrench_in_parent),
+        gathered(tree, placed, PerBody(tree.n, lambda i: couples(parts[i])), PlacedJoint.to_parent),
     )
+
+
+def _limb_by_limb(tree: Tree, *sequences: Sequence[Array]) -> None:
+    """Ask for all entries of all sequences, from the tips inwards."""
+    for i in reversed(range(tree.n)):
+        for sequence in sequences:
+            sequence[i]
 
 
 def _pushed(moving: _Moving, a: Array, external: Array | None) -> _Pushed:
     """The tree at q, v and a."""
     tree, parts = moving.tree, moving.parts
-    velocity, carried = [part.velocity for part in parts], [part.carried for part in parts]
+    velocity, carried = PerBody(tree.n, lambda i: parts[i].velocity), PerBody(tree.n, lambda i: parts[i].carried)
     pushed = accelerations(tree, moving.joints, velocity, a)
-    loads = (
-        [np.zeros(6)] * tree.n
-        if external is None
-        else [part.joint.lean.wrench(load) for part, load in zip(parts, external, strict=True)]
-    )
+    loads: Sequence[Array] = [np.zeros(6)] * tree.n
+    if external is not None:
+        loads = PerBody(tree.n, lambda i: moving.joints[i].lean.wrench(external[i]))
     return _Pushed(pushed, carried_wrenches(tree, moving.joints, velocity, pushed, carried, loads))
 
 
-def _mass_matrix(moving: _Moving) -> Array:
-    rows = [joint.S.T @ momenta for joint, momenta in zip(moving.joints, moving.momenta, strict=True)]
-    return symmetric_pair_matrix(moving.tree, rows) + np.diag(moving.tree.armature)
+def _mass_rows(moving: _Moving) -> Sequence[Array]:
+    """Rows of every joint in the mass matrix, of itself and of all joints beyond it."""
+    return PerBody(moving.tree.n, lambda i: moving.joints[i].S.T @ moving.momenta[i])
+
+
+def _mass_matrix(tree: Tree, rows: Sequence[Array]) -> Array:
+    return symmetric_pair_matrix(tree, rows) + np.diag(tree.armature)
 
 
 def _joint_forces(moving: _Moving, pushed: _Pushed) -> Array:
@@ -163,34 +179,40 @@ def _joint_forces(moving: _Moving, pushed: _Pushed) -> Array:
     return joint_space(moving.tree, forces)
 
 
-def _by_position(moving: _Moving, pushed: _Pushed, *, still_roots: bool = False) -> Array:
-    """∂τ/∂q (nv, nv); without the drifts of free roots on request.   [dyn.columns], [dyn.drifts]."""
-    tree, parts, placed = moving.tree, moving.parts, moving.joints
-    own = [position_wrenches(part, a, w) for part, a, w in zip(parts, *pushed, strict=True)]
-    wrenches = gathered(tree, placed, own, wrench_in_parent)
-    above = [joint.S.T @ columns for joint, columns in zip(placed, wrenches, strict=True)]
-    below, still = [], _free_roots(tree) if still_roots else []
-    for i, part in enumerate(parts):
-        angular = velocity_drifts(part)[0]
-        drift = position_drifts(part, pushed.accelerations[i])
-        if i in still:
-            drift = np.zeros(drift.shape)
-        below.append(moving.couples[i].T @ angular + moving.momenta[i].T @ drift)
-    return pair_matrix(tree, above, below)
+Pairs = tuple[Sequence[Array], Sequence[Array]]
 
 
-def _by_velocity(moving: _Moving, *, still_roots: bool = False) -> Array:
-    """∂τ/∂v (nv, nv); without the drifts of free roots on request.   [dyn.columns], [dyn.drifts]."""
+def _by_position(moving: _Moving, pushed: _Pushed, *, still_roots: bool = False) -> Pairs:
+    """∂τ/∂q, for `pair_matrix`; without the drifts of free roots on request.   [dyn.columns], [dyn.drifts]."""
     tree, parts, placed = moving.tree, moving.parts, moving.joints
-    wrenches = gathered(tree, placed, [velocity_wrenches(part) for part in parts], wrench_in_parent)
-    above = [joint.S.T @ columns for joint, columns in zip(placed, wrenches, strict=True)]
-    below, still = [], _free_roots(tree) if still_roots else []
-    for i, part in enumerate(parts):
-        drift = velocity_drifts(part)[1]
+    still = _free_roots(tree) if still_roots else []
+
+    def own(i: int) -> Array:
+        return position_wrenches(parts[i], pushed.accelerations[i], pushed.wrenches[i])
+
+    def below(i: int) -> Array:
+        drift = position_drifts(parts[i], pushed.accelerations[i])
         if i in still:
             drift = np.zeros(drift.shape)
-        below.append(moving.couples[i].T @ part.joint.S[3:] + moving.momenta[i].T @ drift)
-    return pair_matrix(tree, above, below)
+        return moving.couples[i].T @ velocity_drifts(parts[i])[0] + moving.momenta[i].T @ drift
+
+    wrenches = gathered(tree, placed, PerBody(tree.n, own), wrench_in_parent)
+    return PerBody(tree.n, lambda i: placed[i].S.T @ wrenches[i]), PerBody(tree.n, below)
+
+
+def _by_velocity(moving: _Moving, *, still_roots: bool = False) -> Pairs:
+    """∂τ/∂v, for `pair_matrix`; without the drifts of free roots on request.   [dyn.columns], [dyn.drifts]."""
+    tree, parts, placed = moving.tree, moving.parts, moving.joints
+    still = _free_roots(tree) if still_roots else []
+
+    def below(i: int) -> Array:
+        drift = velocity_drifts(parts[i])[1]
+        if i in still:
+            drift = np.zeros(drift.shape)
+        return moving.couples[i].T @ parts[i].joint.S[3:] + moving.momenta[i].T @ drift
+
+    wrenches = gathered(tree, placed, PerBody(tree.n, lambda i: velocity_wrenches(parts[i])), wrench_in_parent)
+    return PerBody(tree.n, lambda i: placed[i].S.T @ wrenches[i]), PerBody(tree.n, below)
 
 
 def _free_roots(tree: Tree) -> list[int]:

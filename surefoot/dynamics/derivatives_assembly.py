@@ -13,6 +13,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.dynamics.block_inertia import mirrored
 from surefoot.dynamics.derivatives_motion import PlacedJoint
+from surefoot.kinematics.per_body import PerBody
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
 from surefoot.robot.tree import NV, Tree
@@ -22,7 +23,7 @@ __all__ = ["gathered", "joint_space", "pair_matrix", "symmetric_pair_matrix"]
 
 def gathered(
     tree: Tree, placed: Sequence[PlacedJoint], own: Sequence[Array], to_parent: Callable[[PlacedJoint, Array], Array]
-) -> list[Array]:
+) -> Sequence[Array]:
     """For every body, the columns (r, m) of its joint and of all joints beyond it, in its frame.
 
     Args:
@@ -31,14 +32,13 @@ def gathered(
         own: Columns (r, k) of every joint, in the frame of its body.
         to_parent: to_parent(joint, columns (r, m)) takes columns to the frame of the parent.
     """
-    parts: list[list[Array]] = [[columns] for columns in own]
-    out: list[Array] = []
-    for i in reversed(range(tree.n)):
-        columns = ops.concatenate(parts[i], axis=1)
-        out.append(columns)
-        if tree.parents[i] >= 0:
-            parts[tree.parents[i]].insert(1, to_parent(placed[i], columns))
-    return out[::-1]
+
+    def columns(i: int) -> Array:
+        beyond = [to_parent(placed[child], out[child]) for child in reversed(tree.children(i))]
+        return ops.concatenate([own[i], *beyond[::-1]], axis=1)
+
+    out: Sequence[Array] = PerBody(tree.n, columns, outward=False)
+    return out
 
 
 def pair_matrix(tree: Tree, above: Sequence[Array], below: Sequence[Array]) -> Array:

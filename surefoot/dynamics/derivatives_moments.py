@@ -20,6 +20,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.dynamics.block_inertia import mirrored, packed, rotated, rotated_symmetric, unpacked
 from surefoot.dynamics.derivatives_motion import Acceleration, PlacedJoint, Velocity
+from surefoot.kinematics.per_body import PerBody
 from surefoot.ops import Array
 from surefoot.robot.tree import Tree
 from surefoot.spatial.so3 import skew
@@ -80,24 +81,23 @@ def _about(W: Array, s: Array, i: int, j: int, k: int) -> Array:
     return straight + W[k, i] * s[i, j] - W[j, i] * s[i, k] + (W[k, k] - W[j, j]) * s[j, k]
 
 
-def carried_moments(tree: Tree, placed: Sequence[PlacedJoint], moving: Sequence[Velocity]) -> list[Carried]:
+def carried_moments(tree: Tree, placed: Sequence[PlacedJoint], moving: Sequence[Velocity]) -> Sequence[Carried]:
     """What every joint carries, inwards.
 
     Q gains N K twice on the way through a joint that moves by N, once for the points and once for their velocities.
     """
-    K = [joint.lean.moments for joint in placed]
-    Q: list[Array] = [np.zeros((3, 4)) for _ in placed]
-    out: list[Carried] = []
-    for i in reversed(range(tree.n)):
-        stirred = field(moving[i].relative) @ K[i]
-        between = Q[i] + stirred
-        seen = between + stirred
-        out.append(Carried(K[i], Q[i], seen, between))
-        parent = int(tree.parents[i])
-        if parent >= 0:
-            K[parent] = K[parent] + _second_in_parent(placed[i], K[i])
-            Q[parent] = Q[parent] + _rates_in_parent(placed[i], seen)
-    return out[::-1]
+
+    def carried(i: int) -> Carried:
+        K, Q = placed[i].lean.moments, np.zeros((3, 4))
+        for child in reversed(tree.children(i)):
+            K = K + _second_in_parent(placed[child], out[child].K)
+            Q = Q + _rates_in_parent(placed[child], out[child].Q_from_parent)
+        stirred = field(moving[i].relative) @ K
+        between = Q + stirred
+        return Carried(K, Q, between + stirred, between)
+
+    out: Sequence[Carried] = PerBody(tree.n, carried, outward=False)
+    return out
 
 
 def _second_in_parent(joint: PlacedJoint, K: Array) -> Array:
@@ -127,22 +127,22 @@ def carried_wrenches(
     pushed: Sequence[Acceleration],
     carried: Sequence[Carried],
     external: Sequence[Array],
-) -> list[tuple[Array, Array]]:
+) -> Sequence[tuple[Array, Array]]:
     """Wrenches (6,) for the acceleration as seen from the body, and from its parent, less external ones; inwards.
 
     Of a point x that moves in a body, which moves by N (rate N') in its parent: x'' + 2 N x' + (N N + N') x.
     """
-    own = [-wrench for wrench in external]
-    out: list[tuple[Array, Array]] = []
-    for i in reversed(range(tree.n)):
+
+    def wrenches(i: int) -> tuple[Array, Array]:
+        own = -external[i]
+        for child in reversed(tree.children(i)):
+            own = own + wrench_in_parent(placed[child], out[child][1])
         driven = wrench_of(field(pushed[i].relative) @ carried[i].K)
         stirred = wrench_of(skew(moving[i].relative[3:]) @ carried[i].Q_between)
-        seen = own[i] + driven + stirred
-        out.append((own[i], seen))
-        parent = int(tree.parents[i])
-        if parent >= 0:
-            own[parent] = own[parent] + wrench_in_parent(placed[i], seen)
-    return out[::-1]
+        return own, own + driven + stirred
+
+    out: Sequence[tuple[Array, Array]] = PerBody(tree.n, wrenches, outward=False)
+    return out
 
 
 def wrench_in_parent(joint: PlacedJoint, wrenches: Array) -> Array:

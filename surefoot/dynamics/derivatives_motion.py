@@ -16,6 +16,7 @@ from surefoot.dynamics.block_inertia import mounted_turn
 from surefoot.dynamics.derivatives_frames import LeanBody, joint_position
 from surefoot.kinematics.bodies import joint_subspace
 from surefoot.kinematics.motion import acceleration_matrix
+from surefoot.kinematics.per_body import PerBody
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
 from surefoot.robot.tree import Tree
@@ -91,45 +92,52 @@ class Acceleration:
     W: Array
 
 
-def joints(tree: Tree, lean: Sequence[LeanBody], q: Array) -> list[PlacedJoint]:
+def joints(tree: Tree, lean: Sequence[LeanBody], q: Array) -> Sequence[PlacedJoint]:
     """Every joint at a configuration q (nq,)."""
-    out = []
-    for i, entry in enumerate(lean):
-        mount, turn, p = mounted_turn(entry.body, joint_position(tree, i, entry, q))
-        out.append(PlacedJoint(joint_subspace(entry.body), turn, mount, p, entry))
-    return out
+
+    def joint(i: int) -> PlacedJoint:
+        mount, turn, p = mounted_turn(lean[i].body, joint_position(tree, i, lean[i], q))
+        return PlacedJoint(joint_subspace(lean[i].body), turn, mount, p, lean[i])
+
+    return PerBody(tree.n, joint)
 
 
-def velocities(tree: Tree, placed: Sequence[PlacedJoint], v: Array) -> list[Velocity]:
+def velocities(tree: Tree, placed: Sequence[PlacedJoint], v: Array) -> Sequence[Velocity]:
     """Every body at a velocity v (nv,).   [kin.twist]."""
     world = Velocity(np.zeros(6), np.zeros(3), np.zeros(6), np.zeros(3), np.zeros(6))
-    out: list[Velocity] = []
-    for i, joint in enumerate(placed):
-        parent = out[tree.parents[i]] if tree.parents[i] >= 0 else world
+
+    def velocity(i: int) -> Velocity:
+        joint = placed[i]
+        parent = out[int(tree.parents[i])] if tree.parents[i] >= 0 else world
         relative = joint.S @ v[dof_rows(tree, i)]
         carried = joint.to_body(parent.omega)
         omega = carried + relative[3:]
         linear = joint.to_body(twist.point_velocity(parent.twice, joint.p))
         carried_twice = ops.concatenate([linear, 2.0 * carried])
         twice = ops.concatenate([linear + 2.0 * relative[:3], 2.0 * omega])
-        out.append(Velocity(relative, carried, carried_twice, omega, twice))
+        return Velocity(relative, carried, carried_twice, omega, twice)
+
+    out: Sequence[Velocity] = PerBody(tree.n, velocity)
     return out
 
 
 def accelerations(
     tree: Tree, placed: Sequence[PlacedJoint], moving: Sequence[Velocity], a: Array
-) -> list[Acceleration]:
+) -> Sequence[Acceleration]:
     """Every body at an acceleration a (nv,).   [kin.acceleration]."""
     rest = np.zeros(3)
     world = Acceleration(np.zeros(6), rest, rest, rest, -tree.gravity, np.zeros((3, 3)))
-    out: list[Acceleration] = []
-    for i, (joint, velocity) in enumerate(zip(placed, moving, strict=True)):
-        parent = out[tree.parents[i]] if tree.parents[i] >= 0 else world
+
+    def acceleration(i: int) -> Acceleration:
+        joint, velocity = placed[i], moving[i]
+        parent = out[int(tree.parents[i])] if tree.parents[i] >= 0 else world
         relative, push = velocity.relative, joint.S @ a[dof_rows(tree, i)]
         carried_alpha = joint.to_body(parent.alpha)
         carried = joint.to_body(parent.linear + parent.W @ joint.p)
         alpha = carried_alpha + ops.cross(velocity.carried_omega, relative[3:]) + push[3:]
         linear = carried + ops.cross(velocity.carried_omega + velocity.omega, relative[:3]) + push[:3]
         W = acceleration_matrix(velocity.omega, alpha)
-        out.append(Acceleration(push, carried_alpha, carried, alpha, linear, W))
+        return Acceleration(push, carried_alpha, carried, alpha, linear, W)
+
+    out: Sequence[Acceleration] = PerBody(tree.n, acceleration)
     return out

@@ -7,14 +7,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from surefoot.dynamics.aba import aba
+from surefoot.dynamics.aba import ABA, aba
 from surefoot.dynamics.cholesky import factor, inverse, solve
 from surefoot.dynamics.crba import composite_bodies, mass_matrix
 from surefoot.dynamics.newton_euler import assembled_equations
 from surefoot.dynamics.rnea import rnea
 from surefoot.errors import ModelError, one_of
 from surefoot.kinematics.bodies import bodies, joint_subspace
-from surefoot.kinematics.recursion import dof_rows
+from surefoot.kinematics.recursion import dof_rows, run
 from surefoot.ops import Array
 from surefoot.robot.tree import Tree
 
@@ -96,12 +96,24 @@ def singular_joints(tree: Tree) -> tuple[str, ...]:
     """
     q = _generic_configuration(tree)
     little = _NEGLIGIBLE * _reach(tree, q)
-    pivots = 1.0 / factor(tree, mass_matrix(tree, q) + np.diag(little)).reciprocals
+    pivots = _pivots(tree, q, little)
     lost = {int(k) for k in np.flatnonzero(pivots <= 100.0 * little)}
     own = [(i, dof_rows(tree, i)) for i in range(tree.n) if tree.mimic_source[i] < 0]
     return tuple(tree.joint_names[i] for i, rows in own if lost & set(range(rows.start, rows.stop)))
 
 
+def _pivots(tree: Tree, q: Array, little: Array) -> Array:
+    """D (nv,) of M + diag(little) = Lᵀ D L; chains of many single joints by articulated bodies, which take O(n)."""
+    if tree.n < _MANY or len(tree.armature) != tree.n or (tree.mimic_source >= 0).any():
+        return 1.0 / factor(tree, mass_matrix(tree, q) + np.diag(little)).reciprocals
+    rest, unit = np.zeros(tree.n), np.ones(tree.n)
+    inputs = {"q": q, "v": rest, "tau": unit, "armature": tree.armature + little}
+    fields, _ = run(ABA, tree, inputs)
+    # at rest the drive of a joint is D⁻¹ τ
+    return np.array([1.0 / fields[i]["drive"][0] for i in np.argsort(tree.v_index)])
+
+
+_MANY = 100
 _NEGLIGIBLE = 1e-13  # of the inertia that a joint could meet
 _UNIT_PARTS = {"continuous": slice(0, 2), "spherical": slice(0, 4), "planar": slice(2, 4), "free": slice(3, 7)}
 
