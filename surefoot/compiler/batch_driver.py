@@ -162,8 +162,12 @@ class _Rows(_Driver):
             self.call_address(kernel, ir.VoidType(), pointers, results, stride, count)
             with self.loop(self.word(spec, FIELDS["outputs"])) as k:
                 size = self.item(self.at(spec, number(8 * FIELDS["output_size"])), k)
-                table = self.item(self.at(spec, number(8 * FIELDS["table"])), k, POINTER)
-                self.scatter(self.item(outputs, k, POINTER), size, table, (results, stride), start, count, last)
+                table, uniform = (
+                    self.item(self.at(spec, number(8 * FIELDS[name])), k, POINTER) for name in ("table", "uniform")
+                )
+                self.scatter(
+                    self.item(outputs, k, POINTER), size, (table, uniform), (results, stride), start, count, last
+                )
         b.ret(b.load(bad, typ=I64))
 
     def lay_out(self, spec: Any, pointers: Any, work: Any) -> tuple[Any, Any]:
@@ -213,10 +217,20 @@ class _Rows(_Driver):
             self.each_block(size, block)
 
     def scatter(
-        self, target: Any, size: Any, table: Any, results: tuple[Any, Any], start: Any, count: Any, last: Any
+        self,
+        target: Any,
+        size: Any,
+        tables: tuple[Any, Any],
+        results: tuple[Any, Any],
+        start: Any,
+        count: Any,
+        last: Any,
     ) -> None:
-        """Slots and constants of all lanes into rows; the table has the offset of each entry in a tile of results."""
-        b, width = self.b, self.build.width
+        """Slots and constants of all lanes into rows.
+
+        The tables have the offset of each entry in a tile of results, and which blocks are one constant throughout.
+        """
+        b, width, (table, uniform) = self.b, self.build.width, tables
         with self.loop(count) as t:
             first = b.add(start, b.mul(t, number(width)))
             rows = [self.row(target, size, first, lane, last) for lane in range(width)]
@@ -224,9 +238,14 @@ class _Rows(_Driver):
 
             def block(e: Any, mask: Any) -> None:
                 entries = self.at(table, b.mul(e, number(8)))
-                values = [self.load(self.at(tile, self.word(entries, k))) for k in range(width)]
                 here = [self.at(row, b.mul(e, number(self.bytes))) for row in rows]
-                self.write_rows(self.transposed(values), here, mask)
+                flag = self.item(uniform, b.sdiv(e, number(width)))
+                with b.if_else(b.icmp_signed("!=", flag, number(0))) as (same, different):
+                    with same:
+                        self.write_rows([self.load(self.at(tile, self.word(entries, 0)))] * width, here, mask)
+                    with different:
+                        values = [self.load(self.at(tile, self.word(entries, k))) for k in range(width)]
+                        self.write_rows(self.transposed(values), here, mask)
 
             self.each_block(size, block)
 

@@ -23,7 +23,7 @@ from surefoot.errors import ShapeError
 __all__ = ["BatchRunner", "aligned_empty", "from_tiles", "make_spec", "thread_count", "tile_count", "to_tiles"]
 
 _ALIGNMENT = 64
-_CACHE_SHARE = 300_000  # bytes of tiles that are worked on at a time: they should stay in the second-level cache
+_CACHE_SHARE = 20_000  # bytes of tiles that are worked on at a time: they should stay in the first-level cache
 _space = threading.local()
 
 
@@ -100,6 +100,7 @@ def make_spec(artifact: Artifact, kernel: int, units: Sequence[tuple[int, int]])
         spec.set("output_nd", len(shape), k)
         spec.point("output_shape", np.array(shape, dtype=np.int64), k)
         spec.point("table", _offsets(artifact, layout), k)
+        spec.point("uniform", _uniform_blocks(layout, artifact.build.width), k)
     return spec
 
 
@@ -107,6 +108,14 @@ def _offsets(artifact: Artifact, layout: NDArray[np.int64]) -> NDArray[np.int64]
     """Where the entries of an output are in a tile of results, in bytes; filled up to whole blocks."""
     place = np.where(layout < 0, artifact.slots - 1 - layout, layout) * artifact.build.stride
     return np.concatenate([place, np.zeros(artifact.build.width, dtype=np.int64)])
+
+
+def _uniform_blocks(layout: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """For every block of `width` entries 1 if all are the same constant (as where a matrix is empty), else 0."""
+    blocks = np.split(layout, range(width, len(layout), width))
+    return np.array(
+        [int(block.size and block[0] < 0 and (block == block[0]).all()) for block in blocks], dtype=np.int64
+    )
 
 
 def thread_count(threads: int | str) -> int:

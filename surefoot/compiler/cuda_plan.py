@@ -5,7 +5,8 @@ sends values to device memory and back. So we decide ourselves, as for the CPU (
 threads has a *tile* in shared memory, `slots` values of each of its states. Inputs are copied to the tile before
 anything else, all at once, so that their way from device memory is waited for once. Sines and cosines of inputs come
 next, in a loop. A slot is free again after its last use, and takes values that leave their register, and results on
-their way out. What finds no place in the tile is kept far, in memory of the thread that caches hold as well as they can.
+their way out. What finds no place in the tile is kept far: in memory of the thread, which is device memory behind
+caches. Of values that compete for a slot the one that is needed last moves out (linear scan, Poletto & Sarkar 1999).
 """
 
 from __future__ import annotations
@@ -21,44 +22,11 @@ import numpy as np
 from surefoot.compiler.program import Program
 from surefoot.compiler.residence import Event, plan
 
-__all__ = ["HOPPER", "PITCH", "WARP", "Device", "Placement", "Run", "Shape", "Step", "choose", "place"]
+__all__ = ["PITCH", "WARP", "Placement", "Run", "Step", "place"]
 
 WARP = 32
 PITCH = WARP + 1  # values from one slot of a tile to the next: threads and slots are both in different banks
 _RESULTS = 48  # that wait in the tile for their way out together
-
-
-class Device(NamedTuple):
-    """What one multiprocessor has.
-
-    Args:
-        shared: Bytes of shared memory.
-        per_block: Bytes of it that one block may use.
-        registers: Registers of 32 bits.
-    """
-
-    shared: int = 233472
-    per_block: int = 232448
-    registers: int = 65536
-
-
-HOPPER = Device()
-
-
-class Shape(NamedTuple):
-    """How a kernel is spread over a multiprocessor.
-
-    Args:
-        warps: Warps of a block.
-        blocks: Blocks at the same time.
-        values: Values of a state in registers.
-        slots: Values of a state in the tile, about.
-    """
-
-    warps: int
-    blocks: int
-    values: int
-    slots: int
 
 
 class Run(NamedTuple):
@@ -67,13 +35,13 @@ class Run(NamedTuple):
     Args:
         array: Number of the input.
         first: First element.
-        count: How many.
+        size: How many.
         slot: Of the first element.
     """
 
     array: int
     first: int
-    count: int
+    size: int
     slot: int
 
 
@@ -342,38 +310,3 @@ def place(program: Program, values: int, slots: int, packed: bool = False) -> Pl
         packed: Store the slots of the program instead of its dense outputs.
     """
     return _Placer(program, values, slots, packed).place()
-
-
-def choose(program: Program, bits: int, device: Device = HOPPER, packed: bool = False) -> tuple[Shape, Placement]:
-    """The shape of a kernel, and where its values are.
-
-    As many warps as find room for all their values in registers and tiles, and for most of the inputs. If even eight do
-    not, it is eight: fewer would not have more registers each, and too little to do while one of them waits. Less than
-    that only to have the angles in the tile. (Measured on an H200 for inverse and forward dynamics and mass matrices.)
-
-    Args:
-        program: What to compute.
-        bits: 64 or 32.
-        device: The GPU that it is for.
-        packed: Store the slots of the program instead of its dense outputs.
-    """
-    for warps in range(16, 0, -2):
-        shape = _shape(warps, bits, device)
-        found = place(program, shape.values, shape.slots, packed)
-        if (warps > 8 and _is_comfortable(found)) or (warps <= 8 and found.early_angles):
-            break
-    return shape, found
-
-
-def _shape(warps: int, bits: int, device: Device) -> Shape:
-    """Blocks of two warps; some registers and some shared memory are the compiler's."""
-    registers = min(255, device.registers // (warps * WARP) // 8 * 8)
-    values = registers * 9 // 10 - 9 if bits == 32 else (registers - 74) // 2
-    bytes_of_block = min(device.per_block, device.shared * 2 // warps - 1024)
-    return Shape(2, warps // 2, values, bytes_of_block // 2 // (PITCH * bits // 8))
-
-
-def _is_comfortable(found: Placement) -> bool:
-    """Nothing is far, and not much more than a third of the inputs is waited for one by one."""
-    fetched = sum(step.action == "fetch" for step in found.steps)
-    return found.early_angles and not found.far and 5 * fetched <= 3 * sum(run.count for run in found.runs)

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.compiler.cuda_plan import HOPPER, PITCH, WARP, Device, Placement, Shape, Step, choose, place
+from surefoot.compiler.cuda_plan import PITCH, WARP, Placement, Step, place
+from surefoot.compiler.cuda_shape import HOPPER, Device, Shape, choose
 from surefoot.compiler.program import Program
 
 __all__ = ["KernelSource", "kernel_source"]

@@ -1,8 +1,8 @@
 """Functions of the Python interpreter, emitted as machine code: calls without any Python on the way.
 
 `entry` is a built-in function (METH_FASTCALL | METH_KEYWORDS): it looks at the arrays, runs the kernel on one state or
-on a batch (other Python threads run meanwhile), and makes the results. Whatever is not the plain case (another type, a
-keyword, a wrong shape, a quaternion that is not of unit length, a build that is not there yet) is handed to the
+on a batch (other Python threads run meanwhile), and makes the results. Whatever is not the plain case (another type,
+keywords other than `out`, a wrong shape, a quaternion that is not of unit length, a build that is not there yet) is handed to the
 fallback, which is ordinary Python. `bound` runs a kernel on arrays that were checked before.
 
 Both find their `Spec` through `self`, a tuple whose first item is the address of the spec as bytes; the tuple keeps
@@ -24,8 +24,9 @@ __all__ = ["entry_module"]
 _TUPLE_ITEMS = 24  # offset of the items in a tuple object
 _BYTES_VALUE = 32  # offset of the characters in a bytes object
 _TYPE = 8  # offset of the type in an object
+_SIZE = 16  # offset of the number of items in a tuple object
 _ARRAY = {"data": 16, "nd": 24, "shape": 32, "dtype": 56, "flags": 64}  # of numpy's array object
-_PLAIN = 0x0001 | 0x0100  # flags: C-contiguous, aligned
+_PLAIN, _WRITEABLE = 0x0001 | 0x0100, 0x0400  # flags: C-contiguous, aligned; may be written
 _MAX_AXES = 66  # one more than numpy allows, with the batch axis
 _NULL = POINTER(None)
 
@@ -83,8 +84,8 @@ class _Entry(_Native):
         self.targets = self.local(ir.ArrayType(POINTER, MAX_ARRAYS))
         self.shape = self.local(ir.ArrayType(I64, _MAX_AXES))
         self.inputs = self.word(self.front, FIELDS["inputs"])
-        self.leave_if(b.icmp_unsigned("!=", kwnames, _NULL), self.other)
         self.leave_if(b.icmp_signed("!=", nargs, self.inputs), self.other)
+        self.given = self.given_output(args, kwnames)
         self.leave_if(b.icmp_signed("<", self.inputs, number(1)), self.other)
         extra, states = self.batch_axis(args)
         with self.loop(self.inputs) as k:
@@ -100,6 +101,19 @@ class _Entry(_Native):
         fallback = self.word(self.front, FIELDS["fallback"], POINTER)
         b.ret(self.call_address(self.word(self.front, FIELDS["call"]), POINTER, fallback, args, nargs, kwnames))
 
+    def given_output(self, args: Any, kwnames: Any) -> Any:
+        """The array of a single keyword argument `out`, which stands after the others; null without keywords."""
+        b, given = self.b, self.local(POINTER)
+        b.store(_NULL, given)
+        with b.if_then(b.icmp_unsigned("!=", kwnames, _NULL)):
+            self.leave_if(b.icmp_signed("!=", b.load(self.at(kwnames, number(_SIZE)), typ=I64), number(1)), self.other)
+            name = b.load(self.at(kwnames, number(_TUPLE_ITEMS)), typ=I64)
+            self.leave_if(b.icmp_unsigned("!=", name, self.word(self.front, FIELDS["out_name"])), self.other)
+            value = self.item(args, self.inputs, POINTER)
+            self.check_type(value, _PLAIN | _WRITEABLE)
+            b.store(value, given)
+        return b.load(given, typ=POINTER)
+
     def batch_axis(self, args: Any) -> tuple[Any, Any]:
         """How many axes the first argument has more than one state (0 or 1), and the number of states."""
         b, first = self.b, self.word(args, 0, POINTER)
@@ -114,14 +128,14 @@ class _Entry(_Native):
         shape = self.b.load(self.at(array, number(_ARRAY["shape"])), typ=POINTER)
         return self.b.select(self.b.icmp_signed("==", nd, number(0)), self.shape, shape)
 
-    def check_type(self, value: Any) -> None:
+    def check_type(self, value: Any, plain: int = _PLAIN) -> None:
         """Leave unless the argument is a plain array of doubles."""
         b = self.b
         kind = b.load(self.at(value, number(_TYPE)), typ=I64)
         self.leave_if(b.icmp_unsigned("!=", kind, self.word(self.front, FIELDS["array_type"])), self.other)
         dtype = b.load(self.at(value, number(_ARRAY["dtype"])), typ=I64)
         self.leave_if(b.icmp_unsigned("!=", dtype, self.word(self.front, FIELDS["array_dtype"])), self.other)
-        wanted = ir.Constant(I32, _PLAIN)
+        wanted = ir.Constant(I32, plain)
         flags = b.and_(b.load(self.at(value, number(_ARRAY["flags"])), typ=I32), wanted)
         self.leave_if(b.icmp_unsigned("!=", flags, wanted), self.other)
 
@@ -203,15 +217,35 @@ class _Entry(_Native):
             with self.loop(nd) as axis:
                 place = self.at(self.shape, b.mul(b.add(axis, extra), number(8)))
                 b.store(self.item(shape, axis), place)
-            dtype = self.word(self.front, FIELDS["array_dtype"], POINTER)
-            self.call_address(self.word(self.front, FIELDS["incref"]), ir.VoidType(), dtype)  # the array takes it
-            axes = b.trunc(b.add(nd, extra), I32)
-            create = self.word(self.front, FIELDS["new_array"])
-            made = self.call_address(create, POINTER, axes, self.shape, dtype, ir.Constant(I32, 0))
-            self.leave_if(b.icmp_unsigned("==", made, _NULL), self.failed)
-            b.store(made, self.at(self.arrays, b.mul(k, number(8))))
+            with b.if_else(b.icmp_unsigned("==", self.given, _NULL)) as (absent, present):
+                with absent:
+                    self.new_array(k, b.add(nd, extra))
+                with present:
+                    self.use_given(spec, b.add(nd, extra))
+            made = self.item(self.arrays, k, POINTER)
             data = b.load(self.at(made, number(_ARRAY["data"])), typ=POINTER)
             b.store(data, self.at(self.targets, b.mul(k, number(8))))
+
+    def new_array(self, k: Any, axes: Any) -> None:
+        b, increase = self.b, self.word(self.front, FIELDS["incref"])
+        dtype = self.word(self.front, FIELDS["array_dtype"], POINTER)
+        self.call_address(increase, ir.VoidType(), dtype)  # the array takes this reference
+        create = self.word(self.front, FIELDS["new_array"])
+        made = self.call_address(create, POINTER, b.trunc(axes, I32), self.shape, dtype, ir.Constant(I32, 0))
+        self.leave_if(b.icmp_unsigned("==", made, _NULL), self.failed)
+        b.store(made, self.at(self.arrays, b.mul(k, number(8))))
+
+    def use_given(self, spec: Any, axes: Any) -> None:
+        """The array that the caller gave, if it is the only output and has its shape."""
+        b = self.b
+        self.leave_if(b.icmp_signed("!=", self.word(spec, FIELDS["outputs"]), number(1)), self.other)
+        nd = b.sext(b.load(self.at(self.given, number(_ARRAY["nd"])), typ=I32), I64)
+        self.leave_if(b.icmp_signed("!=", nd, axes), self.other)
+        shape = b.load(self.at(self.given, number(_ARRAY["shape"])), typ=POINTER)
+        with self.loop(nd) as axis:
+            self.leave_if(b.icmp_signed("!=", self.item(shape, axis), self.item(self.shape, axis)), self.other)
+        self.call_address(self.word(self.front, FIELDS["incref"]), ir.VoidType(), self.given)
+        b.store(self.given, self.arrays)
 
     def give_back(self, spec: Any) -> None:
         """One bare array, or the fields of the result type."""

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import platform
 import struct
+import sys
 import sysconfig
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ __all__ = ["bound_function", "entry_function", "front_spec", "supported"]
 
 _FASTCALL, _KEYWORDS, _NOARGS = 0x0080, 0x0002, 0x0004
 _NEW_ARRAY = 184  # PyArray_Empty in numpy's table of functions
+_OUT = sys.intern("out")
 _INTERPRETER = {
     "incref": "Py_IncRef", "decref": "Py_DecRef", "call": "PyObject_Vectorcall", "release": "PyEval_SaveThread",
     "acquire": "PyEval_RestoreThread",
@@ -95,6 +97,7 @@ def front_spec(
     front.set("result_type", id(result))
     front.set("bare", bare)
     front.set("none", id(None))
+    front.set("out_name", id(_OUT))
     for name, function in _INTERPRETER.items():
         front.set(name, int(ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value or 0))
     return front

@@ -32,6 +32,7 @@ _WORDS = (
     "array_type",
     "array_dtype",
     "new_array",
+    "out_name",  # address of the string "out"
     "fallback",
     "result_type",
     "bare",  # whether a single output is the result itself
@@ -42,7 +43,7 @@ _WORDS = (
     "release",
     "acquire",
 )
-_ROWS = ("input_size", "output_size", "table", "input_nd", "input_shape", "output_nd", "output_shape")
+_ROWS = ("input_size", "output_size", "table", "uniform", "input_nd", "input_shape", "output_nd", "output_shape")
 FIELDS = {name: k for k, name in enumerate(_WORDS)}
 FIELDS |= {name: len(_WORDS) + k * MAX_ARRAYS for k, name in enumerate(_ROWS)}
 _LENGTH = len(_WORDS) + len(_ROWS) * MAX_ARRAYS

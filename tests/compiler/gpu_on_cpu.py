@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from surefoot.compiler.cuda_text import KernelSource
+
+__all__ = ["COMPILER", "Emulated"]
 
 COMPILER = shutil.which("g++")
 
@@ -26,9 +29,8 @@ BEFORE = """
 #define __launch_bounds__(...)
 struct Index { unsigned x; };
 static thread_local Index threadIdx, blockIdx;
-static thread_local std::barrier<> *warp_barrier, *block_barrier;
+static thread_local std::barrier<>* warp_barrier;
 static void __syncwarp() { warp_barrier->arrive_and_wait(); }
-static void __syncthreads() { block_barrier->arrive_and_wait(); }
 """
 
 AFTER = """
@@ -36,16 +38,15 @@ namespace surefoot {{ real memory[{shared} / sizeof(real) + 1]; }}
 extern "C" void launch(void** p, long long* s, long long n) {{
   using surefoot::real;
   for (unsigned block = 0; block * {threads} < n; ++block) {{
-    std::vector<std::thread> threads;
-    std::barrier<> all({threads});
+    for (real& x : surefoot::memory) x = NAN;
     std::vector<std::barrier<>*> warps;
     for (int k = 0; k < {threads} / 32; ++k) warps.push_back(new std::barrier<>(32));
+    std::vector<std::thread> threads;
     for (unsigned t = 0; t < {threads}; ++t)
-      threads.emplace_back([=, &all] {{
+      threads.emplace_back([=] {{
         threadIdx.x = t;
         blockIdx.x = block;
         warp_barrier = warps[t / 32];
-        block_barrier = &all;
         surefoot::{name}({arguments}, n);
       }});
     for (auto& thread : threads) thread.join();
@@ -55,19 +56,36 @@ extern "C" void launch(void** p, long long* s, long long n) {{
 """
 
 
-def run(source: KernelSource, folder: Path, arrays: list[np.ndarray], outputs: list[np.ndarray], n: int) -> None:
-    """Call the kernel on arrays (n, dim), whose strides it is given, and fill the outputs."""
-    count = len(arrays) + len(outputs)
-    pointers = [f"({'const ' if k < len(arrays) else ''}real*)p[{k}], s[{2 * k}], s[{2 * k + 1}]" for k in range(count)]
-    after = AFTER.format(
-        shared=source.shared_bytes, threads=source.threads, name=source.name, arguments=", ".join(pointers)
-    )
-    path = folder / f"{source.name}.cpp"
-    path.write_text(BEFORE + source.text + after)
-    library = path.with_suffix(".so")
-    subprocess.run([COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-mfma", "-shared", "-fPIC", "-pthread", "-o",
-                    library, path], check=True)  # fmt: skip
-    both = [*arrays, *outputs]
-    addresses = (ctypes.c_void_p * count)(*(x.ctypes.data for x in both))
-    strides = [x.strides[axis] // x.itemsize for x in both for axis in (1, 0)]
-    ctypes.CDLL(str(library)).launch(addresses, (ctypes.c_longlong * len(strides))(*strides), ctypes.c_longlong(n))
+class Emulated:
+    """A kernel on the CPU.
+
+    Args:
+        source: Its text.
+        folder: For the files of the compiler.
+    """
+
+    def __init__(self, source: KernelSource, folder: Path) -> None:
+        self.source = source
+        inputs, outputs = source.text.count("const real* in"), len(source.output_shapes)
+        inputs -= source.text.count("const real* in,")  # of a helper
+        pointers = [f"({'const ' * (k < inputs)}real*)p[{k}], s[{2 * k}], s[{2 * k + 1}]" for k in range(inputs + outputs)]
+        shape = {"shared": source.shared_bytes, "threads": source.threads, "name": source.name}
+        path = folder / f"{source.name}.cpp"
+        path.write_text(BEFORE + source.text + AFTER.format(arguments=", ".join(pointers), **shape))
+        command = [COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-pthread"]
+        subprocess.run([*command, "-o", path.with_suffix(".so"), path], check=True)
+        self.library = ctypes.CDLL(str(path.with_suffix(".so")))
+
+    def __call__(self, *inputs: np.ndarray, columns: bool = False) -> list[np.ndarray]:
+        """Outputs (n, …) of inputs (n, …), both kept state by state or, as columns, element by element."""
+        n, dtype = len(inputs[0]), np.dtype(f"f{self.source.bits // 8}")
+        order = "F" if columns else "C"
+        given = [np.array(x.reshape(n, -1), dtype, order=order) for x in inputs]
+        found = [np.full((n, int(np.prod(shape))), np.nan, dtype, order=order) for shape in self.source.output_shapes]
+        self.launch([*given, *found], n)
+        return [x.reshape(n, *shape) for x, shape in zip(found, self.source.output_shapes, strict=True)]
+
+    def launch(self, arrays: Sequence[np.ndarray], n: int) -> None:
+        addresses = (ctypes.c_void_p * len(arrays))(*(x.ctypes.data for x in arrays))
+        strides = [stride // x.itemsize for x in arrays for stride in (x.strides[1], x.strides[0])]
+        self.library.launch(addresses, (ctypes.c_longlong * len(strides))(*strides), ctypes.c_longlong(n))

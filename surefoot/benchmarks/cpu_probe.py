@@ -1,0 +1,86 @@
+"""Clock and peak of this CPU, measured: chains of operations whose number of cycles is known.
+
+A chain of integer operations, each of which needs the result of the one before, takes one cycle for each on all CPUs of
+the last decades: that gives the clock. Fused multiply-adds that need nothing of each other are limited by the vector
+units alone: that gives the most arithmetic instructions per cycle.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import time
+from collections.abc import Callable
+
+from surefoot.compiler.build import Build
+from surefoot.compiler.native import compile_text, load_object, vector_width
+
+__all__ = ["clock_rate", "peak_rate"]
+
+_PAIRS, _SUMS, _ROUNDS = 64, 12, 8
+_LOOPS = 2000
+_RUNS = 40
+
+
+def clock_rate() -> float:
+    """Cycles per second of this core, now."""
+    return 2 * _PAIRS * _LOOPS / _fastest(_functions()["surefoot.clock"])
+
+
+def peak_rate() -> float:
+    """The most vector multiply-adds per second of this core."""
+    return _SUMS * _ROUNDS * _LOOPS / _fastest(_functions()["surefoot.peak"])
+
+
+def _fastest(function: Callable[[int], int]) -> float:
+    """Shortest time of a call [s]."""
+    found = []
+    for _ in range(_RUNS):
+        start = time.perf_counter()
+        function(_LOOPS)
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+@functools.cache
+def _functions() -> dict[str, Callable[[int], int]]:
+    build = Build(vector_width(64), 64)
+    where = load_object(compile_text(_clock_text() + _peak_text(build)), ("surefoot.clock", "surefoot.peak"))
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+    return {name: kind(address) for name, address in where.items()}
+
+
+def _clock_text() -> str:
+    """x ← (x + n) xor n, over and over."""
+    lines = []
+    for k in range(_PAIRS):
+        lines += [f"%a{k} = add i64 %x{k}, %n", f"%x{k + 1} = xor i64 %a{k}, %n"]
+    return _loop("clock", {"%x0": ("i64", "0", f"%x{_PAIRS}")}, lines, ["ret i64 %x0"])
+
+
+def _peak_text(build: Build) -> str:
+    """Sums s ← s s + s side by side, from zero."""
+    t, name = build.vector, f"llvm.fma.{build.suffix}"
+    lines, at = [], [f"%s{k}.0" for k in range(_SUMS)]
+    for r in range(1, _ROUNDS + 1):
+        lines += [f"%s{k}.{r} = call {t} @{name}({t} {at[k]}, {t} {at[k]}, {t} {at[k]})" for k in range(_SUMS)]
+        at = [f"%s{k}.{r}" for k in range(_SUMS)]
+    sums = {f"%s{k}.0": (t, "zeroinitializer" if build.width > 1 else "0.0", at[k]) for k in range(_SUMS)}
+    keep = [f"store volatile {t} {first}, ptr %space, align 8" for first in sums]
+    loop = _loop("peak", sums, lines, [*keep, "ret i64 0"], [f"%space = alloca {t}, align 64"])
+    return f"{loop}declare {t} @{name}({t}, {t}, {t})\n"
+
+
+def _loop(
+    name: str,
+    values: dict[str, tuple[str, str, str]],
+    lines: list[str],
+    end: list[str],
+    first: list[str] | None = None,
+) -> str:
+    """A function of the number of rounds; `values`: type, first value and next value of what a round changes."""
+    phis = [f"{x} = phi {t} [ {start}, %entry ], [ {after}, %loop ]" for x, (t, start, after) in values.items()]
+    count = ["%i = phi i64 [ %n, %entry ], [ %j, %loop ]", *phis]
+    step = ["%j = sub i64 %i, 1", "%more = icmp ne i64 %j, 0", "br i1 %more, label %loop, label %done"]
+    parts = ("entry:", *(first or []), "br label %loop", "loop:", *count, *lines, *step, "done:", *end)
+    return f'define i64 @"surefoot.{name}"(i64 %n) {{\n' + "\n".join(parts) + "\n}\n"

@@ -1,0 +1,137 @@
+"""The same by Drake, in an interpreter of its own: its packages need not fit ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.benchmarks import drake_script
+from surefoot.benchmarks.peer_coordinates import PeerCoordinates
+from surefoot.benchmarks.states import States
+from surefoot.benchmarks.timing import Effort, Times, summarise
+from surefoot.errors import NotSupportedError
+from surefoot.motion.exchange_blocks import layout_blocks
+from surefoot.robot import Robot
+
+__all__ = ["CALLS", "DrakePeer"]
+
+Array = NDArray[Any]
+CALLS = {
+    "rnea": "SetPositions, SetVelocities, CalcForceElementsContribution (gravity), CalcInverseDynamics",
+    "crba": "SetPositions, CalcMassMatrix",
+    "frames": "SetPositions; of each frame: CalcJacobianSpatialVelocity",
+}
+_KEPT = {"link": ("inertial",), "joint": ("origin", "parent", "child", "axis", "limit")}
+_ANSWERS = 8
+_SECONDS = 600.0
+
+
+class DrakePeer:
+    """Times and answers of Drake, all made at once.
+
+    Args:
+        python: The interpreter that has Drake.
+        robot: The robot.
+        frames: End frames.
+        states: n states.
+        effort: How long to measure.
+
+    Raises:
+        NotSupportedError: There is no URDF, no Drake, or Drake does not take the robot.
+    """
+
+    name = "drake"
+
+    def __init__(
+        self, python: Path, robot: Robot, frames: Sequence[str], states: States, effort: Effort
+    ) -> None:
+        if not robot.source.endswith(".urdf"):
+            raise NotSupportedError("Drake reads this robot from no URDF file")
+        self.at = PeerCoordinates(robot, "drake", states)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            root = _write_urdf(Path(robot.source), folder / "robot.urdf")
+            np.savez(folder / "states.npz", q=self.at.positions, v=self.at.velocities, a=self.at.accelerations)
+            plan = _plan(robot, root, frames, effort)
+            (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+            _run(python, folder)
+            found = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+            self._answers = dict(np.load(folder / "answers.npz"))
+        self.version = str(found["version"])
+        self.times: dict[str, Times] = {case: summarise(x, len(states)) for case, x in found["groups"].items()}
+
+    def answers(self, case: str, count: int) -> Array:
+        """Results of the first states in Pinocchio's coordinates: forces, M, or Jacobians (k, m, 6, nv).
+
+        Args:
+            case: A key of `CALLS`.
+            count: How many at most.
+        """
+        found = self._answers[case][:count]
+        if case == "frames":  # angular rows first there
+            found = np.concatenate([found[..., 3:, :], found[..., :3, :]], axis=-2)
+        return self.at.back(case, found)
+
+
+def _plan(robot: Robot, root: str, frames: Sequence[str], effort: Effort) -> dict[str, Any]:
+    base = robot.base_joint
+    joints = [
+        {
+            "name": None if block.joint == base else block.name,
+            "q": (block.in_layout[0].start, block.in_layout[0].stop),
+            "v": (block.in_layout[1].start, block.in_layout[1].stop),
+        }
+        for block in layout_blocks(robot, "drake")
+    ]
+    return asdict(effort) | {
+        "root": root, "fixed": robot.base == "fixed", "frames": list(frames), "answers": _ANSWERS, "joints": joints,
+    }  # fmt: skip
+
+
+def _write_urdf(source: Path, target: Path) -> str:
+    """The file with nothing but masses and joints, its base left free; the name of its first link."""
+    tree = ElementTree.parse(source)
+    robot = tree.getroot()
+    free = [joint for joint in robot.iter("joint") if joint.get("type") == "floating"]
+    above = {_link(joint, "parent") for joint in free}
+    for part in list(robot):
+        if part.tag not in _KEPT or part in free or part.get("name") in above:
+            robot.remove(part)
+        for item in list(part):
+            if item.tag not in _KEPT.get(part.tag, ()):
+                part.remove(item)
+    tree.write(target, encoding="utf-8")
+    children = {_link(joint, "child") for joint in robot.iter("joint")}
+    return next(name for link in robot.iter("link") if (name := str(link.get("name"))) not in children)
+
+
+def _link(joint: ElementTree.Element, end: str) -> str | None:
+    found = joint.find(end)
+    return None if found is None else found.get("link")
+
+
+def _run(python: Path, folder: Path) -> None:
+    """The script, on the core that this process is held on."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    script = shutil.copy(drake_script.__file__, folder)  # alone there: our modules must not hide those of others
+    command = [str(python), str(script), str(folder)]
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotSupportedError(f"`{python}` does not run Drake: {error}") from None
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise NotSupportedError(f"`{python}` does not run Drake: {last}")

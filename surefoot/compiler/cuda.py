@@ -1,0 +1,198 @@
+"""Compiled functions on a GPU, through CuPy: arrays of its memory in and out."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot.compiler.cuda_shape import Device
+from surefoot.compiler.cuda_text import kernel_source
+from surefoot.compiler.program import Program
+from surefoot.errors import NotSupportedError, ShapeError
+
+__all__ = ["CudaKernel", "cupy_module"]
+
+_OPTIONS = ("--std=c++17", "--fmad=false")  # what to fuse was decided before
+_DLPACK_CPU = 1
+
+
+class CudaKernel:
+    """A traced function of one state, compiled for the GPU at hand; one thread per state.
+
+        kernel = CudaKernel(trace([q, v, a], [rnea(tree, q, v, a)], interleaved=False), bits=32)
+        tau = kernel(Q, V, A)               # (n, nq), (n, nv), (n, nv) -> (n, nv)
+        tau = kernel(Q_T.T, V_T.T, A_T.T)   # views of (dim, n) arrays: fastest, and so is the result
+
+    Work is put on CuPy's current stream.
+
+    Args:
+        program: What to compute; traced without interleaving.
+        bits: 64 or 32: precision of arguments, results and arithmetic.
+        name: Of the kernel; letters, digits and underscores.
+        packed: Return the distinct entries (n, slots) in place of the dense outputs; `program.layout` says which entry
+            is where.
+
+    Raises:
+        NotSupportedError: CuPy is not installed, or there is no GPU.
+    """
+
+    def __init__(self, program: Program, bits: int = 64, name: str = "kernel", packed: bool = False) -> None:
+        self._cupy = cupy_module()
+        self.input_shapes = program.input_shapes
+        self.source = kernel_source(program, bits, name, packed, _device(self._cupy))
+        self.dtype = np.dtype(f"f{bits // 8}")
+        module = self._cupy.RawModule(code=self.source.text, options=_OPTIONS)
+        self._function = module.get_function(name)
+        self._function.max_dynamic_shared_size_bytes = self.source.shared_bytes
+
+    def __call__(self, *inputs: Any, out: Any = None) -> Any:
+        """The outputs as CuPy arrays: one, or a tuple of several.
+
+        Args:
+            *inputs: Arrays (n, …) of CuPy, of another library with DLPack, or of numpy, which are copied to the GPU;
+                arrays of one state are repeated, and if all are, the results are of one state, too.
+            out: CuPy array (n, …) to write into, or a list of them.
+
+        Raises:
+            ShapeError: An array has the wrong shape, or `out` the wrong type.
+        """
+        arrays = self._arrays(inputs)
+        n, single = self._count(arrays)
+        outputs = self._outputs(out, n, single, any(self._is_column(x, n) for x in arrays))
+        if n:
+            self._launch(arrays, outputs, n)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _launch(self, arrays: Sequence[Any], outputs: Sequence[Any], n: int) -> None:
+        shapes = (*self.input_shapes, *self.source.output_shapes)
+        arguments: list[Any] = []
+        for array, shape in zip((*arrays, *outputs), shapes, strict=True):
+            state = array.strides[0] if array.ndim > len(shape) else 0
+            arguments += [array, np.int64(_spacing(array, shape)), np.int64(state // array.itemsize)]
+        blocks = -(-n // self.source.threads)
+        self._function(
+            (blocks,), (self.source.threads,), (*arguments, np.int64(n)), shared_mem=self.source.shared_bytes
+        )
+
+    # -- arrays ---------------------------------------------------------------------------------------------------
+
+    def _arrays(self, inputs: Sequence[Any]) -> list[Any]:
+        """CuPy arrays of the right type, each with a stride from element to element."""
+        if len(inputs) != len(self.input_shapes):
+            raise ShapeError(
+                f"`{self.source.name}` takes {len(self.input_shapes)} arrays; {len(inputs)} were given",
+                evidence={"shapes": [("n", *shape) for shape in self.input_shapes]},
+            )
+        arrays = []
+        for k, (given, shape) in enumerate(zip(inputs, self.input_shapes, strict=True)):
+            array = self._on_gpu(given).astype(self.dtype, copy=False)
+            if array.shape != shape and array.shape[1:] != shape:
+                raise ShapeError(
+                    f"argument {k} of `{self.source.name}` has shape {array.shape}",
+                    evidence={"expected": f"{shape} for one state, {('n', *shape)} for n of them"},
+                    next_step="one state per row",
+                )
+            arrays.append(array if _spacing(array, shape) else self._cupy.ascontiguousarray(array))
+        return arrays
+
+    def _on_gpu(self, array: Any) -> Any:
+        if isinstance(array, self._cupy.ndarray):
+            return array
+        if not hasattr(array, "__dlpack_device__") or isinstance(array, np.ndarray):
+            return self._cupy.asarray(array)
+        if array.__dlpack_device__()[0] == _DLPACK_CPU:
+            return self._cupy.asarray(np.from_dlpack(array))
+        return self._cupy.from_dlpack(array)
+
+    def _count(self, arrays: Sequence[Any]) -> tuple[int, bool]:
+        """Number of states, and whether there is only one without an axis of its own."""
+        sizes = {len(x) for x, shape in zip(arrays, self.input_shapes, strict=True) if x.ndim > len(shape)}
+        if len(sizes) > 1:
+            raise ShapeError("the batches have different lengths", evidence={"lengths": sorted(sizes)})
+        return next(iter(sizes), 1), not sizes
+
+    def _is_column(self, array: Any, n: int) -> bool:
+        """Whether neighbours in memory are of different states."""
+        return n > 1 and array.ndim > 1 and array.strides[0] == array.itemsize and array.size > n
+
+    def _outputs(self, out: Any, n: int, single: bool, columns: bool) -> list[Any]:
+        shapes = [shape if single else (n, *shape) for shape in self.source.output_shapes]
+        if out is None:
+            return [self._empty(shape, columns and not single) for shape in shapes]
+        outputs = [out] if isinstance(out, self._cupy.ndarray) else list(out)
+        fits = [x.shape for x in outputs] == shapes and all(
+            x.dtype == self.dtype and _spacing(x, shape)
+            for x, shape in zip(outputs, self.source.output_shapes, strict=True)
+        )
+        if not fits:
+            raise ShapeError(
+                f"`out` of `{self.source.name}` cannot take the result",
+                evidence={"expected": [f"{shape} {self.dtype}" for shape in shapes],
+                          "given": [f"{x.shape} {x.dtype}" for x in outputs]},
+                next_step="give CuPy arrays of these shapes and types",
+            )  # fmt: skip
+        return outputs
+
+    def _empty(self, shape: tuple[int, ...], columns: bool) -> Any:
+        if not columns:
+            return self._cupy.empty(shape, self.dtype)
+        return self._cupy.moveaxis(self._cupy.empty((*shape[1:], shape[0]), self.dtype), -1, 0)
+
+
+def cupy_module() -> Any:
+    """CuPy, where there is a GPU for it.
+
+    Raises:
+        NotSupportedError: CuPy is not installed, or there is no GPU.
+    """
+    try:
+        cupy = importlib.import_module("cupy")
+    except ImportError as error:
+        raise NotSupportedError(
+            "kernels for the GPU need CuPy, which cannot be imported",
+            evidence={"reason": error},
+            next_step="install CuPy for the CUDA version of your driver, or use the kernels for the CPU",
+        ) from None
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise _no_gpu(error) from None
+    if not count:
+        raise _no_gpu("no device")
+    return cupy
+
+
+def _no_gpu(reason: object) -> NotSupportedError:
+    return NotSupportedError(
+        "CuPy finds no GPU",
+        evidence={"reason": reason},
+        next_step="look at `nvidia-smi`, or use the kernels for the CPU",
+    )
+
+
+def _device(cupy: Any) -> Device:
+    found = cupy.cuda.Device().attributes
+    return Device(
+        found["MaxSharedMemoryPerMultiprocessor"],
+        found["MaxSharedMemoryPerBlockOptin"],
+        found["MaxRegistersPerMultiprocessor"],
+    )
+
+
+def _spacing(array: Any, shape: tuple[int, ...]) -> int:
+    """From element to element of one state, in elements; 0 if they are not evenly spaced.
+
+    Args:
+        array: (n, …), or (…) for all states the same.
+        shape: Of one state.
+    """
+    strides = array.strides[array.ndim - len(shape) :]
+    spread = [k for k, size in enumerate(shape) if size > 1]
+    element = strides[spread[-1]] if spread else array.itemsize
+    if any(strides[k] != element * math.prod(shape[k + 1 :]) for k in spread):
+        return 0
+    return int(element // array.itemsize)
