@@ -27,7 +27,7 @@ LEVELS = [
     {"gait", "planning", "ocp", "control", "sim"},
     {"feasibility"},
     {"report"},
-    {"scenario"},
+    {"scenario", "benchmarks"},
     {"studio", "cli"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

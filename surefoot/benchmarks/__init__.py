@@ -1,5 +1,7 @@
 """Measurements that anyone can repeat: our kernels against other libraries, and how methods grow with the robot."""
 
 from surefoot.benchmarks.dynamics import DynamicsBench, run_dynamics
+from surefoot.benchmarks.scaling import ScalingBench, run_scaling
+from surefoot.benchmarks.scaling_plot import require_plot_name, write_plot
 
-__all__ = ["DynamicsBench", "run_dynamics"]
+__all__ = ["DynamicsBench", "ScalingBench", "require_plot_name", "run_dynamics", "run_scaling", "write_plot"]

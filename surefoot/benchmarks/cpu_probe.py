@@ -17,7 +17,7 @@ from surefoot.compiler.native import compile_text, load_object, vector_width
 
 __all__ = ["clock_rate", "peak_rate"]
 
-_PAIRS, _SUMS, _ROUNDS = 64, 12, 8
+_PAIRS, _SUMS, _ROUNDS = 64, 16, 8
 _LOOPS = 2000
 _RUNS = 40
 

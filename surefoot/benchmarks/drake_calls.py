@@ -53,9 +53,7 @@ class DrakePeer:
 
     name = "drake"
 
-    def __init__(
-        self, python: Path, robot: Robot, frames: Sequence[str], states: States, effort: Effort
-    ) -> None:
+    def __init__(self, python: Path, robot: Robot, frames: Sequence[str], states: States, effort: Effort) -> None:
         if not robot.source.endswith(".urdf"):
             raise NotSupportedError("Drake reads this robot from no URDF file")
         self.at = PeerCoordinates(robot, "drake", states)
@@ -127,9 +125,7 @@ def _run(python: Path, folder: Path) -> None:
     script = shutil.copy(drake_script.__file__, folder)  # alone there: our modules must not hide those of others
     command = [str(python), str(script), str(folder)]
     try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False
-        )
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NotSupportedError(f"`{python}` does not run Drake: {error}") from None
     if done.returncode:

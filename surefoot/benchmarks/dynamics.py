@@ -103,7 +103,7 @@ class _RobotBench:
             self.bench.progress((self.number + k / len(self.bench.cases)) / len(self.bench.robots), self.title(case))
             try:
                 cases[case.name] = self.case(case)
-            except ModelError as error:  # M has no inverse, for one
+            except (ModelError, NotSupportedError) as error:  # M has no inverse, for one
                 self.skip(self.title(case), error.message)
         return {"nq": self.robot.nq, "nv": self.robot.nv, "frames": list(self.frames), "cases": cases}
 
@@ -219,9 +219,7 @@ class _RobotBench:
 
 
 _CALLS = {"mujoco": mujoco_calls.CALLS, "drake": drake_calls.CALLS}
-_PARALLEL = {
-    name: getattr(pin, f"{name}InParallel") for name in ("rnea", "aba") if hasattr(pin, f"{name}InParallel")
-}
+_PARALLEL = {name: getattr(pin, f"{name}InParallel") for name in ("rnea", "aba") if hasattr(pin, f"{name}InParallel")}
 
 
 def _row(times: Times, baseline: float, bytes_per_state: float = 0.0) -> Json:

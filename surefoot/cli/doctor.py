@@ -21,6 +21,7 @@ _PACKAGES = (
     ("pin", "pinocchio", "models, the dynamics oracle", True),
     ("mujoco", "mujoco", "physics", True),
     ("casadi", "casadi", "symbols and optimisation", True),
+    ("llvmlite", "llvmlite.binding", "machine code", True),
     ("numpy", "numpy", "arrays", True),
     ("scipy", "scipy", "hulls, linear programmes", True),
     ("pyarrow", "pyarrow", "parquet files", True),

@@ -14,6 +14,8 @@ from surefoot.errors import SurefootError, one_of
 
 __all__ = [
     "app",
+    "bench_dynamics",
+    "bench_scaling",
     "cache_bound",
     "cache_clear",
     "cache_show",
@@ -34,6 +36,8 @@ app = typer.Typer(
 )
 cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
+bench = typer.Typer(no_args_is_help=True, help="Measure: our kernels against other libraries, and how methods grow.")
+app.add_typer(bench, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 RobotName = Annotated[
@@ -169,6 +173,34 @@ def cache_bound(
     from surefoot.cli.cache import bound_cache
 
     return bound_cache(size, json or context.obj)
+
+
+@bench.command(name="dynamics")
+def bench_dynamics(
+    robots: Annotated[str, typer.Option(metavar="NAMES", help="Robots, separated by commas.")] = "g1,talos",
+    states: Annotated[int, typer.Option(help="States of a batch.", min=1)] = 1024,
+    seed: Annotated[int, typer.Option(help="Seed of the states.", min=0)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for a short time.")] = False,
+    drake_python: Annotated[Path | None, typer.Option(help="A Python that has Drake, to be measured too.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
+) -> int:
+    """Dynamics side by side with Pinocchio, MuJoCo and Drake, answers checked first; status 1 if one is wrong."""
+    from surefoot.cli.bench import bench_dynamics
+
+    return bench_dynamics(robots, states, seed, quick, drake_python, json)
+
+
+@bench.command(name="scaling")
+def bench_scaling(
+    largest: Annotated[int, typer.Option("--max", help="Most bodies.", min=4, max=512)] = 256,
+    seed: Annotated[int, typer.Option(help="Seed of the states.", min=0)] = 0,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a plot: .svg or .html.")] = None,
+) -> int:
+    """Forward dynamics of growing trees by O(n), CRBA and Newton-Euler; after Buschmann 2014, Table 3.1."""
+    from surefoot.cli.bench import bench_scaling
+
+    return bench_scaling(largest, seed, json, plot)
 
 
 def main(arguments: list[str] | None = None) -> None:

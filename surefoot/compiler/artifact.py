@@ -37,6 +37,7 @@ class Recipe:
         trace: Makes the program.
         identity: All that the program depends on beside the source text, for the cache; None if only the program
             itself can tell (functions of users).
+        reference: The same function on numbers: arrays of one state to a tuple of outputs.
         emit: Writes the assembly of the program.
         needs_units: Parts (offset, length) of the first input that must have unit length.
     """
@@ -48,6 +49,7 @@ class Recipe:
     input_shapes: Shapes
     trace: Callable[[], Any]
     identity: tuple[Any, ...] | None = None
+    reference: Callable[..., tuple[Any, ...]] | None = None
     emit: Callable[[Any, Build, str], KernelText] = kernel_text
     needs_units: tuple[tuple[int, int], ...] = ()
     _program: list[Any] = field(default_factory=list)

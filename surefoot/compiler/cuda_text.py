@@ -335,7 +335,8 @@ class _Writer:
 
     def literal(self, number: float) -> str:
         """The exact number."""
-        exact = float(np.float32(number)) if self.bits == 32 else number
+        with np.errstate(over="ignore"):
+            exact = float(np.float32(number)) if self.bits == 32 else number
         if math.isfinite(exact):
             return exact.hex() + self.suffix
         return "(real(0) / real(0))" if math.isnan(exact) else f"({'-' if exact < 0 else ''}real(1) / real(0))"

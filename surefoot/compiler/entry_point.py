@@ -2,8 +2,8 @@
 
 `entry` is a built-in function (METH_FASTCALL | METH_KEYWORDS): it looks at the arrays, runs the kernel on one state or
 on a batch (other Python threads run meanwhile), and makes the results. Whatever is not the plain case (another type,
-keywords other than `out`, a wrong shape, a quaternion that is not of unit length, a build that is not there yet) is handed to the
-fallback, which is ordinary Python. `bound` runs a kernel on arrays that were checked before.
+keywords other than `out`, a wrong shape, a quaternion that is not of unit length, a build that is not there yet) is
+handed to the fallback, which is ordinary Python. `bound` runs a kernel on arrays that were checked before.
 
 Both find their `Spec` through `self`, a tuple whose first item is the address of the spec as bytes; the tuple keeps
 alive all that it points to. Tuples, bytes and numpy arrays are laid out as in the headers of CPython and numpy.

@@ -106,6 +106,14 @@ class Kernel:
             self._front.link("batch", runner.spec)
         return runner
 
+    def prepare(self, build: str) -> None:
+        """Build now what would be built at the first call.
+
+        Args:
+            build: "single" or "batch".
+        """
+        getattr(self, build)
+
     @property
     def artifact(self) -> Artifact:
         """Shapes, layout and machine code of the batch build."""
@@ -118,21 +126,23 @@ class Kernel:
     ) -> Any:
         """One state or a batch, with everything looked at."""
         if not named and not check_finite and (count := self._plain_batch(args)):
-            return self._run(self.batch, args, out, count, threads)
+            return self._run(args, out, count, threads)
         given = self._by_name(args, named)
         for name in [name for name in self.variants if given.get(name) is not None]:
             return self.variants[name](**given, out=out, threads=threads, check_finite=check_finite)
         arrays, n = self._arrays({name: given.get(name) for name in self.recipe.inputs}, check_finite)
-        return self._run(self.single if n is None else self.batch, arrays, out, n, threads)
+        return self._run(arrays, out, n, threads)
 
-    def _run(
-        self, runner: BatchRunner, arrays: Sequence[Array], out: Any, n: int | None, threads: int | str | None
-    ) -> Any:
+    def _run(self, arrays: Sequence[Array], out: Any, n: int | None, threads: int | str | None) -> Any:
+        runner = self.single if n is None else self.batch
         outputs = self._outputs(out, n, runner.artifact.output_shapes)
         count = thread_count(self.threads if threads is None else threads)
         bad = runner.rows(arrays, outputs, 1 if n is None else n, count)
         if bad >= 0:
             self._refuse_units(arrays[0] if n is not None else arrays[0][None])
+        return self._result(outputs)
+
+    def _result(self, outputs: Sequence[Array]) -> Any:
         return outputs[0] if self.bare and len(outputs) == 1 else self.result(*outputs)
 
     def _plain_batch(self, args: Sequence[Any]) -> int:
@@ -285,7 +295,7 @@ class Kernel:
             names = ", ".join(self.recipe.inputs)
             raise ShapeError(f"`{self.recipe.name}` takes tiles of {names}; {len(tiles)} arrays were given")
         for array, shape in zip((*tiles, result), expected, strict=True):
-            if not self._writes_to(array, shape) or array.ctypes.data % 64:
+            if not self._writes_to(array, shape) or (array.size and array.ctypes.data % 64):
                 raise ShapeError(
                     f"a tile array of `{self.recipe.name}` has shape {np.shape(array)}",
                     evidence={"expected": f"{shape} {self.dtype}, starting at a cache line"},

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot import ops
 from surefoot.compiler.artifact import Recipe
 from surefoot.compiler.bundle import bundle_parts
+from surefoot.compiler.gpu_kernel import GpuKernel
 from surefoot.compiler.kernel import Kernel
 from surefoot.compiler.large_trees import LOOPED, is_large
 from surefoot.compiler.llvm_text import kernel_text
@@ -19,15 +20,17 @@ from surefoot.compiler.looped import loop_program
 from surefoot.compiler.looped_text import loop_text
 from surefoot.compiler.program import Program, trace
 from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity, input_shape
+from surefoot.compiler.reference import ReferenceKernel
 from surefoot.dynamics import require_invertible
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.kinematics import Frame, Reference, frame_of
 from surefoot.motion.manifold import joint_kinds, require_unit_length
 from surefoot.robot import Robot
 
-__all__ = ["STANDARD", "KernelSet", "compile_robot"]
+__all__ = ["BACKENDS", "STANDARD", "KernelSet", "compile_robot"]
 
 Array = NDArray[Any]
+BACKENDS = ("llvm", "cuda", "numpy")
 STANDARD = ("placements", "rnea", "aba", "crba", "nonlinear", "com_motion", "centroidal", "rnea_derivatives")
 _UNIT_PARTS = {"continuous": (0, 2), "spherical": (0, 4), "planar": (2, 2), "free": (3, 4)}
 
@@ -35,6 +38,7 @@ _UNIT_PARTS = {"continuous": (0, 2), "spherical": (0, 4), "planar": (2, 2), "fre
 def compile_robot(
     robot: Robot,
     *,
+    backend: str = "llvm",
     dtype: str = "float64",
     threads: int | str = 1,
     functions: Mapping[str, Any] | None = None,
@@ -46,6 +50,8 @@ def compile_robot(
 
     Args:
         robot: The robot.
+        backend: "llvm": machine code of this CPU; "cuda": of the GPU, for arrays of CuPy; "numpy": the algorithms as
+            they are written, slow, to debug with.
         dtype: "float64" or "float32".
         threads: Default number of threads for batches, or "all".
         functions: Functions of your own by name, written over `surefoot.ops` for one state. Their parameters are told
@@ -54,7 +60,9 @@ def compile_robot(
     """
     if dtype not in ("float64", "float32"):
         raise NotSupportedError(f"dtype `{dtype}` is not known", next_step='use "float64" or "float32"')
-    return KernelSet(robot, 64 if dtype == "float64" else 32, threads, functions or {})
+    if backend not in BACKENDS:
+        raise one_of("backend", backend, BACKENDS)
+    return KernelSet(robot, 64 if dtype == "float64" else 32, threads, functions or {}, backend)
 
 
 class KernelSet:
@@ -69,6 +77,7 @@ class KernelSet:
         bits: 64 or 32.
         threads: Default number of threads for batches, or "all".
         functions: Functions of the user by name.
+        backend: "llvm", "cuda" or "numpy".
     """
 
     rnea: Kernel
@@ -87,8 +96,10 @@ class KernelSet:
     energy: Kernel
     regressor: Kernel
 
-    def __init__(self, robot: Robot, bits: int, threads: int | str, functions: Mapping[str, Any]) -> None:
-        self.robot, self.bits, self.threads = robot, bits, threads
+    def __init__(
+        self, robot: Robot, bits: int, threads: int | str, functions: Mapping[str, Any], backend: str = "llvm"
+    ) -> None:
+        self.robot, self.bits, self.threads, self.backend = robot, bits, threads, backend
         self._functions = dict(functions)
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         for name in functions:
@@ -229,7 +240,7 @@ class KernelSet:
             if name not in self.names:
                 raise one_of("kernel", name, self.names)
             for build in builds:
-                getattr(getattr(self, name), build)
+                getattr(self, name).prepare(build)
         return self
 
     # -- making kernels -------------------------------------------------------------------------------------------
@@ -280,30 +291,39 @@ class KernelSet:
         tree = self.robot.tree
         sizes = tuple(tuple((shapes or {}).get(name, ())) or input_shape(tree, name) for name in quantity.inputs)
         name = ":".join(str(x) for x in key)
-        large = is_large(tree, name)
+        large = self.backend == "llvm" and is_large(tree, name)
         recipe = Recipe(
             name=name,
             owner=self.robot.name,
             inputs=quantity.inputs,
             outputs=quantity.outputs,
             input_shapes=sizes,
-            trace=lambda: loop_program(tree, LOOPED[name], sizes) if large else _traced(quantity, tree, sizes),
+            trace=lambda: loop_program(tree, LOOPED[name], sizes) if large else self._traced(quantity, sizes),
+            reference=lambda *state: _as_tuple(quantity.function(tree, *state)),
             emit=loop_text if large else kernel_text,
             identity=None if identity is None else (*_tree_identity(self.robot), *identity),
             needs_units=_unit_parts(self.robot) if quantity.inputs[:1] == ("q",) else (),
         )
-        kernel = Kernel(recipe, self.bits, self.threads, quantity.result, variants, self._explain_units)
-        self._kernels[key] = kernel
-        return kernel
+        self._kernels[key] = self._made(recipe, quantity, variants)
+        return self._kernels[key]
+
+    def _made(self, recipe: Recipe, quantity: Quantity, variants: Mapping[str, Any] | None) -> Any:
+        if self.backend == "cuda":
+            return GpuKernel(recipe, self.bits, quantity.result, variants)
+        kind = Kernel if self.backend == "llvm" else ReferenceKernel
+        return kind(recipe, self.bits, self.threads, quantity.result, variants, self._explain_units)
+
+    def _traced(self, quantity: Quantity, shapes: Sequence[tuple[int, ...]]) -> Program:
+        inputs = [ops.symbols(name, shape) for name, shape in zip(quantity.inputs, shapes, strict=True)]
+        found = _as_tuple(quantity.function(self.robot.tree, *inputs))
+        return trace(inputs, list(found), interleaved=self.backend == "llvm")
 
     def _explain_units(self, q: Array) -> None:
         require_unit_length(q, self.robot.tree.joint_names, joint_kinds(self.robot))
 
 
-def _traced(quantity: Quantity, tree: Any, shapes: Sequence[tuple[int, ...]]) -> Program:
-    inputs = [ops.symbols(name, shape) for name, shape in zip(quantity.inputs, shapes, strict=True)]
-    found = quantity.function(tree, *inputs)
-    return trace(inputs, list(found) if isinstance(found, tuple | list) else [found])
+def _as_tuple(found: Any) -> tuple[Any, ...]:
+    return tuple(found) if isinstance(found, tuple | list) else (found,)
 
 
 def _tree_identity(robot: Robot) -> tuple[Any, ...]:

@@ -16,8 +16,6 @@ __all__ = ["LOOPED", "LOOP_FROM", "is_large"]
 
 LOOP_FROM = 96  # bodies; below, straight-line code is faster and compiles within a second or two
 
-_TAU = {"recursion": RNEA, "constants": grouped_bodies, "joint": "tau"}
-
 
 def _homogeneous(tree: Tree) -> tuple[tuple[int, ...], tuple[int, ...], tuple[float, ...]]:
     """Entries of (n, 4, 4) from nine numbers of R and three of p of every body; the last rows are 0, 0, 0, 1."""
@@ -26,24 +24,27 @@ def _homogeneous(tree: Tree) -> tuple[tuple[int, ...], tuple[int, ...], tuple[fl
     return (tree.n, 4, 4), tuple(int(x) for x in layout), (0.0, 1.0)
 
 
+def _forces(*inputs: str, zero: tuple[str, ...] = ()) -> LoopSpec:
+    """Joint forces by RNEA; some of v and a may be zero."""
+    fixed = dict.fromkeys(zero, "zero")
+    if "a" in inputs:
+        fixed["armature"] = "armature"
+    return LoopSpec(RNEA, grouped_bodies, inputs, fixed, joint="tau", adds_armature="a" in inputs)
+
+
+def _accelerations(*inputs: str) -> LoopSpec:
+    return LoopSpec(ABA, grouped_bodies, inputs, {"armature": "armature"}, joint="a")
+
+
 LOOPED = {
-    "rnea": LoopSpec(**_TAU, inputs=("q", "v", "a"), fixed={"armature": "armature"}, adds_armature=True),
-    "rnea:external": LoopSpec(
-        **_TAU, inputs=("q", "v", "a", "external"), fixed={"armature": "armature"}, adds_armature=True
-    ),
-    "nonlinear": LoopSpec(**_TAU, inputs=("q", "v"), fixed={"a": "zero"}),
-    "gravity": LoopSpec(**_TAU, inputs=("q",), fixed={"v": "zero", "a": "zero"}),
-    "aba": LoopSpec(
-        recursion=ABA, constants=grouped_bodies, inputs=("q", "v", "tau"), fixed={"armature": "armature"}, joint="a"
-    ),
-    "aba:external": LoopSpec(
-        recursion=ABA, constants=grouped_bodies, inputs=("q", "v", "tau", "external"),
-        fixed={"armature": "armature"}, joint="a",
-    ),
-    "placements": LoopSpec(
-        recursion=PLACEMENTS, constants=bodies, inputs=("q",), fields=("R", "p"), output=_homogeneous
-    ),
-}  # fmt: skip
+    "rnea": _forces("q", "v", "a"),
+    "rnea:external": _forces("q", "v", "a", "external"),
+    "nonlinear": _forces("q", "v", zero=("a",)),
+    "gravity": _forces("q", zero=("v", "a")),
+    "aba": _accelerations("q", "v", "tau"),
+    "aba:external": _accelerations("q", "v", "tau", "external"),
+    "placements": LoopSpec(PLACEMENTS, bodies, ("q",), fields=("R", "p"), output=_homogeneous),
+}
 
 
 def is_large(tree: Tree, name: str) -> bool:

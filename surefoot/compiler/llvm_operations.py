@@ -30,20 +30,24 @@ class Operations:
         self.fresh = 0
 
     def pointer(self, base: str, element: int) -> str:
+        """The address of a value: an element of a tile."""
         self.fresh += 1
         self.lines.append(f"%p{self.fresh} = getelementptr i8, ptr {base}, i64 {element * self.build.stride}")
         return f"%p{self.fresh}"
 
     def load(self, name: str, base: str, element: int) -> None:
+        """Read a value from a tile."""
         where = self.pointer(base, element)
         self.lines.append(f"{name} = load {self.build.vector}, ptr {where}, align {self.alignment}")
 
     def store(self, value: str, base: str, element: int) -> None:
+        """Write a value to a tile."""
         where = self.pointer(base, element)
         self.lines.append(f"store {self.build.vector} {value}, ptr {where}, align {self.alignment}")
 
     @property
     def alignment(self) -> int:
+        """Of values in tiles, in bytes."""
         return min(ALIGNMENT, self.build.stride)
 
     def take(self, count: int = 1) -> int:
@@ -68,6 +72,7 @@ class Operations:
         return self.load_scalar("%numbers", self.numbers.setdefault(value, len(self.numbers)))
 
     def compute(self, name: str, op: str, values: list[str]) -> None:
+        """One operation."""
         t = self.build.vector
         if op in _BINARY:
             self.lines.append(f"{name} = {_BINARY[op]} {t} {values[0]}, {values[1]}")
@@ -87,11 +92,13 @@ class Operations:
             self.libm(name, op, values)
 
     def call(self, name: str, function: str, values: Sequence[str]) -> None:
+        """Call a function on values."""
         t = self.build.vector
         self.used.add(f"declare {t} @{function}({', '.join([t] * len(values))})")
         self.lines.append(f"{name} = call {t} @{function}({', '.join(f'{t} {x}' for x in values)})")
 
     def fused(self, name: str, op: str, values: list[str]) -> None:
+        """A fused multiply-add, with signs."""
         a, b, c = values
         if op != "fma":
             self.fresh += 1
@@ -100,6 +107,7 @@ class Operations:
         self.call(name, f"llvm.fma.{self.build.suffix}", [a, b, c])
 
     def compare(self, name: str, op: str, values: list[str]) -> None:
+        """1 where a comparison holds, else 0."""
         self.fresh += 1
         t, bit = self.build.vector, f"%c{self.fresh}"
         self.lines.append(f"{bit} = fcmp o{op} {t} {values[0]}, {values[1]}")
@@ -108,9 +116,11 @@ class Operations:
 
     @property
     def bits_type(self) -> str:
+        """LLVM's name of one bit per lane."""
         return "i1" if self.build.width == 1 else f"<{self.build.width} x i1>"
 
     def choose(self, name: str, values: list[str]) -> None:
+        """One of two values, by a third."""
         self.fresh += 1
         t, bit = self.build.vector, f"%c{self.fresh}"
         self.lines.append(f"{bit} = fcmp une {t} {values[0]}, {self.build.number(0.0)}")

@@ -85,6 +85,7 @@ class KernelWriter(Operations):
         for slot, i in enumerate(program.slots):
             self.slot_of.setdefault(i, []).append(slot)
         self.scratch: dict[int, int] = {}
+        self.names: dict[int, str] = {}
 
     def functions(self) -> str:
         """The functions of the kernel, and its table of numbers."""
@@ -107,6 +108,7 @@ class KernelWriter(Operations):
         return angles
 
     def residence(self) -> list[list[Event]]:
+        """What happens in each chunk."""
         instructions = self.program.instructions
         inputs = {i for i, (op, _) in enumerate(instructions) if op == "input"}
         early = set(self.scratch)
@@ -162,6 +164,7 @@ class KernelWriter(Operations):
         return {name: str(size * self.build.stride) for name, size in sizes.items()} | {"out": "%stride"}
 
     def parameters(self) -> str:
+        """Of the function of a chunk."""
         inputs = [f"ptr noalias readonly %in{k}.first" for k in range(len(self.program.input_shapes))]
         return ", ".join(
             [
@@ -201,6 +204,7 @@ class KernelWriter(Operations):
         return self.number(args[0]) if op == "const" else self.names[i]
 
     def instruction(self, i: int) -> None:
+        """Compute a value, and store it if it is a result."""
         op, args = self.program.instructions[i]
         values = [self.operand(x) for x in args]
         self.names[i] = f"%v{i}"
@@ -208,6 +212,7 @@ class KernelWriter(Operations):
         self.store_output(i)
 
     def store_output(self, i: int) -> None:
+        """Store a value where it is a result."""
         for slot in self.slot_of.get(i, ()):
             self.store(self.names[i], "%out", slot)
 

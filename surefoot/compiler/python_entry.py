@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import platform
 import struct
 import sys
@@ -53,11 +54,10 @@ def _functions() -> dict[str, int]:
 @functools.cache
 def _array_functions() -> Any:
     """Numpy's table of C functions."""
-    from numpy._core import _multiarray_umath
-
+    umath = importlib.import_module("numpy._core._multiarray_umath")
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    address = get(_multiarray_umath._ARRAY_API, None)
+    address = get(umath._ARRAY_API, None)
     return ctypes.cast(address, ctypes.POINTER(ctypes.c_void_p))
 
 

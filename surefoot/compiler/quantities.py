@@ -55,7 +55,7 @@ __all__ = [
 
 
 class RneaDerivatives(NamedTuple):
-    """Of the joint forces, each (nv, nv) or (n, nv, nv); with respect to q in the tangent space (body twist of the base).
+    """Of the joint forces, each (nv, nv) or (n, nv, nv); q in the tangent space (for a free base: its body twist).
 
     Args:
         dtau_dq: ∂τ/∂q.

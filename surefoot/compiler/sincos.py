@@ -58,7 +58,8 @@ class _Text:
     """Writes the function, one value per line."""
 
     def __init__(self, build: Build) -> None:
-        self.build, self.lines, self.fresh = build, [], 0
+        self.build, self.fresh = build, 0
+        self.lines: list[str] = []
         self.wide = type(build)(build.width, 64)
         vector = build.width > 1
         self.integers = f"<{build.width} x i64>" if vector else "i64"

@@ -68,7 +68,9 @@ class Emulated:
         self.source = source
         inputs, outputs = source.text.count("const real* in"), len(source.output_shapes)
         inputs -= source.text.count("const real* in,")  # of a helper
-        pointers = [f"({'const ' * (k < inputs)}real*)p[{k}], s[{2 * k}], s[{2 * k + 1}]" for k in range(inputs + outputs)]
+        pointers = [
+            f"({'const ' * (k < inputs)}real*)p[{k}], s[{2 * k}], s[{2 * k + 1}]" for k in range(inputs + outputs)
+        ]
         shape = {"shared": source.shared_bytes, "threads": source.threads, "name": source.name}
         path = folder / f"{source.name}.cpp"
         path.write_text(BEFORE + source.text + AFTER.format(arguments=", ".join(pointers), **shape))

@@ -97,7 +97,7 @@ def test_every_value_is_where_it_is_looked_for(seed, values, slots, packed):
 
 def test_nothing_is_far_where_there_is_room():
     program = example(0)
-    spacious, narrow = place(program, 500, 500), place(program, 6, 16)
+    spacious, narrow = place(program, 500, 500), place(program, 6, 12)
     assert not spacious.far
     assert not any(step.action in ("keep", "leave", "fetch") for step in spacious.steps)
     assert narrow.far
