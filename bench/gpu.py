@@ -77,7 +77,7 @@ def case(robot: Robot, algorithm: str, bits: int, program: Program, folder: Path
     source = kernel_source(program, bits, name, packed=algorithm == "crba")
     (folder / f"{name}.cu").write_text(source.text)
     return {
-        "name": name, "robot": robot.name, "algorithm": algorithm, "bits": bits, "inputs": INPUTS[algorithm],
+        "name": name, "kernel": source.name, "robot": robot.name, "algorithm": algorithm, "bits": bits, "inputs": INPUTS[algorithm],
         "threads": source.threads, "shared_bytes": source.shared_bytes, "results": source.output_shapes[0][0],
         "operations": program.operations, "values": sum(s[0] for s in program.input_shapes) + len(program.slots),
     }  # fmt: skip

@@ -61,7 +61,7 @@ def copy_rate() -> float:
 def compiled(case: dict):
     """The kernel, by NVRTC."""
     code = (HERE / f"{case['name']}.cu").read_text()
-    function = cp.RawModule(code=code, options=("--std=c++17", "--fmad=false")).get_function(case["name"])
+    function = cp.RawModule(code=code, options=("--std=c++17", "--fmad=false")).get_function(case["kernel"])
     function.max_dynamic_shared_size_bytes = case["shared_bytes"]
     return function
 

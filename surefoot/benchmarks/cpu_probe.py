@@ -51,7 +51,7 @@ def _functions() -> dict[str, Callable[[int], int]]:
 
 
 def _clock_text() -> str:
-    """x ← (x + n) xor n, over and over."""
+    """Replace x by (x + n) xor n, over and over."""
     lines = []
     for k in range(_PAIRS):
         lines += [f"%a{k} = add i64 %x{k}, %n", f"%x{k + 1} = xor i64 %a{k}, %n"]

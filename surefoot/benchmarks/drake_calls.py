@@ -24,10 +24,10 @@ from surefoot.errors import NotSupportedError
 from surefoot.motion.exchange_blocks import layout_blocks
 from surefoot.robot import Robot
 
-__all__ = ["CALLS", "DrakePeer"]
+__all__ = ["DrakePeer"]
 
 Array = NDArray[Any]
-CALLS = {
+_CALLS = {
     "rnea": "SetPositions, SetVelocities, CalcForceElementsContribution (gravity), CalcInverseDynamics",
     "crba": "SetPositions, CalcMassMatrix",
     "frames": "SetPositions; of each frame: CalcJacobianSpatialVelocity",
@@ -52,10 +52,13 @@ class DrakePeer:
     """
 
     name = "drake"
+    calls = _CALLS
+    all_cores = False
 
     def __init__(self, python: Path, robot: Robot, frames: Sequence[str], states: States, effort: Effort) -> None:
         if not robot.source.endswith(".urdf"):
             raise NotSupportedError("Drake reads this robot from no URDF file")
+        self.frames = list(frames)
         self.at = PeerCoordinates(robot, "drake", states)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -67,19 +70,18 @@ class DrakePeer:
             found = json.loads((folder / "results.json").read_text(encoding="utf-8"))
             self._answers = dict(np.load(folder / "answers.npz"))
         self.version = str(found["version"])
-        self.times: dict[str, Times] = {case: summarise(x, len(states)) for case, x in found["groups"].items()}
+        self._times = {case: summarise(groups, len(states)) for case, groups in found["groups"].items()}
 
     def answers(self, case: str, count: int) -> Array:
-        """Results of the first states in Pinocchio's coordinates: forces, M, or Jacobians (k, m, 6, nv).
-
-        Args:
-            case: A key of `CALLS`.
-            count: How many at most.
-        """
+        """As `Peer.answers`."""
         found = self._answers[case][:count]
         if case == "frames":  # angular rows first there
             found = np.concatenate([found[..., 3:, :], found[..., :3, :]], axis=-2)
         return self.at.back(case, found)
+
+    def times(self, case: str, effort: Effort) -> Times:
+        """As `Peer.times`; they were measured before, with the effort that was given then."""
+        return self._times[case]
 
 
 def _plan(robot: Robot, root: str, frames: Sequence[str], effort: Effort) -> dict[str, Any]:

@@ -7,8 +7,11 @@ results.json and answers.npz are written there. Drake keeps a state in its conte
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
+from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -34,24 +37,13 @@ def main(folder: Path) -> None:
         answers[name] = _in_robot_order(name, found, order_v)
         results[name] = _durations(call, rows, plan)
     np.savez(folder / "answers.npz", **answers)
-    (folder / "results.json").write_text(json.dumps({"version": _version(), "groups": results}), encoding="utf-8")
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("drake")
+    (folder / "results.json").write_text(json.dumps({"version": version("drake"), "groups": results}), encoding="utf-8")
 
 
 def _plant(urdf: Path, plan: dict[str, Any]) -> Any:
-    import logging
-
-    from pydrake.multibody.parsing import Parser
-    from pydrake.multibody.plant import MultibodyPlant
-
     logging.getLogger("drake").setLevel(logging.ERROR)
-    plant = MultibodyPlant(0.0)
-    Parser(plant).AddModels(str(urdf))
+    plant = import_module("pydrake.multibody.plant").MultibodyPlant(0.0)
+    import_module("pydrake.multibody.parsing").Parser(plant).AddModels(str(urdf))
     if plan["fixed"]:
         plant.WeldFrames(plant.world_frame(), plant.GetBodyByName(plan["root"]).body_frame())
     plant.Finalize()
@@ -81,10 +73,10 @@ def _in_robot_order(name: str, found: Any, order: list[int]) -> Any:
 
 
 def _calls(plant: Any, frames: list[str]) -> dict[str, Any]:
-    from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces
-
-    context, forces, world = plant.CreateDefaultContext(), MultibodyForces(plant), plant.world_frame()
-    ends, origin, wrt = [plant.GetBodyByName(x).body_frame() for x in frames], np.zeros(3), JacobianWrtVariable.kV
+    tree = import_module("pydrake.multibody.tree")
+    context, forces, world = plant.CreateDefaultContext(), tree.MultibodyForces(plant), plant.world_frame()
+    ends, origin = [plant.GetBodyByName(x).body_frame() for x in frames], np.zeros(3)
+    wrt = tree.JacobianWrtVariable.kV
 
     def inverse(q: Any, v: Any, a: Any) -> Any:
         plant.SetPositions(context, q)

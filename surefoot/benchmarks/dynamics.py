@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
-from surefoot.benchmarks import drake_calls, mujoco_calls
 from surefoot.benchmarks.cases import CASES, Case
 from surefoot.benchmarks.check import expected_answers, normwise_errors, require_right, tolerances
 from surefoot.benchmarks.drake_calls import DrakePeer
 from surefoot.benchmarks.limits import limit_of, memory_operations
 from surefoot.benchmarks.machine import header
 from surefoot.benchmarks.mujoco_calls import MujocoPeer
+from surefoot.benchmarks.peer import Peer
+from surefoot.benchmarks.pinocchio_batch import PinocchioBatch
 from surefoot.benchmarks.states import States, end_frames, random_states
 from surefoot.benchmarks.timing import Effort, Times, measure, pinned
-from surefoot.benchmarks.ways import WAYS, Prepared
-from surefoot.compiler import KernelSet, compile_robot
+from surefoot.benchmarks.ways import WAYS, Prepared, Way
+from surefoot.compiler import compile_robot
 from surefoot.errors import ModelError, NotSupportedError, ShapeError
 from surefoot.robot import Robot
 from surefoot.robot.load import load
@@ -75,8 +75,8 @@ def run_dynamics(bench: DynamicsBench) -> Json:
     if bench.states < 1:
         raise ShapeError(f"{bench.states} states cannot be timed", next_step="give one or more")
     robots = [load(name) for name in bench.robots]
-    result: Json = header("dynamics", bench.seed) | {"states": bench.states, "quick": bench.quick, "skipped": []}
-    result["robots"] = {}
+    result: Json = header("dynamics", bench.seed) | {"states": bench.states, "quick": bench.quick}
+    result |= {"robots": {}, "skipped": [] if bench.drake_python else ["drake: no interpreter that has it was named"]}
     for number, (name, robot) in enumerate(zip(bench.robots, robots, strict=True)):
         result["robots"][name] = _RobotBench(bench, robot, result, number).run()
     bench.progress(1.0, "")
@@ -91,7 +91,7 @@ class _RobotBench:
     robot: Robot
     result: Json
     number: int
-    peers: list[Any] = field(default_factory=list)
+    peers: list[Peer] = field(default_factory=list)
 
     def run(self) -> Json:
         self.frames = end_frames(self.robot)
@@ -113,23 +113,28 @@ class _RobotBench:
     def skip(self, what: str, why: str) -> None:
         self.result["skipped"].append(f"{what}: {why}")
 
-    def find_peers(self) -> Iterator[Any]:
-        """The other engines that take the robot."""
-        python = self.bench.drake_python
-        if python is None:
-            self.skip(f"{self.robot.name} drake", "no interpreter was named (--drake-python)")
-        try:
-            yield MujocoPeer(self.robot, self.frames, self.states)
-        except NotSupportedError as error:
-            self.skip(f"{self.robot.name} mujoco", error.message)
-        if python is not None:
+    def find_peers(self) -> Iterator[Peer]:
+        """The other libraries that take the robot; a line for each that does not."""
+        for name, make in (("mujoco", self.mujoco), ("drake", self.drake), ("pinocchio_all", self.pinocchio)):
             try:
-                with pinned():
-                    drake = DrakePeer(python, self.robot, self.frames, self.states, self.bench.effort)
-                self.result["versions"]["drake"] = drake.version
-                yield drake
+                if (peer := make()) is not None:
+                    yield peer
             except NotSupportedError as error:
-                self.skip(f"{self.robot.name} drake", error.message)
+                self.skip(f"{self.robot.name} {name}", error.message)
+
+    def mujoco(self) -> Peer:
+        return MujocoPeer(self.robot, self.frames, self.states)
+
+    def pinocchio(self) -> Peer:
+        return PinocchioBatch(self.robot, self.states)
+
+    def drake(self) -> Peer | None:
+        if self.bench.drake_python is None:
+            return None
+        with pinned():
+            peer = DrakePeer(self.bench.drake_python, self.robot, self.frames, self.states, self.bench.effort)
+        self.result["versions"]["drake"] = peer.version
+        return peer
 
     # -- one case -------------------------------------------------------------------------------------------------
 
@@ -137,89 +142,71 @@ class _RobotBench:
         """Check all ways, then time them between two measurements of Pinocchio."""
         inputs = self.states.of(case.inputs)
         kernels = {bits: case.kernel(k, self.frames) for bits, k in self.sets.items()}
+        if not kernels[64].artifact.slots:
+            raise NotSupportedError("the result is the same for all states")
         typed = {bits: tuple(x.astype(kernel.dtype) for x in inputs) for bits, kernel in kernels.items()}
         ready = {way: way.prepare(kernels[way.bits], typed[way.bits]) for way in WAYS}
+        errors = self.checked(case, ready)
+        pinocchio, ours, others = self.timed(case, ready)
+        baseline = min(x.p50 for x in pinocchio.values())
+        calls = {peer.name: peer.calls[case.name] for peer in self.peers if peer.name in others}
+        limit = limit_of(kernels[64], ours["tiled"].p50, self.result["machine"])
+        return {
+            "title": case.title,
+            "pinocchio": {"calls": case.calls, "p50_us": 1e6 * baseline, **{k: x.json() for k, x in pinocchio.items()}},
+            "ways": {
+                way.name: {"title": way.title, "error": errors[way.name]}
+                | _row(ours[way.name], baseline, x.bytes_per_state)
+                for way, x in ready.items()
+            },
+            "peers": {name: {"calls": calls[name]} | _row(x, baseline) for name, x in others.items()},
+            "limit": limit | ({} if self.bench.quick else memory_operations(kernels[64])),
+        }
+
+    def checked(self, case: Case, ready: dict[Way, Prepared]) -> dict[str, float]:
+        """The largest error of every way; a wrong answer ends the run."""
         expected = expected_answers(case, self.robot, self.frames, self.states)
-        allowed = {bits: tolerances(case, self.robot, self.states, bits) for bits in kernels}
-        errors = {
+        allowed = {bits: tolerances(case, self.robot, self.states, bits) for bits in self.sets}
+        return {
             way.name: require_right(f"{self.title(case)}, {way.title}", x.answers(), expected, allowed[way.bits])
             for way, x in ready.items()
         }
-        pinocchio, times, peers = self.timed(case, ready)
-        baseline = min(x.p50 for x in pinocchio.values())
-        rows = {
-            way.name: {"title": way.title, "error": errors[way.name]}
-            | _row(times[way.name], baseline, ready[way].bytes_per_state)
-            for way in WAYS
-        }
-        return {
-            "title": case.title,
-            "pinocchio": {"calls": case.calls, "p50_us": 1e6 * baseline}
-            | {when: x.json() for when, x in pinocchio.items()},
-            "ways": rows,
-            "peers": {name: {"calls": calls} | _row(x, baseline) for name, (calls, x) in peers.items()},
-            "limit": limit_of(kernels[64], times["tiled"].p50, self.result["machine"])
-            | ({} if self.bench.quick else memory_operations(kernels[64])),
-        }
 
-    def timed(
-        self, case: Case, ready: dict[Any, Prepared]
-    ) -> tuple[dict[str, Times], dict[str, Times], dict[str, tuple[str, Times]]]:
-        """Times of Pinocchio before and after, of our ways, and of the other engines with their calls."""
+    def timed(self, case: Case, ready: dict[Way, Prepared]) -> tuple[dict[str, Times], ...]:
+        """Times of Pinocchio before and after, of our ways, and of the other libraries."""
         effort, n = self.bench.effort, len(self.states)
         call, states = case.reference(self.robot, self.frames), list(zip(*self.states.of(case.inputs), strict=True))
 
         def pass_of_pinocchio() -> None:
             deque(starmap(call, states), maxlen=0)
 
-        peers = {peer.name: peer for peer in self.peers if self.agrees(peer, case)}
+        def of_ours(all_cores: bool) -> dict[str, Times]:
+            return {w.name: measure(x.one_pass, n, effort) for w, x in ready.items() if w.all_cores == all_cores}
+
+        def of_peers(all_cores: bool) -> dict[str, Times]:
+            return {p.name: p.times(case.name, effort) for p in peers if p.all_cores == all_cores}
+
+        peers = [peer for peer in self.peers if self.agrees(peer, case)]
         with pinned():
-            pinocchio = {"before": measure(pass_of_pinocchio, n, effort)}
-            times = {way.name: measure(x.one_pass, n, effort) for way, x in ready.items() if not way.all_cores}
-            others = {name: self.peer_times(peer, case) for name, peer in peers.items()}
-            pinocchio["after"] = measure(pass_of_pinocchio, n, effort)
-        times |= {way.name: measure(x.one_pass, n, effort) for way, x in ready.items() if way.all_cores}
-        if case.name in _PARALLEL:
-            others["pinocchio_all"] = (_PARALLEL[case.name].__name__, self.parallel_times(case))
-        return pinocchio, times, others
+            before = measure(pass_of_pinocchio, n, effort)
+            ours, others = of_ours(False), of_peers(False)
+            after = measure(pass_of_pinocchio, n, effort)
+        return {"before": before, "after": after}, ours | of_ours(True), others | of_peers(True)
 
-    # -- peers ----------------------------------------------------------------------------------------------------
-
-    def agrees(self, peer: Any, case: Case) -> bool:
-        """Whether an engine has the case and its answers are Pinocchio's; if not, a line says so."""
-        if case.name not in _CALLS[peer.name]:
-            return False
+    def agrees(self, peer: Peer, case: Case) -> bool:
+        """Whether a library has the case and its answers are Pinocchio's; if they are not, a line says so."""
+        if case.name not in peer.calls or case.name == "controller":
+            return case.name in peer.calls
         count = min(_PEER_ANSWERS, len(self.states))
-        if case.name == "controller":  # the same functions as in the other cases
-            return True
         some = States(*(x[:count] for x in self.states.of(("q", "v", "a", "tau"))))
-        expected = expected_answers(case, self.robot, self.frames, some)
+        expected = expected_answers(case, self.robot, peer.frames, some)
         if case.name == "frames":
-            expected = [np.stack(expected[len(self.frames) :], axis=1)]
-        found = peer.answers(case.name, count)
+            expected = [np.stack(expected[len(peer.frames) :], axis=1)]
         allowed = np.maximum(_PEER_TOLERANCE, tolerances(case, self.robot, some, 64))
-        errors = normwise_errors([found], expected)
+        errors = normwise_errors([peer.answers(case.name, count)], expected)
         if (errors > allowed).any():
-            self.skip(f"{self.title(case)} {peer.name}", f"not timed: differs by {errors.max():.1e} from Pinocchio")
+            self.skip(f"{self.title(case)} {peer.name}", f"differs by {errors.max():.1e} from Pinocchio")
         return bool((errors <= allowed).all())
-
-    def peer_times(self, peer: Any, case: Case) -> tuple[str, Times]:
-        calls = _CALLS[peer.name][case.name]
-        if isinstance(peer, DrakePeer):
-            return calls, peer.times[case.name]
-        return calls, measure(peer.one_pass(case.name), len(self.states), self.bench.effort)
-
-    def parallel_times(self, case: Case) -> Times:
-        """Pinocchio's own batch, in C++ on all cores; states in columns."""
-        columns = [np.asfortranarray(x.T) for x in self.states.of(case.inputs)]
-        threads = int(self.result["machine"]["cores"])
-        pool, out = pin.ModelPool(self.robot.model, threads), np.zeros_like(columns[1])
-        function = _PARALLEL[case.name]
-        return measure(lambda: function(threads, pool, *columns, out), len(self.states), self.bench.effort)
-
-
-_CALLS = {"mujoco": mujoco_calls.CALLS, "drake": drake_calls.CALLS}
-_PARALLEL = {name: getattr(pin, f"{name}InParallel") for name in ("rnea", "aba") if hasattr(pin, f"{name}InParallel")}
 
 
 def _row(times: Times, baseline: float, bytes_per_state: float = 0.0) -> Json:

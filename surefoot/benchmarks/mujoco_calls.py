@@ -18,20 +18,21 @@ from numpy.typing import NDArray
 
 from surefoot.benchmarks.peer_coordinates import PeerCoordinates
 from surefoot.benchmarks.states import States
+from surefoot.benchmarks.timing import Effort, Times, measure
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot
 from surefoot.sim import build_mujoco
 
-__all__ = ["CALLS", "MujocoPeer"]
+__all__ = ["MujocoPeer"]
 
 Array = NDArray[Any]
-CALLS = {
+_CALLS = {
     "rnea": "mj_kinematics, mj_comPos, mj_comVel, mj_rne",
     "aba": "mj_kinematics, mj_comPos, mj_makeM, mj_factorM, mj_comVel, mj_rne, mj_solveM",
     "crba": "mj_kinematics, mj_comPos, mj_makeM, mj_fullM",
-    "frames": "mj_kinematics, mj_comPos; of each frame: mj_jacBody",
-    "controller": "mj_kinematics, mj_comPos, mj_makeM, mj_fullM, mj_comVel, mj_rne, mj_jacSubtreeCom; of each frame: "
-    "mj_jacBody, mj_jacDot",
+    "frames": "mj_kinematics, mj_comPos; of each body with a frame: mj_jacBody",
+    "controller": "mj_kinematics, mj_comPos, mj_makeM, mj_fullM, mj_comVel, mj_rne, mj_jacSubtreeCom; of each body "
+    "with a frame: mj_jacBody, mj_jacDot",
 }
 
 
@@ -51,7 +52,7 @@ class MujocoPeer:
 
     Args:
         robot: The robot.
-        frames: End frames.
+        frames: End frames; what is computed is of the bodies that carry them.
         states: n states.
 
     Raises:
@@ -59,45 +60,34 @@ class MujocoPeer:
     """
 
     name = "mujoco"
+    calls = _CALLS
+    all_cores = False
 
     def __init__(self, robot: Robot, frames: Sequence[str], states: States) -> None:
         model = build_mujoco(robot)
         if model.lifted or model.locked:
             raise NotSupportedError("MuJoCo takes this robot only with other masses or fewer joints")
         self.at = PeerCoordinates(robot, "mujoco", states)
-        self.space = _space(model.mj, [model.body_ids[name] for name in frames])
+        self.frames = [robot.tree.body_names[robot.body_of(name)] for name in frames]
+        self.space = _space(model.mj, [model.body_ids[name] for name in self.frames])
         self.armature = np.array(model.mj.dof_armature)
 
-    def states(self, case: str) -> list[tuple[Array, ...]]:
-        """Arguments of the calls.
-
-        Args:
-            case: A key of `CALLS`.
-        """
+    def _states(self, case: str) -> list[tuple[Array, ...]]:
         last = {"rnea": [self.at.accelerations], "aba": [self.at.forces]}.get(case, [])
         return list(zip(self.at.positions, self.at.velocities, *last, strict=True))
 
-    def one_pass(self, case: str) -> Callable[[], Any]:
-        """A pass over all states.
-
-        Args:
-            case: A key of `CALLS`.
-        """
-        call, states = _PREPARE[case](self.space), self.states(case)
-        return lambda: deque(starmap(call, states), maxlen=0)
-
     def answers(self, case: str, count: int) -> Array:
-        """Results of the first states in Pinocchio's coordinates: forces, accelerations, M, or Jacobians (k, m, 6, nv).
-
-        Args:
-            case: "rnea", "aba", "crba" or "frames".
-            count: How many.
-        """
+        """As `Peer.answers`."""
         call = _PREPARE[case](self.space)
-        found = np.array([np.array(call(*state)) for state in self.states(case)[:count]])
+        found = np.array([np.array(call(*state)) for state in self._states(case)[:count]])
         if case == "rnea":
             found = found + self.armature * self.at.accelerations[:count]
         return self.at.back(case, found)
+
+    def times(self, case: str, effort: Effort) -> Times:
+        """As `Peer.times`."""
+        call, states = _PREPARE[case](self.space), self._states(case)
+        return measure(lambda: deque(starmap(call, states), maxlen=0), len(states), effort)
 
 
 def _inverse(space: SimpleNamespace) -> Callable[..., Array]:
@@ -110,7 +100,7 @@ def _inverse(space: SimpleNamespace) -> Callable[..., Array]:
         mujoco.mj_comPos(m, d)
         mujoco.mj_comVel(m, d)
         mujoco.mj_rne(m, d, 1, force)
-        return force  # type: ignore[no-any-return]
+        return force
 
     return call
 
@@ -129,7 +119,7 @@ def _forward(space: SimpleNamespace) -> Callable[..., Array]:
         mujoco.mj_rne(m, d, 0, force)
         np.subtract(tau, force, out=right[0])
         mujoco.mj_solveM(m, d, solved, right)
-        return solved[0]  # type: ignore[no-any-return]
+        return solved[0]
 
     return call
 
@@ -143,7 +133,7 @@ def _mass(space: SimpleNamespace) -> Callable[..., Array]:
         mujoco.mj_comPos(m, d)
         mujoco.mj_makeM(m, d)
         mujoco.mj_fullM(m, d, mass)
-        return mass  # type: ignore[no-any-return]
+        return mass
 
     return call
 
@@ -158,7 +148,7 @@ def _frames(space: SimpleNamespace) -> Callable[..., Array]:
         mujoco.mj_comPos(m, d)
         for linear, angular, body in rows:
             mujoco.mj_jacBody(m, d, linear, angular, body)
-        return J  # type: ignore[no-any-return]
+        return J
 
     return call
 
@@ -181,7 +171,7 @@ def _controller(space: SimpleNamespace) -> Callable[..., Array]:
             mujoco.mj_jacBody(m, d, linear, angular, body)
             mujoco.mj_jacDot(m, d, linear_rate, angular_rate, d.xpos[body], body)
             np.dot(rate, v, out=bias[k])
-        return bias  # type: ignore[no-any-return]
+        return bias
 
     return call
 

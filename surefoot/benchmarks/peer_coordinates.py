@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -19,7 +20,7 @@ from surefoot.robot import Robot
 
 __all__ = ["PeerCoordinates"]
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 _KEYS = {"mujoco": ("qpos", "qvel"), "drake": ("q", "v")}
 _STEP = 1e-6  # of the central difference along the motion [s]
 

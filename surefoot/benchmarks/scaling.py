@@ -18,7 +18,7 @@ from surefoot.benchmarks.scaling_facts import READINGS, TABLE_3_1, Cell
 from surefoot.benchmarks.timing import Effort, measure, pinned
 from surefoot.compiler import compile_robot
 from surefoot.dynamics import ForwardMethod, forward_dynamics
-from surefoot.errors import ShapeError
+from surefoot.errors import ModelError, ShapeError
 from surefoot.robot import Robot
 from surefoot.robot.assemble import Mimic
 from surefoot.robot.load import load
@@ -143,24 +143,26 @@ class _Run:
             problem = _problem(family, bodies, self.bench.seed)
             self.bench.progress(share, f"{family.name}, {bodies} bodies")
             for kind, method in product(KINDS, METHODS):
-                if self.takes(family, method, kind, bodies):
-                    yield self.case(family, problem, method, kind, bodies)
-
-    def takes(self, family: Family, method: str, kind: str, bodies: int) -> bool:
-        """Whether the case can be done, and in time; if not, a line says so, once."""
-        key = (family.name, method, kind)
-        why = self.reason(family, method, key)
-        if why and key not in self.dropped:
-            self.dropped.add(key)
-            self.left_out.append(f"{family.name}, {method}, {kind}, from {bodies} bodies on: {why}")
-        return not why
+                key = (family.name, method, kind)
+                if key in self.dropped:
+                    continue
+                why = self.reason(family, method, key)
+                try:
+                    if not why:
+                        yield self.case(family, problem, method, kind, bodies)
+                except ModelError as error:
+                    why = error.message
+                if why:
+                    self.dropped.add(key)
+                    self.left_out.append(f"{', '.join(key)}, from {bodies} bodies on: {why}")
 
     def reason(self, family: Family, method: str, key: tuple[str, str, str]) -> str:
+        """Why a case cannot be done, or not in time; empty if it can."""
         if method == "O(n)" and not family.has_order_n:
             return "articulated bodies do not take joints that copy others"
         before = self.spent.get(key, [])
         guess = 0.0 if len(before) < 2 else before[-1] * max(2.0, before[-1] / before[-2])
-        if key in self.dropped or guess > _CASE_SECONDS:
+        if guess > _CASE_SECONDS:
             return f"it would take about {guess:.0f} s"
         left = self.bench.seconds - (time.perf_counter() - self.start)
         return f"the time of the run is up ({self.bench.seconds:.0f} s)" if guess > left or left < 0.0 else ""

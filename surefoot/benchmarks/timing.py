@@ -73,7 +73,8 @@ def measure(one_pass: Callable[[], Any], states: int, effort: Effort) -> Times:
 
 def _group(one_pass: Callable[[], Any], effort: Effort) -> list[float]:
     """Durations [s] of the passes of one group."""
-    clock, found = time.perf_counter, []
+    clock = time.perf_counter
+    found: list[float] = []
     end = clock() + effort.seconds
     while len(found) < effort.passes or clock() < end:
         start = clock()

@@ -52,14 +52,11 @@ class Recipe:
     reference: Callable[..., tuple[Any, ...]] | None = None
     emit: Callable[[Any, Build, str], KernelText] = kernel_text
     needs_units: tuple[tuple[int, int], ...] = ()
-    _program: list[Any] = field(default_factory=list)
 
-    @property
+    @functools.cached_property
     def program(self) -> Any:
         """The program, traced on first use: a `Program`, or a `LoopProgram` for a large tree."""
-        if not self._program:
-            self._program.append(self.trace())
-        return self._program[0]
+        return self.trace()
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from surefoot.compiler.cuda_plan import RESULTS
 from surefoot.compiler.cuda_shape import Device
-from surefoot.compiler.cuda_text import kernel_source
+from surefoot.compiler.cuda_spread import spread_source
+from surefoot.compiler.cuda_text import KernelSource, kernel_source
 from surefoot.compiler.program import Program
 from surefoot.errors import NotSupportedError, ShapeError
 
@@ -18,6 +21,7 @@ __all__ = ["CudaKernel", "cupy_module"]
 
 _OPTIONS = ("--std=c++17", "--fmad=false")  # what to fuse was decided before
 _DLPACK_CPU = 1
+_AT_A_TIME = 1 << 17  # states whose packed results are kept
 
 
 class CudaKernel:
@@ -27,27 +31,35 @@ class CudaKernel:
         tau = kernel(Q, V, A)               # (n, nq), (n, nv), (n, nv) -> (n, nv)
         tau = kernel(Q_T.T, V_T.T, A_T.T)   # views of (dim, n) arrays: fastest, and so is the result
 
-    Work is put on CuPy's current stream.
+    For the distinct entries alone (n, slots), compile `program.packed`. Work is put on CuPy's current stream. Results
+    with many entries are computed as columns and then copied to rows, if rows are wanted, some states at a time.
 
     Args:
         program: What to compute; traced without interleaving.
         bits: 64 or 32: precision of arguments, results and arithmetic.
-        name: Of the kernel; letters, digits and underscores.
-        packed: Return the distinct entries (n, slots) in place of the dense outputs; `program.layout` says which entry
-            is where.
+        name: Letters, digits and underscores.
 
     Raises:
         NotSupportedError: CuPy is not installed, or there is no GPU.
     """
 
-    def __init__(self, program: Program, bits: int = 64, name: str = "kernel", packed: bool = False) -> None:
+    def __init__(self, program: Program, bits: int = 64, name: str = "kernel") -> None:
         self._cupy = cupy_module()
-        self.input_shapes = program.input_shapes
-        self.source = kernel_source(program, bits, name, packed, _device(self._cupy))
+        self.program, self.bits, self.name = program, bits, name
         self.dtype = np.dtype(f"f{bits // 8}")
-        module = self._cupy.RawModule(code=self.source.text, options=_OPTIONS)
-        self._function = module.get_function(name)
-        self._function.max_dynamic_shared_size_bytes = self.source.shared_bytes
+        self._is_wide = sum(map(len, program.layout)) > RESULTS
+
+    @cached_property
+    def _direct(self) -> _Launcher:
+        return _Launcher(self._cupy, kernel_source(self.program, self.bits, self.name, _device(self._cupy)))
+
+    @cached_property
+    def _packed(self) -> _Launcher:
+        return _Launcher(self._cupy, kernel_source(self.program.packed, self.bits, self.name, _device(self._cupy)))
+
+    @cached_property
+    def _spread(self) -> _Launcher:
+        return _Launcher(self._cupy, spread_source(self.program, self.bits, f"{self.name}_spread"))
 
     def __call__(self, *inputs: Any, out: Any = None) -> Any:
         """The outputs as CuPy arrays: one, or a tuple of several.
@@ -62,37 +74,38 @@ class CudaKernel:
         """
         arrays = self._arrays(inputs)
         n, single = self._count(arrays)
-        outputs = self._outputs(out, n, single, any(self._is_column(x, n) for x in arrays))
-        if n:
-            self._launch(arrays, outputs, n)
+        outputs = self._outputs(out, n, single, any(_is_column(x) for x in arrays))
+        if self._is_wide and not all(_is_column(x) for x in outputs):
+            self._by_columns(arrays, outputs, n)
+        elif n:
+            self._direct.launch(arrays, outputs, n)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def _launch(self, arrays: Sequence[Any], outputs: Sequence[Any], n: int) -> None:
-        shapes = (*self.input_shapes, *self.source.output_shapes)
-        arguments: list[Any] = []
-        for array, shape in zip((*arrays, *outputs), shapes, strict=True):
-            state = array.strides[0] if array.ndim > len(shape) else 0
-            arguments += [array, np.int64(_spacing(array, shape)), np.int64(state // array.itemsize)]
-        blocks = -(-n // self.source.threads)
-        self._function(
-            (blocks,), (self.source.threads,), (*arguments, np.int64(n)), shared_mem=self.source.shared_bytes
-        )
+    def _by_columns(self, arrays: Sequence[Any], outputs: Sequence[Any], n: int) -> None:
+        columns = self._cupy.empty((len(self.program.slots), min(n, _AT_A_TIME)), self.dtype)
+        for start in range(0, n, _AT_A_TIME):
+            some = slice(start, min(n, start + _AT_A_TIME))
+            count, packed = some.stop - start, columns.T[: some.stop - start]
+            own = [_states(x, shape, some) for x, shape in zip(arrays, self.program.input_shapes, strict=True)]
+            self._packed.launch(own, [packed], count)
+            results = zip(outputs, self.program.output_shapes, strict=True)
+            self._spread.launch([packed], [_states(x, shape, some) for x, shape in results], count)
 
     # -- arrays ---------------------------------------------------------------------------------------------------
 
     def _arrays(self, inputs: Sequence[Any]) -> list[Any]:
         """CuPy arrays of the right type, each with a stride from element to element."""
-        if len(inputs) != len(self.input_shapes):
+        if len(inputs) != len(self.program.input_shapes):
             raise ShapeError(
-                f"`{self.source.name}` takes {len(self.input_shapes)} arrays; {len(inputs)} were given",
-                evidence={"shapes": [("n", *shape) for shape in self.input_shapes]},
+                f"`{self.name}` takes {len(self.program.input_shapes)} arrays; {len(inputs)} were given",
+                evidence={"shapes": [("n", *shape) for shape in self.program.input_shapes]},
             )
         arrays = []
-        for k, (given, shape) in enumerate(zip(inputs, self.input_shapes, strict=True)):
+        for k, (given, shape) in enumerate(zip(inputs, self.program.input_shapes, strict=True)):
             array = self._on_gpu(given).astype(self.dtype, copy=False)
             if array.shape != shape and array.shape[1:] != shape:
                 raise ShapeError(
-                    f"argument {k} of `{self.source.name}` has shape {array.shape}",
+                    f"argument {k} of `{self.name}` has shape {array.shape}",
                     evidence={"expected": f"{shape} for one state, {('n', *shape)} for n of them"},
                     next_step="one state per row",
                 )
@@ -110,27 +123,23 @@ class CudaKernel:
 
     def _count(self, arrays: Sequence[Any]) -> tuple[int, bool]:
         """Number of states, and whether there is only one without an axis of its own."""
-        sizes = {len(x) for x, shape in zip(arrays, self.input_shapes, strict=True) if x.ndim > len(shape)}
+        sizes = {len(x) for x, shape in zip(arrays, self.program.input_shapes, strict=True) if x.ndim > len(shape)}
         if len(sizes) > 1:
             raise ShapeError("the batches have different lengths", evidence={"lengths": sorted(sizes)})
         return next(iter(sizes), 1), not sizes
 
-    def _is_column(self, array: Any, n: int) -> bool:
-        """Whether neighbours in memory are of different states."""
-        return n > 1 and array.ndim > 1 and array.strides[0] == array.itemsize and array.size > n
-
     def _outputs(self, out: Any, n: int, single: bool, columns: bool) -> list[Any]:
-        shapes = [shape if single else (n, *shape) for shape in self.source.output_shapes]
+        shapes = [shape if single else (n, *shape) for shape in self.program.output_shapes]
         if out is None:
             return [self._empty(shape, columns and not single) for shape in shapes]
         outputs = [out] if isinstance(out, self._cupy.ndarray) else list(out)
         fits = [x.shape for x in outputs] == shapes and all(
             x.dtype == self.dtype and _spacing(x, shape)
-            for x, shape in zip(outputs, self.source.output_shapes, strict=True)
+            for x, shape in zip(outputs, self.program.output_shapes, strict=True)
         )
         if not fits:
             raise ShapeError(
-                f"`out` of `{self.source.name}` cannot take the result",
+                f"`out` of `{self.name}` cannot take the result",
                 evidence={"expected": [f"{shape} {self.dtype}" for shape in shapes],
                           "given": [f"{x.shape} {x.dtype}" for x in outputs]},
                 next_step="give CuPy arrays of these shapes and types",
@@ -141,6 +150,30 @@ class CudaKernel:
         if not columns:
             return self._cupy.empty(shape, self.dtype)
         return self._cupy.moveaxis(self._cupy.empty((*shape[1:], shape[0]), self.dtype), -1, 0)
+
+
+class _Launcher:
+    """A compiled kernel.
+
+    Args:
+        cupy: The module.
+        source: The text.
+    """
+
+    def __init__(self, cupy: Any, source: KernelSource) -> None:
+        self.source = source
+        self.function = cupy.RawModule(code=source.text, options=_OPTIONS).get_function(source.name)
+        self.function.max_dynamic_shared_size_bytes = source.shared_bytes
+
+    def launch(self, inputs: Sequence[Any], outputs: Sequence[Any], n: int) -> None:
+        """Start it on n states."""
+        shapes = (*self.source.input_shapes, *self.source.output_shapes)
+        arguments: list[Any] = []
+        for array, shape in zip((*inputs, *outputs), shapes, strict=True):
+            state = array.strides[0] if array.ndim > len(shape) else 0
+            arguments += [array, np.int64(_spacing(array, shape)), np.int64(state // array.itemsize)]
+        blocks, threads = -(-n // self.source.threads), self.source.threads
+        self.function((blocks,), (threads,), (*arguments, np.int64(n)), shared_mem=self.source.shared_bytes)
 
 
 def cupy_module() -> Any:
@@ -181,6 +214,16 @@ def _device(cupy: Any) -> Device:
         found["MaxSharedMemoryPerBlockOptin"],
         found["MaxRegistersPerMultiprocessor"],
     )
+
+
+def _is_column(array: Any) -> bool:
+    """Whether neighbours in memory are of different states."""
+    return bool(array.ndim > 1 and array.strides[0] == array.itemsize and array.size > len(array) > 1)
+
+
+def _states(array: Any, shape: tuple[int, ...], some: slice) -> Any:
+    """Some of the states of an array; of one state, all."""
+    return array[some] if array.ndim > len(shape) else array
 
 
 def _spacing(array: Any, shape: tuple[int, ...]) -> int:

@@ -22,11 +22,11 @@ import numpy as np
 from surefoot.compiler.program import Program
 from surefoot.compiler.residence import Event, plan
 
-__all__ = ["PITCH", "WARP", "Placement", "Run", "Step", "place"]
+__all__ = ["PITCH", "RESULTS", "WARP", "Placement", "Run", "Step", "place"]
 
 WARP = 32
 PITCH = WARP + 1  # values from one slot of a tile to the next: threads and slots are both in different banks
-_RESULTS = 48  # that wait in the tile for their way out together
+RESULTS = 48  # that wait in the tile for their way out together
 
 
 class Run(NamedTuple):
@@ -137,8 +137,8 @@ class _Tile:
 
 
 class _Placer:
-    def __init__(self, program: Program, values: int, limit: int, packed: bool) -> None:
-        self.program, self.packed, self.tile, self.result = program, packed, _Tile(limit), Placement()
+    def __init__(self, program: Program, values: int, limit: int) -> None:
+        self.program, self.tile, self.result = program, _Tile(limit), Placement()
         self.instructions, self.element_of = program.instructions, _elements(program)
         self.inputs = {args[0]: i for i, (op, args) in enumerate(self.instructions) if op == "input"}
         self.ranges = self.used_ranges()
@@ -148,8 +148,8 @@ class _Placer:
             self.sources.setdefault(i, []).append(k)
         self.events = self.all_events(values)
         self.last = {i: t for t, (what, i) in enumerate(self.events) if what == "load"}
-        results = len(program.slots) + (0 if packed else len(program.numbers))
-        self.together = -(-results // max(1, -(-results // _RESULTS)))
+        results = len(program.slots) + len(program.numbers)
+        self.together = -(-results // max(1, -(-results // RESULTS)))
         self.waiting: list[tuple[int, int]] = []
 
     def used_ranges(self) -> dict[int, tuple[int, int]]:
@@ -194,9 +194,8 @@ class _Placer:
         self.place_angles()
         for t, (what, i) in enumerate(self.events):
             self.event(t, what, i)
-        if not self.packed:
-            for k in range(len(self.program.numbers)):
-                self.stage("number", k, -1 - k)
+        for k in range(len(self.program.numbers)):
+            self.stage("number", k, -1 - k)
         if self.waiting:
             self.flush()
         self.settle()
@@ -300,13 +299,12 @@ def _elements(program: Program) -> list[tuple[int, int]]:
     return [(k, e) for k, size in enumerate(sizes) for e in range(size)]
 
 
-def place(program: Program, values: int, slots: int, packed: bool = False) -> Placement:
+def place(program: Program, values: int, slots: int) -> Placement:
     """Where every value is at every time.
 
     Args:
         program: What to compute.
         values: How many values of a state may be in registers.
-        slots: How many may be in the tile; a few more if inputs and results do not fit otherwise.
-        packed: Store the slots of the program instead of its dense outputs.
+        slots: How many may be in the tile.
     """
-    return _Placer(program, values, slots, packed).place()
+    return _Placer(program, values, slots).place()

@@ -9,6 +9,8 @@ from surefoot.compiler.program import Program
 
 __all__ = ["HOPPER", "Device", "Shape", "choose"]
 
+_SCHEDULERS = 4  # of a multiprocessor; its warps and registers are dealt out to them
+
 
 class Device(NamedTuple):
     """What one multiprocessor has.
@@ -43,7 +45,7 @@ class Shape(NamedTuple):
     slots: int
 
 
-def choose(program: Program, bits: int, device: Device = HOPPER, packed: bool = False) -> tuple[Shape, Placement]:
+def choose(program: Program, bits: int, device: Device = HOPPER) -> tuple[Shape, Placement]:
     """The shape of a kernel, and where its values are.
 
     As many warps as find room for all their values in registers and tiles, and for most of the inputs. If even eight do
@@ -54,19 +56,19 @@ def choose(program: Program, bits: int, device: Device = HOPPER, packed: bool = 
         program: What to compute.
         bits: 64 or 32.
         device: The GPU that it is for.
-        packed: Store the slots of the program instead of its dense outputs.
     """
     for warps in range(16, 0, -2):
         shape = _shape(warps, bits, device)
-        found = place(program, shape.values, shape.slots, packed)
+        found = place(program, shape.values, shape.slots)
         if (warps > 8 and _is_comfortable(found)) or (warps <= 8 and found.early_angles):
             break
     return shape, found
 
 
 def _shape(warps: int, bits: int, device: Device) -> Shape:
-    """Blocks of two warps; some registers and some shared memory are the compiler's."""
-    registers = min(255, device.registers // (warps * WARP) // 8 * 8)
+    """Blocks of two warps; some registers are the compiler's, and some shared memory the system's."""
+    neighbours = -(-warps // _SCHEDULERS)
+    registers = min(255, device.registers // _SCHEDULERS // (neighbours * WARP) // 8 * 8)
     values = registers * 9 // 10 - 9 if bits == 32 else (registers - 74) // 2
     bytes_of_block = min(device.per_block, device.shared * 2 // warps - 1024)
     return Shape(2, warps // 2, values, bytes_of_block // 2 // (PITCH * bits // 8))

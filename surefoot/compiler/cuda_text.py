@@ -15,9 +15,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from surefoot.compiler.cuda_plan import PITCH, WARP, Placement, Step, place
+from surefoot.compiler.cuda_prelude import literal, prelude
 from surefoot.compiler.cuda_shape import HOPPER, Device, Shape, choose
 from surefoot.compiler.program import Program
 
@@ -29,97 +28,8 @@ _FORMS = {"neg": "-({0})", "lt": "real({0} < {1})", "le": "real({0} <= {1})",
 _CALLS = {"fma": "fma{f}({0}, {1}, {2})", "fms": "fma{f}({0}, {1}, -({2}))", "fnma": "fma{f}(-({0}), {1}, {2})",
           "abs": "fabs{f}({0})", "min": "fmin{f}({0}, {1})", "max": "fmax{f}({0}, {1})", "pow": "pow{f}({0}, {1})",
           "atan2": "atan2{f}({0}, {1})"}  # fmt: skip
+_CONSTANT_ENTRIES = 2048  # of tables in constant memory, which is small
 _UNARY = ("sqrt", "tan", "exp", "log", "acos")
-
-_HEAD = """\
-namespace surefoot {{
-typedef {real} real;
-typedef long long index;
-extern __shared__ real memory[];
-
-#ifdef __CUDACC__
-// The assembler keeps these where they are written: the compiler neither moves them nor makes registers of them.
-__device__ __forceinline__ unsigned start() {{ return (unsigned)__cvta_generic_to_shared(memory); }}
-__device__ __forceinline__ real get(unsigned at) {{
-  real x;
-  asm volatile("ld.volatile.shared.f{bits} %0, [%1];" : "={letter}"(x) : "r"(at));
-  return x;
-}}
-__device__ __forceinline__ void put(unsigned at, real x) {{
-  asm volatile("st.volatile.shared.f{bits} [%0], %1;" ::"r"(at), "{letter}"(x));
-}}
-__device__ __forceinline__ index start_of(real* far) {{ return (index)__cvta_generic_to_local(far); }}
-__device__ __forceinline__ real recall(index at) {{
-  real x;
-  asm volatile("ld.local.f{bits} %0, [%1];" : "={letter}"(x) : "l"(at));
-  return x;
-}}
-__device__ __forceinline__ void leave(index at, real x) {{
-  asm volatile("st.local.f{bits} [%0], %1;" ::"l"(at), "{letter}"(x));
-}}
-#else
-static inline index start_of(real* far) {{ return (index)far; }}
-static inline real recall(index at) {{ return *(real*)at; }}
-static inline void leave(index at, real x) {{ *(real*)at = x; }}
-static inline unsigned start() {{ return 0; }}
-static inline real get(unsigned at) {{ return memory[at / {size}]; }}
-static inline void put(unsigned at, real x) {{ memory[at / {size}] = x; }}
-#endif
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-__device__ __forceinline__ void copy(unsigned to, const real* from) {{
-  asm volatile("cp.async.ca.shared.global [%0], [%1], {size};" ::"r"(to), "l"(from));
-}}
-__device__ __forceinline__ void end_of_group() {{ asm volatile("cp.async.commit_group;"); }}
-__device__ __forceinline__ void wait_for_first_group() {{ asm volatile("cp.async.wait_group 1;" ::: "memory"); }}
-__device__ __forceinline__ void wait_for_copies() {{ asm volatile("cp.async.wait_all;" ::: "memory"); }}
-#else
-__device__ __forceinline__ void copy(unsigned to, const real* from) {{ put(to, *from); }}
-__device__ __forceinline__ void end_of_group() {{}}
-__device__ __forceinline__ void wait_for_first_group() {{}}
-__device__ __forceinline__ void wait_for_copies() {{}}
-#endif
-
-// Elements of an input, of the {warp} states from `first` on, to neighbouring slots of the tile.
-template <int count>
-__device__ __forceinline__ void take(unsigned tile, const real* in, index element, index state, index first, index n) {{
-  const int lane = threadIdx.x % {warp};
-  if (state == 1) {{
-    const real* from = in + (first + lane < n ? first + lane : n - 1);
-    unsigned to = tile + lane * {size};
-#pragma unroll 4
-    for (int e = 0; e < count; ++e, to += {pitch}, from += element) copy(to, from);
-  }} else {{
-#pragma unroll 2
-    for (int s = 0; s < {warp}; ++s) {{
-      const real* from = in + (first + s < n ? first + s : n - 1) * state;
-#pragma unroll
-      for (int e = lane; e < count; e += {warp}) copy(tile + e * {pitch} + s * {size}, from + e * element);
-    }}
-  }}
-}}
-
-// Results that wait in the tile, to an output: `table` holds their place in the tile and their element.
-__device__ __forceinline__ void give(unsigned tile, const int (*table)[2], int count, real* out, index element,
-                                     index state, index first, index n) {{
-  const int lane = threadIdx.x % {warp};
-  if (state == 1) {{
-    real* to = out + first + lane;
-    if (first + lane < n) {{
-#pragma unroll 4
-      for (int k = 0; k < count; ++k) to[table[k][1] * element] = get(tile + table[k][0] + lane * {size});
-    }}
-  }} else {{
-    const int states = (int)(n - first < {warp} ? n - first : {warp});
-    for (int k = lane; k < count; k += {warp}) {{
-      real* to = out + first * state + table[k][1] * element;
-      unsigned from = tile + table[k][0];
-#pragma unroll 4
-      for (int s = 0; s < states; ++s, to += state, from += {size}) *to = get(from);
-    }}
-  }}
-}}
-"""
 
 
 @dataclass(frozen=True)
@@ -132,8 +42,8 @@ class KernelSource:
         bits: 64 or 32.
         threads: Of a block; there are as many blocks as it takes for one thread per state.
         shared_bytes: Shared memory of a block.
-        output_shapes: Of one state; (slots,) if packed.
-        placement: What is where.
+        input_shapes: Of one state.
+        output_shapes: Of one state.
     """
 
     name: str
@@ -141,15 +51,14 @@ class KernelSource:
     bits: int
     threads: int
     shared_bytes: int
+    input_shapes: tuple[tuple[int, ...], ...]
     output_shapes: tuple[tuple[int, ...], ...]
-    placement: Placement
 
 
 def kernel_source(
     program: Program,
     bits: int,
     name: str,
-    packed: bool = False,
     device: Device = HOPPER,
     shape: Shape | None = None,
 ) -> KernelSource:
@@ -158,30 +67,27 @@ def kernel_source(
     Args:
         program: What to compute; traced without interleaving, which would only keep more values alive.
         bits: 64 or 32.
-        name: Of the kernel.
-        packed: Store the slots of the program (slots,) instead of its dense outputs.
+        name: Letters, digits and underscores; the kernel is called surefoot_name.
         device: The GPU that it is for.
         shape: How to spread it; chosen if left out.
     """
     if shape is None:
-        shape, placement = choose(program, bits, device, packed)
+        shape, placement = choose(program, bits, device)
     else:
-        placement = place(program, shape.values, shape.slots, packed)
-    text = _Writer(program, bits, name, packed, shape, placement).text()
+        placement = place(program, shape.values, shape.slots)
+    name = f"surefoot_{name}"
+    text = _Writer(program, bits, name, shape, placement).text()
     shared = placement.slots * PITCH * bits // 8 * shape.warps
-    shapes = ((len(program.slots),),) if packed else program.output_shapes
-    return KernelSource(name, text, bits, shape.warps * WARP, shared, shapes, placement)
+    return KernelSource(name, text, bits, shape.warps * WARP, shared, program.input_shapes, program.output_shapes)
 
 
 class _Writer:
-    def __init__(
-        self, program: Program, bits: int, name: str, packed: bool, shape: Shape, placement: Placement
-    ) -> None:
+    def __init__(self, program: Program, bits: int, name: str, shape: Shape, placement: Placement) -> None:
         self.program, self.bits, self.name, self.shape, self.placement = program, bits, name, shape, placement
         self.suffix = "" if bits == 64 else "f"
         self.pitch = PITCH * bits // 8
-        self.arrays = 1 if packed else len(program.output_shapes)
-        self.entries = _entries(program, packed)
+        self.arrays = len(program.output_shapes)
+        self.entries = _entries(program)
         self.names: dict[int, str] = {}
         self.lines: list[str] = []
         self.numbers: dict[float, int] = {}
@@ -195,31 +101,28 @@ class _Writer:
             getattr(self, step.action)(step)
         body, self.lines = self.lines, []
         self.start()
-        return "\n".join([self.head(), *self.tables(), self.signature(), *self.lines, *body, "}", "}", ""])
+        return "\n".join([prelude(self.bits), *self.tables(), self.signature(), *self.lines, *body, "}", "}", ""])
 
     def add(self, line: str) -> None:
         self.lines.append("  " + line)
 
     # -- around the program ---------------------------------------------------------------------------------------
 
-    def head(self) -> str:
-        size = self.bits // 8
-        real, letter = ("double", "d") if self.bits == 64 else ("float", "f")
-        return _HEAD.format(real=real, letter=letter, bits=self.bits, size=size, pitch=self.pitch, warp=WARP)
-
     def tables(self) -> list[str]:
         """Numbers of double precision, which do not fit into instructions; slots of angles and of results."""
         lines = []
         if self.numbers:
-            lines.append(f"__constant__ real number[] = {{{', '.join(map(self.literal, self.numbers))}}};")
+            lines.append(f"__constant__ real number[] = {{{', '.join(literal(x, self.bits) for x in self.numbers)}}};")
         if self.placement.angles:
             rows = ", ".join(
                 f"{{{a * self.pitch}, {s * self.pitch}, {c * self.pitch}}}" for a, s, c in self.placement.angles
             )
             lines.append(f"__constant__ unsigned angle[][3] = {{{rows}}};")
-        for group, array, rows_of in self.gifts():
-            rows = ", ".join(f"{{{slot * self.pitch}, {element}}}" for slot, element in rows_of)
-            lines.append(f"__constant__ int result{group}_{array}[][2] = {{{rows}}};")
+        gifts = self.gifts()
+        memory = "__constant__" if sum(len(rows) for _, _, rows in gifts) <= _CONSTANT_ENTRIES else "__device__ const"
+        for group, array, entries in gifts:
+            rows = ", ".join(f"{{{slot * self.pitch}, {element}}}" for slot, element in entries)
+            lines.append(f"{memory} int result{group}_{array}[][2] = {{{rows}}};")
         return lines
 
     def gifts(self) -> list[tuple[int, int, list[tuple[int, int]]]]:
@@ -297,7 +200,7 @@ class _Writer:
         self.add(f"leave(far + {step.where * self.bits // 8}, {self.names[step.value]});")
 
     def number(self, step: Step) -> None:
-        self.add(f"put(m + {step.where * self.pitch}u, {self.literal(self.program.numbers[step.value])});")
+        self.add(f"put(m + {step.where * self.pitch}u, {literal(self.program.numbers[step.value], self.bits)});")
 
     def flush(self, step: Step) -> None:
         self.add("__syncwarp();")
@@ -330,22 +233,12 @@ class _Writer:
         if op != "const":
             return self.names[i]
         if self.bits == 32:
-            return self.literal(args[0])
+            return literal(args[0], self.bits)
         return f"number[{self.numbers.setdefault(args[0], len(self.numbers))}]"
 
-    def literal(self, number: float) -> str:
-        """The exact number."""
-        with np.errstate(over="ignore"):
-            exact = float(np.float32(number)) if self.bits == 32 else number
-        if math.isfinite(exact):
-            return exact.hex() + self.suffix
-        return "(real(0) / real(0))" if math.isnan(exact) else f"({'-' if exact < 0 else ''}real(1) / real(0))"
 
-
-def _entries(program: Program, packed: bool) -> dict[int, list[tuple[int, int]]]:
+def _entries(program: Program) -> dict[int, list[tuple[int, int]]]:
     """(array, element) of every entry that shows a slot k of the program, or number k as −1 − k."""
-    if packed:
-        return {k: [(0, k)] for k in range(len(program.slots))}
     found: dict[int, list[tuple[int, int]]] = {}
     for array, layout in enumerate(program.layout):
         for element, source in enumerate(layout):

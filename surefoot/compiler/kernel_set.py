@@ -14,7 +14,7 @@ from surefoot.compiler.artifact import Recipe
 from surefoot.compiler.bundle import bundle_parts
 from surefoot.compiler.gpu_kernel import GpuKernel
 from surefoot.compiler.kernel import Kernel
-from surefoot.compiler.large_trees import LOOPED, is_large
+from surefoot.compiler.large_trees import LOOPED, is_large, refuse_too_large
 from surefoot.compiler.llvm_text import kernel_text
 from surefoot.compiler.looped import loop_program
 from surefoot.compiler.looped_text import loop_text
@@ -292,6 +292,8 @@ class KernelSet:
         sizes = tuple(tuple((shapes or {}).get(name, ())) or input_shape(tree, name) for name in quantity.inputs)
         name = ":".join(str(x) for x in key)
         large = self.backend == "llvm" and is_large(tree, name)
+        if not large and self.backend != "numpy":
+            refuse_too_large(tree, name)
         recipe = Recipe(
             name=name,
             owner=self.robot.name,

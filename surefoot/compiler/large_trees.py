@@ -5,14 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.compiler.looped import LoopSpec
+from surefoot.compiler.walked import Walk, symmetric_layout
 from surefoot.dynamics.aba import ABA
+from surefoot.dynamics.block_inertia import inertia_times
+from surefoot.dynamics.crba import COMPOSITE
 from surefoot.dynamics.grouped_bodies import grouped_bodies
 from surefoot.dynamics.rnea import RNEA
-from surefoot.kinematics.bodies import bodies
+from surefoot.errors import NotSupportedError
+from surefoot.kinematics.bodies import Body, bodies, to_parent
 from surefoot.kinematics.fk import PLACEMENTS
+from surefoot.kinematics.recursion import Fields
+from surefoot.ops import Array
 from surefoot.robot.tree import Tree
 
-__all__ = ["LOOPED", "LOOP_FROM", "is_large"]
+__all__ = ["LOOPED", "LOOP_FROM", "is_large", "refuse_too_large"]
 
 LOOP_FROM = 96  # bodies; below, straight-line code is faster and compiles within a second or two
 
@@ -36,6 +42,17 @@ def _accelerations(*inputs: str) -> LoopSpec:
     return LoopSpec(ABA, grouped_bodies, inputs, {"armature": "armature"}, joint="a")
 
 
+def _momentum(body: Body, composite: Fields, S: Array) -> Array:
+    """Of all that a joint carries, at unit rate (6,)."""
+    found: Array = inertia_times(composite, S.reshape(6, 1))[:, 0]
+    return found
+
+
+def _carried(child: Fields, wrench: Array) -> Array:
+    """A wrench on the child, on the parent (6,)."""
+    return to_parent(child["mount"] @ child["turn"], child["p"], wrench)
+
+
 LOOPED = {
     "rnea": _forces("q", "v", "a"),
     "rnea:external": _forces("q", "v", "a", "external"),
@@ -43,8 +60,32 @@ LOOPED = {
     "gravity": _forces("q", zero=("v", "a")),
     "aba": _accelerations("q", "v", "tau"),
     "aba:external": _accelerations("q", "v", "tau", "external"),
+    "crba": LoopSpec(COMPOSITE, grouped_bodies, ("q",), walk=Walk(_momentum, _carried), output=symmetric_layout),
     "placements": LoopSpec(PLACEMENTS, bodies, ("q",), fields=("R", "p"), output=_homogeneous),
 }
+
+
+_PAIRS = 15_000  # of joints on one line: what straight-line code can hold within a minute of compilation
+_MATRICES = frozenset(("crba", "M", "minv", "Minv", "rnea_derivatives", "aba_derivatives", "regressor"))
+
+
+def refuse_too_large(tree: Tree, name: str) -> None:
+    """Refuse matrices of trees for which there is no looped code and straight-line code would be too long.
+
+    Args:
+        tree: The tree.
+        name: The quantity, or the words of a bundle with colons between them.
+
+    Raises:
+        NotSupportedError: With what to do instead.
+    """
+    pairs = sum(len(tree.ancestors(i)) for i in range(tree.n))
+    if pairs > _PAIRS and _MATRICES & set(name.split(":")):
+        raise NotSupportedError(
+            f"`{name}` of {tree.n} bodies is too large for straight-line code",
+            evidence={"pairs of joints on one line": pairs, "limit": _PAIRS},
+            next_step='use backend="numpy", or what has looped code: ' + ", ".join(LOOPED),
+        )
 
 
 def is_large(tree: Tree, name: str) -> bool:
@@ -54,5 +95,5 @@ def is_large(tree: Tree, name: str) -> bool:
         tree: The tree.
         name: The quantity.
     """
-    followers = bool((tree.mimic_source >= 0).any())
-    return tree.n >= LOOP_FROM and name in LOOPED and not (name.startswith("aba") and followers)
+    alone = not (tree.mimic_source >= 0).any()
+    return tree.n >= LOOP_FROM and name in LOOPED and (alone or not name.startswith(("aba", "crba")))

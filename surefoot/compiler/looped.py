@@ -15,6 +15,7 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.compiler.program import Program, trace
+from surefoot.compiler.walked import Walk, WalkCode, walk_code
 from surefoot.kinematics.bodies import Body
 from surefoot.kinematics.recursion import Fields, Recursion, Step, Sweep
 from surefoot.ops import Array
@@ -39,6 +40,7 @@ class LoopSpec:
         world: Field of the world that is the output.
         output: output(tree, n) -> (shape, layout, numbers): how the stored values make the result.
         adds_armature: Whether armature times "a" is added to the joint quantity.
+        walk: Walks towards the root after the sweeps, whose projections are the output.
     """
 
     recursion: Recursion
@@ -50,6 +52,7 @@ class LoopSpec:
     world: str = ""
     output: Callable[[Tree], tuple[tuple[int, ...], tuple[int, ...], tuple[float, ...]]] | None = None
     adds_armature: bool = False
+    walk: Walk | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +110,7 @@ class LoopProgram:
         slots: Stored values, counted.
         layout: Slot of every entry of the output.
         numbers: Entries that are the same for every state.
+        walk: Traced steps of walks.
     """
 
     tree: Tree
@@ -121,6 +125,7 @@ class LoopProgram:
     slots: range
     layout: tuple[tuple[int, ...], ...]
     numbers: tuple[float, ...]
+    walk: WalkCode | None = None
 
     @property
     def operations(self) -> int:
@@ -155,13 +160,16 @@ def loop_program(tree: Tree, spec: LoopSpec, input_shapes: Sequence[tuple[int, .
     shape, layout, numbers = spec.output(tree) if spec.output else ((count,), tuple(range(count)), ())
     return LoopProgram(
         tree, spec, classes, steps, record, size, world, tuple(input_shapes), (shape,), range(count), (layout,),
-        numbers,
+        numbers, walk_code(spec.walk, classes, own_shapes, record, size) if spec.walk else None,
     )  # fmt: skip
 
 
 def _slot_count(tree: Tree, spec: LoopSpec, shapes: Mapping[str, tuple[int, ...]]) -> int:
     if spec.joint:
         return len(tree.armature)
+    if spec.walk:
+        ancestors = (sum(NV[tree.kinds[j]] for j in (i, *tree.ancestors(i))) for i in range(tree.n))
+        return sum(NV[tree.kinds[i]] * count for i, count in enumerate(ancestors))
     if spec.world:
         return int(np.prod(shapes[spec.world]))
     return tree.n * sum(int(np.prod(shapes[name])) for name in spec.fields)

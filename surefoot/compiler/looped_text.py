@@ -13,6 +13,7 @@ from surefoot.compiler.build import Build
 from surefoot.compiler.llvm_operations import ALIGNMENT, Operations
 from surefoot.compiler.llvm_text import KernelText, KernelWriter, module_text
 from surefoot.compiler.looped import LoopProgram, StepCode
+from surefoot.compiler.walked_text import WalkWriter
 from surefoot.kinematics.recursion import dof_rows
 
 __all__ = ["loop_text"]
@@ -36,6 +37,10 @@ class _LoopWriter(Operations):
         super().__init__(build)
         self.program, self.name, self.spec = program, name, program.spec
         self.count = len(self.spec.inputs)
+        kinds, record_bytes = tuple(group.kind for group in program.classes), program.record_size * build.stride
+        self.walk: WalkWriter | None = None
+        if program.walk is not None:
+            self.walk = WalkWriter(program.walk, program.tree, kinds, build, name, record_bytes)
         self.most_slots = max(len(step.program.slots) for sweep in program.steps for step in sweep)
 
     def text(self) -> str:
@@ -46,6 +51,10 @@ class _LoopWriter(Operations):
                 writer = KernelWriter(step.program, self.build, f"{self.name}.step.{s}.{c}", frozenset([0]))
                 functions.append(writer.functions())
                 writers.append(writer)
+        if self.walk is not None:
+            steps = self.walk.steps()
+            functions += [step.functions() for step in steps]
+            writers += [self.walk, *steps]
         functions.append(self.main())
         return module_text(self.build, functions, writers, self.tables())
 
@@ -62,6 +71,8 @@ class _LoopWriter(Operations):
             "v": [dof_rows(tree, i).start for i in range(tree.n)],
             "constants": place_of,
         }
+        if self.walk is not None:
+            rows |= self.walk.tables(group_of)
         texts = [self.integers(name, values) for name, values in rows.items()]
         scalar = Build(1, self.build.bits)
         numbers = ", ".join(f"{self.build.scalar} {scalar.number(x)}" for x in constants)
@@ -79,7 +90,7 @@ class _LoopWriter(Operations):
         tree = self.program.tree
         group_of, place_of = [0] * tree.n, [0] * tree.n
         table: list[float] = []
-        armature = "armature" in self.spec.fixed.values()
+        armature = self.walk is not None or "armature" in self.spec.fixed.values()
         for c, group in enumerate(self.program.classes):
             for row, i in zip(group.values, group.members, strict=True):
                 group_of[i], place_of[i] = c, len(table)
@@ -99,10 +110,11 @@ class _LoopWriter(Operations):
             f"%slots = alloca [{slots} x i8], align {ALIGNMENT}",
             f"%records = call ptr @aligned_alloc(i64 {ALIGNMENT}, i64 {total})",
         ]
+        head += self.walk.locals() if self.walk is not None else []
         for k in range(self.count):
             head += [f"%a{k} = getelementptr ptr, ptr %inputs, i64 {k}", f"%first{k} = load ptr, ptr %a{k}"]
         body = [*self.prepared(total), *(line for s in range(len(self.program.steps)) for line in self.sweep(s))]
-        body += self.outputs()
+        body += self.walk.lines_of_walk(self.fresh) if self.walk is not None else self.outputs()
         loop = [*head, "br label %tile", "tile:", *self.tile_pointers(), *body, *self.next_tile(), "leave:"]
         end = ["call void @free(ptr %records)", "ret void"]
         text = "\n  ".join([*loop, *end])

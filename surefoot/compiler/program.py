@@ -7,7 +7,7 @@ Besides the operations of `graph` there are "fma" a b + c, "fms" a b − c and "
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,12 @@ class Program:
     def operations(self) -> int:
         """Instructions that compute something."""
         return sum(op not in ("input", "const") for op, _ in self.instructions)
+
+    @property
+    def packed(self) -> Program:
+        """The same with its slots (slots,) as the only output."""
+        slots = len(self.slots)
+        return replace(self, output_shapes=((slots,),), layout=(tuple(range(slots)),), numbers=())
 
 
 def trace(inputs: list[Array], outputs: list[Any], interleaved: bool = True) -> Program:

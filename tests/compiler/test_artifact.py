@@ -30,7 +30,7 @@ kernels = compile_robot(load("panda"))
 q, v, a = np.load(sys.argv[1])
 tau, one, jacobian = kernels.rnea(q, v, a), kernels.rnea(q[0], v[0], a[0]), kernels.jacobian(q, "panda_hand")
 M = kernels.bundle(["M", "h"])(q, v)["M"]
-assert "llvmlite.ir" not in sys.modules
+assert not {"surefoot.compiler.entry_point", "surefoot.compiler.batch_driver"} & set(sys.modules)
 np.savez(sys.argv[2], tau=tau, one=one, jacobian=jacobian, M=M)
 """
 
@@ -105,7 +105,7 @@ def test_a_damaged_entry_is_made_again(empty_cache, monkeypatch):
     for damaged in (whole[:-1] + bytes([whole[-1] ^ 1]), whole[: len(whole) // 2], b""):
         file.write_bytes(damaged)
         assert (compile_robot(robot).rnea(q, v, a) == right).all()
-        assert file.read_bytes() == whole or len(file.read_bytes()) == len(whole)  # but for the time of making
+        assert cache.load(file.stem) is not None
     assert len(compiled) == 4
     assert (compile_robot(robot).rnea(q, v, a) == right).all()
     assert len(compiled) == 4
