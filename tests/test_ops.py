@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot import ops
+from tests.compiler.examples import BOUNDED, random_code, values_of
 
 X = ops.symbols("x", 3)
 POINT = np.array([0.3, -1.2, 2.0])
@@ -161,3 +162,81 @@ def test_function_of_several_arrays():
 def test_norm_of_numbers_is_a_number():
     assert ops.norm([3.0, 4.0]) == 5.0
     assert isinstance(ops.norm([3, 4]), float)
+
+
+# --- symbols
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x + 0.0,
+        lambda x: 0.0 + x,
+        lambda x: x - 0.0,
+        lambda x: x * 1.0,
+        lambda x: 1 * x,
+        lambda x: x / 1.0,
+        lambda x: x**1.0,
+        lambda x: -(-x),
+        lambda x: +x,
+        lambda x: -(x * -1.0),
+        lambda x: -(0.0 - x),
+        lambda x: np.float64(1.0) * x,
+        lambda x: x + np.array(0.0),
+    ],
+)
+def test_what_changes_nothing_gives_the_symbol_itself(f):
+    assert f(X[0]) is X[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "number"),
+    [(lambda x: 0.0 * x, 0.0), (lambda x: x * 0, 0.0), (lambda x: x - x, 0.0), (lambda x: 0.0 / x, 0.0), (lambda x: x**0, 1.0)],
+)
+def test_what_is_known_is_a_number(f, number):
+    assert f(X[0]) == number
+    assert isinstance(f(X[0]), float)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.array([x[0] < 0.5, x[0] <= 0.3, x[0] > 0.3, x[0] >= 0.3, x[1] < x[0], x[1] > x[0], 0.5 < x[0]]),
+        lambda x: np.array([x[2] ** 0.5, x[0] ** 2, x[0] ** 3, x[2] ** -1.5, 2.0 ** x[0], x[2] ** x[1]]),
+        lambda x: np.array([1.0 / x[0], x[0] / 4.0, x[0] / x[1], 3.0 - x[0], x[0] - 3.0, -x[0] - x[1]]),
+        lambda x: np.array([abs(x[1]), ops.arctan2(-1.0, x[1]), ops.minimum(x[0], x[1]), ops.where(x[0] < 1, x[1], 2.0)]),
+    ],
+)
+def test_all_ways_to_combine_symbols(f):
+    assert_allclose(value(f(X)).astype(float), f(POINT).astype(float), rtol=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_expressions_equal_numpy(seed):
+    """All operations mixed, many times: by CasADi and by numpy."""
+    code = random_code(seed, 150)
+    found = value(ops.array(values_of(code, [*X], table=BOUNDED)), 0.4 * POINT)
+    assert_allclose(found, np.array(values_of(code, [*(0.4 * POINT)], table=BOUNDED)), atol=2e-14)
+
+
+def test_later_symbols_have_higher_numbers():
+    """So that sorting by them is an order in which arguments come first."""
+    a = X[0] * X[1]
+    b = ops.sin(a) + a
+    assert X[0].serial < X[1].serial < a.serial < b.args[0].serial < b.serial
+
+
+def test_symbols_leave_arrays_to_numpy():
+    """A symbol times an array is an array of symbols, from both sides and for all operators."""
+    y = np.array([1.0, 2.0])
+    for found in (X[0] * y, y * X[0], X[0] + y, y + X[0], X[0] - y, y - X[0], X[0] / y, y / X[0], X[0] ** y, y ** X[0]):
+        assert isinstance(found, np.ndarray)
+        assert found.shape == (2,)
+
+
+@pytest.mark.parametrize("other", ["text", None, [1.0], 1j])
+def test_symbols_refuse_what_is_no_number(other):
+    with pytest.raises((TypeError, ValueError)):
+        X[0] + other
+    with pytest.raises((TypeError, ValueError)):
+        ops.arctan2(X[0], other)

@@ -104,7 +104,8 @@ def _articulated(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step
     A, B, C = _blocks(_yielding(S, armature, inertia, U, gain))
     bias = own["bias"] + _assembled(A, B, C) @ own["zeta"] + U @ drive
     A, B, C, bias = _in_parent(own, A, B, C, bias)
-    return Step(own={"gain": gain, "drive": drive}, parent={"A": A, "B": B, "C": C, "bias": bias})
+    own_values = {"gain": gain, "drive": drive, "reciprocals": factors.reciprocals}
+    return Step(own=own_values, parent={"A": A, "B": B, "C": C, "bias": bias})
 
 
 def _assembled(A: Array, B: Array, C: Array) -> Array:

@@ -106,11 +106,9 @@ def _pivots(tree: Tree, q: Array, little: Array) -> Array:
     """D (nv,) of M + diag(little) = Lᵀ D L; chains of many single joints by articulated bodies, which take O(n)."""
     if tree.n < _MANY or len(tree.armature) != tree.n or (tree.mimic_source >= 0).any():
         return 1.0 / factor(tree, mass_matrix(tree, q) + np.diag(little)).reciprocals
-    rest, unit = np.zeros(tree.n), np.ones(tree.n)
-    inputs = {"q": q, "v": rest, "tau": unit, "armature": tree.armature + little}
-    fields, _ = run(ABA, tree, inputs)
-    # at rest the drive of a joint is D⁻¹ τ
-    return np.array([1.0 / fields[i]["drive"][0] for i in np.argsort(tree.v_index)])
+    rest = np.zeros(tree.n)
+    fields, _ = run(ABA, tree, {"q": q, "v": rest, "tau": rest, "armature": tree.armature + little})
+    return np.array([1.0 / fields[i]["reciprocals"][0] for i in np.argsort(tree.v_index)])
 
 
 _MANY = 100

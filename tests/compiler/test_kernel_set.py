@@ -81,6 +81,24 @@ def test_singular_mass_matrices_are_refused_by_name():
 def test_dtypes_and_backends_that_there_are_not(arm):
     with pytest.raises(NotSupportedError, match="float16"):
         compile_robot(arm.robot, dtype="float16")
+    with pytest.raises(UnknownNameError, match="`numpy`"):
+        compile_robot(arm.robot, backend="numpi")
+
+
+def test_the_numpy_backend_takes_the_same_calls(walker, of_walker):
+    q, v, a, _, F = (x[:3] for x in of_walker)
+    slow = compile_robot(walker.robot, backend="numpy")
+    for options in ({}, {"external": F}):
+        found = slow.rnea(q, v, a, **options)
+        assert_same(found, walker.rnea(q, v, a, **options))
+        assert (slow.rnea(q[1], v[1], a[1], **{k: x[1] for k, x in options.items()}) == found[1]).all()
+    assert_same(slow.energy(q, v).kinetic, walker.energy(q, v).kinetic)
+    assert_same(slow.bundle(["com"])(q)["com"], walker.com(q))
+    out = np.empty((3, 3))
+    assert slow.com(q, out=out) is out
+    assert slow.com(q[:0]).shape == (0, 3)
+    with pytest.raises(ShapeError, match="length"):
+        slow.com(0.5 * q)
 
 
 # --- functions of the user

@@ -47,7 +47,7 @@ def test_loops_equal_the_reference(name, rng, monkeypatch):
 
 def test_followers(rng, monkeypatch):
     monkeypatch.setattr(large_trees, "LOOP_FROM", 1)
-    robot = sf.load("tiago", mimic="reduce")
+    robot = sf.load("romeo", mimic="reduce")
     assert (robot.tree.mimic_source >= 0).any()
     q, v, a = states(robot, 3, rng)
     looped, reference = compile_robot(robot), compile_robot(robot, backend="numpy")

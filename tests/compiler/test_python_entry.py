@@ -30,9 +30,9 @@ def test_no_reference_is_lost_or_kept(arm, of_arm):
     one = q[0].copy(), v[0].copy(), a[0].copy()
     tau = np.zeros(9)
     call = arm.rnea.bind(*one, tau)
-    wrong = np.zeros(8)
+    wrong, out = np.zeros(8), np.zeros((37, 9))
     single, batch, named = arm.rnea(*one), arm.rnea(q, v, a), arm.energy(q, v)
-    watched = [*one, q, v, a, tau, np.dtype(float), np.ndarray, type(named), wrong, arm.rnea]
+    watched = [*one, q, v, a, tau, np.dtype(float), np.ndarray, type(named), wrong, out, arm.rnea]
 
     def all_kinds() -> None:
         arm.rnea(*one)
@@ -41,8 +41,13 @@ def test_no_reference_is_lost_or_kept(arm, of_arm):
         arm.energy(q, v)
         arm.rnea(one[0], one[1], a=one[2])
         call()
+        arm.rnea(q, v, a, out=out)
+        arm.rnea(*one, out=tau)
+        for refused in ({"out": wrong}, {"out": one[0][:, None]}, {"q": wrong}):
+            with pytest.raises(ShapeError):
+                arm.rnea(**({"q": q, "v": v, "a": a} | refused))
         with pytest.raises(ShapeError):
-            arm.rnea(wrong, one[1], one[2])
+            arm.rnea(*one, out=wrong)
 
     all_kinds()
     gc.collect()
@@ -92,6 +97,11 @@ def test_refused_batches_give_their_memory_back(walker, of_walker):
 
     size = len(q) * 3 * 8
     assert -refused(3) + refused(40) < 10 * size
+    out = np.empty((len(q), 3))
+    held = sys.getrefcount(out)
+    with pytest.raises(ShapeError):
+        walker.com(q, out=out)
+    assert sys.getrefcount(out) == held
 
 
 def slow_kernel():
