@@ -3,9 +3,9 @@
     python bench/gpu.py prepare FOLDER [--robots g1,talos]     # here: sources, reference answers, a runner
     python FOLDER/run.py                                       # on a machine with a GPU, numpy and CuPy; no surefoot
 
-The folder holds CUDA sources of inverse dynamics (RNEA), forward dynamics (ABA) and packed mass matrices (CRBA) in both
+The folder holds CUDA sources of inverse dynamics (RNEA), forward dynamics (ABA) and mass matrices (CRBA) in both
 precisions, random states with Pinocchio's answers, and `run.py`, which compiles, checks, times, prints a table and
-writes `result.json`.
+writes `result.json`. Mass matrices are packed where states are columns, and dense where they are rows.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import pinocchio as pin
 
 import surefoot as sf
 from surefoot import ops
+from surefoot.compiler.cuda_plan import RESULTS
+from surefoot.compiler.cuda_spread import spread_source
 from surefoot.compiler.cuda_text import kernel_source
 from surefoot.compiler.program import Program, trace
 from surefoot.dynamics.crba import mass_matrix
@@ -56,30 +58,34 @@ def mass_matrices(robot: Robot, q: np.ndarray) -> np.ndarray:
     return upper + np.triu(upper, 1).transpose(0, 2, 1)
 
 
-def answers(robot: Robot, given: dict[str, np.ndarray], packed: Program) -> dict[str, np.ndarray]:
+def answers(robot: Robot, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Pinocchio's answers; the condition of M says how exact accelerations can be."""
     model, data = robot.model, robot.model.createData()
     q, v, a, tau = (given[name] for name in ("q", "v", "a", "tau"))
     M = mass_matrices(robot, q)
-    layout = list(packed.layout[0])
-    entries = [layout.index(slot) for slot in range(len(packed.slots))]
     return {
         "rnea_out": np.array([pin.rnea(model, data, *x) for x in zip(q, v, a, strict=True)]),
         "aba_out": np.array([pin.aba(model, data, *x) for x in zip(q, v, tau, strict=True)]),
-        "crba_out": M.reshape(len(M), -1)[:, entries],
+        "crba_out": M.reshape(len(M), -1),
         "condition": np.linalg.cond(M),
     }
 
 
 def case(robot: Robot, algorithm: str, bits: int, program: Program, folder: Path) -> dict[str, Any]:
-    """Write one source; what the runner must know of it."""
+    """Write the sources of one kernel; what the runner must know of it."""
     name = f"{algorithm}{bits}_{robot.name}".replace("-", "_")
-    source = kernel_source(program, bits, name, packed=algorithm == "crba")
-    (folder / f"{name}.cu").write_text(source.text)
+    layout = list(program.layout[0])
+    wide = len(layout) > RESULTS
+    sources = [kernel_source(program.packed if wide else program, bits, name)]
+    if wide:
+        sources.append(spread_source(program, bits, f"{name}_spread"))
+    for source in sources:
+        (folder / f"{source.name}.cu").write_text(source.text)
     return {
-        "name": name, "kernel": source.name, "robot": robot.name, "algorithm": algorithm, "bits": bits, "inputs": INPUTS[algorithm],
-        "threads": source.threads, "shared_bytes": source.shared_bytes, "results": source.output_shapes[0][0],
-        "operations": program.operations, "values": sum(s[0] for s in program.input_shapes) + len(program.slots),
+        "robot": robot.name, "algorithm": algorithm, "bits": bits, "inputs": INPUTS[algorithm],
+        "operations": program.operations, "entries": len(layout),
+        "packed": [layout.index(slot) for slot in range(len(program.slots))],
+        "kernels": [{"name": x.name, "threads": x.threads, "shared_bytes": x.shared_bytes} for x in sources],
     }  # fmt: skip
 
 
@@ -93,7 +99,7 @@ def prepare(folder: Path, names: list[str], count: int) -> None:
         programs = {x: traced(robot, x) for x in algorithms}
         cases += [case(robot, x, bits, programs[x], folder) for x in algorithms for bits in (32, 64)]
         given = states(robot, count, np.random.default_rng(0))
-        np.savez(folder / f"{robot.name}.npz", **given, **answers(robot, given, programs["crba"]))
+        np.savez(folder / f"{robot.name}.npz", **given, **answers(robot, given))
     (folder / "cases.json").write_text(json.dumps({"surefoot": sf.__version__, "cases": cases}, indent=1))
     shutil.copy(Path(__file__).with_name("gpu_run.py"), folder / "run.py")
     print(f"{len(cases)} kernels; now: python {folder}/run.py")
@@ -105,7 +111,7 @@ def main() -> None:
     parser.add_argument("command", choices=["prepare"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--robots", default="g1,talos", help="names, with commas")
-    parser.add_argument("--states", type=int, default=4096, help="reference states per robot")
+    parser.add_argument("--states", type=int, default=1024, help="reference states per robot")
     options = parser.parse_args()
     prepare(options.folder, options.robots.split(","), options.states)
 

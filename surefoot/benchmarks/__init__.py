@@ -2,6 +2,6 @@
 
 from surefoot.benchmarks.dynamics import DynamicsBench, run_dynamics
 from surefoot.benchmarks.scaling import ScalingBench, run_scaling
-from surefoot.benchmarks.scaling_plot import require_plot_name, write_plot
+from surefoot.benchmarks.scaling_plot import grouped, require_plot_name, write_plot
 
-__all__ = ["DynamicsBench", "ScalingBench", "require_plot_name", "run_dynamics", "run_scaling", "write_plot"]
+__all__ = ["DynamicsBench", "ScalingBench", "grouped", "require_plot_name", "run_dynamics", "run_scaling", "write_plot"]

@@ -62,6 +62,7 @@ def _reading(text: str, above: Cell, below: Cell, holds: Callable[[float], bool]
 READINGS = (
     _reading("branching leaves O(n) unchanged: dill(5) / coil(32)", _compiled("dill", "O(n)"),
              _compiled("coil", "O(n)"), _about_one),
+    _reading("the same of the base", ("dill", 32, "O(n)", "base"), ("coil", 32, "O(n)", "base"), _about_one),
     _reading("branching helps NE: coil(32) / dill(5) is 2 or more", _compiled("coil", "NE"),
              _compiled("dill", "NE"), lambda x: x >= 2.0),
     _reading("NE beats CRBA on dill(5): CRBA / NE is above 1", _compiled("dill", "CRBA"),
@@ -76,6 +77,6 @@ READINGS = (
              _compiled("dill", "O(n)"), lambda x: x > 1.0),
     _reading("compiled O(n) beats the base on coil(32): base / compiled is above 1", ("coil", 32, "O(n)", "base"),
              _compiled("coil", "O(n)"), lambda x: x > 1.0),
-    _reading("16 links with 16 rotors cost O(n) as much as 32 links (free rotors) / coil(32)",
+    _reading("16 links and 16 free rotors cost O(n) as much as coil(32)",
              _compiled("coil, free rotors", "O(n)"), _compiled("coil", "O(n)"), _about_one),
 )  # fmt: skip

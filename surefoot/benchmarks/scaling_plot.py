@@ -15,7 +15,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.motion.atomic import atomic_write
 from surefoot.report.page import html_page, html_table
 
-__all__ = ["plot_svg", "require_plot_name", "write_plot"]
+__all__ = ["grouped", "plot_svg", "require_plot_name", "write_plot"]
 
 Json = dict[str, Any]
 Rows = Sequence[Json]
@@ -69,9 +69,22 @@ def _page(svg: str, result: Json) -> str:
         f"{result['seed']}</p><figure>{svg}</figure>",
         "<h2>Table 3.1 of Buschmann 2014</h2>" + html_table(titles, table),
         "<h2>Readings</h2>" + html_table(("what it says", "measured", "there", "true here"), readings),
-        "<h2>Left out</h2>" + html_table(("what",), [(text,) for text in result["left_out"]]),
+        "<h2>Left out</h2>" + html_table(("tree", "what", "why"), grouped(result["left_out"])),
     ]
     return html_page("Forward dynamics of growing trees", "\n".join(body))
+
+
+def grouped(left_out: Sequence[Json]) -> list[tuple[str, str, str]]:
+    """What was left out, a row for each tree and reason: tree, methods, reason.
+
+    Args:
+        left_out: Of `run_scaling`.
+    """
+    rows: dict[tuple[str, str], list[str]] = {}
+    for item in left_out:
+        tree = f"{item['family']}, from {item['from_bodies']} bodies on"
+        rows.setdefault((tree, item["why"]), []).append(f"{item['method']} {item['kind']}")
+    return [(tree, ", ".join(methods), why) for (tree, why), methods in rows.items()]
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from rich.text import Text
 from surefoot.benchmarks import (
     DynamicsBench,
     ScalingBench,
+    grouped,
     require_plot_name,
     run_dynamics,
     run_scaling,
@@ -72,7 +73,7 @@ def bench_scaling(largest: int, seed: int, file: Path | None, plot: Path | None)
     if result["readings"]:
         print()
         _print(_readings_table(result))
-    _print_lines("left out", result["left_out"])
+    _print_lines("left out", [f"{tree}: {methods}: {why}" for tree, methods, why in grouped(result["left_out"])])
     return 0
 
 

@@ -48,6 +48,7 @@ class CudaKernel:
         self.program, self.bits, self.name = program, bits, name
         self.dtype = np.dtype(f"f{bits // 8}")
         self._is_wide = sum(map(len, program.layout)) > RESULTS
+        _ = (self._packed, self._spread) if self._is_wide else self._direct  # built now: what rows need
 
     @cached_property
     def _direct(self) -> _Launcher:
@@ -75,7 +76,7 @@ class CudaKernel:
         arrays = self._arrays(inputs)
         n, single = self._count(arrays)
         outputs = self._outputs(out, n, single, any(_is_column(x) for x in arrays))
-        if self._is_wide and not all(_is_column(x) for x in outputs):
+        if self._is_wide and not all(x.ndim == 1 or _is_column(x) for x in outputs):
             self._by_columns(arrays, outputs, n)
         elif n:
             self._direct.launch(arrays, outputs, n)

@@ -78,7 +78,10 @@ def test_every_number_of_the_robot_makes_another_key(empty_cache, rng):
     ]  # fmt: skip
     for change in changes:
         assert len(stored(pendulum(**change))) == 1, change
-    moved = [Link("ground"), Link("rod", "ground", Joint("hinge", "revolute", turned(rng)), mass=1.0, inertia=np.eye(3))]
+    moved = [
+        Link("ground"),
+        Link("rod", "ground", Joint("hinge", "revolute", turned(rng)), mass=1.0, inertia=np.eye(3)),
+    ]
     assert len(stored(Robot.from_tree("rod", moved, "fixed", drives=()))) == 1
 
 

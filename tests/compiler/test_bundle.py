@@ -9,9 +9,9 @@ from surefoot.compiler.quantities import FRAME_QUANTITIES
 from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
 from surefoot.kinematics import REFERENCES, frame_of
 from surefoot.robot.load import load
+from tests.kinematics.examples import assert_same
 
 from .examples import States
-from tests.kinematics.examples import assert_same
 
 
 def given(quantity, states: States, k: int):

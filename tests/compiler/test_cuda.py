@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import json
+import re
 import sys
 import types
 
@@ -121,6 +122,23 @@ def test_batches_columns_single_states_and_out(bits):
 
 
 @needs_gpu
+@pytest.mark.parametrize("bits", [64, 32])
+def test_many_results_as_rows_and_as_columns(bits, monkeypatch):
+    """Rows are made from columns, some states at a time."""
+    monkeypatch.setattr(cuda, "_AT_A_TIME", 100)
+    x = ops.symbols("x", 9)
+    kernel = CudaKernel(trace([x], [np.multiply.outer(x, ops.sin(x)), x @ x], interleaved=False), bits)
+    X = np.random.default_rng(0).standard_normal((333, 9))
+    expected = X[:, :, None] * np.sin(X)[:, None, :], (X * X).sum(1)
+    for given in (CUPY.asarray(X), CUPY.asfortranarray(CUPY.asarray(X, kernel.dtype))):
+        for ours, theirs in zip(kernel(given), expected, strict=True):
+            np.testing.assert_allclose(ours.get(), theirs, rtol=1e-5 if bits == 32 else 1e-13, atol=1e-6)
+    one = kernel(X[0])
+    np.testing.assert_allclose(one[0].get(), expected[0][0], rtol=1e-5, atol=1e-6)
+    assert one[1].shape == ()
+
+
+@needs_gpu
 def test_wrong_arrays_are_refused():
     kernel = CudaKernel(program())
     X, Y = np.zeros((4, 3)), np.zeros((4, 2, 2))
@@ -150,6 +168,10 @@ def test_inverse_dynamics_on_the_gpu(bits, tolerance):
 # -- bench --------------------------------------------------------------------------------------------------------
 
 
+def _text(folder, kernel):
+    return (folder / f"{kernel['name']}.cu").read_text()
+
+
 def test_bench_prepares_a_folder(tmp_path, monkeypatch, request):
     """Sources, answers and the runner, for a robot whose mass matrix has an inverse."""
     path = request.config.rootpath / "bench" / "gpu.py"
@@ -162,6 +184,7 @@ def test_bench_prepares_a_folder(tmp_path, monkeypatch, request):
     assert {(x["algorithm"], x["bits"]) for x in cases} == {(x, y) for x in ("rnea", "aba", "crba") for y in (32, 64)}
     reference = np.load(tmp_path / "solo8.npz")
     for x in cases:
-        assert x["name"] in (tmp_path / f"{x['name']}.cu").read_text()
-        assert reference[f"{x['algorithm']}_out"].shape == (5, x["results"])
+        assert reference[f"{x['algorithm']}_out"].shape == (5, x["entries"])
+        for kernel in x["kernels"]:
+            assert f"void {kernel['name']}(" in re.sub(r"__launch_bounds__\(.*?\) ", "", _text(tmp_path, kernel))
     compile((tmp_path / "run.py").read_text(), "run.py", "exec")

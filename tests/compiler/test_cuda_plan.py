@@ -79,17 +79,15 @@ class Machine:
             self.stored.append(source)
 
 
-@pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(("values", "slots"), [(6, 16), (6, 19), (10, 24), (20, 30), (12, 200), (500, 500), (8, 3)])
 @pytest.mark.parametrize("seed", range(4))
-def test_every_value_is_where_it_is_looked_for(seed, values, slots, packed):
+def test_every_value_is_where_it_is_looked_for(seed, values, slots):
     program = example(seed)
-    found = place(program, values, slots, packed)
+    found = place(program, values, slots)
     machine = Machine(program, found)
     machine.start()
     machine.go()
-    numbers = 0 if packed else len(program.numbers)
-    assert sorted(machine.stored) == [*range(-numbers, 0), *range(len(program.slots))]
+    assert sorted(machine.stored) == [*range(-len(program.numbers), 0), *range(len(program.slots))]
     assert max(machine.tile) < found.slots
     assert found.slots <= max(slots, 1)
     assert max(machine.far, default=-1) + 1 == found.far

@@ -67,20 +67,6 @@ def test_all_operations(bits, shape, tmp_path, rng):
 
 
 @needs_compiler
-def test_packed_results_are_the_slots(tmp_path, rng):
-    program = program_of_everything()
-    dense = Emulated(kernel_source(program, 32, "dense"), tmp_path)
-    packed = Emulated(kernel_source(program, 32, "packed", packed=True), tmp_path)
-    x, y = rng.uniform(-1.0, 1.0, (40, 3)), rng.uniform(-1.0, 1.0, (40, 2, 1))
-    (slots,) = packed(x, y)
-    numbers = np.array(program.numbers, slots.dtype)
-    for array, layout in zip(dense(x, y), program.layout, strict=True):
-        places = np.array(layout)
-        expected = np.where(places >= 0, slots[:, places], numbers[np.where(places < 0, -1 - places, 0)])
-        assert np.array_equal(array.reshape(40, -1), expected)
-
-
-@needs_compiler
 @pytest.mark.parametrize(
     ("name", "algorithm", "inputs", "bits"),
     [

@@ -211,7 +211,8 @@ def test_results_are_fresh_arrays(arm, of_arm):
 
 
 @pytest.mark.parametrize(
-    ("shape", "name"), [((8,), "q"), ((10,), "q"), ((3, 8), "q"), ((2, 3, 9), "q"), ((), "q"), ((9, 1), "q"), ((0,), "q")]
+    ("shape", "name"),
+    [((8,), "q"), ((10,), "q"), ((3, 8), "q"), ((2, 3, 9), "q"), ((), "q"), ((9, 1), "q"), ((0,), "q")],
 )
 def test_wrong_shapes_are_named(arm, shape, name):
     with pytest.raises(ShapeError, match=f"`{name}`") as caught:
@@ -225,7 +226,9 @@ def test_batches_of_different_lengths_are_refused(arm, of_arm):
     assert caught.value.evidence == {"q": 37, "v": 36, "a": 37}
 
 
-@pytest.mark.parametrize("wrong", [np.zeros(9) + 1j, ["1.0"] * 9, [None] * 9, [[1.0], [1.0, 2.0]], "text", {}, object()])
+@pytest.mark.parametrize(
+    "wrong", [np.zeros(9) + 1j, ["1.0"] * 9, [None] * 9, [[1.0], [1.0, 2.0]], "text", {}, object()]
+)
 def test_what_is_no_array_of_real_numbers_is_refused(arm, wrong):
     with pytest.raises(ShapeError, match="`v` is not an array"):
         arm.nonlinear(np.zeros(9), wrong)
@@ -386,7 +389,16 @@ def test_tiles_that_do_not_fit_are_refused(arm, of_arm):
     q, v, a = (arm.rnea.to_tiles(x) for x in rows(of_arm))
     unaligned = np.empty(q.size + 1)[1:].reshape(q.shape)
     unaligned = unaligned if unaligned.ctypes.data % 64 else np.empty(q.size + 2)[2:].reshape(q.shape)
-    for wrong in ((), (q,), (q, v), (q, v, a, a), (q, v, a[:-1]), (q, v, a[:, :-1]), (of_arm.q, v, a), (unaligned, v, a)):
+    for wrong in (
+        (),
+        (q,),
+        (q, v),
+        (q, v, a, a),
+        (q, v, a[:-1]),
+        (q, v, a[:, :-1]),
+        (of_arm.q, v, a),
+        (unaligned, v, a),
+    ):
         with pytest.raises(ShapeError, match="tile"):
             arm.rnea.tiled(*wrong)
     with pytest.raises(ShapeError, match="tile"):

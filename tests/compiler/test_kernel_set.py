@@ -11,7 +11,6 @@ from surefoot.dynamics import mass_matrix
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, UnknownNameError
 from surefoot.kinematics import REFERENCES, frame_bias_acceleration, frame_jacobian, frame_of, frame_placement
 from surefoot.robot.load import load
-
 from tests.kinematics.examples import assert_same
 
 

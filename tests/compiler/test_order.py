@@ -30,7 +30,9 @@ def reachable(instructions, roots) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("reorder", [order, needed, lambda *x: interleave(*needed(*x)), lambda *x: interleave(*order(*x))])
+@pytest.mark.parametrize(
+    "reorder", [order, needed, lambda *x: interleave(*needed(*x)), lambda *x: interleave(*order(*x))]
+)
 @settings(deadline=None, max_examples=100, derandomize=True)
 @given(polynomials())
 def test_arguments_come_first_and_nothing_else_changes(reorder, code):
