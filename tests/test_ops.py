@@ -177,7 +177,7 @@ def test_norm_of_numbers_is_a_number():
         lambda x: 1 * x,
         lambda x: x / 1.0,
         lambda x: x**1.0,
-        lambda x: -(-x),
+        lambda x: -(x + 0.0) * -1.0,
         lambda x: +x,
         lambda x: -(x * -1.0),
         lambda x: -(0.0 - x),

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 Rows = Sequence[Json]
 _COLOURS = dict(zip(METHODS, ("#1f77b4", "#d35400", "#27ae60"), strict=True))
 _DASHES = {"base": "5 4", "compiled": "none"}
-_PANEL, _MARGIN = (330, 250), (62, 28, 14, 44)  # width, height; left, top, right, bottom [px]
+_PANEL, _MARGIN = (340, 250), (76, 28, 14, 44)  # width, height; left, top, right, bottom [px]
 _HEAD = 40
 _COLUMNS = 3
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -170,7 +170,7 @@ def _legend() -> str:
     for text, method, kind in [*entries, ("compiled, one state", "", "compiled"), ("base: numpy", "", "base")]:
         parts.append(f'<path d="M{at:.0f} 20h26" fill="none" {_stroke(method, kind)}/>')
         parts.append(_text(at + 32, 24, text, "start", 13))
-        at += 32 + 8.0 * len(text) + 22
+        at += 32 + 6.6 * len(text) + 26
     return "".join(parts)
 
 

@@ -6,49 +6,12 @@ import heapq
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["interleave", "needed", "order", "pressure"]
+__all__ = ["eager", "interleave", "lightest", "needed", "pressure"]
 
 Instruction = tuple[str, tuple[Any, ...]]
 _IN_MEMORY = ("input", "const")
 _LATENCY = 2  # cycles that a result is waited for: half of what a sum takes, the CPU itself looks ahead the rest
 _PER_CYCLE = 2  # sums and products that they start in one cycle
-
-
-def order(instructions: Sequence[Instruction], roots: Sequence[int]) -> tuple[list[Instruction], list[int]]:
-    """Depth first from the outputs, last one first: leaves of a tree of bodies come before its root.
-
-    What can be computed without more values being alive than before is computed at once: outputs whose arguments
-    are there, and instructions that are the last use of one of their arguments.
-
-    Args:
-        instructions: In any order in which the graph has no cycle.
-        roots: Numbers of the outputs.
-
-    Returns:
-        The needed instructions, renumbered, and the new numbers of the outputs.
-    """
-    uses, users = _uses(instructions, roots)
-    leaves = set(roots)
-    new: dict[int, int] = {}
-    out: list[Instruction] = []
-    for root in reversed(roots):
-        stack = [root]
-        while stack:
-            i = stack[-1]
-            missing = [] if i in new else [x for x in _arguments(instructions[i]) if x not in new]
-            if missing:
-                stack.extend(reversed(missing))
-                continue
-            stack.pop()
-            if i in new:
-                continue
-            op, args = instructions[i]
-            new[i] = len(out)
-            out.append((op, args if op in _IN_MEMORY else tuple(new[x] for x in args)))
-            for x in set(_arguments(instructions[i])):
-                uses[x] -= 1
-            stack.extend(j for j in users[i] if j not in new and _free(instructions, j, new, uses, leaves))
-    return out, [new[root] for root in roots]
 
 
 def needed(instructions: Sequence[Instruction], roots: Sequence[int]) -> tuple[list[Instruction], list[int]]:
@@ -67,34 +30,55 @@ def needed(instructions: Sequence[Instruction], roots: Sequence[int]) -> tuple[l
     return _renumbered(instructions, sorted(keep), roots)
 
 
+def eager(instructions: Sequence[Instruction], roots: Sequence[int]) -> tuple[list[Instruction], list[int]]:
+    """Every output is computed as soon as what it needs is there.
+
+    Instructions that serve one output alone move up to right after the last shared value that they use, while it is
+    still in a register.
+
+    Args:
+        instructions: Arguments first.
+        roots: Numbers of the outputs.
+    """
+    owner = _owners(instructions, roots)
+    ready: dict[int, int] = {}  # position after which the private part of an output can be computed
+    for i, instruction in enumerate(instructions):
+        if owner[i] >= 0:
+            shared = (x for x in _arguments(instruction) if owner[x] < 0 and instructions[x][0] not in _IN_MEMORY)
+            ready[owner[i]] = max([ready.get(owner[i], -1), *shared])
+    place = [(ready[owner[i]], 1, i) if owner[i] >= 0 else (i, 0, i) for i in range(len(instructions))]
+    for i, instruction in enumerate(instructions):  # inputs and numbers are in memory, and come before anything
+        if instruction[0] in _IN_MEMORY:
+            place[i] = (-2, 0, i)
+    return _renumbered(instructions, sorted(range(len(instructions)), key=place.__getitem__), roots)
+
+
+def lightest(instructions: Sequence[Instruction], roots: Sequence[int]) -> tuple[list[Instruction], list[int]]:
+    """The given order, or the eager one if clearly fewer values are alive in it.
+
+    Args:
+        instructions: Arguments first.
+        roots: Numbers of the outputs.
+    """
+    other = eager(instructions, roots)
+    return other if pressure(other[0]) < 0.9 * pressure(instructions) else (list(instructions), list(roots))
+
+
+def _owners(instructions: Sequence[Instruction], roots: Sequence[int]) -> list[int]:
+    """The output that an instruction serves alone, −1 if it serves several, or is used where it is an output."""
+    unknown, several, outputs = -2, -1, set(roots)
+    owner = [unknown] * len(instructions)
+    for i in reversed(range(len(instructions))):
+        if i in outputs:
+            owner[i] = i if owner[i] == unknown else several
+        for x in _arguments(instructions[i]):
+            owner[x] = owner[i] if owner[x] in (unknown, owner[i]) else several
+    return [several if x == unknown else x for x in owner]
+
+
 def _arguments(instruction: Instruction) -> tuple[int, ...]:
     op, args = instruction
     return () if op in _IN_MEMORY else args
-
-
-def _uses(instructions: Sequence[Instruction], roots: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-    """How many needed instructions use a value, and which."""
-    needed, stack = set(roots), list(roots)
-    while stack:
-        for x in _arguments(instructions[stack.pop()]):
-            if x not in needed:
-                needed.add(x)
-                stack.append(x)
-    users: list[list[int]] = [[] for _ in instructions]
-    for i in sorted(needed):
-        for x in set(_arguments(instructions[i])):
-            users[x].append(i)
-    return [len(x) for x in users], users
-
-
-def _free(
-    instructions: Sequence[Instruction], j: int, done: dict[int, int], uses: Sequence[int], outputs: set[int]
-) -> bool:
-    """Whether instruction j can be computed now without one more value being alive."""
-    args = _arguments(instructions[j])
-    if any(x not in done for x in args):
-        return False
-    return j in outputs or any(uses[x] == 1 and instructions[x][0] not in _IN_MEMORY for x in args)
 
 
 def interleave(instructions: Sequence[Instruction], roots: Sequence[int]) -> tuple[list[Instruction], list[int]]:

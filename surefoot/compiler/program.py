@@ -14,7 +14,7 @@ import numpy as np
 
 from surefoot.compiler.fuse import fuse
 from surefoot.compiler.graph import graph_of
-from surefoot.compiler.order import interleave, needed
+from surefoot.compiler.order import interleave, lightest, needed
 from surefoot.errors import ShapeError
 from surefoot.ops import Array, Symbol
 
@@ -84,7 +84,7 @@ def trace(inputs: list[Array], outputs: list[Any], interleaved: bool = True) -> 
         ) from None
     distinct = list(dict.fromkeys(ref for ref in refs if graph.value(ref) is None))
     known = list(dict.fromkeys(value for ref in refs if (value := graph.value(ref)) is not None))
-    instructions, slots = needed(*fuse(graph.nodes, distinct))
+    instructions, slots = lightest(*needed(*fuse(graph.nodes, distinct)))
     if interleaved:
         instructions, slots = interleave(instructions, slots)
     slot_of = {ref: k for k, ref in enumerate(distinct)}

@@ -17,9 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from surefoot import ops
 from surefoot.dynamics.cholesky import factor, inverse, inverse_of_lower, solve
-from surefoot.dynamics.derivatives_assembly import gathered, joint_space, pair_matrix, symmetric_pair_matrix
+from surefoot.dynamics.derivatives_assembly import Columns, joint_space, pair_matrix, symmetric_pair_matrix
 from surefoot.dynamics.derivatives_columns import (
+    MovingJoint,
     Part,
     couples,
     momenta,
@@ -59,9 +61,9 @@ def rnea_derivatives(
     """
     moving = _moving(tree, q, v)
     pushed = _pushed(moving, a, external)
-    parts = _by_position(moving, pushed), _by_velocity(moving), _mass_rows(moving)
-    _limb_by_limb(tree, *parts[0], *parts[1], parts[2])
-    return pair_matrix(tree, *parts[0]), pair_matrix(tree, *parts[1]), _mass_matrix(tree, parts[2])
+    by_position, by_velocity = _by_position(moving, pushed), _by_velocity(moving)
+    _limb_by_limb(tree, moving.momenta, moving.couples, by=(by_position, by_velocity))
+    return _pair_matrix(moving, by_position), _pair_matrix(moving, by_velocity), _mass_matrix(moving)
 
 
 def aba_derivatives(
@@ -85,18 +87,17 @@ def aba_derivatives(
     """
     require_invertible(tree)
     moving = _moving(tree, q, v)
-    mass_rows = _mass_rows(moving)
-    _limb_by_limb(tree, mass_rows)
-    factors = factor(tree, _mass_matrix(tree, mass_rows))
+    _limb_by_limb(tree, moving.momenta)
+    factors = factor(tree, _mass_matrix(moving))
     at_rest = _pushed(moving, np.zeros(len(tree.armature)), external)
     pushed = _pushed(moving, solve(factors, tau - _joint_forces(moving, at_rest)), external)
 
     lower = inverse_of_lower(factors)
     scaled = lower * -factors.reciprocals
     by_position, by_velocity = _by_position(moving, pushed, still_roots=True), _by_velocity(moving, still_roots=True)
-    _limb_by_limb(tree, *by_position, *by_velocity)
-    da_dq = scaled @ (lower.T @ pair_matrix(tree, *by_position))
-    da_dv = scaled @ (lower.T @ pair_matrix(tree, *by_velocity))
+    _limb_by_limb(tree, moving.couples, by=(by_position, by_velocity))
+    da_dq = ops.product(scaled, ops.product(lower.T, _pair_matrix(moving, by_position)))
+    da_dv = ops.product(scaled, ops.product(lower.T, _pair_matrix(moving, by_velocity)))
     for i in _free_roots(tree):
         rows, part = dof_rows(tree, i), moving.parts[i]
         da_dq[rows, rows] = da_dq[rows, rows] - position_drifts(part, pushed.accelerations[i])
@@ -111,6 +112,7 @@ class _Moving:
     Args:
         tree: The tree.
         joints: Its joints.
+        movers: The same, with the velocities of their bodies.
         parts: The same, with what they carry.
         momenta: For every body, ∂F/∂a (6, m) of its joint and of all joints beyond, in its frame.
         couples: The couples u (3, m) likewise.
@@ -118,9 +120,10 @@ class _Moving:
 
     tree: Tree
     joints: Sequence[PlacedJoint]
+    movers: Sequence[MovingJoint]
     parts: Sequence[Part]
-    momenta: Sequence[Array]
-    couples: Sequence[Array]
+    momenta: Columns
+    couples: Columns
 
 
 class _Pushed(NamedTuple):
@@ -138,23 +141,50 @@ def _moving(tree: Tree, q: Array, v: Array) -> _Moving:
     return _Moving(
         tree,
         placed,
+        PerBody(tree.n, lambda i: MovingJoint(placed[i], moving[i])),
         parts,
-        gathered(tree, placed, PerBody(tree.n, lambda i: momenta(parts[i])), wrench_in_parent),
-        gathered(tree, placed, PerBody(tree.n, lambda i: couples(parts[i])), PlacedJoint.to_parent),
+        Columns(tree, placed, PerBody(tree.n, lambda i: momenta(parts[i])), wrench_in_parent),
+        Columns(tree, placed, PerBody(tree.n, lambda i: couples(parts[i])), PlacedJoint.to_parent),
     )
 
 
-def _limb_by_limb(tree: Tree, *sequences: Sequence[Array]) -> None:
-    """Ask for all entries of all sequences, from the tips inwards."""
-    for i in reversed(range(tree.n)):
-        for sequence in sequences:
-            sequence[i]
+class _Derivative(NamedTuple):
+    """∂τ/∂x: the columns ∂F/∂x (6, k) of the joints, and what their own motion adds beyond them.
+
+    `turning(i)` (3, k) goes with the couples, `drift(i)` (6, k) with the momenta of all that joint i carries.
+    """
+
+    columns: Columns
+    turning: Sequence[Array]
+    drift: Sequence[Array]
+
+
+def _limb_by_limb(tree: Tree, *carried: Columns, by: Sequence[_Derivative] = ()) -> None:
+    """Joint by joint, from the tips inwards: the order in which compiled code keeps least in mind.
+
+    What the ancestors of a joint bring comes first, so that products with its columns can be formed at once.
+    """
+    for j in reversed(range(tree.n)):
+        for i in (*reversed(tree.ancestors(j)), j):
+            for derivative in by:
+                derivative.turning[i], derivative.drift[i]
+        for columns in (*carried, *(derivative.columns for derivative in by)):
+            columns.walk(j)
+
+
+def _pair_matrix(moving: _Moving, derivative: _Derivative) -> Array:
+    """∂τ/∂x (nv, nv).   [dyn.columns], [dyn.drifts]."""
+    tree, turning, drift = moving.tree, derivative.turning, derivative.drift
+    above = [moving.joints[i].S.T @ derivative.columns[i] for i in range(tree.n)]
+    below = [moving.couples[i].T @ turning[i] + moving.momenta[i].T @ drift[i] for i in range(tree.n)]
+    return pair_matrix(tree, above, below)
 
 
 def _pushed(moving: _Moving, a: Array, external: Array | None) -> _Pushed:
     """The tree at q, v and a."""
     tree, parts = moving.tree, moving.parts
-    velocity, carried = PerBody(tree.n, lambda i: parts[i].velocity), PerBody(tree.n, lambda i: parts[i].carried)
+    velocity = PerBody(tree.n, lambda i: moving.movers[i].velocity)
+    carried = PerBody(tree.n, lambda i: parts[i].carried, outward=False)
     pushed = accelerations(tree, moving.joints, velocity, a)
     loads: Sequence[Array] = [np.zeros(6)] * tree.n
     if external is not None:
@@ -162,13 +192,9 @@ def _pushed(moving: _Moving, a: Array, external: Array | None) -> _Pushed:
     return _Pushed(pushed, carried_wrenches(tree, moving.joints, velocity, pushed, carried, loads))
 
 
-def _mass_rows(moving: _Moving) -> Sequence[Array]:
-    """Rows of every joint in the mass matrix, of itself and of all joints beyond it."""
-    return PerBody(moving.tree.n, lambda i: moving.joints[i].S.T @ moving.momenta[i])
-
-
-def _mass_matrix(tree: Tree, rows: Sequence[Array]) -> Array:
-    return symmetric_pair_matrix(tree, rows) + np.diag(tree.armature)
+def _mass_matrix(moving: _Moving) -> Array:
+    rows = [moving.joints[i].S.T @ moving.momenta[i] for i in range(moving.tree.n)]
+    return symmetric_pair_matrix(moving.tree, rows) + np.diag(moving.tree.armature)
 
 
 def _joint_forces(moving: _Moving, pushed: _Pushed) -> Array:
@@ -179,40 +205,33 @@ def _joint_forces(moving: _Moving, pushed: _Pushed) -> Array:
     return joint_space(moving.tree, forces)
 
 
-Pairs = tuple[Sequence[Array], Sequence[Array]]
-
-
-def _by_position(moving: _Moving, pushed: _Pushed, *, still_roots: bool = False) -> Pairs:
-    """∂τ/∂q, for `pair_matrix`; without the drifts of free roots on request.   [dyn.columns], [dyn.drifts]."""
-    tree, parts, placed = moving.tree, moving.parts, moving.joints
+def _by_position(moving: _Moving, pushed: _Pushed, *, still_roots: bool = False) -> _Derivative:
+    """∂τ/∂q; without the drifts of free roots on request."""
+    tree, parts = moving.tree, moving.parts
     still = _free_roots(tree) if still_roots else []
 
-    def own(i: int) -> Array:
+    def wrenches(i: int) -> Array:
         return position_wrenches(parts[i], pushed.accelerations[i], pushed.wrenches[i])
 
-    def below(i: int) -> Array:
-        drift = position_drifts(parts[i], pushed.accelerations[i])
-        if i in still:
-            drift = np.zeros(drift.shape)
-        return moving.couples[i].T @ velocity_drifts(parts[i])[0] + moving.momenta[i].T @ drift
+    def drift(i: int) -> Array:
+        found = position_drifts(moving.movers[i], pushed.accelerations[i])
+        return np.zeros(found.shape) if i in still else found
 
-    wrenches = gathered(tree, placed, PerBody(tree.n, own), wrench_in_parent)
-    return PerBody(tree.n, lambda i: placed[i].S.T @ wrenches[i]), PerBody(tree.n, below)
+    columns = Columns(tree, moving.joints, PerBody(tree.n, wrenches), wrench_in_parent)
+    return _Derivative(columns, PerBody(tree.n, lambda i: velocity_drifts(moving.movers[i])[0]), PerBody(tree.n, drift))
 
 
-def _by_velocity(moving: _Moving, *, still_roots: bool = False) -> Pairs:
-    """∂τ/∂v, for `pair_matrix`; without the drifts of free roots on request.   [dyn.columns], [dyn.drifts]."""
-    tree, parts, placed = moving.tree, moving.parts, moving.joints
+def _by_velocity(moving: _Moving, *, still_roots: bool = False) -> _Derivative:
+    """∂τ/∂v; without the drifts of free roots on request."""
+    tree, parts = moving.tree, moving.parts
     still = _free_roots(tree) if still_roots else []
 
-    def below(i: int) -> Array:
-        drift = velocity_drifts(parts[i])[1]
-        if i in still:
-            drift = np.zeros(drift.shape)
-        return moving.couples[i].T @ parts[i].joint.S[3:] + moving.momenta[i].T @ drift
+    def drift(i: int) -> Array:
+        found = velocity_drifts(moving.movers[i])[1]
+        return np.zeros(found.shape) if i in still else found
 
-    wrenches = gathered(tree, placed, PerBody(tree.n, lambda i: velocity_wrenches(parts[i])), wrench_in_parent)
-    return PerBody(tree.n, lambda i: placed[i].S.T @ wrenches[i]), PerBody(tree.n, below)
+    columns = Columns(tree, moving.joints, PerBody(tree.n, lambda i: velocity_wrenches(parts[i])), wrench_in_parent)
+    return _Derivative(columns, PerBody(tree.n, lambda i: moving.joints[i].S[3:]), PerBody(tree.n, drift))
 
 
 def _free_roots(tree: Tree) -> list[int]:

@@ -7,23 +7,21 @@ another (`mimic="reduce"`) first get rows and columns of their own, then these a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import overload
 
 import numpy as np
 
 from surefoot import ops
 from surefoot.dynamics.block_inertia import mirrored
 from surefoot.dynamics.derivatives_motion import PlacedJoint
-from surefoot.kinematics.per_body import PerBody
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
 from surefoot.robot.tree import NV, Tree
 
-__all__ = ["gathered", "joint_space", "pair_matrix", "symmetric_pair_matrix"]
+__all__ = ["Columns", "joint_space", "pair_matrix", "symmetric_pair_matrix"]
 
 
-def gathered(
-    tree: Tree, placed: Sequence[PlacedJoint], own: Sequence[Array], to_parent: Callable[[PlacedJoint, Array], Array]
-) -> Sequence[Array]:
+class Columns(Sequence[Array]):
     """For every body, the columns (r, m) of its joint and of all joints beyond it, in its frame.
 
     Args:
@@ -33,12 +31,39 @@ def gathered(
         to_parent: to_parent(joint, columns (r, m)) takes columns to the frame of the parent.
     """
 
-    def columns(i: int) -> Array:
-        beyond = [to_parent(placed[child], out[child]) for child in reversed(tree.children(i))]
-        return ops.concatenate([own[i], *beyond[::-1]], axis=1)
+    def __init__(
+        self,
+        tree: Tree,
+        placed: Sequence[PlacedJoint],
+        own: Sequence[Array],
+        to_parent: Callable[[PlacedJoint, Array], Array],
+    ) -> None:
+        self._tree, self._placed, self._own, self._to_parent = tree, placed, own, to_parent
+        self._known: list[dict[int, Array]] = [{} for _ in range(tree.n)]
 
-    out: Sequence[Array] = PerBody(tree.n, columns, outward=False)
-    return out
+    def __len__(self) -> int:
+        return self._tree.n
+
+    def walk(self, j: int) -> None:
+        """Take the columns of joint j to all bodies that carry it."""
+        columns = self._known[j][j] = self._own[j]
+        for i in self._tree.ancestors(j):
+            columns = self._known[i][j] = self._to_parent(self._placed[self._child(i, j)], columns)
+
+    def _child(self, i: int, j: int) -> int:
+        """The child of body i on the way to body j."""
+        while (parent := int(self._tree.parents[j])) != i:
+            j = parent
+        return j
+
+    @overload
+    def __getitem__(self, i: int) -> Array: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[Array]: ...
+    def __getitem__(self, i: int | slice) -> Array | Sequence[Array]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        return ops.concatenate([self._known[i][j] for j in sorted(self._known[i])], axis=1)
 
 
 def pair_matrix(tree: Tree, above: Sequence[Array], below: Sequence[Array]) -> Array:

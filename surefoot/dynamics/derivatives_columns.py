@@ -36,6 +36,7 @@ from surefoot.spatial import twist, wrench
 from surefoot.spatial.so3 import skew
 
 __all__ = [
+    "MovingJoint",
     "Part",
     "couples",
     "momenta",
@@ -47,7 +48,32 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class MovingJoint:
+    """A joint, and how its body moves.
+
+    Args:
+        joint: The joint.
+        velocity: Of its body.
+    """
+
+    joint: PlacedJoint
+    velocity: Velocity
+
+    @property
+    def single(self) -> bool:
+        """Whether the joint has one degree of freedom."""
+        return self.joint.S.shape[1] == 1
+
+    @property
+    def seen_from(self) -> tuple[Array, Array]:
+        """ω (3,) and twice the twist (6,) of what it is seen from: its body, or the parent in the axes of the body."""
+        if self.single:
+            return self.velocity.omega, self.velocity.twice
+        return self.velocity.carried_omega, self.velocity.carried_twice
+
+
+@dataclass(frozen=True, eq=False)
+class Part(MovingJoint):
     """A joint, how its body moves, and what it carries.
 
     Args:
@@ -57,8 +83,6 @@ class Part:
         moved: N K (3, 4) for each of its motions.
     """
 
-    joint: PlacedJoint
-    velocity: Velocity
     carried: Carried
     moved: tuple[Array, ...]
 
@@ -66,11 +90,6 @@ class Part:
     def of(cls, joint: PlacedJoint, velocity: Velocity, carried: Carried) -> Part:
         """A joint, its body's velocity, and what it carries."""
         return cls(joint, velocity, carried, tuple(field(S) @ carried.K for S in joint.S.T))
-
-    @property
-    def single(self) -> bool:
-        """Whether the joint has one degree of freedom."""
-        return self.joint.S.shape[1] == 1
 
 
 class _View(NamedTuple):
@@ -82,10 +101,7 @@ class _View(NamedTuple):
 
 
 def _view(part: Part) -> _View:
-    velocity, carried = part.velocity, part.carried
-    if part.single:
-        return _View(velocity.omega, velocity.twice, carried.Q)
-    return _View(velocity.carried_omega, velocity.carried_twice, carried.Q_from_parent)
+    return _View(*part.seen_from, part.carried.Q if part.single else part.carried.Q_from_parent)
 
 
 def momenta(part: Part) -> Array:
@@ -145,7 +161,7 @@ def position_wrenches(part: Part, acceleration: Acceleration, wrenches: tuple[Ar
     return ops.stack(columns, axis=1)
 
 
-def _accelerated(part: Part, acceleration: Acceleration) -> tuple[Array, Array]:
+def _accelerated(part: MovingJoint, acceleration: Acceleration) -> tuple[Array, Array]:
     """W (3, 3) and the acceleration of the origin (3,) of what the joint is seen from."""
     if part.single:
         return acceleration.W, acceleration.linear
@@ -153,19 +169,19 @@ def _accelerated(part: Part, acceleration: Acceleration) -> tuple[Array, Array]:
     return W, acceleration.carried
 
 
-def velocity_drifts(part: Part) -> tuple[Array, Array]:
+def velocity_drifts(part: MovingJoint) -> tuple[Array, Array]:
     """Ψ̇_ω (3, k), the angular part of Ψ̇, and Ψ̇ + Ṡ (6, k).   [dyn.drifts]."""
-    view = _view(part)
+    omega, twice = part.seen_from
     # Ṡ is Ψ̇ with V_p + S v in place of V_p, and motions of a single axis commute
-    sums = view.twice if part.single else view.twice + part.velocity.relative
+    sums = twice if part.single else twice + part.velocity.relative
     motions = part.joint.S.T
-    angular = ops.stack([ops.cross(view.omega, S[3:]) for S in motions], axis=1)
+    angular = ops.stack([ops.cross(omega, S[3:]) for S in motions], axis=1)
     return angular, ops.stack([twist.cross(sums, S) for S in motions], axis=1)
 
 
-def position_drifts(part: Part, acceleration: Acceleration) -> Array:
+def position_drifts(part: MovingJoint, acceleration: Acceleration) -> Array:
     """Ψ̈ (6, k); with classical accelerations (W λ + a × σ + 2 v × (ω × σ), W σ).   [dyn.drifts]."""
-    omega, twice, _ = _view(part)
+    omega, twice = part.seen_from
     W, a = _accelerated(part, acceleration)
     columns = []
     for S in part.joint.S.T:

@@ -7,13 +7,13 @@ needs is computed just before, and forgotten when the limb is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar, overload
 
 __all__ = ["PerBody"]
 
 T = TypeVar("T")
-_DEEP = 100  # bodies; more are computed in order from the start, because Python does not recurse that deep
+_DEEP = 100  # bodies; of more, those before are computed first, because Python does not recurse that deep
 
 
 class PerBody(Sequence[T], Generic[T]):
@@ -27,10 +27,7 @@ class PerBody(Sequence[T], Generic[T]):
 
     def __init__(self, count: int, compute: Callable[[int], T], *, outward: bool = True) -> None:
         self._compute, self._known = compute, dict[int, T]()
-        self._count = count
-        if count > _DEEP:
-            for i in range(count) if outward else reversed(range(count)):
-                self[i]
+        self._count, self._outward = count, outward
 
     def __len__(self) -> int:
         return self._count
@@ -45,8 +42,17 @@ class PerBody(Sequence[T], Generic[T]):
         if not 0 <= i < self._count:
             raise IndexError(i)
         if i not in self._known:
+            for k in self._before(i):
+                if k not in self._known:
+                    self._known[k] = self._compute(k)
             self._known[i] = self._compute(i)
         return self._known[i]
+
+    def _before(self, i: int) -> Iterable[int]:
+        """What to compute first, so that no long chain of questions arises."""
+        if self._count <= _DEEP:
+            return ()
+        return range(i) if self._outward else reversed(range(i + 1, self._count))
 
     def __iter__(self) -> Iterator[T]:
         return (self[i] for i in range(self._count))

@@ -60,7 +60,7 @@ BOUNDED: dict[str, Callable[..., Any]] = {
 }
 # Conditions compare inputs with numbers: what is computed may be off by a rounding.
 CONDITIONS: dict[str, Callable[..., Any]] = {
-    "lt": lambda x, y: ops.less(x, y),
+    "lt": ops.less,
     "le": lambda x, y: x >= y,
 }
 

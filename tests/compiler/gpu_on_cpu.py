@@ -17,10 +17,8 @@ __all__ = ["COMPILER", "Emulated"]
 COMPILER = shutil.which("g++")
 
 BEFORE = """
-#include <barrier>
-#include <cmath>
-#include <thread>
-#include <vector>
+#include <math.h>
+#include <pthread.h>
 #define __global__
 #define __device__
 #define __constant__ static const
@@ -29,28 +27,30 @@ BEFORE = """
 #define __launch_bounds__(...)
 struct Index { unsigned x; };
 static thread_local Index threadIdx, blockIdx;
-static thread_local std::barrier<>* warp_barrier;
-static void __syncwarp() { warp_barrier->arrive_and_wait(); }
+static pthread_barrier_t barriers[32];
+static void __syncwarp() { pthread_barrier_wait(&barriers[threadIdx.x / 32]); }
 """
 
 AFTER = """
 namespace surefoot {{ real memory[{shared} / sizeof(real) + 1]; }}
-extern "C" void launch(void** p, long long* s, long long n) {{
+static void** p;
+static long long *s, n;
+static unsigned block;
+static void* thread(void* number) {{
   using surefoot::real;
-  for (unsigned block = 0; block * {threads} < n; ++block) {{
-    for (real& x : surefoot::memory) x = NAN;
-    std::vector<std::barrier<>*> warps;
-    for (int k = 0; k < {threads} / 32; ++k) warps.push_back(new std::barrier<>(32));
-    std::vector<std::thread> threads;
-    for (unsigned t = 0; t < {threads}; ++t)
-      threads.emplace_back([=] {{
-        threadIdx.x = t;
-        blockIdx.x = block;
-        warp_barrier = warps[t / 32];
-        surefoot::{name}({arguments}, n);
-      }});
-    for (auto& thread : threads) thread.join();
-    for (auto* warp : warps) delete warp;
+  threadIdx.x = (unsigned)(long long)number;
+  blockIdx.x = block;
+  surefoot::{name}({arguments}, n);
+  return 0;
+}}
+extern "C" void launch(void** pointers, long long* strides, long long states) {{
+  p = pointers, s = strides, n = states;
+  for (int k = 0; k < {threads} / 32; ++k) pthread_barrier_init(&barriers[k], 0, 32);
+  for (block = 0; block * {threads} < n; ++block) {{
+    for (auto& x : surefoot::memory) x = NAN;
+    pthread_t threads[{threads}];
+    for (long long t = 0; t < {threads}; ++t) pthread_create(&threads[t], 0, thread, (void*)t);
+    for (long long t = 0; t < {threads}; ++t) pthread_join(threads[t], 0);
   }}
 }}
 """
@@ -73,7 +73,7 @@ class Emulated:
         shape = {"shared": source.shared_bytes, "threads": source.threads, "name": source.name}
         path = folder / f"{source.name}.cpp"
         path.write_text(BEFORE + source.text + AFTER.format(arguments=", ".join(pointers), **shape))
-        command = [COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-pthread"]
+        command = [COMPILER, "-std=c++17", "-O0", "-ffp-contract=off", "-shared", "-fPIC", "-pthread"]
         subprocess.run([*command, "-o", path.with_suffix(".so"), path], check=True)
         self.library = ctypes.CDLL(str(path.with_suffix(".so")))
 

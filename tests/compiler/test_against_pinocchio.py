@@ -21,6 +21,7 @@ NOT_READ = {"cassie"}  # its file is SDF
 SINGULAR = {"romeo", "bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper"}  # massless fingers
 EIGHT = ["g1", "talos", "anymal", "panda", "ur5", "hexapod", "coil:8", "all kinds"]
 LONG = ["aba_derivatives", "regressor", "minv"]  # to compile, for robots with many joints
+SHORT = ["rnea", "rnea external", "aba", "crba", "placements", "com_motion", "energy"]
 EPS = np.finfo(float).eps
 Expected = dict[str, tuple[np.ndarray, ...]]
 
@@ -143,7 +144,8 @@ def check_frame(kernels: KernelSet, given: States, name: str, references) -> Non
         for reference in references:
             where = robot.frame_id(name), REFERENCE_OF_PINOCCHIO[reference]
             one = {
-                "T": data.oMf[where[0]].homogeneous, "J": pin.getFrameJacobian(robot.model, data, *where).reshape(6, -1),
+                "T": data.oMf[where[0]].homogeneous,
+                "J": pin.getFrameJacobian(robot.model, data, *where).reshape(6, -1),
                 "V": pin.getFrameVelocity(robot.model, data, *where).vector,
                 "A": pin.getFrameAcceleration(robot.model, data, *where).vector,
                 "classical": pin.getFrameClassicalAcceleration(robot.model, data, *where).vector,
@@ -157,7 +159,7 @@ def check_frame(kernels: KernelSet, given: States, name: str, references) -> Non
         assert_rows_same(found, np.stack(right), 1e-12, f"{what} {reference}")
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def expected_of(name: str, n: int) -> tuple[States, Expected]:
     robot = robot_named(name)
     given = states(robot, n)
@@ -176,9 +178,10 @@ def test_eight_robots(name):
     """But for what takes long to compile. Derivatives of universal joints are wrong in Pinocchio: see below."""
     given, expected = expected_of(name, 100)
     kernels = compile_robot(robot_named(name))
-    left_out = {"all kinds": ["rnea_derivatives", "aba_derivatives"], "talos": LONG}.get(name, [])
-    large = kernels.robot.nv > 10
-    wanted = {key: x for key, x in without(expected, left_out).items() if not (large and "derivatives external" in key)}
+    left_out = {"all kinds": ["rnea_derivatives", "aba_derivatives"], "talos": LONG, "hexapod": LONG}.get(name, [])
+    wanted = without(expected, left_out)
+    if name != "panda":
+        wanted = {key: x for key, x in wanted.items() if not key.endswith("derivatives external")}
     check(kernels, given, wanted)
     check_frame(kernels, given, kernels.robot.frame_names[-1], [REFERENCES[EIGHT.index(name) % 3]])
 
@@ -186,7 +189,7 @@ def test_eight_robots(name):
 @pytest.mark.parametrize("name", ["panda", "all kinds"])
 def test_single_states_have_the_same_bits(name):
     given, expected = expected_of(name, 100)
-    check_single(compile_robot(robot_named(name)), given, without(expected, LONG if name == "all kinds" else []))
+    check_single(compile_robot(robot_named(name)), given, SHORT if name == "all kinds" else expected)
 
 
 def test_all_references_of_a_frame():
@@ -199,7 +202,7 @@ def test_float32(name):
     given, expected = expected_of(name, 100)
     kernels = compile_robot(robot_named(name), dtype="float32")
     wanted = {key: x for key, x in expected.items() if not QUANTITIES[key.split()[0]].inverts}
-    check(kernels, given, without(wanted, ["rnea_derivatives"] if name == "all kinds" else []), 1e-4)
+    check(kernels, given, without(wanted, ["rnea_derivatives", "regressor"] if name == "all kinds" else []), 1e-4)
 
 
 # --- derivatives

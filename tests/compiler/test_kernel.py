@@ -242,7 +242,7 @@ def test_arguments_are_named(arm, of_arm):
         arm.rnea(q, v, a, None, 1.0)
     with pytest.raises(UnknownNameError, match="`wrenches`"):
         arm.rnea(q, v, a, wrenches=None)
-    with pytest.raises(UnknownNameError, match="`treads`.*`threads`"):
+    with pytest.raises(UnknownNameError, match=r"`treads`.*`threads`"):
         arm.rnea(q, v, a, treads=2)
     with pytest.raises(ShapeError, match="`q` twice"):
         arm.rnea(q, v, a, q=q)

@@ -48,8 +48,9 @@ def test_special_values(build):
     def function(x):
         a, b = x
         return ops.array(
-            [ops.minimum(a, b), ops.maximum(a, b), a * b, a + b, abs(a), ops.sqrt(a), 1.0 / a, ops.where(a < b, 1.0, 2.0),
-             ops.where(a <= b, 1.0, 2.0), ops.where(a - b, a, b), ops.exp(a), ops.arctan2(a, b), -a * b + a, ops.log(a)]
+            [ops.minimum(a, b), ops.maximum(a, b), a * b, a + b, abs(a), ops.sqrt(a), 1.0 / a,
+             ops.where(a < b, 1.0, 2.0), ops.where(a <= b, 1.0, 2.0), ops.where(a - b, a, b), ops.exp(a),
+             ops.arctan2(a, b), -a * b + a, ops.log(a)]
         )  # fmt: skip
 
     numbers = [0.0, 1.0, -1.0, -2.5, 3.0, np.inf, -np.inf, np.nan]
