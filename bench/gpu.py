@@ -85,7 +85,9 @@ def case(robot: Robot, algorithm: str, bits: int, program: Program, folder: Path
         "robot": robot.name, "algorithm": algorithm, "bits": bits, "inputs": INPUTS[algorithm],
         "operations": program.operations, "entries": len(layout),
         "packed": [layout.index(slot) for slot in range(len(program.slots))],
-        "kernels": [{"name": x.name, "threads": x.threads, "shared_bytes": x.shared_bytes} for x in sources],
+        "kernels": [
+            {"name": x.name, "threads": x.threads, "states": x.states, "shared_bytes": x.shared_bytes} for x in sources
+        ],
     }  # fmt: skip
 
 

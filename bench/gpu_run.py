@@ -85,7 +85,7 @@ class Kernel:
     """A compiled kernel, by NVRTC."""
 
     def __init__(self, facts: dict) -> None:
-        self.threads, self.shared = facts["threads"], facts["shared_bytes"]
+        self.threads, self.states, self.shared = facts["threads"], facts["states"], facts["shared_bytes"]
         code = (HERE / f"{facts['name']}.cu").read_text()
         module = cp.RawModule(code=code, options=("--std=c++17", "--fmad=false"))
         self.function = module.get_function(facts["name"])
@@ -95,7 +95,7 @@ class Kernel:
         """Start it on arrays (n, dim)."""
         n = len(arrays[0])
         arguments = [x for array in arrays for x in strides(array)]
-        blocks = -(-n // self.threads)
+        blocks = -(-n // self.states)
         self.function((blocks,), (self.threads,), (*arguments, np.int64(n)), shared_mem=self.shared)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap
 from pathlib import Path
@@ -20,7 +20,7 @@ from surefoot.benchmarks.mujoco_calls import MujocoPeer
 from surefoot.benchmarks.peer import Peer
 from surefoot.benchmarks.pinocchio_batch import PinocchioBatch
 from surefoot.benchmarks.states import States, end_frames, random_states
-from surefoot.benchmarks.timing import Effort, Times, measure, pinned
+from surefoot.benchmarks.timing import Effort, Progress, Times, measure, pinned, silent
 from surefoot.benchmarks.ways import WAYS, Prepared, Way
 from surefoot.compiler import compile_robot
 from surefoot.errors import ModelError, NotSupportedError, ShapeError
@@ -54,7 +54,7 @@ class DynamicsBench:
     seed: int = 0
     quick: bool = False
     drake_python: Path | None = None
-    progress: Callable[[float, str], None] = lambda share, text: None
+    progress: Progress = field(default_factory=lambda: silent)
     cases: Sequence[Case] = CASES
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from surefoot.benchmarks.check import require_right
 from surefoot.benchmarks.machine import header
 from surefoot.benchmarks.scaling_facts import READINGS, TABLE_3_1, Cell
-from surefoot.benchmarks.timing import Effort, measure, pinned
+from surefoot.benchmarks.timing import Effort, Progress, measure, pinned, silent
 from surefoot.compiler import compile_robot
 from surefoot.dynamics import ForwardMethod, forward_dynamics
 from surefoot.errors import ModelError, ShapeError
@@ -82,7 +82,7 @@ class ScalingBench:
     seed: int = 0
     families: Sequence[Family] = FAMILIES
     seconds: float = _ALL_SECONDS
-    progress: Callable[[float, str], None] = lambda share, text: None
+    progress: Progress = field(default_factory=lambda: silent)
 
     @property
     def sizes(self) -> list[int]:

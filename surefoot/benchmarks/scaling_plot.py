@@ -22,7 +22,7 @@ Rows = Sequence[Json]
 _COLOURS = dict(zip(METHODS, ("#1f77b4", "#d35400", "#27ae60"), strict=True))
 _DASHES = {"base": "5 4", "compiled": "none"}
 _PANEL, _MARGIN = (340, 250), (76, 28, 14, 44)  # width, height; left, top, right, bottom [px]
-_HEAD = 40
+_HEAD, _LEGEND_WIDTH = 40, 600
 _COLUMNS = 3
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
@@ -148,7 +148,7 @@ def plot_svg(rows: Rows) -> str:
     decades = int(np.floor(np.log10(min(times)))), int(np.ceil(np.log10(max(times))))
     decades = (decades[0], max(decades[1], decades[0] + 1))
     across, down = min(_COLUMNS, len(families)), -(-len(families) // _COLUMNS)
-    width, height = max(across * _PANEL[0], 560), _HEAD + down * _PANEL[1]
+    width, height = max(across * _PANEL[0], _LEGEND_WIDTH), _HEAD + down * _PANEL[1]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         'role="img" aria-label="time of one forward dynamics over the number of bodies" font-family="sans-serif">',

@@ -12,7 +12,19 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Effort", "Times", "measure", "pinned", "summarise"]
+__all__ = ["Effort", "Progress", "Times", "measure", "pinned", "silent", "summarise"]
+
+Progress = Callable[[float, str], None]
+"""Is told the share that is done and what comes next."""
+
+
+def silent(share: float, text: str) -> None:
+    """Tell nobody.
+
+    Args:
+        share: Of the work, 0 to 1.
+        text: What comes next.
+    """
 
 
 @dataclass(frozen=True)

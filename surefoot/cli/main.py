@@ -16,6 +16,7 @@ __all__ = [
     "app",
     "bench_dynamics",
     "bench_scaling",
+    "bench_show",
     "cache_bound",
     "cache_clear",
     "cache_show",
@@ -36,7 +37,7 @@ app = typer.Typer(
 )
 cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
-bench = typer.Typer(no_args_is_help=True, help="Measure: our kernels against other libraries, and how methods grow.")
+bench = typer.Typer(invoke_without_command=True)
 app.add_typer(bench, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
@@ -173,6 +174,15 @@ def cache_bound(
     from surefoot.cli.cache import bound_cache
 
     return bound_cache(size, json or context.obj)
+
+
+@bench.callback()
+def bench_show(context: typer.Context) -> int:
+    """Measure: our kernels against other libraries, and how methods grow with the robot."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit(2)
+    return 0
 
 
 @bench.command(name="dynamics")

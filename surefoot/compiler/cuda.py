@@ -60,7 +60,8 @@ class CudaKernel:
 
     @cached_property
     def _spread(self) -> _Launcher:
-        return _Launcher(self._cupy, spread_source(self.program, self.bits, f"{self.name}_spread"))
+        name = f"{self.name}_spread"
+        return _Launcher(self._cupy, spread_source(self.program, self.bits, name, _device(self._cupy)))
 
     def __call__(self, *inputs: Any, out: Any = None) -> Any:
         """The outputs as CuPy arrays: one, or a tuple of several.
@@ -83,10 +84,10 @@ class CudaKernel:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _by_columns(self, arrays: Sequence[Any], outputs: Sequence[Any], n: int) -> None:
-        columns = self._cupy.empty((len(self.program.slots), min(n, _AT_A_TIME)), self.dtype)
+        columns = self._cupy.empty((max(1, len(self.program.slots)), min(n, _AT_A_TIME)), self.dtype)
         for start in range(0, n, _AT_A_TIME):
             some = slice(start, min(n, start + _AT_A_TIME))
-            count, packed = some.stop - start, columns.T[: some.stop - start]
+            count, packed = some.stop - start, columns.T[: some.stop - start, : len(self.program.slots)]
             own = [_states(x, shape, some) for x, shape in zip(arrays, self.program.input_shapes, strict=True)]
             self._packed.launch(own, [packed], count)
             results = zip(outputs, self.program.output_shapes, strict=True)
@@ -173,7 +174,7 @@ class _Launcher:
         for array, shape in zip((*inputs, *outputs), shapes, strict=True):
             state = array.strides[0] if array.ndim > len(shape) else 0
             arguments += [array, np.int64(_spacing(array, shape)), np.int64(state // array.itemsize)]
-        blocks, threads = -(-n // self.source.threads), self.source.threads
+        blocks, threads = -(-n // self.source.states), self.source.threads
         self.function((blocks,), (threads,), (*arguments, np.int64(n)), shared_mem=self.source.shared_bytes)
 
 

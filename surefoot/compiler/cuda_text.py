@@ -40,7 +40,8 @@ class KernelSource:
         name: Of the kernel.
         text: CUDA C.
         bits: 64 or 32.
-        threads: Of a block; there are as many blocks as it takes for one thread per state.
+        threads: Of a block.
+        states: That a block computes; there are as many blocks as it takes.
         shared_bytes: Shared memory of a block.
         input_shapes: Of one state.
         output_shapes: Of one state.
@@ -50,6 +51,7 @@ class KernelSource:
     text: str
     bits: int
     threads: int
+    states: int
     shared_bytes: int
     input_shapes: tuple[tuple[int, ...], ...]
     output_shapes: tuple[tuple[int, ...], ...]
@@ -78,7 +80,8 @@ def kernel_source(
     name = f"surefoot_{name}"
     text = _Writer(program, bits, name, shape, placement).text()
     shared = placement.slots * PITCH * bits // 8 * shape.warps
-    return KernelSource(name, text, bits, shape.warps * WARP, shared, program.input_shapes, program.output_shapes)
+    threads, shapes = shape.warps * WARP, (program.input_shapes, program.output_shapes)
+    return KernelSource(name, text, bits, threads, threads, shared, *shapes)
 
 
 class _Writer:

@@ -54,14 +54,14 @@ def eager(instructions: Sequence[Instruction], roots: Sequence[int]) -> tuple[li
 
 
 def lightest(instructions: Sequence[Instruction], roots: Sequence[int]) -> tuple[list[Instruction], list[int]]:
-    """The given order, or the eager one if clearly fewer values are alive in it.
+    """The given order, or the eager one if fewer values are alive in it.
 
     Args:
         instructions: Arguments first.
         roots: Numbers of the outputs.
     """
     other = eager(instructions, roots)
-    return other if pressure(other[0]) < 0.9 * pressure(instructions) else (list(instructions), list(roots))
+    return other if pressure(other[0]) < pressure(instructions) else (list(instructions), list(roots))
 
 
 def _owners(instructions: Sequence[Instruction], roots: Sequence[int]) -> list[int]:

@@ -65,10 +65,11 @@ CONDITIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def polynomials(size: int = 20) -> st.SearchStrategy[Code]:
-    """Codes of polynomials."""
+def polynomials() -> st.SearchStrategy[Code]:
+    """Codes of polynomials: small ones, in which a mistake is easy to see, and large ones, which find it."""
     place = st.integers(0, 10**6)
-    return st.lists(st.tuples(st.sampled_from(sorted(RING)), place, place, place), min_size=1, max_size=size)
+    small = st.lists(st.tuples(st.sampled_from(sorted(RING)), place, place, place), min_size=1, max_size=20)
+    return small | st.integers(0, 10**6).map(lambda seed: random_code(seed, 60, sorted(RING)))
 
 
 def random_code(seed: int, size: int, names: Sequence[str] = (*BOUNDED, "lt", "le")) -> Code:

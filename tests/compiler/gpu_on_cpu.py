@@ -46,7 +46,7 @@ static void* thread(void* number) {{
 extern "C" void launch(void** pointers, long long* strides, long long states) {{
   p = pointers, s = strides, n = states;
   for (int k = 0; k < {threads} / 32; ++k) pthread_barrier_init(&barriers[k], 0, 32);
-  for (block = 0; block * {threads} < n; ++block) {{
+  for (block = 0; block * {states} < n; ++block) {{
     for (auto& x : surefoot::memory) x = NAN;
     pthread_t threads[{threads}];
     for (long long t = 0; t < {threads}; ++t) pthread_create(&threads[t], 0, thread, (void*)t);
@@ -70,7 +70,7 @@ class Emulated:
         pointers = [
             f"({'const ' * (k < inputs)}real*)p[{k}], s[{2 * k}], s[{2 * k + 1}]" for k in range(inputs + outputs)
         ]
-        shape = {"shared": source.shared_bytes, "threads": source.threads, "name": source.name}
+        shape = {"shared": source.shared_bytes, "threads": source.threads, "states": source.states, "name": source.name}
         path = folder / f"{source.name}.cpp"
         path.write_text(BEFORE + source.text + AFTER.format(arguments=", ".join(pointers), **shape))
         command = [COMPILER, "-std=c++17", "-O0", "-ffp-contract=off", "-shared", "-fPIC", "-pthread"]

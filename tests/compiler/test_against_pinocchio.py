@@ -297,11 +297,11 @@ def test_whole_zoo(name):
     robot = robot_named(name)
     kernels, given = compile_robot(robot), states(robot, 100)
     expected = by_pinocchio(robot, given, name not in SINGULAR)
-    check(kernels, given, expected)
-    check_single(kernels, given, [x for x in expected if robot.nv < 40 or not QUANTITIES[x.split()[0]].inverts])
+    check(kernels, given, {key: x for key, x in expected.items() if not key.endswith("derivatives external")})
+    check_single(kernels, given, [key for key in SHORT if key in expected])
     for k, frame in enumerate(np.random.default_rng(len(name)).choice(robot.frame_names, 3)):
         check_frame(kernels, given, str(frame), [REFERENCES[k]])
-    narrow = {key: x for key, x in expected.items() if not QUANTITIES[key.split()[0]].inverts and " " not in key}
+    narrow = {key: expected[key] for key in (*SHORT, "centroidal") if not QUANTITIES[key.split()[0]].inverts}
     check(compile_robot(robot, dtype="float32"), given, narrow, 1e-4)
     if name in SINGULAR:
         for quantity in ("aba", "minv", "aba_derivatives"):

@@ -20,7 +20,7 @@ def operations(*outputs) -> list[str]:
 @settings(deadline=None, max_examples=200, derandomize=True)
 @given(polynomials())
 def test_fused_instructions_have_the_same_values(code):
-    graph, refs = graph_of(list(X), values_of(code, X))
+    graph, refs = graph_of(list(X), values_of(code, X)[-1::-4])
     wanted = [ref for ref in refs if graph.value(ref) is None]
     point = [Residue(2**40 + 7), Residue(3**25), Residue(-(5**20)), Residue(7**15)]
     before = interpreted(graph.nodes, point)

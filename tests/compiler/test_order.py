@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from surefoot import ops
 from surefoot.compiler.fuse import fuse
 from surefoot.compiler.graph import graph_of
-from surefoot.compiler.order import interleave, needed, order, pressure
+from surefoot.compiler.order import eager, interleave, lightest, needed, pressure
 
 from .examples import Residue, interpreted, polynomials, values_of
 
@@ -20,6 +20,18 @@ def instructions_of(outputs):
     return fuse(graph.nodes, [ref for ref in refs if graph.value(ref) is None])
 
 
+def eager_needed(*program):
+    return eager(*needed(*program))
+
+
+def lightest_needed(*program):
+    return lightest(*needed(*program))
+
+
+def interleave_needed(*program):
+    return interleave(*needed(*program))
+
+
 def reachable(instructions, roots) -> set[int]:
     found, stack = set(roots), list(roots)
     while stack:
@@ -30,9 +42,7 @@ def reachable(instructions, roots) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize(
-    "reorder", [order, needed, lambda *x: interleave(*needed(*x)), lambda *x: interleave(*order(*x))]
-)
+@pytest.mark.parametrize("reorder", [needed, eager_needed, lightest_needed, interleave_needed])
 @settings(deadline=None, max_examples=100, derandomize=True)
 @given(polynomials())
 def test_arguments_come_first_and_nothing_else_changes(reorder, code):
@@ -44,16 +54,26 @@ def test_arguments_come_first_and_nothing_else_changes(reorder, code):
     assert Counter(op for op, _ in moved) == Counter(instructions[k][0] for k in used)
 
 
-def test_order_follows_a_tree_depth_first():
-    """A balanced tree of sums of n products needs about log2 n values at a time, breadth first n."""
-    leaves = [ops.symbols("a", 64), ops.symbols("b", 64)]
-    level = [ops.sin(a * b) for a, b in zip(*leaves, strict=True)]
-    while len(level) > 1:
-        level = [a + b for a, b in zip(level[::2], level[1::2], strict=True)]
-    graph, refs = graph_of([*leaves[0], *leaves[1]], level)
-    instructions, roots = needed(*fuse(graph.nodes, refs))
-    assert pressure(instructions) >= 64
-    assert pressure(order(instructions, roots)[0]) <= 8
+def outputs_at_the_end():
+    """A chain of sines, and only then what every one of them is wanted for."""
+    chain = [X[0]]
+    for _ in range(30):
+        chain.append(ops.sin(chain[-1]))
+    return needed(*instructions_of([(x * x + X[1]) * x for x in chain[1:]]))
+
+
+def test_eager_outputs_keep_few_values_alive():
+    instructions, roots = outputs_at_the_end()
+    assert pressure(instructions) >= 30
+    assert pressure(eager(instructions, roots)[0]) <= 4
+    assert lightest(instructions, roots) == eager(instructions, roots)
+
+
+@settings(deadline=None, max_examples=50, derandomize=True)
+@given(polynomials())
+def test_the_lightest_is_no_heavier(code):
+    instructions, roots = needed(*instructions_of(values_of(code, X)[-1::-3]))
+    assert pressure(lightest(instructions, roots)[0]) <= pressure(instructions)
 
 
 def test_pressure_counts_values_between_birth_and_last_use():
@@ -66,11 +86,10 @@ def test_pressure_counts_values_between_birth_and_last_use():
 def test_interleave_mixes_chains():
     """Two chains of dependent operations are done side by side, not one after the other."""
     chains = list(X[:2])
-    for _ in range(20):
-        chains = [chain * chain + X[2] for chain in chains]
-    instructions, roots = needed(*instructions_of(chains))
-    one_after_the_other, ends = order(instructions, roots)
-    mixed, places = interleave(one_after_the_other, ends)
+    for k in range(2):
+        for _ in range(20):
+            chains[k] = chains[k] * chains[k] + X[2]
+    mixed, places = interleave(*needed(*instructions_of(chains)))
     owner = {}
     for k in range(len(chains)):
         owner |= dict.fromkeys(reachable(mixed, [places[k]]), k)

@@ -11,14 +11,14 @@ from .examples import Residue, outputs_of, polynomials, values_of
 
 @pytest.mark.parametrize("interleaved", [True, False])
 @settings(deadline=None, max_examples=150, derandomize=True)
-@given(polynomials(30))
+@given(polynomials())
 def test_a_program_computes_the_function(interleaved, code):
     a, b = ops.symbols("a", (2, 2)), ops.symbols("b", 3)
     point = [Residue(7**k - 5) for k in range(11, 18)]
-    values = values_of(code, [*a.ravel(), *b])
+    values = values_of(code, [*a.ravel(), *b])[-1::-3]
     half = len(values) // 2
     program = trace([a, b], [np.array(values[:half], dtype=object), np.array(values[half:], dtype=object)], interleaved)
-    assert outputs_of(program, point) == [x.value for x in values_of(code, point, Residue)]
+    assert outputs_of(program, point) == [x.value for x in values_of(code, point, Residue)[-1::-3]]
     assert program.input_shapes == ((2, 2), (3,))
     assert program.output_shapes == ((half,), (len(values) - half,))
 
