@@ -24,6 +24,7 @@ __all__ = ["BatchRunner", "aligned_empty", "from_tiles", "make_spec", "thread_co
 
 _ALIGNMENT = 64
 _CACHE_SHARE = 20_000  # bytes of tiles that are worked on at a time: they should stay in the first-level cache
+_WORTH_A_THREAD = 200_000  # operations on vectors: some tens of microseconds, as long as waking a thread takes
 _space = threading.local()
 
 
@@ -63,7 +64,8 @@ def from_tiles(tiles: NDArray[Any], n: int | None = None) -> NDArray[Any]:
         tiles: The tiles.
         n: How many states there are.
     """
-    rows = np.moveaxis(tiles, -1, 1).reshape(-1, *tiles.shape[1:-1])
+    blocks, *shape, width = tiles.shape
+    rows = np.moveaxis(tiles, -1, 1).reshape(blocks * width, *shape)
     return np.ascontiguousarray(rows[:n])
 
 
@@ -222,9 +224,12 @@ class BatchRunner:
 
     def _spread(self, part: Callable[[tuple[int, int]], int], n: int, grain: int, threads: int) -> int:
         """Run over 0..n in one piece, or in as many as there are threads, cut between tiles."""
-        if threads <= 1 or n < 2 * grain * threads:
+        tiles = -(-n // grain)
+        threads = min(threads, max(1, tiles * self.artifact.operations // _WORTH_A_THREAD))
+        if threads <= 1:
             return part((0, n))
-        share = -(-n // (threads * grain)) * grain
-        bounds = [(start, min(n, start + share)) for start in range(0, n, share)]
-        found = [bad for bad in _pool(threads).map(part, bounds) if bad >= 0]
-        return min(found, default=-1)
+        share = -(-tiles // threads) * grain
+        first, *others = [(start, min(n, start + share)) for start in range(0, n, share)]
+        futures = [_pool(threads).submit(part, bounds) for bounds in others]
+        found = [part(first), *(future.result() for future in futures)]
+        return min((bad for bad in found if bad >= 0), default=-1)

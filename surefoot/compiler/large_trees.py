@@ -20,7 +20,8 @@ from surefoot.robot.tree import Tree
 
 __all__ = ["LOOPED", "LOOP_FROM", "is_large", "refuse_too_large"]
 
-LOOP_FROM = 96  # bodies; below, straight-line code is faster and compiles within a second or two
+LOOP_FROM = 160  # bodies; below, straight-line code is two to three times faster and compiles within seconds
+LOOP_FROM_PAIRS = 4_000  # pairs of joints on one line, for matrices
 
 
 def _homogeneous(tree: Tree) -> tuple[tuple[int, ...], tuple[int, ...], tuple[float, ...]]:
@@ -79,7 +80,7 @@ def refuse_too_large(tree: Tree, name: str) -> None:
     Raises:
         NotSupportedError: With what to do instead.
     """
-    pairs = sum(len(tree.ancestors(i)) for i in range(tree.n))
+    pairs = _pairs(tree)
     if pairs > _PAIRS and _MATRICES & set(name.split(":")):
         raise NotSupportedError(
             f"`{name}` of {tree.n} bodies is too large for straight-line code",
@@ -95,5 +96,11 @@ def is_large(tree: Tree, name: str) -> bool:
         tree: The tree.
         name: The quantity.
     """
-    alone = not (tree.mimic_source >= 0).any()
-    return tree.n >= LOOP_FROM and name in LOOPED and (alone or not name.startswith(("aba", "crba")))
+    if name not in LOOPED or (name.startswith(("aba", "crba")) and (tree.mimic_source >= 0).any()):
+        return False
+    return _pairs(tree) >= LOOP_FROM_PAIRS if name == "crba" else tree.n >= LOOP_FROM
+
+
+def _pairs(tree: Tree) -> int:
+    """Pairs of a joint and one that it is carried by."""
+    return sum(len(tree.ancestors(i)) for i in range(tree.n))

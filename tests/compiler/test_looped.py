@@ -29,6 +29,7 @@ def close(a, b, tolerance=1e-12):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_loops_equal_the_reference(name, rng, monkeypatch):
     monkeypatch.setattr(large_trees, "LOOP_FROM", 1)
+    monkeypatch.setattr(large_trees, "LOOP_FROM_PAIRS", 0)
     robot = sf.load(name)
     looped, reference = compile_robot(robot), compile_robot(robot, backend="numpy")
     q, v, a = states(robot, 5, rng)
@@ -47,6 +48,7 @@ def test_loops_equal_the_reference(name, rng, monkeypatch):
 
 def test_followers(rng, monkeypatch):
     monkeypatch.setattr(large_trees, "LOOP_FROM", 1)
+    monkeypatch.setattr(large_trees, "LOOP_FROM_PAIRS", 0)
     robot = sf.load("romeo", mimic="reduce")
     assert (robot.tree.mimic_source >= 0).any()
     q, v, a = states(robot, 3, rng)
