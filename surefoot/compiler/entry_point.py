@@ -16,7 +16,7 @@ from typing import Any
 from llvmlite import ir
 
 from surefoot.compiler.batch_driver import UNIT_TOLERANCE
-from surefoot.compiler.ir_builder import DOUBLE, I8, I32, I64, POINTER, Writer, number
+from surefoot.compiler.ir_builder import DOUBLE, I32, I64, POINTER, Writer, number
 from surefoot.compiler.spec import FIELDS, MAX_ARRAYS
 
 __all__ = ["entry_module"]
@@ -28,6 +28,7 @@ _SIZE = 16  # offset of the number of items in a tuple object
 _ARRAY = {"data": 16, "nd": 24, "shape": 32, "dtype": 56, "flags": 64}  # of numpy's array object
 _PLAIN, _WRITEABLE = 0x0001 | 0x0100, 0x0400  # flags: C-contiguous, aligned; may be written
 _MAX_AXES = 66  # one more than numpy allows, with the batch axis
+_ON_STACK = 2048  # results of one state; more are put together on the heap
 _NULL = POINTER(None)
 
 
@@ -53,12 +54,40 @@ class _Native(Writer):
         """The slots of one state, the constants after them."""
         b = self.b
         slots, count = self.word(spec, FIELDS["slots"]), self.word(spec, FIELDS["constants"])
-        room = self.array(DOUBLE, b.add(slots, count))
+        room = self.room(b.add(slots, count))
         self.call_address(self.word(spec, FIELDS["kernel"]), ir.VoidType(), pointers, room, number(0), number(1))
         values = self.word(spec, FIELDS["constant_values"], POINTER)
         with self.loop(count) as k:
             b.store(self.item(values, k, DOUBLE), self.at(room, b.mul(b.add(slots, k), number(8))))
         return room
+
+    def room(self, count: Any) -> Any:
+        """Space for some numbers: on the stack, or on the heap if they are many (see `release`)."""
+        b, place = self.b, self.local(POINTER)
+        many = b.icmp_signed(">", count, number(_ON_STACK))
+        b.store(self.array(DOUBLE, b.select(many, number(1), count)), place)
+        with b.if_then(many):
+            b.store(self.from_heap(b.mul(count, number(8))), place)
+        return b.load(place, typ=POINTER)
+
+    def release(self, spec: Any, room: Any) -> None:
+        """Give space back that is on the heap."""
+        b = self.b
+        count = b.add(self.word(spec, FIELDS["slots"]), self.word(spec, FIELDS["constants"]))
+        with b.if_then(b.icmp_signed(">", count, number(_ON_STACK))):
+            b.call(self.heap_function("free"), [room])
+
+    def from_heap(self, size: Any) -> Any:
+        """Bytes that start at a cache line."""
+        whole = self.b.and_(self.b.add(size, number(63)), number(-64))
+        return self.b.call(self.heap_function("aligned_alloc"), [number(64), whole])
+
+    def heap_function(self, name: str) -> ir.Function:
+        """`aligned_alloc` or `free` of the C library."""
+        module = self.function.module
+        allocates = ir.FunctionType(POINTER, [I64, I64])
+        kind = allocates if name == "aligned_alloc" else ir.FunctionType(ir.VoidType(), [POINTER])
+        return module.globals.get(name) or ir.Function(module, kind, name)
 
     def spread(self, spec: Any, k: Any, room: Any, target: Any) -> None:
         """The entries of output k from slots and constants."""
@@ -162,10 +191,11 @@ class _Entry(_Native):
         spec = self.word(self.front, FIELDS["single"], POINTER)
         self.leave_if(self.b.icmp_unsigned("==", spec, _NULL), self.other)
         self.check_units(spec, self.word(self.pointers, 0, POINTER))
-        room = self.run_kernel(spec, self.pointers)
         self.new_arrays(spec, number(0), number(0))
+        room = self.run_kernel(spec, self.pointers)
         with self.loop(self.word(spec, FIELDS["outputs"])) as k:
             self.spread(spec, k, room, self.item(self.targets, k, POINTER))
+        self.release(spec, room)
         self.give_back(spec)
 
     def check_units(self, spec: Any, values: Any) -> None:
@@ -187,18 +217,18 @@ class _Entry(_Native):
     # -- a batch --------------------------------------------------------------------------------------------------
 
     def run_batch(self, states: Any) -> None:
-        """With the interpreter released, and work space on the stack."""
+        """With the interpreter released."""
         b = self.b
         spec = self.word(self.front, FIELDS["batch"], POINTER)
         self.leave_if(b.icmp_unsigned("==", spec, _NULL), self.other)
         self.leave_if(b.icmp_signed("<", states, number(1)), self.other)
         self.new_arrays(spec, number(1), states)
-        room = b.ptrtoint(self.array(I8, b.add(self.word(self.front, FIELDS["work_bytes"]), number(64))), I64)
-        work = b.inttoptr(b.and_(b.add(room, number(63)), number(-64)), POINTER)
+        work = self.from_heap(self.word(self.front, FIELDS["work_bytes"]))
         thread = self.call_address(self.word(self.front, FIELDS["release"]), POINTER)
         rows = self.word(self.front, FIELDS["rows"])
         bad = self.call_address(rows, I64, spec, self.pointers, self.targets, number(0), states, work)
         self.call_address(self.word(self.front, FIELDS["acquire"]), ir.VoidType(), thread)
+        b.call(self.heap_function("free"), [work])
         refused = b.append_basic_block("refused")
         self.leave_if(b.icmp_signed(">=", bad, number(0)), refused)
         self.give_back(spec)
@@ -285,6 +315,7 @@ class _Bound(_Native):
         outputs = self.at(pointers, b.mul(self.word(spec, FIELDS["inputs"]), number(8)))
         with self.loop(self.word(spec, FIELDS["outputs"])) as k:
             self.spread(spec, k, room, self.item(outputs, k, POINTER))
+        self.release(spec, room)
         none = self.word(front, FIELDS["none"], POINTER)
         self.call_address(self.word(front, FIELDS["incref"]), ir.VoidType(), none)
         b.ret(none)

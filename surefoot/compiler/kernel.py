@@ -19,7 +19,6 @@ from surefoot.errors import NotSupportedError, ShapeError, one_of
 __all__ = ["Kernel"]
 
 Array = NDArray[Any]
-_STACK = 1 << 20  # bytes of work space that a batch may take from the stack of a thread
 
 
 class Kernel:
@@ -100,7 +99,7 @@ class Kernel:
     def batch(self) -> BatchRunner:
         """The build for batches, as wide as the CPU."""
         runner = BatchRunner(make(self.recipe, Build(vector_width(self.bits), self.bits)), self.recipe.needs_units)
-        if self._front is not None and self.threads == 1 and runner.work_bytes <= _STACK:
+        if self._front is not None and self.threads == 1:
             self._front.set("rows", runner.rows_address)
             self._front.set("work_bytes", runner.work_bytes)
             self._front.link("batch", runner.spec)

@@ -24,6 +24,7 @@ __all__ = ["TILES", "KernelText", "KernelWriter", "kernel_text", "module_text"]
 
 CHUNK = 1500  # instructions of a function
 TILES = 8  # that a kernel works on at a time
+_STACK = 32_768  # bytes of scratch of a tile that are taken from the stack; threads may have little of it
 _ATTRIBUTES = 'nounwind alignstack=64 "min-legal-vector-width"="512" "prefer-vector-width"="512"'
 
 
@@ -218,9 +219,18 @@ class KernelWriter(Operations):
 
     def kernel(self, chunks: int) -> str:
         """The function that is called from outside."""
-        size = max(1, self.scratch_size) * self.build.stride * (TILES if self.build.width > 1 else 1)
-        local = max(1, self.local_size) * self.build.stride
-        lines = [f"%{n} = alloca [{x} x i8], align {ALIGNMENT}" for n, x in (("scratch", size), ("local", local))]
+        size = max(1, self.scratch_size) * self.build.stride
+        on_heap = size > _STACK
+        room = (
+            f"call ptr @aligned_alloc(i64 {ALIGNMENT}, i64 %bytes)"
+            if on_heap
+            else f"alloca i8, i64 %bytes, align {ALIGNMENT}"
+        )
+        lines = [
+            f"%local = alloca [{max(1, self.local_size) * self.build.stride} x i8], align {ALIGNMENT}",
+            f"%bytes = mul i64 %tiles, {-(-size // ALIGNMENT) * ALIGNMENT}",
+            f"%scratch = {room}",
+        ]
         for k in range(len(self.program.input_shapes)):
             lines.append(f"%a{k} = getelementptr ptr, ptr %inputs, i64 {k}")
             lines.append(f"%in{k} = load ptr, ptr %a{k}")
@@ -237,6 +247,9 @@ class KernelWriter(Operations):
             ]
         )
         lines += [f"call void @{self.name}.{k}({arguments})" for k in ("angles", *range(chunks))]
+        if on_heap:
+            self.used |= {"declare ptr @aligned_alloc(i64, i64)", "declare void @free(ptr)"}
+            lines.append("call void @free(ptr %scratch)")
         body = "\n  ".join([*lines, "ret void"])
         return f"define void @{self.name}(ptr %inputs, ptr noalias %out, i64 %stride, i64 %tiles) #0 {{\n  {body}\n}}\n"
 

@@ -78,8 +78,9 @@ class _LoopWriter(Operations):
         numbers = ", ".join(f"{self.build.scalar} {scalar.number(x)}" for x in constants)
         kind = f"[{len(constants)} x {self.build.scalar}]"
         texts.append(f"@{self.name}.data = internal constant {kind} [{numbers}], align {ALIGNMENT}")
-        heap = "declare ptr @aligned_alloc(i64, i64)\ndeclare void @free(ptr)"
-        return "\n".join([*texts, heap, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"])
+        self.used |= {"declare ptr @aligned_alloc(i64, i64)", "declare void @free(ptr)"}
+        self.used.add("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        return "\n".join(texts)
 
     def integers(self, name: str, values: Sequence[int]) -> str:
         entries = ", ".join(f"i64 {x}" for x in values)
