@@ -39,7 +39,7 @@ class Recipe:
             itself can tell (functions of users).
         reference: The same function on numbers: arrays of one state to a tuple of outputs.
         emit: Writes the assembly of the program.
-        needs_units: Parts (offset, length) of the first input that must have unit length.
+        needs_units: Parts (input, offset, length) that must have unit length.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Recipe:
     identity: tuple[Any, ...] | None = None
     reference: Callable[..., tuple[Any, ...]] | None = None
     emit: Callable[[Any, Build, str], KernelText] = kernel_text
-    needs_units: tuple[tuple[int, int], ...] = ()
+    needs_units: tuple[tuple[int, int, int], ...] = ()
 
     @functools.cached_property
     def program(self) -> Any:

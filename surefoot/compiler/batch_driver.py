@@ -72,19 +72,18 @@ class _Driver(Writer):
         mask = ir.Constant(ir.VectorType(I32, self.build.width), [0] * self.build.width)
         return self.b.shuffle_vector(one, one, mask)
 
-    def check_units(self, spec: Any, tiles: Any, count: Any, bad: Any, first: Any) -> None:
-        """Write the number of a tile of input 0 with a part that is not of unit length into `bad`."""
-        size = self.word(spec, FIELDS["input_size"])
+    def check_units(self, spec: Any, pointers: Any, count: Any, bad: Any, first: Any) -> None:
+        """Write the number of a tile of which a part that must have unit length has not into `bad`."""
         table = self.word(spec, FIELDS["unit_table"], POINTER)
-        with self.loop(count) as t:
-            tile = self.at(tiles, self.b.mul(self.b.mul(t, size), number(self.build.stride)))
-            with self.loop(self.word(spec, FIELDS["units"])) as u:
-                offset = self.item(table, self.b.mul(u, number(2)))
-                length = self.item(table, self.b.add(self.b.mul(u, number(2)), number(1)))
-                wrong = self.unequal_one(self.at(tile, self.b.mul(offset, number(self.build.stride))), length)
-                unset = self.b.icmp_signed("<", self.b.load(bad, typ=I64), number(0))
-                with self.b.if_then(self.b.and_(wrong, unset)):
-                    self.b.store(self.b.add(first, t), bad)
+        with self.loop(count) as t, self.loop(self.word(spec, FIELDS["units"])) as u:
+            place = self.at(table, self.b.mul(u, number(24)))
+            k, offset, length = (self.word(place, e) for e in range(3))
+            size = self.item(self.at(spec, number(8 * FIELDS["input_size"])), k)
+            tile = self.at(self.item(pointers, k, POINTER), self.b.mul(self.b.mul(t, size), number(self.build.stride)))
+            wrong = self.unequal_one(self.at(tile, self.b.mul(offset, number(self.build.stride))), length)
+            unset = self.b.icmp_signed("<", self.b.load(bad, typ=I64), number(0))
+            with self.b.if_then(self.b.and_(wrong, unset)):
+                self.b.store(self.b.add(first, t), bad)
 
     def unequal_one(self, address: Any, length: Any) -> Any:
         """Whether a lane of the sum of squares is off 1."""
@@ -96,8 +95,8 @@ class _Driver(Writer):
             self.b.store(self.b.fadd(so_far, self.b.fmul(x, x)), total)
         excess = self.b.load(total, typ=self.vector)
         limit = self.splat(ir.Constant(self.scalar, 2.0 * UNIT_TOLERANCE))
-        below = self.b.fcmp_unordered(">", excess, limit)
-        above = self.b.fcmp_unordered("<", excess, self.b.fneg(limit))
+        above = self.b.fcmp_unordered(">", excess, limit)
+        below = self.b.fcmp_unordered("<", excess, self.b.fneg(limit))
         lanes = self.b.or_(below, above)
         if self.build.width == 1:
             return lanes
@@ -128,7 +127,7 @@ class _Tiles(_Driver):
                 size = self.item(self.at(spec, number(8 * FIELDS["input_size"])), k)
                 offset = b.mul(b.mul(size, number(self.build.stride)), start)
                 b.store(self.at(self.item(inputs, k, POINTER), offset), self.at(pointers, b.mul(k, number(8))))
-            self.check_units(spec, self.word(pointers, 0, POINTER), count, bad, start)
+            self.check_units(spec, pointers, count, bad, start)
             self.call_address(
                 kernel, ir.VoidType(), pointers, self.at(output, b.mul(start, out_stride)), out_stride, count
             )
@@ -158,7 +157,7 @@ class _Rows(_Driver):
                 target = self.item(pointers, k, POINTER)
                 self.gather(self.item(inputs, k, POINTER), size, target, start, count, last)
             whole = b.sdiv(start, number(self.build.width))
-            self.check_units(spec, self.word(pointers, 0, POINTER), count, bad, whole)
+            self.check_units(spec, pointers, count, bad, whole)
             self.call_address(kernel, ir.VoidType(), pointers, results, stride, count)
             with self.loop(self.word(spec, FIELDS["outputs"])) as k:
                 size = self.item(self.at(spec, number(8 * FIELDS["output_size"])), k)

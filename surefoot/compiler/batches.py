@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -75,13 +75,13 @@ def tile_count(artifact: Artifact) -> int:
     return int(np.clip(_CACHE_SHARE // max(1, values * artifact.build.stride), 1, TILES))
 
 
-def make_spec(artifact: Artifact, kernel: int, units: Sequence[tuple[int, int]]) -> Spec:
+def make_spec(artifact: Artifact, kernel: int, units: Sequence[tuple[int, int, int]]) -> Spec:
     """The table that native loops read.
 
     Args:
         artifact: The kernel.
         kernel: Address of its function.
-        units: Parts (offset, length) of input 0 that must have unit length.
+        units: Parts (input, offset, length) that must have unit length.
     """
     spec = Spec()
     spec.set("kernel", kernel)
@@ -92,7 +92,7 @@ def make_spec(artifact: Artifact, kernel: int, units: Sequence[tuple[int, int]])
     spec.set("constants", len(artifact.numbers))
     spec.point("constant_values", artifact.numbers.astype(f"f{artifact.build.bits // 8}"))
     spec.set("units", len(units))
-    spec.point("unit_table", np.array(units, dtype=np.int64).reshape(-1, 2))
+    spec.point("unit_table", np.array(units, dtype=np.int64).reshape(-1, 3))
     for k, shape in enumerate(artifact.input_shapes):
         spec.set("input_size", int(np.prod(shape)), k)
         spec.set("input_nd", len(shape), k)
@@ -123,7 +123,7 @@ def _uniform_blocks(layout: NDArray[np.int64], width: int) -> NDArray[np.int64]:
 def thread_count(threads: int | str) -> int:
     """Threads of a request: a number, or "all" cores."""
     if threads == "all":
-        return os.cpu_count() or 1
+        return _cores()
     if not isinstance(threads, int | np.integer) or threads < 1:
         raise ShapeError(f"threads={threads!r}", next_step='give a number of threads from 1 on, or "all"')
     return int(threads)
@@ -147,9 +147,14 @@ def _driver(build: Build) -> tuple[Callable[..., int], Callable[..., int], int]:
     return rows(address), tiles(where[f"tiles{suffix}"]), address
 
 
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @functools.cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="surefoot")
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="surefoot")
 
 
 os.register_at_fork(after_in_child=_pool.cache_clear)  # threads stay with the parent
@@ -164,10 +169,10 @@ class BatchRunner:
 
     Args:
         artifact: The kernel.
-        units: Parts (offset, length) of input 0 that must have unit length.
+        units: Parts (input, offset, length) that must have unit length.
     """
 
-    def __init__(self, artifact: Artifact, units: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, artifact: Artifact, units: Sequence[tuple[int, int, int]]) -> None:
         self.artifact, self.width = artifact, artifact.build.width
         self.kernel = load_object(artifact.code, (artifact.symbol,))[artifact.symbol]
         self.spec = make_spec(artifact, self.kernel, units)
@@ -230,6 +235,9 @@ class BatchRunner:
             return part((0, n))
         share = -(-tiles // threads) * grain
         first, *others = [(start, min(n, start + share)) for start in range(0, n, share)]
-        futures = [_pool(threads).submit(part, bounds) for bounds in others]
-        found = [part(first), *(future.result() for future in futures)]
+        futures = [_pool().submit(part, bounds) for bounds in others]
+        try:
+            found = [part(first), *(future.result() for future in futures)]
+        finally:
+            wait(futures)  # they write into arrays that an interrupt would free
         return min((bad for bad in found if bad >= 0), default=-1)

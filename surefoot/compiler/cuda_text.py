@@ -26,7 +26,8 @@ _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _FORMS = {"neg": "-({0})", "lt": "real({0} < {1})", "le": "real({0} <= {1})",
           "select": "({0} != real(0) ? {1} : {2})"}  # fmt: skip
 _CALLS = {"fma": "fma{f}({0}, {1}, {2})", "fms": "fma{f}({0}, {1}, -({2}))", "fnma": "fma{f}(-({0}), {1}, {2})",
-          "abs": "fabs{f}({0})", "min": "({0} < {1} || {0} != {0} ? {0} : {1})", "max": "({0} > {1} || {0} != {0} ? {0} : {1})", "pow": "pow{f}({0}, {1})",
+          "abs": "fabs{f}({0})", "min": "({0} < {1} || {0} != {0} ? {0} : {1})",
+          "max": "({0} > {1} || {0} != {0} ? {0} : {1})", "pow": "pow{f}({0}, {1})",
           "atan2": "atan2{f}({0}, {1})"}  # fmt: skip
 _CONSTANT_ENTRIES = 2048  # of tables in constant memory, which is small
 _UNARY = ("sqrt", "tan", "exp", "log", "acos")

@@ -106,7 +106,7 @@ class _Entry(_Native):
     def write(self) -> None:
         b = self.b
         owner, args, nargs, kwnames = self.arguments
-        self.other, self.failed = b.append_basic_block("other"), b.append_basic_block("failed")
+        self.other, self.failed, self.undone = (b.append_basic_block(x) for x in ("other", "failed", "undone"))
         self.front = self.spec_of(owner)
         self.pointers = self.local(ir.ArrayType(POINTER, MAX_ARRAYS))
         self.arrays = self.local(ir.ArrayType(POINTER, MAX_ARRAYS))
@@ -114,6 +114,7 @@ class _Entry(_Native):
         self.shape = self.local(ir.ArrayType(I64, _MAX_AXES))
         self.inputs = self.word(self.front, FIELDS["inputs"])
         self.leave_if(b.icmp_signed("!=", nargs, self.inputs), self.other)
+        self.given_count, self.made = self.local(I64), self.local(I64)
         self.given = self.given_output(args, kwnames)
         self.leave_if(b.icmp_signed("<", self.inputs, number(1)), self.other)
         extra, states = self.batch_axis(args)
@@ -125,22 +126,38 @@ class _Entry(_Native):
         b.position_at_end(single)
         self.run_single()
         b.position_at_end(self.failed)
+        self.drop_arrays()
         b.ret(_NULL)
+        b.position_at_end(self.undone)
+        self.drop_arrays()
+        b.branch(self.other)
         b.position_at_end(self.other)
         fallback = self.word(self.front, FIELDS["fallback"], POINTER)
         b.ret(self.call_address(self.word(self.front, FIELDS["call"]), POINTER, fallback, args, nargs, kwnames))
 
     def given_output(self, args: Any, kwnames: Any) -> Any:
-        """The array of a single keyword argument `out`, which stands after the others; null without keywords."""
+        """Where the arrays of a single keyword argument `out` are noted, which stands after the others; else null.
+
+        One array, or a list or tuple of them; `given_count` says how many.
+        """
         b, given = self.b, self.local(POINTER)
         b.store(_NULL, given)
+        b.store(number(1), self.given_count)
         with b.if_then(b.icmp_unsigned("!=", kwnames, _NULL)):
             self.leave_if(b.icmp_signed("!=", b.load(self.at(kwnames, number(_SIZE)), typ=I64), number(1)), self.other)
             name = b.load(self.at(kwnames, number(_TUPLE_ITEMS)), typ=I64)
             self.leave_if(b.icmp_unsigned("!=", name, self.word(self.front, FIELDS["out_name"])), self.other)
-            value = self.item(args, self.inputs, POINTER)
-            self.check_type(value, _PLAIN | _WRITEABLE)
-            b.store(value, given)
+            place = self.at(args, b.mul(self.inputs, number(8)))
+            value = b.load(place, typ=POINTER)
+            kind = b.load(self.at(value, number(_TYPE)), typ=I64)
+            b.store(place, given)
+            inside = self.at(value, number(_TUPLE_ITEMS))
+            with b.if_then(b.icmp_unsigned("==", kind, self.word(self.front, FIELDS["tuple_type"]))):
+                b.store(inside, given)
+                b.store(b.load(self.at(value, number(_SIZE)), typ=I64), self.given_count)
+            with b.if_then(b.icmp_unsigned("==", kind, self.word(self.front, FIELDS["list_type"]))):
+                b.store(b.load(inside, typ=POINTER), given)  # a list keeps its items elsewhere
+                b.store(b.load(self.at(value, number(_SIZE)), typ=I64), self.given_count)
         return b.load(given, typ=POINTER)
 
     def batch_axis(self, args: Any) -> tuple[Any, Any]:
@@ -157,16 +174,16 @@ class _Entry(_Native):
         shape = self.b.load(self.at(array, number(_ARRAY["shape"])), typ=POINTER)
         return self.b.select(self.b.icmp_signed("==", nd, number(0)), self.shape, shape)
 
-    def check_type(self, value: Any, plain: int = _PLAIN) -> None:
+    def check_type(self, value: Any, plain: int = _PLAIN, target: Any = None) -> None:
         """Leave unless the argument is a plain array of doubles."""
-        b = self.b
+        b, target = self.b, target or self.other
         kind = b.load(self.at(value, number(_TYPE)), typ=I64)
-        self.leave_if(b.icmp_unsigned("!=", kind, self.word(self.front, FIELDS["array_type"])), self.other)
+        self.leave_if(b.icmp_unsigned("!=", kind, self.word(self.front, FIELDS["array_type"])), target)
         dtype = b.load(self.at(value, number(_ARRAY["dtype"])), typ=I64)
-        self.leave_if(b.icmp_unsigned("!=", dtype, self.word(self.front, FIELDS["array_dtype"])), self.other)
+        self.leave_if(b.icmp_unsigned("!=", dtype, self.word(self.front, FIELDS["array_dtype"])), target)
         wanted = ir.Constant(I32, plain)
         flags = b.and_(b.load(self.at(value, number(_ARRAY["flags"])), typ=I32), wanted)
-        self.leave_if(b.icmp_unsigned("!=", flags, wanted), self.other)
+        self.leave_if(b.icmp_unsigned("!=", flags, wanted), target)
 
     def check_array(self, k: Any, value: Any, extra: Any, states: Any) -> None:
         """Leave unless an argument has the right shape; note where its numbers are."""
@@ -190,7 +207,7 @@ class _Entry(_Native):
     def run_single(self) -> None:
         spec = self.word(self.front, FIELDS["single"], POINTER)
         self.leave_if(self.b.icmp_unsigned("==", spec, _NULL), self.other)
-        self.check_units(spec, self.word(self.pointers, 0, POINTER))
+        self.check_units(spec)
         self.new_arrays(spec, number(0), number(0))
         room = self.run_kernel(spec, self.pointers)
         with self.loop(self.word(spec, FIELDS["outputs"])) as k:
@@ -198,15 +215,17 @@ class _Entry(_Native):
         self.release(spec, room)
         self.give_back(spec)
 
-    def check_units(self, spec: Any, values: Any) -> None:
-        """Leave if a part of input 0 that must have unit length has not."""
+    def check_units(self, spec: Any) -> None:
+        """Leave if a part of an input that must have unit length has not."""
         b = self.b
         table = self.word(spec, FIELDS["unit_table"], POINTER)
         total = self.local(DOUBLE)
         with self.loop(self.word(spec, FIELDS["units"])) as u:
             b.store(ir.Constant(DOUBLE, -1.0), total)
-            offset = self.item(table, b.mul(u, number(2)))
-            with self.loop(self.item(table, b.add(b.mul(u, number(2)), number(1)))) as e:
+            place = self.at(table, b.mul(u, number(24)))
+            k, offset, length = (self.word(place, e) for e in range(3))
+            values = self.item(self.pointers, k, POINTER)
+            with self.loop(length) as e:
                 x = self.item(values, b.add(offset, e), DOUBLE)
                 b.store(b.fadd(b.load(total, typ=DOUBLE), b.fmul(x, x)), total)
             excess = b.load(total, typ=DOUBLE)
@@ -233,8 +252,7 @@ class _Entry(_Native):
         self.leave_if(b.icmp_signed(">=", bad, number(0)), refused)
         self.give_back(spec)
         b.position_at_end(refused)
-        self.drop_arrays(spec)
-        b.branch(self.other)
+        b.branch(self.undone)
 
     # -- results --------------------------------------------------------------------------------------------------
 
@@ -242,6 +260,9 @@ class _Entry(_Native):
         """Make the output arrays, with a batch axis if `extra` is 1; note where their numbers go."""
         b = self.b
         b.store(states, self.shape)
+        b.store(number(0), self.made)
+        different = b.icmp_signed("!=", self.word(spec, FIELDS["outputs"]), b.load(self.given_count, typ=I64))
+        self.leave_if(b.and_(b.icmp_unsigned("!=", self.given, _NULL), different), self.other)
         with self.loop(self.word(spec, FIELDS["outputs"])) as k:
             nd, shape = self.row_of(spec, "output_nd", k), self.row_of(spec, "output_shape", k, POINTER)
             with self.loop(nd) as axis:
@@ -251,7 +272,10 @@ class _Entry(_Native):
                 with absent:
                     self.new_array(k, b.add(nd, extra))
                 with present:
-                    self.use_given(spec, b.add(nd, extra))
+                    self.use_given(
+                        spec, k, b.add(nd, extra), b.select(b.icmp_signed("==", extra, number(0)), extra, states)
+                    )
+            b.store(b.add(k, number(1)), self.made)
             made = self.item(self.arrays, k, POINTER)
             data = b.load(self.at(made, number(_ARRAY["data"])), typ=POINTER)
             b.store(data, self.at(self.targets, b.mul(k, number(8))))
@@ -265,17 +289,36 @@ class _Entry(_Native):
         self.leave_if(b.icmp_unsigned("==", made, _NULL), self.failed)
         b.store(made, self.at(self.arrays, b.mul(k, number(8))))
 
-    def use_given(self, spec: Any, axes: Any) -> None:
-        """The array that the caller gave, if it is the only output and has its shape."""
-        b = self.b
-        self.leave_if(b.icmp_signed("!=", self.word(spec, FIELDS["outputs"]), number(1)), self.other)
-        nd = b.sext(b.load(self.at(self.given, number(_ARRAY["nd"])), typ=I32), I64)
-        self.leave_if(b.icmp_signed("!=", nd, axes), self.other)
-        shape = b.load(self.at(self.given, number(_ARRAY["shape"])), typ=POINTER)
+    def use_given(self, spec: Any, k: Any, axes: Any, states: Any) -> None:
+        """The array that the caller gave for output k, if it has its shape and overlaps with no input in part."""
+        b, given = self.b, self.item(self.given, k, POINTER)
+        self.check_type(given, _PLAIN | _WRITEABLE, self.undone)
+        nd = b.sext(b.load(self.at(given, number(_ARRAY["nd"])), typ=I32), I64)
+        self.leave_if(b.icmp_signed("!=", nd, axes), self.undone)
+        shape = b.load(self.at(given, number(_ARRAY["shape"])), typ=POINTER)
         with self.loop(nd) as axis:
-            self.leave_if(b.icmp_signed("!=", self.item(shape, axis), self.item(self.shape, axis)), self.other)
-        self.call_address(self.word(self.front, FIELDS["incref"]), ir.VoidType(), self.given)
-        b.store(self.given, self.arrays)
+            self.leave_if(b.icmp_signed("!=", self.item(shape, axis), self.item(self.shape, axis)), self.undone)
+        count = b.select(b.icmp_signed("==", states, number(0)), number(1), states)
+        first = b.load(self.at(given, number(_ARRAY["data"])), typ=I64)
+        last = b.add(first, b.mul(b.mul(self.row_of(spec, "output_size", k), count), number(8)))
+        with self.loop(self.inputs) as i:
+            self.check_overlap(
+                self.item(self.pointers, i), b.mul(self.row_of(spec, "input_size", i), count), first, last, True
+            )
+        with self.loop(k) as j:
+            self.check_overlap(
+                self.item(self.targets, j), b.mul(self.row_of(spec, "output_size", j), count), first, last, False
+            )
+        self.call_address(self.word(self.front, FIELDS["incref"]), ir.VoidType(), given)
+        b.store(given, self.at(self.arrays, b.mul(k, number(8))))
+
+    def check_overlap(self, start: Any, count: Any, first: Any, last: Any, same_is_fine: bool) -> None:
+        """Leave if some numbers share memory with first..last; it may be fine if it is the same memory."""
+        b = self.b
+        end = b.add(start, b.mul(count, number(8)))
+        apart = b.or_(b.icmp_unsigned("<=", end, first), b.icmp_unsigned("<=", last, start))
+        same = b.and_(b.icmp_unsigned("==", start, first), b.icmp_unsigned("==", end, last))
+        self.leave_if(b.not_(b.or_(apart, same) if same_is_fine else apart), self.undone)
 
     def give_back(self, spec: Any) -> None:
         """One bare array, or the fields of the result type."""
@@ -286,13 +329,14 @@ class _Entry(_Native):
         self.leave_if(b.and_(bare, b.icmp_signed("==", outputs, number(1))), alone)
         kind = self.word(self.front, FIELDS["result_type"], POINTER)
         result = self.call_address(self.word(self.front, FIELDS["call"]), POINTER, kind, self.arrays, outputs, _NULL)
-        self.drop_arrays(spec)
+        self.drop_arrays()
         b.ret(result)
         b.position_at_end(alone)
         b.ret(b.load(self.arrays, typ=POINTER))
 
-    def drop_arrays(self, spec: Any) -> None:
-        with self.loop(self.word(spec, FIELDS["outputs"])) as k:
+    def drop_arrays(self) -> None:
+        """Give up the references to the output arrays that there are."""
+        with self.loop(self.b.load(self.made, typ=I64)) as k:
             self.call_address(
                 self.word(self.front, FIELDS["decref"]), ir.VoidType(), self.item(self.arrays, k, POINTER)
             )

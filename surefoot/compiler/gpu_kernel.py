@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot.compiler.artifact import Recipe
 from surefoot.compiler.cuda import CudaKernel
-from surefoot.errors import one_of
+from surefoot.errors import ShapeError, one_of
 
 __all__ = ["GpuKernel"]
 
@@ -50,7 +50,13 @@ class GpuKernel:
         for name in named:
             if name not in names:
                 raise one_of(f"argument of `{self.recipe.name}`", name, [*names, "out"])
-        given = dict(zip(names, args, strict=False)) | named
+        if len(args) > len(names):
+            raise ShapeError(f"`{self.recipe.name}` takes {', '.join(names)}; {len(args)} arguments were given")
+        given = dict(zip(names, args, strict=False))
+        twice = set(given) & set(named)
+        if twice:
+            raise ShapeError(f"`{self.recipe.name}` was given {sorted(twice)} twice: by place and by name")
+        given |= named
         for name, variant in self.variants.items():
             if given.get(name) is not None:
                 return variant(*(given[x] for x in variant.recipe.inputs), out=out)

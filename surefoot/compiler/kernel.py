@@ -111,6 +111,8 @@ class Kernel:
         Args:
             build: "single" or "batch".
         """
+        if build not in ("single", "batch"):
+            raise one_of("build", build, ("single", "batch"))
         getattr(self, build)
 
     @property
@@ -126,6 +128,11 @@ class Kernel:
         """One state or a batch, with everything looked at."""
         if not named and not check_finite and (count := self._plain_batch(args)):
             return self._run(args, out, count, threads)
+        for name, variant in self.variants.items():
+            whole = (*args, named[name]) if list(named) == [name] and len(args) == len(self.recipe.inputs) else args
+            if len(whole) == len(variant.recipe.inputs) and whole[-1] is not None:
+                options = {"out": out, "threads": threads, "check_finite": check_finite or None}
+                return variant(*whole, **{key: value for key, value in options.items() if value is not None})
         given = self._by_name(args, named)
         for name in [name for name in self.variants if given.get(name) is not None]:
             return self.variants[name](**given, out=out, threads=threads, check_finite=check_finite)
@@ -135,11 +142,25 @@ class Kernel:
     def _run(self, arrays: Sequence[Array], out: Any, n: int | None, threads: int | str | None) -> Any:
         runner = self.single if n is None else self.batch
         outputs = self._outputs(out, n, runner.artifact.output_shapes)
+        if out is not None:
+            self._refuse_overlap(arrays, outputs)
         count = thread_count(self.threads if threads is None else threads)
         bad = runner.rows(arrays, outputs, 1 if n is None else n, count)
         if bad >= 0:
-            self._refuse_units(arrays[0] if n is not None else arrays[0][None])
+            self._refuse_units([x if n is not None else x[None] for x in arrays])
         return self._result(outputs)
+
+    def _refuse_overlap(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """An output may be one of the inputs as it is, but not overlap with them or with other outputs in part."""
+        for k, x in enumerate(outputs):
+            partly = any(
+                np.may_share_memory(x, y) and (x.ctypes.data, x.nbytes) != (y.ctypes.data, y.nbytes) for y in arrays
+            )
+            if partly or any(np.may_share_memory(x, y) for y in outputs[:k]):
+                raise ShapeError(
+                    f"`out` of `{self.recipe.name}` overlaps with an input or with another output",
+                    next_step="give arrays of their own",
+                )
 
     def _result(self, outputs: Sequence[Array]) -> Any:
         return outputs[0] if self.bare and len(outputs) == 1 else self.result(*outputs)
@@ -197,6 +218,8 @@ class Kernel:
             found = np.asarray(value)
         except (TypeError, ValueError) as error:
             raise ShapeError(f"`{name}` is not an array of numbers: {error}") from None
+        if isinstance(value, np.ma.MaskedArray):
+            raise ShapeError(f"`{name}` is a masked array", next_step="fill what is masked, or leave these states out")
         if found.dtype.kind not in "biuf":
             raise ShapeError(f"`{name}` is not an array of real numbers", evidence={"dtype": found.dtype})
         array = np.ascontiguousarray(found, dtype=self.dtype).reshape(found.shape)
@@ -217,13 +240,15 @@ class Kernel:
                     f"`{name}` is not finite", evidence={"index": place, "value": array[place], "count": len(wrong)}
                 )
 
-    def _refuse_units(self, first: Array) -> None:
-        if self.explain_units is not None:
-            self.explain_units(np.asarray(first, dtype=float))
-        parts = [first[:, at : at + length].astype(float) for at, length in self.recipe.needs_units]
+    def _refuse_units(self, arrays: Sequence[Array]) -> None:
+        k = self.recipe.needs_units[0][0]
+        q = arrays[k].astype(float)
+        if self.explain_units is not None and np.isfinite(q).all():
+            self.explain_units(q)
+        parts = [q[:, at : at + length] for _, at, length in self.recipe.needs_units]
         row = int(np.argmax(np.max([np.abs((x * x).sum(axis=1) - 1.0) for x in parts], axis=0)))
         raise ShapeError(
-            f"a part of `{self.recipe.inputs[0]}` that must have unit length has not",
+            f"a part of `{self.recipe.inputs[k]}` that must have unit length has not",
             evidence={"row": row, "parts": [x[row].tolist() for x in parts]},
         )
 
@@ -231,6 +256,8 @@ class Kernel:
         shapes = [shape if n is None else (n, *shape) for shape in of_one]
         if out is None:
             return [np.empty(shape, self.dtype) for shape in shapes]
+        if isinstance(out, Mapping):
+            out = [out.get(name) for name in self.recipe.outputs]
         alone = len(shapes) == 1 and isinstance(out, np.ndarray)
         arrays = list(out) if isinstance(out, list | tuple) and not alone else [out]
         fits = len(arrays) == len(shapes) and all(
@@ -245,9 +272,12 @@ class Kernel:
             )  # fmt: skip
         return arrays
 
-    def _writes_to(self, array: Any, shape: tuple[int, ...]) -> bool:
+    def _reads_from(self, array: Any, shape: tuple[int, ...]) -> bool:
         plain = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == self.dtype
-        return plain and array.flags.c_contiguous and array.flags.writeable
+        return plain and bool(array.flags.c_contiguous)
+
+    def _writes_to(self, array: Any, shape: tuple[int, ...]) -> bool:
+        return self._reads_from(array, shape) and bool(array.flags.writeable)
 
     # -- fixed arrays, tiles --------------------------------------------------------------------------------------
 
@@ -257,22 +287,24 @@ class Kernel:
         It looks at nothing but the numbers: the arrays must not be resized, and quaternions not leave unit length.
 
         Args:
-            *arrays: Inputs in their order, then outputs: float64, contiguous, outputs writeable.
+            *arrays: Inputs in their order (with `external` or without), then outputs: float64, contiguous, outputs
+                writeable.
         """
-        shapes = [*self.recipe.input_shapes, *self.single.artifact.output_shapes]
-        names = [*self.recipe.inputs, *self.recipe.outputs]
+        shapes, count = [*self.recipe.input_shapes, *self.single.artifact.output_shapes], len(self.recipe.inputs)
         if self._front is None:
             raise ShapeError("bind needs float64 kernels and the CPython interpreter", next_step="call with `out=`")
+        if len(arrays) == len(shapes) + 1 and self.variants:
+            return next(iter(self.variants.values())).bind(*arrays)
+        checks = [self._reads_from] * count + [self._writes_to] * (len(shapes) - count)
         fits = len(arrays) == len(shapes) and all(
-            self._writes_to(x, shape) for x, shape in zip(arrays, shapes, strict=True)
+            fits(x, shape) for fits, x, shape in zip(checks, arrays, shapes, strict=True)
         )
         if not fits:
             raise ShapeError(
                 f"`{self.recipe.name}` cannot be bound to these arrays",
-                evidence={name: f"expected {shape} float64" for name, shape in zip(names, shapes, strict=True)},
-                next_step="give contiguous writeable float64 arrays of one state, inputs first",
+                evidence={f"array {k}": f"expected {shape} float64" for k, shape in enumerate(shapes)},
+                next_step="give contiguous float64 arrays of one state, inputs first; outputs writeable",
             )
-        count = len(self.recipe.inputs)
         return bound_function(self._front, arrays[:count], arrays[count:])
 
     def tiled(self, *tiles: Array, out: Array | None = None, threads: int | str | None = None) -> Array:
@@ -293,8 +325,9 @@ class Kernel:
         if len(tiles) != len(shapes):
             names = ", ".join(self.recipe.inputs)
             raise ShapeError(f"`{self.recipe.name}` takes tiles of {names}; {len(tiles)} arrays were given")
-        for array, shape in zip((*tiles, result), expected, strict=True):
-            if not self._writes_to(array, shape) or (array.size and array.ctypes.data % 64):
+        checks = [self._reads_from] * len(tiles) + [self._writes_to]
+        for fits, array, shape in zip(checks, (*tiles, result), expected, strict=True):
+            if not fits(array, shape) or (array.size and array.ctypes.data % 64):
                 raise ShapeError(
                     f"a tile array of `{self.recipe.name}` has shape {np.shape(array)}",
                     evidence={"expected": f"{shape} {self.dtype}, starting at a cache line"},
@@ -302,7 +335,7 @@ class Kernel:
                 )
         bad = runner.tiles(tiles, result, blocks, thread_count(self.threads if threads is None else threads))
         if bad >= 0:
-            self._refuse_units(from_tiles(tiles[0]))
+            self._refuse_units([from_tiles(x) for x in tiles])
         return result
 
     def to_tiles(self, rows: ArrayLike) -> Array:

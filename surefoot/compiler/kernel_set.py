@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot import ops
 from surefoot.compiler.artifact import Recipe
+from surefoot.compiler.batches import thread_count
 from surefoot.compiler.bundle import bundle_parts
 from surefoot.compiler.gpu_kernel import GpuKernel
 from surefoot.compiler.kernel import Kernel
@@ -18,11 +18,12 @@ from surefoot.compiler.large_trees import LOOPED, is_large, refuse_too_large
 from surefoot.compiler.llvm_text import kernel_text
 from surefoot.compiler.looped import loop_program
 from surefoot.compiler.looped_text import loop_text
+from surefoot.compiler.own_functions import own_function
 from surefoot.compiler.program import Program, trace
 from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity, input_shape
 from surefoot.compiler.reference import ReferenceKernel
 from surefoot.dynamics import require_invertible
-from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.errors import ModelError, NotSupportedError, one_of
 from surefoot.kinematics import Frame, Reference, frame_of
 from surefoot.motion.manifold import joint_kinds, require_unit_length
 from surefoot.robot import Robot
@@ -58,6 +59,9 @@ def compile_robot(
             by name: `tree`, `robot`, `q`, `v`, `a`, `tau`, `external`; for others give a pair of the function and a
             dictionary of their shapes. They become methods: `k.name(…)`.
     """
+    if not isinstance(robot, Robot):
+        raise NotSupportedError(f"{robot!r} is no robot", next_step=f"load it first: sf.compile(sf.load({robot!r}))")
+    thread_count(threads)
     if dtype not in ("float64", "float32"):
         raise NotSupportedError(f"dtype `{dtype}` is not known", next_step='use "float64" or "float32"')
     if backend not in BACKENDS:
@@ -93,6 +97,8 @@ class KernelSet:
     com_jacobian: Kernel
     com_motion: Kernel
     centroidal: Kernel
+    coupling: Kernel
+    com_velocity_derivative: Kernel
     energy: Kernel
     regressor: Kernel
 
@@ -103,8 +109,13 @@ class KernelSet:
         self._functions = dict(functions)
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         for name in functions:
-            if name in QUANTITIES or hasattr(KernelSet, name):
+            if name in QUANTITIES or hasattr(KernelSet, name) or name in vars(self):
                 raise NotSupportedError(f"the name `{name}` is taken", next_step="give the function another name")
+            if not name.isidentifier() or name.startswith("_"):
+                raise NotSupportedError(f"`{name}` cannot be a name", next_step="use letters, digits and underscores")
+
+    def __reduce__(self) -> Any:
+        return KernelSet, (self.robot, self.bits, self.threads, self._functions, self.backend)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,7 +148,9 @@ class KernelSet:
             names: Frames: links, joints, contact surfaces.
             **options: As for every kernel.
         """
-        found: Array = self.frames_kernel(tuple(names))(q, **options)
+        key = ("frames", tuple(names))
+        kernel = self._kernels.get(key) or self.frames_kernel(names)
+        found: Array = kernel(q, **options)
         return found
 
     def jacobian(self, q: ArrayLike, name: str, reference: Reference = "local_world_aligned", **options: Any) -> Array:
@@ -149,7 +162,8 @@ class KernelSet:
             reference: "local", "world" or "local_world_aligned".
             **options: As for every kernel.
         """
-        found: Array = self.frame_kernel("J", name, reference)(q, **options)
+        kernel = self._kernels.get(("J", name, reference)) or self.frame_kernel("J", name, reference)
+        found: Array = kernel(q, **options)
         return found
 
     def bias(
@@ -164,15 +178,17 @@ class KernelSet:
             reference: Of the Jacobian that it belongs to.
             **options: As for every kernel.
         """
-        found: Array = self.frame_kernel("Jdv", name, reference)(q, v, **options)
+        kernel = self._kernels.get(("Jdv", name, reference)) or self.frame_kernel("Jdv", name, reference)
+        found: Array = kernel(q, v, **options)
         return found
 
-    def frames_kernel(self, names: tuple[str, ...]) -> Kernel:
+    def frames_kernel(self, names: Sequence[str]) -> Kernel:
         """The kernel behind `frames`.
 
         Args:
             names: Frames.
         """
+        names = _list_of_names(names)
         frames = tuple(frame_of(self.robot, name) for name in names)
         placement = FRAME_QUANTITIES["T"].function
 
@@ -185,7 +201,8 @@ class KernelSet:
         """The kernel of one quantity of one frame.
 
         Args:
-            what: T (placement), J (Jacobian), Jdv (J̇ v), V (twist), A (spatial acceleration) or classical.
+            what: T (placement), J (Jacobian), Jdv (J̇ v), V (twist), A (spatial acceleration), classical, dV (∂V/∂q,
+                ∂V/∂v) or dA (∂A/∂q, ∂A/∂v, ∂A/∂a).
             name: The frame.
             reference: "local", "world" or "local_world_aligned".
         """
@@ -194,12 +211,13 @@ class KernelSet:
         quantity, frame = FRAME_QUANTITIES[what], frame_of(self.robot, name)
         extra = (reference,) if quantity.reference else ()
 
-        def function(tree: Any, *state: Array) -> Array:
-            found: Array = quantity.function(tree, frame, *state, *extra)
-            return found
+        def function(tree: Any, *state: Array) -> Any:
+            return quantity.function(tree, frame, *state, *extra)
 
-        key = (what, name, *extra)
-        return self._kernel(key, Quantity(quantity.inputs, function, "", (what,)), _frame_identity(frame))
+        outputs = quantity.outputs or (what,)
+        return self._kernel(
+            (what, name, *extra), Quantity(quantity.inputs, function, "", outputs), _frame_identity(frame)
+        )
 
     # -- bundles --------------------------------------------------------------------------------------------------
 
@@ -213,19 +231,20 @@ class KernelSet:
             names: M, h, g, Minv, com, Jcom, vcom, Jdvcom, Ag, hg, Agdv, kinetic, potential, tau (needs a), a (needs
                 tau); and of a frame, as `J:left_foot` or `J:left_foot@local`: T, J, Jdv, V, A, classical.
         """
-        wanted = tuple(names)
+        wanted = _list_of_names(names)
         parts = bundle_parts(self.robot, wanted)
-        inputs = tuple(name for name in ("q", "v", "a", "tau") if any(name in part.inputs for part in parts))
+        quantities = [part.quantity for part in parts]
+        inputs = tuple(name for name in ("q", "v", "a", "tau") if any(name in x.inputs for x in quantities))
 
         def function(tree: Any, *state: Array) -> tuple[Any, ...]:
             given = dict(zip(inputs, state, strict=True))
-            return tuple(part.function(tree, *(given[name] for name in part.inputs)) for part in parts)
+            return tuple(x.function(tree, *(given[name] for name in x.inputs)) for x in quantities)
 
         def result(*arrays: Array) -> dict[str, Array]:
             return dict(zip(wanted, arrays, strict=True))
 
-        quantity = Quantity(inputs, function, "", wanted, result, any(part.inverts for part in parts))
-        return self._kernel(("bundle", *wanted), quantity, tuple(part.doc for part in parts))
+        quantity = Quantity(inputs, function, "", wanted, result, any(x.inverts for x in quantities))
+        return self._kernel(("bundle", *wanted), quantity, tuple(part.identity for part in parts))
 
     # -- preparation ----------------------------------------------------------------------------------------------
 
@@ -258,22 +277,8 @@ class KernelSet:
 
     def _own(self, name: str) -> Kernel:
         """The kernel of a function of the user; only its program can tell what it depends on."""
-        given = self._functions[name]
-        function, shapes = given if isinstance(given, tuple) else (given, {})
-        parameters = [p for p in inspect.signature(function).parameters if p not in ("tree", "robot")]
-        for parameter in parameters:
-            if parameter not in ("q", "v", "a", "tau", "external") and parameter not in shapes:
-                raise ShapeError(
-                    f"the shape of parameter `{parameter}` of `{name}` is not known",
-                    next_step=f'give functions={{"{name}": (function, {{"{parameter}": (3,)}})}}',
-                )
-        fixed = {"tree": self.robot.tree, "robot": self.robot}
-        extra = {p: fixed[p] for p in inspect.signature(function).parameters if p in fixed}
-
-        def traced(tree: Any, *state: Array) -> Any:
-            return function(**extra, **dict(zip(parameters, state, strict=True)))
-
-        return self._kernel((name,), Quantity(tuple(parameters), traced, ""), None, shapes=shapes)
+        own = own_function(self.robot, name, self._functions[name])
+        return self._kernel((name,), Quantity(own.inputs, own.function, ""), None, shapes=own.shapes)
 
     def _kernel(
         self,
@@ -281,7 +286,7 @@ class KernelSet:
         quantity: Quantity,
         identity: tuple[Any, ...] | None,
         variants: Mapping[str, Kernel] | None = None,
-        shapes: Mapping[str, tuple[int, ...]] | None = None,
+        shapes: Sequence[tuple[int, ...]] | None = None,
     ) -> Kernel:
         """The kernel of a quantity, made once per key."""
         if key in self._kernels:
@@ -289,7 +294,9 @@ class KernelSet:
         if quantity.inverts:
             require_invertible(self.robot.tree)
         tree = self.robot.tree
-        sizes = tuple(tuple((shapes or {}).get(name, ())) or input_shape(tree, name) for name in quantity.inputs)
+        if not tree.n:
+            raise ModelError(f"`{self.robot.name}` has no joints, so there is nothing to compile")
+        sizes = tuple(input_shape(tree, name) for name in quantity.inputs) if shapes is None else tuple(shapes)
         name = ":".join(str(x) for x in key)
         large = self.backend == "llvm" and is_large(tree, name)
         if not large and self.backend != "numpy":
@@ -304,7 +311,7 @@ class KernelSet:
             reference=lambda *state: _as_tuple(quantity.function(tree, *state)),
             emit=loop_text if large else kernel_text,
             identity=None if identity is None else (*_tree_identity(self.robot), *identity),
-            needs_units=_unit_parts(self.robot) if quantity.inputs[:1] == ("q",) else (),
+            needs_units=_unit_parts(self.robot, quantity.inputs, sizes),
         )
         self._kernels[key] = self._made(recipe, quantity, variants)
         return self._kernels[key]
@@ -342,11 +349,19 @@ def _frame_identity(*frames: Frame) -> tuple[Any, ...]:
     return tuple(x for frame in frames for x in (str(frame.body), np.asarray(frame.R), np.asarray(frame.p)))
 
 
-def _unit_parts(robot: Robot) -> tuple[tuple[int, int], ...]:
-    """Parts (offset, length) of q that must have unit length."""
+def _list_of_names(names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names) or not len(names):
+        raise NotSupportedError(f"names={names!r}", next_step='give a list of names, as ["left_foot"]')
+    return tuple(names)
+
+
+def _unit_parts(robot: Robot, inputs: Sequence[str], shapes: Sequence[Any]) -> tuple[tuple[int, int, int], ...]:
+    """Parts (input, offset, length) of q that must have unit length; none if q is not the robot's."""
     tree, parts = robot.tree, []
+    if "q" not in inputs or shapes[list(inputs).index("q")] != input_shape(tree, "q"):
+        return ()
     for i, kind in enumerate(tree.kinds):
         if kind in _UNIT_PARTS and tree.nq_of(i):
             offset, length = _UNIT_PARTS[kind]
-            parts.append((int(tree.q_index[i]) + offset, length))
+            parts.append((list(inputs).index("q"), int(tree.q_index[i]) + offset, length))
     return tuple(parts)

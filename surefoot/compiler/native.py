@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from typing import Any
 
 __all__ = ["compile_text", "load_object", "vector_width"]
 
 _LOCK = threading.RLock()
+os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 _loaded: dict[tuple[str, ...], dict[str, int]] = {}
 _OPTIONS = ("-pre-RA-sched=source", "-enable-misched=false")  # our order of instructions is the one we want
 

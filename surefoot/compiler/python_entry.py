@@ -36,9 +36,23 @@ class _MethodDef(ctypes.Structure):
     )  # fmt: skip
 
 
+@functools.cache
 def supported() -> bool:
-    """Whether the interpreter has the object layout that the machine code knows."""
-    return platform.python_implementation() == "CPython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+    """Whether the interpreter and numpy have the object layouts that the machine code knows."""
+    if platform.python_implementation() != "CPython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    array, text = np.zeros((2, 3)), b"surefoot"
+    holder = (array, text)
+
+    def word(thing: object, offset: int) -> int:
+        return int(ctypes.c_uint64.from_address(id(thing) + offset).value)
+
+    layout = [
+        (word(holder, 16), 2), (word(holder, 24), id(array)), (word([array], 16), 1),
+        (word(text, 32), int.from_bytes(text, "little")), (word(array, 8), id(np.ndarray)),
+        (word(array, 16), array.ctypes.data), (word(array, 24) & 0xFFFFFFFF, 2), (word(array, 56), id(array.dtype)),
+    ]  # fmt: skip
+    return all(found == expected for found, expected in layout)
 
 
 @functools.cache
@@ -98,6 +112,8 @@ def front_spec(
     front.set("bare", bare)
     front.set("none", id(None))
     front.set("out_name", id(_OUT))
+    front.set("tuple_type", id(tuple))
+    front.set("list_type", id(list))
     for name, function in _INTERPRETER.items():
         front.set(name, int(ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value or 0))
     return front

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from surefoot import ops
 from surefoot.dynamics import (
+    base_coupling,
     centroidal_inertia,
     centroidal_momentum,
     centroidal_momentum_bias,
@@ -24,7 +25,6 @@ from surefoot.dynamics import (
 )
 from surefoot.dynamics.derivatives import aba_derivatives, rnea_derivatives
 from surefoot.kinematics import (
-    Frame,
     body_placements,
     com,
     com_bias,
@@ -37,6 +37,11 @@ from surefoot.kinematics import (
     frame_placement,
     frame_velocity,
 )
+from surefoot.kinematics.frame_derivatives import (
+    com_velocity_derivative,
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+)
 from surefoot.ops import Array
 from surefoot.robot.tree import Tree
 from surefoot.spatial import se3
@@ -44,9 +49,11 @@ from surefoot.spatial import se3
 __all__ = [
     "FRAME_QUANTITIES",
     "QUANTITIES",
+    "STATE_INPUTS",
     "AbaDerivatives",
     "Centroidal",
     "Com",
+    "Coupling",
     "Energy",
     "Quantity",
     "RneaDerivatives",
@@ -114,6 +121,24 @@ class Centroidal(NamedTuple):
     inertia: Array
 
 
+class Coupling(NamedTuple):
+    """How the joints of a robot with a free base move it, in base axes (Nenchev & Konno 2019, section 4.7).
+
+    Args:
+        M_B: (6, 6) inertia of the robot with locked joints, about the base.
+        H_BB: (6, joints) momentum about the base at unit joint rates.
+        I_C: (3, 3) the inertia about the centre of mass.
+        H_C: (3, joints) angular momentum about the centre of mass at unit joint rates.
+        J_omega: (3, joints) I_C⁻¹ H_C.
+    """
+
+    M_B: Array
+    H_BB: Array
+    I_C: Array
+    H_C: Array
+    J_omega: Array
+
+
 class Energy(NamedTuple):
     """Of the robot [J].
 
@@ -151,6 +176,9 @@ class Quantity:
     optional: str = ""
 
 
+STATE_INPUTS = ("q", "v", "a", "tau", "external")
+
+
 def input_shape(tree: Tree, name: str) -> tuple[int, ...]:
     """Shape of an input of one state.
 
@@ -175,6 +203,11 @@ def _centroidal(tree: Tree, q: Array, v: Array) -> tuple[Array, ...]:
         centroidal_momentum_bias(tree, q, v),
         centroidal_inertia(tree, q),
     )
+
+
+def _coupling(tree: Tree, q: Array) -> tuple[Array, ...]:
+    found = base_coupling(tree, q)
+    return found.M_B, found.H_BB, found.I_C, found.H_C, found.J_omega
 
 
 def _energy(tree: Tree, q: Array, v: Array) -> tuple[Any, Any]:
@@ -211,13 +244,11 @@ QUANTITIES = {
         ("q", "v"), _centroidal, "momentum matrix, momentum, its bias and inertia about the CoM", Centroidal._fields,
         Centroidal,
     ),
+    "coupling": Quantity(("q",), _coupling, "inertia and coupling matrices of a free base", Coupling._fields, Coupling),
+    "com_velocity_derivative": Quantity(("q", "v"), com_velocity_derivative, "∂(ċ)/∂q of the CoM (3, nv)", ("dv_dq",)),
     "energy": Quantity(("q", "v"), _energy, "kinetic and potential energy", Energy._fields, Energy),
     "regressor": Quantity(("q", "v", "a"), joint_torque_regressor, "τ = Y π: Y (nv, 10 n)", ("Y",)),
 }  # fmt: skip
-
-
-def _frames(tree: Tree, frames: tuple[Frame, ...], q: Array) -> Array:
-    return ops.stack([frame_placement(tree, frame, q) for frame in frames])
 
 
 FRAME_QUANTITIES = {
@@ -226,6 +257,14 @@ FRAME_QUANTITIES = {
     "Jdv": Quantity(("q", "v"), frame_bias_acceleration, "J̇ v (6,)", reference=True),
     "V": Quantity(("q", "v"), frame_velocity, "twist (6,)", reference=True),
     "A": Quantity(("q", "v", "a"), frame_acceleration, "spatial acceleration (6,)", reference=True),
+    "dV": Quantity(("q", "v"), frame_velocity_derivatives, "∂V/∂q, ∂V/∂v (6, nv)", ("dq", "dv"), reference=True),
+    "dA": Quantity(
+        ("q", "v", "a"),
+        frame_acceleration_derivatives,
+        "∂A/∂q, ∂A/∂v, ∂A/∂a (6, nv)",
+        ("dq", "dv", "da"),
+        reference=True,
+    ),
     "classical": Quantity(
         ("q", "v", "a"), frame_classical_acceleration, "acceleration of its point (6,)", reference=True
     ),

@@ -22,8 +22,8 @@ _WORDS = (
     "slots",  # values that the kernel stores for one state
     "constants",  # entries of the outputs that are the same for every state
     "constant_values",  # address
-    "units",  # parts of input 0 that must have unit length
-    "unit_table",  # address of (offset, length) pairs
+    "units",  # parts of inputs that must have unit length
+    "unit_table",  # address of (input, offset, length) triples
     # of a front:
     "single",  # address of the spec for one state, 0 until there is one
     "batch",  # address of the spec for batches, 0 until there is one
@@ -32,6 +32,8 @@ _WORDS = (
     "array_type",
     "array_dtype",
     "new_array",
+    "tuple_type",
+    "list_type",
     "out_name",  # address of the string "out"
     "fallback",
     "result_type",

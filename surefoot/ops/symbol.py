@@ -13,13 +13,6 @@ import numpy as np
 
 __all__ = ["Symbol", "apply"]
 
-# Operations by name and the number of their arguments.
-ARITY = {
-    "input": 0, "neg": 1, "sin": 1, "cos": 1, "tan": 1, "exp": 1, "log": 1, "sqrt": 1, "abs": 1, "acos": 1,
-    "add": 2, "sub": 2, "mul": 2, "div": 2, "pow": 2, "atan2": 2, "min": 2, "max": 2, "lt": 2, "le": 2,
-    "select": 3,
-}  # fmt: skip
-
 _next_serial = itertools.count().__next__
 
 
