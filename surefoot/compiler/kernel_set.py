@@ -189,6 +189,8 @@ class KernelSet:
             names: Frames.
         """
         names = _list_of_names(names)
+        if not names:
+            raise NotSupportedError("no frames were named", next_step='give a list of names, as ["left_foot"]')
         frames = tuple(frame_of(self.robot, name) for name in names)
         placement = FRAME_QUANTITIES["T"].function
 
@@ -310,7 +312,7 @@ class KernelSet:
             trace=lambda: loop_program(tree, LOOPED[name], sizes) if large else self._traced(quantity, sizes),
             reference=lambda *state: _as_tuple(quantity.function(tree, *state)),
             emit=loop_text if large else kernel_text,
-            identity=None if identity is None else (*_tree_identity(self.robot), *identity),
+            identity=None if identity is None else (str(large), *_tree_identity(self.robot), *identity),
             needs_units=_unit_parts(self.robot, quantity.inputs, sizes),
         )
         self._kernels[key] = self._made(recipe, quantity, variants)
@@ -350,7 +352,7 @@ def _frame_identity(*frames: Frame) -> tuple[Any, ...]:
 
 
 def _list_of_names(names: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names) or not len(names):
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise NotSupportedError(f"names={names!r}", next_step='give a list of names, as ["left_foot"]')
     return tuple(names)
 

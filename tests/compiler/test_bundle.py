@@ -32,7 +32,11 @@ def test_every_word_of_the_robot(arm, of_arm):
 
 def test_every_word_of_a_frame(walker, of_walker):
     frame = frame_of(walker.robot, "FL_FOOT")
-    names = [f"{word}:FL_FOOT@{reference}" for word in FRAME_QUANTITIES for reference in REFERENCES]
+    names = [
+        f"{word}:FL_FOOT@{reference}"
+        for word in [word for word, x in FRAME_QUANTITIES.items() if len(x.outputs) < 2]
+        for reference in REFERENCES
+    ]
     step = walker.bundle(names)
     found = step(of_walker.q, of_walker.v, of_walker.a)
     for name in names:

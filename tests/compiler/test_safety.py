@@ -1,0 +1,150 @@
+"""Calls that could hurt: small stacks, interrupts, overlapping arrays, failing allocations."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.compiler.kernel_set import compile_robot
+from surefoot.errors import ModelError, NotSupportedError, ShapeError
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return sf.load("go1")
+
+
+@pytest.fixture(scope="module")
+def kernels(robot):
+    return compile_robot(robot)
+
+
+def states(robot, n, rng):
+    return np.tile(robot.home, (n, 1)), rng.standard_normal((n, robot.nv)), rng.standard_normal((n, robot.nv))
+
+
+def test_threads_with_small_stacks():
+    """Work space and scratch are not taken from the stack: talos' derivatives have megabytes of them."""
+    code = """
+import threading, numpy as np, surefoot as sf
+robot = sf.load("talos"); k = sf.compile(robot); n = 24
+q, v = np.tile(robot.home, (n, 1)), np.ones((n, robot.nv))
+k.rnea_derivatives.single, k.rnea_derivatives.batch
+threading.stack_size(262144)
+def go():
+    k.rnea_derivatives(q, v, v); k.rnea_derivatives(q[0], v[0], v[0])
+thread = threading.Thread(target=go); thread.start(); thread.join(); print("alive")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
+    assert done.stdout.strip() == "alive", done.stderr[-500:]
+
+
+def test_an_interrupt_waits_for_the_threads(robot, kernels):
+    """Arrays are not freed while other threads write into them."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    def work():
+        while True:
+            kernels.gravity(np.tile(robot.home, (200_000, 1)), threads=2)
+
+    old = signal.signal(signal.SIGALRM, stop)
+    try:
+        for _ in range(3):
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            with pytest.raises(KeyboardInterrupt):
+                work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, old)
+    assert not [t for t in threading.enumerate() if t.name.startswith("surefoot") and not t.is_alive()]
+
+
+def test_overlapping_outputs_are_refused(robot, kernels, rng):
+    q, v, a = states(robot, 40, rng)
+    expected = kernels.rnea(q, v, a)
+    room = np.empty((41, robot.nv))
+    room[:40] = v
+    with pytest.raises(ShapeError, match="overlaps"):
+        kernels.rnea(q, room[:40], a, out=room[1:])
+    same = v.copy()
+    assert np.array_equal(kernels.rnea(q, same, a, out=same), expected), "an output may be an input as it is"
+    D = np.empty((robot.nv, robot.nv))
+    with pytest.raises(ShapeError, match="overlaps"):
+        kernels.rnea_derivatives(q[0], v[0], a[0], out=[D, D, D])
+
+
+def test_several_outputs_are_written_in_place(robot, kernels, rng):
+    q, v, a = states(robot, 9, rng)
+    for arguments in ((q, v, a), (q[0], v[0], a[0])):
+        expected = kernels.rnea_derivatives(*arguments)
+        for kind in (list, tuple):
+            out = kind(np.full_like(x, np.nan) for x in expected)
+            found = kernels.rnea_derivatives(*arguments, out=out)
+            assert all(x is y for x, y in zip(found, out, strict=True))
+            assert all(np.array_equal(x, y) for x, y in zip(out, expected, strict=True))
+            counts = [sys.getrefcount(x) for x in out]
+            with pytest.raises(ShapeError, match="cannot take"):
+                kernels.rnea_derivatives(*arguments, out=kind([*out[:2], out[2][..., :3]]))
+            assert [sys.getrefcount(x) for x in out] == counts
+
+
+def test_a_failing_allocation_leaks_nothing():
+    code = """
+import resource, numpy as np, surefoot as sf
+robot = sf.load("go1"); k = sf.compile(robot); n = 100_000
+q, v = np.tile(robot.home, (n, 1)), np.zeros((n, robot.nv))
+k.rnea_derivatives(q[:9], v[:9], v[:9])
+def used(): return int(open("/proc/self/statm").read().split()[0]) * 4096
+one = n * robot.nv**2 * 8
+resource.setrlimit(resource.RLIMIT_AS, (used() + int(2.5 * one), resource.RLIM_INFINITY))
+before = used()
+for _ in range(4):
+    try: k.rnea_derivatives(q, v, v); print("no error")
+    except MemoryError: pass
+print((used() - before) < one)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
+    assert done.stdout.strip() == "True", done.stdout + done.stderr[-500:]
+
+
+def test_functions_with_a_q_of_their_own(robot):
+    k = compile_robot(robot, functions={"f": (lambda q: 2 * q, {"q": (1,)}), "g": lambda v, q: 2 * q})
+    assert k.f(np.array([3.0])) == 6.0
+    with pytest.raises(ShapeError, match="quaternion"):
+        k.g(np.zeros(robot.nv), np.zeros(robot.nq))
+
+
+def test_scalar_parameters(robot):
+    k = compile_robot(robot, functions={"f": (lambda s, q: q * s, {"s": ()})})
+    assert np.array_equal(k.f(2.0, robot.home), 2 * robot.home)
+
+
+@pytest.mark.parametrize("name", ["robot", "bits", "backend", "rnea", "_hidden", "not a name"])
+def test_names_that_functions_cannot_have(robot, name):
+    with pytest.raises(NotSupportedError, match="name"):
+        compile_robot(robot, functions={name: lambda q: q})
+
+
+def test_sets_travel_by_pickle(robot, kernels):
+    kernels.gravity(robot.home)
+    other = pickle.loads(pickle.dumps(kernels))
+    assert np.array_equal(other.gravity(robot.home), kernels.gravity(robot.home))
+
+
+def test_a_robot_without_joints_is_refused():
+    still = sf.Robot.from_tree("still", [sf.Link("base", mass=1.0)], base="fixed")
+    with pytest.raises(ModelError, match="no joints"):
+        _ = compile_robot(still).rnea
+
+
+def test_a_name_is_no_robot():
+    with pytest.raises(NotSupportedError, match="load it first"):
+        sf.compile("go1")
