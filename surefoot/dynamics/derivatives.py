@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot import ops
 from surefoot.dynamics.cholesky import factor, inverse, inverse_of_lower, solve
 from surefoot.dynamics.derivatives_assembly import Columns, joint_space, pair_matrix, symmetric_pair_matrix
 from surefoot.dynamics.derivatives_columns import (
@@ -96,8 +95,8 @@ def aba_derivatives(
     scaled = lower * -factors.reciprocals
     by_position, by_velocity = _by_position(moving, pushed, still_roots=True), _by_velocity(moving, still_roots=True)
     _limb_by_limb(tree, moving.couples, by=(by_position, by_velocity))
-    da_dq = ops.product(scaled, ops.product(lower.T, _pair_matrix(moving, by_position)))
-    da_dv = ops.product(scaled, ops.product(lower.T, _pair_matrix(moving, by_velocity)))
+    da_dq = scaled @ (lower.T @ _pair_matrix(moving, by_position))
+    da_dv = scaled @ (lower.T @ _pair_matrix(moving, by_velocity))
     for i in _free_roots(tree):
         rows, part = dof_rows(tree, i), moving.parts[i]
         da_dq[rows, rows] = da_dq[rows, rows] - position_drifts(part, pushed.accelerations[i])

@@ -29,7 +29,6 @@ __all__ = [
     "maximum",
     "minimum",
     "norm",
-    "product",
     "sin",
     "solve",
     "sqrt",
@@ -41,7 +40,6 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
-_BLOCK = 4
 
 
 def is_symbolic(*values: Any) -> bool:
@@ -134,24 +132,6 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 def dot(a: Any, b: Any) -> Any:
     """Inner product of two vectors."""
     return np.asarray(a) @ np.asarray(b)
-
-
-def product(a: Any, b: Any) -> Array:
-    """The matrix product a @ b.
-
-    Symbols are multiplied in blocks whose sums fit into the registers of a CPU, so that compiled code reads every
-    entry of large matrices a quarter as often; every entry is summed in the order of `@`.
-    """
-    a, b = np.asarray(a), np.asarray(b)
-    if not is_symbolic(a, b) or a.ndim != 2 or b.ndim != 2:
-        return a @ b
-    out = np.zeros((a.shape[0], b.shape[1]), dtype=object)
-    for i in range(0, a.shape[0], _BLOCK):
-        for j in range(0, b.shape[1], _BLOCK):
-            block = out[i : i + _BLOCK, j : j + _BLOCK]
-            for k in range(a.shape[1]):
-                block += np.outer(a[i : i + _BLOCK, k], b[k, j : j + _BLOCK])
-    return out
 
 
 def cross(a: Any, b: Any) -> Array:
