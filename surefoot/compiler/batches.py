@@ -114,10 +114,9 @@ def _offsets(artifact: Artifact, layout: NDArray[np.int64]) -> NDArray[np.int64]
 
 def _uniform_blocks(layout: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     """For every block of `width` entries 1 if all are the same constant (as where a matrix is empty), else 0."""
-    blocks = np.split(layout, range(width, len(layout), width))
-    return np.array(
-        [int(block.size and block[0] < 0 and (block == block[0]).all()) for block in blocks], dtype=np.int64
-    )
+    padded = np.concatenate([layout, np.repeat(layout[-1:], -len(layout) % width)]).reshape(-1, width)
+    same = (padded[:, :1] < 0) & (padded == padded[:, :1])
+    return same.all(axis=1).astype(np.int64)
 
 
 def thread_count(threads: int | str) -> int:

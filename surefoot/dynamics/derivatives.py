@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from surefoot import ops
 from surefoot.dynamics.cholesky import factor, inverse, inverse_of_lower, solve
 from surefoot.dynamics.derivatives_assembly import Columns, joint_space, pair_matrix, symmetric_pair_matrix
 from surefoot.dynamics.derivatives_columns import (
@@ -95,8 +96,7 @@ def aba_derivatives(
     scaled = lower * -factors.reciprocals
     by_position, by_velocity = _by_position(moving, pushed, still_roots=True), _by_velocity(moving, still_roots=True)
     _limb_by_limb(tree, moving.couples, by=(by_position, by_velocity))
-    da_dq = scaled @ (lower.T @ _pair_matrix(moving, by_position))
-    da_dv = scaled @ (lower.T @ _pair_matrix(moving, by_velocity))
+    da_dq, da_dv = (_applied(scaled, lower.T, _pair_matrix(moving, x)) for x in (by_position, by_velocity))
     for i in _free_roots(tree):
         rows, part = dof_rows(tree, i), moving.parts[i]
         da_dq[rows, rows] = da_dq[rows, rows] - position_drifts(part, pushed.accelerations[i])
@@ -231,6 +231,13 @@ def _by_velocity(moving: _Moving, *, still_roots: bool = False) -> _Derivative:
 
     columns = Columns(tree, moving.joints, PerBody(tree.n, lambda i: velocity_wrenches(parts[i])), wrench_in_parent)
     return _Derivative(columns, PerBody(tree.n, lambda i: moving.joints[i].S[3:]), PerBody(tree.n, drift))
+
+
+def _applied(second: Array, first: Array, matrix: Array) -> Array:
+    """Second @ first @ matrix; symbols column by column, so that compiled code has the two factors in the cache."""
+    if not ops.is_symbolic(matrix):
+        return second @ (first @ matrix)
+    return ops.stack([second @ (first @ column) for column in matrix.T], axis=1)
 
 
 def _free_roots(tree: Tree) -> list[int]:
