@@ -16,10 +16,10 @@ from surefoot.compiler.gpu_kernel import GpuKernel
 from surefoot.compiler.kernel import Kernel
 from surefoot.compiler.large_trees import LOOPED, is_large, refuse_too_large
 from surefoot.compiler.llvm_text import kernel_text
-from surefoot.compiler.looped import loop_program
+from surefoot.compiler.looped import LoopSpec, loop_program
 from surefoot.compiler.looped_text import loop_text
 from surefoot.compiler.own_functions import own_function
-from surefoot.compiler.program import Program, trace
+from surefoot.compiler.program import trace
 from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity, input_shape
 from surefoot.compiler.reference import ReferenceKernel
 from surefoot.dynamics import require_invertible
@@ -293,8 +293,6 @@ class KernelSet:
         """The kernel of a quantity, made once per key."""
         if key in self._kernels:
             return self._kernels[key]
-        if quantity.inverts:
-            require_invertible(self.robot.tree)
         tree = self.robot.tree
         if not tree.n:
             raise ModelError(f"`{self.robot.name}` has no joints, so there is nothing to compile")
@@ -309,7 +307,7 @@ class KernelSet:
             inputs=quantity.inputs,
             outputs=quantity.outputs,
             input_shapes=sizes,
-            trace=lambda: loop_program(tree, LOOPED[name], sizes) if large else self._traced(quantity, sizes),
+            trace=lambda: self._traced(quantity, sizes, LOOPED[name] if large else None),
             reference=lambda *state: _as_tuple(quantity.function(tree, *state)),
             emit=loop_text if large else kernel_text,
             identity=None if identity is None else (str(large), *_tree_identity(self.robot), *identity),
@@ -324,7 +322,11 @@ class KernelSet:
         kind = Kernel if self.backend == "llvm" else ReferenceKernel
         return kind(recipe, self.bits, self.threads, quantity.result, variants, self._explain_units)
 
-    def _traced(self, quantity: Quantity, shapes: Sequence[tuple[int, ...]]) -> Program:
+    def _traced(self, quantity: Quantity, shapes: Sequence[tuple[int, ...]], loops: LoopSpec | None) -> Any:
+        if quantity.inverts:
+            require_invertible(self.robot.tree)
+        if loops is not None:
+            return loop_program(self.robot.tree, loops, shapes)
         inputs = [ops.symbols(name, shape) for name, shape in zip(quantity.inputs, shapes, strict=True)]
         found = _as_tuple(quantity.function(self.robot.tree, *inputs))
         return trace(inputs, list(found), interleaved=self.backend == "llvm")

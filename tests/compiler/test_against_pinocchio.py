@@ -306,4 +306,4 @@ def test_whole_zoo(name):
     if name in SINGULAR:
         for quantity in ("aba", "minv", "aba_derivatives"):
             with pytest.raises(ModelError, match="singular"):
-                getattr(kernels, quantity)
+                getattr(kernels, quantity).prepare("batch")

@@ -84,7 +84,7 @@ def test_what_cannot_be_bundled_is_refused():
     romeo = compile_robot(load("romeo"))
     for word in ("Minv", "a"):
         with pytest.raises(ModelError, match="singular"):
-            romeo.bundle(["com", word])
+            romeo.bundle(["com", word]).prepare("single")
     with pytest.raises(NotSupportedError, match="nothing"):
         romeo.bundle([])
 
