@@ -18,6 +18,7 @@ from surefoot.benchmarks.machine import header
 from surefoot.benchmarks.scaling_facts import READINGS, TABLE_3_1, Cell
 from surefoot.benchmarks.timing import Effort, Progress, measure, pinned, silent
 from surefoot.compiler import compile_robot
+from surefoot.compiler.large_trees import LOOP_FROM
 from surefoot.dynamics import ForwardMethod, forward_dynamics
 from surefoot.errors import ModelError, ShapeError
 from surefoot.robot import Robot
@@ -167,6 +168,8 @@ class _Run:
         _, _, method, kind = cell
         if method == "O(n)" and not family.has_order_n:
             return "articulated bodies do not take joints that copy others"
+        if (method, kind) == _FIRST and cell[1] >= LOOP_FROM:
+            return ""  # looped code, which is made at once
         before = self.spent.get((family.name, method, kind), [])
         growth = before[-1] / before[-2] if len(before) > 1 and method != "O(n)" else 2.0
         guess = before[-1] * max(2.0, growth) if before else 0.0
