@@ -9,7 +9,7 @@ cache, so that fetching it would be the limit: each function runs over all tiles
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,11 +75,20 @@ class KernelWriter(Operations):
         build: Lanes and type.
         name: Name of the function.
         shared: Inputs that hold one number for all lanes, in place of one for each.
+        direct: Results, by slot, that are written into an input (number and element) in place of `out`; nothing may
+            read that element after the result is there.
     """
 
-    def __init__(self, program: Program, build: Build, name: str, shared: frozenset[int] = frozenset()) -> None:
+    def __init__(
+        self,
+        program: Program,
+        build: Build,
+        name: str,
+        shared: frozenset[int] = frozenset(),
+        direct: Mapping[int, tuple[int, int]] | None = None,
+    ) -> None:
         super().__init__(build)
-        self.program, self.name, self.shared = program, name, shared
+        self.program, self.name, self.shared, self.direct = program, name, shared, dict(direct or {})
         sizes = [int(np.prod(shape)) for shape in program.input_shapes]
         self.input_of = [(k, e) for k, size in enumerate(sizes) for e in range(size)]
         self.slot_of: dict[int, list[int]] = {}
@@ -166,7 +175,9 @@ class KernelWriter(Operations):
 
     def parameters(self) -> str:
         """Of the function of a chunk."""
-        inputs = [f"ptr noalias readonly %in{k}.first" for k in range(len(self.program.input_shapes))]
+        written = {source for source, _ in self.direct.values()}
+        words = ["ptr" if k in written else "ptr noalias readonly" for k in range(len(self.program.input_shapes))]
+        inputs = [f"{word} %in{k}.first" for k, word in enumerate(words)]
         return ", ".join(
             [
                 *inputs,
@@ -197,7 +208,7 @@ class KernelWriter(Operations):
         """Where a computed value is in memory."""
         if i in self.local:
             return "%local", self.local[i]
-        return ("%scratch", self.scratch[i]) if i in self.scratch else ("%out", self.slot_of[i][0])
+        return ("%scratch", self.scratch[i]) if i in self.scratch else self.result_place(self.slot_of[i][0])
 
     def operand(self, i: int) -> str:
         """The register of a value; numbers are read from their table at each use, and fold into the operation."""
@@ -215,7 +226,14 @@ class KernelWriter(Operations):
     def store_output(self, i: int) -> None:
         """Store a value where it is a result."""
         for slot in self.slot_of.get(i, ()):
-            self.store(self.names[i], "%out", slot)
+            self.store(self.names[i], *self.result_place(slot))
+
+    def result_place(self, slot: int) -> tuple[str, int]:
+        """Where a result goes."""
+        if slot in self.direct:
+            source, element = self.direct[slot]
+            return f"%in{source}", element
+        return "%out", slot
 
     def kernel(self, chunks: int) -> str:
         """The function that is called from outside."""

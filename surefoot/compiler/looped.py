@@ -111,6 +111,7 @@ class LoopProgram:
         layout: Slot of every entry of the output.
         numbers: Entries that are the same for every state.
         walk: Traced steps of walks.
+        starts_empty: Whether all records must be zero at the start, because sums begin in them.
     """
 
     tree: Tree
@@ -126,6 +127,7 @@ class LoopProgram:
     layout: tuple[tuple[int, ...], ...]
     numbers: tuple[float, ...]
     walk: WalkCode | None = None
+    starts_empty: bool = True
 
     @property
     def operations(self) -> int:
@@ -161,7 +163,18 @@ def loop_program(tree: Tree, spec: LoopSpec, input_shapes: Sequence[tuple[int, .
     return LoopProgram(
         tree, spec, classes, steps, record, size, world, tuple(input_shapes), (shape,), range(count), (layout,),
         numbers, walk_code(spec.walk, classes, own_shapes, record, size) if spec.walk else None,
+        _sums_into_unwritten(steps),
     )  # fmt: skip
+
+
+def _sums_into_unwritten(steps: Sequence[Sequence[StepCode]]) -> bool:
+    """Whether a sweep adds to a parent what no sweep before has written for every class of bodies."""
+    written: set[int] = set()
+    for sweep in steps:
+        if any(set(step.parent) - written for step in sweep):
+            return True
+        written |= set.intersection(*(set(step.own) for step in sweep))
+    return False
 
 
 def _slot_count(tree: Tree, spec: LoopSpec, shapes: Mapping[str, tuple[int, ...]]) -> int:

@@ -13,6 +13,7 @@ from surefoot.compiler.build import Build
 from surefoot.compiler.llvm_operations import ALIGNMENT, Operations
 from surefoot.compiler.llvm_text import KernelText, KernelWriter, module_text
 from surefoot.compiler.looped import LoopProgram, StepCode
+from surefoot.compiler.program import Program
 from surefoot.compiler.walked_text import WalkWriter
 from surefoot.kinematics.recursion import dof_rows
 
@@ -48,7 +49,8 @@ class _LoopWriter(Operations):
         functions = []
         for s, sweep in enumerate(self.program.steps):
             for c, step in enumerate(sweep):
-                writer = KernelWriter(step.program, self.build, f"{self.name}.step.{s}.{c}", frozenset([0]))
+                name, direct = f"{self.name}.step.{s}.{c}", self.direct(step)
+                writer = KernelWriter(step.program, self.build, name, frozenset([0]), direct)
                 functions.append(writer.functions())
                 writers.append(writer)
         if self.walk is not None:
@@ -140,7 +142,10 @@ class _LoopWriter(Operations):
 
     def prepared(self, total: int) -> list[str]:
         """Empty records, the world's fields, and zeros where joint quantities are summed."""
-        self.lines = [f"call void @llvm.memset.p0.i64(ptr %records, i8 0, i64 {total}, i1 false)"]
+        size = (
+            total if self.program.starts_empty else self.program.record_size * self.build.stride
+        )  # or the world alone
+        self.lines = [f"call void @llvm.memset.p0.i64(ptr %records, i8 0, i64 {size}, i1 false)"]
         for name, values in self.program.world.items():
             for k, value in enumerate(np.ravel(values)):
                 if value != 0.0:
@@ -202,11 +207,42 @@ class _LoopWriter(Operations):
         self.lines = [call]
         places = [(f"%{tag}.own", at) for at in step.own] + [(f"%{tag}.par", at) for at in step.parent]
         layout, numbers = step.program.layout[0], step.program.numbers
+        direct = self.direct(step)
         for (base, at), slot in zip(places, layout, strict=False):
-            self.store(self.result(slot, numbers), base, at)
+            if slot not in direct:
+                self.store(self.result(slot, numbers), base, at)
         if step.joint:
             self.add_joint(tag, layout[len(places) :], numbers)
         return self.lines
+
+    def direct(self, step: StepCode) -> dict[int, tuple[int, int]]:
+        """Results that a step can write straight into the records: nothing reads what was there any more.
+
+        Either nothing reads the old value at all, or only the instruction that makes the new one of it.
+        """
+        program, own = step.program, 1 + self.count
+        places = [(own, at) for at in step.own] + [(own + 1, at) for at in step.parent]
+        readers = self.readers(program)
+        found = {}
+        for place, slot in zip(places, program.layout[0], strict=False):
+            alone = slot >= 0 and program.layout[0].count(slot) == 1
+            if alone and readers.get(place, set()) <= {program.slots[slot]}:
+                found[slot] = place
+        return found
+
+    def readers(self, program: Program) -> dict[tuple[int, int], set[int]]:
+        """Instructions that read each entry of each input."""
+        entries = [(k, e) for k, shape in enumerate(program.input_shapes) for e in range(int(np.prod(shape)))]
+        entry_of = {i: entries[args[0]] for i, (op, args) in enumerate(program.instructions) if op == "input"}
+        out: dict[tuple[int, int], set[int]] = {}
+        for i, (op, args) in enumerate(program.instructions):
+            for x in () if op in ("input", "const") else args:
+                if x in entry_of:
+                    out.setdefault(entry_of[x], set()).add(i)
+        for i in program.slots:  # an input that is a result as it is
+            if i in entry_of:
+                out.setdefault(entry_of[i], set()).add(-1)
+        return out
 
     def result(self, slot: int, numbers: Sequence[float]) -> str:
         if slot < 0:
