@@ -18,7 +18,7 @@ from surefoot.compiler.program import Program, trace
 from surefoot.compiler.walked import Walk, WalkCode, walk_code
 from surefoot.kinematics.bodies import Body
 from surefoot.kinematics.recursion import Fields, Recursion, Step, Sweep
-from surefoot.ops import Array
+from surefoot.ops import Array, Symbol
 from surefoot.robot.tree import NQ, NV, Tree
 
 __all__ = ["BodyClass", "LoopProgram", "LoopSpec", "StepCode", "loop_program"]
@@ -151,13 +151,11 @@ def loop_program(tree: Tree, spec: LoopSpec, input_shapes: Sequence[tuple[int, .
     world = {name: np.asarray(value, dtype=float) for name, value in spec.recursion.world(tree.gravity).items()}
     shapes, own_shapes = _field_shapes(spec, classes, world)
     record, size = _laid_out(shapes)
-    steps = tuple(
-        tuple(
-            _step(spec, sweep, group, (own, shapes), record, size)
-            for group, own in zip(classes, own_shapes, strict=True)
-        )
-        for sweep in spec.recursion.sweeps
-    )
+    by_class = [
+        _steps_of_class(spec, group, (own, shapes), record, size)
+        for group, own in zip(classes, own_shapes, strict=True)
+    ]
+    steps = tuple(zip(*by_class, strict=True))
     count = _slot_count(tree, spec, shapes)
     shape, layout, numbers = spec.output(tree) if spec.output else ((count,), tuple(range(count)), ())
     return LoopProgram(
@@ -275,9 +273,12 @@ def _laid_out(shapes: Mapping[str, tuple[int, ...]]) -> tuple[dict[str, int], in
 
 
 def _traced_step(
-    spec: LoopSpec, sweep: Sweep, group: BodyClass, shapes: tuple[Shapes, Shapes]
+    spec: LoopSpec, sweep: Sweep, group: BodyClass, shapes: tuple[Shapes, Shapes], written: Fields | None = None
 ) -> tuple[Step, dict[str, Array], Fields, Fields]:
-    """The step on symbols; its joint inputs, own fields and parent fields."""
+    """The step on symbols; its joint inputs, own fields and parent fields.
+
+    `written` are fields as earlier steps of this class have left them: what is a number in them is one here.
+    """
     nv = NV[group.kind]
     joint = {name: _joint_symbols(name, NQ[group.kind] if name == "q" else nv) for name in spec.inputs}
     joint |= {name: np.zeros(nv) if what == "zero" else ops.symbols(name, nv) for name, what in spec.fixed.items()}
@@ -286,7 +287,8 @@ def _traced_step(
         seen["q"] = group.body.offset + group.body.ratio * joint["q"]
     own = {name: _symbols(f"own_{name}", shape) for name, shape in shapes[0].items()}
     parent = {name: _symbols(f"parent_{name}", shape) for name, shape in shapes[1].items()}
-    done = sweep.step(group.body, seen, own, parent)
+    recalled = {name: _recalled(own[name], value) for name, value in (written or {}).items()}
+    done = sweep.step(group.body, seen, own | recalled, parent)
     if spec.adds_armature and spec.joint in done.joint and not group.follows:
         total = done.joint[spec.joint] + joint["armature"] * joint["a"]
         done = replace(done, joint={**done.joint, spec.joint: total})
@@ -302,10 +304,49 @@ def _symbols(name: str, shape: tuple[int, ...]) -> Any:
     return ops.symbols(name, shape) if shape else ops.symbols(name, 1)[0]
 
 
+def _recalled(symbols: Any, written: Any) -> Any:
+    """The symbols of a field with what is known of it: numbers, and entries that are equal or opposite."""
+    if not isinstance(symbols, np.ndarray):
+        return symbols if isinstance(written, Symbol) else float(written)
+    out = symbols.copy()
+    first: dict[int, Any] = {}
+    for place, entry in np.ndenumerate(np.asarray(written, dtype=object)):
+        if not isinstance(entry, Symbol):
+            out[place] = float(entry)
+        elif id(entry) in first:
+            out[place] = first[id(entry)]
+        elif entry.op == "neg" and id(entry.args[0]) in first:
+            out[place] = -first[id(entry.args[0])]
+        else:
+            first[id(entry)] = out[place]
+    return out
+
+
+def _steps_of_class(
+    spec: LoopSpec, group: BodyClass, shapes: tuple[Shapes, Shapes], record: Mapping[str, int], size: int
+) -> list[StepCode]:
+    """The steps of all sweeps; later ones know what earlier ones have written, but for fields that children add to."""
+    sweeps = spec.recursion.sweeps
+    summed = {name for sweep in sweeps for name in _traced_step(spec, sweep, group, shapes)[0].parent}
+    written: dict[str, Array] = {}
+    out = []
+    for sweep in sweeps:
+        done, step = _step(spec, sweep, group, shapes, record, size, written)
+        written |= {name: value for name, value in done.own.items() if name not in summed}
+        out.append(step)
+    return out
+
+
 def _step(
-    spec: LoopSpec, sweep: Sweep, group: BodyClass, shapes: tuple[Shapes, Shapes], record: Mapping[str, int], size: int
-) -> StepCode:
-    done, joint, own, parent = _traced_step(spec, sweep, group, shapes)
+    spec: LoopSpec,
+    sweep: Sweep,
+    group: BodyClass,
+    shapes: tuple[Shapes, Shapes],
+    record: Mapping[str, int],
+    size: int,
+    written: Fields,
+) -> tuple[Step, StepCode]:
+    done, joint, own, parent = _traced_step(spec, sweep, group, shapes, written)
     own_record, parent_record = _record(own, record, size), _record(parent, record, size)
     fixed = [joint[name] for name, what in spec.fixed.items() if what == "armature"]
     states = [joint[name] for name in spec.inputs]
@@ -317,7 +358,7 @@ def _step(
     found = np.empty(len(outputs) + len(added) + len(joints), dtype=object)
     found[:] = [*outputs, *added, *joints]
     program = trace([constants, *states, own_record, parent_record], [found])
-    return StepCode(program, tuple(own_at), tuple(parent_at), len(joints))
+    return done, StepCode(program, tuple(own_at), tuple(parent_at), len(joints))
 
 
 def _record(fields: Fields, record: Mapping[str, int], size: int) -> Array:
