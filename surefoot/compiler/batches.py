@@ -206,7 +206,7 @@ class BatchRunner:
         def part(bounds: tuple[int, int]) -> int:
             return self._rows(self._spec, ins, outs, *bounds, self._work())
 
-        bad = self._spread(part, n, self.width, threads)
+        bad = part((0, n)) if threads == 1 else self._spread(part, n, self.width, threads)
         return bad if bad < 0 else bad * self.width
 
     def tiles(self, inputs: Sequence[NDArray[Any]], output: NDArray[Any], blocks: int, threads: int = 1) -> int:
@@ -218,12 +218,12 @@ class BatchRunner:
             blocks: Tiles.
             threads: How many to use.
         """
-        ins = _addresses(inputs)
+        ins, out = _addresses(inputs), output.__array_interface__["data"][0]
 
         def part(bounds: tuple[int, int]) -> int:
-            return self._tiles(self._spec, ins, output.ctypes.data, *bounds)
+            return self._tiles(self._spec, ins, out, *bounds)
 
-        bad = self._spread(part, blocks, 1, threads)
+        bad = part((0, blocks)) if threads == 1 else self._spread(part, blocks, 1, threads)
         return bad if bad < 0 else bad * self.width
 
     def _spread(self, part: Callable[[tuple[int, int]], int], n: int, grain: int, threads: int) -> int:
