@@ -15,6 +15,7 @@ from surefoot.compiler.cache import Entry, bound, clear, entries, kernel_folder,
 __all__ = ["bound_cache", "clear_cache", "show_cache"]
 
 _COLUMNS = ("robot", "algorithm", "build")
+_WIDEST = 48
 
 
 def show_cache(as_json: bool) -> int:
@@ -88,7 +89,12 @@ def _words(entry: Entry) -> list[Text]:
     """The first columns; of an entry that cannot be used its key and the reason."""
     if entry.defect:
         return [Text(entry.key[:12]), Text(f"not used: {entry.defect}"), Text("")]
-    return [Text(str(entry.description.get(column, "-"))) for column in _COLUMNS]
+    return [Text(_shortened(str(entry.description.get(column, "-")))) for column in _COLUMNS]
+
+
+def _shortened(text: str) -> str:
+    """A name that fits into a column; those of bundles can be hundreds of characters long."""
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
 def _human(size: float) -> str:

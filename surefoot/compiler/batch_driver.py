@@ -78,7 +78,7 @@ class _Driver(Writer):
         with self.loop(count) as t, self.loop(self.word(spec, FIELDS["units"])) as u:
             place = self.at(table, self.b.mul(u, number(24)))
             k, offset, length = (self.word(place, e) for e in range(3))
-            size = self.item(self.at(spec, number(8 * FIELDS["input_size"])), k)
+            size = self.row_of(spec, "input_size", k)
             tile = self.at(self.item(pointers, k, POINTER), self.b.mul(self.b.mul(t, size), number(self.build.stride)))
             wrong = self.unequal_one(self.at(tile, self.b.mul(offset, number(self.build.stride))), length)
             unset = self.b.icmp_signed("<", self.b.load(bad, typ=I64), number(0))
@@ -124,7 +124,7 @@ class _Tiles(_Driver):
             start = b.add(first, i)
             count = self.smaller(tiles, b.sub(last, start))
             with self.loop(self.word(spec, FIELDS["inputs"])) as k:
-                size = self.item(self.at(spec, number(8 * FIELDS["input_size"])), k)
+                size = self.row_of(spec, "input_size", k)
                 offset = b.mul(b.mul(size, number(self.build.stride)), start)
                 b.store(self.at(self.item(inputs, k, POINTER), offset), self.at(pointers, b.mul(k, number(8))))
             self.check_units(spec, pointers, count, bad, start)
@@ -153,17 +153,15 @@ class _Rows(_Driver):
             start = b.add(first, i)
             count = self.smaller(tiles, self.count_tiles(b.sub(last, start)))
             with self.loop(self.word(spec, FIELDS["inputs"])) as k:
-                size = self.item(self.at(spec, number(8 * FIELDS["input_size"])), k)
+                size = self.row_of(spec, "input_size", k)
                 target = self.item(pointers, k, POINTER)
                 self.gather(self.item(inputs, k, POINTER), size, target, start, count, last)
             whole = b.sdiv(start, number(self.build.width))
             self.check_units(spec, pointers, count, bad, whole)
             self.call_address(kernel, ir.VoidType(), pointers, results, stride, count)
             with self.loop(self.word(spec, FIELDS["outputs"])) as k:
-                size = self.item(self.at(spec, number(8 * FIELDS["output_size"])), k)
-                table, uniform = (
-                    self.item(self.at(spec, number(8 * FIELDS[name])), k, POINTER) for name in ("table", "uniform")
-                )
+                size = self.row_of(spec, "output_size", k)
+                table, uniform = (self.row_of(spec, name, k, POINTER) for name in ("table", "uniform"))
                 self.scatter(
                     self.item(outputs, k, POINTER), size, (table, uniform), (results, stride), start, count, last
                 )
@@ -177,7 +175,7 @@ class _Rows(_Driver):
         with self.loop(self.word(spec, FIELDS["inputs"])) as k:
             here = b.load(place, typ=POINTER)
             b.store(here, self.at(pointers, b.mul(k, number(8))))
-            size = self.item(self.at(spec, number(8 * FIELDS["input_size"])), k)
+            size = self.row_of(spec, "input_size", k)
             values = b.add(b.mul(size, tiles), width)  # the last block may reach over the end
             b.store(self.at(here, self.in_bytes(values)), place)
         results = b.load(place, typ=POINTER)

@@ -46,10 +46,6 @@ class _Native(Writer):
         first = self.b.load(self.at(owner, number(_TUPLE_ITEMS)), typ=POINTER)
         return self.b.load(self.at(first, number(_BYTES_VALUE)), typ=POINTER)
 
-    def row_of(self, spec: Any, name: str, k: Any, kind: ir.Type = I64) -> Any:
-        """Word k of a row of a spec."""
-        return self.item(self.at(spec, number(8 * FIELDS[name])), k, kind)
-
     def run_kernel(self, spec: Any, pointers: Any) -> Any:
         """The slots of one state, the constants after them."""
         b = self.b

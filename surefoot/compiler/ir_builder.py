@@ -8,6 +8,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from surefoot.compiler.spec import FIELDS
+
 __all__ = ["DOUBLE", "I8", "I32", "I64", "POINTER", "Writer", "number"]
 
 I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -59,6 +61,10 @@ class Writer:
     def item(self, base: Any, index: Any, kind: ir.Type = I64) -> Any:
         """The 8-byte word number `index` (a value) after an address."""
         return self.b.load(self.at(base, self.b.mul(index, number(8))), typ=kind)
+
+    def row_of(self, spec: Any, name: str, k: Any, kind: ir.Type = I64) -> Any:
+        """Word k of a row of a spec."""
+        return self.item(self.at(spec, number(8 * FIELDS[name])), k, kind)
 
     @contextmanager
     def loop(self, count: Any, step: Any = None) -> Iterator[Any]:
