@@ -82,10 +82,10 @@ def _bound(kernel: Kernel, inputs: Inputs) -> Prepared:
 
 
 def _tiled(kernel: Kernel, inputs: Inputs) -> Prepared:
-    """In groups of tiles whose packed results, all in one buffer, take half of the second-level cache."""
+    """In groups of tiles whose packed results, all in one buffer, take three quarters of the second-level cache."""
     runner, tiles = kernel.batch, [kernel.to_tiles(x) for x in inputs]
     blocks, slots = len(tiles[0]), runner.artifact.slots
-    size = int(np.clip(second_level_cache() // 2 // max(1, slots * runner.artifact.build.stride), 1, blocks))
+    size = int(np.clip(3 * second_level_cache() // 4 // max(1, slots * runner.artifact.build.stride), 1, blocks))
     groups = [[x[at : at + size] for x in tiles] for at in range(0, blocks, size)]
     buffer = aligned_empty((size, slots, runner.width), kernel.dtype)
 
