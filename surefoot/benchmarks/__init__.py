@@ -3,5 +3,16 @@
 from surefoot.benchmarks.dynamics import DynamicsBench, run_dynamics
 from surefoot.benchmarks.scaling import ScalingBench, run_scaling
 from surefoot.benchmarks.scaling_plot import grouped, require_plot_name, write_plot
+from surefoot.benchmarks.sim import SimBench, run_sim
 
-__all__ = ["DynamicsBench", "ScalingBench", "grouped", "require_plot_name", "run_dynamics", "run_scaling", "write_plot"]
+__all__ = [
+    "DynamicsBench",
+    "ScalingBench",
+    "SimBench",
+    "grouped",
+    "require_plot_name",
+    "run_dynamics",
+    "run_scaling",
+    "run_sim",
+    "write_plot",
+]

@@ -17,17 +17,19 @@ from rich.text import Text
 from surefoot.benchmarks import (
     DynamicsBench,
     ScalingBench,
+    SimBench,
     grouped,
     require_plot_name,
     run_dynamics,
     run_scaling,
+    run_sim,
     write_plot,
 )
 from surefoot.cli.listings import page_console
 from surefoot.errors import FileFormatError, UnknownNameError
 from surefoot.motion.atomic import atomic_write
 
-__all__ = ["bench_dynamics", "bench_scaling"]
+__all__ = ["bench_dynamics", "bench_scaling", "bench_sim"]
 
 Json = dict[str, Any]
 
@@ -36,7 +38,7 @@ def bench_dynamics(
     robots: str, states: int, seed: int, quick: bool, drake_python: Path | None, file: Path | None
 ) -> int:
     """Measure and print; 1 if an answer is wrong."""
-    names = [name.strip() for name in robots.split(",") if name.strip()]
+    names = _names(robots)
     if not names:
         raise UnknownNameError("no robot was named", next_step="give --robots g1,talos")
     _require_folder(file)
@@ -75,6 +77,35 @@ def bench_scaling(largest: int, seed: int, file: Path | None, plot: Path | None)
         _print(_readings_table(result))
     _print_lines("left out", [f"{tree}: {methods}: {why}" for tree, methods, why in grouped(result["left_out"])])
     return 0
+
+
+def bench_sim(free: str, ground: str, copies: int, steps: int, seed: int, quick: bool, file: Path | None) -> int:
+    """Measure and print; 1 if engines that should agree do not."""
+    _require_folder(file)
+    with _progress() as show:
+        result = run_sim(SimBench(_names(free), _names(ground), copies, steps, seed, quick, show))
+    _write(file, result)
+    print(_machine(result))
+    for name, ways in result["free"].items():
+        print(f"\n{name} in free flight; one core, × the loop with Pinocchio")
+        _print(_steps_table(ways))
+    for name, part in result["ground"].items():
+        print(f"\n{name} on {part['points']} contact points; one core, × the faster settings of MuJoCo")
+        for case in ("stand", "march"):
+            print(case)
+            _print(_steps_table(part[case]))
+        _print_lines("rest", [_rest_line(part["rest"], who) for who in ("native", "mujoco")])
+        energy = part["energy"]
+        print(
+            f"energy, marching {energy['seconds']:g} s: work {energy['work_j']:.3g} J, residual "
+            f"{energy['residual_j']:.2g} J"
+        )
+    _print_lines("not measured", result["skipped"])
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 # -- terminal and files -----------------------------------------------------------------------------------------------
@@ -218,3 +249,20 @@ def _readings_table(result: Json) -> Table:
     for r in result["readings"]:
         table.add_row(r["text"], _number(r["ratio"]), _number(r["source_ratio"]), "yes" if r["holds"] else "no")
     return table
+
+
+# -- simulation -------------------------------------------------------------------------------------------------------
+
+
+def _steps_table(ways: Json) -> Table:
+    table = _table("", "steps/s", "µs p50", "µs p95", "×", "error")
+    for name, row in ways.items():
+        error = f"{row['error']:.1e}" if "error" in row else ""
+        cells = [_number(row["p50_us"]), _number(row["p95_us"]), _number(row["ratio"]), error]
+        table.add_row(name, f"{row['steps_per_second']:,.0f}", *cells)
+    return table
+
+
+def _rest_line(rest: Json, who: str) -> str:
+    load, depth = rest[f"{who}_load_n"], rest[f"{who}_depth_mm"]
+    return f"{who}: carries {load:.2f} N of {rest['weight_n']:.2f} N, deepest point {depth:.2f} mm"

@@ -17,6 +17,7 @@ __all__ = [
     "bench_dynamics",
     "bench_scaling",
     "bench_show",
+    "bench_sim",
     "cache_bound",
     "cache_clear",
     "cache_show",
@@ -211,6 +212,22 @@ def bench_scaling(
     from surefoot.cli.bench import bench_scaling
 
     return bench_scaling(largest, seed, json, plot)
+
+
+@bench.command(name="sim")
+def bench_sim(
+    free: Annotated[str, typer.Option(metavar="NAMES", help="Robots in free flight, separated by commas.")] = "g1",
+    ground: Annotated[str, typer.Option(metavar="NAMES", help="Robots on the ground.")] = "hexapod,g1",
+    copies: Annotated[int, typer.Option(help="Copies of a batch.", min=1)] = 256,
+    steps: Annotated[int, typer.Option(help="Steps of a pass.", min=1)] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the copies.", min=0)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for a short time.")] = False,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
+) -> int:
+    """Steps of the native engine side by side with MuJoCo and Pinocchio; status 1 if their answers differ."""
+    from surefoot.cli.bench import bench_sim
+
+    return bench_sim(free, ground, copies, steps, seed, quick, json)
 
 
 def main(arguments: list[str] | None = None) -> None:

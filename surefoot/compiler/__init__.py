@@ -6,5 +6,6 @@ object code (native) → disk (cache, artifact) → Kernel, KernelSet.
 
 from surefoot.compiler.kernel import Kernel
 from surefoot.compiler.kernel_set import STANDARD, KernelSet, compile_robot
+from surefoot.compiler.repeated import Repeated, Repeats
 
-__all__ = ["STANDARD", "Kernel", "KernelSet", "compile_robot"]
+__all__ = ["STANDARD", "Kernel", "KernelSet", "Repeated", "Repeats", "compile_robot"]

@@ -17,7 +17,7 @@ from surefoot.compiler.build import Build
 from surefoot.compiler.ir_builder import I32, I64, POINTER, Writer, number
 from surefoot.compiler.spec import FIELDS, MAX_ARRAYS
 
-__all__ = ["UNIT_TOLERANCE", "driver_module", "with_wide_vectors"]
+__all__ = ["UNIT_TOLERANCE", "RowTransfers", "driver_module", "with_wide_vectors"]
 
 UNIT_TOLERANCE = 1e-6  # of the length of quaternions and (cos, sin) pairs; also for the entry point
 
@@ -134,38 +134,8 @@ class _Tiles(_Driver):
         b.ret(b.load(bad, typ=I64))
 
 
-class _Rows(_Driver):
-    """`rows(spec, inputs, outputs, first, last, work) -> i64`, states `first` to `last`."""
-
-    def __init__(self, module: ir.Module, build: Build) -> None:
-        super().__init__(module, build, f"rows.{build.suffix}", POINTER, POINTER, POINTER, I64, I64, POINTER)
-
-    def write(self) -> None:
-        b = self.b
-        spec, inputs, outputs, first, last, work = self.arguments
-        bad = self.local(I64)
-        b.store(number(-1), bad)
-        pointers = self.local(ir.ArrayType(POINTER, MAX_ARRAYS))
-        results, stride = self.lay_out(spec, pointers, work)
-        kernel = self.word(spec, FIELDS["kernel"])
-        tiles = self.word(spec, FIELDS["tiles"])
-        with self.loop(b.sub(last, first), b.mul(tiles, number(self.build.width))) as i:
-            start = b.add(first, i)
-            count = self.smaller(tiles, self.count_tiles(b.sub(last, start)))
-            with self.loop(self.word(spec, FIELDS["inputs"])) as k:
-                size = self.row_of(spec, "input_size", k)
-                target = self.item(pointers, k, POINTER)
-                self.gather(self.item(inputs, k, POINTER), size, target, start, count, last)
-            whole = b.sdiv(start, number(self.build.width))
-            self.check_units(spec, pointers, count, bad, whole)
-            self.call_address(kernel, ir.VoidType(), pointers, results, stride, count)
-            with self.loop(self.word(spec, FIELDS["outputs"])) as k:
-                size = self.row_of(spec, "output_size", k)
-                table, uniform = (self.row_of(spec, name, k, POINTER) for name in ("table", "uniform"))
-                self.scatter(
-                    self.item(outputs, k, POINTER), size, (table, uniform), (results, stride), start, count, last
-                )
-        b.ret(b.load(bad, typ=I64))
+class RowTransfers(_Driver):
+    """Rows into tiles and back; rows are any number of bytes apart."""
 
     def lay_out(self, spec: Any, pointers: Any, work: Any) -> tuple[Any, Any]:
         """Tiles of every input and of the results in the work space; results are slots, then constants, filled in."""
@@ -192,17 +162,21 @@ class _Rows(_Driver):
         """Bytes of so many values of all lanes."""
         return self.b.mul(values, number(self.build.stride))
 
-    def row(self, base: Any, size: Any, start: Any, lane: int, last: Any) -> Any:
+    def row_bytes(self, size: Any) -> Any:
+        """Bytes of a row of so many numbers."""
+        return self.b.mul(size, number(self.bytes))
+
+    def row(self, base: Any, step: Any, start: Any, lane: int, last: Any) -> Any:
         """The address of a lane's row; lanes beyond the end repeat the last state."""
         state = self.smaller(self.b.add(start, number(lane)), self.b.sub(last, number(1)))
-        return self.at(base, self.b.mul(self.b.mul(state, size), number(self.bytes)))
+        return self.at(base, self.b.mul(state, step))
 
-    def gather(self, source: Any, size: Any, target: Any, start: Any, count: Any, last: Any) -> None:
-        """Rows of all lanes into tiles."""
+    def gather(self, source: Any, step: Any, size: Any, target: Any, start: Any, count: Any, last: Any) -> None:
+        """Rows of all lanes, `step` bytes apart, into tiles."""
         b, width = self.b, self.build.width
         with self.loop(count) as t:
             first = b.add(start, b.mul(t, number(width)))
-            rows = [self.row(source, size, first, lane, last) for lane in range(width)]
+            rows = [self.row(source, step, first, lane, last) for lane in range(width)]
             tile = self.at(target, self.in_bytes(b.mul(t, size)))
 
             def block(e: Any, mask: Any) -> None:
@@ -215,7 +189,7 @@ class _Rows(_Driver):
 
     def scatter(
         self,
-        target: Any,
+        target: tuple[Any, Any],
         size: Any,
         tables: tuple[Any, Any],
         results: tuple[Any, Any],
@@ -223,14 +197,14 @@ class _Rows(_Driver):
         count: Any,
         last: Any,
     ) -> None:
-        """Slots and constants of all lanes into rows.
+        """Slots and constants of all lanes into rows; `target` is their address and how many bytes they are apart.
 
         The tables have the offset of each entry in a tile of results, and which blocks are one constant throughout.
         """
         b, width, (table, uniform) = self.b, self.build.width, tables
         with self.loop(count) as t:
             first = b.add(start, b.mul(t, number(width)))
-            rows = [self.row(target, size, first, lane, last) for lane in range(width)]
+            rows = [self.row(*target, first, lane, last) for lane in range(width)]
             tile = self.at(results[0], b.mul(t, results[1]))
 
             def block(e: Any, mask: Any) -> None:
@@ -272,6 +246,7 @@ class _Rows(_Driver):
         return [self.b.shuffle_vector(side[i], side[i + half], both) for side in halves for i in range(half)]
 
     def write_rows(self, values: list[Any], rows: list[Any], mask: Any) -> None:
+        """Blocks into all rows."""
         for value, row in zip(values, rows, strict=True):
             if mask is None:
                 self.b.store(value, row, align=self.bytes)
@@ -287,13 +262,16 @@ class _Rows(_Driver):
         return self.b.icmp_signed("<", lanes, self.b.shuffle_vector(one, one, zero))
 
     def masked_load(self, address: Any, mask: Any) -> Any:
+        """The elements that exist; zeros in place of the others."""
         zero = self.splat(ir.Constant(self.scalar, 0.0))
         return self.b.call(self.masked("load"), [address, ir.Constant(I32, self.bytes), mask, zero])
 
     def masked_store(self, value: Any, address: Any, mask: Any) -> None:
+        """Write the elements that exist."""
         self.b.call(self.masked("store"), [value, address, ir.Constant(I32, self.bytes), mask])
 
     def masked(self, what: str) -> ir.Function:
+        """LLVM's masked load or store."""
         bits = ir.VectorType(ir.IntType(1), self.build.width)
         name = f"llvm.masked.{what}.{self.build.suffix}.p0"
         if what == "load":
@@ -321,3 +299,37 @@ class _Rows(_Driver):
                     rows[i], rows[i + half] = (self.b.shuffle_vector(a, c, mask) for mask in masks)
             half //= 2
         return rows
+
+
+class _Rows(RowTransfers):
+    """`rows(spec, inputs, outputs, first, last, work) -> i64`, states `first` to `last`."""
+
+    def __init__(self, module: ir.Module, build: Build) -> None:
+        super().__init__(module, build, f"rows.{build.suffix}", POINTER, POINTER, POINTER, I64, I64, POINTER)
+
+    def write(self) -> None:
+        b = self.b
+        spec, inputs, outputs, first, last, work = self.arguments
+        bad = self.local(I64)
+        b.store(number(-1), bad)
+        pointers = self.local(ir.ArrayType(POINTER, MAX_ARRAYS))
+        results, stride = self.lay_out(spec, pointers, work)
+        kernel = self.word(spec, FIELDS["kernel"])
+        tiles = self.word(spec, FIELDS["tiles"])
+        with self.loop(b.sub(last, first), b.mul(tiles, number(self.build.width))) as i:
+            start = b.add(first, i)
+            count = self.smaller(tiles, self.count_tiles(b.sub(last, start)))
+            with self.loop(self.word(spec, FIELDS["inputs"])) as k:
+                size = self.row_of(spec, "input_size", k)
+                target = self.item(pointers, k, POINTER)
+                row = self.row_bytes(size)
+                self.gather(self.item(inputs, k, POINTER), row, size, target, start, count, last)
+            whole = b.sdiv(start, number(self.build.width))
+            self.check_units(spec, pointers, count, bad, whole)
+            self.call_address(kernel, ir.VoidType(), pointers, results, stride, count)
+            with self.loop(self.word(spec, FIELDS["outputs"])) as k:
+                size = self.row_of(spec, "output_size", k)
+                table, uniform = (self.row_of(spec, name, k, POINTER) for name in ("table", "uniform"))
+                target = self.item(outputs, k, POINTER), self.row_bytes(size)
+                self.scatter(target, size, (table, uniform), (results, stride), start, count, last)
+        b.ret(b.load(bad, typ=I64))

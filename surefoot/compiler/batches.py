@@ -20,7 +20,16 @@ from surefoot.compiler.native import load_object
 from surefoot.compiler.spec import Spec
 from surefoot.errors import ShapeError
 
-__all__ = ["BatchRunner", "aligned_empty", "from_tiles", "make_spec", "thread_count", "tile_count", "to_tiles"]
+__all__ = [
+    "BatchRunner",
+    "addresses",
+    "aligned_empty",
+    "from_tiles",
+    "make_spec",
+    "thread_count",
+    "tile_count",
+    "to_tiles",
+]
 
 _ALIGNMENT = 64
 _CACHE_SHARE = 20_000  # bytes of tiles that are worked on at a time: they should stay in the first-level cache
@@ -159,7 +168,8 @@ def _pool() -> ThreadPoolExecutor:
 os.register_at_fork(after_in_child=_pool.cache_clear)  # threads stay with the parent
 
 
-def _addresses(arrays: Sequence[NDArray[Any]]) -> Any:
+def addresses(arrays: Sequence[NDArray[Any]]) -> Any:
+    """A C array of where the numbers of arrays are."""
     return (ctypes.c_void_p * max(1, len(arrays)))(*[x.__array_interface__["data"][0] for x in arrays])
 
 
@@ -201,7 +211,7 @@ class BatchRunner:
             n: States.
             threads: How many to use.
         """
-        ins, outs = _addresses(inputs), _addresses(outputs)
+        ins, outs = addresses(inputs), addresses(outputs)
 
         def part(bounds: tuple[int, int]) -> int:
             return self._rows(self._spec, ins, outs, *bounds, self._work())
@@ -218,7 +228,7 @@ class BatchRunner:
             blocks: Tiles.
             threads: How many to use.
         """
-        ins, out = _addresses(inputs), output.__array_interface__["data"][0]
+        ins, out = addresses(inputs), output.__array_interface__["data"][0]
 
         def part(bounds: tuple[int, int]) -> int:
             return self._tiles(self._spec, ins, out, *bounds)
@@ -226,10 +236,10 @@ class BatchRunner:
         bad = part((0, blocks)) if threads == 1 else self._spread(part, blocks, 1, threads)
         return bad if bad < 0 else bad * self.width
 
-    def _spread(self, part: Callable[[tuple[int, int]], int], n: int, grain: int, threads: int) -> int:
+    def _spread(self, part: Callable[[tuple[int, int]], int], n: int, grain: int, threads: int, steps: int = 1) -> int:
         """Run over 0..n in one piece, or in as many as there are threads, cut between tiles."""
         tiles = -(-n // grain)
-        threads = min(threads, max(1, tiles * self.artifact.operations // _WORTH_A_THREAD))
+        threads = min(threads, tiles, max(1, tiles * steps * self.artifact.operations // _WORTH_A_THREAD))
         if threads <= 1:
             return part((0, n))
         share = -(-tiles // threads) * grain

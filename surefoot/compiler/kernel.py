@@ -147,7 +147,7 @@ class Kernel:
         count = thread_count(self.threads if threads is None else threads)
         bad = runner.rows(arrays, outputs, 1 if n is None else n, count)
         if bad >= 0:
-            self._refuse_units([x if n is not None else x[None] for x in arrays])
+            self.refuse_units([x if n is not None else x[None] for x in arrays])
         return self._result(outputs)
 
     def _refuse_overlap(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
@@ -240,7 +240,15 @@ class Kernel:
                     f"`{name}` is not finite", evidence={"index": place, "value": array[place], "count": len(wrong)}
                 )
 
-    def _refuse_units(self, arrays: Sequence[Array]) -> None:
+    def refuse_units(self, arrays: Sequence[Array]) -> None:
+        """Say which part of an input (n, …) that must have unit length has not.
+
+        Args:
+            arrays: All inputs; only the one that has such parts is looked at.
+
+        Raises:
+            ShapeError: Always.
+        """
         k = self.recipe.needs_units[0][0]
         q = arrays[k].astype(float)
         if self.explain_units is not None and np.isfinite(q).all():
@@ -335,7 +343,7 @@ class Kernel:
                 )
         bad = runner.tiles(tiles, result, blocks, thread_count(self.threads if threads is None else threads))
         if bad >= 0:
-            self._refuse_units([from_tiles(x) for x in tiles])
+            self.refuse_units([from_tiles(x) for x in tiles])
         return result
 
     def to_tiles(self, rows: ArrayLike) -> Array:

@@ -6,8 +6,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.control.joint_gains import moved_inertia
+from surefoot.control.standing_inertia import standing_inertia
 from surefoot.control.static_balance import StaticBalance, standing_contacts
+from surefoot.control.support import support_doubts
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Command, State, to_layout
 from surefoot.robot import Robot
@@ -16,7 +17,7 @@ __all__ = ["JointPd"]
 
 Array = NDArray[np.float64]
 BANDWIDTH = 12.0
-"""Natural frequency of a joint with the inertia that it moves [rad/s]."""
+"""Least natural frequency of the joints and of the standing robot [rad/s]."""
 DAMPING_RATIO = 0.7
 _NO_WEIGHT = 1e-9  # [m/s²]
 
@@ -27,8 +28,9 @@ class JointPd:
         tau = kp (q_ref − q) − kd v + tau_static(q)        [control.joint-pd]
         kp = m ω², kd = 2 ζ m ω
 
-    m is the inertia that the joint moves (`moved_inertia`); tau_static are the torques that carry the weight on the
-    standing contacts (`StaticBalance`), within the limits of the drives. `notes` names drives that are too weak.
+    m is the inertia that a drive answers for (`standing_inertia`); tau_static are the torques that carry the weight on
+    the standing contacts (`StaticBalance`), within the limits of the drives. `notes` names drives that are too weak,
+    and says if the robot cannot stand on these contacts.
 
     Args:
         robot: The robot.
@@ -57,12 +59,12 @@ class JointPd:
         _require_footing(robot, self.q_ref, contacts)
         self._static = StaticBalance(robot, contacts)
         self._limits = np.array([limit for _, limit in _driven_axes(robot)])
-        inertia = moved_inertia(robot, self.q_ref, contacts)
+        inertia = standing_inertia(robot, self.q_ref, contacts)
         ones = np.ones(robot.nu)
         self.kp = inertia * bandwidth**2 if stiffness is None else ones * np.asarray(stiffness, dtype=float)
         self.kd = 2.0 * damping_ratio * np.sqrt(inertia * self.kp) if damping is None else ones * np.asarray(damping)
         self._position = _positions(robot, self.q_ref)
-        self.notes = self._overloads()
+        self.notes = self._overloads() + support_doubts(robot, self.q_ref, contacts)
 
     def _overloads(self) -> tuple[str, ...]:
         """Drives that are too weak to hold the posture even at rest."""

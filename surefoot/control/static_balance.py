@@ -8,7 +8,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from surefoot.control.cone_forces import ConeProblem, within_cones
 from surefoot.control.coupled_motion import coupled_motion
+from surefoot.control.sole_corners import SoleCorners
 from surefoot.robot import Robot
 
 __all__ = ["StaticBalance", "standing_contacts"]
@@ -16,6 +18,7 @@ __all__ = ["StaticBalance", "standing_contacts"]
 Array = NDArray[np.float64]
 _ON_GROUND = 0.02  # contacts within this height over the lowest one stand [m]
 _RANK = 1e-9  # singular values below this share of the largest count as zero
+_SOFT, _SOFT_PASSIVE = 1e-5, 1e-3  # share of the load that may be missing where balance costs large forces
 
 
 def standing_contacts(robot: Robot, q: Array) -> tuple[str, ...]:
@@ -31,13 +34,15 @@ def standing_contacts(robot: Robot, q: Array) -> tuple[str, ...]:
 
 
 class StaticBalance:
-    """Torques that carry the weight, with the least corner forces that hold the base.
+    """Torques that carry the weight, with the least corner forces that hold the base and that the ground can give.
 
     The rows of gravity that no drive acts on must come from the ground. Of all forces f at the corners of the contacts
     with J_baseᵀ f = g_base those are taken that come nearest to J_passiveᵀ f = g_passive in the sum of squares, and of
     these the smallest; tau = g − Jᵀ f on the driven rows. Nenchev & Konno 2019, §3.6.4; the constrained least squares
-    by the null space of the base rows: Björck 1996, §5.1.3. Followers pass their load on to their leaders. Passive
-    joints on the way to a closed chain are left to the chain.
+    by the null space of the base rows: Björck 1996, §5.1.3. Where such forces pull at the ground or leave their
+    friction cones, as when the centre of mass is near the edge of the support or beyond it, forces inside the cones
+    come as near to that as they can (`ConeProblem`); the ground is level. Followers pass their load on to their
+    leaders. Passive joints on the way to a closed chain are left to the chain.
 
     Args:
         robot: The robot.
@@ -46,12 +51,23 @@ class StaticBalance:
 
     def __init__(self, robot: Robot, contacts: Sequence[str]) -> None:
         self._robot, self._data = robot, robot.model.createData()
-        self._soles = [
-            (robot.frame_id(c.frame), c.corners @ c.placement[:3, :3].T + c.placement[:3, 3])
-            for c in (robot.contacts[name] for name in contacts)
-        ]
+        self._corners = SoleCorners(robot, contacts)
+        self._stands = bool(len(robot.base_rows)) and bool(len(contacts))
         self._to_leaders = coupled_motion(robot).T
         self._passive = _passive_rows(robot)
+        self._undriven = np.concatenate([robot.base_rows, self._passive])
+        self._softness = self._soft_rows()
+        self._multiplier: Array | None = None  # of the last forces, if they were at the edge of their cones
+        pull = float(np.linalg.norm(robot.tree.gravity))
+        self._up = -np.array(robot.tree.gravity) / pull if pull > 0.0 else np.array([0.0, 0.0, 1.0])
+
+    def _soft_rows(self) -> Array:
+        """(n, n): how far the undriven rows may be from balance, by their inertia at home; the passive ones farther."""
+        robot, rows = self._robot, self._undriven
+        base = np.arange(len(rows)) < len(robot.base_rows)
+        M = np.array(pin.crba(robot.model, self._data, np.array(robot.home)))[np.ix_(rows, rows)]
+        share = np.where(base, _SOFT, _SOFT_PASSIVE) * len(self._corners.friction) / max(robot.mass, _RANK)
+        return np.where(base[:, None] == base, M, 0.0) * share + _RANK * np.eye(len(rows))
 
     def torques(self, q: Array) -> Array:
         """(nu,) torques of the drives [N m] or [N].
@@ -60,13 +76,24 @@ class StaticBalance:
             q: (nq,) configuration.
         """
         gravity = self._to_leaders @ np.array(pin.computeGeneralizedGravity(self._robot.model, self._data, q))
-        if len(self._robot.base_rows) and self._soles:
-            lift = self._to_leaders @ self._corner_jacobian(q).T
+        if self._stands:
+            lift = self._to_leaders @ self._corners.jacobian(q).T
             gravity -= lift @ self._corner_forces(lift, gravity)
         return gravity[self._robot.driven]
 
     def _corner_forces(self, lift: Array, gravity: Array) -> Array:
         """(3 k,) forces at the corners in world axes, from their generalised forces (nv, 3 k) and gravity's (nv,)."""
+        force, friction = self._free_forces(lift, gravity), self._corners.friction
+        if within_cones(force, friction, self._up):
+            self._multiplier = None
+            return force
+        rows = self._undriven
+        problem = ConeProblem(lift[rows], gravity[rows], friction, self._up, self._softness)
+        force, self._multiplier = problem.solve(self._multiplier)
+        return force
+
+    def _free_forces(self, lift: Array, gravity: Array) -> Array:
+        """(3 k,) forces of a ground that also pulls and never slips."""
         base = self._robot.base_rows
         force = _smallest_solution(lift[base], gravity[base])
         if len(self._passive):
@@ -74,18 +101,6 @@ class StaticBalance:
             rest = gravity[self._passive] - lift[self._passive] @ force
             force = force + free @ _smallest_solution(lift[self._passive] @ free, rest)
         return force
-
-    def _corner_jacobian(self, q: Array) -> Array:
-        """(3 k, nv): velocities of the corners in world axes."""
-        model, data = self._robot.model, self._data
-        pin.computeJointJacobians(model, data, q)
-        pin.updateFramePlacements(model, data)
-        rows = []
-        for frame, corners in self._soles:
-            J = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-            arms = corners @ data.oMf[frame].rotation.T
-            rows += [J[:3] - pin.skew(arm) @ J[3:] for arm in arms]
-        return np.vstack(rows)
 
 
 def _smallest_solution(A: Array, b: Array) -> Array:

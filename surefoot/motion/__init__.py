@@ -7,6 +7,7 @@ from surefoot.motion.ground import Ground, GroundBox, GroundPlane, HeightField, 
 from surefoot.motion.log import Column, Log, LogWriter
 from surefoot.motion.mirror import Mirror, mirror_of
 from surefoot.motion.protocols import Command, Controller, Engine, Estimator
+from surefoot.motion.quintic import Quintic
 from surefoot.motion.stance import ContactSchedule, Phase, Spot, Stance
 from surefoot.motion.state import State
 from surefoot.motion.storage import export_csv, load_log, load_trajectory, save_log, save_trajectory
@@ -31,6 +32,7 @@ __all__ = [
     "MovableObject",
     "Obstacle",
     "Phase",
+    "Quintic",
     "Sample",
     "Spot",
     "Stance",

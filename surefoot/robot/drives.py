@@ -30,6 +30,10 @@ class Drive:
         inductance: Of the winding [H].
         torque_constant: At the motor [N m/A]; 0 where unknown.
         voltage: Of the supply [V]; 0 where unknown.
+        servo_stiffness: Of the position loop of a hobby servo [N m/rad] or [N/m]; 0 where unknown.
+        servo_damping: Of that loop, against rest [N m s/rad] or [N s/m].
+        servo_dead_band: Position error to which the servo does not react [rad] or [m].
+        servo_step: The servo hears positions rounded to multiples of it [rad] or [m]; 0 for all positions.
     """
 
     joint: str
@@ -47,6 +51,10 @@ class Drive:
     inductance: float = 0.0
     torque_constant: float = 0.0
     voltage: float = 0.0
+    servo_stiffness: float = 0.0
+    servo_damping: float = 0.0
+    servo_dead_band: float = 0.0
+    servo_step: float = 0.0
 
     @property
     def armature(self) -> float:

@@ -105,6 +105,8 @@ def _seen_at_leader(drive: Drive, tie: Coupling) -> Drive:
         speed_limit=drive.speed_limit / n, corner_speed=drive.corner_speed / n,
         dry_friction=drive.dry_friction * n, viscous_friction=drive.viscous_friction * n * n,
         stiffness=drive.stiffness * n * n, damping=drive.damping * n * n,
+        servo_stiffness=drive.servo_stiffness * n * n, servo_damping=drive.servo_damping * n * n,
+        servo_dead_band=drive.servo_dead_band / n, servo_step=drive.servo_step / n,
     )  # fmt: skip
 
 

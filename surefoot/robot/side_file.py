@@ -99,6 +99,10 @@ class DriveTable(StrictModel):
     inductance: float | None = Field(default=None, ge=0.0)
     torque_constant: float | None = Field(default=None, ge=0.0)
     voltage: float | None = Field(default=None, ge=0.0)
+    servo_stiffness: float | None = Field(default=None, ge=0.0)
+    servo_damping: float | None = Field(default=None, ge=0.0)
+    servo_dead_band: float | None = Field(default=None, ge=0.0)
+    servo_step: float | None = Field(default=None, ge=0.0)
 
     @model_validator(mode="after")
     def _elastic_gears_have_a_spring(self) -> Self:

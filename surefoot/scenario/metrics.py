@@ -55,10 +55,31 @@ def metrics_of(log: Log, scenario: str, robot: str) -> dict[str, Any]:
         "max_tilt_rad": _peak(log["base.tilt"]),
         "min_base_height_m": _finite(log["base.height"].min()) if len(log) else None,
         "final_speed": _peak(log["v"][-1:]),
+        "engine": log.metadata["engine"],
+        "incidents": _grouped(log.metadata["incidents"]),
         "lifted": log.metadata["lifted"],
         "locked": log.metadata["locked"],
         "notes": log.metadata["notes"],
     }
+
+
+def _grouped(incidents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Incidents of one kind at one place as one: how often, when first and last, and the worst."""
+    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for item in incidents:
+        groups.setdefault((item["robot"], item["kind"], item["where"]), []).append(item)
+    return [
+        {
+            "robot": robot,
+            "kind": kind,
+            "where": where,
+            "times": len(items),
+            "start_s": items[0]["start"],
+            "end_s": max(item["end"] for item in items),
+            "worst": max(item["worst"] for item in items),
+        }
+        for (robot, kind, where), items in groups.items()
+    ]
 
 
 def _of_contacts(log: Log, what: str) -> dict[str, NDArray[np.float64]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.robot.toml_file import validated
 from surefoot.scenario.build import build_simulation
@@ -15,10 +16,12 @@ from surefoot.scenario.folder import make_folder, write_run
 from surefoot.scenario.metrics import metrics_of
 from surefoot.scenario.overrides import overridden
 from surefoot.scenario.schema import Scenario
-from surefoot.scenario.verdict import PASSED, verdict_of
-from surefoot.sim import DivergedError, Simulation
+from surefoot.scenario.studies import STUDIES, Findings, StudiedRun
+from surefoot.sim import Simulation, StoppedError
 
-__all__ = ["RunInterrupted", "RunResult", "resolved_scenario", "run_scenario"]
+__all__ = ["PASSED", "RunInterrupted", "RunResult", "resolved_scenario", "run_scenario"]
+
+PASSED = "passed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,7 @@ def run_scenario(
     trouble = None
     try:
         simulation.run(progress)
-    except DivergedError as error:
+    except StoppedError as error:
         trouble = error.message
     except KeyboardInterrupt:
         raise RunInterrupted(_write(folder, scenario, simulation, "interrupted")) from None
@@ -123,9 +126,21 @@ def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: st
     metrics = metrics_of(log, scenario.name, simulation.robot.name)
     metrics["notes"] = [*metrics["notes"], *getattr(simulation.controller, "notes", ())]
     metrics["notes"] = [*metrics["notes"], *_doubts(simulation.robot)]
-    metrics["verdict"] = verdict_of(simulation.robot, log, metrics, trouble)
+    findings = _findings(scenario, simulation, log) if trouble is None else Findings()
+    metrics |= findings.metrics
+    metrics["verdict"] = trouble or _fall(metrics) or findings.trouble or PASSED
     write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics)
     return RunResult(folder, metrics, metrics["verdict"])
+
+
+def _findings(scenario: Scenario, simulation: Simulation, log: Log) -> Findings:
+    if scenario.study == "none" or simulation.fall_time is not None:
+        return Findings()
+    return STUDIES[scenario.study](StudiedRun(scenario, simulation, log))
+
+
+def _fall(metrics: dict[str, Any]) -> str | None:
+    return f"fell at {metrics['fall_time_s']:.2f} s" if metrics["fallen"] else None
 
 
 def _doubts(robot: Robot) -> list[str]:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from surefoot.robot.toml_file import StrictModel
+from surefoot.scenario.schema_controllers import ControllerTable
+from surefoot.scenario.schema_events import EventTable
+from surefoot.scenario.schema_kinds import NotNegative, Positive, Vector
+from surefoot.scenario.schema_world import GroundTable, ObjectTable, WorldTable
 
 __all__ = [
     "ControllerTable",
+    "EstimatorTable",
+    "EventTable",
     "GroundTable",
-    "PushTable",
+    "InitialTable",
+    "ObjectTable",
     "RobotTable",
     "Scenario",
+    "SensorsTable",
     "SimulationTable",
     "WorldTable",
 ]
-
-Positive = Annotated[float, Field(gt=0.0)]
-NotNegative = Annotated[float, Field(ge=0.0)]
-Vector = tuple[float, float, float]
 
 
 class RobotTable(StrictModel):
@@ -30,150 +34,85 @@ class RobotTable(StrictModel):
         name: Name in the zoo, or a URDF or MJCF file.
         base: "auto", "floating", "planar" or "fixed".
         mimic: "coupling", "reduce" or "free".
+        drives: Kind of all drives: "torque", "torque_speed", "dc_motor", "elastic" or "servo"; "auto" for what each
+            drive says of itself.
     """
 
     name: str = "g1"
     base: Literal["auto", "floating", "planar", "fixed"] = "auto"
     mimic: Literal["coupling", "reduce", "free"] = "coupling"
+    drives: Literal["auto", "torque", "torque_speed", "dc_motor", "elastic", "servo"] = "auto"
 
 
-_GROUND_KEYS = {
-    "plane": {"point", "normal"},
-    "box": {"size", "position", "yaw"},
-    "stairs": {"steps", "rise", "run", "width", "start"},
-    "height_field": {"heights", "cell", "origin"},
-}
-_GROUND_NEEDS = {
-    "plane": set(),
-    "box": {"size"},
-    "stairs": {"steps", "rise", "run"},
-    "height_field": {"heights", "cell"},
-}
-
-
-class GroundTable(StrictModel):
-    """`[[world.ground]]`: a piece of ground.
+class InitialTable(StrictModel):
+    """`[initial]`: how it begins; at home and at rest where nothing is said.
 
     Args:
-        kind: "plane" (point, normal), "box" (size, position, yaw), "stairs" (steps, rise, run, width, start) or
-            "height_field" (heights, cell, origin).
-        friction: Coulomb coefficient; that of the world if left out.
-        point: A point on the plane [m].
-        normal: Out of the plane.
-        size: Edges of the box [m].
-        position: Centre of the box [m].
-        yaw: Turn of the box about z [rad].
-        steps: Number of steps.
-        rise: Height of a step [m].
-        run: Depth of a step [m].
-        width: Of the stairs [m].
-        start: Middle of the lower edge of the first step [m].
-        heights: Rows along x of heights along y [m].
-        cell: Distance of the grid points [m].
-        origin: Of the first grid point [m].
+        joints: Positions [rad] or [m] by joint.
+        position: Where the base is, x and y in world [m]; that of home if left out. A robot that floats is put on the
+            ground there.
+        on_slope: Whether its base is turned with the ground under it.
+        lift: How much higher than there the base is [m].
+        velocity: Of the base, in world [m/s].
     """
 
-    kind: Literal["plane", "box", "stairs", "height_field"]
-    friction: NotNegative | None = None
-    point: Vector | None = None
-    normal: Vector | None = None
-    size: tuple[Positive, Positive, Positive] | None = None
-    position: Vector | None = None
-    yaw: float | None = None
-    steps: Annotated[int, Field(ge=1, le=1000)] | None = None
-    rise: Positive | None = None
-    run: Positive | None = None
-    width: Positive | None = None
-    start: Vector | None = None
-    heights: list[list[float]] | None = None
-    cell: Positive | None = None
-    origin: Vector | None = None
-
-    @model_validator(mode="after")
-    def _keys_fit_the_kind(self) -> GroundTable:
-        given = {key for key in self.model_fields_set if getattr(self, key) is not None} - {"kind", "friction"}
-        if wrong := sorted(given - _GROUND_KEYS[self.kind]):
-            raise ValueError(f"a {self.kind} has no `{wrong[0]}`; it has {', '.join(sorted(_GROUND_KEYS[self.kind]))}")
-        if missing := sorted(_GROUND_NEEDS[self.kind] - given):
-            raise ValueError(f"a {self.kind} needs `{missing[0]}`")
-        return self
+    joints: dict[str, float] = {}
+    position: tuple[float, float] | None = None
+    on_slope: bool = False
+    lift: float = 0.0
+    velocity: Vector = (0.0, 0.0, 0.0)
 
 
-class WorldTable(StrictModel):
-    """`[world]`: what the robot stands on.
+class SensorsTable(StrictModel):
+    """`[sensors]`: what is measured.
 
     Args:
-        friction: Coulomb coefficient of ground that has none of its own.
-        gravity: In world [m/s²].
-        ground: Pieces of ground; if there are none, level ground at z = 0 for robots that stand, nothing for robots
-            that are fixed to the world.
+        kind: "none", "ideal" or "default": those of a legged robot of today.
+        dropout: Share of the readings that never arrive, of every sensor.
+        burst: Mean length of a drop-out [s]; 0 where each reading is lost or not by itself.
+        imu: Link or frame that carries the IMU; the base if left out.
     """
 
-    friction: NotNegative = 0.7
-    gravity: Vector = (0.0, 0.0, -9.81)
-    ground: list[GroundTable] = []
+    kind: Literal["none", "ideal", "default"] = "none"
+    dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
+    burst: NotNegative = 0.0
+    imu: str | None = None
 
 
-class ControllerTable(StrictModel):
-    """`[controller]`: who decides what the drives do.
+class EstimatorTable(StrictModel):
+    """`[estimator]`: what the controller sees.
 
     Args:
-        kind: "joint_pd": hold the home posture with joint springs and gravity compensation.
-        bandwidth: ω of the joints [rad/s].
-        damping_ratio: ζ of the joints.
+        kind: "none": the truth; "base": a filter of IMU, encoders and contacts.
     """
 
-    kind: Literal["joint_pd"] = "joint_pd"
-    bandwidth: Positive = 12.0
-    damping_ratio: Positive = 0.7
+    kind: Literal["none", "base"] = "none"
 
 
 class SimulationTable(StrictModel):
     """`[simulation]`: how it is simulated.
 
     Args:
+        engine: "mujoco" or "native".
         duration: How long [s].
         dt: Step of the physics [s].
         control_dt: Time between commands [s], a multiple of dt; dt if left out.
         seed: Of all randomness.
-        initial_spread: Standard deviation of the first joint positions around home [rad] or [m].
-        self_collision: Whether the robot may touch itself.
+        initial_spread: Standard deviation of the first joint positions around the initial ones [rad] or [m].
+        self_collision: Whether the robot may touch itself (`mujoco`).
+        contact: Contact model of `native`: "spring_damper", "penalty_pid", "visco_elastic" or "rigid".
+        integrator: Of `native`: "semi_implicit" or "rk4".
     """
 
+    engine: Literal["mujoco", "native"] = "mujoco"
     duration: Annotated[float, Field(gt=0.0, le=36000.0)] = 5.0
     dt: Annotated[float, Field(ge=1e-6, le=0.1)] = 0.002
     control_dt: Positive | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     initial_spread: NotNegative = 0.0
     self_collision: bool = False
-
-
-class PushTable(StrictModel):
-    """`[[events]]` of kind "push": a constant force on a link for a while.
-
-    Args:
-        kind: "push".
-        time: When it begins [s].
-        duration: How long it lasts [s].
-        link: The link; the base of the robot if left out.
-        speed: Impulse per mass of the robot [m/s]; or
-        impulse: the impulse itself [N s].
-        direction: Of the force, in world.
-    """
-
-    kind: Literal["push"] = "push"
-    time: NotNegative = 1.0
-    duration: Positive = 0.1
-    link: str | None = None
-    speed: NotNegative = 0.1
-    impulse: NotNegative | None = None
-    direction: Vector = (1.0, 1.0, 0.0)
-
-    @model_validator(mode="after")
-    def _has_a_direction(self) -> PushTable:
-        if sum(x * x for x in self.direction) < 1e-18:
-            raise ValueError("the direction of a push must not be zero")
-        return self
+    contact: Literal["spring_damper", "penalty_pid", "visco_elastic", "rigid"] | None = None
+    integrator: Literal["semi_implicit", "rk4"] | None = None
 
 
 class Scenario(StrictModel):
@@ -182,17 +121,26 @@ class Scenario(StrictModel):
     Args:
         name: Its name, also of the folder that a run writes.
         description: One line.
+        study: What is measured and judged beside the usual: "stand", "drop", "slide", "touch", "free_floating",
+            "reach", "servo" or "estimate"; "none" for nothing.
         robot: Which robot.
-        world: What it stands on.
+        world: Where it is.
+        initial: How it begins.
         controller: Who decides.
+        sensors: What is measured.
+        estimator: What the controller sees.
         simulation: How it is simulated.
         events: What happens.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
     description: str = ""
+    study: Literal["none", "stand", "drop", "slide", "touch", "free_floating", "reach", "servo", "estimate"] = "none"
     robot: RobotTable = RobotTable()
     world: WorldTable = WorldTable()
+    initial: InitialTable = InitialTable()
     controller: ControllerTable = ControllerTable()
+    sensors: SensorsTable = SensorsTable()
+    estimator: EstimatorTable = EstimatorTable()
     simulation: SimulationTable = SimulationTable()
-    events: list[PushTable] = []
+    events: list[EventTable] = []

@@ -1,20 +1,37 @@
-"""Simulation by MuJoCo: the judge of our motions, independent of our own dynamics."""
+"""Simulation with sensors, drives, contacts and events, in two engines: ours, and MuJoCo, the judge of our motions."""
 
+from surefoot.sim.events import Event, FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange
 from surefoot.sim.mujoco_engine import MujocoEngine
 from surefoot.sim.mujoco_model import MujocoModel, build_mujoco
 from surefoot.sim.mujoco_state import q_v, qpos_qvel
-from surefoot.sim.pushes import Push
-from surefoot.sim.simulate import DivergedError, Settings, Simulation, simulate
+from surefoot.sim.native_engine import NativeEngine
+from surefoot.sim.rollouts import Rollout, rollout
+from surefoot.sim.sensor_settings import SensorSettings
+from surefoot.sim.settings import Settings
+from surefoot.sim.simulate import simulate
+from surefoot.sim.simulation import ControlError, DivergedError, Simulation, StoppedError
 
 __all__ = [
+    "ControlError",
     "DivergedError",
+    "Event",
+    "FrictionChange",
     "MujocoEngine",
     "MujocoModel",
+    "NativeEngine",
+    "ParameterError",
+    "Payload",
     "Push",
+    "Rollout",
+    "SensorLoss",
+    "SensorSettings",
     "Settings",
     "Simulation",
+    "StoppedError",
+    "TerrainChange",
     "build_mujoco",
     "q_v",
     "qpos_qvel",
+    "rollout",
     "simulate",
 ]

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import ModelError, NotSupportedError
 from surefoot.robot import Loop, Robot
-from surefoot.sim.mujoco_inertia import LEAST, lifted_inertia, massless_joints
+from surefoot.sim.mujoco_inertia import LEAST, BodyInertia, lifted_inertia, massless_joints, without_mass
 
-__all__ = ["RobotBodies", "add_actuators", "add_bodies", "add_ties", "quaternion_wxyz"]
+__all__ = ["RobotBodies", "add_actuators", "add_bodies", "add_ties", "quaternion_wxyz", "set_inertia"]
 
 Array = NDArray[np.float64]
 _UNLIMITED = 1e10  # MuJoCo wants both ends of a range
@@ -28,23 +28,35 @@ class RobotBodies:
     Args:
         robot: The robot.
         spec: The MuJoCo specification.
+        base: The MuJoCo body that carries what is fixed to the world.
+        prefix: Of all names of the robot in MuJoCo.
         bodies: MuJoCo bodies in tree order.
         joints: Names of the MuJoCo joints of each tree joint; none for a locked one.
+        geoms: Names of all geoms.
+        inertias: Of each body, as MuJoCo got it.
         lifted: Names of bodies whose inertia was lifted.
         locked: Indices of joints that are locked at home.
     """
 
     robot: Robot
     spec: mujoco.MjSpec
+    base: mujoco.MjsBody
+    prefix: str = ""
     bodies: list[mujoco.MjsBody] = field(default_factory=list)
     joints: list[tuple[str, ...]] = field(default_factory=list)
+    geoms: list[str] = field(default_factory=list)
+    inertias: list[BodyInertia] = field(default_factory=list)
     lifted: list[str] = field(default_factory=list)
     locked: tuple[int, ...] = ()
+
+    def named(self, name: str) -> str:
+        """A name of the robot as it is in MuJoCo."""
+        return self.prefix + name
 
     def place_of(self, frame: str) -> tuple[mujoco.MjsBody, Array]:
         """The MuJoCo body that carries a frame, and T_body_frame (4, 4)."""
         i, found = self.robot.body_of(frame), self.robot.model.frames[self.robot.frame_id(frame)]
-        return self.spec.worldbody if i < 0 else self.bodies[i], found.placement.homogeneous
+        return self.base if i < 0 else self.bodies[i], found.placement.homogeneous
 
 
 def quaternion_wxyz(rotation: ArrayLike) -> Array:
@@ -52,28 +64,38 @@ def quaternion_wxyz(rotation: ArrayLike) -> Array:
     return np.roll(pin.Quaternion(np.array(rotation, dtype=float)).coeffs(), 1)
 
 
-def add_bodies(spec: mujoco.MjSpec, robot: Robot) -> RobotBodies:
+def add_bodies(spec: mujoco.MjSpec, robot: Robot, prefix: str = "", *, own_base: bool = False) -> RobotBodies:
     """Add every body with its joint and inertia, in the order of the tree.
 
     Args:
         spec: The specification to add to.
         robot: The robot.
+        prefix: Of all its names in MuJoCo.
+        own_base: Whether links that are fixed to the world get a body of their own there.
 
     Raises:
         NotSupportedError: A joint that MuJoCo does not have.
     """
-    out = RobotBodies(robot, spec, locked=massless_joints(robot.tree))
+    base = _add_base(spec, prefix) if own_base else spec.worldbody
+    out = RobotBodies(robot, spec, base, prefix, locked=massless_joints(robot.tree))
     home = _joint_motions(robot, robot.home)
     for i, name in enumerate(_body_names(robot)):
         parent = int(robot.tree.parents[i])
         T = robot.tree.placements[i] @ (home[i] if i in out.locked else np.eye(4))
         body = (spec.worldbody if parent < 0 else out.bodies[parent]).add_body(
-            name=name, pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3])
+            name=out.named(name), pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3])
         )
         out.bodies.append(body)
-        out.joints.append(() if i in out.locked else _add_joints(robot, body, i))
-        _set_inertia(out, i)
+        out.joints.append(() if i in out.locked else _add_joints(out, body, i))
+        _add_inertia(out, i)
     return out
+
+
+def _add_base(spec: mujoco.MjSpec, prefix: str) -> mujoco.MjsBody:
+    """A body without mass that does not move."""
+    base = spec.worldbody.add_body(name=f"{prefix}fixed to the world")
+    base.explicitinertial, base.mass, base.inertia = True, 0.0, np.zeros(3)
+    return base
 
 
 def _body_names(robot: Robot) -> list[str]:
@@ -92,32 +114,44 @@ def _joint_motions(robot: Robot, q: Array) -> list[Array]:
     ]
 
 
-def _set_inertia(out: RobotBodies, i: int) -> None:
+def _add_inertia(out: RobotBodies, i: int) -> None:
     body, tree = out.bodies[i], out.robot.tree
     body.explicitinertial = True
-    if i in out.locked and tree.masses[i] < LEAST:
-        body.mass, body.inertia = 0.0, np.zeros(3)
-        return
-    found = lifted_inertia(tree, i)
-    body.mass, body.ipos, body.inertia, body.iquat = found.mass, found.com, found.moments, quaternion_wxyz(found.axes)
+    found = without_mass() if i in out.locked and tree.masses[i] < LEAST else lifted_inertia(tree, i)
+    set_inertia(body, found)
+    out.inertias.append(found)
     if found.lifted:
         out.lifted.append(tree.body_names[i])
 
 
-def _hinge_or_slide(kind: mujoco.mjtJoint) -> Callable[[Robot, mujoco.MjsBody, int], tuple[str, ...]]:
-    def add(robot: Robot, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
-        name = robot.tree.joint_names[i]
-        joint = body.add_joint(name=name, type=kind, axis=robot.tree.axes[i])
-        if robot.tree.kinds[i] != "continuous":
-            _set_range(robot, joint, i)
+def set_inertia(body: mujoco.MjsBody, found: BodyInertia) -> None:
+    """Give a body its mass, centre of mass and principal moments.
+
+    Args:
+        body: The MuJoCo body.
+        found: The inertia.
+    """
+    body.mass, body.ipos, body.inertia, body.iquat = found.mass, found.com, found.moments, quaternion_wxyz(found.axes)
+
+
+_AddJoint = Callable[[RobotBodies, mujoco.MjsBody, int], tuple[str, ...]]
+
+
+def _hinge_or_slide(kind: mujoco.mjtJoint) -> _AddJoint:
+    def add(out: RobotBodies, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
+        tree = out.robot.tree
+        name = out.named(tree.joint_names[i])
+        joint = body.add_joint(name=name, type=kind, axis=tree.axes[i])
+        if tree.kinds[i] != "continuous":
+            _set_range(out.robot, joint, i)
         return (name,)
 
     return add
 
 
-def _several(*parts: tuple[str, mujoco.mjtJoint, ArrayLike]) -> Callable[[Robot, mujoco.MjsBody, int], tuple[str, ...]]:
-    def add(robot: Robot, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
-        names = tuple(robot.tree.joint_names[i] + suffix for suffix, _, _ in parts)
+def _several(*parts: tuple[str, mujoco.mjtJoint, ArrayLike]) -> _AddJoint:
+    def add(out: RobotBodies, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
+        names = tuple(out.named(out.robot.tree.joint_names[i] + suffix) for suffix, _, _ in parts)
         for name, (_, kind, axis) in zip(names, parts, strict=True):
             body.add_joint(name=name, type=kind, axis=axis)
         return names
@@ -127,7 +161,7 @@ def _several(*parts: tuple[str, mujoco.mjtJoint, ArrayLike]) -> Callable[[Robot,
 
 _HINGE, _SLIDE = mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
 _X, _Y, _Z = np.eye(3)
-_ADD_JOINT: Mapping[str, Callable[[Robot, mujoco.MjsBody, int], tuple[str, ...]]] = {
+_ADD_JOINT: Mapping[str, _AddJoint] = {
     "revolute": _hinge_or_slide(_HINGE),
     "continuous": _hinge_or_slide(_HINGE),
     "prismatic": _hinge_or_slide(_SLIDE),
@@ -138,8 +172,9 @@ _ADD_JOINT: Mapping[str, Callable[[Robot, mujoco.MjsBody, int], tuple[str, ...]]
 }
 
 
-def _add_joints(robot: Robot, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
+def _add_joints(out: RobotBodies, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
     """The MuJoCo joints of one tree joint, with damping, dry friction and rotor inertia."""
+    robot = out.robot
     name, kind = robot.tree.joint_names[i], robot.tree.kinds[i]
     if kind not in _ADD_JOINT:
         raise NotSupportedError(
@@ -151,7 +186,7 @@ def _add_joints(robot: Robot, body: mujoco.MjsBody, i: int) -> tuple[str, ...]:
             f"free joint `{name}` hangs on another body, which MuJoCo does not have",
             next_step="use a translation and a spherical joint",
         )
-    names = _ADD_JOINT[kind](robot, body, i)
+    names = _ADD_JOINT[kind](out, body, i)
     damping, friction, armature = _losses(robot, i)
     for joint in body.joints:
         joint.damping, joint.frictionloss, joint.armature = [damping, 0.0, 0.0], friction, armature
@@ -186,7 +221,7 @@ def add_actuators(out: RobotBodies) -> NDArray[np.int64]:
     """A motor on every driven degree of freedom that is not locked.
 
     Force = ctrl − kp·position − kd·velocity, limited to the torque limit; kp and kd start at zero and are set by the
-    engine, which integrates them implicitly.
+    engine, which integrates them implicitly and keeps the limits itself.
 
     Args:
         out: The robot in MuJoCo.
@@ -196,7 +231,7 @@ def add_actuators(out: RobotBodies) -> NDArray[np.int64]:
     """
     robot = out.robot
     ids: list[int] = []
-    count = 0
+    count = len(out.spec.actuators)
     for drive in robot.drives:
         i = robot.joint_index(drive.joint)
         size = robot.tree.nv_of(i)
@@ -254,7 +289,7 @@ def _couple(out: RobotBodies, joint: int, source: int, ratio: float, offset: flo
     """q_joint = offset + ratio · q_source; locked joints do not move, what follows one stands still."""
     if joint in out.locked:
         return
-    names = out.robot.tree.joint_names
+    names = [out.named(name) for name in out.robot.tree.joint_names]
     tie = out.spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT, name1=names[joint])
     if source in out.locked:
         offset, ratio = offset + ratio * float(out.robot.home[out.robot.tree.q_index[source]]), 0.0
@@ -273,9 +308,9 @@ def _close(out: RobotBodies, loop: Loop) -> None:
             next_step="tie xyz at two points on the axis instead",
         )
     sides = ((loop.frame_a, loop.placement_a, "a"), (loop.frame_b, loop.placement_b, "b"))
-    sites = [_add_site(out, frame, T, f"loop {loop.name} {side}") for frame, T, side in sides]
+    sites = [_add_site(out, frame, T, out.named(f"loop {loop.name} {side}")) for frame, T, side in sides]
     tie = out.spec.add_equality(type=kinds[pattern], objtype=mujoco.mjtObj.mjOBJ_SITE, name1=sites[0], name2=sites[1])
-    tie.name = f"loop {loop.name}"
+    tie.name = out.named(f"loop {loop.name}")
 
 
 def _add_site(out: RobotBodies, frame: str, T_frame_site: Array, name: str) -> str:

@@ -1,224 +1,354 @@
-"""`MujocoEngine`: moves a robot in a world by MuJoCo."""
+"""`MujocoEngine`: moves robots in a world by MuJoCo."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.errors import NotSupportedError, ShapeError, SimulationError, one_of
-from surefoot.motion import Command, State, World
+from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.motion import Command, Ground, State, World
+from surefoot.motion.checks import finite_array
 from surefoot.robot import Robot
-from surefoot.sim.mujoco_model import build_mujoco
-from surefoot.sim.mujoco_state import q_v, qpos_qvel
+from surefoot.sim.actuation import Actuation
+from surefoot.sim.measured import Balance, Touches
+from surefoot.sim.mujoco_actuators import Actuators
+from surefoot.sim.mujoco_balance import BalanceBook
+from surefoot.sim.mujoco_changes import Payloads, change_friction, change_ground
+from surefoot.sim.mujoco_contacts import ContactBook
+from surefoot.sim.mujoco_model import MujocoScene, build_scene
+from surefoot.sim.mujoco_physics import Physics
+from surefoot.sim.mujoco_state import StateMap, qpos_qvel
 from surefoot.sim.mujoco_warnings import warnings_kept
+from surefoot.sim.mujoco_world import object_name
 
 __all__ = ["MujocoEngine"]
 
 Array = NDArray[np.float64]
-_SATURATION_ROUNDS = 4
-_FATAL = tuple(
-    int(getattr(mujoco.mjtWarning, f"mjWARN_{name}"))
-    for name in ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL", "CONTACTFULL", "CNSTRFULL")
-)
 
 
 class MujocoEngine:
-    """An `Engine`: one `step` is one step of MuJoCo's discrete integrator.
+    """A `PhysicsEngine` and an `Engine`: one step is one step of MuJoCo's discrete integrator.
 
-    The gains of a command are integrated implicitly: over a step, a drive with joint position q applies
+    Springs of an actuation are integrated implicitly, so drives stay stable however stiff they are; limits hold for the
+    force that acts, [sim.drive]. The slipperier of two touching surfaces decides about friction.
 
-        tau = torque + kp (position − q⁺) + kd (velocity − v⁺)        [sim.drive]
+    The step is semi-implicit: forces and accelerations are those at the positions where the step began, springs
+    excepted. `acceleration` is dv/dt in the state at its start.
 
-    with q⁺, v⁺ at the end of the step, limited by the drive's torque; it stays stable however stiff it is.
+    Changes of ground and payload compile the model anew in the same state (some milliseconds); until the next step,
+    touches, wrenches and accelerations are those in this state under the drives as last set. What a payload weighs and
+    carries is not counted as gained in the balance. `reset` takes payloads away; friction and ground stay as they are.
 
     Args:
-        robot: The robot.
+        robots: The robot, or several.
         world: The world; None for empty space.
         dt: Step [s].
-        self_collision: Whether the robot may touch itself.
+        self_collision: Whether robots may touch themselves.
     """
 
     def __init__(
-        self, robot: Robot, world: World | None = None, dt: float = 0.002, *, self_collision: bool = False
+        self,
+        robots: Robot | Sequence[Robot],
+        world: World | None = None,
+        dt: float = 0.002,
+        *,
+        self_collision: bool = False,
     ) -> None:
-        self.robot = robot
-        self.dt = float(dt)
-        self.model = build_mujoco(robot, world, timestep=dt, self_collision=self_collision)
-        self.mj: mujoco.MjModel = self.model.mj
-        self.data = mujoco.MjData(self.mj)
-        self._used = np.flatnonzero(self.model.actuators >= 0)  # entries of a command that have an actuator
-        self.force_limits = np.where(self.mj.actuator_forcelimited, self.mj.actuator_forcerange[:, 1], np.inf)
-        joint = self.mj.actuator_trnid[:, 0]
-        self._qpos = self.mj.jnt_qposadr[joint]
-        self.dofs = self.mj.jnt_dofadr[joint] + np.argmax(self.mj.actuator_gear, axis=1)
-        kinds = [robot.tree.kinds[int(i)] for i in self._driven_joints()]
-        self._turns = np.array([kind == "continuous" for kind in kinds], dtype=bool)
-        self._has_balls = "spherical" in kinds
-        self.reset(State.of(robot))
+        self.robots: tuple[Robot, ...] = (robots,) if isinstance(robots, Robot) else tuple(robots)
+        if not self.robots:
+            raise ShapeError("an engine needs a robot")
+        if not (np.isfinite(dt) and dt > 0.0):
+            raise ShapeError(f"dt is {dt}, expected a finite number > 0")
+        scene = build_scene(self.robots, world, timestep=dt, self_collision=self_collision)
+        self.dt, self.notes = float(dt), scene.notes
+        self._physics = Physics(scene)
+        self._actuators = Actuators(self._physics)
+        self._maps = [StateMap(model) for model in scene.models]
+        self._payloads = [Payloads(bodies) for bodies in scene.bodies]
+        self._limits = [_torque_limits(robot) for robot in self.robots]
+        self._links: dict[tuple[int, str], tuple[int, Array]] = {}
+        self._pushed: list[int] = []
+        self._states: tuple[State, ...] | None = None
+        self._set_states([State.of(robot) for robot in self.robots])
+        self._contacts = ContactBook(self._physics)
+        self._balance = BalanceBook(self._physics, self._actuators)
 
-    def _driven_joints(self) -> NDArray[np.int64]:
-        """Tree joint of each actuator."""
-        joints = [self.robot.joint_index(drive.joint) for drive in self.robot.drives]
-        each = np.repeat(joints, [self.robot.tree.nv_of(i) for i in joints]).astype(np.int64)
-        return each[self._used]
+    @property
+    def robot(self) -> Robot:
+        """The first robot."""
+        return self.robots[0]
+
+    @property
+    def scene(self) -> MujocoScene:
+        """The robots and the world in MuJoCo, with the maps between them."""
+        return self._physics.scene
+
+    @property
+    def mj(self) -> mujoco.MjModel:
+        """MuJoCo's model."""
+        return self._physics.mj
+
+    @property
+    def data(self) -> mujoco.MjData:
+        """MuJoCo's data."""
+        return self._physics.data
+
+    @property
+    def lifted(self) -> tuple[str, ...]:
+        """Bodies whose mass or moments were lifted to what MuJoCo accepts."""
+        return tuple(dict.fromkeys(name for model in self.scene.models for name in model.lifted))
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """Joints that move no mass and are held at home."""
+        return tuple(dict.fromkeys(name for model in self.scene.models for name in model.locked))
+
+    @property
+    def time(self) -> float:
+        """Now [s]."""
+        return float(self._physics.data.time)
 
     @property
     def state(self) -> State:
-        """The state now."""
-        return State(self.data.time, *q_v(self.model, self.data.qpos, self.data.qvel))
+        """State of the first robot now."""
+        return self.states[0]
 
-    def reset(self, state: State) -> None:
-        """Begin again from a state, drives off; objects of the world go back to their places.
+    @property
+    def states(self) -> tuple[State, ...]:
+        """State of each robot now."""
+        if self._states is None:
+            self._states = tuple(self._state_of(part) for part in self._maps)
+        return self._states
+
+    def _state_of(self, part: StateMap) -> State:
+        qpos, qvel = self._physics.qpos[part.model.qpos], self._physics.qvel[part.model.qvel]
+        return State(self.time, *part.q_v(qpos, qvel))
+
+    @property
+    def balance(self) -> Balance:
+        """The account of energy and momentum of everything that moves since the reset."""
+        return self._balance.balance()
+
+    def reset(self, *states: State) -> None:
+        """Begin again from a state of each robot, drives off, no pushes and payloads; objects go back to their places.
 
         Args:
-            state: Of this robot.
+            *states: One for each robot, all of the same time.
         """
-        self.robot.checked_q(state.q)
-        mujoco.mj_resetData(self.mj, self.data)
-        self.mj.actuator_biasprm[:, 1:3] = 0.0
-        qpos, qvel = qpos_qvel(self.model, state.q, state.v)
-        self.data.qpos[: len(qpos)], self.data.qvel[: len(qvel)] = qpos, qvel
-        self._start, self._steps = state.t, 0
-        self.data.time = state.t
-        mujoco.mj_forward(self.mj, self.data)
+        cleared = [payloads.clear() for payloads in self._payloads]
+        if any(cleared):
+            self._recompile()
+        self._set_states(states)
+        self._contacts.reset()
+        self._balance.reset()
 
-    def push(self, link: str, wrench: ArrayLike) -> None:
-        """Pull at the centre of mass of the body that carries a link, until told otherwise.
+    def _set_states(self, states: Sequence[State]) -> None:
+        if len(states) != len(self.robots):
+            raise ShapeError(f"{len(states)} states for {len(self.robots)} robots")
+        if len({state.t for state in states}) > 1:
+            raise ShapeError("the states are of different times", evidence={"times": [state.t for state in states]})
+        for robot, state in zip(self.robots, states, strict=True):
+            robot.checked_q(state.q)
+            finite_array(state.v, (robot.nv,), f"v of `{robot.name}`")
+        self._physics.start_at(states[0].t)
+        for model, state in zip(self.scene.models, states, strict=True):
+            self._physics.qpos[model.qpos], self._physics.qvel[model.qvel] = qpos_qvel(model, state.q, state.v)
+        self._actuators.off()
+        self._pushed, self._states = [], None
+        self._physics.forward()
+
+    def begin(self, *actuations: Actuation) -> None:
+        """Find the forces that act in the state as it is, without a step.
 
         Args:
-            link: The link.
-            wrench: (6,) force [N] and moment [N m] in world axes.
+            *actuations: One for each robot.
         """
-        if link not in self.model.body_ids:
-            raise one_of("link", link, self.model.body_ids)
-        if self.model.body_ids[link] == 0:
-            raise NotSupportedError(f"link `{link}` is fixed to the world; a push does nothing there")
-        self.data.xfrc_applied[self.model.body_ids[link]] = np.asarray(wrench, dtype=float)
+        self._actuators.set(actuations)
+        self._actuators.begin()
+        self._physics.forward()
+        self._contacts.read()
 
-    def release(self) -> None:
-        """End all pushes."""
-        self.data.xfrc_applied[:] = 0.0
-
-    def step(self, command: Command) -> State:
-        """Go on by one step under a command.
+    def advance(self, *actuations: Actuation) -> None:
+        """One step of dt.
 
         Args:
-            command: What the drives do.
+            *actuations: One for each robot.
 
         Raises:
             SimulationError: Torques, positions, velocities or accelerations grew beyond all bounds.
         """
-        self.advance(command)
-        return self.state
-
-    def advance(self, command: Command) -> None:
-        """`step` without reading the state.
-
-        Args:
-            command: What the drives do.
-        """
-        self.apply(command)
+        physics = self._physics
+        self._actuators.set(actuations)
+        physics.remember()
+        self._states = None
         with warnings_kept() as messages:
-            self._step_within_limits()
-        self._steps += 1
-        self.data.time = self._start + self._steps * self.dt  # a sum of steps would drift
-        if any(self.data.warning[kind].number for kind in _FATAL) or not np.isfinite(self.data.qvel).all():
-            raise SimulationError(
-                f"the simulation diverged at t = {self.data.time:.4f} s",
-                evidence={"MuJoCo": messages[0] if messages else "velocities are not finite"},
-                next_step="use a smaller simulation.dt, lower gains, or look at what the log shows before that time",
-            )
+            self._actuators.step()
+        physics.finish_step(messages)
+        self._contacts.after_step()
+        self._balance.after_step(self._pushed)
 
-    def _step_within_limits(self) -> None:
-        """One step; drives whose implicit force leaves their limits are set to the limit and the step is done again."""
-        start = tuple(np.array(part) for part in (self.data.qpos, self.data.qvel, self.data.qacc_warmstart))
-        now = self.data.time
-        mujoco.mj_step(self.mj, self.data)
-        for _ in range(_SATURATION_ROUNDS):
-            forces = self.acting_forces(start[1])
-            beyond = np.abs(forces) > self.force_limits * (1.0 + 1e-9)
-            if not beyond.any():
-                return
-            self.mj.actuator_biasprm[beyond, 1:3] = 0.0
-            self.data.ctrl[beyond] = (np.sign(forces) * self.force_limits)[beyond]
-            self.data.qpos[:], self.data.qvel[:], self.data.qacc_warmstart[:] = start
-            self.data.time = now
-            mujoco.mj_step(self.mj, self.data)
-
-    def apply(self, command: Command) -> None:
-        """Set the drives to a command.
+    def step(self, *commands: Command) -> State:
+        """Go on by one step under commands to ideal drives with the torque limits of the robots.
 
         Args:
-            command: With one entry for each driven degree of freedom.
-        """
-        if command.size != self.robot.nu:
-            raise ShapeError(f"the command has {command.size} entries, `{self.robot.name}` needs {self.robot.nu}")
-        if self._has_balls and command.position is not None:
-            raise NotSupportedError("a spherical joint takes no position command", next_step="command its torque")
-        kp, kd = self._gains(command)
-        self.mj.actuator_biasprm[:, 1], self.mj.actuator_biasprm[:, 2] = -kp, -kd
-        torque = self._entries(command.torque)
-        self.data.ctrl[:] = torque + kp * self._target(command) + kd * self._entries(command.velocity)
-
-    def begin(self, command: Command) -> Array:
-        """Set the drives to a command, and find the forces of drives and contacts in the state as it is.
-
-        Args:
-            command: What the drives do.
+            *commands: One for each robot.
 
         Returns:
-            (number of actuators,) forces at the start of the step, within the limits of the drives.
+            The state of the first robot.
         """
-        self.apply(command)
-        with warnings_kept():
-            mujoco.mj_forward(self.mj, self.data)
-        return np.array(self.data.actuator_force)
+        if len(commands) != len(self.robots):
+            raise ShapeError(f"{len(commands)} commands for {len(self.robots)} robots")
+        for robot, command in zip(self.robots, commands, strict=True):
+            if command.size != robot.nu:
+                raise ShapeError(f"the command has {command.size} entries, `{robot.name}` needs {robot.nu}")
+        self.advance(*map(Actuation.of, commands, self._limits))
+        return self.state
 
-    def _entries(self, values: Array | None) -> Array:
-        return np.zeros(len(self._used)) if values is None else values[self._used]
+    def torques(self, robot: int = 0) -> Array:
+        """(nu,) torques of the drives that acted, within their limits [N m] or [N]; 0 where a joint is locked."""
+        return self._actuators.torques(self._index(robot))
 
-    def _gains(self, command: Command) -> tuple[Array, Array]:
-        return self._entries(command.kp), self._entries(command.kd)
+    def acceleration(self, robot: int = 0) -> Array:
+        """(nv,) of the step: dv/dt in the state at its start."""
+        part, physics = self._maps[self._index(robot)], self._physics
+        qpos, qvel = part.model.qpos, part.model.qvel
+        return part.acceleration(physics.qpos_before[qpos], physics.qvel_before[qvel], physics.data.qacc[qvel])
 
-    def _target(self, command: Command) -> Array:
-        """Wanted positions as MuJoCo counts them; a continuous joint goes the short way round."""
-        target = self._entries(command.position)
-        error = target - self.positions
-        return np.where(self._turns, self.positions + np.remainder(error + np.pi, 2.0 * np.pi) - np.pi, target)
+    def touches(self, robot: int = 0) -> Touches:
+        """Where the robot touches something; where it touches itself, each of its two bodies has a row."""
+        return self._contacts.touches(self._index(robot))
 
-    @property
-    def positions(self) -> Array:
-        """Positions [rad] or [m] of the driven degrees of freedom that are not locked."""
-        return np.array(self.data.qpos[self._qpos])
+    def wrench(self, contact: str, robot: int = 0) -> Array:
+        """(6,) on the robot, in the frame of the contact surface, linear first [N], [N m]."""
+        return self._contacts.wrench(self._index(robot), contact)
 
-    def position_error(self, command: Command) -> Array:
-        """Wanted minus actual positions of the driven degrees of freedom that are not locked; NaN if none are wanted.
+    def slip(self, contact: str, robot: int = 0) -> float:
+        """Way [m] that the loaded contact surface slid since the reset."""
+        return self._contacts.slip(self._index(robot), contact)
+
+    def placement(self, link: str, robot: int = 0) -> Array:
+        """T_world_link (4, 4) now."""
+        body, T_body_link = self._link(link, robot)
+        data, out = self._physics.placed, np.eye(4)
+        out[:3, :3], out[:3, 3] = data.xmat[body].reshape(3, 3), data.xpos[body]
+        return out @ T_body_link
+
+    def com(self, robot: int = 0) -> Array:
+        """(3,) centre of mass of the robot and its payloads in world now [m]."""
+        bodies = self.scene.models[self._index(robot)].tree_bodies
+        masses = self.mj.body_mass[bodies]
+        return np.array(masses @ self._physics.placed.xipos[bodies] / masses.sum())
+
+    def object_state(self, name: str) -> tuple[Array, Array]:
+        """Where an object of the world is now and how it moves.
 
         Args:
-            command: The command.
-        """
-        if command.position is None:
-            return np.full(len(self._used), np.nan)
-        return self._target(command) - self.positions
+            name: The object.
 
-    def acting_forces(self, velocity_before: Array) -> Array:
-        """Forces of the actuators that acted in the last step, implicit gains included, [sim.drive].
+        Returns:
+            T_world_object (4, 4), and its twist (6,) in its own axes, linear first [m/s], [rad/s].
+        """
+        known = () if self.scene.world is None else tuple(thing.name for thing in self.scene.world.objects)
+        if name not in known:
+            raise one_of("object", name, known)
+        joint, data, T = self.mj.joint(object_name(name)), self._physics.placed, np.eye(4)
+        body, start = int(self.mj.jnt_bodyid[joint.id]), int(joint.dofadr[0])
+        T[:3, :3], T[:3, 3] = data.xmat[body].reshape(3, 3), data.xpos[body]
+        twist = self._physics.qvel[start : start + 6].copy()
+        twist[:3] = T[:3, :3].T @ twist[:3]
+        return T, twist
+
+    def push(self, link: str, wrench: ArrayLike, robot: int = 0, point: ArrayLike | None = None) -> None:
+        """Add a wrench on the body that carries a link, until `release`.
 
         Args:
-            velocity_before: MuJoCo's qvel before the step.
+            link: The link.
+            wrench: (6,) force [N] and moment [N m] in world axes.
+            robot: Which robot.
+            point: (3,) in world [m] where the force acts; the centre of mass of the body if left out. The lever arm is
+                that of this moment and stays; push again after a release where the body moves far.
         """
-        after, change = self.data.qvel[self.dofs], (self.data.qvel - velocity_before)[self.dofs]
-        kp, kd = -self.mj.actuator_biasprm[:, 1], -self.mj.actuator_biasprm[:, 2]
-        at_limit = np.abs(self.data.actuator_force) >= self.force_limits
-        return self.data.actuator_force - np.where(at_limit, 0.0, kd * change + self.dt * kp * after)
+        body, _ = self._link(link, robot)
+        if body == 0:
+            raise NotSupportedError(f"link `{link}` is fixed to the world; a push does nothing there")
+        added = np.array(finite_array(wrench, (6,), "wrench of a push"))
+        if point is not None:
+            arm = finite_array(point, (3,), "point of a push") - self._physics.placed.xipos[body]
+            added[3:] += np.cross(arm, added[:3])
+        self._physics.data.xfrc_applied[body] += added
+        if body not in self._pushed:
+            self._pushed.append(body)
 
-    def torques(self, forces: Array) -> Array:
-        """(nu,) entries of a command from forces of the actuators; zero where a joint is locked.
+    def release(self) -> None:
+        """End all pushes."""
+        if self._pushed:
+            self._physics.data.xfrc_applied[:] = 0.0
+            self._pushed = []
+
+    def set_friction(self, friction: float, pieces: Sequence[int] | None = None) -> None:
+        """Change the Coulomb coefficient of pieces of ground; the slipperier of two touching surfaces decides.
 
         Args:
-            forces: (number of actuators,) [N m] or [N].
+            friction: ≥ 0.
+            pieces: Their indices; None for all.
         """
-        out = np.zeros(self.robot.nu)
-        out[self._used] = forces
-        return out
+        change_friction(self.scene, friction, pieces)
+        self._contacts.model_changed()
+
+    def set_ground(self, ground: Sequence[Ground]) -> None:
+        """Replace the pieces of ground, friction included.
+
+        Args:
+            ground: As many and of the same kinds as before; height fields with as many cells.
+
+        Raises:
+            NotSupportedError: Another number of pieces, other kinds or grids.
+        """
+        self._physics.scene = change_ground(self.scene, ground)
+        self._recompile()
+
+    def set_payload(self, link: str, mass: float, position: ArrayLike, robot: int = 0) -> None:
+        """Put a point mass on a link; one for each link, a new one replaces the old.
+
+        Args:
+            link: The link.
+            mass: [kg]; 0 takes it away again.
+            position: (3,) in the frame of the link [m].
+            robot: Which robot.
+        """
+        self._link(link, robot)
+        self._payloads[robot].put(link, mass, position)
+        self._recompile()
+
+    def _recompile(self) -> None:
+        before = self._balance.keep()
+        self._physics.recompile()
+        self._actuators.bind()
+        self._contacts.model_changed()
+        self._balance.model_changed(before)
+
+    def _index(self, robot: int) -> int:
+        if not 0 <= robot < len(self.robots):
+            raise ShapeError(f"there is no robot {robot}", evidence={"robots": [item.name for item in self.robots]})
+        return robot
+
+    def _link(self, link: str, robot: int) -> tuple[int, Array]:
+        """MuJoCo body that carries a link, and T_body_link (4, 4)."""
+        if (robot, link) not in self._links:
+            ids = self.scene.models[self._index(robot)].body_ids
+            if link not in ids:
+                raise one_of("link", link, ids)
+            owner = self.robots[robot]
+            self._links[robot, link] = ids[link], owner.model.frames[owner.frame_id(link)].placement.homogeneous
+        return self._links[robot, link]
+
+
+def _torque_limits(robot: Robot) -> Array:
+    """(nu,) of the drives."""
+    return np.repeat(
+        [drive.torque_limit for drive in robot.drives],
+        [robot.tree.nv_of(robot.joint_index(drive.joint)) for drive in robot.drives],
+    ).astype(float)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from surefoot.robot import Tree
 
-__all__ = ["LEAST", "BodyInertia", "lifted_inertia", "massless_joints"]
+__all__ = ["LEAST", "BodyInertia", "lifted_inertia", "massless_joints", "with_points", "without_mass"]
 
 Array = NDArray[np.float64]
 LEAST = 1e-9
@@ -50,10 +50,7 @@ def lifted_inertia(tree: Tree, body: int) -> BodyInertia:
         tree: The robot's tree.
         body: Index of the body.
     """
-    inertia = np.array(tree.inertias[body])
-    moments, axes = np.linalg.eigh(0.5 * (inertia + inertia.T))
-    if np.linalg.det(axes) < 0.0:
-        axes[:, 0] = -axes[:, 0]
+    moments, axes = _principal(tree.inertias[body])
     mass = max(float(tree.masses[body]), LEAST)
     raised = np.maximum(moments, LEAST)
     missing = raised[2] - raised[0] - raised[1]
@@ -61,6 +58,39 @@ def lifted_inertia(tree: Tree, body: int) -> BodyInertia:
         raised[:2] += 0.5 * missing * (1.0 + 1e-12) + 1e-16 * raised[2]
     changed = mass != tree.masses[body] or bool((np.abs(raised - moments) > _ROUNDING * np.abs(raised)).any())
     return BodyInertia(mass, np.array(tree.coms[body]), raised, axes, changed)
+
+
+def _principal(inertia: Array) -> tuple[Array, Array]:
+    """Principal moments (3,), rising, and axes (3, 3), right-handed."""
+    moments, axes = np.linalg.eigh(0.5 * (inertia + inertia.T))
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] = -axes[:, 0]
+    return moments, axes
+
+
+def without_mass() -> BodyInertia:
+    """That of a body that weighs nothing."""
+    return BodyInertia(0.0, np.zeros(3), np.zeros(3), np.eye(3), lifted=False)
+
+
+def with_points(body: BodyInertia, masses: Array, positions: Array) -> BodyInertia:
+    """A body with point masses on it, about the new centre of mass (parallel axes: Huygens and Steiner).
+
+    Args:
+        body: The body alone.
+        masses: (n,) [kg].
+        positions: (n, 3) in the body frame [m].
+    """
+    if not masses.any():
+        return body
+    weights, places = np.append(masses, body.mass), np.vstack([positions, body.com])
+    mass = float(weights.sum())
+    com = weights @ places / mass
+    r = places - com
+    spread = (r * weights[:, None]).T @ r
+    inertia = body.axes @ np.diag(body.moments) @ body.axes.T + np.trace(spread) * np.eye(3) - spread
+    moments, axes = _principal(inertia)
+    return BodyInertia(mass, com, np.maximum(moments, LEAST), axes, body.lifted)
 
 
 def massless_joints(tree: Tree) -> tuple[int, ...]:

@@ -128,7 +128,12 @@ def add_robot_shapes(out: RobotBodies, meshes: Meshes, settings: dict[str, Any],
             T[:3, 3] += _RECESS * _sole_placement(out, contact)[:3, 2]
         own = item.friction if item.friction is not None else friction
         grip = (contact.friction, contact.torsional_friction) if contact is not None else (own, 0.0)
-        add_shape(body, meshes, item.shape, T, name=f"shape {k} {item.name}", **settings, **friction_settings(*grip))
+        out.geoms.append(_shape_name(out, k, item))
+        add_shape(body, meshes, item.shape, T, name=out.geoms[-1], **settings, **friction_settings(*grip))
+
+
+def _shape_name(out: RobotBodies, k: int, item: Geometry) -> str:
+    return out.named(f"shape {k} {item.name}")
 
 
 def add_contacts(out: RobotBodies, meshes: Meshes, settings: dict[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -147,8 +152,8 @@ def add_contacts(out: RobotBodies, meshes: Meshes, settings: dict[str, Any]) -> 
     geoms: dict[str, tuple[str, ...]] = {}
     for contact in out.robot.contacts.values():
         shapes = [(k, item) for k, item in enumerate(out.robot.collisions) if _makes_sole(out, item, contact)]
-        solid = [f"shape {k} {item.name}" for k, item in shapes if not isinstance(item.shape, Mesh)]
-        recessed = [f"shape {k} {item.name}" for k, item in shapes if isinstance(item.shape, Mesh)]
+        solid = [_shape_name(out, k, item) for k, item in shapes if not isinstance(item.shape, Mesh)]
+        recessed = [_shape_name(out, k, item) for k, item in shapes if isinstance(item.shape, Mesh)]
         balls = [] if solid else _add_corner_balls(out, meshes, contact, settings)
         geoms[contact.name] = (*solid, *balls, *recessed)
     return geoms
@@ -182,8 +187,9 @@ def _add_corner_balls(
     for k, corner in enumerate(_spread_corners(contact.corners)):
         T_ball = T.copy()
         T_ball[:3, 3] += T[:3, :3] @ np.add(corner, [0.0, 0.0, radius])
-        names.append(f"contact {contact.name} {k}")
+        names.append(out.named(f"contact {contact.name} {k}"))
         add_shape(body, meshes, Sphere(radius), T_ball, name=names[-1], **settings, **grip)
+    out.geoms.extend(names)
     return tuple(names)
 
 

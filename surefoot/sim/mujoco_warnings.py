@@ -6,8 +6,7 @@ MuJoCo has one handler of warnings for the whole process; without one it writes 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import mujoco
 
@@ -52,13 +51,18 @@ class _Handler:
 _KEEPER, _HANDLER = _Keeper(), _Handler()
 
 
-@contextmanager
-def warnings_kept() -> Iterator[list[str]]:
+class warnings_kept:  # noqa: N801 (reads as a statement: `with warnings_kept() as messages`)
     """Collect the warnings that MuJoCo has in this thread; any number of threads may do so at once."""
-    outer, _KEEPER.messages = _KEEPER.messages, []
-    _HANDLER.enter()
-    try:
-        yield _KEEPER.messages
-    finally:
+
+    __slots__ = ("_messages", "_outer")
+
+    def __enter__(self) -> list[str]:
+        self._outer = _KEEPER.messages
+        self._messages: list[str] = []
+        _KEEPER.messages = self._messages
+        _HANDLER.enter()
+        return self._messages
+
+    def __exit__(self, *_: object) -> None:
         _HANDLER.leave()
-        _KEEPER.messages = outer
+        _KEEPER.messages = self._outer

@@ -7,60 +7,114 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from surefoot.geometry import Box, Plane
+from surefoot.errors import NotSupportedError
+from surefoot.geometry import Mesh
 from surefoot.motion.ground import Ground, GroundBox, GroundPlane, HeightField
 from surefoot.motion.world import World
 from surefoot.robot import placement
 from surefoot.sim.mujoco_bodies import quaternion_wxyz
 from surefoot.sim.mujoco_shapes import Meshes, add_shape, friction_settings
 
-__all__ = ["OBJECT_BITS", "ROBOT_BITS", "SELF_COLLIDING_BITS", "WORLD_BITS", "add_world"]
+__all__ = ["add_world", "ground_name", "ground_settings", "hull_notes", "object_name", "robot_bits", "shape_ground"]
 
 # Two geoms touch if contype of one and conaffinity of the other share a bit.
-WORLD_BITS = {"contype": 1, "conaffinity": 0}
-OBJECT_BITS = {"contype": 1, "conaffinity": 1}
-ROBOT_BITS = {"contype": 0, "conaffinity": 1}
-SELF_COLLIDING_BITS = {"contype": 2, "conaffinity": 3}
+_WORLD_BITS = {"contype": 1, "conaffinity": 0}
+_OBJECT_BITS = {"contype": 1, "conaffinity": 1}
+_MOST_ROBOTS = 30  # MuJoCo has 31 bits
 _DEPTH = 1.0  # how far a height field reaches below its lowest point [m]
 _LEAST_RISE = 1e-6
 
 
-def add_world(spec: mujoco.MjSpec, world: World, meshes: Meshes) -> tuple[str, ...]:
-    """Add a world; objects go last, so that the robot's coordinates stay first.
+def robot_bits(k: int, count: int, *, self_collision: bool) -> dict[str, Any]:
+    """Attributes of the geoms of a robot: it touches world, objects, other robots and, if wanted, itself.
 
     Args:
-        spec: The specification to add to, the robot already in it.
+        k: Which robot.
+        count: How many there are.
+        self_collision: Whether each may touch itself.
+
+    Raises:
+        NotSupportedError: There are more robots than bits.
+    """
+    if count > _MOST_ROBOTS:
+        raise NotSupportedError(f"MuJoCo keeps {_MOST_ROBOTS} robots apart, here are {count}")
+    touched = [i for i in range(count) if i != k or self_collision]
+    return {
+        "contype": 2 << k if self_collision or count > 1 else 0,
+        "conaffinity": 1 | sum(2 << i for i in touched),
+    }
+
+
+def ground_name(k: int) -> str:
+    """Name of the geom of a piece of ground."""
+    return f"ground {k}"
+
+
+def object_name(name: str) -> str:
+    """Name of the body, the joint and the geom of an object."""
+    return f"object {name}"
+
+
+def add_world(spec: mujoco.MjSpec, world: World, meshes: Meshes) -> None:
+    """Add a world; objects go last, so that the robots' coordinates stay first.
+
+    Args:
+        spec: The specification to add to, the robots already in it.
         world: The world.
         meshes: Where hulls are kept.
-
-    Returns:
-        Names of the geoms of the ground.
     """
     spec.option.gravity = world.gravity
-    names = tuple(_add_ground(spec, world, piece, f"ground {k}", meshes) for k, piece in enumerate(world.ground))
+    for k, piece in enumerate(world.ground):
+        settings = {**_WORLD_BITS, **ground_settings(piece, world.friction)}
+        geom = spec.worldbody.add_geom(name=ground_name(k), **settings)
+        shape_ground(spec, geom, piece)
     grip = friction_settings(world.friction)
     for item in world.obstacles:
-        add_shape(spec.worldbody, meshes, item.shape, item.pose, name=f"obstacle {item.name}", **WORLD_BITS, **grip)
+        add_shape(spec.worldbody, meshes, item.shape, item.pose, name=f"obstacle {item.name}", **_WORLD_BITS, **grip)
     for thing in world.objects:
-        T = thing.pose
-        body = spec.worldbody.add_body(name=f"object {thing.name}", pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3]))
-        body.add_freejoint(name=f"object {thing.name}")
-        name = f"object {thing.name}"
-        add_shape(body, meshes, thing.shape, placement(), name=name, mass=thing.mass, **OBJECT_BITS, **grip)
-    return names
+        T, name = thing.pose, object_name(thing.name)
+        body = spec.worldbody.add_body(name=name, pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3]))
+        body.add_freejoint(name=name)
+        add_shape(body, meshes, thing.shape, placement(), name=name, mass=thing.mass, **_OBJECT_BITS, **grip)
 
 
-def _add_ground(spec: mujoco.MjSpec, world: World, piece: Ground, name: str, meshes: Meshes) -> str:
-    friction = world.friction if piece.friction is None else piece.friction
-    settings: dict[str, Any] = {"name": name, **WORLD_BITS, **friction_settings(friction)}
+def hull_notes(world: World) -> tuple[str, ...]:
+    """Which obstacles and objects touch otherwise than described."""
+    return tuple(
+        f"{kind} `{item.name}` touches by the convex hull of its mesh"
+        for kind, items in (("obstacle", world.obstacles), ("object", world.objects))
+        for item in items
+        if isinstance(item.shape, Mesh)
+    )
+
+
+def ground_settings(piece: Ground, friction: float) -> dict[str, Any]:
+    """Attributes of a geom for the friction of a piece of ground.
+
+    Args:
+        piece: The piece.
+        friction: Coulomb coefficient where the piece has none of its own.
+    """
+    return friction_settings(friction if piece.friction is None else piece.friction)
+
+
+def shape_ground(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, piece: Ground) -> None:
+    """Give a geom the shape and the place of a piece of ground.
+
+    Args:
+        spec: The specification of the geom.
+        geom: The geom, new or of the same kind of ground.
+        piece: The piece.
+    """
     match piece:
         case GroundPlane():
-            add_shape(spec.worldbody, meshes, Plane(), placement(piece.point, _turn_to(piece.normal)), **settings)
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_PLANE, [0.0, 0.0, 1.0]
+            geom.pos, geom.quat = piece.point, quaternion_wxyz(_turn_to(piece.normal))
         case GroundBox():
-            add_shape(spec.worldbody, meshes, Box(piece.size), piece.pose, **settings)
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_BOX, 0.5 * np.array(piece.size)
+            geom.pos, geom.quat = piece.pose[:3, 3], quaternion_wxyz(piece.pose[:3, :3])
         case HeightField():
-            _add_height_field(spec, piece, settings)
-    return name
+            _shape_height_field(spec, geom, piece)
 
 
 def _turn_to(normal: np.ndarray) -> np.ndarray:
@@ -72,17 +126,15 @@ def _turn_to(normal: np.ndarray) -> np.ndarray:
     return np.vstack([turned, [-x, -y, z]])
 
 
-def _add_height_field(spec: mujoco.MjSpec, piece: HeightField, settings: dict[str, Any]) -> None:
+def _shape_height_field(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, piece: HeightField) -> None:
     """MuJoCo's height fields have rows along y, heights scaled to 0…1, and their centre at the geom."""
     nx, ny = piece.heights.shape
     low, high = float(piece.heights.min()), float(piece.heights.max())
     rise = max(high - low, _LEAST_RISE)
     half = 0.5 * piece.cell * np.array([nx - 1, ny - 1])
-    name = f"{settings['name']} heights"
-    spec.add_hfield(
-        name=name, nrow=ny, ncol=nx, size=[half[0], half[1], rise, _DEPTH],
-        userdata=((piece.heights.T - low) / rise).ravel(),
-    )  # fmt: skip
-    spec.worldbody.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname=name, pos=np.add(piece.origin, [*half, low]), **settings
-    )
+    name = f"{geom.name} heights"
+    field = spec.hfield(name) or spec.add_hfield(name=name)
+    field.nrow, field.ncol, field.size = ny, nx, [half[0], half[1], rise, _DEPTH]
+    field.userdata = ((piece.heights.T - low) / rise).ravel()
+    geom.type, geom.hfieldname = mujoco.mjtGeom.mjGEOM_HFIELD, name
+    geom.pos = np.add(piece.origin, [*half, low])

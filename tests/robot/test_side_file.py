@@ -7,6 +7,8 @@ import pytest
 
 from surefoot.errors import SurefootError
 from surefoot.robot.load import load
+from surefoot.robot.loops import Coupling
+from surefoot.robot.reduction import drives_on_leaders
 from surefoot.robot.side_file import read_side_file
 from surefoot.robot.zoo.catalogue import _SIDE_FILES
 from surefoot.spatial import quaternion
@@ -94,11 +96,31 @@ def test_mjcf_files_have_side_files_too(tmp_path):
     assert {d.joint: d.torque_limit for d in robot.drives}["elbow"] == 3.0
 
 
+SERVO = """
+[drives.shoulder]
+servo_stiffness = 20.0
+servo_damping = 0.3
+servo_dead_band = 0.01
+servo_step = 0.008
+"""
+
+
+def test_servos_and_how_their_leader_feels_them(tmp_path):
+    servo = load_with(tmp_path, SERVO).drives[0]
+    assert (servo.servo_stiffness, servo.servo_damping) == (20.0, 0.3)
+    assert (servo.servo_dead_band, servo.servo_step) == (0.01, 0.008)
+    (seen,) = drives_on_leaders([servo], [Coupling("shoulder", "elbow", -2.0)])
+    assert seen.servo_stiffness == pytest.approx(80.0)  # equal energy at half the angle
+    assert seen.servo_damping == pytest.approx(1.2)
+    assert (seen.servo_dead_band, seen.servo_step) == pytest.approx((0.005, 0.004))
+
+
 @pytest.mark.parametrize(
     ("side", "line", "words"),
     [
         ('[contacts.palm]\nframe = "tip"\nkind = "rectangl"\nsize = [1.0, 1.0]\n', 3, ["contacts.palm.kind"]),
         ('[contacts.palm]\nframe = "tip"\nkind = "rectangle"\nsise = [1.0, 1.0]\n', 4, ["did you mean `size`"]),
+        ("[drives.shoulder]\nservo_step = -0.1\n", 2, ["drives.shoulder.servo_step"]),
         ("[drives.shoulder]\ntorque_limit = -3.0\n", 2, ["drives.shoulder.torque_limit", "greater than 0"]),
         ('[contacts.palm]\nframe = "tip"\nkind = "rectangle"\nsize = [-1.0, 1.0]\n', 4, ["contacts.palm.size.0"]),
         ('[drives.shoulder]\ngear = "elastic"\n', 1, ["needs `stiffness`"]),

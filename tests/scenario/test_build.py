@@ -6,9 +6,10 @@ from surefoot.geometry import Sphere
 from surefoot.robot import ContactSurface, Geometry, Joint, Link, Robot, placement
 from surefoot.robot.load import load
 from surefoot.scenario import build, read_scenario
-from surefoot.scenario.build import build_push, build_world
+from surefoot.scenario.build_events import build_event
+from surefoot.scenario.build_world import build_world
 from surefoot.scenario.overrides import overridden
-from surefoot.scenario.schema import GroundTable, PushTable, WorldTable
+from surefoot.scenario.schema import EventTable, GroundTable, WorldTable
 
 STAND = read_scenario("stand")
 
@@ -16,14 +17,15 @@ STAND = read_scenario("stand")
 def test_push_is_scaled_by_the_mass():
     for name in ("solo12", "hyq"):
         robot = load(name)
-        push = build_push(STAND.events[0], robot)
+        push = build_event(EventTable(), robot, robot.home)
         assert_allclose(np.linalg.norm(push.wrench[:3]) * push.duration, 0.1 * robot.mass)
         assert_allclose(push.wrench[0], push.wrench[1])
         assert push.link == robot.tree.body_names[0]
 
 
 def test_impulse_and_link_can_be_given():
-    push = build_push(PushTable(impulse=3.0, duration=0.2, link="elbow", direction=(0.0, 0.0, -2.0)), load("panda"))
+    table = EventTable(impulse=3.0, duration=0.2, link="elbow", direction=(0.0, 0.0, -2.0))
+    push = build_event(table, load("panda"), load("panda").home)
     assert_allclose(push.wrench, [0.0, 0.0, -15.0, 0.0, 0.0, 0.0])
     assert push.link == "elbow"
 
@@ -61,7 +63,7 @@ def test_no_ground_where_a_base_that_cannot_rise_is_inside_it(base, monkeypatch)
 
     def simulation(depth):
         monkeypatch.setattr(build, "load", lambda name, **options: stick(depth))
-        return build.build_simulation(STAND)
+        return build.build_simulation(overridden(STAND, ["events=[]"]))
 
     assert len(build_world(WorldTable(), stick(0.004)).ground) == 1
     assert build_world(WorldTable(), stick(0.006)).ground == ()

@@ -15,7 +15,8 @@ UNITS = dict.fromkeys(
     ["torque.ratio", "energy.residual", "momentum.residual", "tracking.error", "push.force", "base.tilt", "base.height",
      "v", "contact.left.foot.slip", "contact.left.foot.wrench"], "1")  # fmt: skip
 SIZES = {"momentum.residual": 3, "tracking.error": 2, "push.force": 3, "v": 2, "contact.left.foot.wrench": 6}
-FACTS = {"seed": 4, "fall_time_s": None, "planned_duration_s": 1.0, "lifted": [], "locked": ["x"], "notes": []}
+FACTS = {"seed": 4, "fall_time_s": None, "planned_duration_s": 1.0, "lifted": [], "locked": ["x"], "notes": [],
+         "engine": "native", "incidents": []}  # fmt: skip
 
 
 def log_of(rows, **facts):

@@ -83,7 +83,8 @@ def test_resolved_scenario_has_everything(tmp_path):
     assert tables["robot"]["name"] == "anymal"
     assert tables["simulation"]["seed"] == 5
     assert tables["simulation"]["duration"] == 0.2
-    assert tables["controller"]["bandwidth"] == 12.0
+    assert tables["controller"]["kind"] == "joint_pd"
+    assert tables["events"][0]["margin"] == 0.3
 
 
 def test_fixed_robot_holds_its_posture(tmp_path):
@@ -141,7 +142,7 @@ def test_interrupt_before_the_first_step(tmp_path, monkeypatch):
         def command(self, t, state):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(build, "build_controller", lambda table, robot: Interrupting())
+    monkeypatch.setattr(build, "build_controller", lambda table, robot, q: Interrupting())
     with pytest.raises(KeyboardInterrupt):
         run_scenario("stand", "anymal", out=tmp_path / "a")
     assert strict(tmp_path / "a" / "metrics.json")["duration_s"] == 0.0
@@ -180,7 +181,7 @@ def test_bad_input_leaves_no_folder(tmp_path, robot, overrides, error, message):
 def test_stands_for_five_seconds_with_a_push(tmp_path, name):
     result = run_scenario("stand", name, out=tmp_path / "a")
     assert result.passed
-    assert result.metrics["slip_m"] < 0.005
+    assert result.metrics["slip_m"] < 0.02
     assert result.metrics["energy_residual_j"] < 1e-4
     assert result.metrics["final_speed"] < 1e-2
 

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.geometry import Box
-from surefoot.robot import ContactSurface, Geometry, Joint, Link, Robot, placement
+from surefoot.robot import ContactSurface, Drive, Geometry, Joint, Link, Robot, placement
 from surefoot.robot.load import load
 from surefoot.robot.robot import Robot as RobotType
 from surefoot.sim.mujoco_inertia import lifted_inertia
@@ -54,6 +54,13 @@ def pendulum(mass: float = 1.5, length: float = 0.8, damping: float = 0.0) -> Ro
     bob = Link("bob", "frame", joint, mass=mass, com=np.array([0.0, 0.0, -length]), inertia=1e-8 * np.eye(3))
     fixed = Link("frame")
     return Robot.from_tree("pendulum-example", [fixed, bob], "fixed")
+
+
+def wheel(kind: str = "continuous", limit: float = np.inf) -> RobotType:
+    """A body of 0.5 kg m² that turns about z."""
+    joint = Joint("j", kind, axis=(0.0, 0.0, 1.0))
+    body = Link("w", "a", joint, mass=1.0, inertia=0.5 * np.eye(3))
+    return Robot.from_tree("wheel", [Link("a"), body], drives=(Drive("j", torque_limit=limit),))
 
 
 def lifted_model(model: MujocoModel) -> pin.Model:
@@ -107,4 +114,5 @@ __all__ = [
     "pendulum",
     "some_state",
     "velocity_map",
+    "wheel",
 ]

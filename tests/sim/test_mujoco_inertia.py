@@ -1,9 +1,10 @@
 import numpy as np
+import pinocchio as pin
 from numpy.testing import assert_allclose
 
 from surefoot.robot import Joint, Link, Robot
 from surefoot.robot.load import load
-from surefoot.sim.mujoco_inertia import LEAST, lifted_inertia, massless_joints
+from surefoot.sim.mujoco_inertia import LEAST, lifted_inertia, massless_joints, with_points
 
 
 def one_body(mass, inertia):
@@ -47,3 +48,17 @@ def test_massless_joints_are_those_without_mass_beyond_them():
              inertia=np.eye(3)), Link("d", "c", Joint("j3", "revolute"))]  # fmt: skip
     tree = Robot.from_tree("r", links).tree
     assert [tree.joint_names[i] for i in massless_joints(tree)] == ["j3"]
+
+
+def test_points_on_a_body_against_pinocchio():
+    body = lifted_inertia(one_body(2.0, [[0.3, 0.02, 0.01], [0.02, 0.4, -0.03], [0.01, -0.03, 0.5]]), 0)
+    masses, positions = np.array([0.5, 1.5]), np.array([[0.3, -0.2, 0.1], [-0.4, 0.5, 0.2]])
+    wanted = pin.Inertia(body.mass, body.com, body.axes @ np.diag(body.moments) @ body.axes.T)
+    for mass, position in zip(masses, positions, strict=True):
+        wanted += pin.Inertia(mass, position, np.zeros((3, 3)))
+    found = with_points(body, masses, positions)
+    assert_allclose(found.mass, wanted.mass)
+    assert_allclose(found.com, wanted.lever, atol=1e-14)
+    assert_allclose(found.axes @ np.diag(found.moments) @ found.axes.T, wanted.inertia, atol=1e-13)
+    assert_allclose(np.linalg.det(found.axes), 1.0)
+    assert with_points(body, np.zeros(2), positions) is body

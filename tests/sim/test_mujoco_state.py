@@ -1,3 +1,4 @@
+import mujoco
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -5,7 +6,9 @@ from numpy.testing import assert_allclose
 from surefoot.motion import Command, State, to_layout
 from surefoot.robot import Coupling, Joint, Link, Robot
 from surefoot.robot.load import load
-from surefoot.sim import MujocoEngine, build_mujoco, q_v, qpos_qvel
+from surefoot.sim.mujoco_engine import MujocoEngine
+from surefoot.sim.mujoco_model import build_mujoco
+from surefoot.sim.mujoco_state import StateMap, q_v, qpos_qvel
 
 from .examples import every_joint, some_state
 
@@ -74,3 +77,21 @@ def test_two_geared_wheels_start_without_a_jerk():
     assert_allclose(engine.data.qpos, [2.0, 4.0])
     state = engine.step(Command(torque=np.zeros(1)))
     assert_allclose(state.v, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("robot", [every_joint(), load("biped"), load("anymal")], ids=lambda robot: robot.name)
+def test_acceleration_is_the_rate_of_v(robot):
+    """Along qvel(t) = qvel + qacc t, v(t) by `q_v` has the rate that `acceleration` says."""
+    model = build_mujoco(robot)
+    q, v = some_state(model, 4)
+    qpos, qvel = qpos_qvel(model, q, v)
+    qacc = np.random.default_rng(1).standard_normal(model.nv)
+
+    def v_at(t):
+        moved = qpos.copy()
+        mujoco.mj_integratePos(model.mj, moved, qvel + 0.5 * t * qacc, t)
+        return q_v(model, moved, qvel + t * qacc)[1]
+
+    step = 1e-6
+    wanted = (v_at(step) - v_at(-step)) / (2.0 * step)
+    assert_allclose(StateMap(model).acceleration(qpos, qvel, qacc), wanted, atol=1e-7)

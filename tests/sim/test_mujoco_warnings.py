@@ -7,7 +7,7 @@ import pytest
 
 from surefoot.errors import SimulationError
 from surefoot.motion import Command
-from surefoot.sim import MujocoEngine
+from surefoot.sim.mujoco_engine import MujocoEngine
 from surefoot.sim.mujoco_warnings import warnings_kept
 
 from .examples import pendulum

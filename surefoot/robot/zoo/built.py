@@ -16,6 +16,7 @@ from surefoot.robot.zoo.hexapod import hexapod
 from surefoot.robot.zoo.humanoid import humanoid
 from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.lola import lola
+from surefoot.robot.zoo.sliders import sliding_block, v_support
 from surefoot.robot.zoo.small_humanoid import small_humanoid
 from surefoot.robot.zoo.small_mechanisms import arm4, cartpole, pendulum
 
@@ -107,10 +108,22 @@ BUILT: dict[str, Builder] = {
         Number("L", "levels", 0, MAX_DILL, True, "number of levels; 5 if left out"),
         ("driven",),
     ),
+    "block": Builder(
+        "box of 0.2 x 0.2 x 0.1 m without drives, to drop and to slide",
+        sliding_block,
+        Number("mass", "mass", 0.01, 1000.0, False, "in kg; 2 if left out"),
+    ),
+    "v-support": Builder(
+        "two feet that a drive pushes apart, for a V-shaped support (Nenchev & Konno 2019)",
+        v_support,
+        Number("angle", "angle", 0.0, 60.0, False, "slope of the support in degrees; 30 if left out"),
+    ),
     "biped": Builder("walker in the sagittal plane: 11 bodies, 87.6 kg (Busenhart 1994)", biped),
     "hexapod": Builder("six legs of three servos, 2.2 kg (after Wimmer 2016)", hexapod),
     "small-humanoid": Builder(
-        "0.5 m, 7 kg, arms of four or seven joints (after Nenchev & Konno 2019)", small_humanoid, flags=("arms7",)
+        "0.5 m, 7 kg, arms of four or seven joints, soles of four or eight points (after Nenchev & Konno 2019)",
+        small_humanoid,
+        flags=("arms7", "soles"),
     ),
     "humanoid": Builder(
         "1.58 m, 58 kg, 30 joints, with rigid or elastic ankles (after Koch)", humanoid, flags=("elastic-ankle",)

@@ -24,6 +24,12 @@ _BODY_TORQUE = 0.59  # N m, HS-485HB at 6 kg cm: the joints at the body. Wimmer 
 _OUTER_TORQUE = 0.94  # N m, HS-645MG at 9.6 kg cm: femur and tibia (our reading of "joints farthest from the body")
 _SPEED = 5.2  # rad/s: our choice, 60° in 0.2 s, usual for servos of this class
 _ARMATURE = 2e-4  # kg m²: our choice, a small rotor behind a gear of some 300
+_SERVO = {  # our choice, usual for analogue servos: 8 µs of dead band, 12-bit pulses
+    "servo_stiffness": 20.0,  # N m/rad
+    "servo_damping": 0.3,  # N m s/rad
+    "servo_dead_band": 0.012,  # rad
+    "servo_step": 0.0077,  # rad
+}
 _COXA, _FEMUR, _TIBIA, _FOOT = 0.045, 0.075, 0.11, 0.010  # m: our choice; the last is the radius of the foot
 _MOUNTS = (  # name, place on the body (m), heading from x to the left (degree): our choice
     ("front", (0.11, 0.055, 0.0), 45.0),
@@ -46,7 +52,8 @@ def hexapod() -> Plan:
     }
     home = {f"{leg}_{joint}": value for leg in headings for joint, value in _HOME.items()}
     contacts = tuple(_foot(leg, heading) for leg, heading in headings.items())
-    return Plan("hexapod", links, "floating", Parts(contacts=contacts, drives=drives_of(links), home=home))
+    drives = tuple(replace(drive, **_SERVO) for drive in drives_of(links))
+    return Plan("hexapod", links, "floating", Parts(contacts=contacts, drives=drives, home=home))
 
 
 def _leg(mount: str, at: tuple[float, float, float], heading: float) -> list[Link]:

@@ -57,7 +57,8 @@ class Plan:
                 next_step=f'leave base out, or give "{self.base}"',
             )
         base = self.base if base == "auto" else base
-        return Robot.from_tree(self.name, self.links, base, parts=self.parts, mimic=mimic)
+        parts = self.parts if base == self.base else replace(self.parts, home_base=None)
+        return Robot.from_tree(self.name, self.links, base, parts=parts, mimic=mimic)
 
 
 class Segment(NamedTuple):

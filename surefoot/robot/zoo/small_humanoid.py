@@ -3,13 +3,20 @@
 Height, mass, sole, step width, joint speed and the height of the centre of mass: Nenchev & Konno 2019 (HOAP-2; appendix
 A for the joints of its models A.1 and A.2). Pitch ranges follow its table 7.8, the masses of legs and arms its table
 7.7 (a planar model with both sides in one); the trunk takes the rest. Link lengths and inertias are not in its text;
-ours are chosen so that height, mass and centre of mass agree with the book.
+ours are chosen so that height, mass and centre of mass agree with the book. Soles of eight points have the shape of
+those of the ROBOTIS-OP2 (table 8.2) in the size of this foot.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from surefoot.geometry import Box
 from surefoot.robot.assemble import Parts
+from surefoot.robot.contacts import ContactSurface
+from surefoot.robot.links import Geometry, Link, NamedFrame, placement
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, drives_of, flat_sole, limb, mirrored
+from surefoot.robot.zoo.op2_sole import eight_point_sole
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 
 __all__ = ["small_humanoid"]
@@ -66,18 +73,40 @@ _TRUNK = (
 _BEND = 0.546  # rad, half the bend of the knees: brings the centre of mass to 242 mm, the start of section 7.7.2
 
 
-def small_humanoid(arms7: bool = False) -> Plan:
+def small_humanoid(arms7: bool = False, soles: bool = False) -> Plan:
     """20 joints (model A.1), or 26 with `arms7` (model A.2); contacts `left_foot` and `right_foot`.
+
+    The frames `left_grip` and `right_grip` are the ends of the arms.
 
     Args:
         arms7: Add three wrist joints to each arm; the masses stay the same.
+        soles: Stand on eight points of each sole in place of its whole rectangle.
     """
     trunk = link_of("trunk", None, None, _TRUNK)
     arm = (*_SHOULDER_AND_UPPER_ARM, *(_FOREARM_AND_WRIST if arms7 else _FOREARM))
     leg_links = limb("left_", "trunk", _LEG, _SPEED, _ARMATURE)
+    if soles:
+        leg_links[-1] = _above_its_sole(leg_links[-1])
     arm_links = limb("left_", "trunk", arm, _SPEED, _ARMATURE)
     links = (trunk, *leg_links, *mirrored(leg_links), *arm_links, *mirrored(arm_links))
     home = both_sides({"hip_pitch": -_BEND, "knee": 2.0 * _BEND, "ankle_pitch": -_BEND, "elbow": -0.3})
-    contacts = tuple(flat_sole(f"{side}_foot", _SOLE_X, _SOLE_Y, -_ANKLE) for side in ("left", "right"))
-    name = "small-humanoid-arms7" if arms7 else "small-humanoid"
-    return Plan(name, links, "floating", Parts(contacts=contacts, drives=drives_of(links), home=home))
+    feet = tuple(_sole(side, soles) for side in ("left", "right"))
+    hand, tip = ("hand", -0.045) if arms7 else ("forearm", -0.115)
+    grips = tuple(
+        NamedFrame(f"{side}_grip", f"{side}_{hand}", placement((0.0, 0.0, tip))) for side in ("left", "right")
+    )
+    parts = Parts(contacts=feet, drives=drives_of(links), home=home, frames=grips)
+    return Plan("-".join(["small-humanoid", *["arms7"] * arms7, *["soles"] * soles]), links, "floating", parts)
+
+
+def _sole(side: str, eight_points: bool) -> ContactSurface:
+    edges = (_SOLE_X, _SOLE_Y, -_ANKLE)
+    if eight_points:
+        return eight_point_sole(f"{side}_foot", *edges, left=side == "left")
+    return flat_sole(f"{side}_foot", *edges)
+
+
+def _above_its_sole(foot: Link) -> Link:
+    """The foot with a collision shape that ends above the ground, so that only the points of the sole touch it."""
+    upper = placement((0.009, 0.0, -_ANKLE + 0.0105))
+    return replace(foot, collisions=(Geometry(f"{foot.name}_upper", foot.name, Box((0.098, 0.063, 0.007)), upper),))

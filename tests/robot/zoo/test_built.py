@@ -5,6 +5,7 @@ import pinocchio as pin
 import pytest
 
 from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
+from surefoot.geometry import convex_hull
 from surefoot.robot.contact_search import find_contacts
 from surefoot.robot.zoo.built import BUILT, build
 from surefoot.robot.zoo.humanoid import ANKLE_DAMPING, ANKLE_STIFFNESS
@@ -17,12 +18,16 @@ SIZES = {  # name: nq, nv, nu, bodies, mass [kg]
     "arm4": (4, 4, 4, 4, 5.1), "harvester": (9, 9, 9, 9, 34.0),
     "coil": (8, 8, 8, 8, 1.0), "coil:3:driven": (6, 6, 3, 6, 1.1), "coil:1": (1, 1, 1, 1, 1.0),
     "dill": (32, 32, 32, 32, 9.4), "dill:0": (1, 1, 1, 1, 0.2), "dill:3:driven": (16, 16, 8, 16, 2.42),
+    "block": (7, 6, 0, 1, 2.0), "block:0.5": (7, 6, 0, 1, 0.5), "v-support": (8, 7, 1, 2, 5.0),
+    "v-support:45": (8, 7, 1, 2, 5.0),
     "biped": (14, 13, 10, 11, 87.6), "hexapod": (25, 24, 18, 19, 2.2),
     "small-humanoid": (27, 26, 20, 21, 7.0), "small-humanoid:arms7": (33, 32, 26, 27, 7.0),
+    "small-humanoid:soles": (27, 26, 20, 21, 7.0), "small-humanoid:arms7:soles": (33, 32, 26, 27, 7.0),
     "humanoid": (37, 36, 30, 31, 58.0), "humanoid:elastic-ankle": (41, 40, 30, 35, 58.0),
     "lola": (31, 30, 24, 25, 60.0), "lola:elastic": (31, 30, 24, 25, 60.0),
 }  # fmt: skip
-LEGGED = ["biped", "hexapod", "small-humanoid", "small-humanoid:arms7", "humanoid", "humanoid:elastic-ankle", "lola"]
+LEGGED = ["biped", "hexapod", "small-humanoid", "small-humanoid:arms7", "small-humanoid:soles", "humanoid",
+          "humanoid:elastic-ankle", "lola"]  # fmt: skip
 ROBOTS = {text: build(text.split(":")[0], text.split(":")[1:]) for text in SIZES}
 
 
@@ -108,7 +113,7 @@ def test_feet_stand_flat_on_the_ground(text):
         np.testing.assert_allclose(normal, [0.0, 0.0, 1.0], atol=1e-12)
 
 
-@pytest.mark.parametrize("text", [text for text in LEGGED if text != "biped"])
+@pytest.mark.parametrize("text", [text for text in LEGGED if text not in ("biped", "small-humanoid:soles")])
 def test_given_contacts_are_those_that_the_search_finds(text):
     robot = ROBOTS[text]
     found = {contact.frame: contact for contact in find_contacts(robot, np.array(robot.home))}
@@ -209,6 +214,7 @@ def test_reduced_gears_are_the_projected_tree(text):
         ("cartpole", ["inf"], ModelError), ("dill", ["5", "drivn"], UnknownNameError),
         ("dill", ["driven", "driven"], UnknownNameError), ("dill", ["driven", "5"], UnknownNameError),
         ("small-humanoid", ["arms8"], UnknownNameError), ("hexapod", ["7"], UnknownNameError),
+        ("block", ["0"], ModelError), ("v-support", ["61"], ModelError), ("v-support", ["-5"], ModelError),
         ("lola", ["elastic", "5"], UnknownNameError), ("dil", [], UnknownNameError),
     ],
 )  # fmt: skip
@@ -236,3 +242,65 @@ def test_same_robot_every_time():
     one, two = build("lola"), build("lola")
     np.testing.assert_array_equal(one.tree.inertias, two.tree.inertias)
     np.testing.assert_array_equal(one.home, two.home)
+
+
+def test_eight_points_of_each_sole():
+    """The rectangle of the foot with its corners cut; left and right are mirror images."""
+    robot, plain = ROBOTS["small-humanoid:soles"], ROBOTS["small-humanoid"]
+    for side in ("left_foot", "right_foot"):
+        corners, rectangle = robot.contacts[side].corners, plain.contacts[side].corners
+        assert corners.shape == (8, 3)
+        np.testing.assert_allclose(corners.min(axis=0), rectangle.min(axis=0), atol=1e-12)
+        np.testing.assert_allclose(corners.max(axis=0), rectangle.max(axis=0), atol=1e-12)
+        assert len(convex_hull(corners[:, :2])) == 8
+        turns = np.roll(corners, -1, axis=0) - corners
+        assert (np.cross(turns, np.roll(turns, -1, axis=0))[:, 2] > 0.0).all(), "not in order round the sole"
+    left, right = (robot.contacts[f"{side}_foot"].corners for side in ("left", "right"))
+    np.testing.assert_allclose(left[::-1] @ MIRROR, right, atol=1e-12)
+    np.testing.assert_array_equal(robot.tree.inertias, plain.tree.inertias)
+    np.testing.assert_array_equal(robot.home, plain.home)
+
+
+def test_shape_of_the_soles_is_that_of_the_book():
+    """Nenchev & Konno 2019, table 8.2: the right sole of the OP2, scaled to (-1, 1)."""
+    corners = ROBOTS["small-humanoid:soles"].contacts["right_foot"].corners[:, :2]
+    scaled = 2.0 * (corners - corners.min(axis=0)) / np.ptp(corners, axis=0) - 1.0
+    book = np.array([[51.5, 19.62], [46.0, 31.0], [-46.0, 31.0], [-51.5, 19.62]])
+    book = np.vstack([book, -book]) / [51.5, 31.0]
+    np.testing.assert_allclose(scaled, book, atol=1e-12)
+
+
+@pytest.mark.parametrize("text", ["v-support", "v-support:45"])
+def test_feet_lie_in_the_v_shaped_support(text):
+    """Flat on z = |y| tan(angle), mirror images, also when they are spread along the slopes."""
+    robot = ROBOTS[text]
+    slope = np.deg2rad(float(text.partition(":")[2] or 30.0))
+    q = np.array(robot.home)
+    q[7] = 0.1
+    q[1], q[2] = 0.25, 0.25 * np.tan(slope)
+    for posture in (robot.home, q):
+        corners = robot.contact_corners(posture)
+        for points in corners.values():
+            np.testing.assert_allclose(points[:, 2], np.abs(points[:, 1]) * np.tan(slope), atol=1e-12)
+        left, right = (np.sort(corners[f"{side}_foot"][:, 1]) for side in ("left", "right"))
+        np.testing.assert_allclose(left, -right[::-1], atol=1e-12)
+        assert com(robot, posture)[1] == pytest.approx(0.0, abs=1e-12)
+    normals = [(robot.placements(q)[c.frame] @ c.placement)[:3, 2] for c in robot.contacts.values()]
+    np.testing.assert_allclose(normals[0], [0.0, -np.sin(slope), np.cos(slope)], atol=1e-12)
+    np.testing.assert_allclose(normals[1], MIRROR @ normals[0], atol=1e-12)
+
+
+def test_drive_of_the_v_support_pushes_the_feet_apart():
+    robot = ROBOTS["v-support"]
+    data, tau = robot.model.createData(), np.zeros(7)
+    tau[robot.driven] = 1.0
+    model = robot.model.copy()
+    model.gravity = pin.Motion.Zero()
+    a = pin.aba(model, data, np.array(robot.home), np.zeros(7), tau)
+    assert a[1] == pytest.approx(1.0 / 2.5)  # the left plate goes to +y, the right one as fast to -y
+    assert a[6] == pytest.approx(2.0 / 2.5)
+
+
+def test_sliding_bodies_can_be_held():
+    assert build("v-support", base="fixed").nv == 1
+    assert build("block", base="planar").nv == 3

@@ -13,7 +13,14 @@ from surefoot.robot.check import inspect_robot
 from surefoot.robot.contact_search import height_on_ground
 
 NAMES = [name for name in zoo.names() if name != "cassie"]
-PARAMETERS = ["coil:32", "dill:5:driven", "small-humanoid:arms7", "humanoid:elastic-ankle", "lola:elastic"]
+PARAMETERS = [
+    "coil:32",
+    "dill:5:driven",
+    "small-humanoid:arms7",
+    "humanoid:elastic-ankle",
+    "lola:elastic",
+    "v-support:45",
+]
 STANDING = [
     "g1",
     "talos",

@@ -1,0 +1,38 @@
+"""The table that the native loop over time reads besides a kernel's `Spec`: which array is read and written when."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefoot.compiler.spec import MAX_ARRAYS
+
+__all__ = ["PLAN", "empty_plan"]
+
+_WORDS = (
+    "steps",  # how often the kernel runs
+    "limit",  # a number: states must stay below it
+    "counts",  # address of the steps of each state that were good
+    "whole",  # address of a table of offsets for arrays that are stored entry after entry
+    "mixed",  # address of as many zeros: no block is one constant
+)
+_ROWS = (
+    "row_step",  # input: bytes from state to state; 0 if all have the same
+    "time_step",  # input: bytes from one time to the next; 0 if it is read once
+    "hold",  # input: steps for which what was read is valid
+    "feedback",  # input: output that takes its place after each step, −1 for none
+    "final",  # input with feedback: address of its rows at the end
+    "every",  # output: steps from one record to the next, 0 for none
+    "record_row_step",  # output: bytes from state to state
+    "record_time_step",  # output: bytes from record to record
+    "state",  # output: input that it is fed back into, −1 for none
+)
+PLAN = {name: k for k, name in enumerate(_WORDS)}
+PLAN |= {name: len(_WORDS) + k * MAX_ARRAYS for k, name in enumerate(_ROWS)}
+
+
+def empty_plan() -> np.ndarray:
+    """The words of a plan that feeds back and records nothing."""
+    words = np.zeros(len(_WORDS) + len(_ROWS) * MAX_ARRAYS, dtype=np.int64)
+    for name in ("feedback", "state"):
+        words[PLAN[name] : PLAN[name] + MAX_ARRAYS] = -1
+    return words

@@ -1,0 +1,133 @@
+"""Runs the native loop over time: its tables, work space and threads. Knows arrays and addresses, no robots."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.compiler.artifact import Artifact, cached_code
+from surefoot.compiler.batches import BatchRunner, addresses
+from surefoot.compiler.build import Build
+from surefoot.compiler.native import load_object
+from surefoot.compiler.repeated_plan import PLAN, empty_plan
+
+__all__ = ["RepeatRunner", "Schedule"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What happens when.
+
+    Args:
+        steps: How often the kernel runs.
+        hold: Steps for which a row of a timed input is valid.
+        every: Steps from one record to the next.
+        limit: Fed-back numbers must stay below it.
+        feedback: Output that takes the place of an input after each step, by number of the input.
+        timed: Numbers of inputs that are read with time.
+    """
+
+    steps: int
+    hold: int
+    every: int
+    limit: float
+    feedback: Mapping[int, int]
+    timed: frozenset[int]
+
+
+@functools.cache
+def _driver(build: Build) -> Callable[..., int]:
+    name = f"repeat.{build.suffix}"
+
+    def text() -> str:
+        from surefoot.compiler.repeated_driver import repeat_module  # imports LLVM's builder, which a cache hit spares
+
+        return repeat_module(build)
+
+    where = load_object(cached_code(name, text), (name,))[name]
+    pointer, integer = ctypes.c_void_p, ctypes.c_int64
+    kind = ctypes.CFUNCTYPE(integer, pointer, pointer, pointer, pointer, integer, integer, pointer)
+    return kind(where)
+
+
+class RepeatRunner(BatchRunner):
+    """Runs one compiled kernel over batches and time.
+
+    Args:
+        artifact: The kernel.
+        units: Parts (input, offset, length) that must have unit length at the start.
+    """
+
+    def __init__(self, artifact: Artifact, units: Sequence[tuple[int, int, int]]) -> None:
+        super().__init__(artifact, units)
+        self._repeat = _driver(artifact.build)
+        extra = self.spec.get("tiles") + self.width  # counts of good steps; blocks may reach over their end
+        self.work_bytes = (self._count_work_values() + extra) * artifact.build.stride
+        longest = max((int(np.prod(shape)) for shape in artifact.input_shapes), default=0) + self.width
+        self._whole = np.arange(longest, dtype=np.int64) * artifact.build.stride
+        self._mixed = np.zeros(longest, dtype=np.int64)
+
+    def repeat(
+        self,
+        inputs: Sequence[Array],
+        records: Mapping[int, Array],
+        n: int | None,
+        schedule: Schedule,
+        threads: int = 1,
+    ) -> tuple[dict[int, Array], Array, int]:
+        """Final states by number of the input, good steps of each state, and −1 or a state not of unit length.
+
+        Args:
+            inputs: Contiguous arrays; see `Repeated`.
+            records: Contiguous arrays for the records, by number of the output.
+            n: States; None for a single one without a batch axis.
+            schedule: What happens when.
+            threads: How many to use.
+        """
+        count, dtype = 1 if n is None else n, np.dtype(f"f{self.artifact.build.bits // 8}")
+        good = np.zeros(count, dtype)
+        final = {k: np.empty_like(inputs[k]) for k in schedule.feedback}
+        plan = self._plan(inputs, records, n, schedule)
+        plan[PLAN["counts"]] = good.ctypes.data
+        for k, array in final.items():
+            plan[PLAN["final"] + k] = array.ctypes.data
+        targets = (ctypes.c_void_p * max(1, len(self.artifact.output_shapes)))()
+        for k, array in records.items():
+            targets[k] = array.ctypes.data
+        ins, words = addresses(inputs), plan.ctypes.data
+
+        def part(bounds: tuple[int, int]) -> int:
+            return self._repeat(self._spec, words, ins, targets, *bounds, self._work())
+
+        bad = part((0, count)) if threads == 1 else self._spread(part, count, self.width, threads, schedule.steps)
+        return final, good.astype(np.int64), bad if bad < 0 else bad * self.width
+
+    def _plan(self, inputs: Sequence[Array], records: Mapping[int, Array], n: int | None, when: Schedule) -> Array:
+        plan = empty_plan()
+        plan[PLAN["steps"]] = when.steps
+        plan[PLAN["limit"]] = struct.unpack("<q", struct.pack("<d", when.limit))[0]
+        plan[PLAN["whole"]], plan[PLAN["mixed"]] = self._whole.ctypes.data, self._mixed.ctypes.data
+        for k, (array, shape) in enumerate(zip(inputs, self.artifact.input_shapes, strict=True)):
+            timed = k in when.timed
+            row = int(np.prod(shape)) * array.itemsize
+            many = n is not None and array.ndim > len(shape) + timed
+            plan[PLAN["row_step"] + k] = row * (array.shape[1] if timed else 1) if many else 0
+            plan[PLAN["time_step"] + k] = row if timed else 0
+            plan[PLAN["hold"] + k] = when.hold
+        for k, source in when.feedback.items():
+            plan[PLAN["feedback"] + k], plan[PLAN["state"] + source] = source, k
+        for k, array in records.items():
+            row = int(np.prod(self.artifact.output_shapes[k])) * array.itemsize
+            plan[PLAN["every"] + k] = when.every
+            plan[PLAN["record_row_step"] + k] = row * (when.steps // when.every)
+            plan[PLAN["record_time_step"] + k] = row
+        return plan

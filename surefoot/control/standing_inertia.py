@@ -1,0 +1,82 @@
+"""How much inertia each drive of a standing robot must answer for, so that no way to sway is soft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from scipy.linalg import eigh, null_space
+
+from surefoot.control.coupled_motion import coupled_motion
+from surefoot.control.joint_gains import moved_inertia
+from surefoot.control.sole_corners import SoleCorners
+from surefoot.robot import Robot
+
+__all__ = ["standing_inertia"]
+
+Array = NDArray[np.float64]
+_ROUNDS = 300
+_ENOUGH = 1.01  # ways to move with less than this share too much inertia are left to the last scaling
+_UNDRIVEN = 1e4  # with this many times the inertia that the drives answer for, no drive resists the motion
+_RANK = 1e-8
+_LEAST = 1e-12
+
+
+def standing_inertia(robot: Robot, q: Array, standing: Sequence[str]) -> Array:
+    """(nu,) inertias m [kg m²] or [kg] of the drives that together outweigh every way in which a standing robot moves.
+
+        vᵀ M v ≤ Σ m_k u_k²  for all v with J v = 0,  u = v at the drives        [control.standing-inertia]
+
+    J are the corners of the contacts. Springs ω² m and dampers 2 ζ ω m at the drives then give every such motion a
+    natural frequency of at least ω and a damping ratio of at least ζ (Rayleigh's quotient: Horn & Johnson 2013, Thm
+    4.2.2). One drive after another (`moved_inertia`) does not: a quadruped that sways turns all hips together and
+    carries its base along, and joints in series yield one after another.
+
+    m begins with `moved_inertia`; drives gain by their part in the motions that are too heavy for them. Motions that
+    no drive resists count for nothing. Robots that do not stand, and robots with closed chains, keep `moved_inertia`.
+
+    Args:
+        robot: The robot.
+        q: (nq,) the posture.
+        standing: Names of the contact surfaces that stand.
+    """
+    inertia = moved_inertia(robot, q, standing)
+    if robot.base_joint is None or not standing or robot.loops or not robot.nu:
+        return inertia
+    motions = _free_motions(robot, q, standing)
+    M = np.array(pin.crba(robot.model, robot.model.createData(), np.array(q)))
+    return _raised(inertia, motions.T @ M @ motions, motions[robot.driven])
+
+
+def _free_motions(robot: Robot, q: Array, standing: Sequence[str]) -> Array:
+    """(nv, n) velocities that span those with all corners at rest and followers moving with their leaders."""
+    followers = [int(robot.tree.v_index[robot.joint_index(item.joint)]) for item in robot.couplings]
+    G = np.delete(coupled_motion(robot), followers, axis=1)
+    return np.array(G @ null_space(SoleCorners(robot, standing).jacobian(np.array(q)) @ G, rcond=_RANK))
+
+
+def _raised(inertia: Array, M: Array, speeds: Array) -> Array:
+    """Inertias (nu,) that outweigh M (n, n), from smaller ones; `speeds` (nu, n) are those of the drives."""
+    out, heaviest = np.array(inertia), 1.0
+    for _ in range(_ROUNDS):
+        weights, ways = _relative_weights(M, speeds.T @ (out[:, None] * speeds))
+        heavy = (weights > 1.0) & (weights < _UNDRIVEN)
+        heaviest = float(weights[heavy].max(initial=1.0))
+        if heaviest <= _ENOUGH:
+            break
+        parts = out[:, None] * (speeds @ ways[:, heavy]) ** 2
+        parts /= parts.sum(axis=0)
+        out *= 1.0 + np.max(parts * (weights[heavy] - 1.0), axis=1)
+    return out * heaviest
+
+
+def _relative_weights(M: Array, held: Array) -> tuple[Array, Array]:
+    """How many times each of the ways (n, n) in which M and `held` are both diagonal weighs in M what it is held by.
+
+    Ways that nothing holds get `_UNDRIVEN` times or more; they are kept finite.
+    """
+    floor = _LEAST * max(float(np.trace(held)), float(np.trace(M))) * np.eye(len(M))
+    weights, ways = eigh(M, held + M * (1e-2 / _UNDRIVEN) + floor)
+    return np.array(weights), np.array(ways)

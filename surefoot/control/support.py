@@ -1,0 +1,44 @@
+"""Whether what a robot stands on can hold it upright."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from surefoot.geometry.polygon import convex_hull
+from surefoot.robot import Robot
+
+__all__ = ["support_doubts"]
+
+Array = NDArray[np.float64]
+_LINE = 1e-3  # corners that lie within this of one line span no area [m]
+
+
+def support_doubts(robot: Robot, q: Array, contacts: tuple[str, ...]) -> tuple[str, ...]:
+    """Why a free robot that keeps its feet where they are cannot stand in a posture; empty if it can.
+
+    Args:
+        robot: The robot.
+        q: (nq,) the posture.
+        contacts: Names of the contact surfaces that stand.
+    """
+    if robot.base != "floating" or not contacts:
+        return ()
+    corners = robot.contact_corners(q)
+    hull = convex_hull(np.vstack([corners[name] for name in contacts])[:, :2], tolerance=_LINE)
+    if len(hull) < 3:
+        shape = "line" if len(hull) == 2 else "point"
+        return (f"`{robot.name}` stands on a {shape}: without stepping it tips over",)
+    com = np.array(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q)))
+    margin = _distance_inside(hull, com[:2])
+    if margin >= 0.0:
+        return ()
+    return (f"the centre of mass is {-margin:.3g} m outside the support polygon: the posture tips over",)
+
+
+def _distance_inside(hull: Array, point: Array) -> float:
+    """Distance [m] from a point to the nearest edge line of a convex polygon (k, 2), counter-clockwise; < 0 outside."""
+    along = np.roll(hull, -1, axis=0) - hull
+    inward = np.column_stack([-along[:, 1], along[:, 0]]) / np.linalg.norm(along, axis=1)[:, None]
+    return float(np.min(np.sum(inward * (point - hull), axis=1)))

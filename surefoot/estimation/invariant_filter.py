@@ -1,0 +1,151 @@
+"""`InvariantFilter`: rotation, velocity, position, footholds and IMU offsets of a walking body.
+
+Contact-aided right-invariant extended Kalman filter: Hartley, Ghaffari, Eustice and Grizzle 2020 (International Journal
+of Robotics Research). The state X = (R, v, p, d_1 … d_n) is an element of SE_{n+2}(3), the error is
+ξ = log(X̂ X⁻¹) with X̂ the estimate, offsets have the error ζ = b̂ − b. Order of the error: rotation, velocity, position,
+gyroscope offset, accelerometer offset, footholds. Everything is in world axes, offsets in IMU axes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.compiler.kernel_set import KernelSet
+from surefoot.spatial.so3 import skew
+
+__all__ = ["FIXED", "InvariantFilter"]
+
+Array = NDArray[np.float64]
+FIXED = 15
+"""Size of the error without footholds."""
+_R, _V, _P, _BIAS = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, FIXED)
+
+
+class InvariantFilter:
+    """Estimate and covariance. The body frame is that of the IMU. Footholds that are not in use mean nothing.
+
+    Args:
+        kernels: `inertial_step` and `move` of `filter_kernels`.
+        count: Number n of footholds.
+        gravity: (3,) in world [m/s²].
+    """
+
+    def __init__(self, kernels: KernelSet, count: int, gravity: Array) -> None:
+        self._kernels, self.gravity = kernels, np.array(gravity)
+        self.rotation, self.velocity, self.position = np.eye(3), np.zeros(3), np.zeros(3)
+        self.footholds, self.bias = np.zeros((count, 3)), np.zeros(6)
+        self._identity = np.eye(FIXED + 3 * count)
+        self.P = self._identity.copy()
+        self.H = np.zeros((3 * count, FIXED + 3 * count))
+        self.H[:, _P], self.H[:, FIXED:] = np.tile(np.eye(3), (count, 1)), -np.eye(3 * count)
+        self._heavy = skew(self.gravity)
+
+    def reset(self, rotation: Array, velocity: Array, position: Array, deviations: Array) -> None:
+        """Begin again without offsets.
+
+        Args:
+            rotation: R_world_imu (3, 3).
+            velocity: (3,) in world [m/s].
+            position: (3,) in world [m].
+            deviations: (5,) standard deviations of rotation [rad], velocity, position and the two offsets.
+        """
+        self.rotation, self.velocity, self.position = rotation.copy(), velocity.copy(), position.copy()
+        self.footholds, self.bias = np.zeros_like(self.footholds), np.zeros(6)
+        T = self._to_invariant()
+        self.P = self._identity.copy()
+        self.P[:FIXED, :FIXED] = (T * np.repeat(deviations, 3) ** 2) @ T.T
+
+    @property
+    def covariance(self) -> Array:
+        """(15, 15) of rotation (rotation vector in world axes), velocity, position and offsets, estimate − truth."""
+        T = 2.0 * np.eye(FIXED) - self._to_invariant()  # its inverse
+        return T @ self.P[:FIXED, :FIXED] @ T.T
+
+    def _to_invariant(self) -> Array:
+        """(15, 15) from plain errors to invariant ones: ξ_v = δv + v × ξ_R, ξ_p = δp + p × ξ_R."""
+        T = np.eye(FIXED)
+        T[_V, _R], T[_P, _R] = skew(self.velocity), skew(self.position)
+        return T
+
+    def predict(self, readings: Array, dt: float, noise: Array, walk: Array, known: Array) -> None:
+        """Go on by one step with constant readings; mean and transition are exact.
+
+        Args:
+            readings: (6,) of gyroscope [rad/s] and accelerometer [m/s²], or guesses, offsets included.
+            dt: Length of the step [s].
+            noise: (6,) variances of the readings during the step.
+            walk: (15 + 3 n,) variances that the step adds to offsets and footholds.
+            known: (6,) 1 for a reading, 0 for a guess, whose error has nothing to do with the offset.
+        """
+        true = readings - self.bias
+        self.rotation, self.velocity, self.position, inputs = self._kernels.inertial_step(
+            self.rotation,
+            self.velocity,
+            self.position,
+            self.footholds,
+            true[:3],
+            true[3:],
+            np.array([dt]),
+            self.gravity,
+        )
+        F = self._identity.copy()
+        F[_V, _R], F[_P, _R], F[_P, _V] = dt * self._heavy, 0.5 * dt**2 * self._heavy, dt * self._identity[_P, _P]
+        F[:, _BIAS] += inputs * known
+        self.P = F @ self.P @ F.T + (inputs * noise) @ inputs.T
+        self.P.ravel()[:: len(walk) + 1] += walk
+
+    def take(self, chosen: NDArray[np.int64], points: Array, noise: Array) -> None:
+        """Begin footholds where contact points are now: ξ_d = ξ_p + R̂ w.
+
+        Args:
+            chosen: (m,) which footholds.
+            points: (m, 3) in the body frame [m].
+            noise: (3 m, 3 m) covariance of the points in world axes [m²].
+        """
+        rows = (FIXED + 3 * chosen[:, None] + np.arange(3)).ravel()
+        grow = self._identity.copy()
+        grow[rows] = np.tile(self._identity[_P], (len(chosen), 1))
+        self.P = grow @ self.P @ grow.T
+        self.P[np.ix_(rows, rows)] += noise
+        self.footholds = self.footholds.copy()
+        self.footholds[chosen] = self.position + points @ self.rotation.T
+
+    def residuals(self, points: Array) -> Array:
+        """(n, 3) where the contact points are less where the footholds are, in world [m].
+
+        z = R̂ y + p̂ − d̂ = ξ_p − ξ_d + R̂ w = H ξ + R̂ w        [estimation.foothold]   Hartley et al. 2020
+
+        Args:
+            points: (n, 3) measured y in the body frame [m].
+        """
+        out: Array = points @ self.rotation.T + self.position - self.footholds
+        return out
+
+    def see_velocity(self, velocity: Array, deviation: float) -> None:
+        """Take a velocity (3,) in the body frame [m/s]: z = R̂ y − v̂ = −ξ_v + R̂ w."""
+        residual = self.rotation @ velocity - self.velocity
+        self.correct(residual, -self._identity[_V], deviation**2 * np.eye(3))
+
+    def correct(self, residual: Array, H: Array, noise: Array) -> None:
+        """Kalman step with residual = H ξ + w; the covariance in Joseph's form.
+
+        Args:
+            residual: (m,).
+            H: (m, 15 + 3 n).
+            noise: (m, m) covariance of w.
+        """
+        HP = H @ self.P
+        K = np.linalg.solve(HP @ H.T + noise, HP).T
+        rest = self._identity - K @ H
+        self.P = rest @ self.P @ rest.T + K @ noise @ K.T
+        step = -(K @ residual)
+        self.rotation, self.velocity, self.position, self.footholds = self._kernels.move(
+            self.rotation, self.velocity, self.position, self.footholds, step
+        )
+        self.bias = self.bias + step[_BIAS]
+
+    def doubt(self, attitude: float, velocity: float) -> None:
+        """Add variances of rotation [rad²] and velocity [m²/s²], as plain errors."""
+        T = self._to_invariant()[:, :6]
+        self.P[:FIXED, :FIXED] += (T * np.repeat([attitude, velocity], 3)) @ T.T

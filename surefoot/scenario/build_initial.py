@@ -1,0 +1,75 @@
+"""From the first posture of a scenario to a `State`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from surefoot.errors import NotSupportedError
+from surefoot.motion import State, World
+from surefoot.robot import Robot
+from surefoot.scenario.schema import InitialTable
+from surefoot.sim.terrain import NOWHERE, contact_planes
+
+__all__ = ["build_initial"]
+
+Array = NDArray[np.float64]
+
+
+def build_initial(table: InitialTable, robot: Robot, world: World) -> State:
+    """The first state; a robot that floats stands on the ground of the world.
+
+    Args:
+        table: What the scenario says.
+        robot: The robot.
+        world: The world.
+    """
+    q, v = _with_joints(robot, table), np.zeros(robot.nv)
+    base = robot.base_joint
+    if base is None or robot.tree.kinds[base] != "free":
+        if table.lift or any(table.velocity) or table.position is not None or table.on_slope:
+            raise NotSupportedError(f"`{robot.name}` has a {robot.base} base; it cannot be put elsewhere or thrown")
+        return State(0.0, q, v)
+    pose, start = slice(int(robot.tree.q_index[base]), int(robot.tree.q_index[base]) + 7), robot.tree.placements[base]
+    T = pin.SE3(np.array(start)) * pin.XYZQUATToSE3(q[pose])
+    if table.position is not None:
+        T.translation[:2] = table.position
+    if table.on_slope:
+        T.rotation = _turn_to(contact_planes(world, T.translation)[0, :3]) @ T.rotation
+
+    def placed() -> Array:
+        q[pose] = pin.SE3ToXYZQUAT(pin.SE3(np.array(start)).actInv(T))
+        return q
+
+    if table != InitialTable(lift=table.lift, velocity=table.velocity):
+        T.translation[2] -= _clearance(robot, placed(), world)
+    T.translation[2] += table.lift
+    v[robot.base_rows[:3]] = T.rotation.T @ np.array(table.velocity)
+    return State(0.0, placed(), v)
+
+
+def _with_joints(robot: Robot, table: InitialTable) -> Array:
+    q = np.array(robot.home)
+    for name, position in table.joints.items():
+        i = robot.joint_index(name)
+        if robot.tree.nq_of(i) != 1:
+            raise NotSupportedError(f"joint `{name}` is {robot.tree.kinds[i]}; one number cannot place it")
+        q[robot.tree.q_index[i]] = position
+    return q
+
+
+def _clearance(robot: Robot, q: Array, world: World) -> float:
+    """Height [m] by which the robot can be lowered until its first contact corner is on the ground; 0 without either."""
+    corners = np.vstack([*robot.contact_corners(q).values(), np.zeros((0, 3))])
+    planes = contact_planes(world, corners)
+    there = planes[:, 3] > NOWHERE
+    if not there.any():
+        return 0.0
+    height = (np.sum(planes[:, :3] * corners, axis=1) - planes[:, 3]) / planes[:, 2]
+    return float(height[there & (planes[:, 2] > 0.0)].min())
+
+
+def _turn_to(normal: Array) -> Array:
+    """The shortest rotation (3, 3) that takes z to a unit normal."""
+    return np.array(pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), np.array(normal)).matrix())

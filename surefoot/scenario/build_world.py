@@ -1,0 +1,104 @@
+"""From the world of a scenario to a `World`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from surefoot.geometry import Box, Cylinder, Plane, Shape, Sphere
+from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, World, stairs
+from surefoot.robot import Robot, placement
+from surefoot.robot.contact_search import lowest_points
+from surefoot.scenario.schema import GroundTable, ObjectTable, WorldTable
+
+__all__ = ["build_ground", "build_world", "missing_ground"]
+
+_TOLERATED_DEPTH = 0.005  # [m]
+
+
+def build_world(table: WorldTable, robot: Robot) -> World:
+    """The world.
+
+    Args:
+        table: What the scenario says.
+        robot: The robot: one that stands gets level ground if the scenario has none. A planar or fixed base cannot be
+            lifted out of the ground: a robot that is more than 5 mm inside it at home gets none.
+    """
+    pieces = build_ground(table.ground)
+    if not table.empty and not table.ground and _could_stand(robot) and _depth_at_home(robot) <= _TOLERATED_DEPTH:
+        pieces = (GroundPlane(),)
+    objects = tuple(_object(item) for item in table.objects)
+    return World(ground=pieces, objects=objects, friction=table.friction, gravity=np.array(table.gravity))
+
+
+def missing_ground(table: WorldTable, robot: Robot) -> list[str]:
+    """Why a robot that could stand gets no ground, if so.
+
+    Args:
+        table: What the scenario says.
+        robot: The robot.
+    """
+    if table.ground or table.empty or not _could_stand(robot) or _depth_at_home(robot) <= _TOLERATED_DEPTH:
+        return []
+    return [f"no ground: at home the robot would be {_depth_at_home(robot):.3g} m inside it"]
+
+
+def build_ground(tables: list[GroundTable]) -> tuple[Ground, ...]:
+    """Pieces of ground.
+
+    Args:
+        tables: What the scenario says.
+    """
+    return tuple(piece for item in tables for piece in _ground(item))
+
+
+def _could_stand(robot: Robot) -> bool:
+    return robot.base == "floating" or bool(robot.contacts)
+
+
+def _depth_at_home(robot: Robot) -> float:
+    """How far the lowest point of a robot with a planar or fixed base is below z = 0 at home [m]; 0 if it floats."""
+    if robot.base == "floating":
+        return 0.0
+    frames = robot.placements(robot.home)
+    shapes = [item for item in robot.collisions if not isinstance(item.shape, Plane)]
+    points = [lowest_points(item.shape, frames[item.link] @ item.placement) for item in shapes]
+    points += robot.contact_corners(robot.home).values()
+    return max(0.0, -min((float(cloud[:, 2].min()) for cloud in points), default=0.0))
+
+
+def _ground(table: GroundTable) -> list[Ground]:
+    """The pieces of one table; what is left out has the defaults of the pieces."""
+    keys = {"kind", "position", "yaw"}
+    given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
+    match table.kind:
+        case "plane":
+            return [GroundPlane(**given)]
+        case "box":
+            return [GroundBox(pose=_upright(table.position, table.yaw), **given)]
+        case "stairs":
+            return list(stairs(**given))
+        case "height_field":
+            return [HeightField(**given)]
+
+
+def _object(table: ObjectTable) -> MovableObject:
+    return MovableObject(table.name, _shape(table), table.mass, _upright(table.position, table.yaw))
+
+
+def _shape(table: ObjectTable) -> Shape:
+    given = table.model_dump(include=ObjectTable.KEYS[table.kind])
+    match table.kind:
+        case "box":
+            return Box(**given)
+        case "sphere":
+            return Sphere(**given)
+        case "cylinder":
+            return Cylinder(**given)
+
+
+def _upright(position: tuple[float, float, float] | None, yaw: float | None) -> np.ndarray:
+    """A placement that is turned about z alone."""
+    return placement(position or (0.0, 0.0, 0.0), pin.rpy.rpyToMatrix(0.0, 0.0, yaw or 0.0))

@@ -1,0 +1,120 @@
+"""What a scenario file says about controllers."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from surefoot.robot.toml_file import StrictModel
+from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
+
+__all__ = ["ControllerTable", "ForcePointTable", "KeyframeTable", "WaveTable"]
+
+
+class KeyframeTable(StrictModel):
+    """`[[controller.keyframes]]`: a posture to be in at a time.
+
+    Args:
+        time: When [s].
+        joints: Position [rad] or [m] by joint; the others stay.
+    """
+
+    time: NotNegative
+    joints: dict[str, float]
+
+
+class WaveTable(StrictModel):
+    """`[controller.waves.JOINT]`: a harmonic motion.
+
+    Args:
+        amplitude: [rad] or [m].
+        frequency: [Hz].
+        phase: [rad].
+    """
+
+    amplitude: float
+    frequency: Positive
+    phase: float = 0.0
+
+
+class ForcePointTable(StrictModel):
+    """`[[controller.points]]`: torques at a time.
+
+    Args:
+        time: When [s].
+        torques: [N m] or [N] by joint; zero where nothing is said.
+    """
+
+    time: NotNegative
+    torques: dict[str, float]
+
+
+_GAINS = {"bandwidth", "damping_ratio"}
+
+
+class ControllerTable(KindTable):
+    """`[controller]`: who decides what the drives do.
+
+    Args:
+        kind: "joint_pd": hold the first posture with joint springs and gravity compensation; "limp": no torque;
+            "joint_path" (keyframes): go through postures; "joint_waves" (waves, start, cycles): swing joints;
+            "reactionless" (joints, speed, angular_only, length, strokes, direction, start): move joints without
+            reaction on the base; "hand_reach" (frame, displacement, joints, start, duration): move a frame along a
+            line; "force_schedule" (points): torques over time.
+        bandwidth: ω of the joints [rad/s].
+        damping_ratio: ζ of the joints.
+        keyframes: Postures.
+        waves: Harmonic motions by joint.
+        start: When the motion begins [s].
+        cycles: How many.
+        joints: The joints that move.
+        speed: Of the joints together [rad/s].
+        angular_only: Whether only the angular reaction is to vanish.
+        length: Way of a stroke along the path in joint space [rad].
+        strokes: How many times it goes there and back, one by one.
+        direction: By joint: where the motion begins to go.
+        gravity: Whether the weight is carried by feedforward.
+        frame: The frame that moves.
+        displacement: In world axes [m].
+        duration: Of the motion [s].
+        points: Torques.
+    """
+
+    KEYS: ClassVar[dict[str, set[str]]] = {
+        "joint_pd": _GAINS,
+        "limp": set(),
+        "joint_path": {"keyframes", "gravity", *_GAINS},
+        "joint_waves": {"waves", "start", "cycles", "gravity", *_GAINS},
+        "reactionless": {"joints", "speed", "angular_only", "length", "strokes", "direction", "start", *_GAINS},
+        "hand_reach": {"frame", "displacement", "joints", "start", "duration", "gravity", *_GAINS},
+        "force_schedule": {"points"},
+    }
+    NEEDS: ClassVar[dict[str, set[str]]] = {
+        "joint_path": {"keyframes"},
+        "joint_waves": {"waves"},
+        "reactionless": {"joints", "speed"},
+        "hand_reach": {"frame", "displacement"},
+        "force_schedule": {"points"},
+    }
+
+    kind: Literal[
+        "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule"
+    ] = "joint_pd"
+    bandwidth: Positive | None = None
+    damping_ratio: Positive | None = None
+    keyframes: list[KeyframeTable] | None = None
+    waves: dict[str, WaveTable] | None = None
+    start: NotNegative | None = None
+    cycles: Annotated[int, Field(ge=1)] | None = None
+    joints: list[str] | None = None
+    speed: Positive | None = None
+    angular_only: bool | None = None
+    length: Positive | None = None
+    strokes: Annotated[int, Field(ge=1)] | None = None
+    direction: dict[str, float] | None = None
+    gravity: bool | None = None
+    frame: str | None = None
+    displacement: Vector | None = None
+    duration: Positive | None = None
+    points: list[ForcePointTable] | None = None

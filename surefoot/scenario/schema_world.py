@@ -1,0 +1,109 @@
+"""What a scenario file says about the world."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from surefoot.robot.toml_file import StrictModel
+from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
+
+__all__ = ["GroundTable", "ObjectTable", "WorldTable"]
+
+
+class GroundTable(KindTable):
+    """`[[world.ground]]`: a piece of ground.
+
+    Args:
+        kind: "plane" (point, normal), "box" (size, position, yaw), "stairs" (steps, rise, run, width, start) or
+            "height_field" (heights, cell, origin).
+        friction: Coulomb coefficient; that of the world if left out.
+        point: A point on the plane [m].
+        normal: Out of the plane.
+        size: Edges of the box [m].
+        position: Centre of the box [m].
+        yaw: Turn of the box about z [rad].
+        steps: Number of steps.
+        rise: Height of a step [m].
+        run: Depth of a step [m].
+        width: Of the stairs [m].
+        start: Middle of the lower edge of the first step [m].
+        heights: Rows along x of heights along y [m].
+        cell: Distance of the grid points [m].
+        origin: Of the first grid point [m].
+    """
+
+    KEYS: ClassVar[dict[str, set[str]]] = {
+        "plane": {"point", "normal"},
+        "box": {"size", "position", "yaw"},
+        "stairs": {"steps", "rise", "run", "width", "start"},
+        "height_field": {"heights", "cell", "origin"},
+    }
+    NEEDS: ClassVar[dict[str, set[str]]] = {
+        "box": {"size"},
+        "stairs": {"steps", "rise", "run"},
+        "height_field": {"heights", "cell"},
+    }
+
+    kind: Literal["plane", "box", "stairs", "height_field"]
+    friction: NotNegative | None = None
+    point: Vector | None = None
+    normal: Vector | None = None
+    size: tuple[Positive, Positive, Positive] | None = None
+    position: Vector | None = None
+    yaw: float | None = None
+    steps: Annotated[int, Field(ge=1, le=1000)] | None = None
+    rise: Positive | None = None
+    run: Positive | None = None
+    width: Positive | None = None
+    start: Vector | None = None
+    heights: list[list[float]] | None = None
+    cell: Positive | None = None
+    origin: Vector | None = None
+
+
+class ObjectTable(KindTable):
+    """`[[world.objects]]`: something that can be pushed, lifted and carried.
+
+    Args:
+        kind: "box" (size), "sphere" (radius) or "cylinder" (radius, length).
+        name: Its name.
+        mass: [kg].
+        position: Of its centre at the start [m].
+        yaw: Its turn about z at the start [rad].
+        size: Edges of the box [m].
+        radius: [m].
+        length: Of the cylinder [m].
+    """
+
+    KEYS: ClassVar[dict[str, set[str]]] = {"box": {"size"}, "sphere": {"radius"}, "cylinder": {"radius", "length"}}
+    NEEDS: ClassVar[dict[str, set[str]]] = KEYS
+
+    kind: Literal["box", "sphere", "cylinder"]
+    name: str
+    mass: Positive
+    position: Vector = (0.0, 0.0, 0.0)
+    yaw: float = 0.0
+    size: tuple[Positive, Positive, Positive] | None = None
+    radius: Positive | None = None
+    length: Positive | None = None
+
+
+class WorldTable(StrictModel):
+    """`[world]`: where the robot is.
+
+    Args:
+        friction: Coulomb coefficient of ground that has none of its own.
+        gravity: In world [m/s²].
+        empty: Whether there is no ground at all.
+        ground: Pieces of ground; if there are none, level ground at z = 0 for robots that stand, nothing for robots
+            that are fixed to the world.
+        objects: Things that move.
+    """
+
+    friction: NotNegative = 0.7
+    gravity: Vector = (0.0, 0.0, -9.81)
+    empty: bool = False
+    ground: list[GroundTable] = []
+    objects: list[ObjectTable] = []

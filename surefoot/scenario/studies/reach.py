@@ -1,0 +1,64 @@
+"""A hand that moves while the robot stands: where it goes, what it costs, and where the ZMP goes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.motion import Log
+from surefoot.robot import Robot
+from surefoot.scenario.studies.findings import Findings, StudiedRun
+
+__all__ = ["reach", "zero_moment_points"]
+
+Array = NDArray[np.float64]
+
+
+def reach(run: StudiedRun) -> Findings:
+    """Way of the frame, ways of the ZMP and of the other things that a torque designer looks at.
+
+    Args:
+        run: The run; its controller is `hand_reach`.
+    """
+    robot, log, table = run.simulation.robot, run.log, run.scenario.controller
+    if table.frame is None or table.displacement is None:
+        return Findings({}, "the controller moves no frame")
+    start = table.start or 0.0
+    before = max(0, int(np.searchsorted(log.time, start)) - 1)
+    places = [robot.placements(np.array(log["q"][row]))[table.frame][:3, 3] for row in (before, -1)]
+    way = places[1] - places[0]
+    zmp = zero_moment_points(robot, log)
+    edge = np.vstack(list(robot.contact_corners(np.array(log["q"][-1])).values()))[:, :2]
+    metrics = {
+        "frame_way_m": way.tolist(),
+        "frame_error_m": float(np.linalg.norm(way - np.array(table.displacement))),
+        "zmp_start_m": zmp[before].tolist(),
+        "zmp_end_m": zmp[-1].tolist(),
+        "zmp_way_m": (zmp[-1] - zmp[before]).tolist(),
+        "sole_points": sum(len(contact.corners) for contact in robot.contacts.values()),
+        "support_box_m": [edge.min(axis=0).tolist(), edge.max(axis=0).tolist()],
+        "largest_torque": float(np.abs(log["tau"]).max()),
+    }
+    return Findings(metrics)
+
+
+def zero_moment_points(robot: Robot, log: Log) -> Array:
+    """(n, 2) of the ZMP on z = 0 in world [m]; NaN while nothing touches.   Nenchev & Konno 2019, (8.5)–(8.8).
+
+    Args:
+        robot: The robot.
+        log: The log.
+    """
+    out = np.full((len(log), 2), np.nan)
+    for row, q in enumerate(log["q"]):
+        frames = robot.placements(np.array(q))
+        force, moment = np.zeros(3), np.zeros(3)
+        for name, contact in robot.contacts.items():
+            T = frames[contact.frame] @ contact.placement
+            wrench = log[f"contact.{name}.wrench"][row]
+            own = T[:3, :3] @ wrench[:3]
+            force += own
+            moment += T[:3, :3] @ wrench[3:] + np.cross(T[:3, 3], own)
+        if force[2] > 0.0:
+            out[row] = -moment[1] / force[2], moment[0] / force[2]
+    return out

@@ -1,0 +1,74 @@
+"""Whether feet slide when, and only when, Coulomb's law says so."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.contact import friction_band
+from surefoot.motion import GroundPlane
+from surefoot.scenario.studies.findings import Findings, StudiedRun
+
+__all__ = ["CREEP", "slide"]
+
+Array = NDArray[np.float64]
+CREEP = 0.002
+"""Way [m] up to which a contact has not slid."""
+_SETTLED = 0.3  # the first touch-down is not judged [s]
+_LATE = 0.3  # the end that is judged by itself [s]
+
+
+def slide(run: StudiedRun) -> Findings:
+    """Slip of the feet against what statics predicts.
+
+    On one plane of slope α a body slides iff tan α > μ. On the V of two planes z = |y| tan α, feet that are pushed
+    apart with a force h stay iff h is in the band of `friction_band` (Nenchev & Konno 2019, Fig. 3.8).
+
+    Args:
+        run: The run; a robot without drives, or one whose only drive pushes two feet apart.
+    """
+    robot, log, world = run.simulation.robot, run.log, run.simulation.world
+    if world is None or not world.ground or any(not isinstance(piece, GroundPlane) for piece in world.ground):
+        return Findings({}, "the ground is not made of planes; nothing is predicted")
+    slip = np.max([log[f"contact.{name}.slip"] for name in robot.contacts], axis=0)
+    plane = world.ground[0]
+    friction = world.friction if plane.friction is None else plane.friction
+    slope = float(np.arccos(plane.normal[2]))
+    facts = {"slope_deg": float(np.rad2deg(slope)), "friction": friction}
+    if robot.nu == 0:
+        return _judged(log.time, slip, np.full(len(log), np.tan(slope) > friction), facts)
+    low, high = friction_band(robot.mass, slope, friction, float(np.linalg.norm(world.gravity)))
+    force = np.array(log["tau"][:, 0])
+    return _judged(log.time, slip, (force < low) | (force > high), facts | {"band_n": [low, high]})
+
+
+def _judged(time: Array, slip: Array, outside: NDArray[np.bool_], facts: dict[str, object]) -> Findings:
+    """Slip before the first time outside the band, from then on, and at the end if that is inside again.
+
+    Args:
+        time: (n,) [s].
+        slip: (n,) [m].
+        outside: (n,) whether statics lets it slide.
+        facts: For the metrics.
+    """
+    start = int(np.searchsorted(time, _SETTLED))
+    leaves = start + int(np.argmax(outside[start:])) if outside[start:].any() else len(time) - 1
+    late = int(np.searchsorted(time, time[-1] - _LATE))
+    inside_again = outside.any() and not outside[late:].any()
+    held, slid, last = slip[leaves] - slip[start], slip[-1] - slip[leaves], slip[-1] - slip[late]
+    expected = bool(outside[start:].any())
+    metrics = {
+        **facts,
+        "expected_to_slide": expected,
+        "slides": bool(slip[-1] - slip[start] > CREEP),
+        "slip_while_held_m": float(held),
+        "slip_from_release_m": float(slid) if expected else 0.0,
+        "slip_at_end_m": float(last) if inside_again else None,
+    }
+    if held > CREEP:
+        return Findings(metrics, f"slid by {held:.3g} m although friction can hold it")
+    if expected and slid <= CREEP:
+        return Findings(metrics, "stays although friction cannot hold it")
+    if inside_again and last > CREEP:
+        return Findings(metrics, "does not stop although friction can hold it")
+    return Findings(metrics)

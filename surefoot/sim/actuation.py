@@ -1,0 +1,55 @@
+"""`Actuation`: what the drives do at the joints during one step of the physics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.motion import Command
+
+__all__ = ["Actuation"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(slots=True, eq=False)
+class Actuation:
+    """Torque, springs and limits of every driven degree of freedom; all (nu,), nothing is left out or checked.
+
+    Over a step the joint gets
+
+        tau = clip(torque + kp (position − q⁺) + kd (velocity − v⁺), lower, upper)        [sim.drive]
+
+    with q⁺, v⁺ at the end of the step, so stiff springs stay stable.
+
+    Args:
+        torque: [N m] or [N].
+        position: Where the spring is at rest [rad] or [m].
+        kp: [N m/rad] or [N/m].
+        velocity: Where the damper is at rest [rad/s] or [m/s].
+        kd: [N m s/rad] or [N s/m].
+        lower: Least torque [N m] or [N].
+        upper: Largest torque [N m] or [N].
+    """
+
+    torque: Array
+    position: Array
+    kp: Array
+    velocity: Array
+    kd: Array
+    lower: Array
+    upper: Array
+
+    @classmethod
+    def of(cls, command: Command, limits: Array) -> Actuation:
+        """The command itself, within ± limits (nu,) [N m] or [N]: ideal drives."""
+        nothing = np.zeros(command.size)
+        parts = (command.torque, command.position, command.kp, command.velocity, command.kd)
+        return cls(*(nothing if part is None else part for part in parts), -limits, limits)
+
+    @property
+    def has_springs(self) -> bool:
+        """Whether anything depends on the end of the step."""
+        return bool(self.kp.any() or self.kd.any())

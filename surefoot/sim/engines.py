@@ -1,0 +1,35 @@
+"""The engines by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from surefoot.errors import one_of
+from surefoot.motion import World
+from surefoot.robot import Robot
+from surefoot.sim.engine import PhysicsEngine
+from surefoot.sim.mujoco_engine import MujocoEngine
+from surefoot.sim.settings import Settings
+
+__all__ = ["ENGINES", "make_engine"]
+
+ENGINES = ("mujoco", "native")
+
+
+def make_engine(robots: Sequence[Robot], world: World | None, settings: Settings) -> PhysicsEngine:
+    """The engine that the settings name.
+
+    Args:
+        robots: The robots as they are simulated.
+        world: The world; None for empty space.
+        settings: How to simulate.
+    """
+    match settings.engine:
+        case "mujoco":
+            return MujocoEngine(robots, world, settings.dt, self_collision=settings.self_collision, **settings.options)
+        case "native":
+            from surefoot.sim.native_engine import NativeEngine  # compiles kernels
+
+            return NativeEngine(robots, world, settings.dt, **settings.options)
+        case other:
+            raise one_of("engine", other, ENGINES)

@@ -1,0 +1,118 @@
+"""`EventPlayer`: makes events happen at their time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from surefoot.errors import ShapeError, one_of
+from surefoot.robot import Robot
+from surefoot.robot.inertia_changes import with_inertia_error
+from surefoot.sim.engine import PhysicsEngine
+from surefoot.sim.events import Event, FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange
+from surefoot.sim.participant import Participant
+
+__all__ = ["EventPlayer", "robots_in_truth"]
+
+
+def robots_in_truth(robots: Sequence[Robot], events: Sequence[Event]) -> list[Robot]:
+    """The robots as they are simulated: with their errors of parameters.
+
+    Args:
+        robots: As they are described.
+        events: Among them `ParameterError`s.
+    """
+    out = list(robots)
+    for event in events:
+        if isinstance(event, ParameterError):
+            _require_robot(event.robot, len(out))
+            out[event.robot] = with_inertia_error(out[event.robot], event.mass, event.com, event.link)
+    return out
+
+
+class EventPlayer:
+    """Pushes while they last, and every change once.
+
+    Args:
+        events: What happens; names of robots and links are checked at once.
+        engine: Where.
+        participants: Whose sensors may fail.
+    """
+
+    def __init__(self, events: Sequence[Event], engine: PhysicsEngine, participants: Sequence[Participant]) -> None:
+        self._engine, self._participants = engine, participants
+        self._pushes = [event for event in events if isinstance(event, Push)]
+        self._changes = sorted(
+            [change for event in events for change in _changes_of(event)], key=lambda change: change[0]
+        )
+        for event in events:
+            self._check(event)
+        self.force = np.zeros((len(participants), 3))
+
+    def _check(self, event: Event) -> None:
+        if isinstance(event, FrictionChange | TerrainChange):
+            return
+        _require_robot(event.robot, len(self._participants))
+        robot = self._participants[event.robot].robot
+        link = None if isinstance(event, SensorLoss) else event.link
+        if link is not None and link not in robot.link_names:
+            raise one_of("link", link, robot.link_names)
+        if isinstance(event, SensorLoss):
+            self._participants[event.robot].require_sensor(event.sensor)
+
+    def before_step(self) -> None:
+        """Whatever is due in the step that begins now."""
+        now, dt = self._engine.time, self._engine.dt
+        while self._changes and self._changes[0][0] - 0.5 * dt <= now:
+            self._apply(*self._changes.pop(0)[1:])
+        if self._pushes:
+            self._push(now, dt)
+
+    def _push(self, now: float, dt: float) -> None:
+        self._engine.release()
+        self.force[:] = 0.0
+        for push in self._pushes:
+            if push.acts_at(now, dt):
+                self._engine.push(push.link, push.wrench, push.robot, self._point(push))
+                self.force[push.robot] += push.wrench[:3]
+
+    def _point(self, push: Push) -> np.ndarray | None:
+        """Where the force of a push acts; None for the centre of mass of the body."""
+        if push.at == "body":
+            return None
+        robot = self._participants[push.robot].robot
+        T = self._engine.placement(push.link, push.robot)
+        i = robot.body_of(push.link)
+        T_body_link = robot.model.frames[robot.frame_id(push.link)].placement
+        point = T[:3, :3] @ T_body_link.actInv(np.array(robot.tree.coms[i])) + T[:3, 3]
+        return np.array([point[0], point[1], self._engine.com(push.robot)[2]])
+
+    def _apply(self, event: Event, begins: bool) -> None:
+        match event:
+            case FrictionChange():
+                self._engine.set_friction(event.friction, event.pieces)
+            case TerrainChange():
+                self._engine.set_ground(event.ground)
+            case Payload():
+                mass = event.mass if begins else 0.0
+                self._engine.set_payload(event.link, mass, event.position, event.robot)
+            case SensorLoss():
+                self._participants[event.robot].set_sensor(event.sensor, working=not begins)
+
+
+def _changes_of(event: Event) -> list[tuple[float, Event, bool]]:
+    """(time, event, whether it begins) of everything but pushes."""
+    match event:
+        case FrictionChange() | TerrainChange():
+            return [(event.time, event, True)]
+        case Payload() | SensorLoss():
+            end = event.time + event.duration
+            return [(event.time, event, True), *([(end, event, False)] if np.isfinite(end) else [])]
+        case _:
+            return []
+
+
+def _require_robot(number: int, count: int) -> None:
+    if not 0 <= number < count:
+        raise ShapeError(f"an event names robot {number}, there are {count}", next_step=f"use 0 … {count - 1}")

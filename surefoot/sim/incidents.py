@@ -1,0 +1,153 @@
+"""Incidents of a run, with time stamps: falls, slips, touches of itself, joints beyond their limits."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.motion import State, World
+from surefoot.robot import Robot
+from surefoot.sim.engine import PhysicsEngine
+from surefoot.sim.falls import FallDetector
+from surefoot.sim.measured import Touches
+
+__all__ = ["Incident", "IncidentBook", "Kind"]
+
+Array = NDArray[np.float64]
+Kind = Literal["fall", "slip", "self_collision", "position_limit", "velocity_limit", "torque_limit"]
+SLIP = 0.005
+"""Way of a loaded contact within `SLIP_TIME` that counts as a slip [m]."""
+SLIP_TIME = 0.1
+"""[s]."""
+BEYOND = 1e-3
+"""How far a joint may be beyond its limit [rad] or [m]."""
+FASTER = 1e-3
+"""By which share a joint may be faster than its limit."""
+SATURATED = 0.05
+"""How long a drive may be at its limit [s]."""
+
+
+@dataclass
+class Incident:
+    """Something went wrong for a while.
+
+    Args:
+        kind: What.
+        where: Contact, joint or pair of links; "" for a fall.
+        start: First time [s].
+        end: Last time [s].
+        worst: Way [m], depth or excess [rad] or [m], force [N], speed over its limit, time at the limit [s].
+    """
+
+    kind: Kind
+    where: str
+    start: float
+    end: float
+    worst: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+class IncidentBook:
+    """Looks at one robot after each tick and writes down what goes wrong.
+
+    Args:
+        robot: The robot.
+        world: The world; None for empty space.
+        index: Number of the robot.
+    """
+
+    def __init__(self, robot: Robot, world: World | None, index: int) -> None:
+        self._robot, self._index = robot, index
+        self.falls = FallDetector(robot, world)
+        self.incidents: list[Incident] = []
+        self.fall_time: float | None = None
+        self._open: dict[tuple[str, str], Incident] = {}
+        self._slips: dict[str, list[tuple[float, float]]] = {name: [] for name in robot.contacts}
+        self._axes = _limited_axes(robot)
+        self._saturated = np.zeros(robot.nu)
+
+    def look(self, engine: PhysicsEngine, state: State, share_of_limit: Array, dt: float) -> None:
+        """After a tick.
+
+        Args:
+            engine: The engine.
+            state: Of the robot.
+            share_of_limit: (nu,) torque over its limit.
+            dt: Length of the tick [s].
+        """
+        now: dict[tuple[str, str], float] = {}
+        com, base = engine.com(self._index), engine.placement(self.base_link, self._index)
+        if self.fall_time is None and self.falls.has_fallen(com, base):
+            self.fall_time = state.t
+            self.incidents.append(Incident("fall", "", state.t, state.t, self.falls.tilt(base)))
+        self._look_at_slips(engine, state.t, now)
+        self._look_at_limits(state, now)
+        self._look_at_touches(engine.touches(self._index), now)
+        self._look_at_drives(share_of_limit, dt, now)
+        self._note(now, state.t)
+
+    @property
+    def base_link(self) -> str:
+        """The link whose tilt tells a fall."""
+        return self._robot.tree.body_names[self._robot.base_joint or 0]
+
+    def _note(self, now: dict[tuple[str, str], float], t: float) -> None:
+        """Open what is new, prolong what goes on, close the rest."""
+        self._open = {key: incident for key, incident in self._open.items() if key in now}
+        for (kind, where), size in now.items():
+            if (kind, where) in self._open:
+                incident = self._open[kind, where]
+                incident.end, incident.worst = t, max(incident.worst, size)
+            else:
+                incident = Incident(kind, where, t, t, size)  # type: ignore[arg-type]
+                self._open[kind, where] = incident
+                self.incidents.append(incident)
+
+    def _look_at_slips(self, engine: PhysicsEngine, t: float, now: dict[tuple[str, str], float]) -> None:
+        for name, history in self._slips.items():
+            way = engine.slip(name, self._index)
+            history.append((t, way))
+            while history[0][0] < t - SLIP_TIME:
+                history.pop(0)
+            if way - history[0][1] > SLIP:
+                now["slip", name] = way - history[0][1]
+
+    def _look_at_limits(self, state: State, now: dict[tuple[str, str], float]) -> None:
+        names, rows, columns, lower, upper, speed = self._axes
+        q, v = state.q[columns], np.abs(state.v[rows])
+        excess = np.maximum(lower - q, q - upper)
+        for k in np.flatnonzero(excess > BEYOND):
+            now["position_limit", names[k]] = float(excess[k])
+        for k in np.flatnonzero(v > speed * (1.0 + FASTER)):
+            now["velocity_limit", names[k]] = float(v[k] / speed[k])
+
+    def _look_at_touches(self, touches: Touches, now: dict[tuple[str, str], float]) -> None:
+        own = touches.where(touches.against == self._index)
+        for body, load in zip(own.body, own.load, strict=True):
+            where = self._robot.tree.body_names[int(body)]
+            now["self_collision", where] = max(now.get(("self_collision", where), 0.0), float(load))
+
+    def _look_at_drives(self, share: Array, dt: float, now: dict[tuple[str, str], float]) -> None:
+        self._saturated = np.where(share >= 1.0 - 1e-6, self._saturated + dt, 0.0)
+        joints = [drive.joint for drive in self._robot.drives for _ in range(self._axes_of(drive.joint))]
+        for k in np.flatnonzero(self._saturated > SATURATED):
+            now["torque_limit", joints[k]] = float(self._saturated[k])
+
+    def _axes_of(self, joint: str) -> int:
+        return self._robot.tree.nv_of(self._robot.joint_index(joint))
+
+
+def _limited_axes(robot: Robot) -> tuple[list[str], Array, Array, Array, Array, Array]:
+    """Names, rows of v, entries of q, bounds of q and |v| of the joints with one axis and one coordinate."""
+    tree, limits = robot.tree, robot.limits
+    chosen = [i for i in range(tree.n) if tree.nv_of(i) == 1 and tree.nq_of(i) == 1]
+    rows, columns = tree.v_index[chosen], tree.q_index[chosen]
+    names = [tree.joint_names[i] for i in chosen]
+    speed = np.where(limits.velocity[rows] > 0.0, limits.velocity[rows], np.inf)
+    return names, rows, columns, limits.lower[columns], limits.upper[columns], speed

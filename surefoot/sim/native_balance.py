@@ -1,0 +1,75 @@
+"""The account of energy and momentum of the native engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.sim.measured import Balance
+from surefoot.sim.native_kernels import SUMMED
+from surefoot.sim.native_mover import Mover
+
+__all__ = ["BalanceBook"]
+
+Array = NDArray[np.float64]
+
+
+class BalanceBook:
+    """Sums works and impulses over everything that moves.
+
+    Steps book their own work and the impulse of their contacts (`tally`). The springs of contacts count as energy;
+    what contacts lose is the work of their forces and what went into springs. What a payload weighs and carries is not
+    counted as gained.
+
+    Args:
+        movers: All robots and objects.
+    """
+
+    def __init__(self, movers: Sequence[Mover]) -> None:
+        self._movers = movers
+        self._free = _free_directions(movers)
+
+    def reset(self) -> None:
+        """Begin again: nothing has worked yet."""
+        self._start = self._kept = self._account()
+
+    def _account(self) -> Array:
+        """(6,): kinetic, potential and stored energy [J], momentum [N s], of all."""
+        return np.sum([mover.account() for mover in self._movers], axis=0)
+
+    def keep(self) -> None:
+        """Remember the account before a change of masses or ground."""
+        self._kept = self._account()
+
+    def changed(self) -> None:
+        """Go on after a change: what is more or less does not count as gained or lost."""
+        self._start = self._start + self._account() - self._kept
+
+    def balance(self) -> Balance:
+        """The account now."""
+        now, total = self._account(), np.sum([mover.sums[:SUMMED] for mover in self._movers], axis=0)
+        drives, contacts, damping, pushes = (float(x) for x in total[:4])
+        stored = float(now[2] - self._start[2])
+        change = float(now[:3].sum() - self._start[:3].sum())
+        impulse = total[4:7] + sum(mover.push_impulse + mover.weight_impulse for mover in self._movers)
+        return Balance(
+            energy=float(now[:3].sum()),
+            drives=drives,
+            contacts=contacts + stored,
+            damping=damping,
+            pushes=pushes,
+            energy_residual=change - (drives + contacts + stored + damping + pushes),
+            momentum_residual=self._free @ (now[3:] - self._start[3:] - impulse),
+        )
+
+
+def _free_directions(movers: Sequence[Mover]) -> Array:
+    """Projector (3, 3) on the directions in which all can move; NaN if one is fixed to the world."""
+    trees = [mover.robot.tree for mover in movers]
+    roots = [(tree, i) for tree in trees for i in range(tree.n) if tree.parents[i] < 0]
+    if any(tree.kinds[i] not in ("free", "planar") for tree, i in roots):
+        return np.full((3, 3), np.nan)
+    across = np.array([tree.placements[i, :3, 2] for tree, i in roots if tree.kinds[i] == "planar"]).reshape(-1, 3)
+    return np.eye(3) - np.linalg.pinv(across) @ across

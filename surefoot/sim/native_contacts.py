@@ -1,0 +1,56 @@
+"""What the contacts of a native step carried."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.errors import one_of
+from surefoot.kinematics import contact_frame
+from surefoot.sim.measured import WORLD, Touches
+from surefoot.sim.native_mover import Mover
+from surefoot.sim.native_touch import FREE
+
+__all__ = ["contact_wrench", "touches_of"]
+
+Array = NDArray[np.float64]
+
+
+def touches_of(mover: Mover) -> Touches:
+    """Where a robot touched the ground in the last step.
+
+    Args:
+        mover: The robot.
+    """
+    rows = np.flatnonzero(mover.record["mode"] != FREE)
+    points = [mover.layout.points[k] for k in rows]
+    return Touches(
+        point=mover.record["point"][rows],
+        normal=mover.ground[rows, :3],
+        force=mover.record["force"][rows],
+        moment=np.zeros((len(rows), 3)),
+        surface=np.array([point.surface for point in points], dtype=np.int64),
+        body=np.array([point.body for point in points], dtype=np.int64),
+        against=np.full(len(rows), WORLD, dtype=np.int64),
+    )
+
+
+def contact_wrench(mover: Mover, name: str) -> Array:
+    """(6,) on a contact surface in the last step, in its frame, linear first [N], [N m].
+
+    Args:
+        mover: The robot.
+        name: The contact surface.
+    """
+    robot = mover.robot
+    if name not in robot.contacts:
+        raise one_of("contact surface", name, robot.contacts)
+    frame, surface = contact_frame(robot, name), list(robot.contacts).index(name)
+    if frame.body < 0:
+        return np.zeros(6)
+    T = mover.kernels.placements(mover.q_of_record)[frame.body]
+    origin, axes = T[:3, :3] @ frame.p + T[:3, 3], T[:3, :3] @ frame.R
+    rows = [k for k, point in enumerate(mover.layout.points) if point.surface == surface]
+    force = mover.record["force"][rows]
+    moment = np.cross(mover.record["point"][rows] - origin, force).sum(axis=0)
+    return np.concatenate([force.sum(axis=0) @ axes, moment @ axes])

@@ -1,0 +1,339 @@
+"""`Mover`: one robot, or one object, of the native engine: its compiled step and the numbers that it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.compiler import KernelSet, compile_robot
+from surefoot.errors import NotSupportedError, ShapeError, SimulationError
+from surefoot.motion import GroundPlane, World
+from surefoot.robot import Robot
+from surefoot.sim.actuation import Actuation
+from surefoot.sim.native_joints import DrivenRows
+from surefoot.sim.native_kernels import SUMMED, Settings, account_kernel, centres_kernel, step_kernel
+from surefoot.sim.native_step import TALLY
+from surefoot.sim.terrain import contact_planes
+
+__all__ = ["Mover"]
+
+Array = NDArray[np.float64]
+_BEYOND, _SPEED = TALLY.index("beyond"), TALLY.index("squared_speed")
+_LIMIT = 1e-9  # a torque counts as beyond its limit from here on [N m] or [N]
+_FASTEST = 1e4  # [rad/s] or [m/s]: beyond, a simulation has blown up
+_ROUNDS = 4
+
+
+class _Push(NamedTuple):
+    """A wrench (6,) in world axes on a body, about its centre of mass."""
+
+    body: int
+    wrench: Array
+
+
+class Mover:
+    """One tree of bodies with a state that a compiled step moves on.
+
+    Two copies of the state take turns: a step reads one and writes the other. `compute` does the step, `accept` makes
+    its end the state.
+
+    Args:
+        robot: The robot, with the gravity of the world.
+        world: The world; None for empty space.
+        settings: Of the step.
+    """
+
+    def __init__(self, robot: Robot, world: World | None, settings: Settings) -> None:
+        self.robot, self.settings = robot, settings
+        self.driven = DrivenRows.of(robot)
+        self._unplaced = np.flatnonzero(self.driven.entries < 0)
+        self._is_picky = len(self._unplaced) > 0 or not settings.springs
+        self._pushes: list[_Push] = []
+        self.push_impulse = np.zeros(3)
+        self._build()
+        self.set_world(world)
+
+    def _build(self) -> None:
+        """Make the arrays, and the steps on them."""
+        kernel, self.layout = step_kernel(self.robot, self.settings, False)
+        shapes = self.layout.inputs
+        self.drive = np.zeros((7, self.robot.nu))
+        self._drive_entries = self.drive.reshape(-1)
+        self._no_gains = self.drive[2].tobytes(), self.drive[4].tobytes()
+        self.ground = np.zeros(shapes["ground"])
+        self.push = np.zeros((self.robot.tree.n, 6))
+        sizes = {**{name: shapes[name] for name in ("q", "v", "memory")}, "sums": SUMMED + len(self.robot.contacts)}
+        self._sides = [{name: np.zeros(size) for name, size in sizes.items()} for _ in range(2)]
+        self._side = self._recorded = 0
+        self.record = {
+            name: np.zeros(shape) for name, shape in self.layout.outputs.items() if name not in ("q", "v", "memory")
+        }
+        self._tally = self.record["tally"].data
+        self._calls = [kernel.bind(*self._arrays(side)) for side in (0, 1)]
+        self._pushed_calls: list[Callable[[], None]] = []
+        self._kernels: KernelSet | None = None
+
+    def _arrays(self, side: int, *more: Array) -> list[Array]:
+        """Inputs and outputs of a step from one copy of the state to the other."""
+        here, there = self._sides[side], self._sides[1 - side]
+        inputs = [here["q"], here["v"], *self.drive, here["memory"], self.ground, *more, here["sums"]]
+        return [*inputs, there["q"], there["v"], there["memory"], *self.record.values(), there["sums"]]
+
+    # -- state ----------------------------------------------------------------------------------------------------
+
+    @property
+    def q(self) -> Array:
+        """(nq,) now."""
+        return self._sides[self._side]["q"]
+
+    @property
+    def v(self) -> Array:
+        """(nv,) now."""
+        return self._sides[self._side]["v"]
+
+    @property
+    def memory(self) -> Array:
+        """(nm,) of the contacts now."""
+        return self._sides[self._side]["memory"]
+
+    @property
+    def sums(self) -> Array:
+        """(7 + surfaces,) works and impulse of the contacts since the start, and way that the surfaces slid."""
+        return self._sides[self._side]["sums"]
+
+    @property
+    def q_of_record(self) -> Array:
+        """(nq,) where the step began whose forces are in the record."""
+        return self._sides[self._recorded]["q"]
+
+    @property
+    def weight_impulse(self) -> Array:
+        """(3,) of gravity since the start [N s]."""
+        tree = self.robot.tree
+        return self._weight_before + self._steps * self.settings.dt * self.robot.mass * tree.gravity
+
+    @property
+    def kernels(self) -> KernelSet:
+        """The kernels of the robot."""
+        if self._kernels is None:
+            self._kernels = compile_robot(self.robot)
+        return self._kernels
+
+    def start(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Begin at a configuration and velocity, with points that have not touched yet.
+
+        Args:
+            q: (nq,).
+            v: (nv,).
+        """
+        self._side = self._recorded = self._steps = 0
+        self._weight_before = np.zeros(3)
+        self.q[:], self.v[:] = q, v
+        self._pushes = []
+        self.sums[:], self.push_impulse[:] = 0.0, 0.0
+        self._see_whether_plain()
+        self._rest_contacts()
+
+    def _rest_contacts(self) -> None:
+        self._see_ground()
+        point = self._touching_points()
+        self.memory[:] = self.layout.rest_memory(point)
+
+    def _touching_points(self) -> Array:
+        """(n, 3): balls touch by their lowest points."""
+        if not self.layout.points:
+            return np.zeros((0, 3))
+        radius = np.array([point.radius for point in self.layout.points])
+        return self._centres() - radius[:, None] * self.ground[:, :3]
+
+    # -- world ----------------------------------------------------------------------------------------------------
+
+    def set_world(self, world: World | None) -> None:
+        """Take another ground.
+
+        Args:
+            world: The world; None for empty space.
+        """
+        self.world = world
+        pieces = () if world is None else world.ground
+        self._is_constant = len(pieces) == 1 and isinstance(pieces[0], GroundPlane)
+        if world is not None and self._is_constant:
+            self.ground[:] = contact_planes(world, np.zeros((len(self.ground), 3)))
+        self._see_whether_plain()
+
+    def _see_whether_plain(self) -> None:
+        """Whether nothing must be looked up before a step."""
+        moving_ground = self.world is not None and len(self.ground) > 0 and not self._is_constant
+        self._is_plain = not moving_ground and not self._pushes
+
+    def _centres(self) -> Array:
+        found: Array = centres_kernel(self.robot, self.settings)(self.q)
+        return found
+
+    def _see_ground(self) -> None:
+        if self.world is not None and len(self.ground) and not self._is_constant:
+            self.ground[:] = contact_planes(self.world, self._centres())
+
+    # -- pushes ---------------------------------------------------------------------------------------------------
+
+    def add_push(self, body: int, wrench: Array) -> None:
+        """Push a body until `release`.
+
+        Args:
+            body: Its index.
+            wrench: (6,) about its centre of mass, in world axes.
+        """
+        self._pushes.append(_Push(body, wrench))
+        self._see_whether_plain()
+        if not self._pushed_calls:
+            kernel, _ = step_kernel(self.robot, self.settings, True)
+            self._pushed_calls = [kernel.bind(*self._arrays(side, self.push)) for side in (0, 1)]
+
+    def release(self) -> None:
+        """End all pushes."""
+        self._pushes = []
+        self._see_whether_plain()
+
+    def _see_pushes(self) -> None:
+        """Pushes as wrenches about the origins of the bodies, in their axes."""
+        self.push[:] = 0.0
+        placements = self.kernels.placements(self.q)
+        for body, wrench in self._pushes:
+            turn = placements[body, :3, :3].T
+            force = turn @ wrench[:3]
+            self.push[body, :3] += force
+            self.push[body, 3:] += turn @ wrench[3:] + np.cross(self.robot.tree.coms[body], force)
+
+    # -- steps ----------------------------------------------------------------------------------------------------
+
+    def set_drives(self, actuation: Actuation) -> None:
+        """Take what the drives do.
+
+        Args:
+            actuation: For all driven degrees of freedom.
+        """
+        if len(actuation.torque) != self.robot.nu:
+            raise ShapeError(
+                f"the actuation has {len(actuation.torque)} entries, `{self.robot.name}` needs {self.robot.nu}"
+            )
+        a = actuation
+        np.concatenate((a.torque, a.position, a.kp, a.velocity, a.kd, a.lower, a.upper), out=self._drive_entries)
+        if self._is_picky:
+            self._refuse_springs(actuation)
+
+    def _refuse_springs(self, actuation: Actuation) -> None:
+        """Refuse gains where there can be none."""
+        if not self.settings.springs and (actuation.kp.tobytes(), actuation.kd.tobytes()) != self._no_gains:
+            raise NotSupportedError("the engine was made without springs", next_step="make it with springs=True")
+        if len(self._unplaced) and self.drive[2, self._unplaced].any():
+            raise NotSupportedError("a joint of several axes takes no position command", next_step="command its torque")
+
+    def off(self) -> None:
+        """Switch the drives off."""
+        self.drive[:] = 0.0
+        self.drive[5], self.drive[6] = -np.inf, np.inf
+
+    def compute(self) -> None:
+        """Do a step, and leave the state as it is: forces and accelerations are those of the step."""
+        self._recorded = self._side
+        call = self._calls[self._side]
+        if not self._is_plain:
+            self._see_ground()
+            if self._pushes:
+                self._see_pushes()
+                call = self._pushed_calls[self._side]
+        call()
+        if self._tally[_BEYOND] > _LIMIT:
+            self._hold_limits(call)
+
+    def _hold_limits(self, call: Callable[[], None]) -> None:
+        """Set drives that leave their limits to the limit, and do the step again."""
+        wanted = self.drive.copy()
+        for _ in range(_ROUNDS):
+            torque = self.record["torque"]
+            held = np.clip(torque, self.drive[5], self.drive[6])
+            beyond = np.abs(torque - held) > _LIMIT
+            if not beyond.any():
+                break
+            self.drive[0, beyond] = held[beyond]
+            self.drive[2, beyond] = self.drive[4, beyond] = 0.0
+            call()
+        self.drive[:] = wanted
+
+    def accept(self) -> bool:
+        """Make the end of the step the state; False if its velocities are not finite, or beyond all bounds."""
+        if not self._tally[_SPEED] < _FASTEST**2:
+            return False
+        self._side = 1 - self._side
+        self._steps += 1
+        for push in self._pushes:
+            self.push_impulse += self.settings.dt * push.wrench[:3]
+        return True
+
+    def run(self, count: int) -> int:
+        """Steps under drives that stay as they are; how many were accepted.
+
+        Args:
+            count: How many are wanted.
+        """
+        tally, side, done, fastest = self._tally, self._side, 0, _FASTEST**2
+        if self._is_plain:
+            forth, back = self._calls[side], self._calls[1 - side]
+            while done < count:
+                forth()
+                if tally[_BEYOND] > _LIMIT or not tally[_SPEED] < fastest:
+                    break
+                forth, back, done = back, forth, done + 1
+            self._side = side ^ (done & 1)
+            self._recorded, self._steps = 1 - self._side, self._steps + done
+        while done < count:
+            self.compute()
+            if not self.accept():
+                break
+            done += 1
+        return done
+
+    def diverged(self, time: float) -> SimulationError:
+        """Why a step was not accepted.
+
+        Args:
+            time: At the end of the step [s].
+        """
+        speed = np.abs(self._sides[1 - self._side]["v"])
+        row = int(np.argmax(np.where(np.isfinite(speed), speed, np.inf)))
+        tree = self.robot.tree
+        joint = next(i for i in reversed(range(tree.n)) if tree.nv_of(i) and tree.v_index[i] <= row)
+        return SimulationError(
+            f"the simulation diverged at t = {time:.4f} s in joint `{tree.joint_names[joint]}` of `{self.robot.name}`",
+            evidence={"speed": float(speed[row]), "torques": self.record["torque"].tolist()},
+            next_step="use a smaller dt, lower gains, or look at what the log shows before that time",
+        )
+
+    # -- accounts -------------------------------------------------------------------------------------------------
+
+    def account(self) -> Array:
+        """(6,): kinetic, potential and stored energy [J], momentum in world [N s]."""
+        found: Array = account_kernel(self.robot, self.settings)(self.q, self.v, self.memory, self.ground)
+        return found
+
+    def replace_robot(self, robot: Robot) -> None:
+        """Go on in the same state with another robot of the same joints.
+
+        Args:
+            robot: With the gravity of the world.
+        """
+        q, v, memory, sums, world = self.q, self.v, self.memory, self.sums, self.world
+        drive, ground, pushes = self.drive, self.ground, self._pushes
+        self._weight_before, self._steps = self.weight_impulse, 0
+        self.robot, self.settings = robot, replace(self.settings, law=self.layout.law)
+        self._build()
+        self.q[:], self.v[:], self.memory[:], self.sums[:] = q, v, memory, sums
+        self.drive[:], self.ground[:] = drive, ground
+        self.set_world(world)
+        self._pushes = []
+        for push in pushes:
+            self.add_push(*push)

@@ -1,0 +1,60 @@
+"""`Settings`: how to simulate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from surefoot.errors import ShapeError
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to simulate.
+
+    Args:
+        duration: How long [s].
+        dt: Step of the physics [s].
+        control_dt: Time between commands [s], a multiple of dt.
+        seed: Of all randomness.
+        initial_spread: Standard deviation of the driven joints' first positions around the initial ones [rad] or [m].
+        self_collision: Whether robots may touch themselves.
+        engine: "mujoco" or "native".
+        options: Further options of the engine, such as `contact` and `integrator` of `native`.
+        drives: Kind of all drives; by joint; or what each drive says of itself if left out.
+        after_fall: How long the run goes on after a fall [s].
+    """
+
+    duration: float
+    dt: float = 0.002
+    control_dt: float = 0.002
+    seed: int = 0
+    initial_spread: float = 0.0
+    self_collision: bool = False
+    engine: str = "mujoco"
+    options: Mapping[str, object] = field(default_factory=dict)
+    drives: str | Mapping[str, str] | None = None
+    after_fall: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not (self.dt > 0.0 and self.duration > 0.0 and self.control_dt > 0.0):
+            raise ShapeError("duration, dt and control_dt must be positive", evidence={"settings": self})
+        ratio = self.control_dt / self.dt
+        if abs(ratio - round(ratio)) > 1e-6 or round(ratio) < 1:
+            raise ShapeError(
+                "control_dt is not a multiple of dt",
+                evidence={"dt": self.dt, "control_dt": self.control_dt},
+                next_step=f"use control_dt = {max(1, round(ratio)) * self.dt:g}",
+            )
+
+    @property
+    def substeps(self) -> int:
+        """Steps of the physics between commands."""
+        return round(self.control_dt / self.dt)
+
+    @property
+    def ticks(self) -> int:
+        """Commands until the end."""
+        return max(1, round(self.duration / self.control_dt))

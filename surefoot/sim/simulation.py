@@ -1,0 +1,293 @@
+"""`Simulation`: controllers and robots in closed loop, everything measured."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import NotSupportedError, ShapeError, SimulationError, SurefootError
+from surefoot.motion import Controller, Estimator, Log, LogWriter, State, World
+from surefoot.robot import Robot
+from surefoot.sim.drives import DriveBank
+from surefoot.sim.engines import make_engine
+from surefoot.sim.event_player import EventPlayer, robots_in_truth
+from surefoot.sim.events import Event
+from surefoot.sim.participant import Participant
+from surefoot.sim.sensor_settings import SensorSettings
+from surefoot.sim.sensors import Sensors
+from surefoot.sim.settings import Settings
+
+__all__ = ["ControlError", "DivergedError", "Progress", "Simulation", "StoppedError"]
+
+Progress = Callable[[float], None]
+_WORK = ("drives", "contacts", "damping", "pushes")
+_MISTAKES = (SurefootError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
+"""What a controller may raise that is a mistake in it, and no request to stop."""
+
+
+class StoppedError(SimulationError):
+    """A simulation could not go on; `log` holds what was measured before.
+
+    Args:
+        error: Why.
+        log: Until then.
+    """
+
+    def __init__(self, error: SurefootError, log: Log) -> None:
+        super().__init__(error.message, evidence=error.evidence, next_step=error.next_step)
+        self.log = log
+
+
+class DivergedError(StoppedError):
+    """The numbers grew beyond all bounds."""
+
+
+class ControlError(StoppedError):
+    """A controller, or an estimator, failed or returned something that is no command for its robot."""
+
+
+class Simulation:
+    """One run. `run()` goes to its end; `log()` gives what there is so far, also after an interrupt.
+
+    Row k of the log is the state at time t_k with the torques and contact wrenches of the step that ended there (row 0:
+    those at the start of the first step, under the first command). With several robots, the columns of each begin with
+    its name and a slash.
+
+    Args:
+        robots: The robots, as their controllers know them.
+        controllers: One for each robot.
+        world: Where; None for empty space.
+        settings: How.
+        events: What happens.
+        initial: First states; at home and at rest if left out.
+        sensors: One for each robot, None for robots without.
+        estimators: One for each robot, None for robots whose controller sees the truth.
+        notes: What else the log should tell its reader.
+    """
+
+    def __init__(
+        self,
+        robots: Robot | Sequence[Robot],
+        controllers: Controller | Sequence[Controller],
+        world: World | None,
+        settings: Settings,
+        events: Sequence[Event] = (),
+        initial: State | Sequence[State] | None = None,
+        sensors: SensorSettings | Sequence[SensorSettings | None] | None = None,
+        estimators: Estimator | Sequence[Estimator | None] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.robots = tuple(_listed(robots, Robot))
+        for robot in self.robots:
+            if robot.tree.n == 0:
+                raise NotSupportedError(f"`{robot.name}` has no joint; there is nothing to simulate")
+        self.settings, self.world, self.events = settings, world, tuple(events)
+        self.engine = make_engine(robots_in_truth(self.robots, events), world, settings)
+        parts = zip(
+            self.robots,
+            self._one_each(controllers, "controllers"),
+            self._one_each(sensors, "sensors"),
+            self._one_each(estimators, "estimators"),
+            strict=True,
+        )
+        self.participants = tuple(self._participant(k, *part) for k, part in enumerate(parts))
+        self.notes = (*self.engine.notes, *notes)
+        self._player = EventPlayer(events, self.engine, self.participants)
+        states = self._one_each(initial, "initial states")
+        self._reset([state or State.of(robot) for state, robot in zip(states, self.robots, strict=True)])
+        self._writer = LogWriter(*self._columns(), capacity=settings.ticks + 1)
+        self._timing = LogWriter({"control": "s", "physics": "s"}, capacity=settings.ticks + 1)
+
+    @property
+    def robot(self) -> Robot:
+        """The first robot."""
+        return self.robots[0]
+
+    @property
+    def controller(self) -> Controller:
+        """Of the first robot."""
+        return self.participants[0].controller
+
+    @property
+    def fall_time(self) -> float | None:
+        """When the first robot fell that fell [s]."""
+        return min((x.book.fall_time for x in self.participants if x.book.fall_time is not None), default=None)
+
+    def _one_each(self, given: Any, what: str) -> list[Any]:
+        """One thing for each robot, from one thing, or a sequence, or nothing."""
+        count = len(self.robots)
+        found = [None] * count if given is None else list(given) if isinstance(given, list | tuple) else [given]
+        if len(found) != count:
+            raise ShapeError(f"there are {count} robots and {len(found)} {what}")
+        return found
+
+    def _participant(
+        self, k: int, robot: Robot, controller: Controller, sensors: SensorSettings | None, estimator: Estimator | None
+    ) -> Participant:
+        settings = self.settings
+        gravity = None if self.world is None else self.world.gravity
+        source = np.random.default_rng([settings.seed, 1 + k])
+        reading = None if sensors is None else Sensors(robot, sensors, source, settings.control_dt, gravity)
+        bank = DriveBank(robot, settings.drives, settings.dt)
+        return Participant(robot, k, controller, bank, self.world, reading, estimator)
+
+    def _reset(self, states: Sequence[State]) -> None:
+        pairs = enumerate(zip(self.robots, states, strict=True))
+        first = [_spread(robot, state, self.settings, k) for k, (robot, state) in pairs]
+        self.engine.reset(*first)
+        for participant, state in zip(self.participants, self.engine.states, strict=True):
+            participant.reset(state)
+
+    def run(self, progress: Progress | None = None) -> Log:
+        """Go to the end, or to some time after a fall.
+
+        Args:
+            progress: Called now and then with the share that is done, 0…1.
+
+        Raises:
+            DivergedError: The numbers grew beyond all bounds.
+            ControlError: A controller failed, or returned something that is no command for its robot.
+        """
+        ticks = self.settings.ticks
+        for k in range(ticks):
+            self._tick(first=k == 0)
+            if progress is not None and (k % 50 == 49 or k == ticks - 1):
+                progress((k + 1) / ticks)
+            if self.fall_time is not None and self.engine.time >= self.fall_time + self.settings.after_fall:
+                break
+        return self.log()
+
+    def _tick(self, first: bool) -> None:
+        """One command of each robot, and the steps until the next."""
+        before = clock.perf_counter()
+        states = self.engine.states
+        self._decide(states, first)
+        decided = clock.perf_counter()
+        try:
+            if first:
+                self._player.before_step()
+                self.engine.begin(*self._actuations(states))
+                self._record(states)
+            for k in range(self.settings.substeps):
+                self._step(states if k == 0 else self.engine.states, acted=first and k == 0)
+        except SimulationError as error:
+            raise DivergedError(error, self.log()) from error
+        self._look()
+        times = {"control": decided - before, "physics": clock.perf_counter() - decided}
+        self._timing.append({"time": self.engine.time, **times})
+
+    def _decide(self, states: Sequence[State], first: bool) -> None:
+        """Sensors, estimators, controllers; before the first step nothing is there to be measured."""
+        for participant, state in zip(self.participants, states, strict=True):
+            try:
+                if not first:
+                    participant.sense(self.engine, state)
+                participant.decide(state.t)
+            except _MISTAKES as error:
+                raise ControlError(_named(error, participant, state.t), self.log()) from error
+
+    def _actuations(self, states: Sequence[State]) -> list[Any]:
+        self._acting = [x.act(state) for x, state in zip(self.participants, states, strict=True)]
+        return self._acting
+
+    def _step(self, states: Sequence[State], acted: bool) -> None:
+        """One step of the physics; the drives of the first one have acted already."""
+        if not acted:
+            self._player.before_step()
+            self._actuations(states)
+        self.engine.advance(*self._acting)
+        for participant in self.participants:
+            participant.note_torques(self.engine.torques(participant.index))
+
+    def _look(self) -> None:
+        """After a tick: incidents, and a row of the log."""
+        states = self.engine.states
+        for participant, state in zip(self.participants, states, strict=True):
+            participant.after_tick(self.engine, state, self.settings.control_dt)
+        self._record(states)
+
+    def _record(self, states: Sequence[State]) -> None:
+        """One row of the log."""
+        balance = self.engine.balance
+        row: dict[str, Any] = {"time": self.engine.time, "energy.total": balance.energy}
+        row |= {f"energy.{name}": getattr(balance, name) for name in _WORK}
+        row |= {"energy.residual": balance.energy_residual, "momentum.residual": balance.momentum_residual}
+        for k, (participant, state) in enumerate(zip(self.participants, states, strict=True)):
+            own = participant.row(self.engine, state, self._player.force[k])
+            row |= {self._prefix(k) + name: value for name, value in own.items()}
+        self._writer.append(row)
+
+    def _prefix(self, k: int) -> str:
+        """Before the names of the columns of a robot."""
+        if len(self.robots) == 1:
+            return ""
+        names = [robot.name for robot in self.robots]
+        return f"{names[k]}/" if names.count(names[k]) == 1 else f"{names[k]}-{k}/"
+
+    def _columns(self) -> tuple[dict[str, str], dict[str, int]]:
+        """Units and sizes of the columns of the log."""
+        units = {f"energy.{name}": "J" for name in ("total", *_WORK, "residual")} | {"momentum.residual": "N s"}
+        sizes = {"momentum.residual": 3}
+        for k, participant in enumerate(self.participants):
+            own_units, own_sizes = participant.columns()
+            units |= {self._prefix(k) + name: unit for name, unit in own_units.items()}
+            sizes |= {self._prefix(k) + name: size for name, size in own_sizes.items()}
+        return units, sizes
+
+    def log(self) -> Log:
+        """What was measured so far; partial before the planned end."""
+        incidents = [
+            {"robot": x.robot.name, **incident.to_dict()} for x in self.participants for incident in x.book.incidents
+        ]
+        return self._writer.log(
+            partial=len(self._writer) != self.settings.ticks + 1,
+            metadata={
+                "robot": self.robot.name,
+                "robots": [robot.name for robot in self.robots],
+                "engine": self.settings.engine,
+                "seed": self.settings.seed,
+                "planned_duration_s": self.settings.duration,
+                "fall_time_s": self.fall_time,
+                "incidents": sorted(incidents, key=lambda item: item["start"]),
+                "lifted": list(getattr(self.engine, "lifted", ())),
+                "locked": list(getattr(self.engine, "locked", ())),
+                "notes": list(self.notes),
+            },
+        )
+
+    def timing(self) -> Log:
+        """Wall-clock time of each tick: control and physics [s]."""
+        return self._timing.log()
+
+
+def _listed(given: Any, kind: type) -> list[Any]:
+    found = [given] if isinstance(given, kind) else list(given)
+    if not found:
+        raise ShapeError("a simulation needs a robot")
+    return found
+
+
+def _named(error: Exception, participant: Participant, t: float) -> SurefootError:
+    """The error, with whose controller it was and when."""
+    who = f"the controller of `{participant.robot.name}` failed at t = {t:.4g} s"
+    if isinstance(error, SurefootError):
+        return SimulationError(f"{who}: {error.message}", evidence=error.evidence, next_step=error.next_step)
+    return SimulationError(f"{who}: {type(error).__name__}: {error}", next_step="repair the controller")
+
+
+def _spread(robot: Robot, state: State, settings: Settings, k: int) -> State:
+    """The state with its driven joints moved at random, and what is coupled to them."""
+    if settings.initial_spread == 0.0:
+        return state
+    import pinocchio as pin
+
+    step = np.zeros(robot.nv)
+    source = np.random.default_rng(settings.seed if k == 0 else [settings.seed, k])
+    step[robot.driven] = settings.initial_spread * source.standard_normal(robot.nu)
+    for item in robot.couplings:
+        follower, leader = (int(robot.tree.v_index[robot.joint_index(name)]) for name in (item.joint, item.source))
+        step[follower] = item.ratio * step[leader]
+    return State(state.t, pin.integrate(robot.model, np.array(state.q), step), state.v)

@@ -1,0 +1,146 @@
+"""Explicit Runge-Kutta steps: one, one with its embedded error, or one against two half ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.solvers.ode.field import Chart, Field, VectorField
+from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold
+from surefoot.solvers.ode.methods import RK4
+from surefoot.solvers.ode.tableau import Tableau
+
+__all__ = ["Leg", "Trial", "doubled_step", "end_of", "runge_kutta_step", "single_step", "take_leg"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One Runge-Kutta step in the coordinates u of a chart.
+
+    Args:
+        chart: Whose coordinates.
+        t: Where it begins.
+        h: Its length in time.
+        start: u (m,) at t.
+        end: u (m,) at t + h.
+        stages: k (s, m): du/dt at the stages, the first one at the start.
+        last_velocity: f (m,) at the last stage.
+    """
+
+    chart: Chart
+    t: float
+    h: float
+    start: Array
+    end: Array
+    stages: Array
+    last_velocity: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A step that may be accepted.
+
+    Args:
+        legs: The legs that lead through it, in order.
+        error: (m,) its estimated error; zero where no estimate was asked for.
+    """
+
+    legs: tuple[Leg, ...]
+    error: Array
+
+
+def runge_kutta_step(
+    field: VectorField,
+    t: float,
+    x: Array,
+    h: float,
+    method: Tableau = RK4,
+    manifold: Manifold = VECTOR_SPACE,
+) -> Array:
+    """The state (n,) one step of length h after x, on a vector space or on a manifold (Munthe-Kaas).
+
+    Args:
+        field: f(t, x) -> (m,), the velocity of x.
+        t: Time [s].
+        x: (n,).
+        h: Step [s].
+        method: Table of the method.
+        manifold: Where x lives.
+    """
+    watched = Field(field)
+    first = watched(t, x)
+    chart = Chart(watched, manifold, x)
+    return chart.point(take_leg(method, chart, t, h, np.zeros_like(first), first).end)
+
+
+def take_leg(method: Tableau, chart: Chart, t: float, h: float, start: Array, first: Array) -> Leg:
+    """One step of a method; it costs one evaluation less than the method has stages.
+
+    Args:
+        method: Table of the method.
+        chart: The field.
+        t: Time at the start [s].
+        h: Step [s].
+        start: u (m,) at the start.
+        first: (m,) du/dt at the start.
+    """
+    stages = np.empty((method.stages, len(first)))
+    stages[0] = first
+    u, velocity = start, first
+    for i in range(1, method.stages):
+        u = start + h * method.a[i].dot(stages[:i])
+        velocity = chart.velocity(t + method.nodes[i] * h, u)
+        stages[i] = chart.rate(u, velocity)
+    end = u if method.ends_with_slope else start + h * method.b.dot(stages)
+    return Leg(chart, t, h, start, end, stages, velocity)
+
+
+def end_of(method: Tableau, leg: Leg) -> tuple[Array, Array]:
+    """Velocity f (m,) and du/dt (m,) at the end of a leg; free where the last stage is there.
+
+    Args:
+        method: The method that made the leg.
+        leg: The leg.
+    """
+    if method.ends_with_slope:
+        return leg.last_velocity, leg.stages[-1]
+    velocity = leg.chart.velocity(leg.t + leg.h, leg.end)
+    return velocity, leg.chart.rate(leg.end, velocity)
+
+
+def single_step(method: Tableau, chart: Chart, t: float, h: float, first: Array) -> Trial:
+    """One step; its error is the difference to the embedded method, zero where there is none.
+
+    Args:
+        method: Table of the method.
+        chart: The field about the state at t.
+        t: Time at the start [s].
+        h: Step [s].
+        first: (m,) velocity at the start.
+    """
+    leg = take_leg(method, chart, t, h, np.zeros_like(first), first)
+    return Trial((leg,), h * (method.error_weights @ leg.stages))
+
+
+def doubled_step(method: Tableau, chart: Chart, t: float, h: float, first: Array) -> Trial:
+    """Two half steps; their error is the difference to one whole step, which shares the first stage.
+
+    e = |x(h) - x(h/2, h/2)|; RK4 needs 3 · 4 - 1 = 11 evaluations        [ode.doubling]   Wimmer 2016, 2.1
+
+    Args:
+        method: Table of the method.
+        chart: The field about the state at t.
+        t: Time at the start [s].
+        h: Step [s].
+        first: (m,) velocity at the start.
+    """
+    half = 0.5 * h
+    whole = take_leg(method, chart, t, h, np.zeros_like(first), first)
+    before = take_leg(method, chart, t, half, whole.start, first)
+    _, slope = end_of(method, before)
+    after = take_leg(method, chart, t + half, half, before.end, slope)
+    return Trial((before, after), after.end - whole.end)
