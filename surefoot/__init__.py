@@ -6,7 +6,10 @@ robot = sf.load("g1")
 robot.placements(robot.home)["left_ankle_roll_link"]
 k = sf.compile(robot)
 tau = k.rnea(q, v, a)          # one state, or a batch: (n, nq), (n, nv), (n, nv)
+log = sf.simulate(robot, controller, sf.World(), 5.0)
 """
+
+from typing import TYPE_CHECKING, Any
 
 try:
     import pinocchio as _pinocchio  # noqa: F401
@@ -22,6 +25,9 @@ from surefoot.errors import SurefootError
 from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
 from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, zoo
 from surefoot.robot.load import load
+
+if TYPE_CHECKING:
+    from surefoot.sim import rollout, simulate
 
 __version__ = "0.1.0"
 
@@ -44,6 +50,17 @@ __all__ = [
     "compile",
     "from_layout",
     "load",
+    "rollout",
+    "simulate",
     "to_layout",
     "zoo",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What loads an engine is imported when it is asked for."""
+    if name in ("rollout", "simulate"):
+        import surefoot.sim
+
+        return getattr(surefoot.sim, name)
+    raise AttributeError(f"module `surefoot` has no attribute `{name}`")

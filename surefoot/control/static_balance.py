@@ -18,7 +18,7 @@ __all__ = ["StaticBalance", "standing_contacts"]
 Array = NDArray[np.float64]
 _ON_GROUND = 0.02  # contacts within this height over the lowest one stand [m]
 _RANK = 1e-9  # singular values below this share of the largest count as zero
-_SOFT, _SOFT_PASSIVE = 1e-5, 1e-3  # share of the load that may be missing where balance costs large forces
+_SOFT, _SOFT_PASSIVE = 1e-6, 1e-2  # share of the load that may be missing where balance costs large forces
 
 
 def standing_contacts(robot: Robot, q: Array) -> tuple[str, ...]:

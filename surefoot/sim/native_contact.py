@@ -9,7 +9,7 @@ To the articulated-body algorithm that is inertia on the body, about its origin 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class LinkContact:
         normal: (k, 3) of the ground, in world.
         rolled: (k, 3) rate at which the touching point moves over the material of a ball, in world [m/s].
         touch: What the law sees.
-        response: What it answers; None before it is asked.
+        response: What it answers; empty before it is asked.
     """
 
     indices: list[int]
@@ -53,18 +53,11 @@ class LinkContact:
     normal: Array
     rolled: Array
     touch: LinkTouch
-    response: Response | None = None
-
-    @property
-    def answer(self) -> Response:
-        """The response."""
-        if self.response is None:
-            raise RuntimeError("the law was not asked")
-        return self.response
+    response: Response = field(default_factory=lambda: Response(*(np.zeros(0) for _ in range(6))))
 
     def start_force(self) -> Array:
         """f_0 (k, 3) in world [N]."""
-        return self.answer.normal[:, None] * self.normal + self.answer.along
+        return self.response.normal[:, None] * self.normal + self.response.along
 
     def acting_force(self, centres: Array, gravity: Array, acceleration: Array, alpha: Array) -> Array:
         """f_0 − W a (k, 3) in world [N].
@@ -79,8 +72,8 @@ class LinkContact:
         for k, lever in enumerate(self.lever):
             own = acceleration + ops.cross(alpha, lever) + self._centripetal(centres[k])
             a = self.motion.R @ own + gravity
-            n, gt = self.normal[k], self.answer.along_gain[k]
-            out.append(gt * a + (self.answer.normal_gain[k] - gt) * (n @ a) * n)
+            n, gt = self.normal[k], self.response.along_gain[k]
+            out.append(gt * a + (self.response.normal_gain[k] - gt) * (n @ a) * n)
         return self.start_force() - ops.stack(out)
 
     def load(self, centres: Array, gravity: Array, ahead: float) -> Array:
@@ -107,8 +100,8 @@ class LinkContact:
 
     def _gain_in_body(self, k: int) -> Array:
         """W (3, 3) in body axes."""
-        n, gt = self.motion.R.T @ self.normal[k], self.answer.along_gain[k]
-        return gt * np.eye(3) + (self.answer.normal_gain[k] - gt) * np.outer(n, n)
+        n, gt = self.motion.R.T @ self.normal[k], self.response.along_gain[k]
+        return gt * np.eye(3) + (self.response.normal_gain[k] - gt) * np.outer(n, n)
 
     def _centripetal(self, centre: Array) -> Array:
         omega = self.motion.twist[3:]
@@ -135,7 +128,7 @@ class Contacts:
         """
         rows: dict[int, Array] = {}
         for link in self.links.values():
-            values = getattr(link, name) if hasattr(link, name) else getattr(link.answer, name)
+            values = getattr(link, name) if hasattr(link, name) else getattr(link.response, name)
             rows.update(zip(link.indices, values, strict=True))
         return ops.stack([rows[k] for k in sorted(rows)]) if rows else np.zeros(0)
 
@@ -178,9 +171,9 @@ def contacts_of(
         asked = link_touch(points, indices, motions[body], ground, anchors, integral)
         link = replace(asked, response=law.respond(asked.touch, dt, ahead))
         links[body] = link
-        kept_integrals.append(link.answer.integral)
+        kept_integrals.append(link.response.integral)
         if anchors is not None:
-            held = link.point - link.answer.kept[:, None] * link.touch.stretch + dt * link.rolled
+            held = link.point - link.response.kept[:, None] * link.touch.stretch + dt * link.rolled
             kept_anchors.update(zip(indices, held, strict=True))
     parts = [ops.concatenate([kept_anchors[k] for k in range(len(points))])] if kept_anchors else []
     parts += [ops.array(kept_integrals)] if law.remembers else []

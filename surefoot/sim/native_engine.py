@@ -241,7 +241,7 @@ class NativeEngine:
             mover.compute()
         for mover in self._all:
             if not mover.accept():
-                raise mover.diverged(self._start + (self._steps + 1) * self.dt)
+                raise mover.diverged(self.time + self.dt)
         self._steps += 1
 
     # -- measured -------------------------------------------------------------------------------------------------

@@ -61,7 +61,8 @@ class Mover:
         """Make the arrays, and the steps on them."""
         kernel, self.layout = step_kernel(self.robot, self.settings, False)
         shapes = self.layout.inputs
-        self.drive = np.zeros((7, self.robot.nu))
+        self._nu = self.robot.nu
+        self.drive = np.zeros((7, self._nu))
         self._drive_entries = self.drive.reshape(-1)
         self._no_gains = self.drive[2].tobytes(), self.drive[4].tobytes()
         self.ground = np.zeros(shapes["ground"])
@@ -216,7 +217,7 @@ class Mover:
         Args:
             actuation: For all driven degrees of freedom.
         """
-        if len(actuation.torque) != self.robot.nu:
+        if len(actuation.torque) != self._nu:
             raise ShapeError(
                 f"the actuation has {len(actuation.torque)} entries, `{self.robot.name}` needs {self.robot.nu}"
             )
