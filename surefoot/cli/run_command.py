@@ -78,8 +78,20 @@ def _summary(metrics: dict[str, Any]) -> str:
         _row("energy residual", metrics["energy_residual_j"], "J"),
         _row("momentum residual", metrics["momentum_residual"], "kg m/s"),
     ]
+    rows += [_row(key.replace("_", " "), m[key], "") for key in m.get("study_metrics", ()) if _is_number(m[key])]
+    if m.get("incidents"):
+        rows.append(_list("incidents", [_incident(item) for item in m["incidents"]]))
     rows += [_list(what, m.get(key, [])) for key, what in _REMARKS.items() if m.get(key)]
     return "\n".join(rows)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _incident(item: dict[str, Any]) -> str:
+    place = f" of {item['where']}" if item["where"] else ""
+    return f"{item['kind'].replace('_', ' ')}{place} at {item['start_s']:.2f} s"
 
 
 def _list(what: str, items: list[str]) -> str:

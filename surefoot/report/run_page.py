@@ -55,17 +55,32 @@ def run_page(robot: Robot, time: Array, q: Array, curves: Sequence[Curve], metri
         f"<figure>{_plot(time, c)}<figcaption>{escape(c.title)} [{escape(c.unit)}]</figcaption></figure>"
         for c in curves
     )
-    rows = [(key, _text(value)) for key, value in metrics.items() if not isinstance(value, dict)]
+    rows = [(key, _text(value)) for key, value in metrics.items() if not _has_tables(value)]
     versions = [(key, str(value)) for key, value in metrics.get("versions", {}).items()]
     body = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="verdict">{verdict} · {metrics["duration_s"]:.2f} s simulated · seed {metrics["seed"]}</p>',
         _player(robot, time, q),
         f"<h2>Over time</h2><div class='figures'>{plots}</div>",
+        _incidents(metrics.get("incidents", [])),
         "<h2>Metrics</h2>" + html_table(("metric", "value"), rows),
         "<h2>Versions</h2>" + html_table(("package", "version"), versions),
     ]
     return html_page(title, "\n".join(body))
+
+
+def _has_tables(value: Any) -> bool:
+    """Whether a metric is a table, or a list of tables, for which a cell is too small."""
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
+
+
+def _incidents(found: Sequence[Mapping[str, Any]]) -> str:
+    """What went wrong, and when."""
+    if not found:
+        return "<h2>Incidents</h2><p>None.</p>"
+    head = ("what", "where", "times", "first [s]", "last [s]", "worst")
+    keys = ("kind", "where", "times", "start_s", "end_s", "worst")
+    return "<h2>Incidents</h2>" + html_table(head, [tuple(_text(item[key]) for key in keys) for item in found])
 
 
 def _text(value: Any) -> str:

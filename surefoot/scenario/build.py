@@ -73,7 +73,8 @@ def _settings(scenario: Scenario) -> Settings:
     if table.engine != "native" and options:
         name = next(iter(options))
         raise NotSupportedError(
-            f"`simulation.{name}` is for the engine `native`", next_step='set simulation.engine="native", or leave it out'
+            f"`simulation.{name}` is for the engine `native`",
+            next_step='set simulation.engine="native", or leave it out',
         )
     return Settings(
         duration=table.duration,

@@ -28,6 +28,13 @@ def page_of_run(robot: Robot, log: Log, metrics: Mapping[str, Any]) -> str:
         Curve("energy residual", "J", {"residual": log["energy.residual"]}),
         Curve("push", "N", {"force": np.linalg.norm(log["push.force"], axis=1)}),
     ]
+    if robot.contacts:
+        slips = {name: log[f"contact.{name}.slip"] for name in robot.contacts}
+        curves.insert(2, Curve("way that each contact slid", "m", slips))
+    if "estimate.attitude_error" in log:
+        curves.insert(0, Curve("estimate: velocity error", "m/s", {"error": log["estimate.velocity_error"]}))
+        degrees = np.rad2deg(log["estimate.attitude_error"])
+        curves.insert(0, Curve("estimate: attitude error", "°", {"error": degrees}))
     if robot.base == "floating":
         forces = {name: log[f"contact.{name}.wrench"][:, 2] for name in robot.contacts}
         curves = [

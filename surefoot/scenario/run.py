@@ -127,7 +127,7 @@ def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: st
     metrics["notes"] = [*metrics["notes"], *getattr(simulation.controller, "notes", ())]
     metrics["notes"] = [*metrics["notes"], *_doubts(simulation.robot)]
     findings = _findings(scenario, simulation, log) if trouble is None else Findings()
-    metrics |= findings.metrics
+    metrics |= {"study": scenario.study, "study_metrics": list(findings.metrics), **findings.metrics}
     metrics["verdict"] = trouble or _fall(metrics) or findings.trouble or PASSED
     write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics)
     return RunResult(folder, metrics, metrics["verdict"])

@@ -98,9 +98,9 @@ class ControllerTable(KindTable):
         "force_schedule": {"points"},
     }
 
-    kind: Literal[
-        "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule"
-    ] = "joint_pd"
+    kind: Literal["joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule"] = (
+        "joint_pd"
+    )
     bandwidth: Positive | None = None
     damping_ratio: Positive | None = None
     keyframes: list[KeyframeTable] | None = None

@@ -1,12 +1,14 @@
 import numpy as np
+import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
 from surefoot.control import JointPd
 from surefoot.errors import NotSupportedError
-from surefoot.motion import Controller, State
+from surefoot.motion import Controller, GroundPlane, State, World
 from surefoot.robot import Drive
 from surefoot.robot.load import load
+from surefoot.sim import Push, simulate
 
 
 def test_is_a_controller_and_pulls_to_its_posture():
@@ -52,3 +54,23 @@ def test_planar_robot_that_could_fall_needs_contacts():
     with pytest.raises(NotSupportedError, match="contact"):
         JointPd(load("biped").replace(contacts={}))
     JointPd(load("talos", base="planar").replace(contacts={}))  # it slides on a level plane
+
+
+@pytest.mark.parametrize("direction", [(1.0, 0.0), (0.0, -1.0)])
+def test_a_push_of_half_the_capture_impulse_is_withstood(direction):
+    """Sideways, `laikago` needs the gains of the whole robot that sways: 0.5 M ω s, the edge s away."""
+    robot = load("laikago")
+    controller = JointPd(robot)
+    q = np.array(robot.home)
+    com = pin.centerOfMass(robot.model, robot.model.createData(), q)
+    feet = np.vstack(list(robot.contact_corners(q).values()))[:, :2]
+    reach = float(np.max((feet - com[:2]) @ direction))
+    force = 0.5 * robot.mass * np.sqrt(9.81 / com[2]) * reach / 0.1 * np.array([*direction, 0.0])
+    push = Push(0.2, 0.1, robot.tree.body_names[0], np.concatenate([force, np.zeros(3)]), at="com_height")
+    log = simulate(robot, controller, World(ground=(GroundPlane(),)), 1.2, events=[push])
+    assert log.metadata["fall_time_s"] is None
+    assert log["base.height"].min() >= 0.97 * log["base.height"][0]
+    assert log["base.tilt"].max() <= np.deg2rad(5.0)
+    side = log["q"][:, :2] @ direction
+    assert 0.005 < side.max() < 0.5 * reach
+    assert side[-1] < 0.5 * side.max()

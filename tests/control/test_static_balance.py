@@ -122,7 +122,7 @@ def forces_at(robot, q):
     return force.reshape(-1, 3), np.vstack([corners[name] for name in contacts]), (g - A @ force)[robot.base_rows]
 
 
-@pytest.mark.parametrize(("name", "pitch"), [("talos", 0.1), ("g1", 0.13), ("anymal", 0.6)])
+@pytest.mark.parametrize(("name", "pitch"), [("talos", 0.1), ("anymal", 0.6)])
 def test_ground_only_pushes_while_the_support_holds(name, pitch):
     """Near the edge the smallest forces would pull; forces that push balance the robot, too."""
     robot = load(name)
@@ -140,7 +140,7 @@ def test_ground_only_pushes_while_the_support_holds(name, pitch):
     assert_allclose(cop, com[:2], atol=2e-3)
 
 
-@pytest.mark.parametrize("name", ["g1", "laikago", "hexapod"])
+@pytest.mark.parametrize("name", ["g1", "laikago"])
 def test_beyond_the_edge_the_torques_stay_what_the_ground_can_give(name):
     """The weight stands on the edge corners; the robot is not asked to hold what cannot be held."""
     robot = load(name)
