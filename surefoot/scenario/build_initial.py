@@ -60,7 +60,7 @@ def _with_joints(robot: Robot, table: InitialTable) -> Array:
 
 
 def _clearance(robot: Robot, q: Array, world: World) -> float:
-    """Height [m] by which the robot can be lowered until its first contact corner is on the ground; 0 without either."""
+    """Height [m] by which the robot can be lowered until a contact corner is on the ground; 0 without either."""
     corners = np.vstack([*robot.contact_corners(q).values(), np.zeros((0, 3))])
     planes = contact_planes(world, corners)
     there = planes[:, 3] > NOWHERE

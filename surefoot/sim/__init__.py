@@ -8,7 +8,7 @@ from surefoot.sim.native_engine import NativeEngine
 from surefoot.sim.rollouts import Rollout, rollout
 from surefoot.sim.sensor_settings import SensorSettings
 from surefoot.sim.settings import Settings
-from surefoot.sim.simulate import simulate
+from surefoot.sim.closed_loop import simulate
 from surefoot.sim.simulation import ControlError, DivergedError, Simulation, StoppedError
 
 __all__ = [

@@ -47,7 +47,8 @@ class Actuation:
         """The command itself, within ± limits (nu,) [N m] or [N]: ideal drives."""
         nothing = np.zeros(command.size)
         parts = (command.torque, command.position, command.kp, command.velocity, command.kd)
-        return cls(*(nothing if part is None else part for part in parts), -limits, limits)
+        torque, position, kp, velocity, kd = (nothing if part is None else part for part in parts)
+        return cls(torque, position, kp, velocity, kd, -limits, limits)
 
     @property
     def has_springs(self) -> bool:

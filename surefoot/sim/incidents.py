@@ -17,6 +17,7 @@ from surefoot.sim.measured import Touches
 __all__ = ["Incident", "IncidentBook", "Kind"]
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Kind = Literal["fall", "slip", "self_collision", "position_limit", "velocity_limit", "torque_limit"]
 SLIP = 0.005
 """Way of a loaded contact within `SLIP_TIME` that counts as a slip [m]."""
@@ -143,7 +144,7 @@ class IncidentBook:
         return self._robot.tree.nv_of(self._robot.joint_index(joint))
 
 
-def _limited_axes(robot: Robot) -> tuple[list[str], Array, Array, Array, Array, Array]:
+def _limited_axes(robot: Robot) -> tuple[list[str], Indices, Indices, Array, Array, Array]:
     """Names, rows of v, entries of q, bounds of q and |v| of the joints with one axis and one coordinate."""
     tree, limits = robot.tree, robot.limits
     chosen = [i for i in range(tree.n) if tree.nv_of(i) == 1 and tree.nq_of(i) == 1]

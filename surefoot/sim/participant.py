@@ -57,7 +57,7 @@ class Participant:
         self.readings: dict[str, Array] = {}
         self.command = Command(torque=np.zeros(robot.nu))
         self._error = EstimateError(robot)
-        self._seen: State | None = None
+        self._seen = State.of(robot)
         self._ratio = np.zeros(robot.nu)
 
     def reset(self, state: State) -> None:
@@ -95,7 +95,7 @@ class Participant:
         Raises:
             ShapeError: The command does not fit the robot.
         """
-        command = self.controller.command(t, self._seen)  # type: ignore[arg-type]
+        command = self.controller.command(t, self._seen)
         if not isinstance(command, Command):
             raise ShapeError(f"the controller returned a {type(command).__name__}, expected a Command")
         if command.size != self.robot.nu:

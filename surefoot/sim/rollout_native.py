@@ -135,7 +135,7 @@ class NativeRollout:
         """Arrays for what is recorded, by name."""
         shapes = self.step.layout.outputs
         names = [name for name in ("q", "v", "force") if name in self.step.outputs]
-        found = {}
+        found: dict[str, Array] = {}
         for k, name in enumerate(names):
             shape = (self.request.copies, len(self.request.times), *shapes[name])
             dtype = self.step.kernel.dtype
@@ -147,7 +147,8 @@ class NativeRollout:
     def _ground(self, q: Array) -> Array:
         """(n, points, 5) the planes below the contact points."""
         points = self.points(q, np.zeros(3))
-        planes: Array = contact_planes(self.request.world, points.reshape(-1, 3)).reshape(*points.shape[:2], 5)
+        world = self.request.world or World(ground=())
+        planes: Array = contact_planes(world, points.reshape(-1, 3)).reshape(*points.shape[:2], 5)
         return planes
 
     def _marked(self, force: Array | None, good: Array) -> Array | None:
@@ -160,7 +161,7 @@ class NativeRollout:
 
 def _is_small(x: Array) -> Array:
     """(n,) whether all entries of each copy are numbers below the limit."""
-    return (np.abs(x) < _DIVERGED).all(axis=1)
+    return np.asarray((np.abs(x) < _DIVERGED).all(axis=1))
 
 
 def _stacked(records: list[dict[str, Array]], name: str) -> Array:
@@ -180,7 +181,7 @@ def _require_known(request: Request) -> None:
     world = request.world
     if world is None:
         return
-    if names := [item.name for item in (*world.objects, *world.obstacles)]:
+    if names := [*(item.name for item in world.objects), *(item.name for item in world.obstacles)]:
         raise NotSupportedError(
             "native rollouts know the ground only", evidence={"world has": names}, next_step='use engine="mujoco"'
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from surefoot.errors import ShapeError
 
@@ -34,7 +35,7 @@ class Settings:
     initial_spread: float = 0.0
     self_collision: bool = False
     engine: str = "mujoco"
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     drives: str | Mapping[str, str] | None = None
     after_fall: float = 0.5
 

@@ -91,7 +91,7 @@ def test_touches_of_itself():
     links = [
         Link("base", mass=50.0, inertia=10.0 * np.eye(3), collisions=(wall,)),
         Link("cross", "base", middle, mass=0.1, inertia=1e-3 * np.eye(3)),
-        Link("bob", "cross", hinge, mass=1.0, com=np.array([0.0, 0.0, -0.8]), inertia=1e-3 * np.eye(3), collisions=(ball,)),
+        Link("bob", "cross", hinge, mass=1.0, com=(0.0, 0.0, -0.8), inertia=1e-3 * np.eye(3), collisions=(ball,)),
     ]
     robot = Robot.from_tree("swing", links, "floating", drives=())
     q = np.array(robot.neutral)

@@ -8,6 +8,7 @@ than half of their torque.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ _BODY_TORQUE = 0.59  # N m, HS-485HB at 6 kg cm: the joints at the body. Wimmer 
 _OUTER_TORQUE = 0.94  # N m, HS-645MG at 9.6 kg cm: femur and tibia (our reading of "joints farthest from the body")
 _SPEED = 5.2  # rad/s: our choice, 60° in 0.2 s, usual for servos of this class
 _ARMATURE = 2e-4  # kg m²: our choice, a small rotor behind a gear of some 300
-_SERVO = {  # our choice, usual for analogue servos: 8 µs of dead band, 12-bit pulses
+_SERVO: dict[str, Any] = {  # our choice, usual for analogue servos: 8 µs of dead band, 12-bit pulses
     "servo_stiffness": 20.0,  # N m/rad
     "servo_damping": 0.3,  # N m s/rad
     "servo_dead_band": 0.012,  # rad

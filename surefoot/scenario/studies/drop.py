@@ -29,6 +29,8 @@ def drop(run: StudiedRun) -> Findings:
         run: The run.
     """
     robot, log, world = run.simulation.robot, run.log, run.simulation.world
+    if world is None:
+        return Findings({}, "there is no world to fall on")
     gravity = float(np.linalg.norm(world.gravity))
     loads = {name: float(log[f"contact.{name}.wrench"][-1, 2]) for name in robot.contacts}
     standing = [name for name, load in loads.items() if load > _LOADED * robot.mass * gravity]

@@ -10,7 +10,7 @@ from surefoot.motion import Log
 from surefoot.scenario.schema import Scenario
 from surefoot.sim import Simulation
 
-__all__ = ["Findings", "Study", "StudiedRun"]
+__all__ = ["Findings", "StudiedRun", "Study"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,13 +30,14 @@ def slide(run: StudiedRun) -> Findings:
         run: The run; a robot without drives, or one whose only drive pushes two feet apart.
     """
     robot, log, world = run.simulation.robot, run.log, run.simulation.world
-    if world is None or not world.ground or any(not isinstance(piece, GroundPlane) for piece in world.ground):
+    planes = [] if world is None else [piece for piece in world.ground if isinstance(piece, GroundPlane)]
+    if world is None or not planes or len(planes) < len(world.ground):
         return Findings({}, "the ground is not made of planes; nothing is predicted")
     slip = np.max([log[f"contact.{name}.slip"] for name in robot.contacts], axis=0)
-    plane = world.ground[0]
+    plane = planes[0]
     friction = world.friction if plane.friction is None else plane.friction
     slope = float(np.arccos(plane.normal[2]))
-    facts = {"slope_deg": float(np.rad2deg(slope)), "friction": friction}
+    facts: dict[str, Any] = {"slope_deg": float(np.rad2deg(slope)), "friction": friction}
     if robot.nu == 0:
         return _judged(log.time, slip, np.full(len(log), np.tan(slope) > friction), facts)
     low, high = friction_band(robot.mass, slope, friction, float(np.linalg.norm(world.gravity)))
@@ -42,7 +45,7 @@ def slide(run: StudiedRun) -> Findings:
     return _judged(log.time, slip, (force < low) | (force > high), facts | {"band_n": [low, high]})
 
 
-def _judged(time: Array, slip: Array, outside: NDArray[np.bool_], facts: dict[str, object]) -> Findings:
+def _judged(time: Array, slip: Array, outside: NDArray[np.bool_], facts: dict[str, Any]) -> Findings:
     """Slip before the first time outside the band, from then on, and at the end if that is inside again.
 
     Args:
