@@ -1,6 +1,7 @@
 """Shapes and polygons. This room takes placements and never sees a robot."""
 
-from surefoot.geometry.meshes import load_vertices
+from surefoot.geometry.convex_pieces import convex_pieces, is_nearly_convex
+from surefoot.geometry.meshes import load_triangles, load_vertices
 from surefoot.geometry.polygon import convex_hull, is_rectangle
 from surefoot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere, surface_points
 
@@ -14,7 +15,10 @@ __all__ = [
     "Shape",
     "Sphere",
     "convex_hull",
+    "convex_pieces",
+    "is_nearly_convex",
     "is_rectangle",
+    "load_triangles",
     "load_vertices",
     "surface_points",
 ]

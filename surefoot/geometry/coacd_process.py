@@ -1,6 +1,6 @@
 """CoACD in a process of its own: a mesh comes in, its convex pieces go out, both as arrays.
 
-The library carries a C++ runtime of its own that it shares with what is loaded after it: where it is loaded before
+The library brings a C++ runtime of its own that it shares with what is loaded after it: where it is loaded before
 CasADi, CasADi prints no numbers any more. It also ends the process where a mesh is beyond it. Hence it is loaded here
 only, and `surefoot.geometry.convex_pieces` runs this file as a program. Nothing of surefoot is imported.
 """
@@ -16,6 +16,11 @@ import numpy as np
 
 __all__: list[str] = []
 
+# A search of fewer and shorter tries and a coarser repair than CoACD's defaults: ten times as fast on meshes from CAD.
+_SEARCH = {"mcts_iterations": 30, "mcts_nodes": 10, "mcts_max_depth": 2, "resolution": 1000}
+_REPAIR = {"preprocess_mode": "auto", "preprocess_resolution": 30}
+_SEED = 0
+
 
 def _main() -> None:
     answer = os.fdopen(os.dup(1), "wb")
@@ -30,10 +35,8 @@ def _decompose(vertices: Any, triangles: Any, tolerance: float, most: int) -> li
     import coacd
 
     coacd.set_log_level("error")
-    found = coacd.run_coacd(
-        coacd.Mesh(vertices, triangles), threshold=tolerance, max_convex_hull=most, seed=0,
-        resolution=int(os.environ.get("RES",2000)), preprocess_resolution=int(os.environ.get("PRE",50)), mcts_iterations=int(os.environ.get("ITER",150)), mcts_nodes=int(os.environ.get("NOD",20)), mcts_max_depth=int(os.environ.get("DEP",3)), preprocess_mode=os.environ.get("MODE","auto"),
-    )  # fmt: skip
+    mesh = coacd.Mesh(vertices, triangles)
+    found = coacd.run_coacd(mesh, tolerance, most, seed=_SEED, **_SEARCH, **_REPAIR)
     return [points for points, _ in found]
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.geometry.meshes import load_vertices
+from surefoot.errors import ShapeError
+from surefoot.geometry.meshes import load_triangles, load_vertices
 
 __all__ = ["Box", "Capsule", "Cylinder", "Ellipsoid", "Mesh", "Plane", "Shape", "Sphere", "surface_points"]
 
@@ -64,15 +65,41 @@ class Mesh:
         path: The file, or "" if the vertices are given.
         scale: Factor per axis.
         points: Vertices [m], (n, 3), already scaled; only where there is no file.
+        faces: Triangles between the points, (m, 3) indices; without them only the hull of the points is known.
     """
 
     path: str = ""
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     points: Array | None = field(default=None, compare=False, repr=False)
+    faces: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.faces is not None:
+            object.__setattr__(
+                self, "faces", _checked_faces(self.faces, 0 if self.points is None else len(self.points))
+            )
 
     def vertices(self) -> Array:
         """The scaled vertices, (n, 3) [m]; read from the file when first asked for."""
         return self.points if self.points is not None else load_vertices(self.path, self.scale)
+
+    def triangles(self) -> NDArray[np.int64]:
+        """Indices of three vertices each, (m, 3); none where only points are given."""
+        if self.points is None:
+            return load_triangles(self.path, self.scale)
+        return self.faces if self.faces is not None else np.zeros((0, 3), dtype=np.int64)
+
+
+def _checked_faces(faces: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Faces as read-only indices of so many points."""
+    found = np.array(faces)
+    if found.ndim != 2 or found.shape[1] != 3 or found.dtype.kind not in "iu":
+        raise ShapeError("faces of a mesh are rows of three whole numbers", evidence={"shape": found.shape})
+    if len(found) and not 0 <= int(found.min()) <= int(found.max()) < count:
+        raise ShapeError("faces of a mesh name points that it does not have", evidence={"number of points": count})
+    found = found.astype(np.int64)
+    found.setflags(write=False)
+    return found
 
 
 Shape = Sphere | Box | Cylinder | Capsule | Ellipsoid | Plane | Mesh

@@ -90,4 +90,5 @@ def _mesh(model: mujoco.MjModel, mesh: int) -> Mesh:
     start = int(model.mesh_vertadr[mesh])
     points = np.array(model.mesh_vert[start : start + int(model.mesh_vertnum[mesh])], dtype=float)
     points.setflags(write=False)
-    return Mesh(points=points)
+    first = int(model.mesh_faceadr[mesh])
+    return Mesh(points=points, faces=model.mesh_face[first : first + int(model.mesh_facenum[mesh])])

@@ -68,14 +68,17 @@ def _estimator(scenario: Scenario, robot: Robot, gravity: Array) -> BaseEstimato
 
 def _settings(scenario: Scenario) -> Settings:
     table = scenario.simulation
-    own = {"contact": table.contact, "integrator": table.integrator}
-    options = {name: value for name, value in own.items() if value is not None}
-    if table.engine != "native" and options:
-        name = next(iter(options))
-        raise NotSupportedError(
-            f"`simulation.{name}` is for the engine `native`",
-            next_step='set simulation.engine="native", or leave it out',
-        )
+    given: dict[str, dict[str, object]] = {
+        "native": {"contact": table.contact, "integrator": table.integrator},
+        "mujoco": {"convex_pieces": table.convex_pieces or None},
+    }
+    options = {engine: {k: v for k, v in own.items() if v is not None} for engine, own in given.items()}
+    for engine, own in options.items():
+        if own and engine != table.engine:
+            raise NotSupportedError(
+                f"`simulation.{next(iter(own))}` is for the engine `{engine}`",
+                next_step=f'set simulation.engine="{engine}", or leave it out',
+            )
     return Settings(
         duration=table.duration,
         dt=table.dt,
@@ -84,6 +87,6 @@ def _settings(scenario: Scenario) -> Settings:
         initial_spread=table.initial_spread,
         self_collision=table.self_collision,
         engine=table.engine,
-        options=options,
+        options=options[table.engine],
         drives=None if scenario.robot.drives == "auto" else scenario.robot.drives,
     )

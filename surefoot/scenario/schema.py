@@ -100,6 +100,7 @@ class SimulationTable(StrictModel):
         seed: Of all randomness.
         initial_spread: Standard deviation of the first joint positions around the initial ones [rad] or [m].
         self_collision: Whether the robot may touch itself (`mujoco`).
+        convex_pieces: Whether meshes touch by convex pieces instead of their hulls (`mujoco`).
         contact: Contact model of `native`: "spring_damper", "penalty_pid", "visco_elastic" or "rigid".
         integrator: Of `native`: "semi_implicit" or "rk4".
     """
@@ -111,6 +112,7 @@ class SimulationTable(StrictModel):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     initial_spread: NotNegative = 0.0
     self_collision: bool = False
+    convex_pieces: bool = False
     contact: Literal["spring_damper", "penalty_pid", "visco_elastic", "rigid"] | None = None
     integrator: Literal["semi_implicit", "rk4"] | None = None
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from surefoot.robot.toml_file import StrictModel
 from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
@@ -107,3 +107,9 @@ class WorldTable(StrictModel):
     empty: bool = False
     ground: list[GroundTable] = []
     objects: list[ObjectTable] = []
+
+    @model_validator(mode="after")
+    def _empty_means_no_ground(self) -> Self:
+        if self.empty and self.ground:
+            raise ValueError("a world that is `empty` has no `ground`")
+        return self

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from surefoot.errors import ShapeError, one_of
+from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.motion import World
 from surefoot.robot import Robot
 from surefoot.robot.inertia_changes import with_inertia_error
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.events import Event, FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange
+from surefoot.sim.native_world import with_friction, with_ground
 from surefoot.sim.participant import Participant
 
 __all__ = ["EventPlayer", "robots_in_truth"]
@@ -35,31 +37,40 @@ class EventPlayer:
     """Pushes while they last, and every change once.
 
     Args:
-        events: What happens; names of robots and links are checked at once.
+        events: What happens; names of robots, links and sensors and pieces of ground are checked at once.
         engine: Where.
         participants: Whose sensors may fail.
+        world: Where they are at the start; None for empty space.
     """
 
-    def __init__(self, events: Sequence[Event], engine: PhysicsEngine, participants: Sequence[Participant]) -> None:
-        self._engine, self._participants = engine, participants
+    def __init__(
+        self, events: Sequence[Event], engine: PhysicsEngine, participants: Sequence[Participant], world: World | None
+    ) -> None:
+        self._engine, self._participants, self._world = engine, participants, world
         self._pushes = [event for event in events if isinstance(event, Push)]
-        self._changes = sorted(
-            [change for event in events for change in _changes_of(event)], key=lambda change: change[0]
+        self._changes = sorted(  # at the same time, what ends comes first
+            [change for event in events for change in _changes_of(event)], key=lambda change: (change[0], change[2])
         )
         for event in events:
             self._check(event)
+        _require_one_payload_at_a_time([event for event in events if isinstance(event, Payload)])
+        self._losses: list[SensorLoss] = []
         self.force = np.zeros((len(participants), 3))
 
     def _check(self, event: Event) -> None:
-        if isinstance(event, FrictionChange | TerrainChange):
-            return
-        _require_robot(event.robot, len(self._participants))
-        robot = self._participants[event.robot].robot
-        link = None if isinstance(event, SensorLoss) else event.link
-        if link is not None and link not in robot.link_names:
-            raise one_of("link", link, robot.link_names)
-        if isinstance(event, SensorLoss):
-            self._participants[event.robot].require_sensor(event.sensor)
+        match event:
+            case FrictionChange():
+                if self._world is None or not self._world.ground:
+                    raise ShapeError("there is no ground whose friction could change")
+                with_friction(self._world, event.friction, event.pieces)
+            case TerrainChange():
+                with_ground(self._world, event.ground)
+            case SensorLoss():
+                _require_robot(event.robot, len(self._participants))
+                self._participants[event.robot].require_sensor(event.sensor)
+            case _:
+                _require_robot(event.robot, len(self._participants))
+                _require_moving_link(event.link, self._participants[event.robot].robot)
 
     def before_step(self) -> None:
         """Whatever is due in the step that begins now."""
@@ -93,12 +104,27 @@ class EventPlayer:
             case FrictionChange():
                 self._engine.set_friction(event.friction, event.pieces)
             case TerrainChange():
-                self._engine.set_ground(event.ground)
+                self._change_ground(event)
             case Payload():
                 mass = event.mass if begins else 0.0
                 self._engine.set_payload(event.link, mass, event.position, event.robot)
             case SensorLoss():
-                self._participants[event.robot].set_sensor(event.sensor, working=not begins)
+                self._lose(event, begins)
+
+    def _change_ground(self, event: TerrainChange) -> None:
+        self._engine.set_ground(event.ground)
+        self._world = with_ground(self._world, event.ground)
+        for participant in self._participants:
+            participant.stand_on(self._world)
+
+    def _lose(self, event: SensorLoss, begins: bool) -> None:
+        """Losses may overlap: a sensor works again when the last one is over."""
+        self._losses = [*self._losses, event] if begins else [loss for loss in self._losses if loss is not event]
+        participant = self._participants[event.robot]
+        participant.set_sensor(event.sensor, working=not begins)
+        for loss in self._losses:
+            if loss.robot == event.robot:
+                participant.set_sensor(loss.sensor, working=False)
 
 
 def _changes_of(event: Event) -> list[tuple[float, Event, bool]]:
@@ -116,3 +142,24 @@ def _changes_of(event: Event) -> list[tuple[float, Event, bool]]:
 def _require_robot(number: int, count: int) -> None:
     if not 0 <= number < count:
         raise ShapeError(f"an event names robot {number}, there are {count}", next_step=f"use 0 … {count - 1}")
+
+
+def _require_moving_link(link: str | None, robot: Robot) -> None:
+    if link is None:
+        return
+    if link not in robot.link_names:
+        raise one_of("link", link, robot.link_names)
+    if robot.body_of(link) < 0:
+        raise NotSupportedError(f"link `{link}` is fixed to the world; pushes and payloads do nothing there")
+
+
+def _require_one_payload_at_a_time(payloads: Sequence[Payload]) -> None:
+    """An engine knows one payload of each link."""
+    for k, first in enumerate(payloads):
+        for second in payloads[k + 1 :]:
+            same = (first.robot, first.link) == (second.robot, second.link)
+            if same and max(first.time, second.time) < min(first.time + first.duration, second.time + second.duration):
+                raise NotSupportedError(
+                    f"link `{first.link}` has two payloads at the same time",
+                    next_step="end the first one when the second begins, or use one that weighs as much as both",
+                )

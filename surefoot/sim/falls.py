@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.motion import World
+from surefoot.motion import GroundPlane, World
 from surefoot.robot import Robot
 
 __all__ = ["FallDetector"]
@@ -30,7 +30,7 @@ class FallDetector:
     """
 
     def __init__(self, robot: Robot, world: World | None) -> None:
-        self._world = world
+        self._world, self._level = world, _level_of(world)
         self._stands = robot.base_joint is not None and bool(robot.contacts)
         data = robot.model.createData()
         com = pin.centerOfMass(robot.model, data, np.array(robot.home))
@@ -45,6 +45,8 @@ class FallDetector:
             point: (3,) in world [m].
         """
         x, y, z = np.asarray(point, dtype=float)
+        if self._level is not None:
+            return float(z) - self._level
         ground = float(self._world.height(x, y)) if self._world is not None else 0.0
         return float(z - ground) if np.isfinite(ground) else float(z)
 
@@ -66,3 +68,13 @@ class FallDetector:
         if not self._stands:
             return False
         return self.height(com) < self._least_height or self.tilt(T_world_base) > TILTED
+
+
+def _level_of(world: World | None) -> float | None:
+    """Height of the ground where it is the same everywhere [m]."""
+    if world is None or not world.ground:
+        return 0.0
+    piece = world.ground[0]
+    if len(world.ground) > 1 or not isinstance(piece, GroundPlane) or piece.normal[2] != 1.0:
+        return None
+    return float(piece.point[2])

@@ -71,6 +71,7 @@ class IncidentBook:
         self._open: dict[tuple[str, str], Incident] = {}
         self._slips: dict[str, list[tuple[float, float]]] = {name: [] for name in robot.contacts}
         self._axes = _limited_axes(robot)
+        self._driven = [drive.joint for drive in robot.drives for _ in range(self._axes_of(drive.joint))]
         self._saturated = np.zeros(robot.nu)
 
     def look(self, engine: PhysicsEngine, state: State, share_of_limit: Array, dt: float) -> None:
@@ -136,9 +137,8 @@ class IncidentBook:
 
     def _look_at_drives(self, share: Array, dt: float, now: dict[tuple[str, str], float]) -> None:
         self._saturated = np.where(share >= 1.0 - 1e-6, self._saturated + dt, 0.0)
-        joints = [drive.joint for drive in self._robot.drives for _ in range(self._axes_of(drive.joint))]
         for k in np.flatnonzero(self._saturated > SATURATED):
-            now["torque_limit", joints[k]] = float(self._saturated[k])
+            now["torque_limit", self._driven[k]] = float(self._saturated[k])
 
     def _axes_of(self, joint: str) -> int:
         return self._robot.tree.nv_of(self._robot.joint_index(joint))

@@ -14,6 +14,7 @@ from surefoot.motion.checks import finite_array
 from surefoot.robot import Robot
 from surefoot.sim.actuation import Actuation
 from surefoot.sim.measured import Balance, Touches
+from surefoot.sim.mesh_pieces import Progress
 from surefoot.sim.mujoco_actuators import Actuators
 from surefoot.sim.mujoco_balance import BalanceBook
 from surefoot.sim.mujoco_changes import Payloads, change_friction, change_ground
@@ -47,6 +48,8 @@ class MujocoEngine:
         world: The world; None for empty space.
         dt: Step [s].
         self_collision: Whether robots may touch themselves.
+        convex_pieces: Whether meshes touch by convex pieces instead of their hulls (see `build_scene`).
+        progress: Called with the share 0…1 of the meshes that are cut into pieces.
     """
 
     def __init__(
@@ -56,13 +59,18 @@ class MujocoEngine:
         dt: float = 0.002,
         *,
         self_collision: bool = False,
+        convex_pieces: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         self.robots: tuple[Robot, ...] = (robots,) if isinstance(robots, Robot) else tuple(robots)
         if not self.robots:
             raise ShapeError("an engine needs a robot")
         if not (np.isfinite(dt) and dt > 0.0):
             raise ShapeError(f"dt is {dt}, expected a finite number > 0")
-        scene = build_scene(self.robots, world, timestep=dt, self_collision=self_collision)
+        scene = build_scene(
+            self.robots, world, timestep=dt, self_collision=self_collision, convex_pieces=convex_pieces,
+            progress=progress,
+        )  # fmt: skip
         self.dt, self.notes = float(dt), scene.notes
         self._physics = Physics(scene)
         self._actuators = Actuators(self._physics)

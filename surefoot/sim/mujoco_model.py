@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import ModelError, NotSupportedError
+from surefoot.geometry import Mesh
 from surefoot.motion.world import World
 from surefoot.robot import Robot
+from surefoot.sim.mesh_pieces import Progress, cut_meshes
 from surefoot.sim.mujoco_bodies import RobotBodies, add_actuators, add_bodies, add_ties
 from surefoot.sim.mujoco_shapes import Meshes, add_contacts, add_robot_shapes
 from surefoot.sim.mujoco_world import add_world, hull_notes, robot_bits
@@ -99,7 +101,12 @@ class _Added:
 
 
 def build_mujoco(
-    robot: Robot, world: World | None = None, *, timestep: float = 0.002, self_collision: bool = False
+    robot: Robot,
+    world: World | None = None,
+    *,
+    timestep: float = 0.002,
+    self_collision: bool = False,
+    convex_pieces: bool = False,
 ) -> MujocoModel:
     """The MuJoCo model of one robot in a world, as `build_scene` makes it.
 
@@ -108,16 +115,24 @@ def build_mujoco(
         world: The world; None for empty space with the robot's gravity.
         timestep: Of the integration [s].
         self_collision: Whether the robot may touch itself.
+        convex_pieces: Whether meshes touch by convex pieces instead of their hulls.
 
     Raises:
         NotSupportedError: A joint or closed chain that MuJoCo does not have.
         ModelError: MuJoCo refuses the model.
     """
-    return build_scene([robot], world, timestep=timestep, self_collision=self_collision).models[0]
+    scene = build_scene([robot], world, timestep=timestep, self_collision=self_collision, convex_pieces=convex_pieces)
+    return scene.models[0]
 
 
 def build_scene(
-    robots: Sequence[Robot], world: World | None = None, *, timestep: float = 0.002, self_collision: bool = False
+    robots: Sequence[Robot],
+    world: World | None = None,
+    *,
+    timestep: float = 0.002,
+    self_collision: bool = False,
+    convex_pieces: bool = False,
+    progress: Progress | None = None,
 ) -> MujocoScene:
     """The MuJoCo model of robots in a world.
 
@@ -130,13 +145,16 @@ def build_scene(
         world: The world; None for empty space with the gravity of the robots.
         timestep: Of the integration [s].
         self_collision: Whether robots may touch themselves.
+        convex_pieces: Whether meshes touch by convex pieces instead of their hulls; the first time that takes seconds
+            for each mesh, later ones read the pieces from the cache.
+        progress: Called with the share 0…1 of the meshes that are cut.
 
     Raises:
         NotSupportedError: A joint or closed chain that MuJoCo does not have.
         ModelError: MuJoCo refuses the model.
     """
     spec = _specification(robots, world, timestep)
-    meshes = Meshes(spec)
+    meshes = Meshes(spec, cut_meshes(_meshes_of(robots, world), progress) if convex_pieces else None)
     friction = world.friction if world is not None else 0.7
     added = [_add_robot(spec, meshes, robots, k, friction, self_collision=self_collision) for k in range(len(robots))]
     if world is not None:
@@ -145,8 +163,16 @@ def build_scene(
     if self_collision and _exclude_touching_at_home(spec, added, mj):
         mj = compiled(spec, robots)
     models = tuple(_mapped(mj, item) for item in added)
-    notes = hull_notes(world) if world is not None else ()
+    notes = hull_notes(world, convex_pieces=convex_pieces) if world is not None else ()
     return MujocoScene(mj, spec, world, tuple(item.bodies for item in added), models, notes)
+
+
+def _meshes_of(robots: Sequence[Robot], world: World | None) -> list[Mesh]:
+    """The meshes that can touch."""
+    shapes = [item.shape for robot in robots for item in robot.collisions]
+    if world is not None:
+        shapes += [item.shape for item in world.obstacles] + [item.shape for item in world.objects]
+    return [shape for shape in shapes if isinstance(shape, Mesh)]
 
 
 def _specification(robots: Sequence[Robot], world: World | None, timestep: float) -> mujoco.MjSpec:
@@ -174,8 +200,8 @@ def _add_robot(
     robot, bits = robots[k], robot_bits(k, len(robots), self_collision=self_collision)
     is_held = any(robot.body_of(item.link) < 0 for item in robot.collisions)
     bodies = add_bodies(spec, robot, f"{k}/" if len(robots) > 1 else "", own_base=self_collision and is_held)
-    add_robot_shapes(bodies, meshes, bits, friction)
-    contacts = add_contacts(bodies, meshes, bits)
+    geoms = add_robot_shapes(bodies, meshes, bits, friction)
+    contacts = add_contacts(bodies, meshes, bits, geoms)
     actuators = add_actuators(bodies)
     add_ties(bodies)
     return _Added(bodies, contacts, actuators)

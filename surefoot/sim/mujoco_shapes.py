@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
@@ -11,6 +12,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere, surface_points
 from surefoot.robot import ContactSurface, Geometry
+from surefoot.sim.mesh_pieces import MeshKey, Pieces, mesh_key
 from surefoot.sim.mujoco_bodies import RobotBodies, quaternion_wxyz
 
 __all__ = ["Meshes", "add_contacts", "add_robot_shapes", "add_shape", "friction_settings"]
@@ -25,54 +27,92 @@ _THIN = 1e-4  # thickness that a flat mesh gets [m]
 
 
 class Meshes:
-    """Convex hulls of meshes; equal meshes share one asset.
+    """Convex hulls or convex pieces of meshes; equal meshes share their assets.
 
     Args:
         spec: The specification that the assets are added to.
+        pieces: Pieces of meshes; a mesh that is not among them is its hull.
     """
 
-    def __init__(self, spec: mujoco.MjSpec) -> None:
+    def __init__(self, spec: mujoco.MjSpec, pieces: Pieces | None = None) -> None:
         self._spec = spec
-        self._names: dict[Any, str] = {}
+        self._pieces = pieces or {}
+        self._parts: dict[MeshKey, list[tuple[str, float]]] = {}
+        self._count = 0
 
-    def name_of(self, mesh: Mesh) -> str:
-        """Name of the asset of a mesh."""
-        key = (mesh.path, mesh.scale) if mesh.points is None else mesh.points.tobytes()
-        if key not in self._names:
-            name = f"hull {len(self._names)}"
-            self._spec.add_mesh(
-                name=name, uservert=_hull_points(mesh.vertices()).ravel(), maxhullvert=HULL_VERTICES,
-                inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX,
-            )  # fmt: skip
-            self._names[key] = name
-        return self._names[key]
+    def parts_of(self, mesh: Mesh) -> list[tuple[str, float]]:
+        """Names of the assets of a mesh, each with its share of their volume."""
+        key = mesh_key(mesh)
+        if key not in self._parts:
+            hulls = [ConvexHull(_thickened(points)) for points in self._pieces.get(key, [mesh.vertices()])]
+            total = sum(hull.volume for hull in hulls)
+            self._parts[key] = [(self._add(hull), hull.volume / total) for hull in hulls]
+        return self._parts[key]
+
+    def _add(self, hull: ConvexHull) -> str:
+        name = f"hull {self._count}"
+        self._count += 1
+        self._spec.add_mesh(
+            name=name, uservert=hull.points[hull.vertices].ravel(), maxhullvert=HULL_VERTICES,
+            inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX,
+        )  # fmt: skip
+        return name
 
 
-def _hull_points(points: Array) -> Array:
-    """Corners of the convex hull, (n, 3); flat sets are made a little thick."""
+def _thickened(points: Array) -> Array:
+    """The points, each once; flat sets are made a little thick."""
     points = np.unique(points, axis=0)
     try:
-        return points[ConvexHull(points).vertices]
+        ConvexHull(points)
     except QhullError:  # flat or straight: no volume
         shifts = _THIN * (np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, -1).T - 0.5)
-        thick = (points[:, None] + shifts[None]).reshape(-1, 3)
-        return thick[ConvexHull(thick).vertices]
+        return (points[:, None] + shifts[None]).reshape(-1, 3)
+    return points
 
 
 def add_shape(
-    body: mujoco.MjsBody, meshes: Meshes, shape: Shape, T_body_shape: Array, **settings: Any
-) -> mujoco.MjsGeom:
-    """A geom on a body.
+    body: mujoco.MjsBody,
+    meshes: Meshes,
+    shape: Shape,
+    T_body_shape: Array,
+    name: str,
+    mass: float | None = None,
+    **settings: Any,
+) -> tuple[str, ...]:
+    """A shape on a body: one geom, or one for each piece of a mesh.
 
     Args:
         body: The MuJoCo body.
-        meshes: Where hulls are kept.
+        meshes: Where hulls and pieces are kept.
         shape: The shape.
         T_body_shape: Where, (4, 4).
-        **settings: Further attributes of the geom.
+        name: Of the geom; that of a further piece says which one it is.
+        mass: Of the shape [kg], homogeneous; None leaves it to MuJoCo.
+        **settings: Further attributes of the geoms.
+
+    Returns:
+        Names of the geoms.
     """
+    place = {"pos": T_body_shape[:3, 3], "quat": quaternion_wxyz(T_body_shape[:3, :3])}
+    if not isinstance(shape, Mesh):
+        geom = body.add_geom(name=name, **_weight(mass), **place, **settings)
+        _set_primitive(geom, shape)
+        return (name,)
+    names = []
+    for k, (part, share) in enumerate(meshes.parts_of(shape)):
+        names.append(name if k == 0 else f"piece {k} of {name}")
+        geom = body.add_geom(name=names[-1], **_weight(mass, share), **place, **settings)
+        geom.type, geom.meshname = mujoco.mjtGeom.mjGEOM_MESH, part
+    return tuple(names)
+
+
+def _weight(mass: float | None, share: float = 1.0) -> dict[str, float]:
+    return {} if mass is None else {"mass": share * mass}
+
+
+def _set_primitive(geom: mujoco.MjsGeom, shape: Shape) -> None:
+    """Kind and size of a geom; MuJoCo's sizes are half lengths."""
     kinds = mujoco.mjtGeom
-    geom = body.add_geom(pos=T_body_shape[:3, 3], quat=quaternion_wxyz(T_body_shape[:3, :3]), **settings)
     match shape:
         case Sphere(radius):
             geom.type, geom.size = kinds.mjGEOM_SPHERE, [radius, 0.0, 0.0]
@@ -86,9 +126,6 @@ def add_shape(
             geom.type, geom.size = kinds.mjGEOM_ELLIPSOID, list(radii)
         case Plane():
             geom.type, geom.size = kinds.mjGEOM_PLANE, [0.0, 0.0, 1.0]
-        case Mesh():
-            geom.type, geom.meshname = kinds.mjGEOM_MESH, meshes.name_of(shape)
-    return geom
 
 
 def friction_settings(friction: float, torsional: float = 0.0) -> dict[str, Any]:
@@ -108,7 +145,9 @@ def friction_settings(friction: float, torsional: float = 0.0) -> dict[str, Any]
     }
 
 
-def add_robot_shapes(out: RobotBodies, meshes: Meshes, settings: dict[str, Any], friction: float) -> None:
+def add_robot_shapes(
+    out: RobotBodies, meshes: Meshes, settings: dict[str, Any], friction: float
+) -> dict[int, tuple[str, ...]]:
     """The collision shapes of a robot; meshes that end in a sole step back behind it.
 
     Args:
@@ -116,7 +155,11 @@ def add_robot_shapes(out: RobotBodies, meshes: Meshes, settings: dict[str, Any],
         meshes: Where hulls are kept.
         settings: What they collide with.
         friction: Coulomb coefficient of shapes that have none and are no contact surface.
+
+    Returns:
+        Names of the geoms of each collision shape, by its index.
     """
+    geoms: dict[int, tuple[str, ...]] = {}
     for k, item in enumerate(out.robot.collisions):
         if isinstance(item.shape, Plane):
             continue
@@ -128,15 +171,15 @@ def add_robot_shapes(out: RobotBodies, meshes: Meshes, settings: dict[str, Any],
             T[:3, 3] += _RECESS * _sole_placement(out, contact)[:3, 2]
         own = item.friction if item.friction is not None else friction
         grip = (contact.friction, contact.torsional_friction) if contact is not None else (own, 0.0)
-        out.geoms.append(_shape_name(out, k, item))
-        add_shape(body, meshes, item.shape, T, name=out.geoms[-1], **settings, **friction_settings(*grip))
+        name = out.named(f"shape {k} {item.name}")
+        geoms[k] = add_shape(body, meshes, item.shape, T, name, **settings, **friction_settings(*grip))
+        out.geoms.extend(geoms[k])
+    return geoms
 
 
-def _shape_name(out: RobotBodies, k: int, item: Geometry) -> str:
-    return out.named(f"shape {k} {item.name}")
-
-
-def add_contacts(out: RobotBodies, meshes: Meshes, settings: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+def add_contacts(
+    out: RobotBodies, meshes: Meshes, settings: dict[str, Any], shape_geoms: Mapping[int, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
     """Make every contact surface touch: by the primitives that form it, or by small balls at its corners.
 
     MuJoCo gives a mesh on a plane three points at most, too few for a foot to stand on; hence the balls.
@@ -145,6 +188,7 @@ def add_contacts(out: RobotBodies, meshes: Meshes, settings: dict[str, Any]) -> 
         out: The robot in MuJoCo.
         meshes: Where hulls are kept.
         settings: What they collide with.
+        shape_geoms: From `add_robot_shapes`.
 
     Returns:
         Names of the geoms of each contact surface.
@@ -152,8 +196,8 @@ def add_contacts(out: RobotBodies, meshes: Meshes, settings: dict[str, Any]) -> 
     geoms: dict[str, tuple[str, ...]] = {}
     for contact in out.robot.contacts.values():
         shapes = [(k, item) for k, item in enumerate(out.robot.collisions) if _makes_sole(out, item, contact)]
-        solid = [_shape_name(out, k, item) for k, item in shapes if not isinstance(item.shape, Mesh)]
-        recessed = [_shape_name(out, k, item) for k, item in shapes if isinstance(item.shape, Mesh)]
+        solid = [name for k, item in shapes if not isinstance(item.shape, Mesh) for name in shape_geoms[k]]
+        recessed = [name for k, item in shapes if isinstance(item.shape, Mesh) for name in shape_geoms[k]]
         balls = [] if solid else _add_corner_balls(out, meshes, contact, settings)
         geoms[contact.name] = (*solid, *balls, *recessed)
     return geoms
@@ -188,7 +232,7 @@ def _add_corner_balls(
         T_ball = T.copy()
         T_ball[:3, 3] += T[:3, :3] @ np.add(corner, [0.0, 0.0, radius])
         names.append(out.named(f"contact {contact.name} {k}"))
-        add_shape(body, meshes, Sphere(radius), T_ball, name=names[-1], **settings, **grip)
+        add_shape(body, meshes, Sphere(radius), T_ball, names[-1], **settings, **grip)
     out.geoms.extend(names)
     return tuple(names)
 

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import NotSupportedError
-from surefoot.geometry import Mesh
+from surefoot.geometry import Mesh, is_nearly_convex
 from surefoot.motion.ground import Ground, GroundBox, GroundPlane, HeightField
 from surefoot.motion.world import World
 from surefoot.robot import placement
@@ -70,22 +70,32 @@ def add_world(spec: mujoco.MjSpec, world: World, meshes: Meshes) -> None:
         shape_ground(spec, geom, piece)
     grip = friction_settings(world.friction)
     for item in world.obstacles:
-        add_shape(spec.worldbody, meshes, item.shape, item.pose, name=f"obstacle {item.name}", **_WORLD_BITS, **grip)
+        add_shape(spec.worldbody, meshes, item.shape, item.pose, f"obstacle {item.name}", **_WORLD_BITS, **grip)
     for thing in world.objects:
         T, name = thing.pose, object_name(thing.name)
         body = spec.worldbody.add_body(name=name, pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3]))
         body.add_freejoint(name=name)
-        add_shape(body, meshes, thing.shape, placement(), name=name, mass=thing.mass, **_OBJECT_BITS, **grip)
+        add_shape(body, meshes, thing.shape, placement(), name, thing.mass, **_OBJECT_BITS, **grip)
 
 
-def hull_notes(world: World) -> tuple[str, ...]:
-    """Which obstacles and objects touch otherwise than described."""
+def hull_notes(world: World, *, convex_pieces: bool = False) -> tuple[str, ...]:
+    """Which obstacles and objects touch otherwise than described.
+
+    Args:
+        world: The world.
+        convex_pieces: Whether meshes whose triangles are known are cut into pieces.
+    """
     return tuple(
         f"{kind} `{item.name}` touches by the convex hull of its mesh"
         for kind, items in (("obstacle", world.obstacles), ("object", world.objects))
         for item in items
-        if isinstance(item.shape, Mesh)
+        if isinstance(item.shape, Mesh) and _is_only_hull(item.shape, convex_pieces=convex_pieces)
     )
+
+
+def _is_only_hull(mesh: Mesh, *, convex_pieces: bool) -> bool:
+    """Whether a mesh touches by a hull that may be another body than the mesh."""
+    return not (convex_pieces and len(mesh.triangles())) and not is_nearly_convex(mesh)
 
 
 def ground_settings(piece: Ground, friction: float) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from surefoot.sim.driven import DrivenJoints
 from surefoot.sim.drives import DriveBank
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.estimate_error import EstimateError
+from surefoot.sim.falls import FallDetector
 from surefoot.sim.incidents import IncidentBook
 from surefoot.sim.sensors import Sensors, Truth
 
@@ -188,6 +189,14 @@ class Participant:
     def _shown(self) -> frozenset[str]:
         kinds = set(self.drives.kinds.values())
         return frozenset(name for kind in kinds for name in _SHOWN.get(kind, ()))
+
+    def stand_on(self, world: World | None) -> None:
+        """Heights and falls are judged over other ground from now on.
+
+        Args:
+            world: The world; None for empty space.
+        """
+        self.book.falls = FallDetector(self.robot, world)
 
     def require_sensor(self, pattern: str) -> None:
         """Refuse a sensor that does not exist.

@@ -24,7 +24,9 @@ __all__ = ["ControlError", "DivergedError", "Progress", "Simulation", "StoppedEr
 
 Progress = Callable[[float], None]
 _WORK = ("drives", "contacts", "damping", "pushes")
-_MISTAKES = (SurefootError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
+_MISTAKES = (
+    SurefootError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RuntimeError, AssertionError
+)  # fmt: skip
 """What a controller may raise that is a mistake in it, and no request to stop."""
 
 
@@ -53,8 +55,8 @@ class Simulation:
     """One run. `run()` goes to its end; `log()` gives what there is so far, also after an interrupt.
 
     Row k of the log is the state at time t_k with the torques and contact wrenches of the step that ended there (row 0:
-    those at the start of the first step, under the first command). With several robots, the columns of each begin with
-    its name and a slash.
+    those at the start of the first step, under the first command), and what sensors and estimators say then; row 0 has
+    no readings. With several robots, the columns of each begin with its name and a slash.
 
     Args:
         robots: The robots, as their controllers know them.
@@ -95,7 +97,7 @@ class Simulation:
         )
         self.participants = tuple(self._participant(k, *part) for k, part in enumerate(parts))
         self.notes = (*self.engine.notes, *notes)
-        self._player = EventPlayer(events, self.engine, self.participants)
+        self._player = EventPlayer(events, self.engine, self.participants, world)
         states = self._one_each(initial, "initial states")
         self._reset([state or State.of(robot) for state, robot in zip(states, self.robots, strict=True)])
         self._writer = LogWriter(*self._columns(), capacity=settings.ticks + 1)
@@ -150,6 +152,7 @@ class Simulation:
         Raises:
             DivergedError: The numbers grew beyond all bounds.
             ControlError: A controller failed, or returned something that is no command for its robot.
+            StoppedError: An event asks for something that the engine cannot do.
         """
         ticks = self.settings.ticks
         for k in range(ticks):
@@ -164,7 +167,7 @@ class Simulation:
         """One command of each robot, and the steps until the next."""
         before = clock.perf_counter()
         states = self.engine.states
-        self._decide(states, first)
+        self._decide(states)
         decided = clock.perf_counter()
         try:
             if first:
@@ -175,17 +178,27 @@ class Simulation:
                 self._step(states if k == 0 else self.engine.states, acted=first and k == 0)
         except SimulationError as error:
             raise DivergedError(error, self.log()) from error
+        except SurefootError as error:
+            raise StoppedError(error, self.log()) from error
+        moved = clock.perf_counter()
+        self._sense()
+        times = {"control": decided - before + clock.perf_counter() - moved, "physics": moved - decided}
         self._look()
-        times = {"control": decided - before, "physics": clock.perf_counter() - decided}
         self._timing.append({"time": self.engine.time, **times})
 
-    def _decide(self, states: Sequence[State], first: bool) -> None:
-        """Sensors, estimators, controllers; before the first step nothing is there to be measured."""
+    def _decide(self, states: Sequence[State]) -> None:
+        """Ask the controllers."""
         for participant, state in zip(self.participants, states, strict=True):
             try:
-                if not first:
-                    participant.sense(self.engine, state)
                 participant.decide(state.t)
+            except _MISTAKES as error:
+                raise ControlError(_named(error, participant, state.t), self.log()) from error
+
+    def _sense(self) -> None:
+        """Sensors and estimators, after the steps of a tick; before the first one there is nothing to be measured."""
+        for participant, state in zip(self.participants, self.engine.states, strict=True):
+            try:
+                participant.sense(self.engine, state)
             except _MISTAKES as error:
                 raise ControlError(_named(error, participant, state.t), self.log()) from error
 
@@ -222,10 +235,12 @@ class Simulation:
 
     def _prefix(self, k: int) -> str:
         """Before the names of the columns of a robot."""
-        if len(self.robots) == 1:
-            return ""
+        return "" if len(self.robots) == 1 else f"{self._label(k)}/"
+
+    def _label(self, k: int) -> str:
+        """The name of a robot, with its number where several have the same."""
         names = [robot.name for robot in self.robots]
-        return f"{names[k]}/" if names.count(names[k]) == 1 else f"{names[k]}-{k}/"
+        return names[k] if names.count(names[k]) == 1 else f"{names[k]}-{k}"
 
     def _columns(self) -> tuple[dict[str, str], dict[str, int]]:
         """Units and sizes of the columns of the log."""
@@ -240,7 +255,9 @@ class Simulation:
     def log(self) -> Log:
         """What was measured so far; partial before the planned end."""
         incidents = [
-            {"robot": x.robot.name, **incident.to_dict()} for x in self.participants for incident in x.book.incidents
+            {"robot": self._label(x.index), **incident.to_dict()}
+            for x in self.participants
+            for incident in x.book.incidents
         ]
         return self._writer.log(
             partial=len(self._writer) != self.settings.ticks + 1,
@@ -285,7 +302,7 @@ def _spread(robot: Robot, state: State, settings: Settings, k: int) -> State:
     import pinocchio as pin
 
     step = np.zeros(robot.nv)
-    source = np.random.default_rng(settings.seed if k == 0 else [settings.seed, k])
+    source = np.random.default_rng(settings.seed if k == 0 else [settings.seed, k, 1])  # not that of any sensors
     step[robot.driven] = settings.initial_spread * source.standard_normal(robot.nu)
     for item in robot.couplings:
         follower, leader = (int(robot.tree.v_index[robot.joint_index(name)]) for name in (item.joint, item.source))

@@ -23,7 +23,7 @@ def a_world() -> World:
         ),
         obstacles=(
             Obstacle("wall", Box((0.1, 2.0, 1.0)), placement((3, 0, 0.5))),
-            Obstacle("rock", Mesh(points=np.eye(3))),
+            Obstacle("rock", Mesh(points=np.eye(3), faces=np.array([[0, 1, 2]]))),
         ),
         objects=(MovableObject("ball", Sphere(0.1), 0.4), MovableObject("rod", Capsule(0.02, 1.0), 2.0)),
         friction=0.6,

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from surefoot.errors import NotSupportedError
 from surefoot.geometry import Sphere
 from surefoot.robot import ContactSurface, Geometry, Joint, Link, Robot, placement
 from surefoot.robot.load import load
@@ -77,3 +78,13 @@ def test_held_talos_does_not_start_inside_the_ground(base):
     simulation = build.build_simulation(overridden(STAND, ["robot.name=talos", f"robot.base={base}"]))
     data = simulation.engine.data
     assert data.contact.dist.min(initial=0.0) > -0.005
+
+
+def test_options_go_to_the_engine_that_has_them():
+    stand = overridden(STAND, ["simulation.convex_pieces=true"])
+    assert build._settings(stand).options == {"convex_pieces": True}
+    assert build._settings(STAND).options == {}
+    with pytest.raises(NotSupportedError, match="engine `mujoco`"):
+        build._settings(overridden(stand, ['simulation.engine="native"']))
+    with pytest.raises(NotSupportedError, match="engine `native`"):
+        build._settings(overridden(STAND, ['simulation.contact="rigid"']))

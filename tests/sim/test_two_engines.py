@@ -256,7 +256,7 @@ def test_a_step_that_is_too_large_blows_up_and_the_log_is_kept(engine):
     [
         (lambda: Command(torque=np.full(1, np.nan)), "not finite"),
         (lambda: Command(torque=np.zeros(2)), "2 entries"),
-        (lambda: Command(), "one length"),
+        (Command, "one length"),
         (lambda: None, "NoneType"),
         (lambda: {}["gain"], "KeyError"),
     ],

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.motion import World
+from surefoot.motion import Log, World
 from surefoot.robot import Robot
 from surefoot.scenario.studies.findings import Findings, StudiedRun
 from surefoot.sim.terrain import contact_planes
 
-__all__ = ["AT_REST", "STIFFNESS_PER_MASS", "contact_depths", "drop"]
+__all__ = ["AT_REST", "LARGEST_ERROR", "STIFFNESS_PER_MASS", "contact_depths", "drop"]
 
 Array = NDArray[np.float64]
 STIFFNESS_PER_MASS = 300.0
 """Effective stiffness of a foot per mass of the robot with `penalty_pid` [1/s²]: k_p + k_i / (1 − λ), Wimmer 2016."""
 AT_REST = 0.02
 """Largest entry of v that counts as rest [m/s] or [rad/s]."""
+LARGEST_ERROR = 0.03
+"""By which share depth and force at rest may be off."""
 _LOADED = 0.01  # share of the weight
 
 
@@ -29,11 +33,11 @@ def drop(run: StudiedRun) -> Findings:
         run: The run.
     """
     robot, log, world = run.simulation.robot, run.log, run.simulation.world
-    if world is None:
-        return Findings({}, "there is no world to fall on")
+    if world is None or not world.gravity.any():
+        return Findings({}, "there is no world to fall on, or no gravity")
     gravity = float(np.linalg.norm(world.gravity))
-    loads = {name: float(log[f"contact.{name}.wrench"][-1, 2]) for name in robot.contacts}
-    standing = [name for name, load in loads.items() if load > _LOADED * robot.mass * gravity]
+    weight, loads = robot.mass * gravity, _loads(robot, log, world.gravity / gravity)
+    standing = [name for name, load in loads.items() if load > _LOADED * weight]
     if not standing:
         return Findings({"feet_down": 0}, "no foot is on the ground at the end")
     depths = contact_depths(robot, np.array(log["q"][-1]), world)
@@ -46,10 +50,30 @@ def drop(run: StudiedRun) -> Findings:
         "penetration_by_contact_m": depths,
         "expected_penetration_m": expected,
         "rest_force_n": sum(loads.values()),
-        "weight_n": robot.mass * gravity,
+        "weight_n": weight,
         "final_speed": speed,
     }
-    return Findings(metrics, f"still moves at the end: {speed:.3g}" if speed > AT_REST else None)
+    return Findings(metrics, _trouble(metrics))
+
+
+def _trouble(metrics: dict[str, Any]) -> str | None:
+    """Motion, depth and force that are not those of rest."""
+    speed, depth, expected = (metrics[name] for name in ("final_speed", "penetration_m", "expected_penetration_m"))
+    if speed > AT_REST:
+        return f"still moves at the end: {speed:.3g}"
+    if expected is not None and abs(depth - expected) > LARGEST_ERROR * expected:
+        return f"sinks in by {1e3 * depth:.3g} mm, not {1e3 * expected:.3g} mm"
+    force, weight = metrics["rest_force_n"], metrics["weight_n"]
+    if abs(force - weight) > LARGEST_ERROR * weight:
+        return f"the ground carries {force:.4g} N, the robot weighs {weight:.4g} N"
+    return None
+
+
+def _loads(robot: Robot, log: Log, down: Array) -> dict[str, float]:
+    """Force of each contact against gravity at the end [N]."""
+    frames = robot.placements(np.array(log["q"][-1]))
+    turns = {name: (frames[item.frame] @ item.placement)[:3, :3] for name, item in robot.contacts.items()}
+    return {name: -float(down @ turn @ log[f"contact.{name}.wrench"][-1, :3]) for name, turn in turns.items()}
 
 
 def contact_depths(robot: Robot, q: Array, world: World) -> dict[str, float]:

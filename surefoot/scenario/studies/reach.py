@@ -9,9 +9,11 @@ from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.studies.findings import Findings, StudiedRun
 
-__all__ = ["reach", "zero_moment_points"]
+__all__ = ["LARGEST_MISS", "reach", "zero_moment_points"]
 
 Array = NDArray[np.float64]
+LARGEST_MISS = 0.1
+"""How far the frame may end from where it should be, as share of its way."""
 
 
 def reach(run: StudiedRun) -> Findings:
@@ -28,10 +30,13 @@ def reach(run: StudiedRun) -> Findings:
     places = [robot.placements(np.array(log["q"][row]))[table.frame][:3, 3] for row in (before, -1)]
     way = places[1] - places[0]
     zmp = zero_moment_points(robot, log)
+    if np.isnan(zmp[[before, -1]]).any():
+        return Findings({"frame_way_m": way.tolist()}, "the robot does not stand: nothing carries it")
     edge = np.vstack(list(robot.contact_corners(np.array(log["q"][-1])).values()))[:, :2]
+    missed = float(np.linalg.norm(way - np.array(table.displacement)))
     metrics = {
         "frame_way_m": way.tolist(),
-        "frame_error_m": float(np.linalg.norm(way - np.array(table.displacement))),
+        "frame_error_m": missed,
         "zmp_start_m": zmp[before].tolist(),
         "zmp_end_m": zmp[-1].tolist(),
         "zmp_way_m": (zmp[-1] - zmp[before]).tolist(),
@@ -39,6 +44,8 @@ def reach(run: StudiedRun) -> Findings:
         "support_box_m": [edge.min(axis=0).tolist(), edge.max(axis=0).tolist()],
         "largest_torque": float(np.abs(log["tau"]).max()),
     }
+    if missed > LARGEST_MISS * float(np.linalg.norm(table.displacement)):
+        return Findings(metrics, f"the frame is {missed:.3g} m from where it should be")
     return Findings(metrics)
 
 

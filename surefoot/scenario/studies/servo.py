@@ -23,6 +23,8 @@ def servo(run: StudiedRun) -> Findings:
     other = twin.run()
     rows = min(len(run.log), len(other))
     own, best = (np.array(log["tracking.error"][:rows]) for log in (run.log, other))
+    if rows < 2 or np.isnan(own).all() or np.isnan(best).all():
+        return Findings({}, "nothing can be compared: no joint has a reference")
     metrics = {
         "drive_kind": run.scenario.robot.drives,
         "tracking_rms_drive": _rms(own),

@@ -33,6 +33,10 @@ def slide(run: StudiedRun) -> Findings:
     planes = [] if world is None else [piece for piece in world.ground if isinstance(piece, GroundPlane)]
     if world is None or not planes or len(planes) < len(world.ground):
         return Findings({}, "the ground is not made of planes; nothing is predicted")
+    if not robot.contacts or robot.nu > 1:
+        return Findings({}, "the robot is neither a block nor two feet that a drive pushes apart; nothing is predicted")
+    if log.time[-1] - log.time[0] <= _SETTLED:
+        return Findings({}, f"the run is too short: the first {_SETTLED} s are not judged")
     slip = np.max([log[f"contact.{name}.slip"] for name in robot.contacts], axis=0)
     plane = planes[0]
     friction = world.friction if plane.friction is None else plane.friction
@@ -54,7 +58,7 @@ def _judged(time: Array, slip: Array, outside: NDArray[np.bool_], facts: dict[st
         outside: (n,) whether statics lets it slide.
         facts: For the metrics.
     """
-    start = int(np.searchsorted(time, _SETTLED))
+    start = int(np.searchsorted(time, time[0] + _SETTLED))
     leaves = start + int(np.argmax(outside[start:])) if outside[start:].any() else len(time) - 1
     late = int(np.searchsorted(time, time[-1] - _LATE))
     inside_again = outside.any() and not outside[late:].any()

@@ -1,0 +1,107 @@
+"""Pieces are convex, fill the mesh, stay within its hull and are the same each time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.spatial import ConvexHull, Delaunay
+
+from surefoot.errors import ModelError, ShapeError
+from surefoot.geometry import Box, Mesh, convex_pieces, is_nearly_convex, surface_points
+from tests.geometry.mesh_examples import SLOTTED_VOLUME, slotted_block
+
+cutting = sys.modules["surefoot.geometry.convex_pieces"]
+
+
+def hull_mesh(points: np.ndarray) -> Mesh:
+    """The hull of points with its triangles looking outwards."""
+    hull = ConvexHull(points)
+    faces = hull.simplices.copy()
+    corners = points[faces]
+    inwards = np.sum(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) * hull.equations[:, :3], 1)
+    faces[inwards < 0.0] = faces[inwards < 0.0][:, ::-1]
+    return Mesh(points=points, faces=faces)
+
+
+def test_pieces_fill_the_mesh_and_leave_the_slot_free():
+    points, faces = slotted_block()
+    mesh = Mesh(points=points, faces=faces)
+    pieces = convex_pieces(mesh)
+    assert not is_nearly_convex(mesh)
+    assert 2 <= len(pieces) <= 16
+    assert_allclose(sum(ConvexHull(piece).volume for piece in pieces), SLOTTED_VOLUME, rtol=0.02)
+    grid = np.stack(np.meshgrid(np.linspace(-0.5, 0.5, 13), [0.0], np.linspace(0.0, 1.0, 14), indexing="ij"), -1)
+    x, z = grid[..., 0].ravel(), grid[..., 2].ravel()
+    filled = np.any([Delaunay(piece).find_simplex(grid.reshape(-1, 3), tol=1e-6) >= 0 for piece in pieces], axis=0)
+    assert not filled[(np.abs(x) < 0.18) & (z > 0.22)].any()
+    assert filled[(np.abs(x) > 0.22) & (np.abs(x) < 0.49) & (z > 0.01) & (z < 0.99)].all()
+
+
+def test_the_same_mesh_gives_the_same_pieces_also_inside_out():
+    points, faces = slotted_block()
+    first, second, turned = (convex_pieces(Mesh(points=points, faces=f)) for f in (faces, faces, faces[:, ::-1]))
+    for other in (second, turned):
+        assert len(other) == len(first)
+        assert all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+def test_most_bounds_the_number_of_pieces():
+    points, faces = slotted_block()
+    assert len(convex_pieces(Mesh(points=points, faces=faces), most=2)) <= 2
+
+
+def test_a_mesh_with_a_hole_is_cut_too_and_stays_within_its_hull():
+    points, faces = slotted_block()
+    pieces = convex_pieces(Mesh(points=points, faces=faces[:-1]), tolerance=0.4, most=4)
+    assert 1 <= len(pieces) <= 4
+    hull = ConvexHull(points).equations
+    assert max(float((piece @ hull[:, :3].T + hull[:, 3]).max()) for piece in pieces) < 1e-6
+
+
+def test_what_is_convex_flat_or_without_triangles_is_one_piece_without_coacd(monkeypatch, rng):
+    def never(*_args, **_kwargs):
+        raise AssertionError("CoACD was called")
+
+    monkeypatch.setattr(cutting.subprocess, "run", never)
+    ball = rng.standard_normal((60, 3))
+    solids = [hull_mesh(ball / np.linalg.norm(ball, axis=1)[:, None]), hull_mesh(surface_points(Box((1.0, 2.0, 3.0))))]
+    assert all(is_nearly_convex(mesh) for mesh in solids)
+    plate = Mesh(
+        points=np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), faces=np.array([[0, 1, 2], [0, 2, 3]])
+    )
+    cloud = Mesh(points=rng.standard_normal((20, 3)))
+    assert not is_nearly_convex(plate)
+    assert not is_nearly_convex(cloud)
+    for mesh in (*solids, plate, cloud):
+        (piece,) = convex_pieces(mesh)
+        assert_allclose(np.sort(piece, axis=0), np.sort(mesh.vertices(), axis=0))
+
+
+def test_overlapping_bodies_do_not_pass_for_convex():
+    """Two shells in one place count double; the volume alone would call this block with a slot convex."""
+    points, faces = slotted_block()
+    twice = Mesh(points=points, faces=np.vstack([faces, faces]))
+    assert not is_nearly_convex(twice)
+
+
+def test_arguments_out_of_range_and_failures_are_told(monkeypatch):
+    points, faces = slotted_block()
+    mesh = Mesh(points=points, faces=faces)
+    for wrong in ({"tolerance": 0.0}, {"tolerance": np.nan}, {"most": 0}):
+        with pytest.raises(ShapeError, match="tolerance"):
+            convex_pieces(mesh, **wrong)
+    died = subprocess.CompletedProcess([], -11, b"", b"beyond it")
+    monkeypatch.setattr(cutting.subprocess, "run", lambda *_args, **_kwargs: died)
+    with pytest.raises(ModelError, match="convex pieces") as error:
+        convex_pieces(mesh)
+    assert error.value.evidence["said"] == "beyond it"
+
+
+def test_coacd_is_not_loaded_into_this_process():
+    points, faces = slotted_block()
+    convex_pieces(Mesh(points=points, faces=faces))
+    assert "coacd" not in sys.modules

@@ -1,0 +1,93 @@
+"""Worlds of scenario files: ground, things that move, gravity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from surefoot.errors import SurefootError
+from surefoot.geometry import Box, Cylinder, Sphere
+from surefoot.motion import GroundBox, GroundPlane
+from surefoot.robot.load import load
+from surefoot.scenario.build import build_simulation
+from surefoot.scenario.build_world import build_ground, build_world, missing_ground
+from surefoot.scenario.catalogue import read_scenario
+from surefoot.scenario.schema import GroundTable, ObjectTable, WorldTable
+
+BLOCK = load("block")
+
+
+def test_numbers_go_where_they_belong():
+    table = WorldTable(
+        friction=0.3,
+        gravity=(0.0, 1.0, -2.0),
+        ground=[
+            GroundTable(kind="plane", point=(0.0, 0.0, -1.0), normal=(0.0, 0.5, 1.0), friction=0.9),
+            GroundTable(kind="box", size=(1.0, 2.0, 0.5), position=(3.0, 0.0, 0.0), yaw=0.5 * np.pi),
+            GroundTable(kind="stairs", steps=4, rise=0.1, run=0.3, width=1.5, start=(10.0, 0.0, 0.0)),
+        ],
+    )
+    world = build_world(table, BLOCK)
+    plane, box, *steps = world.ground
+    assert world.friction == 0.3
+    np.testing.assert_array_equal(world.gravity, [0.0, 1.0, -2.0])
+    assert isinstance(plane, GroundPlane)
+    assert plane.friction == 0.9
+    np.testing.assert_allclose(plane.normal, np.array([0.0, 0.5, 1.0]) / np.sqrt(1.25))
+    assert isinstance(box, GroundBox)
+    assert box.friction is None
+    assert len(steps) == 4
+    # the long edge of the turned box is along x
+    assert float(box.height(3.9, 0.0)) == pytest.approx(0.25)
+    assert float(box.height(3.0, 0.9)) == -np.inf
+    assert float(plane.height(0.0, 1.0)) == pytest.approx(-1.5)
+    np.testing.assert_allclose([world.height(10.15 + 0.3 * k, 0.0) for k in range(4)], 0.1 * np.arange(1, 5), atol=1e-9)
+
+
+def test_height_fields_have_rows_along_x():
+    piece = build_ground([GroundTable(kind="height_field", heights=[[0.0, 1.0], [2.0, 3.0]], cell=0.5)])[0]
+    assert float(piece.height(0.5, 0.0)) == pytest.approx(2.0)
+    assert float(piece.height(0.0, 0.5)) == pytest.approx(1.0)
+    with pytest.raises(SurefootError, match="heights"):
+        build_ground([GroundTable(kind="height_field", heights=[[0.0, 1.0], [2.0]], cell=0.5)])
+
+
+def test_things_that_move():
+    table = WorldTable(
+        objects=[
+            ObjectTable(kind="box", name="crate", mass=2.0, size=(0.1, 0.2, 0.3), position=(1.0, 2.0, 3.0), yaw=0.5),
+            ObjectTable(kind="sphere", name="ball", mass=1.0, radius=0.1),
+            ObjectTable(kind="cylinder", name="can", mass=1.0, radius=0.1, length=0.4),
+        ]
+    )
+    crate, ball, can = build_world(table, BLOCK).objects
+    assert isinstance(crate.shape, Box)
+    np.testing.assert_allclose(crate.pose[:3, 3], [1.0, 2.0, 3.0])
+    assert np.arctan2(crate.pose[1, 0], crate.pose[0, 0]) == pytest.approx(0.5)
+    assert crate.mass == 2.0
+    assert isinstance(ball.shape, Sphere)
+    assert ball.shape.radius == 0.1
+    assert isinstance(can.shape, Cylinder)
+    assert (can.shape.radius, can.shape.length) == (0.1, 0.4)
+
+
+def test_level_ground_for_those_that_stand_unless_the_world_is_empty():
+    assert build_world(WorldTable(), BLOCK).ground[0].height(0.0, 0.0) == 0.0
+    assert build_world(WorldTable(empty=True), BLOCK).ground == ()
+    assert missing_ground(WorldTable(), BLOCK) == []
+    assert missing_ground(WorldTable(empty=True), BLOCK) == []
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "native"])
+def test_a_ball_of_a_file_falls_on_the_ground(tmp_path, engine):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        f'name = "mine"\n[robot]\nname = "block"\n[controller]\nkind = "limp"\n[simulation]\nengine = "{engine}"\n'
+        "duration = 0.8\ndt = 0.001\ncontrol_dt = 0.01\n"
+        '[[world.objects]]\nkind = "sphere"\nname = "ball"\nmass = 0.5\nradius = 0.05\nposition = [1.0, 0.0, 0.2]\n'
+    )
+    simulation = build_simulation(read_scenario(path))
+    simulation.run()
+    pose, twist = simulation.engine.object_state("ball")
+    np.testing.assert_allclose(pose[:3, 3], [1.0, 0.0, 0.05], atol=2e-3)
+    assert np.abs(twist).max() < 0.05

@@ -1,0 +1,77 @@
+"""The scenarios that come with the package: each parses, is built, runs, and passes by its own study."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from surefoot.cli.main import _status
+from surefoot.motion import load_log
+from surefoot.scenario import names, read_scenario
+from surefoot.scenario.build import build_simulation
+from surefoot.scenario.run import resolved_scenario
+from surefoot.scenario.toml_text import toml_text
+
+SHORT = ["study=none", "simulation.duration=0.1"]
+EXPECTED = {
+    "drop", "noise", "op2-arm", "servo", "slide", "slide-v", "stand", "swing-contact", "zero-g", "zero-g-turn"
+}  # fmt: skip
+
+
+def test_every_scenario_that_was_promised_is_there():
+    assert set(names()) >= EXPECTED
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_file_that_is_written_says_the_same(name, tmp_path):
+    scenario = read_scenario(name)
+    path = tmp_path / "again.toml"
+    path.write_text(toml_text(scenario.model_dump(mode="python", exclude_none=True)))
+    assert read_scenario(path) == scenario
+
+
+@pytest.mark.parametrize("name", names())
+def test_it_is_built_and_begins(name):
+    simulation = build_simulation(resolved_scenario(name, overrides=SHORT))
+    log = simulation.run()
+    assert not log.partial
+    assert simulation.fall_time is None
+    assert log.time[-1] == pytest.approx(0.1)
+    for column in ("q", "v", "tau", "energy.total"):
+        assert np.isfinite(log[column]).all(), column
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", names())
+def test_it_passes_and_leaves_with_status_0(name, tmp_path, capsys):
+    out = tmp_path / "run"
+    status = _status(["run", name, "--out", str(out)])
+    text, err = capsys.readouterr()
+    assert status == 0, err
+    assert ": passed" in text.splitlines()[0]
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert metrics["verdict"] == "passed"
+    assert metrics["completed"] is True
+    assert abs(metrics["energy_residual_j"]) < 1e-3
+    log = load_log(out / "log.parquet")
+    assert log.time[-1] == pytest.approx(read_scenario(name).simulation.duration)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        (["slide", "--set", "simulation.control_dt=0.01"], 0, "passed"),
+        (["slide", "--set", "simulation.duration=0.2"], 1, "too short"),
+        (["slide", "--set", "simulation.duration=-1"], 2, "simulation.duration"),
+        (["slide", "--set", "world.empty=true"], 2, "empty"),
+        (["slide", "--robot", "blok"], 2, "block"),
+    ],
+)
+def test_exit_status(words, status, text, tmp_path, capsys):
+    """0: passed, 1: a bad verdict, 2: a mistake in the request."""
+    assert _status(["run", *words, "--out", str(tmp_path / "run")]) == status
+    assert text in "".join(capsys.readouterr())
+    assert (tmp_path / "run" / "metrics.json").is_file() == (status < 2)
+    assert (tmp_path / "run").exists() == (status < 2)
