@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.robot.robot import Robot
 
-__all__ = ["carrying", "with_inertia_error"]
+__all__ = ["carrying", "under_gravity", "with_inertia_error"]
 
 Array = NDArray[np.float64]
 
@@ -38,6 +38,18 @@ def carrying(robot: Robot, link: str, mass: float, position: ArrayLike = (0.0, 0
     T_body_link = robot.model.frames[robot.frame_id(link)].placement
     lump = pin.Inertia(mass, T_body_link.act(point), np.zeros((3, 3)))
     return _with_inertias(robot, {i: robot.model.inertias[i + 1] + lump})
+
+
+def under_gravity(robot: Robot, gravity: ArrayLike) -> Robot:
+    """The robot in a world with another gravity.
+
+    Args:
+        robot: The robot.
+        gravity: (3,) in world [m/s²].
+    """
+    model = robot.model.copy()
+    model.gravity.linear = np.array(gravity, dtype=float)
+    return robot.replace(model=model, tree=replace(robot.tree, gravity=np.array(gravity, dtype=float)))
 
 
 def with_inertia_error(

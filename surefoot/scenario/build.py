@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from surefoot.errors import NotSupportedError
 from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.robot import Robot
+from surefoot.robot.inertia_changes import under_gravity
 from surefoot.robot.load import load
 from surefoot.scenario.build_controller import build_controller
 from surefoot.scenario.build_events import build_event, without_margin
@@ -33,6 +34,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
     if robot.tree.n == 0:
         raise NotSupportedError(f"`{robot.name}` has no moving joint: there is nothing to simulate")
     world = build_world(scenario.world, robot)
+    robot = under_gravity(robot, world.gravity)
     initial = build_initial(scenario.initial, robot, world)
     rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
     return Simulation(

@@ -81,6 +81,17 @@ def run_scenario(
     scenario = resolved_scenario(name_or_file, robot, seed, overrides)
     simulation = build_simulation(scenario)
     folder = make_folder(scenario.name, out)
+    try:
+        return _written(folder, scenario, simulation, progress)
+    finally:
+        if not any(folder.iterdir()):  # nothing could be written: leave nothing
+            folder.rmdir()
+
+
+def _written(
+    folder: Path, scenario: Scenario, simulation: Simulation, progress: Callable[[float], None] | None
+) -> RunResult:
+    """Run, and write what there is, whatever happens."""
     trouble = None
     try:
         simulation.run(progress)

@@ -1,5 +1,6 @@
 """Simulation with sensors, drives, contacts and events, in two engines: ours, and MuJoCo, the judge of our motions."""
 
+from surefoot.sim.closed_loop import simulate
 from surefoot.sim.events import Event, FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange
 from surefoot.sim.mujoco_engine import MujocoEngine
 from surefoot.sim.mujoco_model import MujocoModel, build_mujoco
@@ -8,7 +9,6 @@ from surefoot.sim.native_engine import NativeEngine
 from surefoot.sim.rollouts import Rollout, rollout
 from surefoot.sim.sensor_settings import SensorSettings
 from surefoot.sim.settings import Settings
-from surefoot.sim.closed_loop import simulate
 from surefoot.sim.simulation import ControlError, DivergedError, Simulation, StoppedError
 
 __all__ = [

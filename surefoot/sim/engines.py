@@ -13,7 +13,11 @@ from surefoot.sim.settings import Settings
 
 __all__ = ["ENGINES", "make_engine"]
 
-ENGINES = ("mujoco", "native")
+ENGINES = {
+    "mujoco": ("convex_pieces", "progress"),
+    "native": ("contact", "integrator", "limits", "friction", "springs"),
+}
+"""The options of each engine."""
 
 
 def make_engine(robots: Sequence[Robot], world: World | None, settings: Settings) -> PhysicsEngine:
@@ -24,12 +28,17 @@ def make_engine(robots: Sequence[Robot], world: World | None, settings: Settings
         world: The world; None for empty space.
         settings: How to simulate.
     """
+    if settings.engine not in ENGINES:
+        raise one_of("engine", settings.engine, ENGINES)
+    for name in settings.options:
+        if name not in ENGINES[settings.engine]:
+            raise one_of(f"option of the engine `{settings.engine}`", name, ENGINES[settings.engine])
     match settings.engine:
         case "mujoco":
             return MujocoEngine(robots, world, settings.dt, self_collision=settings.self_collision, **settings.options)
         case "native":
             from surefoot.sim.native_engine import NativeEngine  # compiles kernels
 
-            return NativeEngine(robots, world, settings.dt, **settings.options)
-        case other:
-            raise one_of("engine", other, ENGINES)
+            own = {"self_collision": True} if settings.self_collision else {}
+            return NativeEngine(robots, world, settings.dt, **own, **settings.options)
+    raise one_of("engine", settings.engine, ENGINES)

@@ -84,9 +84,10 @@ class EventPlayer:
         self._engine.release()
         self.force[:] = 0.0
         for push in self._pushes:
-            if push.acts_at(now, dt):
-                self._engine.push(push.link, push.wrench, push.robot, self._point(push))
-                self.force[push.robot] += push.wrench[:3]
+            share = push.share(now, dt)
+            if share > 0.0:
+                self._engine.push(push.link, share * push.wrench, push.robot, self._point(push))
+                self.force[push.robot] += share * push.wrench[:3]
 
     def _point(self, push: Push) -> np.ndarray | None:
         """Where the force of a push acts; None for the centre of mass of the body."""

@@ -15,6 +15,7 @@ from surefoot.motion import Ground
 __all__ = ["Event", "FrictionChange", "ParameterError", "Payload", "Push", "SensorLoss", "TerrainChange"]
 
 Array = NDArray[np.float64]
+_NOTHING = 1e-9  # share of a step that is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +47,10 @@ class Push:
         wrench.setflags(write=False)
         object.__setattr__(self, "wrench", wrench)
 
-    def acts_at(self, t: float, dt: float) -> bool:
-        """Whether it acts in the step from t to t + dt [s]."""
-        return _lasts(self.time, self.duration, t, dt)
+    def share(self, t: float, dt: float) -> float:
+        """Share, 0…1, of the step from t to t + dt [s] in which it acts, so that no impulse is lost between steps."""
+        overlap = min(t + dt, self.time + self.duration) - max(t, self.time)
+        return 0.0 if overlap <= _NOTHING * dt else min(1.0, round(overlap / dt, 9))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +153,6 @@ class ParameterError:
 
 
 Event = Push | FrictionChange | Payload | TerrainChange | SensorLoss | ParameterError
-
-
-def _lasts(start: float, duration: float, t: float, dt: float) -> bool:
-    return start - 0.5 * dt <= t < start + duration - 0.5 * dt
 
 
 def _require_period(what: str, time: float, duration: float = 1.0) -> None:

@@ -22,7 +22,7 @@ class FallDetector:
 
     At home, the height is that over the lowest corner of the contact surfaces; later, that over the ground below the
     centre of mass. Tilts are against the home posture. Robots that are fixed to the world or have no contact surface
-    do not stand, so they never fall.
+    do not stand, so they never fall; nor does a robot where there is no ground or no gravity.
 
     Args:
         robot: The robot.
@@ -31,7 +31,7 @@ class FallDetector:
 
     def __init__(self, robot: Robot, world: World | None) -> None:
         self._world, self._level = world, _level_of(world)
-        self._stands = robot.base_joint is not None and bool(robot.contacts)
+        self._stands = robot.base_joint is not None and bool(robot.contacts) and _can_be_stood_on(world)
         data = robot.model.createData()
         com = pin.centerOfMass(robot.model, data, np.array(robot.home))
         corners = robot.contact_corners(robot.home).values()
@@ -39,7 +39,7 @@ class FallDetector:
         self._up = data.oMi[(robot.base_joint or 0) + 1].rotation.T @ np.array([0.0, 0.0, 1.0])
 
     def height(self, point: ArrayLike) -> float:
-        """Height of a point over the ground [m], over z = 0 where there is none.
+        """Height of a point over the ground below it [m], over z = 0 where there is none.
 
         Args:
             point: (3,) in world [m].
@@ -47,8 +47,10 @@ class FallDetector:
         x, y, z = np.asarray(point, dtype=float)
         if self._level is not None:
             return float(z) - self._level
-        ground = float(self._world.height(x, y)) if self._world is not None else 0.0
-        return float(z - ground) if np.isfinite(ground) else float(z)
+        pieces = () if self._world is None else self._world.ground
+        heights = [height for piece in pieces if np.isfinite(height := float(piece.height(x, y)))]
+        below = [height for height in heights if height <= z]
+        return float(z) - (max(below) if below else min(heights, default=0.0))
 
     def tilt(self, T_world_base: Array) -> float:
         """Angle between the base's up at home and now [rad].
@@ -68,6 +70,10 @@ class FallDetector:
         if not self._stands:
             return False
         return self.height(com) < self._least_height or self.tilt(T_world_base) > TILTED
+
+
+def _can_be_stood_on(world: World | None) -> bool:
+    return world is not None and bool(world.ground) and bool(world.gravity.any())
 
 
 def _level_of(world: World | None) -> float | None:

@@ -21,7 +21,8 @@ Indices = NDArray[np.int64]
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 _SIX = np.arange(6)
 _LOADED = 0.01  # share of the robot's weight from which on a contact counts as loaded
-_LONGEST_HOP = 0.02  # [s]
+_LONGEST_HOP = 0.02  # [s], and at least as many steps as follow
+_HOP_STEPS = 30
 _TINY = 1e-12  # [N]
 _NOTHING = np.zeros(0)
 
@@ -317,7 +318,7 @@ class ContactBook:
             speed = self._speeds(hop.point, hop.normal, hop.bodies)
             way = hop.way + self._physics.dt * float(hop.load @ speed) / float(hop.load.sum())
             time = hop.time + self._physics.dt
-            if time > _LONGEST_HOP:
+            if time > max(_LONGEST_HOP, _HOP_STEPS * self._physics.dt):
                 del self._hops[k]
             else:
                 self._hops[k] = replace(hop, way=way, time=time)

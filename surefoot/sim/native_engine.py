@@ -47,6 +47,7 @@ class NativeEngine:
         limits: Whether joints stop at their limits.
         friction: Whether joints have friction.
         springs: Whether actuations may have gains; without, a step takes a fifth less time.
+        self_collision: Whether robots should touch themselves; they do not here, and a note says so.
 
     Raises:
         NotSupportedError: A robot with closed chains or couplings; an object of another shape than box, sphere,
@@ -64,6 +65,7 @@ class NativeEngine:
         limits: bool = True,
         friction: bool = True,
         springs: bool = True,
+        self_collision: bool = False,
     ) -> None:
         self.robots: tuple[Robot, ...] = (robots,) if isinstance(robots, Robot) else tuple(robots)
         if not self.robots:
@@ -73,7 +75,7 @@ class NativeEngine:
         touches = world is not None and bool(world.ground)
         soft = SpringDamper() if isinstance(self._law, Rigid) else self._law
         self._settings = Settings(self.dt, soft, integrator, touches, limits, friction, springs)
-        self.notes = notes_of(self.robots, world)
+        self.notes = notes_of(self.robots, world, self_collision)
         self._movers = [self._mover(self._here(robot)) for robot in self.robots]
         things = () if world is None else world.objects
         self._objects = {x.name: self._mover(self._here(object_robot(x, world.friction))) for x in things if world}

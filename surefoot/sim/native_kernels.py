@@ -19,7 +19,7 @@ from surefoot.robot import Robot
 from surefoot.sim.contact_laws import ContactLaw
 from surefoot.sim.native_contact import link_touch
 from surefoot.sim.native_joints import Resistance
-from surefoot.sim.native_manifold import drift
+from surefoot.sim.native_manifold import carried_along, drift
 from surefoot.sim.native_points import body_motions, points_by_body
 from surefoot.sim.native_step import Layout, step_function
 
@@ -139,8 +139,8 @@ def centres_kernel(robot: Robot, settings: Settings) -> Kernel:
 def account_kernel(robot: Robot, settings: Settings) -> Kernel:
     """(q, v, memory, ground) -> kinetic, potential and stored energy [J], momentum in world [N s]: (6,).
 
-    v of a semi-implicit step is that in the middle of the step before, so energy is taken half a step back: the
-    leapfrog form of the Störmer–Verlet scheme, Hairer, Lubich & Wanner 2006 §I.1.4.
+    v of a semi-implicit step is that in the middle of the step before, so energy is taken half a step back, q and the
+    axes of v: the leapfrog form of the Störmer–Verlet scheme, Hairer, Lubich & Wanner 2006 §I.1.4.
 
     Args:
         robot: The robot.
@@ -150,10 +150,10 @@ def account_kernel(robot: Robot, settings: Settings) -> Kernel:
     back = 0.5 * settings.dt if settings.integrator == "semi_implicit" else 0.0
 
     def account(q: Array, v: Array, memory: Array, ground: Array) -> Array:
-        middle = drift(tree, q, v, -back) if back else q
-        stored = _stored_energy(layout, middle, v, memory, ground)
-        energy = ops.array([kinetic_energy(tree, middle, v), potential_energy(tree, middle), stored])
-        return ops.concatenate([energy, robot.mass * com_velocity(tree, middle, v)])
+        middle, speed = (drift(tree, q, v, -back), carried_along(tree, v, -back)) if back else (q, v)
+        stored = _stored_energy(layout, middle, speed, memory, ground)
+        energy = ops.array([kinetic_energy(tree, middle, speed), potential_energy(tree, middle), stored])
+        return ops.concatenate([energy, robot.mass * com_velocity(tree, middle, speed)])
 
     shapes = {name: layout.inputs[name] for name in ("memory", "ground")}
     return compile_robot(robot, functions={"account": (account, shapes)}).account

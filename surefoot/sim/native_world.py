@@ -54,12 +54,13 @@ def with_ground(world: World | None, ground: Sequence[Ground]) -> World | None:
     return None if world is None else replace(world, ground=tuple(ground))
 
 
-def notes_of(robots: Sequence[Robot], world: World | None) -> tuple[str, ...]:
+def notes_of(robots: Sequence[Robot], world: World | None, self_collision: bool) -> tuple[str, ...]:
     """What is simulated otherwise than described.
 
     Args:
         robots: The robots.
         world: The world; None for empty space.
+        self_collision: Whether robots should touch themselves.
     """
     out = []
     if world is not None and world.ground:
@@ -69,6 +70,8 @@ def notes_of(robots: Sequence[Robot], world: World | None) -> tuple[str, ...]:
         out.append("robots and objects do not touch each other in the native engine")
     if world is not None and world.obstacles:
         out.append("obstacles are not touched in the native engine")
+    if self_collision:
+        out.append("robots do not touch themselves in the native engine")
     for robot in robots:
         names = [contact.name for contact in robot.contacts.values() if robot.body_of(contact.frame) < 0]
         out += [f"contact surface `{name}` of {robot.name} is fixed to the world" for name in names]

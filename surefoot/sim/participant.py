@@ -117,7 +117,9 @@ class Participant:
         Args:
             torques: (nu,) that acted.
         """
-        np.maximum(self._ratio, np.abs(torques) / self.joints.torque_limits, out=self._ratio)
+        limits = self.joints.torque_limits
+        share = np.divide(np.abs(torques), limits, out=np.zeros(len(limits)), where=limits > 0.0)
+        np.maximum(self._ratio, share, out=self._ratio)
 
     def after_tick(self, engine: PhysicsEngine, state: State, dt: float) -> None:
         """Look for incidents.

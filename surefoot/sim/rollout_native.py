@@ -164,10 +164,6 @@ def _is_small(x: Array) -> Array:
     return np.asarray((np.abs(x) < _DIVERGED).all(axis=1))
 
 
-def _stacked(records: list[dict[str, Array]], name: str) -> Array:
-    return np.stack([record[name] for record in records], axis=1)
-
-
 def _only_plane(world: World | None) -> GroundPlane | None:
     first = world.ground[0] if world is not None and len(world.ground) == 1 else None
     return first if isinstance(first, GroundPlane) else None

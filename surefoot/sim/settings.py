@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from surefoot.errors import ShapeError
+from surefoot.motion.checks import number
 
 __all__ = ["Settings"]
 
@@ -40,8 +43,11 @@ class Settings:
     after_fall: float = 0.5
 
     def __post_init__(self) -> None:
-        if not (self.dt > 0.0 and self.duration > 0.0 and self.control_dt > 0.0):
-            raise ShapeError("duration, dt and control_dt must be positive", evidence={"settings": self})
+        times = {name: number(getattr(self, name), name, positive=True) for name in ("duration", "dt", "control_dt")}
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise ShapeError(f"the seed is {self.seed!r}", next_step="give an integer ≥ 0")
+        if times["duration"] < times["control_dt"] * (1.0 - 1e-9):
+            raise ShapeError("the run is shorter than the time between two commands", evidence=times)
         ratio = self.control_dt / self.dt
         if abs(ratio - round(ratio)) > 1e-6 or round(ratio) < 1:
             raise ShapeError(
@@ -57,5 +63,5 @@ class Settings:
 
     @property
     def ticks(self) -> int:
-        """Commands until the end."""
-        return max(1, round(self.duration / self.control_dt))
+        """Commands until the end; the last one may go a little beyond it."""
+        return int(np.ceil(self.duration / self.control_dt * (1.0 - 1e-12) - 1e-9))

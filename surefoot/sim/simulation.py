@@ -24,10 +24,6 @@ __all__ = ["ControlError", "DivergedError", "Progress", "Simulation", "StoppedEr
 
 Progress = Callable[[float], None]
 _WORK = ("drives", "contacts", "damping", "pushes")
-_MISTAKES = (
-    SurefootError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RuntimeError, AssertionError
-)  # fmt: skip
-"""What a controller may raise that is a mistake in it, and no request to stop."""
 
 
 class StoppedError(SimulationError):
@@ -96,7 +92,7 @@ class Simulation:
             strict=True,
         )
         self.participants = tuple(self._participant(k, *part) for k, part in enumerate(parts))
-        self.notes = (*self.engine.notes, *notes)
+        self.notes = (*self.engine.notes, *notes, *_too_late(events, settings))
         self._player = EventPlayer(events, self.engine, self.participants, world)
         states = self._one_each(initial, "initial states")
         self._reset([state or State.of(robot) for state, robot in zip(states, self.robots, strict=True)])
@@ -154,6 +150,8 @@ class Simulation:
             ControlError: A controller failed, or returned something that is no command for its robot.
             StoppedError: An event asks for something that the engine cannot do.
         """
+        if len(self._writer):
+            raise ShapeError("a simulation runs once", next_step="make another `Simulation`, or call `simulate`")
         ticks = self.settings.ticks
         for k in range(ticks):
             self._tick(first=k == 0)
@@ -191,7 +189,7 @@ class Simulation:
         for participant, state in zip(self.participants, states, strict=True):
             try:
                 participant.decide(state.t)
-            except _MISTAKES as error:
+            except Exception as error:
                 raise ControlError(_named(error, participant, state.t), self.log()) from error
 
     def _sense(self) -> None:
@@ -199,7 +197,7 @@ class Simulation:
         for participant, state in zip(self.participants, self.engine.states, strict=True):
             try:
                 participant.sense(self.engine, state)
-            except _MISTAKES as error:
+            except Exception as error:
                 raise ControlError(_named(error, participant, state.t), self.log()) from error
 
     def _actuations(self, states: Sequence[State]) -> list[Any]:
@@ -278,6 +276,15 @@ class Simulation:
     def timing(self) -> Log:
         """Wall-clock time of each tick: control and physics [s]."""
         return self._timing.log()
+
+
+def _too_late(events: Sequence[Event], settings: Settings) -> list[str]:
+    """Events that never happen."""
+    late = [event for event in events if getattr(event, "time", 0.0) >= settings.duration]
+    return [
+        f"{type(event).__name__} at {getattr(event, 'time', 0.0):g} s: the run ends before, at {settings.duration:g} s"
+        for event in late
+    ]
 
 
 def _listed(given: Any, kind: type) -> list[Any]:

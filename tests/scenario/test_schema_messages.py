@@ -1,4 +1,4 @@
-"""Mistakes in a scenario file: `surefoot run` leaves with status 2 and names the key, or the name that does not exist."""
+"""Mistakes in a scenario file: `surefoot run` leaves with status 2 and names the key, or the name that is wrong."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_turned_root():
     foot = ContactSurface("foot", robot.tree.body_names[-1], "point")
     robot = robot.replace(contacts={"foot": foot}, home=robot.neutral)
     base, com = robot.placements(robot.home)[robot.tree.body_names[0]], com_of(robot)
-    falls = FallDetector(robot, None)
+    falls = FallDetector(robot, World())
     assert falls.tilt(base) < 1e-6
     sole = robot.contact_corners(robot.home)["foot"][0, 2]
     standing = com - [0.0, 0.0, sole]

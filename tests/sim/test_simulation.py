@@ -308,3 +308,62 @@ def test_events_that_name_what_is_not_there():
 def test_unknown_engine():
     with pytest.raises(UnknownNameError, match="mujoco"):
         simulate(block(), Counting(0), World(), 0.1, engine="mujoko")
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "native"])
+@pytest.mark.parametrize("duration", [1e-4, 3e-3, 0.1])
+def test_no_impulse_of_a_push_is_lost_between_steps(engine, duration):
+    empty = World(ground=(), gravity=np.zeros(3))
+    push = Push(0.0111, duration, "box", np.array([3.0 / duration, 0, 0, 0, 0, 0]))
+    log = simulate(block(mass=2.0), Counting(0), empty, 0.2, engine=engine, events=[push])
+    assert_allclose(log["v"][-1, 0], 1.5, rtol=1e-9)
+
+
+def test_where_nothing_is_to_stand_on_nobody_falls():
+    robot = load("anymal")
+    for world in (None, World(ground=()), World(gravity=np.zeros(3))):
+        log = simulate(robot, Counting(robot.nu), world, 0.5)
+        assert log.metadata["fall_time_s"] is None
+        assert not log.partial
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"seed": -1},
+        {"seed": 1.5},
+        {"duration": np.inf},
+        {"duration": np.nan},
+        {"dt": 0.0},
+        {"duration": 1e-4},
+        {"control_dt": 0.5},
+    ],
+)
+def test_bad_settings_are_named(settings):
+    with pytest.raises(ShapeError):
+        Settings(**{"duration": 0.1, **settings})
+
+
+def test_options_of_another_engine_are_refused():
+    with pytest.raises(UnknownNameError, match="contact"):
+        simulate(block(), Counting(0), World(), 0.1, contact="rigid")
+    with pytest.raises(UnknownNameError, match="contacts"):
+        simulate(block(), Counting(0), World(), 0.1, engine="native", contacts="rigid")
+
+
+def test_a_simulation_runs_once():
+    simulation = Simulation(block(), Counting(0), World(), Settings(0.1))
+    simulation.run()
+    with pytest.raises(ShapeError, match="once"):
+        simulation.run()
+
+
+def test_what_comes_too_late_is_noted():
+    log = simulate(block(), Counting(0), World(), 0.1, events=[Push(1.0, 0.1, "box", np.zeros(6))])
+    assert any("Push at 1 s" in note for note in log.metadata["notes"])
+
+
+def test_fast_sliding_is_counted_in_full():
+    start = State(0.0, np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]), np.array([2.0, 0, 0, 0, 0, 0]))
+    log = simulate(block(), Counting(0), World(friction=0.5), 1.0, initial=start)
+    assert_allclose(log["contact.sole.slip"][-1], log["q"][-1, 0], rtol=0.03)

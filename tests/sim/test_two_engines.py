@@ -332,9 +332,11 @@ def test_a_joint_that_moves_no_mass_is_named():
 
 @BOTH
 def test_wrong_options_are_named(engine):
-    for more in ({"dt": 0.0}, {"dt": np.nan}, {"control_dt": 0.003}):
+    for more in ({"dt": 0.0}, {"dt": np.nan}, {"control_dt": 0.003}, {"seed": -1}, {"duration": np.inf}):
         with pytest.raises(ShapeError):
-            simulate(block(), Off(), World(), 0.1, engine=engine, **more)
+            simulate(block(), Off(), World(), **{"duration": 0.1, "engine": engine, **more})
+    with pytest.raises(UnknownNameError, match="kontakt"):
+        simulate(block(), Off(), World(), 0.1, engine=engine, kontakt="rigid")
     with pytest.raises(UnknownNameError, match="steam"):
         simulate(pendulum(), Off(1), None, 0.1, engine=engine, drives="steam")
     with pytest.raises(UnknownNameError, match="elbow"):
