@@ -55,7 +55,14 @@ def _with_joints(robot: Robot, table: InitialTable) -> Array:
         i = robot.joint_index(name)
         if robot.tree.nq_of(i) != 1:
             raise NotSupportedError(f"joint `{name}` is {robot.tree.kinds[i]}; one number cannot place it")
-        q[robot.tree.q_index[i]] = position
+        row = int(robot.tree.q_index[i])
+        if not robot.limits.lower[row] <= position <= robot.limits.upper[row]:
+            raise NotSupportedError(
+                f"joint `{name}` is to begin at {position:g}, outside its limits",
+                evidence={"limits": [float(robot.limits.lower[row]), float(robot.limits.upper[row])]},
+                next_step="change `initial.joints`",
+            )
+        q[row] = position
     return q
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from surefoot.errors import one_of
 from surefoot.motion import World
@@ -39,6 +40,6 @@ def make_engine(robots: Sequence[Robot], world: World | None, settings: Settings
         case "native":
             from surefoot.sim.native_engine import NativeEngine  # compiles kernels
 
-            own = {"self_collision": True} if settings.self_collision else {}
+            own: dict[str, Any] = {"self_collision": True} if settings.self_collision else {}
             return NativeEngine(robots, world, settings.dt, **own, **settings.options)
     raise one_of("engine", settings.engine, ENGINES)

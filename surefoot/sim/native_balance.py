@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.errors import SimulationError
 from surefoot.sim.measured import Balance
 from surefoot.sim.native_kernels import SUMMED
 from surefoot.sim.native_mover import Mover
@@ -14,6 +15,8 @@ from surefoot.sim.native_mover import Mover
 __all__ = ["BalanceBook"]
 
 Array = NDArray[np.float64]
+_LEAK = 0.1  # share of the energy turned over that may be missing
+_LEAST_LEAK = 1e-2  # [J/kg] that may always be missing: a millimetre of height
 
 
 class BalanceBook:
@@ -46,6 +49,27 @@ class BalanceBook:
     def changed(self) -> None:
         """Go on after a change: what is more or less does not count as gained or lost."""
         self._start = self._start + self._account() - self._kept
+
+    def require_kept(self, time: float) -> None:
+        """Refuse to go on where energy came from nowhere, or went there: a tenth of what was turned over.
+
+        Args:
+            time: Now [s].
+
+        Raises:
+            SimulationError: The account of energy is wrong.
+        """
+        found, kinetic = self.balance(), float(self._account()[0] + self._start[0])
+        works = {name: getattr(found, name) for name in ("drives", "contacts", "damping", "pushes")}
+        turned_over = kinetic + sum(abs(work) for work in works.values())
+        mass = sum(mover.robot.mass for mover in self._movers)
+        if abs(found.energy_residual) <= _LEAK * turned_over + _LEAST_LEAK * mass:
+            return
+        raise SimulationError(
+            f"the simulation diverges: {found.energy_residual:.3g} J came from nowhere until t = {time:.4f} s",
+            evidence=works,
+            next_step='use a smaller dt, lower gains, softer contacts, or integrator="semi_implicit"',
+        )
 
     def balance(self) -> Balance:
         """The account now."""

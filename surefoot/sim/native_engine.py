@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,6 +29,7 @@ from surefoot.spatial import se3
 __all__ = ["NativeEngine"]
 
 Array = NDArray[np.float64]
+_WATCHED = 25  # steps of "rk4" after which the account of energy is looked at
 
 
 class NativeEngine:
@@ -43,7 +45,8 @@ class NativeEngine:
         world: The world; None for empty space.
         dt: Step [s].
         contact: Contact law, or its name.
-        integrator: "semi_implicit" or "rk4".
+        integrator: "semi_implicit" or "rk4". "rk4" is explicit: for smooth motion, soft drives and soft contacts. Gains
+            with which a mode of the drives would grow are refused, and a run whose energy account breaks ends.
         limits: Whether joints stop at their limits.
         friction: Whether joints have friction.
         springs: Whether actuations may have gains; without, a step takes a fifth less time.
@@ -51,7 +54,7 @@ class NativeEngine:
 
     Raises:
         NotSupportedError: A robot with closed chains or couplings; an object of another shape than box, sphere,
-            cylinder and capsule.
+            cylinder and capsule. Steps: gains that are too stiff for "rk4".
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class NativeEngine:
         self._objects = {x.name: self._mover(self._here(object_robot(x, world.friction))) for x in things if world}
         self._all = [*self._movers, *self._objects.values()]
         self._torque_limits = [DrivenJoints(robot).torque_limits for robot in self.robots]
+        self._watched = _WATCHED if integrator == "rk4" else sys.maxsize
         self._payloads: list[dict[str, tuple[float, Array]]] = [{} for _ in self.robots]
         self._book = BalanceBook(self._all)
         self.reset(*(State.of(robot) for robot in self.robots))
@@ -174,13 +178,16 @@ class NativeEngine:
     def begin(self, *actuations: Actuation) -> None:
         """Find the forces that act in the state as it is, without a step.
 
+        `torques` are those of the springs where joints are now, within the limits; accelerations and contact forces are
+        those of the step to come.
+
         Args:
             *actuations: One for each robot; the drives as last set if left out.
         """
         if actuations:
             self._set_drives(actuations)
         for mover in self._all:
-            mover.compute()
+            mover.begin()
 
     def advance(self, *actuations: Actuation) -> None:
         """One step of dt.
@@ -189,7 +196,7 @@ class NativeEngine:
             *actuations: One for each robot.
 
         Raises:
-            SimulationError: Velocities grew beyond all bounds.
+            SimulationError: Velocities grew beyond all bounds, or under "rk4" the energy account broke.
         """
         self._set_drives(actuations)
         self._go()
@@ -202,17 +209,21 @@ class NativeEngine:
             *actuations: One for each robot.
 
         Raises:
-            SimulationError: Velocities grew beyond all bounds.
+            SimulationError: Velocities grew beyond all bounds, or under "rk4" the energy account broke.
         """
         self._set_drives(actuations)
-        if len(self._all) == 1:
-            done = self._all[0].run(count)
-            self._steps += done
-            if done < count:
-                raise self._all[0].diverged(self.time + self.dt)
+        if len(self._all) > 1:
+            for _ in range(count):
+                self._go()
             return
-        for _ in range(count):
-            self._go()
+        end = self._steps + count
+        while self._steps < end:
+            wanted = min(end - self._steps, self._watched - self._steps % self._watched)
+            done = self._all[0].run(wanted)
+            self._steps += done
+            if done < wanted:
+                raise self._all[0].diverged(self.time + self.dt)
+            self._watch()
 
     def step(self, *commands: Command) -> State:
         """Go on by one step under commands to ideal drives with the torque limits of the robots.
@@ -245,6 +256,12 @@ class NativeEngine:
             if not mover.accept():
                 raise mover.diverged(self.time + self.dt)
         self._steps += 1
+        self._watch()
+
+    def _watch(self) -> None:
+        """Explicit steps of what is too stiff for them create energy; that is no result."""
+        if self._steps % self._watched == 0:
+            self._book.require_kept(self.time)
 
     # -- measured -------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ _CREEP = 1e-3  # speed below which dry friction is viscous [rad/s] or [m/s]
 _STOP_FREQUENCY = 200.0  # of a joint on its stop [rad/s], at least
 _STOP_YIELD = 0.01  # [rad] or [m] under the largest torque of the drive
 _STOP_DAMPING = 0.7
-_EXPLICIT = 0.3  # bound of h² k / m of explicit steps
+_EXPLICIT = 0.3  # bound of h² k / m and h d / m of explicit steps
 
 
 class Force(NamedTuple):
@@ -86,16 +86,6 @@ class Springs(NamedTuple):
             torque: (nu,).
         """
         return ops.maximum(torque - self.upper, self.lower - torque)
-
-    def held(self, torque: Array) -> Springs:
-        """Those that leave their limits replaced by torques at the limit.
-
-        Args:
-            torque: (nu,) torques that would act.
-        """
-        out = ops.less(1e-9 * (1.0 + ops.absolute(torque)), self.beyond(torque))
-        kp, kd = ops.where(out, 0.0, self.kp), ops.where(out, 0.0, self.kd)
-        return self._replace(torque=ops.where(out, self.clipped(torque), self.torque), kp=kp, kd=kd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +192,7 @@ class Resistance:
         return cls(
             damping=np.array(model.damping) if friction else none,
             friction=dry,
-            creep=np.maximum(_CREEP, dt * dry / inertia) if explicit else np.full(robot.nv, _CREEP),
+            creep=np.maximum(_CREEP, dt * dry / (_EXPLICIT * inertia)) if explicit else np.full(robot.nv, _CREEP),
             lower=lower,
             upper=upper,
             entries=entries,

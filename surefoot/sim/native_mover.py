@@ -14,8 +14,10 @@ from surefoot.errors import NotSupportedError, ShapeError, SimulationError
 from surefoot.motion import GroundPlane, World
 from surefoot.robot import Robot
 from surefoot.sim.actuation import Actuation
-from surefoot.sim.native_joints import DrivenRows
+from surefoot.sim.native_explicit import require_stable
+from surefoot.sim.native_joints import DrivenRows, Force, Springs
 from surefoot.sim.native_kernels import SUMMED, Settings, account_kernel, centres_kernel, step_kernel
+from surefoot.sim.native_limits import at_start, held_at, next_sides, side_of
 from surefoot.sim.native_step import TALLY
 from surefoot.sim.terrain import contact_planes
 
@@ -25,7 +27,7 @@ Array = NDArray[np.float64]
 _BEYOND, _SPEED = TALLY.index("beyond"), TALLY.index("squared_speed")
 _LIMIT = 1e-9  # a torque counts as beyond its limit from here on [N m] or [N]
 _FASTEST = 1e4  # [rad/s] or [m/s]: beyond, a simulation has blown up
-_ROUNDS = 4
+_ROUNDS_THAT_RELEASE = 8  # after these drives are only held, so that limits hold
 
 
 class _Push(NamedTuple):
@@ -51,7 +53,9 @@ class Mover:
         self.robot, self.settings = robot, settings
         self.driven = DrivenRows.of(robot)
         self._unplaced = np.flatnonzero(self.driven.entries < 0)
-        self._is_picky = len(self._unplaced) > 0 or not settings.springs
+        self._is_explicit = settings.integrator == "rk4"
+        self._ahead = 0.0 if self._is_explicit else settings.dt
+        self._is_picky = len(self._unplaced) > 0 or not settings.springs or self._is_explicit
         self._pushes: list[_Push] = []
         self.push_impulse = np.zeros(3)
         self._build()
@@ -64,7 +68,7 @@ class Mover:
         self._nu = self.robot.nu
         self.drive = np.zeros((7, self._nu))
         self._drive_entries = self.drive.reshape(-1)
-        self._no_gains = self.drive[2].tobytes(), self.drive[4].tobytes()
+        self._no_gains = self._known_gains = self.drive[2].tobytes(), self.drive[4].tobytes()
         self.ground = np.zeros(shapes["ground"])
         self.push = np.zeros((self.robot.tree.n, 6))
         sizes = {**{name: shapes[name] for name in ("q", "v", "memory")}, "sums": SUMMED + len(self.robot.contacts)}
@@ -134,9 +138,9 @@ class Mover:
         self._side = self._recorded = self._steps = 0
         self._weight_before = np.zeros(3)
         self.q[:], self.v[:] = q, v
-        self._pushes = []
+        self.release()
         self.sums[:], self.push_impulse[:] = 0.0, 0.0
-        self._see_whether_plain()
+        self._known_gains = self._no_gains
         self._rest_contacts()
 
     def _rest_contacts(self) -> None:
@@ -197,6 +201,7 @@ class Mover:
     def release(self) -> None:
         """End all pushes."""
         self._pushes = []
+        self.push[:] = 0.0
         self._see_whether_plain()
 
     def _see_pushes(self) -> None:
@@ -224,22 +229,41 @@ class Mover:
         a = actuation
         np.concatenate((a.torque, a.position, a.kp, a.velocity, a.kd, a.lower, a.upper), out=self._drive_entries)
         if self._is_picky:
-            self._refuse_springs(actuation)
+            self._refuse_springs()
 
-    def _refuse_springs(self, actuation: Actuation) -> None:
-        """Refuse gains where there can be none."""
-        if not self.settings.springs and (actuation.kp.tobytes(), actuation.kd.tobytes()) != self._no_gains:
+    def _refuse_springs(self) -> None:
+        """Refuse gains where there can be none, or none that are so stiff."""
+        gains = self.drive[2].tobytes(), self.drive[4].tobytes()
+        if not self.settings.springs and gains != self._no_gains:
             raise NotSupportedError("the engine was made without springs", next_step="make it with springs=True")
         if len(self._unplaced) and self.drive[2, self._unplaced].any():
             raise NotSupportedError("a joint of several axes takes no position command", next_step="command its torque")
+        if self._is_explicit and gains != self._known_gains:
+            require_stable(self.robot, self.kernels.minv(self.q), self.drive[2], self.drive[4], self.settings.dt)
+            self._known_gains = gains
 
     def off(self) -> None:
         """Switch the drives off."""
         self.drive[:] = 0.0
         self.drive[5], self.drive[6] = -np.inf, np.inf
 
+    def begin(self) -> None:
+        """`compute`, but the torques are those in the state as it is, at the start of the step."""
+        call = self._call()
+        call()
+        springs = Springs(*self.drive)
+        torque = springs.clipped(at_start(springs, self._springs_alone(), self.v[self.driven.rows], self._ahead))
+        self._keep_limits(call)
+        self.record["torque"][:] = torque
+
     def compute(self) -> None:
         """Do a step, and leave the state as it is: forces and accelerations are those of the step."""
+        call = self._call()
+        call()
+        self._keep_limits(call)
+
+    def _call(self) -> Callable[[], None]:
+        """The step from here, with ground and pushes as they are now."""
         self._recorded = self._side
         call = self._calls[self._side]
         if not self._is_plain:
@@ -247,23 +271,29 @@ class Mover:
             if self._pushes:
                 self._see_pushes()
                 call = self._pushed_calls[self._side]
-        call()
-        if self._tally[_BEYOND] > _LIMIT:
-            self._hold_limits(call)
+        return call
 
-    def _hold_limits(self, call: Callable[[], None]) -> None:
-        """Set drives that leave their limits to the limit, and do the step again."""
-        wanted = self.drive.copy()
-        for _ in range(_ROUNDS):
-            torque = self.record["torque"]
-            held = np.clip(torque, self.drive[5], self.drive[6])
-            beyond = np.abs(torque - held) > _LIMIT
-            if not beyond.any():
-                break
-            self.drive[0, beyond] = held[beyond]
-            self.drive[2, beyond] = self.drive[4, beyond] = 0.0
+    def _springs_alone(self) -> Force:
+        """tau_0 and c of the springs, from the step that was done with all of them free."""
+        _, _, kp, _, kd, _, _ = self.drive
+        gain = self._ahead * (kd + self._ahead * kp)
+        return Force(self.record["torque"] + gain * self.record["acceleration"][self.driven.rows], gain)
+
+    def _keep_limits(self, call: Callable[[], None]) -> None:
+        """Do the step again with drives held at their limits, if it left them."""
+        if not self._tally[_BEYOND] > _LIMIT:
+            return
+        rows, springs, force = self.driven.rows, Springs(*self.drive.copy()), self._springs_alone()
+        sides = side_of(springs, at_start(springs, force, self.v[rows], self._ahead))
+        for k in range(_ROUNDS_THAT_RELEASE + self._nu + 1):
+            self.drive[:] = held_at(springs, sides)
             call()
-        self.drive[:] = wanted
+            wanted = side_of(springs, force.acting(self.record["acceleration"][rows]))
+            following = next_sides(sides, wanted, release=k < _ROUNDS_THAT_RELEASE)
+            if (following == sides).all():
+                break
+            sides = following
+        self.drive[:] = springs
 
     def accept(self) -> bool:
         """Make the end of the step the state; False if its velocities are not finite, or beyond all bounds."""

@@ -26,6 +26,7 @@ from surefoot.sim.contact_laws import ContactLaw
 from surefoot.sim.native_contact import Contacts, contacts_of, memory_size
 from surefoot.sim.native_forward import accelerate
 from surefoot.sim.native_joints import DrivenRows, Force, Resistance, Springs
+from surefoot.sim.native_limits import at_start, held_at, next_sides, side_of
 from surefoot.sim.native_manifold import carried_along, drift, integrate, seen_at_start, tangent_rate
 from surefoot.sim.native_points import ContactPoint, body_motions, contact_points
 from surefoot.sim.native_scale import scale_of
@@ -122,8 +123,9 @@ def step_function(
         resistance: Friction and stops of the joints; the robot's if left out.
         pushes: Whether there is an input `push`.
         level: Whether all normals are vertical, which takes fewer operations; those of `ground` are not read then.
-        rounds: How often drives whose springs leave their limits are set to the limit and the step is done again;
-            with 0 the caller does that ("semi_implicit" only).
+        rounds: How often the step is done with another set of drives held at their limits (`surefoot.sim.native_limits`),
+            before it is done with torques within the limits; with 0 the caller keeps limits ("semi_implicit" only;
+            "rk4" clips in each stage).
 
     Raises:
         NotSupportedError: The robot has closed chains or couplings.
@@ -223,13 +225,33 @@ class Stepper:
             ground = ops.concatenate([np.tile([0.0, 0.0, 1.0], (len(ground), 1)), ground[:, 3:]], axis=1)
         if self.layout.integrator == "rk4":
             return self.runge_kutta(q, v, springs, memory, ground, push)
+        if self.rounds:
+            springs = self.within_limits(q, v, springs, memory, ground, push)
         found = self.evaluate(q, v, springs, memory, ground, push)
-        for _ in range(self.rounds):
-            springs = springs.held(found.joints.drive.acting(found.a[self.driven.rows]))
-            found = self.evaluate(q, v, springs, memory, ground, push)
         after = v + self.h * seen_at_start(self.tree, v, found.a)
         power = self.power(q, 0.5 * (v + after), found, push)
         return self.outputs(*self.moved(q, after), found, found.a, springs, power)
+
+    def within_limits(
+        self, q: Array, v: Array, springs: Springs, memory: Array, ground: Array, push: Array | None
+    ) -> Springs:
+        """The drives with those held that are at their limits; if the set did not settle, torques within the limits."""
+        rows = self.driven.rows
+        force = self.joint_forces(q, v, springs).drive
+        sides = side_of(springs, at_start(springs, force, v[rows], self.joint_ahead))
+        wrong: Any = 0.0
+        for _ in range(self.rounds):
+            found = self.evaluate(q, v, held_at(springs, sides), memory, ground, push)
+            tried, acting = sides, force.acting(found.a[rows])
+            sides = next_sides(tried, side_of(springs, acting), release=True)
+        for change in ops.absolute(sides - tried):
+            wrong = ops.maximum(change, wrong)
+        has_settled, held = ops.less(wrong, 0.5), held_at(springs, sides)
+        return springs._replace(
+            torque=ops.where(has_settled, held.torque, springs.clipped(acting)),
+            kp=ops.where(has_settled, held.kp, 0.0),
+            kd=ops.where(has_settled, held.kd, 0.0),
+        )
 
     def moved(self, q: Array, after: Array) -> tuple[Array, Array]:
         """Q and v at the end of a semi-implicit step.

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from surefoot.compiler import Repeated
+from surefoot.dynamics import inverse_mass_matrix
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import World
 from surefoot.motion.ground import GroundPlane
 from surefoot.robot import Robot
 from surefoot.sim.contact_laws import ContactLaw, Rigid, law_of
+from surefoot.sim.native_explicit import require_stable
 from surefoot.sim.native_kernels import Settings, centres_kernel, under_gravity
 from surefoot.sim.rollout_request import Array, Request
 from surefoot.sim.rollout_step import Variant, compiled_step
@@ -33,7 +35,8 @@ class NativeRollout:
         forces: Whether to record the forces at contact points.
 
     Raises:
-        NotSupportedError: The law is no penalty law, or the world has objects or obstacles.
+        NotSupportedError: The law is no penalty law, the world has objects or obstacles, or gains are too stiff for
+            "rk4" (seen at the first state).
     """
 
     def __init__(
@@ -49,6 +52,9 @@ class NativeRollout:
         plane = None if self.plane is None else (*map(float, self.plane.normal), _offset(self.plane))
         self._settings = Settings(request.dt, law, integrator, self.touches, stops=True, friction=True)
         self._robot = _under_gravity(request)
+        if integrator == "rk4":
+            W = np.asarray(inverse_mass_matrix(self._robot.tree, request.q[0]))
+            require_stable(self._robot, W, request.kp, request.kd, request.dt)
         variant = Variant(self._settings, request.mode, plane, dtype, forces and self.touches)
         self.step = compiled_step(self._robot, variant)
 

@@ -96,7 +96,9 @@ def rollout(
         found.q[found.finite]
 
     Drives are ideal: over a step they give clip(torque, ± limit), or in mode "position" kp (position − q⁺) − kd v⁺
-    within ± limit. In `native`, a world of one plane runs in machine code altogether; over other ground each step asks
+    within ± limit. Which drives of `native` are at their limits is found in at most four rounds, as `NativeEngine` does in
+    any number; a step that needs more, which stiff springs of robots with many joints may, has torques within the limits
+    that are not quite those of the springs. In `native`, a world of one plane runs in machine code altogether; over other ground each step asks
     the world for the ground below every contact point.
 
     Args:
@@ -108,7 +110,7 @@ def rollout(
         dt: Step [s].
         engine: One of `ENGINES`.
         contact: Contact law of `native`, or its name; MuJoCo has its own.
-        integrator: Of `native`.
+        integrator: Of `native`; "rk4" takes springs explicitly.
         mode: "torque" or "position": what controls are.
         kp: (nu,) or one number, for mode "position" [N m/rad] or [N/m].
         kd: (nu,) or one number, for mode "position" [N m s/rad] or [N s/m].

@@ -92,10 +92,11 @@ class Simulation:
             strict=True,
         )
         self.participants = tuple(self._participant(k, *part) for k, part in enumerate(parts))
-        self.notes = (*self.engine.notes, *notes, *_too_late(events, settings))
+        self.notes = (*self.engine.notes, *notes)
         self._player = EventPlayer(events, self.engine, self.participants, world)
         states = self._one_each(initial, "initial states")
         self._reset([state or State.of(robot) for state, robot in zip(states, self.robots, strict=True)])
+        self.notes = (*self.notes, *_too_late(events, self.engine.time + settings.duration))
         self._writer = LogWriter(*self._columns(), capacity=settings.ticks + 1)
         self._timing = LogWriter({"control": "s", "physics": "s"}, capacity=settings.ticks + 1)
 
@@ -278,13 +279,10 @@ class Simulation:
         return self._timing.log()
 
 
-def _too_late(events: Sequence[Event], settings: Settings) -> list[str]:
-    """Events that never happen."""
-    late = [event for event in events if getattr(event, "time", 0.0) >= settings.duration]
-    return [
-        f"{type(event).__name__} at {getattr(event, 'time', 0.0):g} s: the run ends before, at {settings.duration:g} s"
-        for event in late
-    ]
+def _too_late(events: Sequence[Event], end: float) -> list[str]:
+    """Events that never happen, because the run ends [s] before."""
+    times = [(type(event).__name__, getattr(event, "time", -np.inf)) for event in events]
+    return [f"{name} at {time:g} s: the run ends before, at {end:g} s" for name, time in times if time >= end]
 
 
 def _listed(given: Any, kind: type) -> list[Any]:

@@ -109,3 +109,20 @@ def test_a_step_above_the_ground_lands_on_it():
 def test_only_semi_implicit():
     with pytest.raises(NotSupportedError, match="semi-implicit"):
         NativeEngine(block(), World.flat(), contact="rigid", integrator="rk4")
+
+
+def test_a_push_ends_with_its_release_and_with_a_reset():
+    robot = block()
+    engine = NativeEngine(robot, World.flat(0.0), 1e-3, contact="rigid")
+    engine.push("box", [10.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    run(engine, 0.1, springs(robot))
+    pushed = engine.state.v[0]
+    assert pushed == pytest.approx(1.0 / robot.mass, rel=1e-9)
+    engine.release()
+    run(engine, 0.1, springs(robot))
+    assert engine.state.v[0] == pytest.approx(pushed, rel=1e-9)
+    np.testing.assert_allclose(engine.balance.momentum_residual, 0.0, atol=1e-9)
+    engine.push("box", [10.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    engine.reset(State.of(robot))
+    run(engine, 0.1, springs(robot))
+    assert abs(engine.state.v[0]) < 1e-12

@@ -9,6 +9,7 @@ from surefoot.scenario.studies.findings import Findings, StudiedRun
 
 __all__ = ["free_floating"]
 
+_TURN = 1e-4  # of a base on which there should be no reaction [rad]
 _MOMENTUM = 1e-6  # what a robot may gain by itself, per mass: [m/s] and [m²/s]
 
 
@@ -39,4 +40,8 @@ def free_floating(run: StudiedRun) -> Findings:
         "joint_travel_rad": float(np.trapezoid(moved, log.time, axis=0).sum()),
         "momentum_gain_per_mass": momentum,
     }
-    return Findings(metrics, None if momentum < _MOMENTUM else f"momentum is not kept: {momentum:.2g} per mass")
+    if momentum >= _MOMENTUM:
+        return Findings(metrics, f"momentum is not kept: {momentum:.2g} per mass")
+    if run.scenario.controller.kind == "reactionless" and metrics["base_turn_max_rad"] > _TURN:
+        return Findings(metrics, f"the base turns by {metrics['base_turn_max_rad']:.2g} rad, it should not")
+    return Findings(metrics)

@@ -17,7 +17,7 @@ def costs(metrics):
 
 
 def test_servos_lag():
-    found = studied("servo", QUICK)
+    found = studied("servo", QUICK, "simulation.duration=1.1")
     assert found.findings.trouble is None
     costs(found.metrics)
 
@@ -28,7 +28,7 @@ def test_servos_lag_as_the_file_is():
 
 
 def test_ideal_drives_against_themselves_are_alike():
-    metrics = studied("servo", QUICK, "robot.drives=torque", "simulation.duration=1.0").metrics
+    metrics = studied("servo", QUICK, "robot.drives=torque", "simulation.duration=0.7").metrics
     assert metrics["tracking_rms_drive"] == metrics["tracking_rms_ideal"]
     assert metrics["delay_s"] == 0.0
 

@@ -37,7 +37,11 @@ def pushed_to(force: float, engine: str):
     points = [(0.0, HELD), (0.5, HELD), (0.8, force)]
     rows = ", ".join(f"{{time={t}, torques={{spread={f}}}}}" for t, f in points)
     return studied(
-        "slide-v", f"controller.points=[{rows}]", f"simulation.engine={engine}", "simulation.duration=1.6", QUICK
+        "slide-v",
+        f"controller.points=[{rows}]",
+        f"simulation.engine={engine}",
+        "simulation.duration=1.6",
+        QUICK,
     )
 
 
@@ -56,12 +60,13 @@ def test_feet_in_a_v_slide_just_outside_of_the_band(engine, force, slides):
     rows = [int(np.searchsorted(found.log.time, 0.5)), -1]
     left, right = (float(np.diff(found.log[f"contact.{side}_foot.slip"][rows])[0]) for side in ("left", "right"))
     assert left == pytest.approx(right, rel=0.02, abs=1e-4)
-    assert left > 0.02 if slides else left < 1.5e-3
+    assert left > 0.015 if slides else left < 1.5e-3
     # below the band they go inwards, down the V; above it outwards
     way = float(np.diff(found.log["q"][rows, 7])[0])
     assert way < -0.02 if force < BAND.lower else way > 0.02 if force > BAND.upper else abs(way) < 1.5e-3
 
 
+@pytest.mark.slow
 @BOTH
 def test_released_feet_slide_and_stop(engine):
     found = studied("slide-v", f"simulation.engine={engine}", QUICK)
@@ -74,13 +79,13 @@ def test_released_feet_slide_and_stop(engine):
 def test_a_wrong_prediction_is_a_bad_verdict():
     """The slope is that of the file, but friction changes unseen."""
     slick = 'events=[{kind="friction", friction=0.1, time=0.4}]'
-    assert "although friction can hold it" in on_slope(0.3, "mujoco", slick).findings.trouble
+    assert "although friction can hold it" in on_slope(0.3, "mujoco", slick, "simulation.duration=0.8").findings.trouble
     rough = 'events=[{kind="friction", friction=1.5, time=0.0}]'
-    assert "friction cannot hold it" in on_slope(0.55, "mujoco", rough).findings.trouble
+    assert "friction cannot hold it" in on_slope(0.55, "mujoco", rough, "simulation.duration=0.8").findings.trouble
 
 
 def test_what_is_not_predicted_is_said():
     assert "too short" in studied("slide", "simulation.duration=0.2").findings.trouble
     hills = 'world.ground=[{kind="box", size=[2.0, 2.0, 0.2]}]'
-    assert "planes" in studied("slide", hills, "initial.on_slope=false").findings.trouble
-    assert "neither" in studied("slide", robot="hexapod").findings.trouble
+    assert "planes" in studied("slide", hills, "initial.on_slope=false", "simulation.duration=0.02").findings.trouble
+    assert "neither" in studied("slide", "simulation.duration=0.02", robot="hexapod").findings.trouble
