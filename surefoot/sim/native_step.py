@@ -123,9 +123,8 @@ def step_function(
         resistance: Friction and stops of the joints; the robot's if left out.
         pushes: Whether there is an input `push`.
         level: Whether all normals are vertical, which takes fewer operations; those of `ground` are not read then.
-        rounds: How often the step is done with another set of drives held at their limits (`surefoot.sim.native_limits`),
-            before it is done with torques within the limits; with 0 the caller keeps limits ("semi_implicit" only;
-            "rk4" clips in each stage).
+        rounds: How many sets of drives at their limits are tried (`surefoot.sim.native_limits`); 0: the caller keeps
+            limits ("semi_implicit" only; "rk4" clips in each stage).
 
     Raises:
         NotSupportedError: The robot has closed chains or couplings.

@@ -96,10 +96,10 @@ def rollout(
         found.q[found.finite]
 
     Drives are ideal: over a step they give clip(torque, ± limit), or in mode "position" kp (position − q⁺) − kd v⁺
-    within ± limit. Which drives of `native` are at their limits is found in at most four rounds, as `NativeEngine` does in
-    any number; a step that needs more, which stiff springs of robots with many joints may, has torques within the limits
-    that are not quite those of the springs. In `native`, a world of one plane runs in machine code altogether; over other ground each step asks
-    the world for the ground below every contact point.
+    within ± limit. Which drives are at their limits `native` finds in four rounds, `NativeEngine` in any number; a step
+    that needs more (stiff springs, many joints) has torques within the limits that are not quite those of the springs.
+    In `native`, a world of one plane runs in machine code altogether; over other ground each step asks the world for
+    the ground below every contact point.
 
     Args:
         robot: The robot.

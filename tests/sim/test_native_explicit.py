@@ -30,20 +30,20 @@ def test_stiff_springs_are_refused_before_the_first_step():
     robot = robot_named("go1")
     engine = NativeEngine(robot, World.flat(), 2e-3, integrator="rk4")
     with pytest.raises(NotSupportedError, match="too stiff") as caught:
-        engine.advance(springs(robot, 60.0, 4.0))
+        engine.advance(springs(robot, 400.0, 20.0))
     assert engine.time == 0.0
     assert "semi_implicit" in caught.value.next_step
     engine.advance(springs(robot, 1.0, 0.05))
     q, v = robot.home[None], np.zeros((1, robot.nv))
     target = np.tile(robot.home[7:], (3, 1))
     with pytest.raises(NotSupportedError, match="too stiff"):
-        rollout(robot, (q, v), target, dt=2e-3, mode="position", kp=60.0, kd=4.0, integrator="rk4")
+        rollout(robot, (q, v), target, dt=2e-3, mode="position", kp=400.0, kd=20.0, integrator="rk4")
 
 
 def test_stiff_contacts_end_the_run_with_the_energy_that_came_from_nowhere():
     robot = robot_named("go1")
     engine = NativeEngine(robot, World.flat(), 2e-3, contact="penalty_pid", integrator="rk4")
-    with pytest.raises(SimulationError, match="came from nowhere|diverged"):
+    with pytest.raises(SimulationError, match=r"came from nowhere|diverged"):
         engine.native_steps(500, springs(robot, 5.0, 0.1))
 
 
@@ -52,5 +52,5 @@ def test_joint_friction_is_calm_while_springs_hold_a_robot():
     robot = robot_named("go1")
     engine = NativeEngine(robot, World.flat(), 5e-4, integrator="rk4")
     engine.reset(State.of(robot))
-    engine.native_steps(600, springs(robot, 60.0, 2.0))
-    assert abs(engine.balance.energy_residual) < 1e-2
+    engine.native_steps(600, springs(robot, 200.0, 8.0))
+    assert abs(engine.balance.energy_residual) < 1e-4

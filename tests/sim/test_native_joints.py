@@ -6,7 +6,7 @@ from surefoot.motion import State
 from surefoot.robot import Joint, Link, Robot
 from surefoot.sim.actuation import Actuation
 from surefoot.sim.native_engine import NativeEngine
-from surefoot.sim.native_joints import DrivenRows, Resistance, Springs
+from surefoot.sim.native_joints import DrivenRows, Resistance
 
 from .native_examples import robot_named, stretched_arm
 
@@ -102,13 +102,6 @@ def test_positions_of_driven_joints():
     engine = NativeEngine(arm)
     with pytest.raises(NotSupportedError, match="several axes"):
         engine.advance(Actuation(*(np.ones(6) for _ in range(7))))
-
-
-def test_held_springs_are_torques_at_the_limit():
-    springs = Springs(*(np.array(x) for x in ([1.0, 1.0], [0, 0], [2.0, 2.0], [0, 0], [3.0, 3.0], [-4, -4], [4, 4])))
-    held = springs.held(np.array([9.0, 2.0]))
-    np.testing.assert_allclose(held.torque, [4.0, 1.0])
-    np.testing.assert_allclose((held.kp, held.kd), [[0.0, 2.0], [0.0, 3.0]])
 
 
 def test_explicit_stops_are_no_stiffer_than_the_step_allows():
