@@ -19,9 +19,7 @@ def test_a_payload_adds_its_weight_to_the_joint_torques(name, link):
     loaded = carrying(robot, link, mass, point)
     q = pin.randomConfiguration(robot.model, -np.ones(robot.nq), np.ones(robot.nq))
     data = robot.model.createData()
-    J = pin.computeFrameJacobian(
-        robot.model, data, q, robot.frame_id(link), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-    )
+    J = pin.computeFrameJacobian(robot.model, data, q, robot.frame_id(link), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
     arm = data.oMf[robot.frame_id(link)].rotation @ point
     Jp = J[:3] - pin.skew(arm) @ J[3:]
     weight = [pin.computeGeneralizedGravity(x.model, x.model.createData(), q) for x in (robot, loaded)]
