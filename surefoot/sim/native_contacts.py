@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import one_of
 from surefoot.kinematics import contact_frame
+from surefoot.robot import Robot
 from surefoot.sim.measured import WORLD, Touches
 from surefoot.sim.native_mover import Mover
 from surefoot.sim.native_touch import FREE
+from surefoot.sim.row_cross import row_cross
 
 __all__ = ["contact_wrench", "touches_of"]
 
@@ -42,15 +47,20 @@ def contact_wrench(mover: Mover, name: str) -> Array:
         mover: The robot.
         name: The contact surface.
     """
-    robot = mover.robot
-    if name not in robot.contacts:
-        raise one_of("contact surface", name, robot.contacts)
-    frame, surface = contact_frame(robot, name), list(robot.contacts).index(name)
+    frame, surface = _surface(mover.robot, name)
     if frame.body < 0:
         return np.zeros(6)
     T = mover.kernels.placements(mover.q_of_record)[frame.body]
     origin, axes = T[:3, :3] @ frame.p + T[:3, 3], T[:3, :3] @ frame.R
     rows = [k for k, point in enumerate(mover.layout.points) if point.surface == surface]
     force = mover.record["force"][rows]
-    moment = np.cross(mover.record["point"][rows] - origin, force).sum(axis=0)
+    moment = row_cross(mover.record["point"][rows] - origin, force).sum(axis=0)
     return np.concatenate([force.sum(axis=0) @ axes, moment @ axes])
+
+
+@functools.lru_cache(maxsize=512)
+def _surface(robot: Robot, name: str) -> tuple[Any, int]:
+    """The frame of a contact surface on its body, and its number."""
+    if name not in robot.contacts:
+        raise one_of("contact surface", name, robot.contacts)
+    return contact_frame(robot, name), list(robot.contacts).index(name)

@@ -1,0 +1,21 @@
+"""Cross products of few rows, without the ceremony of numpy's."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["row_cross"]
+
+Array = NDArray[np.float64]
+_NEXT, _LAST = [1, 2, 0], [2, 0, 1]
+
+
+def row_cross(a: Array, b: Array) -> Array:
+    """Row by row a × b, (n, 3); several times faster than numpy's for few rows.
+
+    Args:
+        a: (n, 3).
+        b: (n, 3).
+    """
+    return a[:, _NEXT] * b[:, _LAST] - a[:, _LAST] * b[:, _NEXT]
