@@ -322,3 +322,10 @@ class ContactBook:
                 del self._hops[k]
             else:
                 self._hops[k] = replace(hop, way=way, time=time)
+
+
+def _placement_on_body(model: MujocoModel, name: str) -> tuple[int, Array]:
+    """MuJoCo body of a contact surface, and T_body_contact (4, 4)."""
+    contact = model.robot.contacts[name]
+    i, frame = model.robot.body_of(contact.frame), model.robot.model.frames[model.robot.frame_id(contact.frame)]
+    return int(model.tree_bodies[i]) if i >= 0 else 0, frame.placement.homogeneous @ contact.placement
