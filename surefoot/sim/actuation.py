@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.errors import ShapeError
 from surefoot.motion import Command
+from surefoot.robot import Robot
 
-__all__ = ["Actuation"]
+__all__ = ["Actuation", "ideal_drives"]
 
 Array = NDArray[np.float64]
 
@@ -50,7 +53,21 @@ class Actuation:
         torque, position, kp, velocity, kd = (nothing if part is None else part for part in parts)
         return cls(torque, position, kp, velocity, kd, -limits, limits)
 
-    @property
-    def has_springs(self) -> bool:
-        """Whether anything depends on the end of the step."""
-        return bool(self.kp.any() or self.kd.any())
+
+def ideal_drives(robots: Sequence[Robot], commands: Sequence[Command], limits: Sequence[Array]) -> list[Actuation]:
+    """What ideal drives make of one command for each robot.
+
+    Args:
+        robots: The robots.
+        commands: One for each.
+        limits: Torque limits (nu,) of each [N m] or [N].
+
+    Raises:
+        ShapeError: The numbers of robots and commands, or of drives and entries, differ.
+    """
+    if len(commands) != len(robots):
+        raise ShapeError(f"{len(commands)} commands for {len(robots)} robots")
+    for robot, command in zip(robots, commands, strict=True):
+        if command.size != robot.nu:
+            raise ShapeError(f"the command has {command.size} entries, `{robot.name}` needs {robot.nu}")
+    return [Actuation.of(command, bound) for command, bound in zip(commands, limits, strict=True)]

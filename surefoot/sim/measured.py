@@ -52,7 +52,7 @@ class Balance:
     """Sums since the start, over everything that moves.
 
     Args:
-        energy: Kinetic and potential energy now [J], with what contacts store as springs.
+        energy: Kinetic and potential energy now [J]; in `native` with what contacts store as springs.
         drives: Work of the drives at the joints [J].
         contacts: Work of contacts, limits, ties and dry friction [J].
         damping: Work of viscous friction [J], ≤ 0.

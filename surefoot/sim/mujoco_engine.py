@@ -12,7 +12,7 @@ from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.motion import Command, Ground, State, World
 from surefoot.motion.checks import finite_array
 from surefoot.robot import Robot
-from surefoot.sim.actuation import Actuation
+from surefoot.sim.actuation import Actuation, ideal_drives
 from surefoot.sim.measured import Balance, Touches
 from surefoot.sim.mesh_pieces import Progress
 from surefoot.sim.mujoco_actuators import Actuators
@@ -207,12 +207,7 @@ class MujocoEngine:
         Returns:
             The state of the first robot.
         """
-        if len(commands) != len(self.robots):
-            raise ShapeError(f"{len(commands)} commands for {len(self.robots)} robots")
-        for robot, command in zip(self.robots, commands, strict=True):
-            if command.size != robot.nu:
-                raise ShapeError(f"the command has {command.size} entries, `{robot.name}` needs {robot.nu}")
-        self.advance(*map(Actuation.of, commands, self._limits))
+        self.advance(*ideal_drives(self.robots, commands, self._limits))
         return self.state
 
     def torques(self, robot: int = 0) -> Array:

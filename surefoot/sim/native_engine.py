@@ -13,7 +13,7 @@ from surefoot.motion import Command, Ground, State, World
 from surefoot.motion.checks import finite_array, number
 from surefoot.robot import Robot
 from surefoot.robot.inertia_changes import carrying
-from surefoot.sim.actuation import Actuation
+from surefoot.sim.actuation import Actuation, ideal_drives
 from surefoot.sim.contact_laws import ContactLaw, Rigid, SpringDamper, law_of
 from surefoot.sim.driven import DrivenJoints
 from surefoot.sim.measured import Balance, Touches
@@ -234,12 +234,7 @@ class NativeEngine:
         Returns:
             The state of the first robot.
         """
-        if len(commands) != len(self.robots):
-            raise ShapeError(f"{len(commands)} commands for {len(self.robots)} robots")
-        for robot, command in zip(self.robots, commands, strict=True):
-            if command.size != robot.nu:
-                raise ShapeError(f"the command has {command.size} entries, `{robot.name}` needs {robot.nu}")
-        self.advance(*map(Actuation.of, commands, self._torque_limits))
+        self.advance(*ideal_drives(self.robots, commands, self._torque_limits))
         return self.state
 
     def _set_drives(self, actuations: Sequence[Actuation]) -> None:
