@@ -112,7 +112,7 @@ def _plot(time: Array, curve: Curve, width: int = 480, height: int = 220) -> str
     values = {name: np.asarray(line, dtype=float)[::step] for name, line in curve.lines.items()}
     named = list(values) if len(values) > 1 else []
     top = 12 + 14 * -(-len(named) // _LEGEND_COLUMNS)
-    axes = _Axes(t, *_range(values), left=62, right=width - 12, top=top, bottom=height - 26)
+    axes = _Axes(t, *_range(values), left=62, right=width - 22, top=top, bottom=height - 26)
     parts = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(curve.title)}">', axes.grid()]
     for i, line in enumerate(values.values()):
         colour = _COLOURS[i % len(_COLOURS)]
