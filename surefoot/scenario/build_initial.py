@@ -11,6 +11,7 @@ from surefoot.motion import State, World
 from surefoot.robot import Robot
 from surefoot.scenario.schema import InitialTable
 from surefoot.sim.terrain import NOWHERE, contact_planes
+from surefoot.spatial import so3
 
 __all__ = ["build_initial"]
 
@@ -36,7 +37,7 @@ def build_initial(table: InitialTable, robot: Robot, world: World) -> State:
     if table.position is not None:
         T.translation[:2] = table.position
     if table.on_slope:
-        T.rotation = _turn_to(contact_planes(world, T.translation)[0, :3]) @ T.rotation
+        T.rotation = so3.turn_to(contact_planes(world, T.translation)[0, :3]) @ T.rotation
 
     def placed() -> Array:
         q[pose] = pin.SE3ToXYZQUAT(pin.SE3(np.array(start)).actInv(T))
@@ -75,8 +76,3 @@ def _clearance(robot: Robot, q: Array, world: World) -> float:
         return 0.0
     height = (np.sum(planes[:, :3] * corners, axis=1) - planes[:, 3]) / planes[:, 2]
     return float(height[there & (planes[:, 2] > 0.0)].min())
-
-
-def _turn_to(normal: Array) -> Array:
-    """The shortest rotation (3, 3) that takes z to a unit normal."""
-    return np.array(pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), np.array(normal)).matrix())

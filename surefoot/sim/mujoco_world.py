@@ -14,6 +14,7 @@ from surefoot.motion.world import World
 from surefoot.robot import placement
 from surefoot.sim.mujoco_bodies import quaternion_wxyz
 from surefoot.sim.mujoco_shapes import Meshes, add_shape, friction_settings
+from surefoot.spatial import so3
 
 __all__ = ["add_world", "ground_name", "ground_settings", "hull_notes", "object_name", "robot_bits", "shape_ground"]
 
@@ -119,21 +120,12 @@ def shape_ground(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, piece: Ground) -> No
     match piece:
         case GroundPlane():
             geom.type, geom.size = mujoco.mjtGeom.mjGEOM_PLANE, [0.0, 0.0, 1.0]
-            geom.pos, geom.quat = piece.point, quaternion_wxyz(_turn_to(piece.normal))
+            geom.pos, geom.quat = piece.point, quaternion_wxyz(so3.turn_to(piece.normal))
         case GroundBox():
             geom.type, geom.size = mujoco.mjtGeom.mjGEOM_BOX, 0.5 * np.array(piece.size)
             geom.pos, geom.quat = piece.pose[:3, 3], quaternion_wxyz(piece.pose[:3, :3])
         case HeightField():
             _shape_height_field(spec, geom, piece)
-
-
-def _turn_to(normal: np.ndarray) -> np.ndarray:
-    """A rotation (3, 3) that takes z to a unit normal that points up; the shortest one."""
-    x, y, z = normal
-    turned = np.array(
-        [[1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), x], [-x * y / (1.0 + z), 1.0 - y * y / (1.0 + z), y]]
-    )
-    return np.vstack([turned, [-x, -y, z]])
 
 
 def _shape_height_field(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, piece: HeightField) -> None:

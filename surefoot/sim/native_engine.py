@@ -19,7 +19,7 @@ from surefoot.sim.driven import DrivenJoints
 from surefoot.sim.measured import Balance, Touches
 from surefoot.sim.native_balance import BalanceBook
 from surefoot.sim.native_contacts import contact_wrench, touches_of
-from surefoot.sim.native_kernels import SUMMED, Settings, under_gravity
+from surefoot.sim.native_kernels import SUMMED, Settings, in_world
 from surefoot.sim.native_mover import Mover
 from surefoot.sim.native_objects import object_robot
 from surefoot.sim.native_rigid import RigidMover
@@ -91,10 +91,7 @@ class NativeEngine:
 
     def _here(self, robot: Robot) -> Robot:
         """The robot under the gravity of the world."""
-        if self.world is None:
-            return robot
-        x, y, z = (float(g) for g in self.world.gravity)
-        return under_gravity(robot, (x, y, z))
+        return in_world(robot, self.world)
 
     def _mover(self, robot: Robot) -> Mover:
         if isinstance(self._law, Rigid):

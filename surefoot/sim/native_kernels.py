@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from inspect import Parameter, Signature, signature
 from typing import Any
@@ -14,8 +14,10 @@ from surefoot import ops
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.dynamics import kinetic_energy, potential_energy
 from surefoot.kinematics import com_velocity
+from surefoot.motion import World
 from surefoot.ops import Array
 from surefoot.robot import Robot
+from surefoot.robot.inertia_changes import under_gravity
 from surefoot.sim.contact_laws import ContactLaw
 from surefoot.sim.native_contact import link_touch
 from surefoot.sim.native_joints import Resistance
@@ -23,7 +25,7 @@ from surefoot.sim.native_manifold import carried_along, drift
 from surefoot.sim.native_points import body_motions, points_by_body
 from surefoot.sim.native_step import Layout, step_function
 
-__all__ = ["SUMMED", "Settings", "account_kernel", "centres_kernel", "step_kernel", "under_gravity", "with_sums"]
+__all__ = ["SUMMED", "Settings", "account_kernel", "centres_kernel", "in_world", "step_kernel", "with_sums"]
 
 SUMMED = 7
 """Entries of `tally` that are summed up: works and impulse."""
@@ -61,15 +63,17 @@ class Settings:
         return Resistance.of(robot, self.dt, explicit=explicit, stops=self.stops, friction=self.friction)
 
 
-@lru_cache(maxsize=32)
-def under_gravity(robot: Robot, gravity: tuple[float, float, float]) -> Robot:
-    """The robot in a world with another gravity.
+def in_world(robot: Robot, world: World | None) -> Robot:
+    """The robot under the gravity of a world; the same one for the same world, because kernels are kept by robot.
 
     Args:
         robot: The robot.
-        gravity: In world [m/s²].
+        world: The world; None for empty space with the robot's gravity.
     """
-    return robot.replace(tree=replace(robot.tree, gravity=np.array(gravity)))
+    return robot if world is None else _under_gravity(robot, tuple(float(g) for g in world.gravity))
+
+
+_under_gravity = lru_cache(maxsize=32)(under_gravity)
 
 
 @lru_cache(maxsize=32)

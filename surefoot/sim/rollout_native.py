@@ -11,10 +11,9 @@ from surefoot.dynamics import inverse_mass_matrix
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import World
 from surefoot.motion.ground import GroundPlane
-from surefoot.robot import Robot
 from surefoot.sim.contact_laws import ContactLaw, Rigid, law_of
 from surefoot.sim.native_explicit import require_stable
-from surefoot.sim.native_kernels import Settings, centres_kernel, under_gravity
+from surefoot.sim.native_kernels import Settings, centres_kernel, in_world
 from surefoot.sim.rollout_request import Array, Request
 from surefoot.sim.rollout_step import Variant, compiled_step
 from surefoot.sim.terrain import contact_planes
@@ -51,7 +50,7 @@ class NativeRollout:
         self.touches = request.world is not None and bool(request.world.ground) and bool(request.robot.contacts)
         plane = None if self.plane is None else (*map(float, self.plane.normal), _offset(self.plane))
         self._settings = Settings(request.dt, law, integrator, self.touches, stops=True, friction=True)
-        self._robot = _under_gravity(request)
+        self._robot = in_world(request.robot, request.world)
         if integrator == "rk4":
             W = np.asarray(inverse_mass_matrix(self._robot.tree, request.q[0]))
             require_stable(self._robot, W, request.kp, request.kd, request.dt)
@@ -187,11 +186,3 @@ def _require_known(request: Request) -> None:
         raise NotSupportedError(
             "native rollouts know the ground only", evidence={"world has": names}, next_step='use engine="mujoco"'
         )
-
-
-def _under_gravity(request: Request) -> Robot:
-    """The robot under the gravity of the world."""
-    if request.world is None:
-        return request.robot
-    x, y, z = (float(g) for g in request.world.gravity)
-    return under_gravity(request.robot, (x, y, z))

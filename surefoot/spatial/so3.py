@@ -27,6 +27,7 @@ __all__ = [
     "right_jacobian",
     "right_jacobian_inverse",
     "skew",
+    "turn_to",
     "unskew",
 ]
 
@@ -100,6 +101,15 @@ def _series_of_skew(vector: ArrayLike, first: int, second: int) -> Array:
     x = vector @ vector
     tilde = skew(vector)
     return np.eye(3) + stumpff(first, x) * tilde + stumpff(second, x) * (tilde @ tilde)
+
+
+def turn_to(normal: ArrayLike) -> Array:
+    """The shortest rotation (3, 3) that takes z to a unit vector (3,), which must not point down."""
+    x, y, z = np.asarray(normal, dtype=float)
+    turned = np.array(
+        [[1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), x], [-x * y / (1.0 + z), 1.0 - y * y / (1.0 + z), y]]
+    )
+    return np.vstack([turned, [-x, -y, z]])
 
 
 def angle_between(R_a: ArrayLike, R_b: ArrayLike) -> Any:

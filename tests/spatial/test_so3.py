@@ -137,3 +137,15 @@ def test_traced_second_derivatives_of_exp_are_finite_and_right_at_zero():
     entry = np.array(second(np.zeros(3))).reshape(9, 3, 3, order="F")
     assert np.isfinite(entry).all()
     assert_allclose(entry[0], np.diag([0, -1, -1]), atol=1e-15)  # R11 = 1 - (y² + z²)/2
+
+
+def test_turn_to_is_the_shortest_turn():
+    for seed in range(5):
+        normal = np.random.default_rng(seed).standard_normal(3) + np.array([0.0, 0.0, 2.0])
+        normal /= np.linalg.norm(normal)
+        R = so3.turn_to(normal)
+        assert_allclose(R @ [0.0, 0.0, 1.0], normal, atol=1e-15)
+        assert_allclose(R @ R.T, np.eye(3), atol=1e-14)
+        assert_allclose(
+            so3.log(R), np.arccos(normal[2]) * np.array([-normal[1], normal[0], 0.0]) / np.hypot(*normal[:2])
+        )

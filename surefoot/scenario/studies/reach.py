@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.sim.sensor_points import zero_moment_point
 
 __all__ = ["LARGEST_MISS", "reach", "zero_moment_points"]
 
@@ -56,16 +57,11 @@ def zero_moment_points(robot: Robot, log: Log) -> Array:
         robot: The robot.
         log: The log.
     """
-    out = np.full((len(log), 2), np.nan)
+    contacts = robot.contacts.items()
+    out = np.empty((len(log), 2))
     for row, q in enumerate(log["q"]):
         frames = robot.placements(np.array(q))
-        force, moment = np.zeros(3), np.zeros(3)
-        for name, contact in robot.contacts.items():
-            T = frames[contact.frame] @ contact.placement
-            wrench = log[f"contact.{name}.wrench"][row]
-            own = T[:3, :3] @ wrench[:3]
-            force += own
-            moment += T[:3, :3] @ wrench[3:] + np.cross(T[:3, 3], own)
-        if force[2] > 0.0:
-            out[row] = -moment[1] / force[2], moment[0] / force[2]
+        places = np.array([frames[contact.frame] @ contact.placement for _, contact in contacts]).reshape(-1, 4, 4)
+        wrenches = np.array([log[f"contact.{name}.wrench"][row] for name, _ in contacts]).reshape(-1, 6)
+        out[row] = zero_moment_point(wrenches, places[:, :3, :3], places[:, :3, 3], least=0.0)
     return out
