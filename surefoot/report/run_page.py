@@ -163,15 +163,25 @@ class _Axes:
     def grid(self) -> str:
         text = '<text font-size="11" fill="currentColor"'
         parts = []
-        for value in _ticks(self.low, self.high):
+        heights = _ticks(self.low, self.high)
+        for value, label in zip(heights, _labels(heights), strict=True):
             y = self.y(value)
             parts.append(f'<path d="M{self.left} {y:.1f}H{self.right}" stroke="currentColor" stroke-opacity=".15"/>')
-            parts.append(f'{text} x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{value:.4g}</text>')
+            parts.append(f'{text} x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
         for value in _ticks(float(self.time[0]), float(self.time[-1])):
             parts.append(
                 f'{text} x="{self.x(value):.1f}" y="{self.bottom + 18}" text-anchor="middle">{value:.4g} s</text>'
             )
         return "".join(parts)
+
+
+def _labels(ticks: Sequence[float]) -> list[str]:
+    """Texts of ticks, with as many digits as tell them apart."""
+    for digits in range(4, 17):
+        texts = [f"{value:.{digits}g}" for value in ticks]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
 
 
 def _ticks(low: float, high: float, count: int = 6) -> list[float]:

@@ -126,3 +126,10 @@ def test_the_player_draws_and_scrubs(browser, tmp_path):
     assert page.evaluate(picture) != first
     assert page.inner_text("#clock") == "2.00 s"
     page.close()
+
+
+def test_ticks_that_are_near_each_other_have_different_labels():
+    from surefoot.report.run_page import _labels
+
+    assert _labels([0.5, 1.0]) == ["0.5", "1"]
+    assert _labels([0.78165, 0.7817, 0.78175]) == ["0.78165", "0.7817", "0.78175"]
