@@ -4,8 +4,9 @@ trace (program) → clean-up (graph, fuse) → order (order, residence) → LLVM
 object code (native) → disk (cache, artifact) → Kernel, KernelSet.
 """
 
+from surefoot.compiler.function import compile_function
 from surefoot.compiler.kernel import Kernel
 from surefoot.compiler.kernel_set import STANDARD, KernelSet, compile_robot
 from surefoot.compiler.repeated import Repeated, Repeats
 
-__all__ = ["STANDARD", "Kernel", "KernelSet", "Repeated", "Repeats", "compile_robot"]
+__all__ = ["STANDARD", "Kernel", "KernelSet", "Repeated", "Repeats", "compile_function", "compile_robot"]

@@ -9,8 +9,10 @@ from surefoot.robot.links import Geometry, Joint, Link, NamedFrame, placement
 from surefoot.robot.loops import Coupling, Loop
 from surefoot.robot.robot import Limits, Robot
 from surefoot.robot.tree import Tree
+from surefoot.robot.volumes import BodyVolume
 
 __all__ = [
+    "BodyVolume",
     "ContactSurface",
     "Coupling",
     "DHRow",

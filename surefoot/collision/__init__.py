@@ -1,0 +1,3 @@
+"""Room collision."""
+
+__all__: list[str] = []

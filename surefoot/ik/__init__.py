@@ -1,0 +1,3 @@
+"""Room ik."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Room tasks."""
+
+__all__: list[str] = []
