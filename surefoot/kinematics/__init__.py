@@ -5,6 +5,7 @@ Plain functions over `surefoot.ops` of a `Tree`, q, v and a, for one state; `sur
 
 from surefoot.kinematics.analytic import analytic_jacobian
 from surefoot.kinematics.com import com, com_bias, com_jacobian, com_velocity, total_mass
+from surefoot.kinematics.configuration import configuration_rate, integrate
 from surefoot.kinematics.counts import OperationCounts, operation_counts
 from surefoot.kinematics.fk import body_placements
 from surefoot.kinematics.frame import REFERENCES, WORLD, Frame, Reference, contact_frame, frame_of
@@ -33,6 +34,7 @@ __all__ = [
     "com_bias",
     "com_jacobian",
     "com_velocity",
+    "configuration_rate",
     "contact_frame",
     "frame_acceleration",
     "frame_bias_acceleration",
@@ -41,6 +43,7 @@ __all__ = [
     "frame_of",
     "frame_placement",
     "frame_velocity",
+    "integrate",
     "operation_counts",
     "relative_jacobian",
     "relative_placement",

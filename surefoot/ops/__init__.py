@@ -9,6 +9,7 @@ the text that is traced. Exact zeros and ones fold while tracing. `to_sx` and `f
     f = ops.function("f", [x], [R(x)]) # a CasADi function of it
 """
 
+from surefoot.ops.derivative import gradient, rate
 from surefoot.ops.functions import (
     Array,
     absolute,
@@ -53,12 +54,14 @@ __all__ = [
     "exp",
     "eye",
     "function",
+    "gradient",
     "is_symbolic",
     "less",
     "log",
     "maximum",
     "minimum",
     "norm",
+    "rate",
     "sin",
     "solve",
     "sqrt",

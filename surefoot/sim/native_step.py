@@ -20,6 +20,7 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.errors import NotSupportedError, one_of
+from surefoot.kinematics import integrate
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.sim.contact_laws import ContactLaw
@@ -27,7 +28,7 @@ from surefoot.sim.native_contact import Contacts, contacts_of, memory_size
 from surefoot.sim.native_forward import accelerate
 from surefoot.sim.native_joints import DrivenRows, Force, Resistance, Springs
 from surefoot.sim.native_limits import at_start, held_at, next_sides, side_of
-from surefoot.sim.native_manifold import carried_along, drift, integrate, seen_at_start, tangent_rate
+from surefoot.sim.native_manifold import carried_along, drift, seen_at_start, tangent_rate
 from surefoot.sim.native_points import ContactPoint, body_motions, contact_points
 from surefoot.sim.native_scale import scale_of
 

@@ -2,7 +2,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.sim.native_manifold import integrate, tangent_rate
+from surefoot.kinematics import integrate
+from surefoot.sim.native_manifold import tangent_rate
 
 from .examples import every_joint
 

@@ -1,0 +1,215 @@
+"""Where a frame is and how it is turned, in the world or as seen from another frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot import ops
+from surefoot.kinematics import WORLD, Frame, frame_bias_acceleration, frame_of, relative_jacobian, relative_placement
+from surefoot.motion.checks import placement_matrix
+from surefoot.ops import Array
+from surefoot.robot import Robot
+from surefoot.spatial import so3
+from surefoot.tasks.task import Task, masked, rows_of
+
+__all__ = ["FrameOrientation", "FramePose", "FramePosition"]
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _FrameTask(Task):
+    """A frame as seen from the world or from another frame.
+
+        e = (p_target − p,  log(R_target Rᵀ))        [tasks.frame]   Nenchev & Konno 2019, section 2.4
+
+    in the axes of the world (of the other frame), or of the target. J is the geometric Jacobian: the rotation vector
+    shrinks with the angular velocity J v along it.
+
+    Args:
+        frame: Link, joint, contact surface or added frame.
+        target: Where it should be.
+        mask: Rows that count: letters of "xyz" for the position and "XYZ" for the rotation, booleans, or None for all.
+        relative_to: The frame from which it is seen; the world if left out.
+        axes: Axes of the rows: "reference" (of the world or the other frame), or "target".
+    """
+
+    frame: str
+    target: ArrayLike = field(default_factory=lambda: np.eye(4), kw_only=False)
+    mask: Sequence[bool] | str | None = None
+    relative_to: str | None = field(default=None, kw_only=True)
+    axes: str = field(default="reference", kw_only=True)
+
+    _LETTERS = "xyzXYZ"
+
+    def __post_init__(self) -> None:
+        from surefoot.errors import one_of
+
+        if self.axes not in ("reference", "target"):
+            raise one_of("axes", self.axes, ("reference", "target"))
+        self.kept()
+        self.target_numbers()
+        super().__post_init__()
+
+    def kept(self) -> tuple[int, ...]:
+        """Rows of (position, rotation) that count, 0 … 5."""
+        offset = "xyzXYZ".index(self._LETTERS[0])
+        return tuple(offset + k for k in rows_of(self.mask, self._LETTERS, f"task `{self.name}`"))
+
+    @property
+    def measures(self) -> tuple[tuple[str, int], ...]:
+        """Metres for the rows of the position, radians for those of the rotation."""
+        linear = sum(k < 3 for k in self.kept())
+        parts = (("m", linear), ("rad", len(self.kept()) - linear))
+        return tuple(part for part in parts if part[1])
+
+    def frames(self, robot: Robot) -> tuple[Frame, Frame]:
+        """The frame from which it is seen, and the frame."""
+        first = WORLD if self.relative_to is None else frame_of(robot, self.relative_to)
+        return first, frame_of(robot, self.frame)
+
+    def error(self, robot: Robot, q: Array, target: Array) -> Array:
+        """Rows of (p_target − p, log(R_target Rᵀ)).
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: As `target_numbers` gives it.
+        """
+        T = relative_placement(robot.tree, *self.frames(robot), q)
+        R, p = self.split(target)
+        parts = [p - T[:3, 3]] if self._has("linear") else [np.zeros(3)]
+        parts.append(so3.log(R @ T[:3, :3].T) if self._has("angular") else np.zeros(3))
+        return self._turned(ops.concatenate(parts), R)
+
+    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
+        """Rows of the geometric Jacobian (rows, nv).
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: As `target_numbers` gives it.
+        """
+        return self._turned(relative_jacobian(robot.tree, *self.frames(robot), q), self.split(target)[0])
+
+    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
+        """Rows of J̇ v (rows,).
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            target: As `target_numbers` gives it.
+        """
+        if self.relative_to is not None:
+            return super().bias(robot, q, v, target)
+        return self._turned(frame_bias_acceleration(robot.tree, self.frames(robot)[1], q, v), self.split(target)[0])
+
+    def split(self, target: Array) -> tuple[Array, Array]:
+        """R (3, 3) and p (3,) of the target's numbers."""
+        raise NotImplementedError
+
+    def _has(self, part: str) -> bool:
+        return any((k < 3) == (part == "linear") for k in self.kept())
+
+    def _turned(self, rows: Array, R: Array) -> Array:
+        """The rows that count of six rows in the axes of the reference, in the axes that are asked for."""
+        if self.axes == "target":
+            rows = ops.concatenate([R.T @ rows[:3], R.T @ rows[3:]])
+        return masked(rows, self.kept())
+
+
+@dataclass(frozen=True, eq=False)
+class FramePose(_FrameTask):
+    """Put a frame somewhere and turn it.
+
+        FramePose("hand", "left_rubber_hand", T_world_hand)
+
+    Args:
+        name: Unique among the tasks.
+        frame: Link, joint, contact surface or added frame.
+        target: (4, 4) placement in the world, or in `relative_to`.
+        mask: Rows that count, of "xyzXYZ"; all if left out.
+        priority: See `Task`, and so for weight, gain, below and above.
+        weight: See `Task`.
+        gain: See `Task`.
+        below: See `Task`.
+        above: See `Task`.
+        relative_to: The frame from which it is seen; the world if left out.
+        axes: Of the rows: "reference" or "target".
+    """
+
+    def target_numbers(self) -> Numbers:
+        """Rotation, row by row, and position (12,)."""
+        T = placement_matrix(self.target, f"target of task `{self.name}`")
+        return np.concatenate([T[:3, :3].ravel(), T[:3, 3]])
+
+    def split(self, target: Array) -> tuple[Array, Array]:
+        """R (3, 3) and p (3,) of the target's numbers."""
+        return target[:9].reshape(3, 3), target[9:]
+
+
+@dataclass(frozen=True, eq=False)
+class FramePosition(_FrameTask):
+    """Put the origin of a frame somewhere.
+
+    Args:
+        name: Unique among the tasks.
+        frame: Link, joint, contact surface or added frame.
+        target: (3,) [m] in the world, or in `relative_to`.
+        mask: Rows that count, of "xyz"; all if left out.
+        priority: See `Task`, and so for weight, gain, below and above.
+        weight: See `Task`.
+        gain: See `Task`.
+        below: See `Task`.
+        above: See `Task`.
+        relative_to: The frame from which it is seen; the world if left out.
+        axes: "reference".
+    """
+
+    target: ArrayLike = (0.0, 0.0, 0.0)
+    _LETTERS = "xyz"
+
+    def target_numbers(self) -> Numbers:
+        """Position (3,)."""
+        return self.checked_target(self.target, (3,))
+
+    def split(self, target: Array) -> tuple[Array, Array]:
+        """R (3, 3) and p (3,) of the target's numbers."""
+        return np.eye(3), target
+
+
+@dataclass(frozen=True, eq=False)
+class FrameOrientation(_FrameTask):
+    """Turn a frame.
+
+    Args:
+        name: Unique among the tasks.
+        frame: Link, joint, contact surface or added frame.
+        target: (3, 3) rotation R_world_frame, or R_other_frame.
+        mask: Rows that count, of "XYZ"; all if left out.
+        priority: See `Task`, and so for weight, gain, below and above.
+        weight: See `Task`.
+        gain: See `Task`.
+        below: See `Task`.
+        above: See `Task`.
+        relative_to: The frame from which it is seen; the world if left out.
+        axes: Of the rows: "reference" or "target".
+    """
+
+    target: ArrayLike = field(default_factory=lambda: np.eye(3))
+    _LETTERS = "XYZ"
+
+    def target_numbers(self) -> Numbers:
+        """Rotation, row by row (9,)."""
+        T = np.eye(4)
+        T[:3, :3] = self.checked_target(self.target, (3, 3))
+        return placement_matrix(T, f"target of task `{self.name}`")[:3, :3].ravel()
+
+    def split(self, target: Array) -> tuple[Array, Array]:
+        """R (3, 3) and p (3,) of the target's numbers."""
+        return target.reshape(3, 3), np.zeros(3)

@@ -1,0 +1,138 @@
+"""`TaskSet`: all tasks of a robot, evaluated by one compiled kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.compiler import Kernel, compile_robot
+from surefoot.errors import ShapeError, one_of
+from surefoot.ops import Array
+from surefoot.robot import Robot
+from surefoot.tasks.task import Task
+
+__all__ = ["TaskSet", "Terms", "checked_tasks", "target_slices"]
+
+Numbers = NDArray[np.float64]
+
+
+class Terms(NamedTuple):
+    """What a task is at one state (arrays of the kernel: valid until the next evaluation).
+
+    Args:
+        error: (rows,) target − value.
+        jacobian: (rows, nv).
+        bias: (rows,) J̇ v; None if no velocity was given.
+    """
+
+    error: Numbers
+    jacobian: Numbers
+    bias: Numbers | None
+
+
+class TaskSet:
+    """The tasks of a robot: errors, Jacobians and J̇ v of all of them in one call.
+
+        tasks = TaskSet(robot, [FramePose("hand", "left_hand", T), CenterOfMass("com", c)])
+        hand, com = tasks.evaluate(q)
+        tasks.set_target("com", c + 0.01)
+
+    Targets are run-time numbers; the structure of the tasks is compiled in.
+
+    Args:
+        robot: The robot.
+        tasks: The tasks; their names differ.
+    """
+
+    def __init__(self, robot: Robot, tasks: Sequence[Task]) -> None:
+        self.robot, self.tasks = robot, list(checked_tasks(tasks))
+        self.slices = target_slices(self.tasks)
+        self.targets = np.concatenate([np.zeros(0), *(task.target_numbers() for task in self.tasks)])
+        functions = {"task_terms": self._terms, "task_terms_moving": self._terms_moving}
+        shapes = {"targets": self.targets.shape}
+        self._kernels = compile_robot(robot, functions={k: (f, shapes) for k, f in functions.items()})
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter(self.tasks)
+
+    def index(self, name: str) -> int:
+        """Number of a task."""
+        names = [task.name for task in self.tasks]
+        if name not in names:
+            raise one_of("task", name, names)
+        return names.index(name)
+
+    def set_target(self, name: str, target: ArrayLike) -> None:
+        """Give a task another target.
+
+        Args:
+            name: The task.
+            target: As in its constructor.
+        """
+        k = self.index(name)
+        self.tasks[k] = self.tasks[k].with_target(target)
+        self.targets[self.slices[k]] = self.tasks[k].target_numbers()
+
+    @property
+    def kernel(self) -> Kernel:
+        """kernel(q, targets) -> error and Jacobian of each task in turn."""
+        return self._kernels.task_terms
+
+    @property
+    def moving_kernel(self) -> Kernel:
+        """kernel(q, v, targets) -> error, Jacobian and J̇ v of each task in turn."""
+        return self._kernels.task_terms_moving
+
+    def evaluate(self, q: ArrayLike, v: ArrayLike | None = None) -> list[Terms]:
+        """Errors and Jacobians, with a velocity also J̇ v, of every task.
+
+        Args:
+            q: (nq,) or (n, nq).
+            v: (nv,) or (n, nv).
+        """
+        if v is None:
+            found = self.kernel(q, self.targets)
+            return [Terms(found[k], found[k + 1], None) for k in range(0, len(found), 2)]
+        found = self.moving_kernel(q, v, self.targets)
+        return [Terms(*found[k : k + 3]) for k in range(0, len(found), 3)]
+
+    def _terms(self, robot: Robot, q: Array, targets: Array) -> tuple[Any, ...]:
+        out: list[Any] = []
+        for task, part in zip(self.tasks, self.slices, strict=True):
+            out += [task.error(robot, q, targets[part]), task.jacobian(robot, q, targets[part])]
+        return tuple(out)
+
+    def _terms_moving(self, robot: Robot, q: Array, v: Array, targets: Array) -> tuple[Any, ...]:
+        out: list[Any] = []
+        for task, part in zip(self.tasks, self.slices, strict=True):
+            target = targets[part]
+            out += [task.error(robot, q, target), task.jacobian(robot, q, target), task.bias(robot, q, v, target)]
+        return tuple(out)
+
+
+def checked_tasks(tasks: Sequence[Task]) -> Sequence[Task]:
+    """The tasks, or a clear error if there are none, if one is no task, or if names repeat.
+
+    Args:
+        tasks: The tasks.
+    """
+    if isinstance(tasks, Task) or not all(isinstance(task, Task) for task in tasks):
+        raise ShapeError("tasks must be a list of tasks", evidence={"given": type(tasks).__name__})
+    if not tasks:
+        raise ShapeError("there is no task", next_step="give at least one, as FramePose(…)")
+    names = [task.name for task in tasks]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ShapeError("names of tasks repeat", evidence={"names": repeated})
+    return tasks
+
+
+def target_slices(tasks: Sequence[Task]) -> list[slice]:
+    """Where the target of each task is among the numbers of all targets."""
+    ends = np.cumsum([0, *(task.target_size for task in tasks)])
+    return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
