@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from surefoot.errors import NotSupportedError, ShapeError, one_of
 __all__ = ["Repeated", "Repeats"]
 
 Array = NDArray[Any]
+_ALL = 1 << 40  # states: more than there are
 _MOST_STEPS = {64: 1 << 53, 32: 1 << 24}  # they are counted in floating point
 
 
@@ -84,6 +85,8 @@ class Repeated:
         limit: float = np.inf,
         threads: int | str | None = None,
         out: Mapping[int, Array] | None = None,
+        until: int | None = None,
+        enough: int | None = None,
     ) -> Repeats:
         """Run.
 
@@ -97,6 +100,9 @@ class Repeated:
             limit: Fed-back numbers from here on, and those that are no numbers, stop a state.
             threads: Number of threads, or "all"; the kernel's if left out.
             out: Arrays for records, by number of the output.
+            until: Output whose first entry, above one half, tells that a state is done: the few tiles of states that
+                are worked on at a time stop when enough of their states are done.
+            enough: How many; all if left out.
 
         Raises:
             ShapeError: Wrong shapes or numbers, or a quaternion that is not of unit length at the start.
@@ -107,12 +113,41 @@ class Repeated:
         runner = self._runner(n is None)
         records = self._records(runner.artifact, n, steps // every, out or {})
         self._refuse_overlap(arrays, records)
-        schedule = Schedule(steps, hold, every, limit, self._fed, self._with_time)
+        ending = (-1 if until is None else until, _ALL if enough is None else enough)
+        schedule = Schedule(steps, hold, every, limit, self._fed, self._with_time, *ending)
         count = thread_count(self.kernel.threads if threads is None else threads)
         final, good, bad = runner.repeat(list(arrays.values()), records, n, schedule, count)
         if bad >= 0:
             self.kernel.refuse_units([x if n is not None else x[None] for x in arrays.values()])
         return Repeats({self.names[k]: x for k, x in final.items()}, records, good if n is not None else good[0])
+
+    def bind(
+        self, inputs: Mapping[str, Array], steps: int, until: int | None = None, enough: int | None = None
+    ) -> Callable[[], Array]:
+        """The loop on fixed arrays, with the least effort per call: run() gives the good steps of each state.
+
+        What is fed back is read from its input array, and written into it at the end. Nothing is checked in a call.
+
+        Args:
+            inputs: All inputs by name, as contiguous arrays of the right type: (…) each for one state, or (n, …).
+            steps: How often the kernel runs.
+            until: As in a call.
+            enough: As in a call.
+        """
+        arrays, n = self._arrays(inputs, steps)
+        if moved := sorted(name for name in self.names if arrays[name] is not inputs[name]):
+            raise ShapeError("arrays are not contiguous, or of another type", evidence={"inputs": moved})
+        ending = (-1 if until is None else until, _ALL if enough is None else enough)
+        schedule = Schedule(steps, 1, 1, np.inf, self._fed, self._with_time, *ending)
+        good = np.zeros(1 if n is None else n, self.kernel.dtype)
+        final = {k: arrays[self.names[k]] for k in self._fed}
+        run = self._runner(n is None).prepare(list(arrays.values()), {}, n, schedule, final, good)
+
+        def call() -> Array:
+            run(1)
+            return good
+
+        return call
 
     def _runner(self, single: bool) -> RepeatRunner:
         if single not in self._runners:
@@ -161,6 +196,8 @@ class Repeated:
         found = np.asarray(value)
         if found.dtype.kind not in "biuf" or isinstance(value, np.ma.MaskedArray):
             raise ShapeError(f"`{name}` is not an array of real numbers", evidence={"dtype": found.dtype})
+        if found.flags.c_contiguous and found.dtype == self.kernel.dtype:
+            return found
         return np.ascontiguousarray(found, dtype=self.kernel.dtype).reshape(found.shape)
 
     def _wrong_shape(self, name: str, array: Array, shape: tuple[int, ...], n: int | None, times: int) -> ShapeError:

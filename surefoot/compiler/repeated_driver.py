@@ -3,7 +3,8 @@
 `repeat(spec, plan, inputs, records, first, last, work)` runs a kernel `steps` times on the states `first` to `last`.
 Outputs that are fed back are the next inputs, and stay in the first-level cache meanwhile. A state of which a fed-back
 number is not below the limit (or not a number) stays as it was before that step from then on, and does not disturb the
-states in the other lanes. Returns −1, or the number of a tile in which a part that must have unit length has not.
+states in the other lanes. Where an output tells that a state is done, tiles stop as soon as enough of their states are.
+Returns −1, or the number of a tile in which a part that must have unit length has not.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class _Repeat(RowTransfers):
     def write(self) -> None:
         b = self.b
         self.spec, self.plan, inputs, records, first, self.last, work = self.arguments
-        bad = self.local(I64)
+        bad, stopped = self.local(I64), self.local(I64)
         b.store(number(-1), bad)
         self.pointers = self.local(ir.ArrayType(POINTER, MAX_ARRAYS))
         self.results, self.stride = self.lay_out(self.spec, self.pointers, work)
@@ -63,7 +64,11 @@ class _Repeat(RowTransfers):
             self.count = self.smaller(tiles, self.count_tiles(b.sub(self.last, self.start)))
             with self.loop(self.count) as t:
                 b.store(self.splat(ir.Constant(self.scalar, 0.0)), self.count_of(t), align=self.alignment)
-            with self.loop(self.word(self.plan, PLAN["steps"])) as now:
+            b.store(number(0), stopped)
+            with (
+                self.loop(self.word(self.plan, PLAN["steps"])) as now,
+                b.if_then(b.icmp_signed("==", b.load(stopped, typ=I64), number(0))),
+            ):
                 self.read_due(inputs, now)
                 with b.if_then(b.icmp_signed("==", now, number(0))):
                     whole = b.sdiv(self.start, number(self.build.width))
@@ -72,6 +77,7 @@ class _Repeat(RowTransfers):
                 with self.loop(self.count) as t:
                     self.feed_back(t, now)
                 self.record(records, now)
+                self.stop_if_done(stopped)
             self.finish()
         b.ret(b.load(bad, typ=I64))
 
@@ -173,6 +179,27 @@ class _Repeat(RowTransfers):
         b.branch(head)
         b.position_at_end(after)
         carried.value = value
+
+    # -- early end ------------------------------------------------------------------------------------------------
+
+    def stop_if_done(self, stopped: Any) -> None:
+        """Mark the tiles as stopped if enough of their states are done."""
+        b, until = self.b, self.word(self.plan, PLAN["until"])
+        with b.if_then(b.icmp_signed(">=", until, number(0))):
+            table = self.row_of(self.spec, "table", until, POINTER)
+            with self.fold(self.count, number(0)) as fold:
+                flag = self.load(self.at(self.result_tile(fold.index), self.item(table, number(0))))
+                fold.value = b.add(fold.value, self.count_true(flag))
+            lanes = b.mul(self.count, number(self.build.width))
+            enough = self.smaller(lanes, self.word(self.plan, PLAN["enough"]))
+            b.store(b.zext(b.icmp_signed(">=", fold.value, enough), I64), stopped)
+
+    def count_true(self, flag: Any) -> Any:
+        """In how many lanes a flag is above one half."""
+        b, half = self.b, self.splat(ir.Constant(self.scalar, 0.5))
+        mask = b.fcmp_ordered(">", flag, half)
+        bits = mask if self.build.width == 1 else b.bitcast(mask, ir.IntType(self.build.width))
+        return b.ctpop(b.zext(bits, I64))
 
     # -- results --------------------------------------------------------------------------------------------------
 

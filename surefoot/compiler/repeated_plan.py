@@ -13,6 +13,8 @@ _WORDS = (
     "limit",  # a number: states must stay below it
     "counts",  # address of the steps of each state that were good
     "whole",  # address of a table of offsets for arrays that are stored entry after entry
+    "until",  # output whose first entry tells that a state is done, −1 for none
+    "enough",  # done states with which a group of tiles may stop
     "mixed",  # address of as many zeros: no block is one constant
 )
 _ROWS = (
@@ -33,6 +35,7 @@ PLAN |= {name: len(_WORDS) + k * MAX_ARRAYS for k, name in enumerate(_ROWS)}
 def empty_plan() -> np.ndarray:
     """The words of a plan that feeds back and records nothing."""
     words = np.zeros(len(_WORDS) + len(_ROWS) * MAX_ARRAYS, dtype=np.int64)
+    words[PLAN["until"]] = -1
     for name in ("feedback", "state"):
         words[PLAN[name] : PLAN[name] + MAX_ARRAYS] = -1
     return words

@@ -34,6 +34,8 @@ class Schedule:
         limit: Fed-back numbers must stay below it.
         feedback: Output that takes the place of an input after each step, by number of the input.
         timed: Numbers of inputs that are read with time.
+        until: Output whose first entry, above one half, tells that a state is done; −1 for none.
+        enough: States of a group of tiles that must be done for the group to stop.
     """
 
     steps: int
@@ -42,6 +44,8 @@ class Schedule:
     limit: float
     feedback: Mapping[int, int]
     timed: frozenset[int]
+    until: int = -1
+    enough: int = 1 << 40
 
 
 @functools.cache
@@ -93,9 +97,31 @@ class RepeatRunner(BatchRunner):
             schedule: What happens when.
             threads: How many to use.
         """
-        count, dtype = 1 if n is None else n, np.dtype(f"f{self.artifact.build.bits // 8}")
-        good = np.zeros(count, dtype)
         final = {k: np.empty_like(inputs[k]) for k in schedule.feedback}
+        good = np.zeros(1 if n is None else n, np.dtype(f"f{self.artifact.build.bits // 8}"))
+        bad = self.prepare(inputs, records, n, schedule, final, good)(threads)
+        return final, good.astype(np.int64), bad
+
+    def prepare(
+        self,
+        inputs: Sequence[Array],
+        records: Mapping[int, Array],
+        n: int | None,
+        schedule: Schedule,
+        final: Mapping[int, Array],
+        good: Array,
+    ) -> Callable[[int], int]:
+        """The loop on fixed arrays: run(threads) gives −1, or a state that is not of unit length.
+
+        Args:
+            inputs: As in `repeat`.
+            records: As in `repeat`.
+            n: As in `repeat`.
+            schedule: As in `repeat`.
+            final: Arrays for the final states, by number of the input; they may be the inputs themselves.
+            good: (n,) for the good steps of each state.
+        """
+        count = 1 if n is None else n
         plan = self._plan(inputs, records, n, schedule)
         plan[PLAN["counts"]] = good.ctypes.data
         for k, array in final.items():
@@ -103,17 +129,22 @@ class RepeatRunner(BatchRunner):
         targets = (ctypes.c_void_p * max(1, len(self.artifact.output_shapes)))()
         for k, array in records.items():
             targets[k] = array.ctypes.data
-        ins, words = addresses(inputs), plan.ctypes.data
+        ins, words, alive = addresses(inputs), plan.ctypes.data, (plan, inputs, final, good, records)
 
         def part(bounds: tuple[int, int]) -> int:
             return self._repeat(self._spec, words, ins, targets, *bounds, self._work())
 
-        bad = part((0, count)) if threads == 1 else self._spread(part, count, self.width, threads, schedule.steps)
-        return final, good.astype(np.int64), bad if bad < 0 else bad * self.width
+        def run(threads: int = 1) -> int:
+            one = threads == 1 or not alive
+            bad = part((0, count)) if one else self._spread(part, count, self.width, threads, schedule.steps)
+            return bad if bad < 0 else bad * self.width
+
+        return run
 
     def _plan(self, inputs: Sequence[Array], records: Mapping[int, Array], n: int | None, when: Schedule) -> Array:
         plan = empty_plan()
         plan[PLAN["steps"]] = when.steps
+        plan[PLAN["until"]], plan[PLAN["enough"]] = when.until, when.enough
         plan[PLAN["limit"]] = struct.unpack("<q", struct.pack("<d", when.limit))[0]
         plan[PLAN["whole"]], plan[PLAN["mixed"]] = self._whole.ctypes.data, self._mixed.ctypes.data
         for k, (array, shape) in enumerate(zip(inputs, self.artifact.input_shapes, strict=True)):

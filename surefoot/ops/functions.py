@@ -31,6 +31,7 @@ __all__ = [
     "norm",
     "sin",
     "solve",
+    "solve_symmetric",
     "sqrt",
     "stack",
     "symbols",
@@ -165,6 +166,30 @@ def solve(matrix: Any, right: Any) -> Array:
     for k in reversed(range(len(a))):
         b[k] = (b[k] - a[k, k + 1 :] @ b[k + 1 :]) / a[k, k] if k + 1 < len(a) else b[k] / a[k, k]
     return b.reshape(right.shape)
+
+
+def solve_symmetric(matrix: Any, right: Any) -> Array:
+    """X (n,) in `matrix @ x = right` for a symmetric positive definite matrix, by its factors L D Lᵀ.
+
+    Only the lower triangle is read; entries that are zero cost nothing while tracing.
+    """
+    matrix, right = np.asarray(matrix), np.asarray(right)
+    if not is_symbolic(matrix, right):
+        return np.linalg.solve(matrix, right)
+    n, a, x = len(matrix), matrix.astype(object), right.astype(object)
+    inverse = []
+    for k in range(n):
+        inverse.append(1.0 / a[k, k])
+        for i in range(k + 1, n):
+            column, factor = a[i, k], a[i, k] * inverse[k]
+            a[i, k] = factor
+            for j in range(k + 1, i):
+                a[i, j] = a[i, j] - a[j, k] * column
+            a[i, i] = a[i, i] - factor * column
+            x[i] = x[i] - factor * x[k]
+    for k in reversed(range(n)):
+        x[k] = x[k] * inverse[k] - a[k + 1 :, k] @ x[k + 1 :] if k + 1 < n else x[k] * inverse[k]
+    return x
 
 
 def symbols(name: str, shape: int | tuple[int, ...]) -> Array:

@@ -18,7 +18,7 @@ margins, weight, gain) are arguments of the compiled kernel, and change from tic
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +34,7 @@ from surefoot.robot import Robot, Tree
 __all__ = ["Task", "limited_error", "masked", "rows_of"]
 
 Numbers = NDArray[np.float64]
+_RUN_TIME = ("name", "target", "weight", "gain", "below", "above")
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,12 @@ class Task:
             target: As `target_numbers` gives it.
         """
         return ops.rate(self.jacobian(robot, q, target) @ v, q, configuration_rate(robot.tree, q, v))
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """All that is compiled in: tasks that agree in it share a kernel."""
+        given = [getattr(self, item.name) for item in fields(self) if item.name not in _RUN_TIME]
+        return type(self).__name__, self.is_equation, self.rows, *(str(value) for value in given)
 
     @property
     def order(self) -> int:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot import ops
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.errors import ShapeError, one_of
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task
 
-__all__ = ["TaskSet", "Terms", "checked_tasks", "target_slices"]
+__all__ = ["TaskSet", "Terms", "checked_tasks", "row_slices", "target_slices"]
 
 Numbers = NDArray[np.float64]
 
 
 class Terms(NamedTuple):
-    """What a task is at one state (arrays of the kernel: valid until the next evaluation).
+    """What a task is at one state.
 
     Args:
         error: (rows,) target − value.
@@ -50,6 +51,7 @@ class TaskSet:
     def __init__(self, robot: Robot, tasks: Sequence[Task]) -> None:
         self.robot, self.tasks = robot, list(checked_tasks(tasks))
         self.slices = target_slices(self.tasks)
+        self.rows = row_slices(self.tasks)
         self.targets = np.concatenate([np.zeros(0), *(task.target_numbers() for task in self.tasks)])
         functions = {"task_terms": self._terms, "task_terms_moving": self._terms_moving}
         shapes = {"targets": self.targets.shape}
@@ -81,12 +83,12 @@ class TaskSet:
 
     @property
     def kernel(self) -> Kernel:
-        """kernel(q, targets) -> error and Jacobian of each task in turn."""
+        """kernel(q, targets) -> errors (rows,) and Jacobians (rows, nv) of all tasks, one below the other."""
         return self._kernels.task_terms
 
     @property
     def moving_kernel(self) -> Kernel:
-        """kernel(q, v, targets) -> error, Jacobian and J̇ v of each task in turn."""
+        """kernel(q, v, targets) -> errors (rows,), Jacobians (rows, nv) and J̇ v (rows,) of all tasks."""
         return self._kernels.task_terms_moving
 
     def evaluate(self, q: ArrayLike, v: ArrayLike | None = None) -> list[Terms]:
@@ -96,24 +98,22 @@ class TaskSet:
             q: (nq,) or (n, nq).
             v: (nv,) or (n, nv).
         """
-        if v is None:
-            found = self.kernel(q, self.targets)
-            return [Terms(found[k], found[k + 1], None) for k in range(0, len(found), 2)]
-        found = self.moving_kernel(q, v, self.targets)
-        return [Terms(*found[k : k + 3]) for k in range(0, len(found), 3)]
+        found = self.kernel(q, self.targets) if v is None else self.moving_kernel(q, v, self.targets)
+        error, jacobian, bias = (*found, None)[:3]
+        return [
+            Terms(error[..., rows], jacobian[..., rows, :], None if bias is None else bias[..., rows])
+            for rows in self.rows
+        ]
 
-    def _terms(self, robot: Robot, q: Array, targets: Array) -> tuple[Any, ...]:
-        out: list[Any] = []
-        for task, part in zip(self.tasks, self.slices, strict=True):
-            out += [task.error(robot, q, targets[part]), task.jacobian(robot, q, targets[part])]
-        return tuple(out)
+    def _terms(self, robot: Robot, q: Array, targets: Array) -> tuple[Array, Array]:
+        parts = [(task, targets[part]) for task, part in zip(self.tasks, self.slices, strict=True)]
+        errors = ops.concatenate([task.error(robot, q, target) for task, target in parts])
+        return errors, ops.concatenate([task.jacobian(robot, q, target) for task, target in parts])
 
-    def _terms_moving(self, robot: Robot, q: Array, v: Array, targets: Array) -> tuple[Any, ...]:
-        out: list[Any] = []
-        for task, part in zip(self.tasks, self.slices, strict=True):
-            target = targets[part]
-            out += [task.error(robot, q, target), task.jacobian(robot, q, target), task.bias(robot, q, v, target)]
-        return tuple(out)
+    def _terms_moving(self, robot: Robot, q: Array, v: Array, targets: Array) -> tuple[Array, Array, Array]:
+        parts = [(task, targets[part]) for task, part in zip(self.tasks, self.slices, strict=True)]
+        biases = [task.bias(robot, q, v, target) for task, target in parts]
+        return *self._terms(robot, q, targets), ops.concatenate(biases)
 
 
 def checked_tasks(tasks: Sequence[Task]) -> Sequence[Task]:
@@ -134,5 +134,14 @@ def checked_tasks(tasks: Sequence[Task]) -> Sequence[Task]:
 
 def target_slices(tasks: Sequence[Task]) -> list[slice]:
     """Where the target of each task is among the numbers of all targets."""
-    ends = np.cumsum([0, *(task.target_size for task in tasks)])
+    return _slices([task.target_size for task in tasks])
+
+
+def row_slices(tasks: Sequence[Task]) -> list[slice]:
+    """Where the rows of each task are among the rows of all tasks."""
+    return _slices([task.rows for task in tasks])
+
+
+def _slices(sizes: Sequence[int]) -> list[slice]:
+    ends = np.cumsum([0, *sizes])
     return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
