@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from surefoot import ops
-from surefoot.geometry import generator_distance, smooth_distance
+from surefoot.geometry.smooth_distance import smooth_distance
+from surefoot.geometry.swept_distance import generator_distance
 from surefoot.kinematics.bodies import bodies, joint_subspace
 from surefoot.kinematics.frame import Frame
 from surefoot.kinematics.frames import frame_placement
@@ -51,7 +52,7 @@ class VolumeDistance:
 
 
 def volume_distance(
-    tree: Tree, q: Array, a: BodyVolume, b: BodyVolume, smoothing: float | None = None
+    tree: Tree, q: Array, a: BodyVolume, b: BodyVolume, blur: float | None = None
 ) -> VolumeDistance:
     """The distance of two volumes, its gradient and its nearest points.   [kin.volume-distance].
 
@@ -60,13 +61,13 @@ def volume_distance(
         q: (nq,) configuration.
         a: A volume on a body, or in the world.
         b: The other one.
-        smoothing: Length [m] over which kinks are rounded (`geometry.smooth_distance`); None for the exact distance,
-            whose gradient jumps where the nearest points do.
+        blur: By how much the distance may exceed the exact one so that its gradient has no jumps [m]
+            (`geometry.smooth_distance`); None for the exact distance, whose gradient jumps where the nearest points do.
     """
     path = path_between(tree, Frame(a.body), Frame(b.body), q)
     placed_a, placed_b = _branch(path, path.inward[::-1]), _branch(path, path.outward)
     A, B = _vertices(a, placed_a), _vertices(b, placed_b)
-    nearest = generator_distance(A, B) if smoothing is None else smooth_distance(A, B, smoothing)
+    nearest: Any = generator_distance(A, B) if blur is None else smooth_distance(A, B, blur)
     normal = (nearest.point_b - nearest.point_a) / ops.maximum(nearest.distance, _NO_DIRECTION)
     moment = ops.cross(nearest.point_a, normal)
     gradient = ops.zeros(len(tree.armature), like=q)

@@ -12,6 +12,7 @@ from surefoot.errors import ShapeError
 __all__ = ["Array", "finite_array", "increasing_times", "number", "only_keys", "placement_matrix"]
 
 Array = NDArray[np.float64]
+_EYE = np.eye(3)
 
 
 def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Array:
@@ -61,8 +62,8 @@ def placement_matrix(value: ArrayLike, what: str) -> Array:
     """A read-only placement T (4, 4): a rotation and a position [m]."""
     T = finite_array(value, (4, 4), what)
     R = T[:3, :3]
-    rigid = np.allclose(R @ R.T, np.eye(3), atol=1e-6) and np.linalg.det(R) > 0.0
-    if not rigid or not np.array_equal(T[3], [0.0, 0.0, 0.0, 1.0]):
+    rigid = bool(np.abs(R @ R.T - _EYE).max() <= 1e-6) and float(np.linalg.det(R)) > 0.0
+    if not rigid or T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         raise ShapeError(
             f"{what} is no placement: rotation (3, 3), position (3, 1) and last row 0 0 0 1", evidence={"T": T}
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,17 +38,18 @@ class CenterOfMass(Task):
     mask: Sequence[bool] | str | None = None
 
     def __post_init__(self) -> None:
-        self.target_numbers()
+        _ = self.kept, self.numbers  # refuse wrong ones now
         super().__post_init__()
 
+    @cached_property
     def kept(self) -> tuple[int, ...]:
         """Rows that count."""
         return rows_of(self.mask, "xyz", f"task `{self.name}`")
 
-    @property
+    @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Metres."""
-        return (("m", len(self.kept())),)
+        return (("m", len(self.kept)),)
 
     def target_numbers(self) -> Numbers:
         """Position (3,)."""
@@ -61,7 +63,7 @@ class CenterOfMass(Task):
             q: (nq,) configuration.
             target: (3,).
         """
-        return masked(target - com(robot.tree, q), self.kept())
+        return masked(target - com(robot.tree, q), self.kept)
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
         """Rows of the Jacobian of the centre of mass.
@@ -71,7 +73,7 @@ class CenterOfMass(Task):
             q: (nq,) configuration.
             target: (3,).
         """
-        return masked(com_jacobian(robot.tree, q), self.kept())
+        return masked(com_jacobian(robot.tree, q), self.kept)
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
         """Rows of J̇ v.
@@ -82,4 +84,4 @@ class CenterOfMass(Task):
             v: (nv,) velocity.
             target: (3,).
         """
-        return masked(com_bias(robot.tree, q, v), self.kept())
+        return masked(com_bias(robot.tree, q, v), self.kept)

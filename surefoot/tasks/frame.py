@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot import ops
+from surefoot.errors import one_of
 from surefoot.kinematics import WORLD, Frame, frame_bias_acceleration, frame_of, relative_jacobian, relative_placement
-from surefoot.motion.checks import placement_matrix
+from surefoot.motion.checks import finite_array, placement_matrix
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.spatial import so3
@@ -47,24 +49,22 @@ class _FrameTask(Task):
     _LETTERS = "xyzXYZ"
 
     def __post_init__(self) -> None:
-        from surefoot.errors import one_of
-
         if self.axes not in ("reference", "target"):
             raise one_of("axes", self.axes, ("reference", "target"))
-        self.kept()
-        self.target_numbers()
+        _ = self.kept, self.numbers  # refuse wrong ones now
         super().__post_init__()
 
+    @cached_property
     def kept(self) -> tuple[int, ...]:
         """Rows of (position, rotation) that count, 0 … 5."""
         offset = "xyzXYZ".index(self._LETTERS[0])
         return tuple(offset + k for k in rows_of(self.mask, self._LETTERS, f"task `{self.name}`"))
 
-    @property
+    @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Metres for the rows of the position, radians for those of the rotation."""
-        linear = sum(k < 3 for k in self.kept())
-        parts = (("m", linear), ("rad", len(self.kept()) - linear))
+        linear = sum(k < 3 for k in self.kept)
+        parts = (("m", linear), ("rad", len(self.kept) - linear))
         return tuple(part for part in parts if part[1])
 
     def frames(self, robot: Robot) -> tuple[Frame, Frame]:
@@ -114,13 +114,13 @@ class _FrameTask(Task):
         raise NotImplementedError
 
     def _has(self, part: str) -> bool:
-        return any((k < 3) == (part == "linear") for k in self.kept())
+        return any((k < 3) == (part == "linear") for k in self.kept)
 
     def _turned(self, rows: Array, R: Array) -> Array:
         """The rows that count of six rows in the axes of the reference, in the axes that are asked for."""
         if self.axes == "target":
             rows = ops.concatenate([R.T @ rows[:3], R.T @ rows[3:]])
-        return masked(rows, self.kept())
+        return masked(rows, self.kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +147,20 @@ class FramePose(_FrameTask):
         """Rotation, row by row, and position (12,)."""
         T = placement_matrix(self.target, f"target of task `{self.name}`")
         return np.concatenate([T[:3, :3].ravel(), T[:3, 3]])
+
+    def batch_of_targets(self, targets: Numbers) -> Numbers:
+        """Placements (n, 4, 4) as rows of numbers (n, 12).
+
+        Args:
+            targets: (n, 4, 4) placements.
+        """
+        T = finite_array(targets, (None, 4, 4), f"targets of task `{self.name}`")
+        R = T[:, :3, :3]
+        off = np.abs(np.einsum("nij,nkj->nik", R, R) - np.eye(3)).max(axis=(1, 2)) if len(T) else np.zeros(0)
+        wrong = np.flatnonzero((off > 1e-6) | (np.linalg.det(R) < 0.0))
+        if len(wrong):
+            placement_matrix(T[wrong[0]], f"target {wrong[0]} of task `{self.name}`")
+        return np.concatenate([R.reshape(-1, 9), T[:, :3, 3]], axis=1)
 
     def split(self, target: Array) -> tuple[Array, Array]:
         """R (3, 3) and p (3,) of the target's numbers."""

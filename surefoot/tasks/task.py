@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -64,12 +65,11 @@ class Task:
         if not isinstance(self.priority, int) or self.priority < 0:
             raise ShapeError(f"priority of task `{self.name}` must be 0, 1, 2, …", evidence={"priority": self.priority})
         number(self.gain, f"gain of task `{self.name}`")
-        for what in ("weight", "below", "above"):
-            self._per_row(what)
+        _ = self.weights, self.margins  # refuse wrong ones now
 
     # -- what a kind of task gives --------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Unit and number of rows of each part of the error, in order: (("m", 3), ("rad", 3)) for a pose."""
         raise NotImplementedError
@@ -86,6 +86,14 @@ class Task:
         """
         changed: dict[str, Any] = {"target": target}
         return replace(self, **changed)
+
+    def batch_of_targets(self, targets: Numbers) -> Numbers:
+        """Targets (n, …) as rows of numbers (n, target_size).
+
+        Args:
+            targets: (n, …) targets as in the constructor.
+        """
+        return np.array([self.with_target(target).target_numbers() for target in targets])
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """Target − value (rows,), over `ops`.
@@ -120,7 +128,7 @@ class Task:
         """
         return ops.rate(self.jacobian(robot, q, target) @ v, q, configuration_rate(robot.tree, q, v))
 
-    @property
+    @cached_property
     def structure(self) -> tuple[Any, ...]:
         """All that is compiled in: tasks that agree in it share a kernel."""
         given = [getattr(self, item.name) for item in fields(self) if item.name not in _RUN_TIME]
@@ -133,33 +141,41 @@ class Task:
 
     # -- what follows from it -------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Number of rows."""
         return sum(count for _, count in self.measures)
 
-    @property
+    @cached_property
     def target_size(self) -> int:
         """How many numbers the target has."""
-        return len(self.target_numbers())
+        return len(self.numbers)
 
-    @property
+    @cached_property
+    def numbers(self) -> Numbers:
+        """`target_numbers`, computed once."""
+        return self.target_numbers()
+
+    @cached_property
     def margins(self) -> tuple[Numbers, Numbers]:
         """`below` and `above` for each row, (rows,) each."""
         return self._per_row("below"), self._per_row("above")
 
-    @property
+    @cached_property
     def weights(self) -> Numbers:
         """`weight` for each row, (rows,)."""
         return self._per_row("weight")
 
-    @property
+    @cached_property
     def is_equation(self) -> bool:
         """Whether there is no margin on either side."""
         return not any(side.any() for side in self.margins)
 
     def _per_row(self, what: str) -> Numbers:
-        found = np.asarray(getattr(self, what), dtype=float)
+        given = getattr(self, what)
+        if isinstance(given, float) and given >= 0.0:
+            return np.full(self.rows, given)
+        found = np.asarray(given, dtype=float)
         fits = found.ndim == 0 or found.shape == (self.rows,)
         if not fits or np.isnan(found).any() or (found < 0.0).any():
             raise ShapeError(

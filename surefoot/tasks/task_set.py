@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -52,7 +53,7 @@ class TaskSet:
         self.robot, self.tasks = robot, list(checked_tasks(tasks))
         self.slices = target_slices(self.tasks)
         self.rows = row_slices(self.tasks)
-        self.targets = np.concatenate([np.zeros(0), *(task.target_numbers() for task in self.tasks)])
+        self.targets = np.concatenate([np.zeros(0), *(task.numbers for task in self.tasks)])
         functions = {"task_terms": self._terms, "task_terms_moving": self._terms_moving}
         shapes = {"targets": self.targets.shape}
         self._kernels = compile_robot(robot, functions={k: (f, shapes) for k, f in functions.items()})
@@ -79,16 +80,16 @@ class TaskSet:
         """
         k = self.index(name)
         self.tasks[k] = self.tasks[k].with_target(target)
-        self.targets[self.slices[k]] = self.tasks[k].target_numbers()
+        self.targets[self.slices[k]] = self.tasks[k].numbers
 
     @property
     def kernel(self) -> Kernel:
-        """kernel(q, targets) -> errors (rows,) and Jacobians (rows, nv) of all tasks, one below the other."""
+        """Of q and targets: errors (rows,) and Jacobians (rows, nv) of all tasks, one below the other."""
         return self._kernels.task_terms
 
     @property
     def moving_kernel(self) -> Kernel:
-        """kernel(q, v, targets) -> errors (rows,), Jacobians (rows, nv) and J̇ v (rows,) of all tasks."""
+        """Of q, v and targets: errors (rows,), Jacobians (rows, nv) and J̇ v (rows,) of all tasks."""
         return self._kernels.task_terms_moving
 
     def evaluate(self, q: ArrayLike, v: ArrayLike | None = None) -> list[Terms]:
@@ -144,4 +145,4 @@ def row_slices(tasks: Sequence[Task]) -> list[slice]:
 
 def _slices(sizes: Sequence[int]) -> list[slice]:
     ends = np.cumsum([0, *sizes])
-    return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]

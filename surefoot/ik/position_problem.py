@@ -1,0 +1,171 @@
+"""`PositionProblem`: the iteration of position-level inverse kinematics as one compiled kernel.
+
+One run of the kernel is one damped step (`damped_step`) of one configuration; the loop over steps is native, too, and
+ends when the tasks hold. What changes from problem to problem (targets, weights, margins, tolerances) are arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot import ops
+from surefoot.compiler import Repeated, compile_robot
+from surefoot.errors import NotSupportedError
+from surefoot.ik.damped_step import damped_step, free_columns, steepest_descent
+from surefoot.ik.free_motion import FreeMotion
+from surefoot.ops import Array
+from surefoot.robot import Robot
+from surefoot.tasks import Task, limited_error
+
+__all__ = ["DONE", "MISS", "STEPS", "PositionProblem"]
+
+Numbers = NDArray[np.float64]
+_SETTLED = 1e-3  # largest entry of a step with which tasks of lower priority count as done
+DONE, STEPS, MISS = 0, 1, 2
+"""Entries of the state of a solve: 1 if it has ended, steps so far, largest error over its tolerance, squared."""
+
+
+class PositionProblem:
+    """A robot, the structure of its tasks, and the kernel for both.
+
+    Tasks of the highest priority must hold; the others are pursued in their null space.
+
+    Args:
+        motion: What may move.
+        tasks: The tasks.
+    """
+
+    def __init__(self, motion: FreeMotion, tasks: Sequence[Task]) -> None:
+        for task in tasks:
+            if task.order != 0:
+                raise NotSupportedError(
+                    f"task `{task.name}` asks for a velocity, which a position cannot have",
+                    next_step="leave it out, or use ik.Stepper",
+                )
+        self.motion, self.tasks = motion, tuple(tasks)
+        first = min(task.priority for task in tasks)
+        self.must = [task.priority == first for task in tasks]
+        self.rows = sum(task.rows for task in tasks)
+        self.layout = _layout(self.tasks)
+        self.size = sum(count for *_, count in self.layout)
+        shapes = {"parameters": (self.size,), "state": (3 + self.rows,)}
+        self._kernels = compile_robot(motion.robot, functions={"ik_step": (self._step, shapes)})
+        self.loop = Repeated(self._kernels.ik_step, feedback={"q": 0, "state": 1})
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+        return self.motion.robot
+
+    @property
+    def has_wishes(self) -> bool:
+        """Whether there are tasks of lower priority."""
+        return not all(self.must)
+
+    def parameters(self, tasks: Sequence[Task], tolerances: Mapping[str, float]) -> Numbers:
+        """The run-time numbers of tasks that have the structure of this problem (size,).
+
+        Args:
+            tasks: The tasks.
+            tolerances: Largest error by unit.
+        """
+        parts: list[Any] = []
+        for task in tasks:
+            parts += [task.numbers, np.sqrt(task.weights)]
+            if not task.is_equation:
+                parts += [np.minimum(side, 1e30) for side in task.margins]
+            parts.append([1.0 / tolerances[unit] ** 2 for unit, _ in task.measures])
+        return np.concatenate(parts)
+
+    @cached_property
+    def target_slices(self) -> list[slice]:
+        """Where the target of each task is among the parameters."""
+        starts = np.cumsum([0, *(count for *_, count in self.layout)])
+        at = [i for i, (_, what, _) in enumerate(self.layout) if what == "target"]
+        return [slice(int(starts[i]), int(starts[i + 1])) for i in at]
+
+    # -- the kernel -----------------------------------------------------------------------------------------------
+
+    def _step(self, robot: Robot, q: Array, parameters: Array, state: Array) -> tuple[Array, Array]:
+        given = _split(self.layout, parameters)
+        errors, weighted = [], []
+        miss: Any = 0.0
+        for k, task in enumerate(self.tasks):
+            error = task.error(robot, q, given[k, "target"])
+            if not task.is_equation:
+                error = limited_error(error, given[k, "below"], given[k, "above"])
+            errors.append(error)
+            weighted.append(self._weighted(k, error, q, given))
+            if self.must[k]:
+                miss = _largest_miss(miss, task, error, given[k, "scale"])
+        held = ops.less(miss, 1.0)
+        u = self._damped(q, weighted)
+        done = ops.where(held, 1.0, 0.0) if not self.has_wishes else _settled(held, u)
+        done = ops.maximum(done, state[DONE])
+        new = self.motion.moved(q, u)
+        stay = ops.less(0.5, done)
+        steps = state[STEPS] + ops.where(stay, 0.0, 1.0)
+        return ops.where(stay, q, new), ops.concatenate([ops.array([done, steps, miss]), *errors])
+
+    def _weighted(self, k: int, error: Array, q: Array, given: Mapping[tuple[int, str], Array]) -> tuple[Array, Array]:
+        """Errors and Jacobian of a task with weights; rows of inequalities that hold are zero."""
+        task, weight = self.tasks[k], given[k, "weight"]
+        J = task.jacobian(self.robot, q, given[k, "target"]) @ self.motion.S
+        if not task.is_equation:
+            weight = ops.where(ops.less(0.0, ops.absolute(error)), weight, 0.0)
+        return weight * error, J * weight[:, None]
+
+    def _damped(self, q: Array, weighted: Sequence[tuple[Array, Array]]) -> Array:
+        """The step u (k,)."""
+        must = [part for part, needed in zip(weighted, self.must, strict=True) if needed]
+        wishes = [part for part, needed in zip(weighted, self.must, strict=True) if not needed]
+        r, J = _stacked(must)
+        z = steepest_descent(*_stacked(wishes)) if wishes else None
+        descent = J.T @ r if z is None else J.T @ r - z
+        free = free_columns(self.motion.positions(q), self.motion.lower, self.motion.upper, descent)
+        return damped_step(r, J, free, z)
+
+
+def _stacked(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    return ops.concatenate([r for r, _ in parts]), ops.concatenate([J for _, J in parts])
+
+
+def _settled(held: Any, u: Array) -> Any:
+    """1 if the tasks hold and the step is small."""
+    largest: Any = 0.0
+    for entry in u:
+        largest = ops.maximum(largest, ops.absolute(entry))
+    return ops.where(held, ops.where(largest < _SETTLED, 1.0, 0.0), 0.0)
+
+
+def _largest_miss(miss: Any, task: Task, error: Array, scale: Array) -> Any:
+    """The larger of `miss` and the squared errors of a task, over their tolerances."""
+    start = 0
+    for (_, count), factor in zip(task.measures, scale, strict=True):
+        part = error[start : start + count]
+        miss, start = ops.maximum(miss, factor * (part @ part)), start + count
+    return miss
+
+
+def _layout(tasks: Sequence[Task]) -> list[tuple[int, str, int]]:
+    """Task, name and size of each part of the parameters, in order."""
+    out = []
+    for k, task in enumerate(tasks):
+        out += [(k, "target", task.target_size), (k, "weight", task.rows)]
+        if not task.is_equation:
+            out += [(k, "below", task.rows), (k, "above", task.rows)]
+        out.append((k, "scale", len(task.measures)))
+    return out
+
+
+def _split(layout: Sequence[tuple[int, str, int]], parameters: Array) -> dict[tuple[int, str], Array]:
+    found, start = {}, 0
+    for k, what, count in layout:
+        found[k, what] = parameters[start : start + count]
+        start += count
+    return found

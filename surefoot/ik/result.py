@@ -1,0 +1,61 @@
+"""What inverse kinematics found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BatchResult", "IkResult"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class IkResult:
+    """The solution of one problem, or the best that was found.
+
+    Args:
+        q: (nq,) configuration, inside the limits.
+        success: Whether all tasks of the highest priority hold to their tolerances.
+        errors: What is left, by task and unit: {"hand": {"m": 2e-5, "rad": 1e-6}}.
+        steps: Steps of the iteration, over all starts.
+        starts: Starts that were tried.
+        at_limits: Joints that stand at a position limit.
+    """
+
+    q: Array
+    success: bool
+    errors: dict[str, dict[str, float]]
+    steps: int
+    starts: int
+    at_limits: tuple[str, ...] = field(default=())
+
+    @property
+    def message(self) -> str:
+        """One line for people."""
+        if self.success:
+            return f"solved in {self.steps} steps from {self.starts} start{'s' * (self.starts > 1)}"
+        left = ", ".join(
+            f"{task} {value:.3g} {unit}" for task, parts in self.errors.items() for unit, value in parts.items()
+        )
+        stuck = f"; at their limits: {', '.join(self.at_limits)}" if self.at_limits else ""
+        return f"not solved after {self.starts} starts and {self.steps} steps; left: {left}{stuck}"
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult:
+    """The solutions of many problems.
+
+    Args:
+        q: (n, nq) configurations, inside the limits; where there is no success, the last ones.
+        success: (n,) whether the tasks of the highest priority hold.
+        steps: (n,) steps of the iteration, over all starts.
+        starts: (n,) starts that were tried.
+    """
+
+    q: Array
+    success: NDArray[np.bool_]
+    steps: NDArray[np.int64]
+    starts: NDArray[np.int64]

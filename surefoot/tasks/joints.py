@@ -1,0 +1,361 @@
+"""Joint positions, limits and speeds as tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot import ops
+from surefoot.errors import ShapeError
+from surefoot.ops import Array
+from surefoot.robot import Robot
+from surefoot.tasks.joint_rows import JointRows, joint_rows, one_axis
+from surefoot.tasks.task import Task
+
+__all__ = ["JointCoupling", "JointLimits", "JointSpeeds", "Posture"]
+
+Numbers = NDArray[np.float64]
+
+
+def _measures(units: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    return tuple((unit, len(list(run))) for unit, run in groupby(units))
+
+
+@dataclass(frozen=True, eq=False)
+class Posture(Task):
+    """Bring joints to positions; by default with the freedom that the other tasks leave.
+
+        e = q_target − q        [tasks.posture]
+
+    Args:
+        name: Unique among the tasks.
+        robot: The robot.
+        target: (nq,) configuration; home if left out. Its base does not count.
+        joints: Joints that count; all if left out.
+        priority: 1 if left out; see `Task`, and so for weight, gain, below and above.
+        weight: See `Task`.
+        gain: See `Task`.
+        below: See `Task`.
+        above: See `Task`.
+    """
+
+    robot: Robot = field(kw_only=False)
+    target: ArrayLike | None = None
+    joints: Sequence[str] | None = None
+    priority: int = field(default=1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _ = self.numbers
+        super().__post_init__()
+
+    @cached_property
+    def _rows(self) -> JointRows:
+        return joint_rows(self.robot, self.joints)
+
+    @cached_property
+    def measures(self) -> tuple[tuple[str, int], ...]:
+        """Radians, metres for joints that slide."""
+        return _measures(self._rows.units)
+
+    def target_numbers(self) -> Numbers:
+        """Configuration (nq,)."""
+        return self.robot.checked_q(self.robot.home if self.target is None else self.target)
+
+    def error(self, robot: Robot, q: Array, target: Array) -> Array:
+        """Target − position of the joints.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (nq,) configuration.
+        """
+        return self._rows.difference(q, target)
+
+    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
+        """Ones where a row has its joint.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (nq,) configuration.
+        """
+        return self._rows.selection(robot.nv)
+
+    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
+        """Zero.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            target: (nq,) configuration.
+        """
+        return np.zeros(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class JointLimits(Task):
+    """Keep joints inside their position limits, less a margin.
+
+        lower + margin ≤ q ≤ upper − margin        [tasks.limits]
+
+    Args:
+        name: Unique among the tasks.
+        robot: The robot.
+        margin: [rad] or [m].
+        joints: Joints that count; all with limits if left out.
+        priority: See `Task`, and so for weight and gain.
+        weight: See `Task`.
+        gain: See `Task`.
+        below: Follows from the limits.
+        above: Follows from the limits.
+    """
+
+    robot: Robot = field(kw_only=False)
+    margin: float = 0.0
+    joints: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        lower, upper = self._ends
+        if (lower > upper).any():
+            raise ShapeError(f"margin of task `{self.name}` is wider than the range of a joint")
+        centre = self.numbers
+        object.__setattr__(self, "below", np.where(np.isfinite(lower), centre - lower, np.inf))
+        object.__setattr__(self, "above", np.where(np.isfinite(upper), upper - centre, np.inf))
+        super().__post_init__()
+
+    @cached_property
+    def _rows(self) -> JointRows:
+        names = self.joints
+        if names is None:
+            kinds, low, high = self.robot.tree.kinds, self.robot.limits.lower, self.robot.limits.upper
+            entry = self.robot.tree.q_index
+            names = [
+                name
+                for i, name in enumerate(self.robot.joint_names)
+                if kinds[i] in ("revolute", "prismatic", "helical")
+                and self.robot.tree.nv_of(i)
+                and (np.isfinite(low[entry[i]]) or np.isfinite(high[entry[i]]))
+            ]
+        for name in names:
+            one_axis(self.robot, name)
+        return joint_rows(self.robot, names)
+
+    @cached_property
+    def _ends(self) -> tuple[Numbers, Numbers]:
+        at = [part.start for part in self._rows.q]
+        return self.robot.limits.lower[at] + self.margin, self.robot.limits.upper[at] - self.margin
+
+    @cached_property
+    def measures(self) -> tuple[tuple[str, int], ...]:
+        """Radians, metres for joints that slide."""
+        return _measures(self._rows.units)
+
+    def target_numbers(self) -> Numbers:
+        """Middle of the limits (rows,)."""
+        lower, upper = self._ends
+        low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
+        return 0.5 * (low + np.where(np.isfinite(upper), upper, low))
+
+    def error(self, robot: Robot, q: Array, target: Array) -> Array:
+        """Middle − position.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (rows,).
+        """
+        return ops.array([middle - q[part.start] for middle, part in zip(target, self._rows.q, strict=True)])
+
+    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
+        """Ones where a row has its joint.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (rows,).
+        """
+        return self._rows.selection(robot.nv)
+
+    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
+        """Zero.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            target: (rows,).
+        """
+        return np.zeros(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class JointSpeeds(Task):
+    """Give joints speeds; with margins, keep their speeds inside them.
+
+        JointSpeeds("rest", robot)                                  # stand still
+        JointSpeeds.limits("speeds", robot, share=0.8)              # |v| ≤ 0.8 v_max
+
+    Args:
+        name: Unique among the tasks.
+        robot: The robot.
+        target: (rows,) [rad/s] or [m/s], or one number for all.
+        joints: Joints that count; all but the base if left out.
+        priority: See `Task`, and so for weight, gain, below and above (which are speeds here).
+        weight: See `Task`.
+        gain: Has no meaning here.
+        below: See `Task`.
+        above: See `Task`.
+    """
+
+    robot: Robot = field(kw_only=False)
+    target: ArrayLike = 0.0
+    joints: Sequence[str] | None = None
+
+    @classmethod
+    def limits(cls, name: str, robot: Robot, share: float = 1.0, **options: Any) -> JointSpeeds:
+        """Keep all joints below a share of their speed limits.
+
+        Args:
+            name: Unique among the tasks.
+            robot: The robot.
+            share: Of the limits.
+            **options: Further arguments of the constructor.
+        """
+        rows = joint_rows(robot, options.get("joints")).v
+        most = share * robot.limits.velocity[list(rows)]
+        return cls(name, robot, **({"below": most, "above": most} | options))
+
+    def __post_init__(self) -> None:
+        _ = self.numbers
+        super().__post_init__()
+
+    @cached_property
+    def _rows(self) -> JointRows:
+        return joint_rows(self.robot, self.joints)
+
+    @property
+    def order(self) -> int:
+        """1: it asks for a velocity."""
+        return 1
+
+    @cached_property
+    def measures(self) -> tuple[tuple[str, int], ...]:
+        """Radians and metres per second."""
+        return _measures([f"{unit}/s" for unit in self._rows.units])
+
+    def target_numbers(self) -> Numbers:
+        """Speeds (rows,)."""
+        given = np.asarray(self.target, dtype=float)
+        return self.checked_target(np.full(self.rows, given) if given.ndim == 0 else given, (self.rows,))
+
+    def error(self, robot: Robot, q: Array, target: Array) -> Array:
+        """The target.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (rows,).
+        """
+        return target
+
+    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
+        """Ones where a row has its joint.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (rows,).
+        """
+        return self._rows.selection(robot.nv)
+
+    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
+        """Zero.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            target: (rows,).
+        """
+        return np.zeros(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class JointCoupling(Task):
+    """Tie one joint to another: q_joint − ratio q_source = target.        [tasks.coupling].
+
+    Args:
+        name: Unique among the tasks.
+        robot: The robot.
+        joint: The joint that follows.
+        source: The joint that leads.
+        ratio: How far it follows.
+        target: The offset [rad] or [m].
+        priority: See `Task`, and so for weight, gain, below and above.
+        weight: See `Task`.
+        gain: See `Task`.
+        below: See `Task`.
+        above: See `Task`.
+    """
+
+    robot: Robot = field(kw_only=False)
+    joint: str = ""
+    source: str = ""
+    ratio: float = 1.0
+    target: float = 0.0
+
+    @cached_property
+    def _entries(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        return one_axis(self.robot, self.joint), one_axis(self.robot, self.source)
+
+    @cached_property
+    def measures(self) -> tuple[tuple[str, int], ...]:
+        """The unit of the joint that follows."""
+        return _measures(joint_rows(self.robot, [self.joint]).units)
+
+    def target_numbers(self) -> Numbers:
+        """The offset (1,)."""
+        return self.checked_target([self.target], (1,))
+
+    def error(self, robot: Robot, q: Array, target: Array) -> Array:
+        """Offset − (q_joint − ratio q_source).
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (1,).
+        """
+        (follower, _), (leader, _) = self._entries
+        return ops.array([target[0] - (q[follower] - self.ratio * q[leader])])
+
+    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
+        """One row with two entries.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (1,).
+        """
+        J = np.zeros((1, robot.nv))
+        (_, follower), (_, leader) = self._entries
+        J[0, follower] += 1.0
+        J[0, leader] -= self.ratio
+        return J
+
+    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
+        """Zero.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            target: (1,).
+        """
+        return np.zeros(1)

@@ -1,0 +1,105 @@
+"""Keep the centre of mass over a support polygon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.errors import ShapeError
+from surefoot.geometry import convex_hull
+from surefoot.kinematics import com, com_bias, com_jacobian
+from surefoot.ops import Array
+from surefoot.robot import Robot
+from surefoot.tasks.task import Task
+
+__all__ = ["Support"]
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Support(Task):
+    """Keep the centre of mass above the hull of points on the ground, inside by a margin.
+
+        n_k · c_xy ≤ n_k · p_k − margin   for every edge, n_k its outward normal        [tasks.support]
+
+    Args:
+        name: Unique among the tasks.
+        points: (n, 2) or (n, 3) in world [m], such as the corners of the soles; their hull counts.
+        margin: [m].
+        priority: See `Task`, and so for weight and gain.
+        weight: See `Task`.
+        gain: See `Task`.
+        below: Infinite: further inside is well.
+        above: 0: nothing may be beyond the edge.
+    """
+
+    points: ArrayLike = field(kw_only=False)
+    margin: float = 0.0
+    below: float | Numbers = field(default=np.inf, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _ = self.numbers
+        super().__post_init__()
+
+    @cached_property
+    def _edges(self) -> tuple[Numbers, Numbers]:
+        """Outward normals (k, 2) and offsets (k,) of the edges."""
+        corners = np.asarray(convex_hull(np.asarray(self.points, dtype=float)[:, :2]))
+        if len(corners) < 3:
+            raise ShapeError(f"points of task `{self.name}` span no polygon", evidence={"corners": corners.tolist()})
+        ways = np.roll(corners, -1, axis=0) - corners
+        normals = np.column_stack([ways[:, 1], -ways[:, 0]]) / np.linalg.norm(ways, axis=1)[:, None]
+        return normals, np.einsum("ij,ij->i", normals, corners) - self.margin
+
+    @property
+    def structure(self) -> tuple[object, ...]:
+        """Its edges are compiled in."""
+        return type(self).__name__, self._edges[0].tobytes()
+
+    @cached_property
+    def measures(self) -> tuple[tuple[str, int], ...]:
+        """Metres."""
+        return (("m", len(self._edges[1])),)
+
+    def target_numbers(self) -> Numbers:
+        """Offsets of the edges (rows,)."""
+        return self._edges[1]
+
+    def with_target(self, target: ArrayLike) -> Support:
+        """A support has no target; move its points instead."""
+        raise ShapeError(f"task `{self.name}` has no target", next_step="make another Support from other points")
+
+    def error(self, robot: Robot, q: Array, target: Array) -> Array:
+        """How far the centre of mass is inside each edge.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (rows,).
+        """
+        return target - self._edges[0] @ com(robot.tree, q)[:2]
+
+    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
+        """The Jacobian of the centre of mass, across the edges.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (rows,).
+        """
+        return self._edges[0] @ com_jacobian(robot.tree, q)[:2]
+
+    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
+        """Its rate times v.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            target: (rows,).
+        """
+        return self._edges[0] @ com_bias(robot.tree, q, v)[:2]

@@ -1,0 +1,217 @@
+"""Every task: its Jacobian is the rate of its value, its bias the rate of J v, and odd input is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import surefoot as sf
+from surefoot.errors import ShapeError, SurefootError, UnknownNameError
+from surefoot.geometry import SweptVolume
+from surefoot.robot import BodyVolume, Robot
+from surefoot.tasks import (
+    AngularMomentum,
+    CenterOfMass,
+    Clearance,
+    Contact,
+    FrameOrientation,
+    FramePose,
+    FramePosition,
+    Gaze,
+    JointCoupling,
+    JointLimits,
+    JointSpeeds,
+    LoopClosure,
+    Manipulability,
+    Posture,
+    Support,
+    Task,
+    TaskSet,
+    loop_tasks,
+)
+
+H = 1e-6
+
+
+@pytest.fixture(scope="module")
+def g1() -> Robot:
+    return sf.load("g1")
+
+
+def state(robot: Robot, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return pin.integrate(robot.model, robot.home, 0.3 * rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
+
+
+def volume(robot: Robot, frame: str, radius: float = 0.03) -> BodyVolume:
+    return BodyVolume(robot.body_of(frame), SweptVolume(np.array([[0.0, 0.0, 0.0], [0.05, 0.0, 0.02]]), radius), frame)
+
+
+def made(robot: Robot, q: np.ndarray) -> dict[str, Task]:
+    """One task of each kind whose value is near its target at q."""
+    at = robot.placements(q)
+    hand, foot = "left_rubber_hand", "right_ankle_roll_link"
+    relative = np.linalg.inv(at[foot]) @ at[hand]
+    surface = next(iter(robot.contacts))
+    contact = robot.contacts[surface]
+    pairs = [(volume(robot, hand), volume(robot, "right_rubber_hand")), (volume(robot, hand), volume(robot, foot))]
+    tasks: list[Task] = [
+        FramePose("pose", hand, at[hand]),
+        FramePose("pose in its axes", hand, at[hand], axes="target", mask="xzY"),
+        FramePosition("position", hand, at[hand][:3, 3] + 0.1, mask="xz"),
+        FrameOrientation("orientation", hand, at[hand][:3, :3], mask="XZ"),
+        FramePose("relative", hand, relative, relative_to=foot),
+        CenterOfMass("com", [0.1, 0.2, 0.3]),
+        CenterOfMass("com height", [0.0, 0.0, 0.7], mask="z"),
+        Posture("posture", robot),
+        JointLimits("limits", robot, 0.01),
+        JointCoupling("coupling", robot, "left_knee_joint", "right_knee_joint", 2.0, 0.1),
+        Gaze("gaze", "torso_link", [2.0, 0.5, 1.0], [1.0, 0.0, 0.0]),
+        Contact("contact", robot, surface, at[contact.frame] @ contact.placement),
+        Contact("sliding", robot, surface, at[contact.frame] @ contact.placement, slides=True),
+        Manipulability("manipulability", hand, 0.2),
+        Clearance("clearance", pairs, 0.05),
+        Clearance("clearance together", pairs, 5.0, together=True),
+        Support("support", np.vstack(list(robot.contact_corners(robot.home).values())), 0.01),
+    ]
+    return {task.name: task for task in tasks}
+
+
+NAMES = sorted(made(sf.load("g1"), sf.load("g1").home))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_jacobian_and_bias_are_the_rates_of_the_value(g1: Robot, name: str) -> None:
+    q, v = state(g1)
+    tasks = TaskSet(g1, [made(g1, q)[name]])
+    (here,) = tasks.evaluate(q, v)
+    assert here.jacobian.shape == (tasks.tasks[0].rows, g1.nv)
+
+    def at(sign: float) -> tuple[np.ndarray, np.ndarray]:
+        (there,) = tasks.evaluate(pin.integrate(g1.model, q, sign * H * v))
+        return there.error, there.jacobian @ v
+
+    (e1, s1), (e0, s0) = at(1.0), at(-1.0)
+    scale = 1.0 + np.abs(here.jacobian @ v).max()
+    np.testing.assert_allclose(here.jacobian @ v, -(e1 - e0) / (2 * H), atol=1e-7 * scale)
+    assert here.bias is not None
+    np.testing.assert_allclose(here.bias, (s1 - s0) / (2 * H), atol=3e-6 * (1.0 + np.abs(here.bias).max()))
+
+
+def test_angular_momentum_is_pinocchios(g1: Robot) -> None:
+    q, v = state(g1, 1)
+    (terms,) = TaskSet(g1, [AngularMomentum("spin", mask="z")]).evaluate(q, v)
+    data = g1.model.createData()
+    momentum = pin.computeCentroidalMomentum(g1.model, data, q, v)
+    np.testing.assert_allclose(terms.jacobian @ v, [momentum.angular[2]], atol=1e-10)
+    pin.computeCentroidalMomentumTimeVariation(g1.model, data, q, v, np.zeros(g1.nv))
+    assert terms.bias is not None
+    np.testing.assert_allclose(terms.bias, [data.dhg.angular[2]], atol=1e-9)
+
+
+def test_speeds_of_joints(g1: Robot) -> None:
+    q, v = state(g1, 2)
+    task = JointSpeeds.limits("speeds", g1, 0.5)
+    (terms,) = TaskSet(g1, [task]).evaluate(q)
+    np.testing.assert_array_equal(terms.jacobian @ v, v[6:])
+    np.testing.assert_array_equal(terms.error, 0.0)
+    np.testing.assert_array_equal(task.margins[0], 0.5 * g1.limits.velocity[6:])
+    assert task.order == 1
+
+
+@pytest.mark.parametrize("axes", ["reference", "target"])
+def test_rotation_error_shrinks_along_itself(g1: Robot, axes: str) -> None:
+    """Far from the target, too: turning the hand by its error brings it there."""
+    q, _ = state(g1, 3)
+    R = pin.exp3(np.array([1.0, -0.7, 0.9]))
+    T = g1.placements(q)["left_rubber_hand"][:3, :3]
+    (terms,) = TaskSet(g1, [FrameOrientation("hand", "left_rubber_hand", R, axes=axes)]).evaluate(q)
+    turn = terms.error if axes == "reference" else R @ terms.error
+    np.testing.assert_allclose(pin.exp3(turn) @ T, R, atol=1e-12)
+
+
+def test_limits_hold_between_the_limits(g1: Robot) -> None:
+    task = JointLimits("limits", g1)
+    below, above = task.margins
+    for share in (0.0, 0.3, 1.0):
+        q = g1.home.copy()
+        q[7:] = g1.limits.lower[7:] + share * (g1.limits.upper - g1.limits.lower)[7:]
+        (terms,) = TaskSet(g1, [task]).evaluate(q)
+        assert (terms.error <= below + 1e-12).all()
+        assert (terms.error >= -above - 1e-12).all()
+
+
+def test_a_loop_is_the_distance_of_its_ends(g1: Robot) -> None:
+    """A rod between two links: the error is what is missing between its ends, in the axes of the first."""
+    here, there = np.eye(4), np.eye(4)
+    here[:3, 3], there[:3, 3] = [0.1, 0.0, 0.0], [0.0, 0.2, 0.0]
+    ball = (True, True, True, False, False, False)
+    robot = g1.replace(loops=(sf.Loop("rod", "left_knee_link", "left_hip_pitch_link", here, there, ball),))
+    (task,) = loop_tasks(robot)
+    q, v = state(robot, 4)
+    (terms,) = TaskSet(robot, [task]).evaluate(q, v)
+
+    def gap(q: np.ndarray) -> np.ndarray:
+        at = robot.placements(q)
+        a, b = at["left_knee_link"] @ here, at["left_hip_pitch_link"] @ there
+        return a[:3, :3].T @ (a[:3, 3] - b[:3, 3])
+
+    np.testing.assert_allclose(terms.error, gap(q), atol=1e-12)
+    ahead, back = (gap(pin.integrate(robot.model, q, s * H * v)) for s in (1.0, -1.0))
+    np.testing.assert_allclose(terms.jacobian @ v, -(ahead - back) / (2 * H), atol=1e-7)
+
+
+def test_batches_are_rows_of_singles(g1: Robot) -> None:
+    tasks = TaskSet(g1, [FramePose("hand", "left_rubber_hand"), CenterOfMass("com")])
+    Q = np.array([state(g1, k)[0] for k in range(5)])
+    many = tasks.evaluate(Q)
+    for k, q in enumerate(Q):
+        for single, batch in zip(tasks.evaluate(q), many, strict=True):
+            np.testing.assert_array_equal(batch.error[k], single.error)
+            np.testing.assert_array_equal(batch.jacobian[k], single.jacobian)
+
+
+def test_targets_are_run_time_numbers(g1: Robot) -> None:
+    tasks = TaskSet(g1, [CenterOfMass("com"), FramePosition("hand", "left_rubber_hand")])
+    before = tasks.evaluate(g1.home)[0].error.copy()
+    kernel = tasks.kernel
+    tasks.set_target("com", [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(tasks.evaluate(g1.home)[0].error - before, [1.0, 0.0, 0.0])
+    assert tasks.kernel is kernel
+
+
+WRONG: dict[str, Callable[[Robot], object]] = {
+    "no name": lambda r: CenterOfMass(""),
+    "priority": lambda r: CenterOfMass("com", priority=-1),
+    "weight": lambda r: CenterOfMass("com", weight=-1.0),
+    "weights": lambda r: CenterOfMass("com", weight=np.ones(2)),
+    "nan": lambda r: CenterOfMass("com", [0.0, np.nan, 0.0]),
+    "mask": lambda r: CenterOfMass("com", mask="q"),
+    "empty mask": lambda r: FramePose("hand", "left_rubber_hand", mask=[False] * 6),
+    "no rotation": lambda r: FramePose("hand", "left_rubber_hand", np.diag([2.0, 1.0, 1.0, 1.0])),
+    "reflection": lambda r: FrameOrientation("hand", "left_rubber_hand", np.diag([1.0, 1.0, -1.0])),
+    "axes": lambda r: FramePose("hand", "left_rubber_hand", axes="wrist"),
+    "frame": lambda r: TaskSet(r, [FramePose("hand", "third_hand")]).evaluate(r.home),
+    "contact": lambda r: Contact("foot", r, "third_foot"),
+    "loop": lambda r: LoopClosure("loop", r, "none"),
+    "joint": lambda r: Posture("posture", r, joints=["tail"]),
+    "free joint": lambda r: Posture("posture", r, joints=[r.joint_names[0]]),
+    "margin": lambda r: JointLimits("limits", r, 10.0),
+    "no pairs": lambda r: Clearance("clearance", []),
+    "line": lambda r: Support("support", [[0.0, 0.0], [1.0, 0.0]]),
+    "no axis": lambda r: Gaze("gaze", "torso_link", axis=[0.0, 0.0, 0.0]),
+    "same names": lambda r: TaskSet(r, [CenterOfMass("com"), CenterOfMass("com")]),
+    "none": lambda r: TaskSet(r, []),
+    "no list": lambda r: TaskSet(r, CenterOfMass("com")),  # type: ignore[arg-type]
+    "unknown": lambda r: TaskSet(r, [CenterOfMass("com")]).set_target("comm", [0.0, 0.0, 0.0]),
+}
+
+
+@pytest.mark.parametrize("what", sorted(WRONG))
+def test_odd_input_is_refused(g1: Robot, what: str) -> None:
+    with pytest.raises(SurefootError) as caught:
+        WRONG[what](g1)
+    assert isinstance(caught.value, ShapeError | UnknownNameError)
