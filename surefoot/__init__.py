@@ -7,8 +7,10 @@ robot.placements(robot.home)["left_ankle_roll_link"]
 k = sf.compile(robot)
 tau = k.rnea(q, v, a)          # one state, or a batch: (n, nq), (n, nv), (n, nv)
 log = sf.simulate(robot, controller, sf.World(), 5.0)
+result = sf.ik.solve(robot, [sf.tasks.FramePose("hand", "left_rubber_hand", T)])
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -27,6 +29,7 @@ from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, R
 from surefoot.robot.load import load
 
 if TYPE_CHECKING:
+    from surefoot import collision, ik, tasks
     from surefoot.sim import rollout, simulate
 
 __version__ = "0.1.0"
@@ -47,18 +50,23 @@ __all__ = [
     "SurefootError",
     "Trajectory",
     "World",
+    "collision",
     "compile",
     "from_layout",
+    "ik",
     "load",
     "rollout",
     "simulate",
+    "tasks",
     "to_layout",
     "zoo",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """What loads an engine is imported when it is asked for."""
+    """Engines and rooms that take time to load are imported when they are asked for."""
+    if name in ("collision", "ik", "tasks"):
+        return importlib.import_module(f"surefoot.{name}")
     if name in ("rollout", "simulate"):
         import surefoot.sim
 

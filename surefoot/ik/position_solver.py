@@ -14,10 +14,10 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.ik.free_motion import free_motion
 from surefoot.ik.position_problem import MISS, STEPS, PositionProblem
 from surefoot.ik.result import BatchResult, IkResult
-from surefoot.ik.solve_batch import BatchSearch
+from surefoot.ik.batch_search import BatchSearch
 from surefoot.ik.starts import random_starts
 from surefoot.robot import Robot
-from surefoot.tasks import Task
+from surefoot.tasks import Task, loop_tasks
 from surefoot.tasks.task_set import checked_tasks
 
 __all__ = ["TOLERANCES", "PositionSolver", "solve", "solve_batch"]
@@ -50,7 +50,7 @@ def solve(
     The compiled kernel is kept: further calls with tasks of the same structure take microseconds.
 
     Args:
-        robot: The robot; its couplings are kept.
+        robot: The robot; its couplings are kept, and its closed chains stay closed.
         tasks: What should hold.
         q0: (nq,) start; home if left out.
         joints: Joints that may move; all if left out.
@@ -124,7 +124,7 @@ class PositionSolver:
         limits: bool = True,
         tolerances: Mapping[str, float] | None = None,
     ) -> None:
-        self.robot, self.tasks = robot, tuple(checked_tasks(tasks))
+        self.robot, self.tasks = robot, (*checked_tasks(tasks), *loop_tasks(robot))
         self._compiled = _compiled(_Key(robot, self.tasks, joints, limits))
         self.problem = self._compiled.problem
         self._names = [task.name for task in self.tasks]
