@@ -8,6 +8,7 @@ from surefoot.control.joint_pd import JointPd
 from surefoot.control.joint_waves import JointWaves
 from surefoot.control.reactionless_motion import ReactionlessMotion
 from surefoot.control.static_balance import StaticBalance, standing_contacts
+from surefoot.control.trajectory_follower import TrajectoryFollower
 
 __all__ = [
     "ForceSchedule",
@@ -17,6 +18,7 @@ __all__ = [
     "JointWaves",
     "ReactionlessMotion",
     "StaticBalance",
+    "TrajectoryFollower",
     "moved_inertia",
     "standing_contacts",
 ]

@@ -11,10 +11,10 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import ShapeError, one_of
+from surefoot.ik.batch_search import BatchSearch
 from surefoot.ik.free_motion import free_motion
 from surefoot.ik.position_problem import MISS, STEPS, PositionProblem
 from surefoot.ik.result import BatchResult, IkResult
-from surefoot.ik.batch_search import BatchSearch
 from surefoot.ik.starts import random_starts
 from surefoot.robot import Robot
 from surefoot.tasks import Task, loop_tasks
@@ -193,7 +193,7 @@ class PositionSolver:
         parameters = self._parameters.copy()
         for name, target in targets.items():
             k = self._index(name)
-            parameters[self.problem.target_slices[k]] = self.tasks[k].with_target(target).numbers
+            parameters[self.problem.target_slices[k]] = self.tasks[k].numbers_of(target)
         return parameters
 
     def _index(self, name: str) -> int:
@@ -215,13 +215,20 @@ class PositionSolver:
         return IkResult(q.copy(), bool(state[MISS] < 1.0), errors, steps, starts, self._at_limits(q))
 
     def _at_limits(self, q: Array) -> tuple[str, ...]:
-        motion = self.problem.motion
-        x = q[motion.entry]
-        at = motion.entry[(motion.entry >= 0) & ((x <= motion.lower) | (x >= motion.upper))]
+        entries, lower, upper = self._limited
+        x = q[entries]
+        at = entries[(x <= lower) | (x >= upper)]
         if not len(at):
             return ()
         tree = self.robot.tree
         return tuple(tree.joint_names[i] for i in range(tree.n) if tree.nq_of(i) == 1 and int(tree.q_index[i]) in at)
+
+    @cached_property
+    def _limited(self) -> tuple[NDArray[np.int64], Array, Array]:
+        """Entries of q with limits, and these."""
+        motion = self.problem.motion
+        has = motion.entry >= 0
+        return motion.entry[has], motion.lower[has], motion.upper[has]
 
     # -- many problems --------------------------------------------------------------------------------------------
 

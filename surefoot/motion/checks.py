@@ -62,12 +62,18 @@ def placement_matrix(value: ArrayLike, what: str) -> Array:
     """A read-only placement T (4, 4): a rotation and a position [m]."""
     T = finite_array(value, (4, 4), what)
     R = T[:3, :3]
-    rigid = bool(np.abs(R @ R.T - _EYE).max() <= 1e-6) and float(np.linalg.det(R)) > 0.0
+    rigid = bool(np.abs(R @ R.T - _EYE).max() <= 1e-6) and _handedness(R) > 0.0
     if not rigid or T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         raise ShapeError(
             f"{what} is no placement: rotation (3, 3), position (3, 1) and last row 0 0 0 1", evidence={"T": T}
         )
     return T
+
+
+def _handedness(R: Array) -> float:
+    """Determinant (3, 3) in plain numbers: numpy's takes ten times as long for so few."""
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    return float(a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g))
 
 
 def number(value: object, what: str, *, positive: bool = False) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from surefoot.errors import NotSupportedError
 from surefoot.estimation import BaseEstimator, EstimatorSettings
+from surefoot.motion import State
 from surefoot.robot import Robot
 from surefoot.robot.inertia_changes import under_gravity
 from surefoot.robot.load import load
@@ -16,6 +17,7 @@ from surefoot.scenario.build_controller import build_controller
 from surefoot.scenario.build_events import build_event, without_margin
 from surefoot.scenario.build_initial import build_initial
 from surefoot.scenario.build_world import build_world, missing_ground
+from surefoot.scenario.motions import MOTIONS
 from surefoot.scenario.schema import Scenario, SensorsTable
 from surefoot.sim import SensorSettings, Settings, Simulation
 
@@ -35,11 +37,14 @@ def build_simulation(scenario: Scenario) -> Simulation:
         raise NotSupportedError(f"`{robot.name}` has no moving joint: there is nothing to simulate")
     world = build_world(scenario.world, robot)
     robot = under_gravity(robot, world.gravity)
+    plan = None if scenario.motion is None else MOTIONS[scenario.motion.kind](scenario.motion, robot, world)
     initial = build_initial(scenario.initial, robot, world)
+    if plan is not None:
+        initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
     rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
     return Simulation(
         robot,
-        build_controller(scenario.controller, robot, rest),
+        build_controller(scenario.controller, robot, rest, plan),
         world,
         _settings(scenario),
         [build_event(event, robot, rest) for event in scenario.events],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from surefoot.errors import FileFormatError, ScenarioError
 from surefoot.motion import Log, Trajectory, atomic_write, save_log, save_trajectory
+from surefoot.report import Curve
 from surefoot.robot import Robot
 from surefoot.scenario.page import page_of_run
 from surefoot.scenario.schema import Scenario
@@ -70,7 +72,15 @@ def scenario_toml(scenario: Scenario) -> str:
     return toml_text({key: value for key, value in tables.items() if value != []})
 
 
-def write_run(folder: Path, scenario: Scenario, robot: Robot, log: Log, timing: Log, metrics: dict[str, Any]) -> None:
+def write_run(
+    folder: Path,
+    scenario: Scenario,
+    robot: Robot,
+    log: Log,
+    timing: Log,
+    metrics: dict[str, Any],
+    planned: Sequence[Curve] = (),
+) -> None:
     """Write the files of a run, each whole or not at all; the metrics last.
 
     Args:
@@ -80,13 +90,14 @@ def write_run(folder: Path, scenario: Scenario, robot: Robot, log: Log, timing: 
         log: What was measured.
         timing: Wall-clock times.
         metrics: What it sums up to.
+        planned: Plots of what was planned.
     """
     _write_text(folder / "scenario.toml", scenario_toml(scenario))
     save_log(folder / "log.parquet", log)
     save_log(folder / "timing.parquet", timing)
     if len(log):
         save_trajectory(folder / "trajectory.npz", _trajectory(robot, log))
-        _write_text(folder / "report.html", page_of_run(robot, log, metrics))
+        _write_text(folder / "report.html", page_of_run(robot, log, metrics, planned))
     _write_text(folder / "metrics.json", json.dumps(metrics, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
 
 

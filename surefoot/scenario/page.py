@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,16 @@ from surefoot.robot import Robot
 __all__ = ["page_of_run"]
 
 
-def page_of_run(robot: Robot, log: Log, metrics: Mapping[str, Any]) -> str:
+def page_of_run(robot: Robot, log: Log, metrics: Mapping[str, Any], planned: Sequence[Curve] = ()) -> str:
     """The page as HTML.
 
     Args:
         robot: The robot.
         log: What was measured.
         metrics: What it sums up to.
+        planned: Plots of what was planned.
     """
-    curves = [*_of_base(robot, log), *_of_estimate(log), *_of_contacts(robot, log), *_of_drives(log)]
+    curves = [*planned, *_of_base(robot, log), *_of_estimate(log), *_of_contacts(robot, log), *_of_drives(log)]
     return run_page(robot, np.asarray(log.time), np.asarray(log["q"]), curves, metrics)
 
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from surefoot.motion import Log
+from surefoot.report import Curve
 from surefoot.robot import Robot
 from surefoot.robot.toml_file import validated
 from surefoot.scenario.build import build_simulation
@@ -140,8 +143,20 @@ def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: st
     findings = _findings(scenario, simulation, log) if trouble is None else Findings()
     metrics |= {"study": scenario.study, "study_metrics": list(findings.metrics), **findings.metrics}
     metrics["verdict"] = trouble or _fall(metrics) or findings.trouble or PASSED
-    write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics)
+    write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics, _planned_curves(simulation, log))
     return RunResult(folder, metrics, metrics["verdict"])
+
+
+def _planned_curves(simulation: Simulation, log: Log) -> list[Curve]:
+    """Plots of the plan, at the times of the log."""
+    plan = getattr(simulation.controller, "plan", None)
+    if plan is None:
+        return []
+    time = plan.trajectory.time
+    return [
+        Curve(curve.title, curve.unit, {name: np.interp(log.time, time, line) for name, line in curve.lines.items()})
+        for curve in plan.curves
+    ]
 
 
 def _findings(scenario: Scenario, simulation: Simulation, log: Log) -> Findings:

@@ -10,6 +10,7 @@ from surefoot.robot.toml_file import StrictModel
 from surefoot.scenario.schema_controllers import ControllerTable
 from surefoot.scenario.schema_events import EventTable
 from surefoot.scenario.schema_kinds import NotNegative, Positive, Vector
+from surefoot.scenario.schema_motions import MotionTable
 from surefoot.scenario.schema_world import GroundTable, ObjectTable, WorldTable
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "EventTable",
     "GroundTable",
     "InitialTable",
+    "MotionTable",
     "ObjectTable",
     "RobotTable",
     "Scenario",
@@ -124,10 +126,11 @@ class Scenario(StrictModel):
         name: Its name, also of the folder that a run writes.
         description: One line.
         study: What is measured and judged beside the usual: "stand", "drop", "slide", "touch", "free_floating",
-            "reach", "servo" or "estimate"; "none" for nothing.
+            "motion", "reach", "servo" or "estimate"; "none" for nothing.
         robot: Which robot.
         world: Where it is.
         initial: How it begins.
+        motion: What is planned before the run.
         controller: Who decides.
         sensors: What is measured.
         estimator: What the controller sees.
@@ -137,10 +140,13 @@ class Scenario(StrictModel):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
     description: str = ""
-    study: Literal["none", "stand", "drop", "slide", "touch", "free_floating", "reach", "servo", "estimate"] = "none"
+    study: Literal[
+        "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate"
+    ] = "none"
     robot: RobotTable = RobotTable()
     world: WorldTable = WorldTable()
     initial: InitialTable = InitialTable()
+    motion: MotionTable | None = None
     controller: ControllerTable = ControllerTable()
     sensors: SensorsTable = SensorsTable()
     estimator: EstimatorTable = EstimatorTable()

@@ -61,7 +61,7 @@ class ControllerTable(KindTable):
             "joint_path" (keyframes): go through postures; "joint_waves" (waves, start, cycles): swing joints;
             "reactionless" (joints, speed, angular_only, length, strokes, direction, start): move joints without
             reaction on the base; "hand_reach" (frame, displacement, joints, start, duration): move a frame along a
-            line; "force_schedule" (points): torques over time.
+            line; "force_schedule" (points): torques over time; "follow": follow the planned `[motion]`.
         bandwidth: ω of the joints [rad/s].
         damping_ratio: ζ of the joints.
         keyframes: Postures.
@@ -89,6 +89,7 @@ class ControllerTable(KindTable):
         "reactionless": {"joints", "speed", "angular_only", "length", "strokes", "direction", "start", *_GAINS},
         "hand_reach": {"frame", "displacement", "joints", "start", "duration", "gravity", *_GAINS},
         "force_schedule": {"points"},
+        "follow": _GAINS,
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "joint_path": {"keyframes"},
@@ -98,9 +99,9 @@ class ControllerTable(KindTable):
         "force_schedule": {"points"},
     }
 
-    kind: Literal["joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule"] = (
-        "joint_pd"
-    )
+    kind: Literal[
+        "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow"
+    ] = "joint_pd"
     bandwidth: Positive | None = None
     damping_ratio: Positive | None = None
     keyframes: list[KeyframeTable] | None = None

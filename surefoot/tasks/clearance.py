@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,9 +67,13 @@ class Clearance(Task):
         """Metres."""
         return (("m", 1 if self.together else len(self.pairs)),)
 
-    def target_numbers(self) -> Numbers:
-        """The least distance (1,)."""
-        return self.checked_target([self.target], (1,))
+    def numbers_of(self, target: Any) -> Numbers:
+        """The least distance (1,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return self.checked_target([target], (1,))
 
     def _distances(self, robot: Robot, q: Array) -> list[VolumeDistance]:
         return [volume_distance(robot.tree, q, a, b, self.blur) for a, b in self.pairs]

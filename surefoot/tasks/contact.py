@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,9 +111,13 @@ class Contact(_Tied):
         """The world and the contact frame."""
         return WORLD, contact_frame(robot, self.contact)
 
-    def target_numbers(self) -> Numbers:
-        """Rotation, row by row, and position (12,)."""
-        return _numbers(self._at_home() if self.target is None else self.target, self.name)
+    def numbers_of(self, target: Any) -> Numbers:
+        """Rotation, row by row, and position (12,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return _numbers(self._at_home() if target is None else target, self.name)
 
     def _at_home(self) -> Numbers:
         surface = self.robot.contacts[self.contact]
@@ -153,9 +158,13 @@ class LoopClosure(_Tied):
         loop = robot.loops[self._loop]
         return _moved(robot, loop.frame_a, loop.placement_a), _moved(robot, loop.frame_b, loop.placement_b)
 
-    def target_numbers(self) -> Numbers:
-        """The two frames coincide (12,)."""
-        return _numbers(np.eye(4), self.name)
+    def numbers_of(self, target: Any) -> Numbers:
+        """Where the second frame is seen from the first (12,).
+
+        Args:
+            target: (4, 4); None where the two coincide.
+        """
+        return _numbers(np.eye(4) if target is None else target, self.name)
 
 
 def loop_tasks(robot: Robot) -> list[LoopClosure]:

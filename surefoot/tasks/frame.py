@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,7 +79,7 @@ class _FrameTask(Task):
         Args:
             robot: The robot.
             q: (nq,) configuration.
-            target: As `target_numbers` gives it.
+            target: Its numbers.
         """
         T = relative_placement(robot.tree, *self.frames(robot), q)
         R, p = self.split(target)
@@ -92,7 +93,7 @@ class _FrameTask(Task):
         Args:
             robot: The robot.
             q: (nq,) configuration.
-            target: As `target_numbers` gives it.
+            target: Its numbers.
         """
         return self._turned(relative_jacobian(robot.tree, *self.frames(robot), q), self.split(target)[0])
 
@@ -103,7 +104,7 @@ class _FrameTask(Task):
             robot: The robot.
             q: (nq,) configuration.
             v: (nv,) velocity.
-            target: As `target_numbers` gives it.
+            target: Its numbers.
         """
         if self.relative_to is not None:
             return super().bias(robot, q, v, target)
@@ -143,9 +144,13 @@ class FramePose(_FrameTask):
         axes: Of the rows: "reference" or "target".
     """
 
-    def target_numbers(self) -> Numbers:
-        """Rotation, row by row, and position (12,)."""
-        T = placement_matrix(self.target, f"target of task `{self.name}`")
+    def numbers_of(self, target: Any) -> Numbers:
+        """Rotation, row by row, and position (12,).
+
+        Args:
+            target: As in the constructor.
+        """
+        T = placement_matrix(target, f"target of task `{self.name}`")
         return np.concatenate([T[:3, :3].ravel(), T[:3, 3]])
 
     def batch_of_targets(self, targets: Numbers) -> Numbers:
@@ -188,9 +193,13 @@ class FramePosition(_FrameTask):
     target: ArrayLike = (0.0, 0.0, 0.0)
     _LETTERS = "xyz"
 
-    def target_numbers(self) -> Numbers:
-        """Position (3,)."""
-        return self.checked_target(self.target, (3,))
+    def numbers_of(self, target: Any) -> Numbers:
+        """Position (3,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return self.checked_target(target, (3,))
 
     def split(self, target: Array) -> tuple[Array, Array]:
         """R (3, 3) and p (3,) of the target's numbers."""
@@ -218,10 +227,14 @@ class FrameOrientation(_FrameTask):
     target: ArrayLike = field(default_factory=lambda: np.eye(3))
     _LETTERS = "XYZ"
 
-    def target_numbers(self) -> Numbers:
-        """Rotation, row by row (9,)."""
+    def numbers_of(self, target: Any) -> Numbers:
+        """Rotation, row by row (9,).
+
+        Args:
+            target: As in the constructor.
+        """
         T = np.eye(4)
-        T[:3, :3] = self.checked_target(self.target, (3, 3))
+        T[:3, :3] = self.checked_target(target, (3, 3))
         return placement_matrix(T, f"target of task `{self.name}`")[:3, :3].ravel()
 
     def split(self, target: Array) -> tuple[Array, Array]:

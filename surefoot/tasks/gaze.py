@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,9 +67,13 @@ class Gaze(Task):
         """Radians."""
         return (("rad", 2),)
 
-    def target_numbers(self) -> Numbers:
-        """The point (3,)."""
-        return self.checked_target(self.target, (3,))
+    def numbers_of(self, target: Any) -> Numbers:
+        """The point (3,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return self.checked_target(target, (3,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """Angles about the two axes across the line of sight.

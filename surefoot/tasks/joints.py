@@ -63,9 +63,13 @@ class Posture(Task):
         """Radians, metres for joints that slide."""
         return _measures(self._rows.units)
 
-    def target_numbers(self) -> Numbers:
-        """Configuration (nq,)."""
-        return self.robot.checked_q(self.robot.home if self.target is None else self.target)
+    def numbers_of(self, target: Any) -> Numbers:
+        """Configuration (nq,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return self.robot.checked_q(self.robot.home if target is None else target)
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """Target − position of the joints.
@@ -157,8 +161,14 @@ class JointLimits(Task):
         """Radians, metres for joints that slide."""
         return _measures(self._rows.units)
 
-    def target_numbers(self) -> Numbers:
-        """Middle of the limits (rows,)."""
+    def numbers_of(self, target: Any) -> Numbers:
+        """Middle of the limits (rows,).
+
+        Args:
+            target: None: the robot's limits say all.
+        """
+        if target is not None:
+            raise ShapeError(f"task `{self.name}` has no target", next_step="make another JointLimits")
         lower, upper = self._ends
         low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
         return 0.5 * (low + np.where(np.isfinite(upper), upper, low))
@@ -250,9 +260,13 @@ class JointSpeeds(Task):
         """Radians and metres per second."""
         return _measures([f"{unit}/s" for unit in self._rows.units])
 
-    def target_numbers(self) -> Numbers:
-        """Speeds (rows,)."""
-        given = np.asarray(self.target, dtype=float)
+    def numbers_of(self, target: Any) -> Numbers:
+        """Speeds (rows,).
+
+        Args:
+            target: As in the constructor.
+        """
+        given = np.asarray(target, dtype=float)
         return self.checked_target(np.full(self.rows, given) if given.ndim == 0 else given, (self.rows,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
@@ -320,9 +334,13 @@ class JointCoupling(Task):
         """The unit of the joint that follows."""
         return _measures(joint_rows(self.robot, [self.joint]).units)
 
-    def target_numbers(self) -> Numbers:
-        """The offset (1,)."""
-        return self.checked_target([self.target], (1,))
+    def numbers_of(self, target: Any) -> Numbers:
+        """The offset (1,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return self.checked_target([target], (1,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """Offset − (q_joint − ratio q_source).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,9 +60,13 @@ class Manipulability(Task):
         """A number without a unit of its own."""
         return (("1", 1),)
 
-    def target_numbers(self) -> Numbers:
-        """The value (1,)."""
-        return self.checked_target([self.target], (1,))
+    def numbers_of(self, target: Any) -> Numbers:
+        """The value (1,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return self.checked_target([target], (1,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """Target − w.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,9 +59,13 @@ class AngularMomentum(Task):
         """Newton metre seconds."""
         return (("N m s", len(self.kept)),)
 
-    def target_numbers(self) -> Numbers:
-        """Momentum (3,)."""
-        return self.checked_target(self.target, (3,))
+    def numbers_of(self, target: Any) -> Numbers:
+        """Momentum (3,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return self.checked_target(target, (3,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """The target.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,13 +66,15 @@ class Support(Task):
         """Metres."""
         return (("m", len(self._edges[1])),)
 
-    def target_numbers(self) -> Numbers:
-        """Offsets of the edges (rows,)."""
-        return self._edges[1]
+    def numbers_of(self, target: Any) -> Numbers:
+        """Offsets of the edges (rows,).
 
-    def with_target(self, target: ArrayLike) -> Support:
-        """A support has no target; move its points instead."""
-        raise ShapeError(f"task `{self.name}` has no target", next_step="make another Support from other points")
+        Args:
+            target: None: the points say all.
+        """
+        if target is not None:
+            raise ShapeError(f"task `{self.name}` has no target", next_step="make another Support from other points")
+        return self._edges[1]
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """How far the centre of mass is inside each edge.

@@ -40,7 +40,9 @@ _RUN_TIME = ("name", "target", "weight", "gain", "below", "above")
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What all tasks have in common. A kind of task gives `measures`, `target_numbers` and the three functions.
+    """What all tasks have in common.
+
+    A kind of task gives `measures`, `numbers_of` and `error`, and where it can `jacobian` and `bias`.
 
     Args:
         name: Unique among the tasks of a robot.
@@ -74,8 +76,12 @@ class Task:
         """Unit and number of rows of each part of the error, in order: (("m", 3), ("rad", 3)) for a pose."""
         raise NotImplementedError
 
-    def target_numbers(self) -> Numbers:
-        """The target as a flat array, as the functions get it."""
+    def numbers_of(self, target: Any) -> Numbers:
+        """A target as a flat array, as the functions get it; refused if it is none.
+
+        Args:
+            target: As in the constructor.
+        """
         raise NotImplementedError
 
     def with_target(self, target: ArrayLike) -> Self:
@@ -93,7 +99,7 @@ class Task:
         Args:
             targets: (n, …) targets as in the constructor.
         """
-        return np.array([self.with_target(target).target_numbers() for target in targets])
+        return np.array([self.numbers_of(target) for target in targets])
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """Target − value (rows,), over `ops`.
@@ -101,7 +107,7 @@ class Task:
         Args:
             robot: The robot.
             q: (nq,) configuration.
-            target: As `target_numbers` gives it.
+            target: Its numbers.
         """
         raise NotImplementedError
 
@@ -111,7 +117,7 @@ class Task:
         Args:
             robot: The robot.
             q: (nq,) configuration.
-            target: As `target_numbers` gives it.
+            target: Its numbers.
         """
         error = self.error(robot, q, target)
         rates = _velocity_map(robot.tree, q)
@@ -124,7 +130,7 @@ class Task:
             robot: The robot.
             q: (nq,) configuration.
             v: (nv,) velocity.
-            target: As `target_numbers` gives it.
+            target: Its numbers.
         """
         return ops.rate(self.jacobian(robot, q, target) @ v, q, configuration_rate(robot.tree, q, v))
 
@@ -153,8 +159,8 @@ class Task:
 
     @cached_property
     def numbers(self) -> Numbers:
-        """`target_numbers`, computed once."""
-        return self.target_numbers()
+        """The target as a flat array."""
+        return self.numbers_of(getattr(self, "target", None))
 
     @cached_property
     def margins(self) -> tuple[Numbers, Numbers]:

@@ -6,6 +6,7 @@ from surefoot.scenario.studies.drop import drop
 from surefoot.scenario.studies.estimate import estimate
 from surefoot.scenario.studies.findings import Findings, StudiedRun, Study
 from surefoot.scenario.studies.free_floating import free_floating
+from surefoot.scenario.studies.motion import motion
 from surefoot.scenario.studies.reach import reach
 from surefoot.scenario.studies.servo import servo
 from surefoot.scenario.studies.slide import slide
@@ -18,6 +19,7 @@ STUDIES: Mapping[str, Study] = {
     "drop": drop,
     "estimate": estimate,
     "free_floating": free_floating,
+    "motion": motion,
     "reach": reach,
     "servo": servo,
     "slide": slide,

@@ -1,0 +1,67 @@
+"""`Plan`: a motion that was computed before the run, and what there is to say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from surefoot.control import TrajectoryFollower
+from surefoot.motion import Log, Trajectory, World
+from surefoot.report import Curve
+from surefoot.robot import Robot
+
+if TYPE_CHECKING:
+    from surefoot.scenario.schema_motions import MotionTable
+
+__all__ = ["Plan", "PlannedFollower", "Planner", "Verdict"]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a run of a plan showed.
+
+    Args:
+        metrics: Numbers and texts for `metrics.json`.
+        trouble: What is wrong; None if nothing is.
+    """
+
+    metrics: dict[str, Any] = field(default_factory=dict)
+    trouble: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A motion and how to judge it.
+
+    Args:
+        trajectory: The motion; its first configuration is where the run begins.
+        metrics: What the planner measured, for `metrics.json`.
+        trouble: Why the plan itself is no good; None if nothing is wrong.
+        curves: Plots for the page, sampled at the times of the trajectory.
+        judge: Looks at the run: judge(robot, log); what it finds is added.
+    """
+
+    trajectory: Trajectory
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    trouble: str | None = None
+    curves: tuple[Curve, ...] = ()
+    judge: Callable[[Robot, Log], Verdict] | None = None
+
+
+class PlannedFollower(TrajectoryFollower):
+    """Follows the trajectory of a plan.
+
+    Args:
+        robot: The robot.
+        plan: The plan.
+        **gains: As in `TrajectoryFollower`.
+    """
+
+    def __init__(self, robot: Robot, plan: Plan, **gains: float) -> None:
+        super().__init__(robot, plan.trajectory, **gains)
+        self.plan = plan
+
+
+Planner = Callable[["MotionTable", Robot, World], Plan]
+"""From the table, the robot and the world to a plan."""

@@ -1,0 +1,24 @@
+"""A planned motion: what the planner measured, and what the run showed of it."""
+
+from __future__ import annotations
+
+from surefoot.scenario.motions import PlannedFollower
+from surefoot.scenario.studies.findings import Findings, StudiedRun
+
+__all__ = ["motion"]
+
+
+def motion(run: StudiedRun) -> Findings:
+    """Metrics of the plan and of the run; trouble of either.
+
+    Args:
+        run: The run; its controller is `follow`.
+    """
+    controller = run.simulation.controller
+    if not isinstance(controller, PlannedFollower):
+        return Findings({}, "the controller follows no plan")
+    plan = controller.plan
+    if plan.judge is None:
+        return Findings(dict(plan.metrics), plan.trouble)
+    found = plan.judge(run.simulation.robot, run.log)
+    return Findings({**plan.metrics, **found.metrics}, plan.trouble or found.trouble)
