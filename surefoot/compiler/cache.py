@@ -69,8 +69,11 @@ __all__ = [
 _DEFAULT_LIMIT = 1 << 30
 _PACKAGE = Path(__file__).parents[1]
 # What decides about the machine code of an algorithm: whole rooms, and single files of other rooms.
-_SOURCES = ("ops*.py", "ops/**/*.py", "spatial/**/*.py", "kinematics/**/*.py", "dynamics/**/*.py", "compiler/**/*.py")
-_SOURCE_FILES = ("robot/tree.py",)
+_SOURCES = (
+    "ops*.py", "ops/**/*.py", "spatial/**/*.py", "kinematics/**/*.py", "dynamics/**/*.py", "compiler/**/*.py",
+    "geometry/s*.py",
+)  # fmt: skip
+_SOURCE_FILES = ("robot/tree.py", "robot/volumes.py")
 # What LLVM looks at to name a CPU: the first five on x86, the others on ARM.
 _CPU_FACTS = (
     "vendor_id", "cpu family", "model", "stepping", "flags",

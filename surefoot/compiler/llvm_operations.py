@@ -28,6 +28,14 @@ class Operations:
         self.numbers: dict[float, int] = {}
         self.scratch_size = 0
         self.fresh = 0
+        self._bits: tuple[list[str], dict[str, str]] = (self.lines, {})
+
+    @property
+    def bits(self) -> dict[str, str]:
+        """Comparisons of the function that is being written, as one bit per lane, by the name of their 1 or 0."""
+        if self._bits[0] is not self.lines:
+            self._bits = (self.lines, {})
+        return self._bits[1]
 
     def pointer(self, base: str, element: int) -> str:
         """The address of a value: an element of a tile."""
@@ -95,7 +103,8 @@ class Operations:
         """Call a function on values."""
         t = self.build.vector
         self.used.add(f"declare {t} @{function}({', '.join([t] * len(values))})")
-        self.lines.append(f"{name} = call {t} @{function}({', '.join(f'{t} {x}' for x in values)})")
+        flags = "nsz " if function.startswith(("llvm.minimum", "llvm.maximum")) else ""
+        self.lines.append(f"{name} = call {flags}{t} @{function}({', '.join(f'{t} {x}' for x in values)})")
 
     def fused(self, name: str, op: str, values: list[str]) -> None:
         """A fused multiply-add, with signs."""
@@ -111,6 +120,7 @@ class Operations:
         self.fresh += 1
         t, bit = self.build.vector, f"%c{self.fresh}"
         self.lines.append(f"{bit} = fcmp o{op} {t} {values[0]}, {values[1]}")
+        self.bits[name] = bit
         yes, no = self.build.number(1.0), self.build.number(0.0)
         self.lines.append(f"{name} = select {self.bits_type} {bit}, {t} {yes}, {t} {no}")
 
@@ -122,8 +132,9 @@ class Operations:
     def choose(self, name: str, values: list[str]) -> None:
         """One of two values, by a third."""
         self.fresh += 1
-        t, bit = self.build.vector, f"%c{self.fresh}"
-        self.lines.append(f"{bit} = fcmp une {t} {values[0]}, {self.build.number(0.0)}")
+        t, bit = self.build.vector, self.bits.get(values[0], f"%c{self.fresh}")
+        if values[0] not in self.bits:
+            self.lines.append(f"{bit} = fcmp une {t} {values[0]}, {self.build.number(0.0)}")
         self.lines.append(f"{name} = select {self.bits_type} {bit}, {t} {values[1]}, {t} {values[2]}")
 
     def sincos(self, name: str, op: str, value: str) -> None:

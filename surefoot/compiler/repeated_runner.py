@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ class RepeatRunner(BatchRunner):
         self._repeat = _driver(artifact.build)
         extra = self.spec.get("tiles") + self.width  # counts of good steps; blocks may reach over their end
         self.work_bytes = (self._count_work_values() + extra) * artifact.build.stride
-        longest = max((int(np.prod(shape)) for shape in artifact.input_shapes), default=0) + self.width
+        longest = max((math.prod(shape) for shape in artifact.input_shapes), default=0) + self.width
         self._whole = np.arange(longest, dtype=np.int64) * artifact.build.stride
         self._mixed = np.zeros(longest, dtype=np.int64)
 
@@ -149,7 +150,7 @@ class RepeatRunner(BatchRunner):
         plan[PLAN["whole"]], plan[PLAN["mixed"]] = self._whole.ctypes.data, self._mixed.ctypes.data
         for k, (array, shape) in enumerate(zip(inputs, self.artifact.input_shapes, strict=True)):
             timed = k in when.timed
-            row = int(np.prod(shape)) * array.itemsize
+            row = math.prod(shape) * array.itemsize
             many = n is not None and array.ndim > len(shape) + timed
             plan[PLAN["row_step"] + k] = row * (array.shape[1] if timed else 1) if many else 0
             plan[PLAN["time_step"] + k] = row if timed else 0
@@ -157,7 +158,7 @@ class RepeatRunner(BatchRunner):
         for k, source in when.feedback.items():
             plan[PLAN["feedback"] + k], plan[PLAN["state"] + source] = source, k
         for k, array in records.items():
-            row = int(np.prod(self.artifact.output_shapes[k])) * array.itemsize
+            row = math.prod(self.artifact.output_shapes[k]) * array.itemsize
             plan[PLAN["every"] + k] = when.every
             plan[PLAN["record_row_step"] + k] = row * (when.steps // when.every)
             plan[PLAN["record_time_step"] + k] = row

@@ -51,9 +51,7 @@ class VolumeDistance:
     point_b: Array
 
 
-def volume_distance(
-    tree: Tree, q: Array, a: BodyVolume, b: BodyVolume, blur: float | None = None
-) -> VolumeDistance:
+def volume_distance(tree: Tree, q: Array, a: BodyVolume, b: BodyVolume, blur: float | None = None) -> VolumeDistance:
     """The distance of two volumes, its gradient and its nearest points.   [kin.volume-distance].
 
     Args:

@@ -1,3 +1,8 @@
-"""Solvers: they take functions, vectors and matrices, and never see a robot. One sub-package for each kind."""
+"""Solvers: they take functions, vectors and matrices, and never see a robot. One sub-package for each kind.
 
-__all__: list[str] = []
+`HierarchySolver`: strict hierarchies of linear equations and inequalities. `ode`: initial value problems.
+"""
+
+from surefoot.solvers.hierarchy import ActiveSetError, HierarchySolution, HierarchySolver, Level, Tolerances
+
+__all__ = ["ActiveSetError", "HierarchySolution", "HierarchySolver", "Level", "Tolerances"]

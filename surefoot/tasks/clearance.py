@@ -35,13 +35,13 @@ class Clearance(Task):
         name: Unique among the tasks.
         pairs: Pairs of volumes; `CollisionModel.pairs` for instance.
         target: Least distance [m].
-        blur: See `kinematics.volume_distance`: makes the gradient continuous.
-        together: Whether all pairs make one row.
         priority: See `Task`, and so for weight and gain.
         weight: See `Task`.
         gain: See `Task`.
         below: 0: nothing may be nearer.
         above: Infinite: further apart is well.
+        blur: See `kinematics.volume_distance`: makes the gradient continuous.
+        together: Whether all pairs make one row.
     """
 
     pairs: Sequence[tuple[BodyVolume, BodyVolume]] = field(kw_only=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -33,14 +34,14 @@ class _Tied(Task):
         _ = self.kept, self.numbers  # refuse wrong ones now
         super().__post_init__()
 
-    @cached_property
+    @property
+    @abstractmethod
     def kept(self) -> tuple[int, ...]:
         """Rows of (x, y, z, rx, ry, rz) that are held."""
-        raise NotImplementedError
 
+    @abstractmethod
     def frames(self, robot: Robot) -> tuple[Frame, Frame]:
         """The frame from which is looked, and the one that is looked at."""
-        raise NotImplementedError
 
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:
@@ -86,12 +87,12 @@ class Contact(_Tied):
         robot: The robot.
         contact: The contact surface.
         target: (4, 4) placement of the contact frame in the world, z out of the ground; where home has it if left out.
-        slides: Whether friction does not hold it.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        slides: Whether friction does not hold it.
     """
 
     contact: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -110,9 +111,9 @@ class _FrameTask(Task):
             return super().bias(robot, q, v, target)
         return self._turned(frame_bias_acceleration(robot.tree, self.frames(robot)[1], q, v), self.split(target)[0])
 
+    @abstractmethod
     def split(self, target: Array) -> tuple[Array, Array]:
         """R (3, 3) and p (3,) of the target's numbers."""
-        raise NotImplementedError
 
     def _has(self, part: str) -> bool:
         return any((k < 3) == (part == "linear") for k in self.kept)

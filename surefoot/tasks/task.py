@@ -17,6 +17,7 @@ margins, weight, gain) are arguments of the compiled kernel, and change from tic
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
@@ -39,7 +40,7 @@ _RUN_TIME = ("name", "target", "weight", "gain", "below", "above")
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Task(ABC):
     """What all tasks have in common.
 
     A kind of task gives `measures`, `numbers_of` and `error`, and where it can `jacobian` and `bias`.
@@ -71,18 +72,18 @@ class Task:
 
     # -- what a kind of task gives --------------------------------------------------------------------------------
 
-    @cached_property
+    @property
+    @abstractmethod
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Unit and number of rows of each part of the error, in order: (("m", 3), ("rad", 3)) for a pose."""
-        raise NotImplementedError
 
+    @abstractmethod
     def numbers_of(self, target: Any) -> Numbers:
         """A target as a flat array, as the functions get it; refused if it is none.
 
         Args:
             target: As in the constructor.
         """
-        raise NotImplementedError
 
     def with_target(self, target: ArrayLike) -> Self:
         """The same task with another target.
@@ -101,6 +102,7 @@ class Task:
         """
         return np.array([self.numbers_of(target) for target in targets])
 
+    @abstractmethod
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """Target − value (rows,), over `ops`.
 
@@ -109,7 +111,6 @@ class Task:
             q: (nq,) configuration.
             target: Its numbers.
         """
-        raise NotImplementedError
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
         """J (rows, nv), over `ops`: the rate of the value is J v. By derivatives of the error where not told better.

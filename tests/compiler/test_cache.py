@@ -393,9 +393,10 @@ def test_the_source_version_follows_the_sources(tmp_path, monkeypatch):
 
     here = cache.source_version()
     assert version() == here
-    for room in ("spatial", "kinematics", "dynamics", "compiler", "ops", "robot"):
+    for room in ("spatial", "kinematics", "dynamics", "compiler", "ops", "robot", "geometry"):
         (tmp_path / room).mkdir()
-    (tmp_path / "robot" / "tree.py").write_text("")
+    for name in ("tree.py", "volumes.py"):
+        (tmp_path / "robot" / name).write_text("")
     monkeypatch.setattr(cache, "_PACKAGE", tmp_path)
     seen = {here, version()}
     for name in (
@@ -406,12 +407,14 @@ def test_the_source_version_follows_the_sources(tmp_path, monkeypatch):
         "dynamics/a.py",
         "compiler/a.py",
         "robot/tree.py",
+        "robot/volumes.py",
+        "geometry/swept_a.py",
     ):
         (tmp_path / name).write_text("x = 1\n")
         seen.add(version())
     (tmp_path / "spatial" / "a.py").rename(tmp_path / "spatial" / "b.py")
     seen.add(version())
-    assert len(seen) == 10
+    assert len(seen) == 12
     (tmp_path / "robot" / "load.py").write_text("x = 1\n")
     assert version() in seen
     monkeypatch.undo()

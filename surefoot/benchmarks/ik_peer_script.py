@@ -1,0 +1,203 @@
+"""Times a peer's inverse kinematics; run by an interpreter that has it: `python ik_peer_script.py FOLDER`.
+
+Imports nothing of surefoot. FOLDER holds robot.urdf, plan.json, tuning.npz and problems.npz (targets and starts, in
+Pinocchio's layout), and beside this script the module of the peer, ik_placo.py, ik_pink.py or ik_mink.py, whose class
+`Solver` has `home` in the peer's layout, `order` (where the entries of the plan's layout are in it), `aim`, `put`,
+`step`, `error` (the largest over its tolerance) and `q`. Every peer has the same loop around it: step until all errors
+are within the tolerance; start again from a random configuration when the error does not fall or the iterations are
+spent. The settings are chosen on targets of their own, then all targets are solved and timed with the best.
+results.json and answers.npz are written.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import json
+import math
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Tolerances", "main"]
+
+_LEAVES_ROOM = 0.999  # of the tolerance: the judge's forward kinematics rounds differently
+_ENOUGH = 0.995  # share of solved targets from which on settings are compared by time
+_GIVE_UP = 4.0  # settings that take so many times as long as the best are given up
+_ONCE = {"tries": 1, "iterations": 200, "patience": 200}
+_FALLS = 0.7  # to this share an error has to fall while the loop is patient
+
+
+def main(folder: Path) -> None:
+    """Choose settings, then solve all targets.
+
+    Args:
+        folder: Where the files are.
+    """
+    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    peer = import_module(f"ik_{plan['peer']}")
+    loaded = peer.load(folder / "robot.urdf", plan)
+    tuning, problems = (dict(np.load(folder / f"{name}.npz")) for name in ("tuning", "problems"))
+    best, tried = _tuned(peer, loaded, plan, tuning)
+    results = {"versions": peer.versions(), "tried": tried, "settings": best}
+    answers = {}
+    for name, settings in (("restarts", best), ("once", best | _ONCE)):
+        passes = [
+            _Pass(peer.Solver(loaded, plan, settings, Tolerances(plan)), problems, settings, plan)
+            for _ in range(plan["passes"])
+        ]
+        for one in passes:
+            one.run()
+        fastest = min(passes, key=lambda one: one.seconds)
+        results[name] = fastest.summary() | {"all_seconds": [one.seconds for one in passes]}
+        answers[name] = fastest.q
+    np.savez(folder / "answers.npz", allow_pickle=False, **answers)
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+
+
+def _tuned(peer: Any, loaded: Any, plan: dict[str, Any], tuning: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+    """The best settings, found stage by stage (a stage is a grid over some of them), and all that were tried."""
+    best, tried, least = dict(plan["settings"]), [], float("inf")
+    for stage in plan["stages"]:
+        rows = []
+        for values in itertools.product(*stage.values()):
+            settings = best | dict(zip(stage, values, strict=True))
+            one = _Pass(peer.Solver(loaded, plan, settings, Tolerances(plan)), tuning, settings, plan)
+            one.run(_GIVE_UP * least)
+            rows.append(one.summary() | {"settings": settings})
+            if one.rate >= _ENOUGH:
+                least = min(least, one.busy)
+        tried += rows
+        best = min(rows, key=_rank)["settings"]
+    return best, tried
+
+
+def _rank(row: dict[str, Any]) -> tuple[float, float]:
+    """Settings that solve enough by time (of the processor: the clock counts others, too), the rest by success."""
+    enough = row["claimed"] >= _ENOUGH
+    return (0.0 if enough else 1.0 - row["claimed"], row["processor_ms"])
+
+
+class Tolerances:
+    """Errors over their tolerances, for peers that do not tell them.
+
+    Args:
+        plan: With position [m] and angle [rad].
+    """
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self.position, self.angle = (_LEAVES_ROOM * plan[name] for name in ("position", "angle"))
+
+    def pose(self, T: Any, goal: Any) -> float:
+        """The larger error of position and orientation; ‖R − R'‖² = 8 sin²(θ/2) if two rotations differ by θ.
+
+        Args:
+            T: (4, 4).
+            goal: (4, 4).
+        """
+        a, b, c, x, d, e, f, y, g, h, i, z = (T - goal).ravel().tolist()[:12]
+        turned = a * a + b * b + c * c + d * d + e * e + f * f + g * g + h * h + i * i
+        return max(math.sqrt(x * x + y * y + z * z) / self.position, math.sqrt(0.5 * turned) / self.angle)
+
+    def point(self, p: Any, goal: Any) -> float:
+        """The error of a position.
+
+        Args:
+            p: (3,).
+            goal: (3,).
+        """
+        x, y, z = (p - goal).tolist()
+        return math.sqrt(x * x + y * y + z * z) / self.position
+
+
+class _Pass:
+    """All targets once, with one solver and its settings."""
+
+    def __init__(self, solver: Any, problems: dict[str, Any], settings: dict[str, Any], plan: dict[str, Any]) -> None:
+        self.solver, self.settings = solver, settings
+        self.hands, self.coms = list(problems["hand"]), list(problems["com"])
+        mixed = np.tile(solver.home, (len(problems["starts"]), 1))
+        mixed[:, solver.order] += settings["spread"] * (problems["starts"] - np.array(plan["home"]))
+        self.starts = list(mixed)
+        self.seconds, self.busy = 0.0, 0.0  # by the clock, and of the processor
+        self.iterations, self.restarts, self.solved, self.done = 0, 0, 0, 0
+        self.q = np.full((len(self.hands), len(solver.order)), np.nan)
+
+    def run(self, most: float = float("inf")) -> None:
+        """Solve all; stop after so many seconds of the processor."""
+        wall, used = time.perf_counter, time.process_time
+        self.solve(0)  # warm
+        self.iterations, self.restarts, self.solved = 0, 0, 0
+        found = []
+        for k in range(len(self.hands)):
+            begun, start = used(), wall()
+            found.append(self.solve(k))
+            self.seconds += wall() - start
+            self.busy += used() - begun
+            self.done += 1
+            if self.busy > most:
+                break
+        self.q[: len(found)] = np.array(found)[:, self.solver.order]
+
+    def solve(self, k: int) -> Any:
+        """One target; the configuration where it ended."""
+        solver, settings = self.solver, self.settings
+        solver.aim(self.hands[k], self.coms[k])
+        solver.put(solver.home)
+        for attempt in range(settings["tries"]):
+            if attempt:
+                solver.put(self.starts[(7 * k + attempt) % len(self.starts)])
+                self.restarts += 1
+            if self.descend():
+                self.solved += 1
+                break
+        return solver.q()
+
+    def descend(self) -> bool:
+        """Step until all errors are small; false when the error stays, the iterations are spent or a step fails."""
+        step, error, wait = self.solver.step, self.solver.error, self.settings["patience"]
+        mark, since = float("inf"), 0
+        for taken in range(self.settings["iterations"]):
+            worst = error()
+            if worst <= 1.0:
+                self.iterations += taken
+                return True
+            if worst < _FALLS * mark:
+                mark, since = worst, 0
+            elif since >= wait:
+                self.iterations += taken
+                return False
+            since += 1
+            try:
+                step()
+            except self.solver.failures:
+                self.iterations += taken + 1
+                return False
+        self.iterations += self.settings["iterations"]
+        return bool(error() <= 1.0)
+
+    @property
+    def rate(self) -> float:
+        """Share of the targets that the peer says it solved; those that were not tried count as unsolved."""
+        return self.solved / len(self.hands)
+
+    def summary(self) -> dict[str, Any]:
+        """Time, iterations and restarts for each target."""
+        n = max(1, self.done)
+        return {
+            "seconds": self.seconds,
+            "ms": 1e3 * self.seconds / n,
+            "processor_ms": 1e3 * self.busy / n,
+            "claimed": self.rate,
+            "iterations": self.iterations / n,
+            "restarts": self.restarts / n,
+        }
+
+
+if __name__ == "__main__":
+    gc.disable()
+    main(Path(sys.argv[1]))

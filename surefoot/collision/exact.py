@@ -1,0 +1,123 @@
+"""Distances of the robot's own shapes by `coal`: slow, and the truth that swept volumes are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import coal
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.collision.hull_faces import hull_faces
+from surefoot.errors import NotSupportedError, one_of
+from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from surefoot.robot import Geometry, Robot
+
+__all__ = ["ExactCollision"]
+
+Array = NDArray[np.float64]
+
+
+class ExactCollision:
+    """Distances between links from their collision shapes.
+
+        exact = ExactCollision(robot, model.link_pairs)
+        exact.distances(q)                   # (link pairs,), or (n, link pairs)
+
+    Args:
+        robot: The robot.
+        link_pairs: Pairs of links that have collision shapes; all pairs on different bodies if left out.
+        hulls: Take the convex hull of meshes; else their triangles, which is exact, and slower by far. Triangles have
+            no inside.
+    """
+
+    def __init__(self, robot: Robot, link_pairs: Iterable[tuple[str, str]] | None = None, hulls: bool = True) -> None:
+        self.robot = robot
+        by_link: dict[str, list[int]] = {}
+        self._shapes = pin.GeometryModel()
+        for item in robot.collisions:
+            by_link.setdefault(item.link, []).append(self._shapes.addGeometryObject(_placed(robot, item, hulls)))
+        pairs = _movable_pairs(robot, list(by_link)) if link_pairs is None else list(link_pairs)
+        self.link_pairs: tuple[tuple[str, str], ...] = tuple((a, b) for a, b in pairs)
+        starts = []
+        for pair in self.link_pairs:
+            for link in pair:
+                if link not in by_link:
+                    raise one_of("link with collision shapes", link, by_link)
+            starts.append(len(self._shapes.collisionPairs))
+            for i in by_link[pair[0]]:
+                for j in by_link[pair[1]]:
+                    self._shapes.addCollisionPair(pin.CollisionPair(i, j))
+        self._starts = np.array(starts, dtype=np.int64)
+        self._data, self._shape_data = robot.model.createData(), self._shapes.createData()
+
+    def distances(self, q: ArrayLike) -> Array:
+        """The smallest distance of the shapes of each pair of links, (link pairs,) [m], or (n, link pairs).
+
+        Hulls and plain shapes that overlap have negative distances: minus the way to part them.
+
+        Args:
+            q: (nq,) or (n, nq).
+        """
+        if np.ndim(q) == 2:
+            return np.array([self.distances(row) for row in np.asarray(q)]).reshape(len(np.asarray(q)), -1)
+        if not self.link_pairs:
+            return np.zeros(0)
+        pin.computeDistances(self.robot.model, self._data, self._shapes, self._shape_data, self.robot.checked_q(q))
+        found = np.array([result.min_distance for result in self._shape_data.distanceResults])
+        return np.minimum.reduceat(found, self._starts)
+
+
+def _movable_pairs(robot: Robot, links: list[str]) -> list[tuple[str, str]]:
+    return [(a, b) for k, a in enumerate(links) for b in links[k + 1 :] if robot.body_of(a) != robot.body_of(b)]
+
+
+def _placed(robot: Robot, item: Geometry, hulls: bool) -> pin.GeometryObject:
+    """A collision shape on the joint that carries its link."""
+    frame = robot.model.frames[robot.frame_id(item.link)]
+    T = frame.placement * pin.SE3(np.array(item.placement))
+    return pin.GeometryObject(item.name, frame.parentJoint, T, _coal_shape(item.shape, hulls))
+
+
+def _coal_shape(shape: Shape, hulls: bool) -> coal.CollisionGeometry:
+    match shape:
+        case Sphere(radius):
+            return coal.Sphere(radius)
+        case Box(size):
+            return coal.Box(*size)
+        case Cylinder(radius, length):
+            return coal.Cylinder(radius, length)
+        case Capsule(radius, length):
+            return coal.Capsule(radius, length)
+        case Ellipsoid(radii):
+            return coal.Ellipsoid(*radii)
+        case Plane():
+            return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+        case Mesh():
+            return _mesh(shape, hulls)
+    raise NotSupportedError(f"shape {type(shape).__name__} is not known to coal")
+
+
+def _mesh(shape: Mesh, hulls: bool) -> coal.CollisionGeometry:
+    points, faces = shape.vertices(), shape.triangles()
+    if hulls or not len(faces):
+        corners, outward = np.unique(hull_faces(points), return_inverse=True)
+        return coal.Convex(_vectors(points[corners]), _triangles(outward.reshape(-1, 3)))
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(faces), len(points))
+    model.addSubModel(_vectors(points), _triangles(faces))
+    model.endModel()
+    return model
+
+
+def _vectors(points: Array) -> coal.StdVec_Vec3s:
+    out = coal.StdVec_Vec3s()
+    out.extend(list(points))
+    return out
+
+
+def _triangles(faces: NDArray[np.int64]) -> coal.StdVec_Triangle:
+    out = coal.StdVec_Triangle()
+    out.extend([coal.Triangle(int(a), int(b), int(c)) for a, b, c in faces])
+    return out

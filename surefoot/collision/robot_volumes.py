@@ -1,0 +1,119 @@
+"""`robot_volumes`: few swept volumes for every link of a robot, on the bodies that carry them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.collision.volume_store import stored_fit
+from surefoot.geometry import Mesh, Plane, Shape
+from surefoot.geometry.fit_swept import DEFAULT_GAIN, DEFAULT_MOST, SweptFit
+from surefoot.robot.findings import Finding
+from surefoot.robot.links import Geometry
+from surefoot.robot.robot import Robot
+from surefoot.robot.volumes import BodyVolume
+from surefoot.spatial import se3
+
+__all__ = ["Progress", "RobotVolumes", "robot_volumes"]
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class RobotVolumes:
+    """The swept volumes of a robot, with their bounds.
+
+    Args:
+        volumes: In the frames of the bodies of the tree, in the order of the links.
+        outside: By link: no point of its shapes is farther outside of its volumes than this [m].
+        excess: By link: no point of its volumes is farther from its shapes than this [m].
+        notes: Links and shapes that no volume stands for.
+    """
+
+    volumes: tuple[BodyVolume, ...]
+    outside: Mapping[str, float]
+    excess: Mapping[str, float]
+    notes: tuple[Finding, ...] = ()
+
+
+def robot_volumes(
+    robot: Robot,
+    most_per_link: int = DEFAULT_MOST,
+    gain: float = DEFAULT_GAIN,
+    *,
+    visuals: bool = False,
+    progress: Progress | None = None,
+) -> RobotVolumes:
+    """Few swept volumes that contain the collision shapes of every link.
+
+    A link that a fixed joint holds has volumes of its own, in the frame of the body that carries it. Fits are kept in
+    surefoot's cache: the first call takes some ten seconds for a humanoid with meshes, later ones part of a second.
+
+    Args:
+        robot: The robot.
+        most_per_link: Most volumes for a link.
+        gain: Share of the volume that a further volume, or a further vertex of a volume, must save.
+        visuals: Take the visual shapes of links that have no collision shape.
+        progress: Called before each link with the number of links done, the number of all, and the link.
+
+    Raises:
+        ShapeError: The settings are out of range, or a mesh holds numbers that are not finite.
+        FileFormatError: A mesh file cannot be read.
+    """
+    shapes, notes = _shapes_of_links(robot, visuals=visuals)
+    volumes: list[BodyVolume] = []
+    outside, excess = {}, {}
+    for done, (link, geometries) in enumerate(shapes.items()):
+        if progress is not None:
+            progress(done, len(shapes), link)
+        fit = _fitted(geometries, most_per_link, gain, f"{robot.name} {link}")
+        T_body_link = robot.model.frames[robot.frame_id(link)].placement.homogeneous
+        placed = (volume.placed(T_body_link @ geometries[0].placement) for volume in fit.volumes)
+        volumes += [BodyVolume(robot.body_of(link), volume, link) for volume in placed]
+        outside[link], excess[link] = fit.outside, fit.excess
+    return RobotVolumes(tuple(volumes), MappingProxyType(outside), MappingProxyType(excess), tuple(notes))
+
+
+def _fitted(geometries: Sequence[Geometry], most: int, gain: float, name: str) -> SweptFit:
+    """The fit in the frame of the first shape, so that equal links share it."""
+    T_first_link = se3.inverse(geometries[0].placement)
+    first = [(geometries[0].shape, np.eye(4))]
+    return stored_fit([*first, *((g.shape, T_first_link @ g.placement) for g in geometries[1:])], most, gain, name)
+
+
+def _shapes_of_links(robot: Robot, *, visuals: bool) -> tuple[dict[str, list[Geometry]], list[Finding]]:
+    """The shapes that count, by link in the order of the links, and what to say about the others."""
+    shapes: dict[str, list[Geometry]] = {}
+    notes = []
+    for geometry in _shapes(robot, visuals=visuals):
+        defect = _defect(geometry.shape)
+        if defect:
+            message = f"no volume stands for shape `{geometry.name}`: {defect}"
+            notes.append(Finding("warning", geometry.link, message))
+        else:
+            shapes.setdefault(geometry.link, []).append(geometry)
+    bare = [link for link in robot.link_names if link not in shapes]
+    if bare:
+        notes.append(Finding("note", robot.name, f"no volume stands for links without shapes: {', '.join(bare)}"))
+    return {link: shapes[link] for link in robot.link_names if link in shapes}, notes
+
+
+def _shapes(robot: Robot, *, visuals: bool) -> list[Geometry]:
+    """The collision shapes, and where asked for the visual shapes of links that have none."""
+    covered = {geometry.link for geometry in robot.collisions}
+    return [*robot.collisions, *(g for g in robot.visuals if visuals and g.link not in covered)]
+
+
+def _defect(shape: Shape) -> str:
+    """Why a shape can have no volume, or ""."""
+    if isinstance(shape, Plane):
+        return "a plane has no end"
+    if isinstance(shape, Mesh) and shape.points is None and not Path(shape.path).is_file():
+        return f"mesh `{shape.path}` does not exist"
+    return ""

@@ -1,0 +1,194 @@
+"""`fit_shapes`: few swept-sphere volumes that contain several placed shapes, such as those of a link.
+
+Balls and capsules are swept volumes themselves. Other round shapes are contained together with a polyhedron around
+them, and their excess is measured from a polyhedron inside, so both bounds hold for the shape.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.geometry.fit_cut import Piece, fitted, joined
+from surefoot.geometry.fit_excess import Surface, excess_of_hull
+from surefoot.geometry.fit_hull import hull_planes, hull_triangles
+from surefoot.geometry.fit_search import Found, Whole, spread_directions
+from surefoot.geometry.fit_swept import (
+    DEFAULT_GAIN,
+    DEFAULT_MOST,
+    SweptFit,
+    checked_piece,
+    divided,
+    enclosing,
+    outside_of,
+    require_settings,
+)
+from surefoot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from surefoot.geometry.swept import SweptVolume
+
+__all__ = ["fit_shapes"]
+
+Array = NDArray[np.float64]
+_AROUND, _ON_BALL = 128, 1000  # corners of the polygons and of the polyhedra that stand for round shapes
+
+
+def fit_shapes(
+    shapes: Sequence[tuple[Shape, ArrayLike]], most: int = DEFAULT_MOST, gain: float = DEFAULT_GAIN
+) -> SweptFit:
+    """Few swept volumes that contain shapes.
+
+    Shapes are put together as long as more volumes than allowed are left, or a volume of its own does not pay; then
+    what is left is cut as in `fit_swept`. The excess is measured from the union of the shapes, meshes as there.
+
+    Args:
+        shapes: Shapes, each with its placement T (4, 4).
+        most: Most volumes.
+        gain: Share of the volume that a further volume, or a further vertex of a volume, must save.
+
+    Raises:
+        ShapeError: There is no shape, or sizes are negative or not finite, or as for `fit_swept`.
+        NotSupportedError: A plane has no end.
+        MissingMeshError: There is no such mesh file.
+        FileFormatError: A mesh file cannot be read.
+    """
+    require_settings(most, gain)
+    if not shapes:
+        raise ShapeError("there is no shape to contain")
+    outer = [_placed(_polyhedron(shape, outside=True), T) for shape, T in shapes]
+    whole = Whole.of(np.vstack([piece.points for piece in outer]))
+    pieces, found = _merged(outer, fitted(outer, whole, gain), whole, most, gain)
+    pieces, found = divided(pieces, found, whole, most, gain)
+    volumes = enclosing(pieces, found, whole)
+    return SweptFit(volumes, outside_of(volumes, pieces), _excess(volumes, pieces, shapes))
+
+
+def _excess(
+    volumes: Sequence[SweptVolume], pieces: Sequence[Piece], shapes: Sequence[tuple[Shape, ArrayLike]]
+) -> float:
+    """How far the volumes reach beyond the shapes [m]."""
+    if all(piece.exact is not None for piece in pieces):
+        return 0.0
+    inner = [_placed(_polyhedron(shape, outside=False), T) for shape, T in shapes]
+    shape = shapes[0][0]
+    if len(shapes) == 1 and not (isinstance(shape, Mesh) and len(shape.triangles())):
+        return excess_of_hull(volumes, inner[0].points)
+    return Surface(joined(inner)).excess(volumes)
+
+
+def _merged(
+    pieces: list[Piece], found: list[Found], whole: Whole, most: int, gain: float
+) -> tuple[list[Piece], list[Found]]:
+    """Put pieces together while there are too many, or while two volumes do not pay."""
+    names, known = list(range(len(pieces))), {}
+    while len(pieces) > 1:
+        pairs = list(itertools.combinations(range(len(pieces)), 2))
+        new = [pair for pair in pairs if (names[pair[0]], names[pair[1]]) not in known]
+        both = [joined([pieces[i], pieces[j]]) for i, j in new]
+        for (i, j), piece, best in zip(new, both, fitted(both, whole, gain), strict=True):
+            known[names[i], names[j]] = piece, best
+        costs = [
+            whole.cost(
+                [*(best for k, best in enumerate(found) if k not in pair), known[names[pair[0]], names[pair[1]]][1]]
+            )
+            for pair in pairs
+        ]
+        best = int(np.argmin(costs))
+        if len(pieces) <= most and costs[best] + np.log1p(-gain) > whole.cost(found):
+            break
+        i, j = pairs[best]
+        piece, volume = known[names[i], names[j]]
+        pieces = [*(p for k, p in enumerate(pieces) if k not in (i, j)), piece]
+        found = [*(f for k, f in enumerate(found) if k not in (i, j)), volume]
+        names = [*(n for k, n in enumerate(names) if k not in (i, j)), max(names) + 1]
+    return pieces, found
+
+
+def _placed(piece: Piece, T: ArrayLike) -> Piece:
+    """The piece moved by T (4, 4)."""
+    matrix = np.asarray(T, dtype=float)
+    if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
+        raise ShapeError("a placement is a finite 4 × 4 matrix", evidence={"shape": matrix.shape})
+    moved = piece.points @ matrix[:3, :3].T + matrix[:3, 3]
+    return Piece(moved, piece.triangles, None if piece.exact is None else piece.exact.placed(matrix))
+
+
+def _polyhedron(shape: Shape, *, outside: bool) -> Piece:
+    """A polyhedron that contains a shape, or that a shape contains; a mesh is its own."""
+    _require_size(shape)
+    match shape:
+        case Box(size):
+            corners, triangles, _ = _unit_box()
+            return Piece(corners * np.array(size), triangles)
+        case Cylinder(radius, length):
+            points, triangles, inside = _unit_cylinder()
+            wide = radius / inside if outside else radius
+            return Piece(points * [wide, wide, length], triangles)
+        case Sphere(radius):
+            points, triangles, inside = _unit_ball()
+            exact = SweptVolume(np.zeros((1, 3)), radius)
+            return Piece(points * (radius / inside if outside else radius), triangles, exact)
+        case Ellipsoid(radii):
+            points, triangles, inside = _unit_ball()
+            return Piece(points * np.array(radii) / (inside if outside else 1.0), triangles)
+        case Capsule(radius, length):
+            points, triangles, inside = _unit_capsule()
+            ends = np.array([[0.0, 0.0, 0.5 * length], [0.0, 0.0, -0.5 * length]])
+            ball = points * (radius / inside if outside else radius)
+            return Piece(np.vstack([ball + ends[0], ball + ends[1]]), triangles, SweptVolume(ends, radius))
+        case Mesh():
+            points, triangles = shape.vertices(), shape.triangles()
+            return checked_piece(points, triangles if len(triangles) else hull_triangles(points))
+        case Plane():
+            raise NotSupportedError("a plane has no end, so no volume contains it", next_step="leave planes out")
+
+
+def _require_size(shape: Shape) -> None:
+    """Refuse sizes that are negative or no numbers."""
+    sizes: tuple[float, ...] = ()
+    match shape:
+        case Box(size):
+            sizes = size
+        case Cylinder(radius, length) | Capsule(radius, length):
+            sizes = radius, length
+        case Sphere(radius):
+            sizes = (radius,)
+        case Ellipsoid(radii):
+            sizes = radii
+    if not all(np.isfinite(s) and s >= 0.0 for s in sizes):
+        raise ShapeError("sizes of a shape must be finite and not negative", evidence={"shape": shape})
+
+
+Unit = tuple[Array, NDArray[np.int64], float]  # points on a unit shape, triangles, and what part of it these contain
+
+
+@functools.cache
+def _unit_box() -> Unit:
+    corners = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
+    return corners, hull_triangles(corners), 1.0
+
+
+@functools.cache
+def _unit_cylinder() -> Unit:
+    turn = np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False)
+    ring = np.column_stack([np.cos(turn), np.sin(turn), np.full(_AROUND, 0.5)])
+    points = np.vstack([ring, ring * [1.0, 1.0, -1.0]])
+    return points, hull_triangles(points), float(np.cos(np.pi / _AROUND))
+
+
+@functools.cache
+def _unit_ball() -> Unit:
+    points = spread_directions(_ON_BALL)
+    return points, hull_triangles(points), float(-hull_planes(points)[:, 3].max())
+
+
+@functools.cache
+def _unit_capsule() -> Unit:
+    """The points of a ball, and triangles between them at the upper and the lower end of a capsule."""
+    points, _, inside = _unit_ball()
+    ends = np.vstack([points + [0.0, 0.0, 1.0], points - [0.0, 0.0, 1.0]])
+    return points, hull_triangles(ends), inside

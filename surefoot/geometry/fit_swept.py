@@ -1,0 +1,160 @@
+"""`fit_swept`: few swept-sphere volumes that contain a mesh, with proven bounds on what sticks out and on the excess.
+
+One volume of least volume is put around the whole; then the piece is cut by a plane whose two volumes save most, and
+so on, as long as a further volume saves a given share. Larsen, Gottschalk, Lin, Manocha: "Fast proximity queries with
+swept sphere volumes", 1999, have the volumes; the fitting and its bounds are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.errors import ShapeError
+from surefoot.geometry.fit_cut import Cut, Piece, best_cut, fitted
+from surefoot.geometry.fit_excess import Surface, excess_of_hull
+from surefoot.geometry.fit_nearest import farthest
+from surefoot.geometry.fit_search import Found, Whole, polished
+from surefoot.geometry.swept import SweptVolume
+
+__all__ = [
+    "DEFAULT_GAIN",
+    "DEFAULT_MOST",
+    "SweptFit",
+    "checked_piece",
+    "divided",
+    "enclosing",
+    "fit_swept",
+    "outside_of",
+    "require_settings",
+]
+
+Array = NDArray[np.float64]
+DEFAULT_MOST, DEFAULT_GAIN = 3, 0.1
+_ROUNDING = 1e-9  # added to the radius, as a share of the size
+
+
+@dataclass(frozen=True, eq=False)
+class SweptFit:
+    """Swept volumes that stand for a shape.
+
+    Args:
+        volumes: Their union stands for the shape.
+        outside: No point of the shape is farther outside of the union than this [m].
+        excess: No point of the union is farther from the shape than this [m].
+    """
+
+    volumes: tuple[SweptVolume, ...]
+    outside: float
+    excess: float
+
+
+def fit_swept(
+    points: ArrayLike, triangles: ArrayLike | None = None, most: int = DEFAULT_MOST, gain: float = DEFAULT_GAIN
+) -> SweptFit:
+    """Few swept volumes that contain a mesh, or a cloud of points.
+
+    Contained is every point of every triangle; with at most three volumes also all that a closed mesh encloses
+    (`surefoot.geometry.fit_cut`). The excess is measured from the mesh together with what it encloses, where a gap
+    narrower than about a 48th of its size counts as closed; for a cloud, from the hull of the points.
+    Same input, same result.
+
+    Args:
+        points: (n, 3) [m].
+        triangles: (m, 3) indices of points; points that no triangle uses do not count. None for a cloud.
+        most: Most volumes.
+        gain: Share of the volume that a further volume, or a further vertex of a volume, must save.
+
+    Raises:
+        ShapeError: Wrong shapes, numbers that are not finite, nothing to contain, settings out of range.
+    """
+    require_settings(most, gain)
+    piece = checked_piece(points, triangles)
+    whole = Whole.of(piece.points)
+    pieces, found = divided([piece], fitted([piece], whole, gain), whole, most, gain)
+    volumes = enclosing(pieces, found, whole)
+    excess = Surface(piece).excess(volumes) if len(piece.triangles) else excess_of_hull(volumes, piece.points)
+    return SweptFit(volumes, outside_of(volumes, pieces), excess)
+
+
+def divided(
+    pieces: list[Piece], found: list[Found], whole: Whole, most: int, gain: float
+) -> tuple[list[Piece], list[Found]]:
+    """Cut pieces as long as it pays.
+
+    Args:
+        pieces: What there is.
+        found: A volume around each piece.
+        whole: What the excess is measured from.
+        most: Most pieces.
+        gain: Share of the volume of the union that a cut must save.
+
+    Returns:
+        Pieces and a volume around each.
+    """
+    cuts: list[Cut | None | str] = ["open"] * len(pieces)
+    while len(pieces) < most:
+        cuts = [best_cut(piece, whole, gain) if cut == "open" else cut for piece, cut in zip(pieces, cuts, strict=True)]
+        choices = [
+            (whole.cost([*found[:i], *cut.found, *found[i + 1 :]]), i, cut)
+            for i, cut in enumerate(cuts) if isinstance(cut, Cut)
+        ]  # fmt: skip
+        cost, i, cut = min(choices, key=lambda choice: choice[:2], default=(np.inf, 0, None))
+        if cut is None or cost > whole.cost(found) + np.log1p(-gain):
+            break
+        pieces = [*pieces[:i], *cut.pieces, *pieces[i + 1 :]]
+        found = [*found[:i], *cut.found, *found[i + 1 :]]
+        cuts = [*cuts[:i], "open", "open", *cuts[i + 1 :]]
+    return pieces, found
+
+
+def enclosing(pieces: Sequence[Piece], found: Sequence[Found], whole: Whole) -> tuple[SweptVolume, ...]:
+    """The volumes after the polish, each with a radius that contains its piece, also after rounding."""
+    out = []
+    for piece, best in zip(pieces, found, strict=True):
+        if piece.exact is not None:
+            out.append(piece.exact)
+            continue
+        generator = polished(best, piece.points, whole).generator
+        size = float(np.abs(piece.points - generator[0]).max())
+        out.append(SweptVolume(generator, farthest(generator, piece.points) + _ROUNDING * size))
+    return tuple(out)
+
+
+def outside_of(volumes: Sequence[SweptVolume], pieces: Sequence[Piece]) -> float:
+    """How far [m] a corner of a triangle sticks out of the volume that its piece belongs to; none can stick out more.
+
+    Args:
+        volumes: One for each piece.
+        pieces: The pieces.
+    """
+    pairs = [(v, piece) for v, piece in zip(volumes, pieces, strict=True) if piece.exact is None]
+    return max([0.0, *(farthest(volume.vertices, piece.points) - volume.radius for volume, piece in pairs)])
+
+
+def checked_piece(points: ArrayLike, triangles: ArrayLike | None) -> Piece:
+    """The mesh as a piece, with nothing in it that does not count."""
+    p = np.array(points, dtype=float)
+    if p.ndim != 2 or p.shape[1] != 3 or not len(p):
+        raise ShapeError("points are rows of three numbers, at least one", evidence={"shape": p.shape})
+    if not np.isfinite(p).all():
+        bad = np.flatnonzero(~np.isfinite(p).all(axis=1))
+        raise ShapeError("points are not finite", evidence={"rows": bad[:10].tolist()}, next_step="repair the mesh")
+    if triangles is None:
+        return Piece(np.unique(p, axis=0), np.zeros((0, 3), dtype=np.int64))
+    t = np.array(triangles)
+    if t.ndim != 2 or t.shape[1] != 3 or t.dtype.kind not in "iu" or not len(t):
+        raise ShapeError("triangles are rows of three indices, at least one", evidence={"shape": t.shape})
+    if not 0 <= int(t.min()) <= int(t.max()) < len(p):
+        raise ShapeError("triangles name points that do not exist", evidence={"number of points": len(p)})
+    used, same = np.unique(p[t.ravel()], axis=0, return_inverse=True)
+    return Piece(used, same.reshape(-1, 3).astype(np.int64))
+
+
+def require_settings(most: int, gain: float) -> None:
+    """Refuse settings that are out of range."""
+    if most < 1 or not 0.0 < gain < 1.0:
+        raise ShapeError(f"most is {most}, gain is {gain}; expected 1 or more, and between 0 and 1")

@@ -1,0 +1,184 @@
+"""Strict hierarchies of linear equations and inequalities: lexicographic least squares.
+
+    min |w_1|²,  then min |w_2|² among the optima of the first,  …    [hierarchy.lexicographic]
+    lower_k ≤ A_k x − w_k ≤ upper_k,   lower ≤ x ≤ upper kept exactly
+
+What no level determines is the least x (Escande, Mansard and Wieber 2014; Kanoun, Lamiraux and Wieber 2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.solvers.hierarchy_active_set import (
+    ActiveSetError,
+    Optimum,
+    Tolerances,
+    find_optimum,
+    level_multipliers,
+    rank_thresholds,
+)
+from surefoot.solvers.hierarchy_damping import Damped, damped_hierarchy, may_be_singular
+from surefoot.solvers.hierarchy_problem import Level, StackedHierarchy, stacked
+
+__all__ = ["ActiveSetError", "HierarchySolution", "HierarchySolver", "Level", "Tolerances"]
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchySolution:
+    """The optimum of a hierarchy.
+
+    Args:
+        problem: The hierarchy in one block, rows scaled by the roots of their weights.
+        optimum: What the search found.
+        scale: (rows,) roots of the weights.
+    """
+
+    problem: StackedHierarchy
+    optimum: Optimum
+    scale: Numbers
+
+    @property
+    def x(self) -> Numbers:
+        """The solution (n,)."""
+        return self.optimum.x
+
+    @property
+    def passes(self) -> int:
+        """How many sets of binding inequalities were tried: 1 if the guess was right."""
+        return self.optimum.passes
+
+    @property
+    def damped(self) -> int:
+        """Number of directions that were damped."""
+        return self.optimum.damped
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """How many directions each level determines."""
+        return tuple(f.rank for f in self.optimum.last.cascade.factors)
+
+    @cached_property
+    def violations(self) -> tuple[Numbers, ...]:
+        """For each level (rows,): how far A x lies above its upper (positive) or below its lower end (negative)."""
+        p, values = self.problem, self.optimum.values[: self.problem.rows]
+        outside = values - np.minimum(np.maximum(values, p.lower[: p.rows]), p.upper[: p.rows])
+        return self._by_level(outside / self.scale)
+
+    @cached_property
+    def active(self) -> tuple[NDArray[np.int8], ...]:
+        """For each level (rows,): +1 where the upper end binds (and for equations), −1 the lower one, 0 idle."""
+        return self._by_level(self.optimum.sides)
+
+    @property
+    def bounds_active(self) -> NDArray[np.int8]:
+        """The same for the bounds on x (n,)."""
+        return self.optimum.sides[self.problem.rows :]
+
+    @cached_property
+    def multipliers(self) -> tuple[tuple[Numbers, Numbers], ...]:
+        """For each level k, and then for the least norm, multipliers of the (rows,) of all levels and of x (n,).
+
+            Σ_j A_jᵀ μ_j + ν = 0;   entries of level k itself are the weights times w_k
+
+        For the least norm the sum is −x. Where rows damp, multipliers are for the damped hierarchy.
+        """
+        p, solved = self.problem, self.optimum.problem
+        found = [level_multipliers(solved, self.optimum.last, k, 0.0) for k in range(len(p.starts))]
+        full = [np.zeros(len(solved.lower)) if m is None else m for m in found]
+        if self.optimum.kept is not None:
+            full = [m[self.optimum.kept] for m in full]
+        return tuple((m[: p.rows] * self.scale, m[p.rows :]) for m in full)
+
+    def conflicts(self, tolerance: float = 1e-9) -> tuple[NDArray[np.intp], ...]:
+        """For each level the rows that are violated by more than a tolerance: what is above leaves no room for them.
+
+        Args:
+            tolerance: In units of the rows.
+        """
+        return tuple(np.flatnonzero(np.abs(w) > tolerance) for w in self.violations)
+
+    def _by_level(self, values: NDArray) -> tuple[NDArray, ...]:
+        ends = self.problem.starts
+        return tuple(values[a:b] for a, b in zip(ends, ends[1:], strict=False))
+
+
+class HierarchySolver:
+    """Solves strict hierarchies; remembers what bound last time, to begin with it.
+
+        solver = HierarchySolver()
+        found = solver.solve([Level(J_feet, 0, 0), Level(J_hand, v_hand, v_hand)], lower=-v_max, upper=v_max)
+        found.x, found.violations, found.conflicts()
+
+    Args:
+        tolerances: What counts as zero.
+    """
+
+    def __init__(self, tolerances: Tolerances | None = None) -> None:
+        self.tolerances = tolerances or Tolerances()
+        self._last: Optimum | None = None
+        self._near_singular = False
+
+    def solve(
+        self, levels: Sequence[Level], lower: ArrayLike | None = None, upper: ArrayLike | None = None
+    ) -> HierarchySolution:
+        """The optimum.
+
+        Args:
+            levels: First priority first.
+            lower: (n,) or a number: bounds on x, kept exactly; −inf where there is none.
+            upper: The same above.
+
+        Raises:
+            ShapeError: Shapes do not fit, numbers are not finite, ends exclude each other; with level and rows.
+            ActiveSetError: The search did not end.
+        """
+        problem, scale = stacked(levels, lower, upper)
+        return HierarchySolution(problem, self.solve_stacked(problem), scale)
+
+    def solve_stacked(self, problem: StackedHierarchy) -> Optimum:
+        """The optimum of a hierarchy that is already in one block; nothing is checked.
+
+        Args:
+            problem: The hierarchy.
+        """
+        guess, start = self._memory(problem)
+        found = None
+        if not self._near_singular:
+            found = find_optimum(problem, guess, start, self.tolerances)
+            if not may_be_singular(found.last.cascade.factors, problem.damping):
+                self._last = found
+                return found
+        more = damped_hierarchy(problem, rank_thresholds(problem, self.tolerances))
+        self._near_singular = more is not None
+        if more is not None:
+            found = self._solve_damped(more, guess, start)
+        self._last = found or find_optimum(problem, guess, start, self.tolerances)
+        return self._last
+
+    def _memory(self, problem: StackedHierarchy) -> tuple[NDArray[np.int8] | None, Numbers | None]:
+        """What bound last time, and the last solution; nothing if the last problem was another one."""
+        last = self._last
+        if last is None or last.sides.shape != problem.lower.shape or last.x.shape != problem.A.shape[1:]:
+            return None, None
+        return last.sides, last.x
+
+    def _solve_damped(self, more: Damped, guess: NDArray[np.int8] | None, start: Numbers | None) -> Optimum:
+        """The optimum with rows that damp; what it says about rows and bounds is without them."""
+        if guess is not None:
+            wider = np.ones(len(more.problem.lower), dtype=np.int8)
+            wider[more.kept] = guess
+            guess = wider
+        found = find_optimum(more.problem, guess, start, self.tolerances)
+        return found._replace(values=found.values[more.kept], sides=found.sides[more.kept], kept=more.kept)
+
+    def forget(self) -> None:
+        """Begin the next search without a guess: the result then depends on the problem alone, to the last bit."""
+        self._last, self._near_singular = None, False

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from surefoot.collision import ExactCollision
+from surefoot.errors import UnknownNameError
+from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, surface_points
+from surefoot.robot import Geometry, Joint, Link, Robot, placement
+
+from .examples import capsule_model, postures, robot_named
+
+
+def cart_and_wall(cart, wall):
+    """A shape that slides along x, and one that stands on the world at x = 1."""
+    rail = Joint("rail", "prismatic", axis=(1.0, 0.0, 0.0), lower=-2.0, upper=2.0)
+    other = Joint("other", "prismatic", axis=(0.0, 1.0, 0.0), lower=-2.0, upper=2.0)
+    links = [
+        Link("cart", None, rail, mass=1.0, inertia=np.eye(3), collisions=(Geometry("cart", "cart", cart),)),
+        Link("wall", None, other, mass=1.0, inertia=np.eye(3),
+             collisions=(Geometry("wall", "wall", wall, placement((1.0, 0.0, 0.0))),)),
+    ]  # fmt: skip
+    return Robot.from_tree("cart", links)
+
+
+CUBE = Mesh(points=surface_points(Box((0.2, 0.4, 0.6))))
+
+
+@pytest.mark.parametrize(
+    ("shape", "half_width"),
+    [(Box((0.2, 0.4, 0.6)), 0.1), (Sphere(0.3), 0.3), (Capsule(0.1, 0.5), 0.1), (Cylinder(0.15, 0.4), 0.15),
+     (Ellipsoid((0.1, 0.2, 0.3)), 0.1), (CUBE, 0.1)],
+)  # fmt: skip
+def test_gaps_along_a_rail(shape, half_width):
+    exact = ExactCollision(cart_and_wall(shape, Box((0.1, 1.0, 1.0))))
+    assert exact.link_pairs == (("cart", "wall"),)
+    for x in (-1.0, 0.0, 0.3):
+        assert exact.distances([x, 0.0])[0] == pytest.approx(1.0 - 0.05 - half_width - x, abs=1e-5)
+
+
+def test_a_batch_is_rows():
+    robot = robot_named("panda")
+    exact = ExactCollision(robot, [("panda_link1", "panda_link6"), ("panda_link0", "panda_hand")])
+    Q = postures(robot, 3, 1)
+    assert np.array_equal(exact.distances(Q), [exact.distances(q) for q in Q])
+
+
+def test_hulls_are_never_farther_than_their_meshes():
+    robot = robot_named("panda")
+    pairs = [("panda_link1", "panda_link6"), ("panda_link0", "panda_link7"), ("panda_link2", "panda_link5")]
+    hulls, meshes = ExactCollision(robot, pairs), ExactCollision(robot, pairs, hulls=False)
+    Q = postures(robot, 4, 2)
+    assert (hulls.distances(Q) <= meshes.distances(Q) + 1e-6).all()
+
+
+@pytest.mark.parametrize("name", ["panda", "anymal"])
+def test_volumes_that_contain_the_shapes_are_never_farther(name):
+    model = capsule_model(name)
+    exact = ExactCollision(model.robot, model.link_pairs)
+    Q = postures(model.robot, 5, 3)
+    found, truth = model.link_distances(Q), exact.distances(Q)
+    apart = truth > 1e-3
+    assert apart.any(axis=1).all()
+    assert (found[apart] <= truth[apart] + 2e-4).all()  # round shapes are known by points within 0.5 % of them
+
+
+def test_no_pairs_and_unknown_links():
+    robot = robot_named("panda")
+    assert ExactCollision(robot, []).distances(robot.home).shape == (0,)
+    with pytest.raises(UnknownNameError, match="link with collision shapes `panda_lnik1`"):
+        ExactCollision(robot, [("panda_lnik1", "panda_link5")])
