@@ -11,7 +11,6 @@ from surefoot.collision.pair_pruning import Pruning, PruningSettings
 from surefoot.collision.postures import random_postures
 from surefoot.collision.records import ClosestPairs, NearestPair
 from surefoot.collision.robot_volumes import RobotVolumes, robot_volumes
-from surefoot.collision.robot_volumes import RobotVolumes, robot_volumes
 from surefoot.collision.srdf import shipped_srdf
 
 __all__ = [
@@ -26,13 +25,11 @@ __all__ = [
     "Pruning",
     "PruningSettings",
     "RobotVolumes",
-    "RobotVolumes",
     "motion_is_free",
     "motions_are_free",
     "pair_kernel",
     "placed_obstacle",
     "random_postures",
-    "robot_volumes",
     "robot_volumes",
     "shipped_srdf",
     "world_obstacles",

@@ -25,6 +25,7 @@ __all__ = ["MOST_OPERATIONS", "FusedPairs"]
 
 Array = NDArray[np.float64]
 MOST_OPERATIONS = 40_000
+_WORTH_IT = 150  # operations of a pair, up to which gathering its vertices would cost more than computing with them
 _POSTURES_AT_ONCE = 16
 
 
@@ -95,10 +96,10 @@ def _tree_identity(tree: Tree) -> tuple[str | Array, ...]:
 
 
 def _affordable(table: PairTable, most: int) -> NDArray[np.int64]:
-    """The pairs whose operations fit together, the cheapest first."""
+    """The pairs that gain by it and whose operations fit together, the cheapest first."""
     costs = np.array([_operations(*kinds) for kinds in table.kinds], dtype=np.int64)
     order = np.argsort(costs, kind="stable")
-    return np.sort(order[np.cumsum(costs[order]) <= most])
+    return np.sort(order[(np.cumsum(costs[order]) <= most) & (costs[order] <= _WORTH_IT)])
 
 
 def _operations(kind_a: str, kind_b: str) -> int:

@@ -103,7 +103,7 @@ class ObstaclePairs:
                 found = self.obstacles[k].nearest(generators[own], np.full(len(pick), np.inf))
                 signs = -carried[self.volume[columns[pick]]]
                 out.distance[pick] = found.distance - radius
-                out.gradient[pick] = joint_rates(self.motion, twists[rows[pick]], found.normal, found.point_a, signs)
+                out.gradient[pick] = joint_rates(self.motion, twists, rows[pick], found.normal, found.point_a, signs)
                 out.point_a[pick] = found.point_a + radius[:, None] * found.normal
                 out.point_b[pick] = found.point_b
         return out

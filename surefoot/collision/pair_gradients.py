@@ -73,7 +73,7 @@ class PairGradients:
         table = self._table
         near = table.some_nearest(points, rows, columns)
         normal = near.direction
-        rates = joint_rates(table.motion, twists[rows], normal, near.point_a, self._signs[columns])
+        rates = joint_rates(table.motion, twists, rows, normal, near.point_a, self._signs[columns])
         radius_a = table.motion.radii[table.first[columns], None]
         radius_b = table.motion.radii[table.second[columns], None]
         return Proximity(
@@ -84,18 +84,19 @@ class PairGradients:
         )
 
 
-def joint_rates(motion: VolumeMotion, twists: Array, normal: Array, point: Array, signs: Array) -> Array:
+def joint_rates(motion: VolumeMotion, twists: Array, rows: Indices, normal: Array, point: Array, signs: Array) -> Array:
     """Gradients (k, nv): the work of a unit force along `normal` through `point` for unit rates of the joints.
 
     Args:
         motion: Tells which entry of v moves which joint.
-        twists: (k, m, 6) of the joints at the world's origin, linear first.
+        twists: (n, m, 6) of the joints at the world's origin, linear first.
+        rows: (k,) which posture.
         normal: (k, 3).
         point: (k, 3) [m].
         signs: (k, m): 1 for joints that move the second thing, −1 the first, 0 both or none.
     """
     wrench = np.concatenate([normal, np.cross(point, normal)], axis=1)
-    rates = signs * np.matmul(twists, wrench[:, :, None])[:, :, 0]
+    rates = signs * _powers(twists, rows, wrench)
     entry, nv = motion.twist_entry, motion.robot.nv
     if len(entry) == nv and np.array_equal(entry, np.arange(nv)):
         found: Array = rates
@@ -103,3 +104,11 @@ def joint_rates(motion: VolumeMotion, twists: Array, normal: Array, point: Array
     out = np.zeros((len(rates), nv))
     np.add.at(out.T, entry, rates.T)
     return out
+
+
+def _powers(twists: Array, rows: Indices, wrench: Array) -> Array:
+    """twists[rows] · wrench (k, m); as one product for each posture where all have as many rows."""
+    n = len(twists)
+    if n and len(rows) % n == 0 and np.array_equal(rows, np.repeat(np.arange(n), len(rows) // n)):
+        return np.matmul(wrench.reshape(n, -1, 6), np.swapaxes(twists, 1, 2)).reshape(len(rows), -1)
+    return np.matmul(twists[rows], wrench[:, :, None])[:, :, 0]

@@ -4,7 +4,8 @@ Left out, in this order, each with its reason:
 - `adjacent`: on one body, or on two that hang on each other (bodies without volumes in between do not count);
 - `ignored`: named by the caller; `srdf`: named by an SRDF file;
 - `always`: they overlap at home and in all random postures: a shape of the joint, not of the posture;
-- `home`: they overlap at home, where the robot is known to be well: volumes that are thicker than the links;
+- `home`: they overlap at home, where the robot is known to be well: volumes that are thicker than the links. Look at
+  them (`Pruning.reasons`): thinner volumes, or more of them, bring them back;
 - `never`: they stayed apart in all random postures, and so they did downhill from the nearest. This is statistics, not
   proof: how many postures, which seed and how far apart is in `PruningSettings`;
 - `proven`: of those, the ones for which `proven_apart` found a proof, where it was asked for.
@@ -37,7 +38,7 @@ class PruningSettings:
         samples: Number of random postures; 0 keeps everything that is not adjacent, ignored or in the SRDF.
         seed: Of the random postures.
         never_nearer: Pairs that always stayed farther apart than that are left out [m].
-        keep_home: Keep pairs that overlap at home.
+        near_home: Pairs that are not farther apart than that at home are left out [m]; −inf keeps them.
         proof_boxes: Try to prove what was never met, with so many boxes for each pair; 0 for no proofs.
         only_proven: Keep what could not be proven.
     """
@@ -45,7 +46,7 @@ class PruningSettings:
     samples: int = 2048
     seed: int = 0
     never_nearer: float = 0.03
-    keep_home: bool = False
+    near_home: float = 0.0
     proof_boxes: int = 0
     only_proven: bool = False
 
@@ -137,7 +138,7 @@ def _statistics(motion: VolumeMotion, pairs: Indices, settings: PruningSettings)
         return [""] * len(pairs)
     robot, table = motion.robot, PairTable(motion, pairs)
     rng = np.random.default_rng(settings.seed)
-    at_home = table.distances(motion.points(np.array(robot.home)[None]))[0] <= 0.0
+    at_home = table.distances(motion.points(np.array(robot.home)[None]))[0]
     met = closest_approach(robot, table, settings.samples, rng, settings.never_nearer)
     apart = (met.nearest > settings.never_nearer) & ~_moved_without_limits(motion, table)
     proven = np.zeros(len(pairs), dtype=bool)
@@ -145,8 +146,8 @@ def _statistics(motion: VolumeMotion, pairs: Indices, settings: PruningSettings)
         some = PairTable(motion, pairs[apart])
         proven[apart] = proven_apart(some, settings.never_nearer, settings.proof_boxes)
     tests = (
-        ("always", at_home & (met.farthest <= 0.0)),
-        ("home", at_home & (not settings.keep_home)),
+        ("always", (at_home <= 0.0) & (met.farthest <= 0.0)),
+        ("home", at_home <= settings.near_home),
         ("proven", proven),
         ("never", apart & (not settings.only_proven)),
     )

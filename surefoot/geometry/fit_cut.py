@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.geometry.fit_search import Found, Whole, best_found, main_box, support_points
+from surefoot.geometry.fit_cost import Found, Whole, main_box, support_points
+from surefoot.geometry.fit_search import best_found
 from surefoot.geometry.swept import SweptVolume
 
 __all__ = ["Cut", "Piece", "best_cut", "fitted", "joined"]
@@ -120,11 +121,9 @@ def _parts(piece: Piece, plane: Plane) -> tuple[Piece, Piece] | None:
     if not (height.min() < 0.0 < height.max()):
         return None
     if not len(piece.triangles):
-        above = height >= 0.0
         none = np.zeros((0, 3), dtype=np.int64)
-        return Piece(piece.points[~above], none), Piece(piece.points[above], none)
-    below, above = (_clipped(piece, sign * height) for sign in (-1.0, 1.0))
-    return (below, above) if len(below.points) and len(above.points) else None
+        return Piece(piece.points[height < 0.0], none), Piece(piece.points[height >= 0.0], none)
+    return _clipped(piece, -height), _clipped(piece, height)
 
 
 def _clipped(piece: Piece, height: Array) -> Piece:

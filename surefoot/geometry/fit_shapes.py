@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.geometry.fit_cost import Found, Whole, spread_directions
 from surefoot.geometry.fit_cut import Piece, fitted, joined
 from surefoot.geometry.fit_excess import Surface, excess_of_hull
 from surefoot.geometry.fit_hull import hull_planes, hull_triangles
-from surefoot.geometry.fit_search import Found, Whole, spread_directions
 from surefoot.geometry.fit_swept import (
     DEFAULT_GAIN,
     DEFAULT_MOST,
@@ -84,28 +84,26 @@ def _merged(
     pieces: list[Piece], found: list[Found], whole: Whole, most: int, gain: float
 ) -> tuple[list[Piece], list[Found]]:
     """Put pieces together while there are too many, or while two volumes do not pay."""
-    names, known = list(range(len(pieces))), {}
-    while len(pieces) > 1:
-        pairs = list(itertools.combinations(range(len(pieces)), 2))
-        new = [pair for pair in pairs if (names[pair[0]], names[pair[1]]) not in known]
-        both = [joined([pieces[i], pieces[j]]) for i, j in new]
-        for (i, j), piece, best in zip(new, both, fitted(both, whole, gain), strict=True):
-            known[names[i], names[j]] = piece, best
-        costs = [
-            whole.cost(
-                [*(best for k, best in enumerate(found) if k not in pair), known[names[pair[0]], names[pair[1]]][1]]
-            )
-            for pair in pairs
-        ]
-        best = int(np.argmin(costs))
-        if len(pieces) <= most and costs[best] + np.log1p(-gain) > whole.cost(found):
+    groups = dict(enumerate(zip(pieces, found, strict=True)))
+    pairs: dict[tuple[int, int], tuple[Piece, Found]] = {}
+    while len(groups) > 1:
+        new = [pair for pair in itertools.combinations(groups, 2) if pair not in pairs]
+        both = [joined([groups[i][0], groups[j][0]]) for i, j in new]
+        pairs |= zip(new, zip(both, fitted(both, whole, gain), strict=True), strict=True)
+        costs = {
+            pair: whole.cost([pairs[pair][1], *_without(groups, pair)]) for pair in itertools.combinations(groups, 2)
+        }
+        best = min(costs, key=lambda pair: costs[pair])
+        if len(groups) <= most and costs[best] + np.log1p(-gain) > whole.cost(_without(groups, ())):
             break
-        i, j = pairs[best]
-        piece, volume = known[names[i], names[j]]
-        pieces = [*(p for k, p in enumerate(pieces) if k not in (i, j)), piece]
-        found = [*(f for k, f in enumerate(found) if k not in (i, j)), volume]
-        names = [*(n for k, n in enumerate(names) if k not in (i, j)), max(names) + 1]
-    return pieces, found
+        groups = {name: group for name, group in groups.items() if name not in best}
+        groups[len(pieces) + len(pairs)] = pairs[best]
+    return [piece for piece, _ in groups.values()], _without(groups, ())
+
+
+def _without(groups: dict[int, tuple[Piece, Found]], left_out: tuple[int, ...]) -> list[Found]:
+    """The volumes of all groups but some."""
+    return [found for name, (_, found) in groups.items() if name not in left_out]
 
 
 def _placed(piece: Piece, T: ArrayLike) -> Piece:
@@ -190,5 +188,6 @@ def _unit_ball() -> Unit:
 def _unit_capsule() -> Unit:
     """The points of a ball, and triangles between them at the upper and the lower end of a capsule."""
     points, _, inside = _unit_ball()
-    ends = np.vstack([points + [0.0, 0.0, 1.0], points - [0.0, 0.0, 1.0]])
+    up = np.array([0.0, 0.0, 1.0])
+    ends = np.vstack([points + up, points - up])
     return points, hull_triangles(ends), inside

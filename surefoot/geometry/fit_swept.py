@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import ShapeError
+from surefoot.geometry.fit_cost import Found, Whole
 from surefoot.geometry.fit_cut import Cut, Piece, best_cut, fitted
 from surefoot.geometry.fit_excess import Surface, excess_of_hull
 from surefoot.geometry.fit_nearest import farthest
-from surefoot.geometry.fit_search import Found, Whole, polished
+from surefoot.geometry.fit_polish import polished
 from surefoot.geometry.swept import SweptVolume
 
 __all__ = [
@@ -95,7 +96,7 @@ def divided(
     Returns:
         Pieces and a volume around each.
     """
-    cuts: list[Cut | None | str] = ["open"] * len(pieces)
+    cuts: list[Cut | str | None] = ["open"] * len(pieces)
     while len(pieces) < most:
         cuts = [best_cut(piece, whole, gain) if cut == "open" else cut for piece, cut in zip(pieces, cuts, strict=True)]
         choices = [

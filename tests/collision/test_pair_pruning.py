@@ -95,7 +95,7 @@ def test_without_samples_only_names_and_neighbours_count():
 def test_pairs_that_touch_at_home_can_be_kept():
     robot = robot_named("anymal")
     motion = VolumeMotion(robot, capsules(robot))
-    assert "home" not in prune(motion, settings=PruningSettings(keep_home=True)).counts()
+    assert "home" not in prune(motion, settings=PruningSettings(near_home=-np.inf)).counts()
 
 
 def test_proofs_are_a_part_of_what_is_never_near():
