@@ -28,7 +28,7 @@ class Approach:
 
     Args:
         nearest: (P,) the smallest distance met [m].
-        farthest: (P,) the largest one among the first postures; −inf is never [m].
+        farthest: (P,) the largest one among home and the random postures that were looked at [m].
         posture: (P, nq) where the smallest was met.
     """
 

@@ -97,6 +97,9 @@ class CollisionModel:
                 raise one_of("link or obstacle", name, known)
 
     def _place(self, obstacles: Sequence[PlacedObstacle]) -> None:
+        names = [item.name for item in obstacles]
+        if len({*names, *self.robot.link_names}) < len(names) + len(set(self.robot.link_names)):
+            raise ShapeError("names of obstacles repeat, or are names of links", evidence={"names": names})
         watched = watched_obstacles(self.robot, self.volumes, obstacles, self._listed, self._ignored)
         self._world = ObstaclePairs(self._motion, obstacles, watched)
 
@@ -113,11 +116,8 @@ class CollisionModel:
         Args:
             obstacles: As `world_obstacles(world)` gives them.
         """
-        names = [item.name for item in obstacles]
-        if len({*names, *self.robot.link_names}) < len(names) + len(set(self.robot.link_names)):
-            raise ShapeError("names of obstacles repeat, or are names of links", evidence={"names": names})
         other = copy.copy(self)
-        for stale in ("names", "link_pairs", "_link_order", "_between"):
+        for stale in ("names", "link_pairs", "_link_order"):
             other.__dict__.pop(stale, None)
         other._place(obstacles)
         return other

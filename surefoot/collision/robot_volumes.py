@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.collision.volume_store import stored_fit
-from surefoot.geometry import Mesh, Plane, Shape
+from surefoot.geometry import Mesh, Plane, Shape, SweptVolume
 from surefoot.geometry.fit_swept import DEFAULT_GAIN, DEFAULT_MOST, SweptFit
 from surefoot.robot.findings import Finding
 from surefoot.robot.links import Geometry
@@ -81,10 +81,16 @@ def robot_volumes(
 
 
 def _fitted(geometries: Sequence[Geometry], most: int, gain: float, name: str) -> SweptFit:
-    """The fit in the frame of the first shape, so that equal links share it."""
-    T_first_link = se3.inverse(geometries[0].placement)
-    first = [(geometries[0].shape, np.eye(4))]
-    return stored_fit([*first, *((g.shape, T_first_link @ g.placement) for g in geometries[1:])], most, gain, name)
+    """The fit in the frame of the first shape, so that equal links share it; a link with one mirrored mesh as well."""
+    T_first_link, shape = se3.inverse(geometries[0].placement), geometries[0].shape
+    if len(geometries) == 1 and isinstance(shape, Mesh) and shape.points is None:
+        sign = np.where(np.array(shape.scale) < 0.0, -1.0, 1.0)
+        x, y, z = np.abs(shape.scale)
+        fit = stored_fit([(Mesh(shape.path, (float(x), float(y), float(z))), np.eye(4))], most, gain, name)
+        mirrored = tuple(SweptVolume(volume.vertices * sign, volume.radius) for volume in fit.volumes)
+        return SweptFit(mirrored, fit.outside, fit.excess)
+    others = [(g.shape, T_first_link @ g.placement) for g in geometries[1:]]
+    return stored_fit([(shape, np.eye(4)), *others], most, gain, name)
 
 
 def _shapes_of_links(robot: Robot, *, visuals: bool) -> tuple[dict[str, list[Geometry]], list[Finding]]:

@@ -5,7 +5,7 @@ it reaches beyond the hull of the whole shape) are functions of the vertices of 
 
     log(V / s³ + v) + w e / s            [fit.cost]   s: half the diagonal of the main box of the whole
 
-with v = 0.01, so that volume does not count for what is flat, and w = 2: a hundredth of s in excess is worth two
+with v = 0.001, so that volume does not count for what is flat, and w = 2: a hundredth of s in excess is worth two
 percent of volume. e = r + the largest n·g − h(n) over vertices g and directions n, h the support function of the whole
 (`surefoot.geometry.fit_excess`). Volume alone gives generators with long spikes, excess alone gives fat ones.
 """
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-EXCESS_WEIGHT, FLAT_VOLUME = 2.0, 0.01  # w and v of [fit.cost]
+EXCESS_WEIGHT, FLAT_VOLUME = 2.0, 0.001  # w and v of [fit.cost]
 FINE = 128  # directions in which the excess is looked at, where it matters
 
 

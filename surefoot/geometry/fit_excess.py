@@ -31,6 +31,7 @@ _CELLS = 48  # of the grid that tells what a surface encloses, along the longest
 _SPACING = 0.8  # of the samples, in cells; their distance from any point of the surface is then below half a cell
 _ACCURACY = 0.05  # of the bound, as a share
 _NEARLY = 0.02  # a sample so much farther than the nearest will do: the distance stays an upper bound
+_FLOOR = 0.25  # least bound, in cells
 _MOST_CUBES = 200_000
 _OCTANTS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
 
@@ -75,7 +76,7 @@ class Surface:
 
     @cached_property
     def _cell(self) -> float:
-        return float(np.ptp(self.piece.points, axis=0).max()) / _CELLS or 1.0
+        return max(float(np.ptp(self.piece.points, axis=0).max()) / _CELLS, 1e-12)
 
     @cached_property
     def _samples(self) -> Array:
@@ -103,24 +104,30 @@ class Surface:
         return np.asarray(free & (labels != labels[0, 0, 0]))
 
     def distance(self, points: Array) -> Array:
-        """Distance of points (n, 3) from the surface and what it encloses [m], never too small, (n,)."""
+        """Distance of points from the surface and what it encloses [m].
+
+        Args:
+            points: (n, 3) [m].
+
+        Returns:
+            (n,), never too small; where a point is enclosed, minus a distance from which on the surface may begin.
+        """
         cells = np.floor((points - self._low) / self._cell).astype(np.int64) + 1
         within = ((cells >= 0) & (cells < self._enclosed.shape)).all(axis=1)
         inside = np.zeros(len(points), dtype=bool)
         inside[within] = self._enclosed[tuple(cells[within].T)]
-        distance = np.zeros(len(points))
-        distance[~inside] = self._tree.query(points[~inside], eps=_NEARLY)[0]
-        return distance
+        distance = self._tree.query(points, eps=_NEARLY)[0]
+        return np.where(inside, -np.maximum(distance / (1.0 + _NEARLY) - np.sqrt(3.0) * self._cell, 0.0), distance)
 
     def excess(self, volumes: Sequence[SweptVolume]) -> float:
         """An upper bound on the distance [m] of any point of volumes from the surface and what it encloses.
 
-        The bound is at most a twentieth above the largest distance that was met, unless that is tiny.
+        The bound is at most a twentieth above the largest distance that was met, or half a percent of the size.
 
         Args:
             volumes: The volumes.
         """
-        floor = 0.02 * self._cell
+        floor = _FLOOR * self._cell
         for volume in volumes:
             floor = self._beyond(volume, floor)
         return floor
@@ -136,7 +143,8 @@ class Surface:
             centres, nearest = centres[touched], nearest[touched]
             distance = self.distance(nearest)
             met = max(met, float(distance.max(initial=0.0)))
-            bound = distance + reach
+            # all cells that touch a cube farther from the surface than it and a cell are wide are enclosed as well
+            bound = np.where(distance < -reach, 0.0, np.maximum(distance, 0.0) + reach)
             enough = max(settled, (1.0 + _ACCURACY) * met)
             open_ = bound > enough
             if 8 * open_.sum() > _MOST_CUBES:

@@ -19,6 +19,7 @@ __all__ = ["best_found"]
 Array = NDArray[np.float64]
 _KINDS = (1, 2, 3)
 _COARSE = 32  # directions in which the excess is looked at
+_SURVIVORS = 4  # starts that are followed to the end
 
 
 class _Tasks(NamedTuple):
@@ -56,7 +57,7 @@ def best_found(sets: Array, whole: Whole, gain: float, planes: int = 2, steps: i
     heights = whole.heights(_COARSE, centres, scales)
     tasks = _Tasks(scaled, heights, EXCESS_WEIGHT * share, FLAT_VOLUME / share**3)
     units = [MainBox(np.zeros(3), box.axes, box.half / box.size) for box in boxes]
-    chosen = _best_of_kind(tasks, units, _KINDS[0], planes, steps)
+    chosen = _best_of_kind(tasks, units, _KINDS[0], planes, steps // 2)  # a point has three numbers only
     for k in _KINDS[1:]:
         other = _best_of_kind(tasks, units, k, planes, steps)
         chosen = [b if b[1] < a[1] + np.log1p(-gain) else a for a, b in zip(chosen, other, strict=True)]
@@ -72,11 +73,11 @@ def _best_of_kind(
         np.vstack([_starts(box, vertices, planes), _corners(points)[None, :vertices]])
         for box, points in zip(boxes, tasks.points, strict=True)
     ])  # fmt: skip
-    count = begin.shape[1]
-    repeated = _Tasks(*(np.repeat(part, count, axis=0) for part in tasks))
-    moved, costs = _descend(repeated, begin.reshape(-1, vertices, 3), steps)
-    best = np.argmin(costs.reshape(-1, count), axis=1) + count * np.arange(len(boxes))
-    return [(moved[i], float(costs[i])) for i in best]
+    boldness = np.geomspace(1.0, 0.02, steps)
+    early, costs = _descend(tasks, begin, boldness[: steps // 3])
+    kept = np.argsort(costs, axis=1, kind="stable")[:, :_SURVIVORS]
+    late, costs = _descend(tasks, np.take_along_axis(early, kept[..., None, None], axis=1), boldness[steps // 3 :])
+    return [(late[i, j], float(costs[i, j])) for i, j in enumerate(np.argmin(costs, axis=1))]
 
 
 def _starts(box: MainBox, vertices: int, planes: int) -> Array:
@@ -105,30 +106,30 @@ def _corners(points: Array) -> Array:
     return np.array([first, second, third])
 
 
-def _descend(tasks: _Tasks, generators: Array, steps: int) -> tuple[Array, Array]:
+def _descend(tasks: _Tasks, generators: Array, boldness: Array) -> tuple[Array, Array]:
     """Move the vertices of generators so that the costs of the volumes around their points fall.
 
     Args:
-        tasks: b tasks.
-        generators: (b, k, 3).
-        steps: Number of steps.
+        tasks: s tasks.
+        generators: (s, n, k, 3): n for each task.
+        boldness: Length of each step, and softness of its maximum, from 1 down.
 
     Returns:
-        The best generators on the way (b, k, 3) and their costs (b,).
+        The best generators on the way (s, n, k, 3) and their costs (s, n).
     """
-    g = generators.copy()
+    several = _Tasks(*(np.repeat(part, generators.shape[1], axis=0) for part in tasks))
+    g = generators.reshape(-1, *generators.shape[2:])
     best, best_cost = g.copy(), np.full(len(g), np.inf)
     mean, square = np.zeros_like(g), np.zeros((len(g), 1, 1))
-    for step in range(steps):
-        done = step / max(steps - 1, 1)
-        cost, slope = _soft_slope(tasks, g, softness=0.05 * 0.02**done)
+    for step, bold in enumerate(boldness, 1):
+        cost, slope = _soft_slope(several, g, softness=0.05 * bold)
         better = cost < best_cost
         best[better], best_cost[better] = g[better], cost[better]
         mean = 0.8 * mean + 0.2 * slope
         square = 0.95 * square + 0.05 * np.mean(slope**2, axis=(1, 2), keepdims=True)
-        root = np.sqrt(square / (1.0 - 0.95 ** (step + 1)))
-        g = g - 0.1 * 0.02**done * mean / (1.0 - 0.8 ** (step + 1)) / np.maximum(root, 1e-12)
-    return best, best_cost
+        root = np.sqrt(square / (1.0 - 0.95**step))
+        g = g - 0.1 * bold * mean / (1.0 - 0.8**step) / np.maximum(root, 1e-12)
+    return best.reshape(generators.shape), best_cost.reshape(generators.shape[:2])
 
 
 def _soft_slope(tasks: _Tasks, g: Array, softness: float) -> tuple[Array, Array]:

@@ -67,7 +67,7 @@ from surefoot.ik.priority_change import (
 )
 from surefoot.ik.reactive_avoidance import Deviation, ReactiveAvoidance, avoiding_rate, deviated_pose, deviated_twist
 from surefoot.ik.reactive_return import Return, return_duration
-from surefoot.ik.reactive_swing import SWINGS, SwingHistory, SwingStep, swing_over
+from surefoot.ik.reactive_swing import SWINGS, SwingHistory, swing_over
 from surefoot.ik.result import BatchResult, IkResult
 from surefoot.ik.self_motion import cofactor_basis, self_motion_basis
 from surefoot.ik.singularity_consistent import (
@@ -77,6 +77,7 @@ from surefoot.ik.singularity_consistent import (
     consistent_gain,
     consistent_motion,
 )
+from surefoot.ik.swing_step import SwingStep
 from surefoot.ik.task_priority import TaskRate, task_priority_rates
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.ik.position_problem import DONE, MISS, STEPS, PositionProblem
+from surefoot.ik.position_problem import DONE, MISS, STEPS, WISH_STEPS, PositionProblem
 from surefoot.ik.result import BatchResult
 from surefoot.ik.starts import random_starts
 
@@ -14,6 +14,7 @@ __all__ = ["BatchSearch"]
 Array = NDArray[np.float64]
 _ROUNDS = (6, 6, 12)  # steps after which solved problems are taken out, from the first start
 _RESTART_ROUNDS = (8, 8)  # the same from random starts
+_WISH_ROUNDS = (WISH_STEPS, 16)  # where there are tasks of lower priority
 _LEAST = 256  # lanes to fill: where fewer problems are left, each gets several starts at once
 _MOST_AT_ONCE = 16
 
@@ -48,7 +49,8 @@ class BatchSearch:
     def run(self) -> BatchResult:
         """Solve; the first start, then random ones for what is left."""
         everyone = np.arange(len(self.q))
-        self._search(everyone, self.q0, _ROUNDS)
+        first, later = (_WISH_ROUNDS,) * 2 if self.problem.has_wishes else (_ROUNDS, _RESTART_ROUNDS)
+        self._search(everyone, self.q0, first)
         while True:
             left = np.flatnonzero((self.miss >= 1.0) & (self.starts <= self.restarts))
             if not len(left):
@@ -56,7 +58,7 @@ class BatchSearch:
             copies = min(_MOST_AT_ONCE, max(1, -(-_LEAST // len(left))))
             who = np.repeat(left, copies)
             starts = random_starts(self.problem.motion, self.q0[who], len(who), self.rng)
-            self._search(who, starts, _RESTART_ROUNDS)
+            self._search(who, starts, later)
             self.starts[left] += copies
         return BatchResult(self.q, self.miss < 1.0, self.steps, self.starts)
 

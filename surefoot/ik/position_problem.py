@@ -22,10 +22,15 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks import Task, limited_error
 
-__all__ = ["DONE", "MISS", "STEPS", "PositionProblem"]
+__all__ = ["DONE", "MISS", "STEPS", "WISH_STEPS", "PositionProblem"]
 
 Numbers = NDArray[np.float64]
 _SETTLED = 1e-3  # largest entry of a step with which tasks of lower priority count as done
+WISH_STEPS = 32
+"""Steps in which lower priorities count, less and less: the last steps belong to what must hold."""
+_PATIENCE = 100.0  # squared errors over their tolerances with which steps for lower priorities are half as long
+_LONGEST = 0.4  # [rad] or [m]: of a step towards what is wanted besides
+Given = Mapping[tuple[int, str], Array]
 DONE, STEPS, MISS = 0, 1, 2
 """Entries of the state of a solve: 1 if it has ended, steps so far, largest error over its tolerance, squared."""
 
@@ -93,46 +98,89 @@ class PositionProblem:
 
     def _step(self, robot: Robot, q: Array, parameters: Array, state: Array) -> tuple[Array, Array]:
         given = _split(self.layout, parameters)
-        errors, weighted = [], []
+        errors = [task.error(robot, q, given[k, "target"]) for k, task in enumerate(self.tasks)]
+        left = [self._left(k, error, given) for k, error in enumerate(errors)]
         miss: Any = 0.0
         for k, task in enumerate(self.tasks):
-            error = task.error(robot, q, given[k, "target"])
-            if not task.is_equation:
-                error = limited_error(error, given[k, "below"], given[k, "above"])
-            errors.append(error)
-            weighted.append(self._weighted(k, error, q, given))
             if self.must[k]:
-                miss = _largest_miss(miss, task, error, given[k, "scale"])
+                miss = _largest_miss(miss, task, left[k], given[k, "scale"])
         held = ops.less(miss, 1.0)
-        u = self._damped(q, weighted)
+        leisure = ops.maximum(1.0 - state[STEPS] / WISH_STEPS, 0.0) * (_PATIENCE / (_PATIENCE + miss))
+        u = self._damped(q, errors, left, given, leisure)
         done = ops.where(held, 1.0, 0.0) if not self.has_wishes else _settled(held, u)
         done = ops.maximum(done, state[DONE])
         new = self.motion.moved(q, u)
         stay = ops.less(0.5, done)
         steps = state[STEPS] + ops.where(stay, 0.0, 1.0)
-        return ops.where(stay, q, new), ops.concatenate([ops.array([done, steps, miss]), *errors])
+        return ops.where(stay, q, new), ops.concatenate([ops.array([done, steps, miss]), *left])
 
-    def _weighted(self, k: int, error: Array, q: Array, given: Mapping[tuple[int, str], Array]) -> tuple[Array, Array]:
-        """Errors and Jacobian of a task with weights; rows of inequalities that hold are zero."""
-        task, weight = self.tasks[k], given[k, "weight"]
-        J = task.jacobian(self.robot, q, given[k, "target"]) @ self.motion.S
-        if not task.is_equation:
-            weight = ops.where(ops.less(0.0, ops.absolute(error)), weight, 0.0)
-        return weight * error, J * weight[:, None]
+    def _left(self, k: int, error: Array, given: Given) -> Array:
+        """What is missing of a task."""
+        return error if self.tasks[k].is_equation else limited_error(error, given[k, "below"], given[k, "above"])
 
-    def _damped(self, q: Array, weighted: Sequence[tuple[Array, Array]]) -> Array:
-        """The step u (k,)."""
-        must = [part for part, needed in zip(weighted, self.must, strict=True) if needed]
-        wishes = [part for part, needed in zip(weighted, self.must, strict=True) if not needed]
-        r, J = _stacked(must)
-        z = steepest_descent(*_stacked(wishes)) if wishes else None
-        descent = J.T @ r if z is None else J.T @ r - z
+    def _damped(self, q: Array, errors: Sequence[Array], left: Sequence[Array], given: Given, leisure: Any) -> Array:
+        """The step u (k,); what is wanted besides counts as far as there is leisure for it."""
+        J = [self.tasks[k].jacobian(self.robot, q, given[k, "target"]) @ self.motion.S for k in range(len(self.tasks))]
+        wishes = []
+        for k in self._numbers(must=False):
+            weight = self._active(k, left[k], given)
+            wishes.append((weight * left[k], J[k] * weight[:, None]))
+        must = self._numbers(must=True)
+        r, stacked = _stacked([self._held_rows(k, errors[k], J[k], None, given) for k in must])
+        z = leisure * _shortened(steepest_descent(*_stacked(wishes))) if wishes else None
+        descent = stacked.T @ r if z is None else stacked.T @ r - z
         free = free_columns(self.motion.positions(q), self.motion.lower, self.motion.upper, descent)
-        return damped_step(r, J, free, z)
+        u = damped_step(r, stacked, free, z)
+        if z is None:
+            return u
+        r, stacked = _stacked([self._held_rows(k, errors[k], J[k], u, given) for k in must])
+        return self._second_look(q, u, r, stacked, free, z)
+
+    def _second_look(self, q: Array, u: Array, r: Array, J: Array, free: Array, z: Array) -> Array:
+        """The step anew with the joints that it would take beyond their limits at them."""
+        x, low, high = self.motion.positions(q), self.motion.lower, self.motion.upper
+        ends, inside = [], []
+        for k, bounded in enumerate(self.motion.entry >= 0):
+            end = ops.minimum(ops.maximum(x[k] + u[k], low[k]), high[k]) - x[k] if bounded else u[k]
+            inside.append(ops.where(ops.absolute(end - u[k]) > 0.0, 0.0, 1.0) if bounded else 1.0)
+            ends.append((1.0 - inside[k]) * end)
+        fixed = ops.array(ends)
+        return fixed + damped_step(r - J @ fixed, J, free * ops.array(inside), z)
+
+    def _numbers(self, must: bool) -> list[int]:
+        return [k for k, needed in enumerate(self.must) if needed == must]
+
+    def _active(self, k: int, left: Array, given: Given) -> Array:
+        """Weights of the rows; those of inequalities that hold are zero."""
+        weight = given[k, "weight"]
+        return weight if self.tasks[k].is_equation else ops.where(ops.less(0.0, ops.absolute(left)), weight, 0.0)
+
+    def _held_rows(self, k: int, error: Array, J: Array, u: Array | None, given: Given) -> tuple[Array, Array]:
+        """Errors and Jacobian of a task that must hold, with weights.
+
+        An inequality takes part if it is violated, or would be after the step u: then it goes to its end.
+        """
+        weight = given[k, "weight"]
+        if self.tasks[k].is_equation:
+            return weight * error, J * weight[:, None]
+        below, above = given[k, "below"], given[k, "above"]
+        after = error if u is None else error - J @ u
+        low, high = ops.less(below, ops.maximum(error, after)), ops.less(ops.minimum(error, after), -above)
+        to_end = ops.where(low, error - below, ops.where(high, error + above, 0.0))
+        active = ops.where(low, weight, ops.where(high, weight, 0.0))
+        return active * to_end, J * active[:, None]
 
 
 def _stacked(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     return ops.concatenate([r for r, _ in parts]), ops.concatenate([J for _, J in parts])
+
+
+def _shortened(z: Array) -> Array:
+    """The step with no entry above `_LONGEST`."""
+    largest: Any = _LONGEST
+    for entry in z:
+        largest = ops.maximum(largest, ops.absolute(entry))
+    return (_LONGEST / largest) * z
 
 
 def _settled(held: Any, u: Array) -> Any:

@@ -25,7 +25,7 @@ __all__ = ["TOLERANCES", "PositionSolver", "solve", "solve_batch"]
 Array = NDArray[np.float64]
 TOLERANCES: Mapping[str, float] = {"m": 1e-4, "rad": 1e-4, "1": 1e-4}
 """Largest error by unit; "1" is for numbers without a unit."""
-_STEPS = 40  # of one start
+_STEPS = 48  # of one start
 _LANES = 8
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,8 @@ from surefoot.ik.stepper_fade import Fade, FadingRows, FadingSolver, fading_grou
 from surefoot.ik.stepper_rows import SETTINGS, JointBounds, StepperRows
 from surefoot.motion.checks import finite_array, number
 from surefoot.robot import Robot
-from surefoot.solvers.hierarchy_active_set import Optimum
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
+from surefoot.solvers.hierarchy_workspace import Optimum
 from surefoot.tasks import Task
 
 __all__ = ["METHODS", "StepResult", "Stepper"]
@@ -61,7 +61,7 @@ class StepResult:
         return outside / np.where(self.scale[at] > 0.0, self.scale[at], 1.0)
 
     @property
-    def bounds_active(self) -> NDArray[np.int8]:
+    def bounds_active(self) -> NDArray[np.int64]:
         """For every free motion: +1 at its upper bound, −1 at its lower one, 0 between."""
         return self.optimum.sides[self.problem.rows :]
 
@@ -249,15 +249,16 @@ class Stepper:
             out[1, rows] = 1.0 if task.order else task.gain
             out[2, rows], out[3, rows] = task.margins
         if not (out[0] > 0.0).all():
-            raise ShapeError("weights of a stepper's tasks must be positive", next_step="fade(name, 0, 0) turns one off")
+            raise ShapeError(
+                "weights of a stepper's tasks must be positive", next_step="fade(name, 0, 0) turns one off"
+            )
         return out
 
     def _level_damping(self, damping: float) -> tuple[float, ...]:
         """Threshold of every level; levels with a row for each unknown need none."""
         starts, unknowns = self._rows.starts, self._rows.motion.S.shape[1]
         return tuple(
-            0.0 if b - a >= unknowns - 6 else damping * float(self._scale[a:b].min())
-            for a, b in zip(starts, starts[1:], strict=False)
+            0.0 if b - a >= unknowns - 6 else damping * float(self._scale[a:b].min()) for a, b in pairwise(starts)
         )
 
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from surefoot.errors import NotSupportedError
 from surefoot.solvers import HierarchySolver
-from surefoot.solvers.hierarchy_active_set import Optimum
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
+from surefoot.solvers.hierarchy_workspace import Optimum
 
 __all__ = ["MOST_GROUPS", "Fade", "FadingRows", "FadingSolver", "fading_groups"]
 
@@ -146,4 +146,6 @@ def _faded(
 def _moved(wanted: Numbers, anyway: Numbers, alpha: float) -> Numbers:
     """α wanted + (1 − α) anyway; infinite ends stay."""
     finite = np.isfinite(wanted)
-    return np.where(finite, alpha * np.where(finite, wanted, 0.0) + (1.0 - alpha) * np.where(finite, anyway, 0.0), wanted)
+    return np.where(
+        finite, alpha * np.where(finite, wanted, 0.0) + (1.0 - alpha) * np.where(finite, anyway, 0.0), wanted
+    )

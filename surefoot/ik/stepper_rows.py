@@ -120,7 +120,7 @@ class StepperRows:
         return compile_robot(self.robot, functions={"stepper_moved": (self._moved, shapes)}).stepper_moved
 
     def _rows(self, robot: Robot, q: Array, last: Array, targets: Array, settings: Array) -> tuple[Array, Array, Array]:
-        """gain (error − below) + rate ≤ J v ≤ gain (error + above) + rate, all times the scale.   [ik.step-rows]."""
+        """What tasks ask for: gain (error − below) ≤ J v − rate ≤ gain (error + above), scaled.   [ik.step-rows]."""
         parts = list(zip(self.tasks, self.targets, strict=True))
         errors = ops.concatenate([task.error(robot, q, targets[at]) for task, at in parts])
         J = ops.concatenate([task.jacobian(robot, q, targets[at]) for task, at in parts])
@@ -136,7 +136,9 @@ class StepperRows:
         new = integrate(robot.tree, q, v * self.limits.dt)
         for entry, low, high in zip(self.motion.entry, self.motion.lower, self.motion.upper, strict=True):
             if entry >= 0:
-                new[entry] = ops.maximum(ops.minimum(new[entry], ops.maximum(q[entry], high)), ops.minimum(q[entry], low))
+                new[entry] = ops.maximum(
+                    ops.minimum(new[entry], ops.maximum(q[entry], high)), ops.minimum(q[entry], low)
+                )
         for follower in self.motion.followers:
             new[follower.entry] = follower.offset + follower.ratio * new[follower.leader]
         return new, v

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from surefoot.geometry import Box, Cylinder, Plane, Shape, Sphere
-from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, World, stairs
+from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
 from surefoot.robot import Robot, placement
 from surefoot.robot.contact_search import lowest_points
-from surefoot.scenario.schema import GroundTable, ObjectTable, WorldTable
+from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
 __all__ = ["build_ground", "build_world", "missing_ground"]
 
@@ -29,8 +29,13 @@ def build_world(table: WorldTable, robot: Robot) -> World:
     pieces = build_ground(table.ground)
     if not table.empty and not table.ground and _could_stand(robot) and _depth_at_home(robot) <= _TOLERATED_DEPTH:
         pieces = (GroundPlane(),)
-    objects = tuple(_object(item) for item in table.objects)
-    return World(ground=pieces, objects=objects, friction=table.friction, gravity=np.array(table.gravity))
+    return World(
+        ground=pieces,
+        obstacles=tuple(_obstacle(item) for item in table.obstacles),
+        objects=tuple(_object(item) for item in table.objects),
+        friction=table.friction,
+        gravity=np.array(table.gravity),
+    )
 
 
 def missing_ground(table: WorldTable, robot: Robot) -> list[str]:
@@ -84,12 +89,16 @@ def _ground(table: GroundTable) -> list[Ground]:
             return [HeightField(**given)]
 
 
+def _obstacle(table: ObstacleTable) -> Obstacle:
+    return Obstacle(table.name, _shape(table), placement(table.position, pin.rpy.rpyToMatrix(*table.rpy)))
+
+
 def _object(table: ObjectTable) -> MovableObject:
     return MovableObject(table.name, _shape(table), table.mass, _upright(table.position, table.yaw))
 
 
-def _shape(table: ObjectTable) -> Shape:
-    given = table.model_dump(include=ObjectTable.KEYS[table.kind])
+def _shape(table: ObjectTable | ObstacleTable) -> Shape:
+    given = table.model_dump(include=table.KEYS[table.kind])
     match table.kind:
         case "box":
             return Box(**given)
@@ -97,6 +106,8 @@ def _shape(table: ObjectTable) -> Shape:
             return Sphere(**given)
         case "cylinder":
             return Cylinder(**given)
+        case "capsule":
+            return Capsule(**given)
 
 
 def _upright(position: tuple[float, float, float] | None, yaw: float | None) -> np.ndarray:

@@ -11,7 +11,7 @@ from surefoot.scenario.schema_controllers import ControllerTable
 from surefoot.scenario.schema_events import EventTable
 from surefoot.scenario.schema_kinds import NotNegative, Positive, Vector
 from surefoot.scenario.schema_motions import MotionTable
-from surefoot.scenario.schema_world import GroundTable, ObjectTable, WorldTable
+from surefoot.scenario.schema_world import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
 __all__ = [
     "ControllerTable",
@@ -21,6 +21,7 @@ __all__ = [
     "InitialTable",
     "MotionTable",
     "ObjectTable",
+    "ObstacleTable",
     "RobotTable",
     "Scenario",
     "SensorsTable",

@@ -2,23 +2,99 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from surefoot.scenario.schema_kinds import KindTable, Positive
+from pydantic import Field
 
-__all__ = ["MotionTable"]
+from surefoot.robot.toml_file import StrictModel
+from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
+
+__all__ = ["MotionTable", "WeightsTable"]
+
+
+class WeightsTable(StrictModel):
+    """`[motion.weights]`: what a motion costs.
+
+    Args:
+        velocity: Of squared joint velocities.
+        collision: Of nearness to other things.
+        limits: Of nearness to joint limits.
+        change: Of the squared rate of the free part of the joint velocities [s²]; 0 where it may jump.
+    """
+
+    velocity: Positive = 1.0
+    collision: NotNegative
+    limits: NotNegative
+    change: NotNegative = 0.0
 
 
 class MotionTable(KindTable):
     """`[motion]`: what is planned; the controller `follow` follows it.
 
     Args:
-        kind: Which motion.
-        duration: Of the motion [s].
+        kind: Which motion. "com_rise" (rise, duration, rate_limit): raise the centre of mass over fixed feet, through
+            straight knees; "figure_eight" (frame, centre, size, plane, cycles, orientation, tilt, duration, rate_limit,
+            damping): a hand draws an eight through singular postures; "harvest" (frame, points, joints, duration,
+            hold, method, horizon, other_horizons, cycle, influence, tool_radius, tolerance, weights, local_weights): a
+            hand goes from point to point among obstacles, looking ahead.
+        duration: Of the motion [s], where nothing slows it down; of one cycle of an eight.
+        rate_limit: Largest joint rates [rad/s]: of all joints together for `com_rise`, else of each.
+        rise: How far up [m]; what the robot can do well if left out.
+        frame: The frame that moves; the end of the longest chain if left out.
+        centre: Of the eight, from where the frame is at home, in world axes [m].
+        size: Half width and half height of the eight [m].
+        plane: Of the eight, in world axes: the first one is that of its width.
+        cycles: How many eights.
+        orientation: Whether the frame keeps the orientation that it has at home.
+        tilt: By how much more each further cycle turns the frame about the normal of the plane [rad].
+        damping: λ of the damped inverse that the motion is compared with.
+        points: Where the frame goes, one after the other: ways from where it begins, in world axes [m].
+        joints: First posture [rad] or [m]; that of home where nothing is said.
+        hold: How long the frame stays at the end [s].
+        method: What is followed: "predictive", "local", or "unaware" of obstacles.
+        horizon: How far the predictive method looks ahead [s].
+        other_horizons: Horizons that it is compared with [s].
+        cycle: Of the control loop that is planned [s].
+        influence: Nearer than this, things repel each other [m].
+        tool_radius: Of what is held along the line from the last joint to the frame [m]; nothing if left out.
+        tolerance: How far the frame may be off its way [m].
+        weights: Of the predictive method.
+        local_weights: Of the local method.
     """
 
-    KEYS: ClassVar[dict[str, set[str]]] = {}
-    NEEDS: ClassVar[dict[str, set[str]]] = {}
+    KEYS: ClassVar[dict[str, set[str]]] = {
+        "com_rise": {"rise", "duration", "rate_limit"},
+        "figure_eight": {
+            "frame", "centre", "size", "plane", "cycles", "orientation", "tilt", "duration", "rate_limit", "damping"
+        },
+        "harvest": {
+            "frame", "points", "joints", "duration", "hold", "method", "horizon", "other_horizons", "cycle",
+            "influence", "tool_radius", "tolerance", "weights", "local_weights",
+        },
+    }  # fmt: skip
+    NEEDS: ClassVar[dict[str, set[str]]] = {"harvest": {"frame", "points", "duration"}}
 
-    kind: Literal["reach"] = "reach"
+    kind: Literal["com_rise", "figure_eight", "harvest"]
     duration: Positive | None = None
+    rate_limit: Positive | None = None
+    rise: Positive | None = None
+    frame: str | None = None
+    centre: Vector | None = None
+    size: tuple[Positive, Positive] | None = None
+    plane: Literal["xy", "xz", "yz"] | None = None
+    cycles: Annotated[int, Field(ge=1, le=20)] | None = None
+    orientation: bool | None = None
+    tilt: float | None = None
+    damping: Positive | None = None
+    points: list[Vector] | None = None
+    joints: dict[str, float] | None = None
+    hold: NotNegative | None = None
+    method: Literal["predictive", "local", "unaware"] | None = None
+    horizon: Positive | None = None
+    other_horizons: list[Positive] | None = None
+    cycle: Positive | None = None
+    influence: Positive | None = None
+    tool_radius: Positive | None = None
+    tolerance: Positive | None = None
+    weights: WeightsTable | None = None
+    local_weights: WeightsTable | None = None

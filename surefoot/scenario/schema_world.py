@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from surefoot.robot.toml_file import StrictModel
 from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
 
-__all__ = ["GroundTable", "ObjectTable", "WorldTable"]
+__all__ = ["GroundTable", "ObjectTable", "ObstacleTable", "WorldTable"]
 
 
 class GroundTable(KindTable):
@@ -90,6 +90,31 @@ class ObjectTable(KindTable):
     length: Positive | None = None
 
 
+class ObstacleTable(KindTable):
+    """`[[world.obstacles]]`: something that stands still and must not be touched.
+
+    Args:
+        kind: "box" (size), "sphere" (radius), "cylinder" (radius, length) or "capsule" (radius, length).
+        name: Its name.
+        position: Of its centre [m].
+        rpy: Its turn: roll, pitch and yaw about the axes of the world, in that order [rad].
+        size: Edges of the box [m].
+        radius: [m].
+        length: Along z, of a capsule without its caps [m].
+    """
+
+    KEYS: ClassVar[dict[str, set[str]]] = {**ObjectTable.KEYS, "capsule": {"radius", "length"}}
+    NEEDS: ClassVar[dict[str, set[str]]] = KEYS
+
+    kind: Literal["box", "sphere", "cylinder", "capsule"]
+    name: str
+    position: Vector = (0.0, 0.0, 0.0)
+    rpy: Vector = (0.0, 0.0, 0.0)
+    size: tuple[Positive, Positive, Positive] | None = None
+    radius: Positive | None = None
+    length: Positive | None = None
+
+
 class WorldTable(StrictModel):
     """`[world]`: where the robot is.
 
@@ -99,6 +124,7 @@ class WorldTable(StrictModel):
         empty: Whether there is no ground at all.
         ground: Pieces of ground; if there are none, level ground at z = 0 for robots that stand, nothing for robots
             that are fixed to the world.
+        obstacles: Things that stand still and must not be touched.
         objects: Things that move.
     """
 
@@ -106,6 +132,7 @@ class WorldTable(StrictModel):
     gravity: Vector = (0.0, 0.0, -9.81)
     empty: bool = False
     ground: list[GroundTable] = []
+    obstacles: list[ObstacleTable] = []
     objects: list[ObjectTable] = []
 
     @model_validator(mode="after")

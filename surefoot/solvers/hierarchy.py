@@ -11,20 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.solvers.hierarchy_active_set import (
-    ActiveSetError,
-    Optimum,
-    Tolerances,
-    find_optimum,
-    level_multipliers,
-    rank_thresholds,
-)
+from surefoot.errors import NotSupportedError
 from surefoot.solvers.hierarchy_damping import Damped, damped_hierarchy, may_be_singular
 from surefoot.solvers.hierarchy_problem import Level, StackedHierarchy, stacked
+from surefoot.solvers.hierarchy_workspace import ActiveSetError, Optimum, Sides, Tolerances, Workspace
 
 __all__ = ["ActiveSetError", "HierarchySolution", "HierarchySolver", "Level", "Tolerances"]
 
@@ -39,11 +34,13 @@ class HierarchySolution:
         problem: The hierarchy in one block, rows scaled by the roots of their weights.
         optimum: What the search found.
         scale: (rows,) roots of the weights.
+        tolerances: What counted as zero.
     """
 
     problem: StackedHierarchy
     optimum: Optimum
     scale: Numbers
+    tolerances: Tolerances
 
     @property
     def x(self) -> Numbers:
@@ -63,7 +60,7 @@ class HierarchySolution:
     @property
     def ranks(self) -> tuple[int, ...]:
         """How many directions each level determines."""
-        return tuple(f.rank for f in self.optimum.last.cascade.factors)
+        return tuple(int(rank) for rank in np.diff(self.optimum.columns))
 
     @cached_property
     def violations(self) -> tuple[Numbers, ...]:
@@ -73,12 +70,12 @@ class HierarchySolution:
         return self._by_level(outside / self.scale)
 
     @cached_property
-    def active(self) -> tuple[NDArray[np.int8], ...]:
+    def active(self) -> tuple[NDArray[np.int64], ...]:
         """For each level (rows,): +1 where the upper end binds (and for equations), −1 the lower one, 0 idle."""
         return self._by_level(self.optimum.sides)
 
     @property
-    def bounds_active(self) -> NDArray[np.int8]:
+    def bounds_active(self) -> NDArray[np.int64]:
         """The same for the bounds on x (n,)."""
         return self.optimum.sides[self.problem.rows :]
 
@@ -88,13 +85,14 @@ class HierarchySolution:
 
             Σ_j A_jᵀ μ_j + ν = 0;   entries of level k itself are the weights times w_k
 
-        For the least norm the sum is −x. Where rows damp, multipliers are for the damped hierarchy.
+        For the least norm the sum is −x. There are none where directions were damped.
         """
-        p, solved = self.problem, self.optimum.problem
-        found = [level_multipliers(solved, self.optimum.last, k, 0.0) for k in range(len(p.starts))]
-        full = [np.zeros(len(solved.lower)) if m is None else m for m in found]
-        if self.optimum.kept is not None:
-            full = [m[self.optimum.kept] for m in full]
+        p = self.problem
+        if self.damped:
+            raise NotSupportedError("there are no multipliers where directions were damped")
+        work = Workspace(p.rows, p.unknowns, p.starts, self.tolerances)
+        work.equations(p, self.optimum.sides)
+        full = [work.multipliers(k) for k in range(len(p.starts))]
         return tuple((m[: p.rows] * self.scale, m[p.rows :]) for m in full)
 
     def conflicts(self, tolerance: float = 1e-9) -> tuple[NDArray[np.intp], ...]:
@@ -107,7 +105,7 @@ class HierarchySolution:
 
     def _by_level(self, values: NDArray) -> tuple[NDArray, ...]:
         ends = self.problem.starts
-        return tuple(values[a:b] for a, b in zip(ends, ends[1:], strict=False))
+        return tuple(values[a:b] for a, b in pairwise(ends))
 
 
 class HierarchySolver:
@@ -125,6 +123,8 @@ class HierarchySolver:
         self.tolerances = tolerances or Tolerances()
         self._last: Optimum | None = None
         self._near_singular = False
+        self._work: Workspace | None = None
+        self._wider: Workspace | None = None
 
     def solve(
         self, levels: Sequence[Level], lower: ArrayLike | None = None, upper: ArrayLike | None = None
@@ -141,7 +141,7 @@ class HierarchySolver:
             ActiveSetError: The search did not end.
         """
         problem, scale = stacked(levels, lower, upper)
-        return HierarchySolution(problem, self.solve_stacked(problem), scale)
+        return HierarchySolution(problem, self.solve_stacked(problem), scale, self.tolerances)
 
     def solve_stacked(self, problem: StackedHierarchy) -> Optimum:
         """The optimum of a hierarchy that is already in one block; nothing is checked.
@@ -150,34 +150,41 @@ class HierarchySolver:
             problem: The hierarchy.
         """
         guess, start = self._memory(problem)
+        self._work = self._memory_for(self._work, problem)
         found = None
         if not self._near_singular:
-            found = find_optimum(problem, guess, start, self.tolerances)
-            if not may_be_singular(found.last.cascade.factors, problem.damping):
+            found = self._work.optimum(problem, guess, start)
+            if not any(problem.damping) or not may_be_singular(self._work, problem.damping):
                 self._last = found
                 return found
-        more = damped_hierarchy(problem, rank_thresholds(problem, self.tolerances))
+        more = damped_hierarchy(problem, self._work)
         self._near_singular = more is not None
         if more is not None:
             found = self._solve_damped(more, guess, start)
-        self._last = found or find_optimum(problem, guess, start, self.tolerances)
+        self._last = found or self._work.optimum(problem, guess, start)
         return self._last
 
-    def _memory(self, problem: StackedHierarchy) -> tuple[NDArray[np.int8] | None, Numbers | None]:
+    def _memory(self, problem: StackedHierarchy) -> tuple[Sides | None, Numbers | None]:
         """What bound last time, and the last solution; nothing if the last problem was another one."""
-        last = self._last
-        if last is None or last.sides.shape != problem.lower.shape or last.x.shape != problem.A.shape[1:]:
+        if self._last is None or self._work is None or not self._work.fits(problem):
             return None, None
-        return last.sides, last.x
+        return self._last.sides, self._last.x
 
-    def _solve_damped(self, more: Damped, guess: NDArray[np.int8] | None, start: Numbers | None) -> Optimum:
+    def _memory_for(self, work: Workspace | None, problem: StackedHierarchy) -> Workspace:
+        if work is None or not work.fits(problem):
+            return Workspace(problem.rows, problem.unknowns, problem.starts, self.tolerances)
+        return work
+
+    def _solve_damped(self, more: Damped, guess: Sides | None, start: Numbers | None) -> Optimum:
         """The optimum with rows that damp; what it says about rows and bounds is without them."""
+        self._wider = self._memory_for(self._wider, more.problem)
         if guess is not None:
-            wider = np.ones(len(more.problem.lower), dtype=np.int8)
-            wider[more.kept] = guess
-            guess = wider
-        found = find_optimum(more.problem, guess, start, self.tolerances)
-        return found._replace(values=found.values[more.kept], sides=found.sides[more.kept], kept=more.kept)
+            wide = np.ones(len(more.problem.lower), dtype=np.int64)
+            wide[more.kept] = guess
+            guess = wide
+        found = self._wider.optimum(more.problem, guess, start)
+        extra = len(more.problem.lower) - len(more.kept)
+        return found._replace(values=found.values[more.kept], sides=found.sides[more.kept], damped=extra)
 
     def forget(self) -> None:
         """Begin the next search without a guess: the result then depends on the problem alone, to the last bit."""

@@ -19,10 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
-from surefoot.solvers.hierarchy_cascade import LevelFactor, level_directions, run_cascade
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
+from surefoot.solvers.hierarchy_workspace import Workspace
 
 __all__ = ["Damped", "damped_hierarchy", "may_be_singular"]
 
@@ -41,62 +40,57 @@ class Damped(NamedTuple):
     kept: NDArray[np.intp]
 
 
-def may_be_singular(factors: Sequence[LevelFactor], thresholds: Sequence[float]) -> bool:
+def may_be_singular(work: Workspace, thresholds: Sequence[float]) -> bool:
     """Whether a level may have a singular value below its threshold; a cheap test without false negatives.
 
     What binds takes away freedom and can only make singular values smaller, and 1 / |R⁻¹|_F ≤ σ_min(R).
 
     Args:
-        factors: Of a pass, with whatever binds.
+        work: After a pass, with whatever binds.
         thresholds: ε of each level, 0 for none.
     """
-    for f, threshold in zip(factors, thresholds, strict=True):
-        if threshold and f.rank:
-            inverse = lapack.dtrtri(f.reflections[: f.rank, : f.rank])[0]
-            upper = np.triu(inverse)
-            if threshold**2 * np.vdot(upper, upper) > 1.0:
-                return True
-    return False
+    return any(threshold > 0.0 and work.weakest(k) < threshold for k, threshold in enumerate(thresholds))
 
 
-def damped_hierarchy(problem: StackedHierarchy, ranks: Sequence[float]) -> Damped | None:
+def damped_hierarchy(problem: StackedHierarchy, work: Workspace) -> Damped | None:
     """The hierarchy with rows that damp; None if no level is near a singularity.
 
     Args:
         problem: The hierarchy.
-        ranks: Pivots up to this size count as zero, for each level.
+        work: Memory of its size.
     """
-    rows, n = problem.A.shape
-    equations = np.flatnonzero(problem.lower[:rows] == problem.upper[:rows])
-    starts = np.searchsorted(equations, problem.starts).tolist()
-    factors = run_cascade(problem.A[equations].T, np.zeros(len(equations)), starts, ranks).factors
-    added = [
-        _damping_rows(factors, k, threshold, n) if threshold and factors[k].rank else np.zeros((0, n))
-        for k, threshold in enumerate(problem.damping)
-    ]
-    counts = [len(part) for part in added]
-    return _inserted(problem, added, counts) if any(counts) else None
+    equal = problem.lower == problem.upper
+    equal[problem.rows :] = False
+    work.equations(problem, equal.astype(np.int64))
+    added = [_damping_rows(work, k, threshold) for k, threshold in enumerate(problem.damping)]
+    return _inserted(problem, added) if any(len(part) for part in added) else None
 
 
-def _damping_rows(factors: Sequence[LevelFactor], k: int, threshold: float, n: int) -> Numbers:
+def _damping_rows(work: Workspace, level: int, threshold: float) -> Numbers:
     """Rows μ_i d_iᵀ (count, n) of a level."""
-    f = factors[k]
-    own = np.triu(f.reflections[: f.rank])[:, np.argsort(f.order)] if f.closing else np.triu(f.reflections[: f.rank]).T
+    own = work.triangle(level)
+    if threshold == 0.0 or own.size == 0:
+        return np.zeros((0, work.n))
     _, sigma, right = np.linalg.svd(own, full_matrices=False)
-    small = sigma < threshold
-    directions = level_directions(factors, k, right[small].T, n).T
-    return np.sqrt(threshold**2 - sigma[small] ** 2)[:, None] * directions
+    rows = [
+        np.sqrt(threshold**2 - s**2) * work.direction(level, coefficients)
+        for s, coefficients in zip(sigma, right, strict=True)
+        if s < threshold
+    ]
+    return np.array(rows).reshape(-1, work.n)
 
 
-def _inserted(problem: StackedHierarchy, added: Sequence[Numbers], counts: Sequence[int]) -> Damped:
+def _inserted(problem: StackedHierarchy, added: Sequence[Numbers]) -> Damped:
     """The hierarchy with the rows at the end of their levels."""
     rows, n = problem.A.shape
-    shift = np.concatenate([[0], np.cumsum(counts)])
-    lengths = np.diff(problem.starts)
-    kept = np.arange(rows + n) + np.concatenate([np.repeat(shift[:-1], lengths), np.full(n, shift[-1])])
-    extra = np.setdiff1d(np.arange(rows + shift[-1]), kept[:rows])
-    A, lower, upper = np.empty((rows + shift[-1], n)), np.zeros(rows + shift[-1] + n), np.zeros(rows + shift[-1] + n)
-    A[kept[:rows]], A[extra] = problem.A, np.concatenate(added)
+    shift = np.cumsum([0, *(len(part) for part in added)])
+    total = rows + int(shift[-1])
+    kept = np.arange(rows + n)
+    kept[:rows] += np.repeat(shift[:-1], np.diff(problem.starts))
+    kept[rows:] += shift[-1]
+    extra = np.setdiff1d(np.arange(total), kept[:rows])
+    A, lower, upper = np.empty((total, n)), np.zeros(total + n), np.zeros(total + n)
+    A[kept[:rows]], A[extra] = problem.A, np.concatenate(list(added))
     lower[kept], upper[kept] = problem.lower, problem.upper
     starts = tuple(int(at) for at in np.asarray(problem.starts) + shift)
-    return Damped(StackedHierarchy(A, lower, upper, starts, (0.0,) * len(counts)), kept)
+    return Damped(StackedHierarchy(A, lower, upper, starts, (0.0,) * len(added)), kept)

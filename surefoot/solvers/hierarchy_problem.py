@@ -143,7 +143,9 @@ def _checked(level: Level, k: int, n: int) -> tuple[Numbers, Numbers, Numbers, N
     if not (np.isfinite(weight) & (weight > 0.0)).all():
         raise ShapeError(f"weights of level {k} must be positive", evidence={"weights": weight.tolist()})
     root = np.sqrt(weight)
-    low, high = (_per_row(x, len(A), f"`{s}` of level {k}") for x, s in ((level.lower, "lower"), (level.upper, "upper")))
+    low, high = (
+        _per_row(x, len(A), f"`{s}` of level {k}") for x, s in ((level.lower, "lower"), (level.upper, "upper"))
+    )
     return A * root[:, None], low * root, high * root, root
 
 

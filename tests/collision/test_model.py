@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -229,3 +232,13 @@ def test_wrong_names_and_shapes_are_refused():
         model.gradients(robot.home, [10**6])
     with pytest.raises(ShapeError, match="margin"):
         CollisionModel(robot, volumes=(), margin=np.nan)
+
+
+def test_the_page_about_it_runs():
+    page = (Path(__file__).parents[2] / "docs" / "collision.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 2
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "docs/collision.md", "exec"), names)  # our own text
+    assert isinstance(names["model"], CollisionModel)

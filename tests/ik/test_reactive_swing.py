@@ -5,7 +5,8 @@ import pytest
 
 import surefoot as sf
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.ik.reactive_swing import BLOCK, SWINGS, TRIANGLE, SwingStep, swing_over
+from surefoot.ik.reactive_swing import BLOCK, SWINGS, TRIANGLE, swing_over
+from surefoot.ik.swing_step import SwingStep
 
 SLOW = sorted(set(SWINGS) - {"block-over", "triangle-around"})
 

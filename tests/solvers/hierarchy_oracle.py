@@ -69,7 +69,9 @@ def lexicographic(hierarchy: Hierarchy) -> list[Numbers]:
         x = _best(A * root[:, None], level.lower * root, level.upper * root, held, kept, x)
         w = violations(level, x)
         found.append(w)
-        more_held, more_kept = _sorted_rows(A, level.lower, level.upper, (np.abs(w) > 1e-9) | (level.lower == level.upper))
+        more_held, more_kept = _sorted_rows(
+            A, level.lower, level.upper, (np.abs(w) > 1e-9) | (level.lower == level.upper)
+        )
         held, kept = np.vstack([held, more_held]), np.vstack([kept, more_kept])
     return found
 
@@ -87,7 +89,9 @@ def _best(A: Numbers, low: Numbers, high: Numbers, held: Numbers, kept: Numbers,
     H = np.diag(np.r_[np.zeros(n), np.ones(m)])
     E = np.vstack([np.c_[held, np.zeros((len(held), m))], np.c_[A, -np.eye(m)][equal]])
     up, down = ~equal & np.isfinite(high), ~equal & np.isfinite(low)
-    G = np.vstack([np.c_[kept[:, :-1], np.zeros((len(kept), m))], np.c_[A, -np.eye(m)][up], -np.c_[A, -np.eye(m)][down]])
+    G = np.vstack(
+        [np.c_[kept[:, :-1], np.zeros((len(kept), m))], np.c_[A, -np.eye(m)][up], -np.c_[A, -np.eye(m)][down]]
+    )
     h = np.r_[kept[:, -1], high[up], -low[down]]
     v = np.r_[x, A @ x - np.clip(A @ x, low, high)]
     return _quadratic_program(H, E, G, h, v)[:n]
@@ -119,3 +123,28 @@ def _quadratic_program(H: Numbers, E: Numbers, G: Numbers, h: Numbers, v: Number
         if length < 1.0:
             face[np.argmin(lengths)] = True
     raise RuntimeError("no end")
+
+
+def optimality_gaps(hierarchy: Hierarchy, x: Numbers) -> list[float]:
+    """How far x is from a proof of optimality, level by level.
+
+    x is optimal if the gradient of each level's squared violations is a combination of the rows that the levels before
+    hold, and of those of their inequalities and bounds that are tight, with the right signs. The multipliers are found
+    here, by non-negative least squares; what remains is the gap.
+    """
+    levels, low, high = hierarchy
+    n, near = len(x), 1e-9
+    low, high = (np.full(n, -np.inf) if low is None else low), (np.full(n, np.inf) if high is None else high)
+    cone, gaps = [*np.eye(n)[x >= high - near], *-np.eye(n)[x <= low + near]], []
+    for level in levels:
+        A, w = np.asarray(level.A), violations(level, x)
+        gradient = A.T @ (np.broadcast_to(level.weight, len(A)) * w)
+        gaps.append(float(nnls(np.array(cone).T, -gradient)[1] if cone else np.linalg.norm(gradient)))
+        held, values = np.abs(w) > near, A @ x
+        cone += [
+            *A[held],
+            *-A[held],
+            *A[~held & (values >= level.upper - near)],
+            *-A[~held & (values <= level.lower + near)],
+        ]
+    return gaps
