@@ -1,17 +1,28 @@
 """Measurements that anyone can repeat: our kernels against other libraries, and how methods grow with the robot."""
 
+from surefoot.benchmarks.distance import DistanceBench, run_distance
 from surefoot.benchmarks.dynamics import DynamicsBench, run_dynamics
+from surefoot.benchmarks.ik import IkBench, run_ik
+from surefoot.benchmarks.ik_peers import peer_pythons
+from surefoot.benchmarks.predictive import PredictiveBench, run_predictive
 from surefoot.benchmarks.scaling import ScalingBench, run_scaling
 from surefoot.benchmarks.scaling_plot import grouped, require_plot_name, write_plot
 from surefoot.benchmarks.sim import SimBench, run_sim
 
 __all__ = [
+    "DistanceBench",
     "DynamicsBench",
+    "IkBench",
+    "PredictiveBench",
     "ScalingBench",
     "SimBench",
     "grouped",
+    "peer_pythons",
     "require_plot_name",
+    "run_distance",
     "run_dynamics",
+    "run_ik",
+    "run_predictive",
     "run_scaling",
     "run_sim",
     "write_plot",

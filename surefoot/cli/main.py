@@ -14,7 +14,10 @@ from surefoot.errors import SurefootError, one_of
 
 __all__ = [
     "app",
+    "bench_distance",
     "bench_dynamics",
+    "bench_ik",
+    "bench_predictive",
     "bench_scaling",
     "bench_show",
     "bench_sim",
@@ -179,7 +182,7 @@ def cache_bound(
 
 @bench.callback()
 def bench_show(context: typer.Context) -> int:
-    """Measure: our kernels against other libraries, and how methods grow with the robot."""
+    """Measure: our kernels and solvers against other libraries, and how methods grow with the robot."""
     if context.invoked_subcommand is None:
         print(context.get_help())
         raise typer.Exit(2)
@@ -228,6 +231,50 @@ def bench_sim(
     from surefoot.cli.bench import bench_sim
 
     return bench_sim(free, ground, copies, steps, seed, quick, json)
+
+
+@bench.command(name="distance")
+def bench_distance(
+    pairs: Annotated[int, typer.Option(help="Pairs of a batch.", min=1)] = 65_536,
+    seed: Annotated[int, typer.Option(help="Seed of the volumes.", min=0)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for a short time.")] = False,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
+) -> int:
+    """Distances of swept spheres, lines and triangles against Buschmann 2014, Table 5.1, and coal; 1 if one is wrong."""
+    from surefoot.cli.bench_kinematics import bench_distance
+
+    return bench_distance(pairs, seed, quick, json)
+
+
+@bench.command(name="predictive")
+def bench_predictive(
+    studies: Annotated[
+        str, typer.Option(metavar="NAMES", help="arm4, harvester, stems; separated by commas.")
+    ] = "arm4,harvester,stems",
+    quick: Annotated[bool, typer.Option("--quick", help="One pass over each motion.")] = False,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
+) -> int:
+    """Predictive inverse kinematics: peaks of the pseudo-energy and times of a cycle; after Buschmann 2014, 5.6."""
+    from surefoot.cli.bench_kinematics import bench_predictive
+
+    return bench_predictive(studies, quick, json)
+
+
+@bench.command(name="ik")
+def bench_ik(
+    robots: Annotated[str, typer.Option(metavar="NAMES", help="panda, talos, g1; by commas.")] = "panda,talos,g1",
+    targets: Annotated[int, typer.Option(help="Targets of each robot.", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the targets.", min=0)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="20 targets at most, no peers.")] = False,
+    peers: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Environments of placo, pink and mink (make_ik_peers.sh).")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
+) -> int:
+    """Inverse kinematics side by side with placo, pink and mink: the same targets, one judge."""
+    from surefoot.cli.bench_kinematics import bench_ik
+
+    return bench_ik(robots, targets, seed, quick, peers, json)
 
 
 def main(arguments: list[str] | None = None) -> None:

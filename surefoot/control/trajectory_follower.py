@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from surefoot.control.coupled_motion import coupled_motion
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.control.standing_inertia import standing_inertia
 from surefoot.control.static_balance import StaticBalance, standing_contacts
@@ -24,8 +25,8 @@ class TrajectoryFollower:
         tau = kp (q_ref(t) − q) + kd (v_ref(t) − v) + tau_ff(t)        [control.trajectory-follower]
 
     kp = m ω², kd = 2 ζ ω m with the inertia m that each drive answers for (`standing_inertia`). The feedforward is
-    that of the trajectory where it has torques; else inverse dynamics of the reference for a robot with a fixed base,
-    and the torques that carry the weight on the contacts that the trajectory's schedule names (`StaticBalance`), on
+    that of the trajectory where it has torques; else inverse dynamics of the reference for a robot with a fixed base
+    (followers pass their load on to their leaders), and the torques that carry the weight on the contacts that the trajectory's schedule names (`StaticBalance`), on
     those that are down at its start if it has no schedule, for one that stands.
 
     Args:
@@ -50,7 +51,8 @@ class TrajectoryFollower:
         if trajectory.v is None:
             raise NotSupportedError("the trajectory has no velocities", next_step="give them: Trajectory.of(…, v=…)")
         self.robot, self.trajectory, self._data = robot, trajectory, robot.model.createData()
-        self._driven = _driven_entries(robot)
+        self._driven, self._turns = _driven_entries(robot)
+        self._to_leaders = coupled_motion(robot).T
         self._at_start = standing_contacts(robot, trajectory.q[0])
         self._balances: dict[tuple[str, ...], StaticBalance] = {}
         self._limits = np.array([drive.torque_limit for drive in robot.drives])
@@ -72,11 +74,17 @@ class TrajectoryFollower:
         velocity = np.zeros(self.robot.nv) if now.v is None or not moving else now.v
         return Command(
             torque=np.clip(self._feedforward(now, standing, moving), -self._limits, self._limits),
-            position=now.q[self._driven],
+            position=self._positions(now.q),
             velocity=velocity[self.robot.driven],
             kp=m * self.bandwidth**2,
             kd=2.0 * self.damping_ratio * self.bandwidth * m,
         )
+
+    def _positions(self, q: Array) -> Array:
+        """(nu,) positions of the driven joints, of continuous ones as an angle in −π … π."""
+        out, first = np.array(q[self._driven]), self._driven[self._turns]
+        out[self._turns] = np.arctan2(q[first + 1], q[first])
+        return out
 
     def _contacts(self, t: float) -> tuple[str, ...]:
         """Contacts that carry at a time of the trajectory."""
@@ -95,18 +103,20 @@ class TrajectoryFollower:
             return now.tau
         if not len(robot.base_rows):
             v, a = (np.zeros(robot.nv) if x is None or not moving else np.array(x) for x in (now.v, now.a))
-            return np.array(pin.rnea(robot.model, self._data, np.array(now.q), v, a))[robot.driven]
+            forces = np.array(pin.rnea(robot.model, self._data, np.array(now.q), v, a))
+            return np.array((self._to_leaders @ forces)[robot.driven])
         if standing not in self._balances:
             self._balances[standing] = StaticBalance(robot, standing)
         return self._balances[standing].torques(np.array(now.q))
 
 
-def _driven_entries(robot: Robot) -> NDArray[np.int64]:
-    """Entries of q of the driven joints."""
-    out = []
-    for drive in robot.drives:
-        i = robot.joint_index(drive.joint)
-        if robot.tree.nq_of(i) != 1:
-            raise NotSupportedError(f"joint `{drive.joint}` is {robot.tree.kinds[i]}; it has no single position")
-        out.append(int(robot.tree.q_index[i]))
-    return np.array(out, dtype=np.int64)
+def _driven_entries(robot: Robot) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """First entries of q of the driven joints, and which of these joints are continuous: cos and sin in q."""
+    joints = [robot.joint_index(drive.joint) for drive in robot.drives]
+    for i in joints:
+        if robot.tree.nv_of(i) != 1:
+            raise NotSupportedError(
+                f"joint `{robot.tree.joint_names[i]}` is {robot.tree.kinds[i]}; it has no single position"
+            )
+    turns = [robot.tree.nq_of(i) == 2 for i in joints]
+    return np.array(robot.tree.q_index[joints], dtype=np.int64), np.array(turns, dtype=bool)

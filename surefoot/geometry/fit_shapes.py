@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,8 +42,8 @@ def fit_shapes(
 ) -> SweptFit:
     """Few swept volumes that contain shapes.
 
-    Shapes are put together as long as more volumes than allowed are left, or a volume of its own does not pay; then
-    what is left is cut as in `fit_swept`. The excess is measured from the union of the shapes, meshes as there.
+    Shapes are put together to as many groups as there may be volumes, or fewer, and the groups are cut as in
+    `fit_swept`; what costs least is taken. The excess is measured from the union of the shapes, meshes as there.
 
     Args:
         shapes: Shapes, each with its placement T (4, 4).
@@ -61,8 +61,8 @@ def fit_shapes(
         raise ShapeError("there is no shape to contain")
     outer = [_placed(_polyhedron(shape, outside=True), T) for shape, T in shapes]
     whole = Whole.of(np.vstack([piece.points for piece in outer]))
-    pieces, found = _merged(outer, fitted(outer, whole, gain), whole, most, gain)
-    pieces, found = divided(pieces, found, whole, most, gain)
+    options = [divided(*groups, whole, most, gain) for groups in _groupings(outer, whole, most, gain)]
+    pieces, found = min(options, key=lambda option: whole.cost(option[1]) - len(option[1]) * np.log1p(-gain))
     volumes = enclosing(pieces, found, whole)
     return SweptFit(volumes, outside_of(volumes, pieces), _excess(volumes, pieces, shapes))
 
@@ -80,30 +80,26 @@ def _excess(
     return Surface(joined(inner)).excess(volumes)
 
 
-def _merged(
-    pieces: list[Piece], found: list[Found], whole: Whole, most: int, gain: float
-) -> tuple[list[Piece], list[Found]]:
-    """Put pieces together while there are too many, or while two volumes do not pay."""
-    groups = dict(enumerate(zip(pieces, found, strict=True)))
+def _groupings(pieces: list[Piece], whole: Whole, most: int, gain: float) -> Iterator[tuple[list[Piece], list[Found]]]:
+    """Pieces put together, always the two that cost least together: to `most` groups, to one less, … to one."""
+    groups = dict(enumerate(zip(pieces, fitted(pieces, whole, gain), strict=True)))
     pairs: dict[tuple[int, int], tuple[Piece, Found]] = {}
-    while len(groups) > 1:
+    while True:
+        if len(groups) <= most:
+            yield [piece for piece, _ in groups.values()], [found for _, found in groups.values()]
+        if len(groups) == 1:
+            return
         new = [pair for pair in itertools.combinations(groups, 2) if pair not in pairs]
         both = [joined([groups[i][0], groups[j][0]]) for i, j in new]
         pairs |= zip(new, zip(both, fitted(both, whole, gain), strict=True), strict=True)
-        costs = {
-            pair: whole.cost([pairs[pair][1], *_without(groups, pair)]) for pair in itertools.combinations(groups, 2)
-        }
-        best = min(costs, key=lambda pair: costs[pair])
-        if len(groups) <= most and costs[best] + np.log1p(-gain) > whole.cost(_without(groups, ())):
-            break
+        best = min(itertools.combinations(groups, 2), key=lambda pair: _cost_with(groups, pair, pairs[pair][1], whole))
         groups = {name: group for name, group in groups.items() if name not in best}
         groups[len(pieces) + len(pairs)] = pairs[best]
-    return [piece for piece, _ in groups.values()], _without(groups, ())
 
 
-def _without(groups: dict[int, tuple[Piece, Found]], left_out: tuple[int, ...]) -> list[Found]:
-    """The volumes of all groups but some."""
-    return [found for name, (_, found) in groups.items() if name not in left_out]
+def _cost_with(groups: dict[int, tuple[Piece, Found]], pair: tuple[int, int], together: Found, whole: Whole) -> float:
+    """The cost of all volumes with one in place of those of two groups."""
+    return whole.cost([together, *(found for name, (_, found) in groups.items() if name not in pair)])
 
 
 def _placed(piece: Piece, T: ArrayLike) -> Piece:

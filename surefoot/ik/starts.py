@@ -11,7 +11,7 @@ from surefoot.ik.free_motion import FreeMotion
 __all__ = ["random_starts"]
 
 Array = NDArray[np.float64]
-_NEAR = 0.15  # share of its range by which a joint of a robot that stands is moved
+_NEAR = 0.4  # share of its range by which a joint of a robot that stands is moved
 _UNBOUNDED = np.pi  # [rad] or [m]: by how much a joint without limits is moved
 _BASE = 0.05  # [m] and [rad]: by how much a base that floats is moved
 

@@ -43,7 +43,8 @@ class Damped(NamedTuple):
 def may_be_singular(work: Workspace, thresholds: Sequence[float]) -> bool:
     """Whether a level may have a singular value below its threshold; a cheap test without false negatives.
 
-    What binds takes away freedom and can only make singular values smaller, and 1 / |R⁻¹|_F ≤ σ_min(R).
+    What binds takes away freedom and can only make singular values smaller, and 1 / |R⁻¹|_F ≤ σ_min(R). A level that
+    lacks rank may do so because of what binds.
 
     Args:
         work: After a pass, with whatever binds.

@@ -152,7 +152,7 @@ def factorise(
 
 
 def least_squares(T: Floats, y: Floats, rows: int, rank: int, z: Floats, at: int) -> None:
-    """Set z[at …] = argmin |T z − y| for T (rank, rows) column by column, of full rank; by reflections from the left."""
+    """Set z[at …] = argmin |T z − y| for T (rank, rows) column by column, of full rank; by reflections."""
     for j in range(rank):
         length = sqrt(dot(T, j * rows + j, T, j * rows + j, rows - j))
         pivot = T[j * rows + j]

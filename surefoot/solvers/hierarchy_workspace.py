@@ -95,7 +95,7 @@ class Workspace:
             *self._at("x values W b V tau z T y first column order active free"),
         )  # fmt: skip
         self._scales = (*self._at("A starts"), levels, n, tolerances.rank, *self._at("thresholds"))
-        self._weak = self._at("W first order column")
+        self._weak, (self._T,) = self._at("W first order column"), self._at("T")
 
     def _at(self, names: str) -> list[int]:
         return [getattr(self, name).ctypes.data for name in names.split()]
@@ -160,8 +160,10 @@ class Workspace:
         return self.found.copy()
 
     def weakest(self, level: int) -> float:
-        """A lower bound of the singular values of a level, with whatever bound in the last pass."""
-        inverse = SEARCH["weakest"](*self._weak, level, self.n, self.T.ctypes.data)
+        """A lower bound of the singular values of a level, with whatever bound in the last pass; 0 if it lacks rank."""
+        if self.column[level + 1] - self.column[level] < self.first[level + 1] - self.first[level]:
+            return 0.0
+        inverse = SEARCH["weakest"](*self._weak, level, self.n, self._T)
         return float("inf") if inverse == 0.0 else float(inverse**-0.5)
 
     def triangle(self, level: int) -> Numbers:

@@ -27,7 +27,9 @@ def translated(functions: Sequence[Callable[..., Any]]) -> tuple[str, dict[str, 
     Args:
         functions: The functions; they may call those before them.
     """
-    module, known, words = ir.Module(name="native"), {}, {}
+    module = ir.Module(name="native")
+    known: dict[str, ir.Function] = {}
+    words: dict[str, list[str]] = {}
     for function in functions:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         one = _Translated(module, tree, known)

@@ -37,8 +37,7 @@ __all__ = [
     "to_wxyz",
 ]
 
-_ATAN_SWITCH = 0.01
-_ATAN_TERMS = 8
+_ATAN_TERMS = 12
 
 
 def identity() -> Array:
@@ -152,24 +151,24 @@ def exp(vector: ArrayLike) -> Array:
 
 
 def log(q: ArrayLike) -> Array:
-    """Rotation vector (3,) of length ≤ π, rad, of a quaternion of any length > 0.
+    """Rotation vector (3,) of length ≤ π (to rounding), rad, of a quaternion of any length > 0.
 
-    φ = 2 atan2(|v|, w) v / |v|, by the series of atan(t)/t, t = |v|/w, near zero.
-    [spatial.quat-log]   Sola 2018, appendix B
+        φ = 2 atan(|v| / w) v / |v| = 16 atan(t) v / |v|,   t = tan of an eighth of the angle of |v| and w
+
+    Halving the angle, tan(x/2) = tan(x) / (1 + √(1 + tan² x)), leaves t ≤ tan(π/16): the series of atan(t)/t needs few
+    terms, and nothing is divided by |v|.   [spatial.quat-log]   Sola 2018, appendix B
     """
     q = canonical(q)
     v, w = q[:3], q[3]
     squared = v @ v
-    small = ops.less(squared, _ATAN_SWITCH * w * w)
-    w_near = ops.where(small, w, 1.0)
-    near = _atan_series(ops.where(small, squared, 0.0) / (w_near * w_near)) / w_near
-    length = ops.sqrt(ops.where(small, 1.0, squared))
-    far = ops.arctan2(length, w) / length
-    return 2.0 * ops.where(small, near, far) * v
+    per_length = 1.0 / (ops.sqrt(squared + w * w) + w)  # tan of the half angle, by |v|
+    for _ in range(2):
+        per_length = per_length / (1.0 + ops.sqrt(1.0 + squared * per_length * per_length))
+    return 16.0 * _atan_series(squared * per_length * per_length) * per_length * v
 
 
 def _atan_series(squared: Any) -> Any:
-    """atan(t) / t for t² < 0.01."""
+    """atan(t) / t for t ≤ tan(π/16)."""
     total: Any = 0.0
     for k in reversed(range(_ATAN_TERMS)):
         total = 1.0 / (2 * k + 1) - squared * total

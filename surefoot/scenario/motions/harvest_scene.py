@@ -18,7 +18,7 @@ from surefoot.ik.predictive import Following, PredictiveWeights
 from surefoot.ik.predictive_cost import Repulsion
 from surefoot.ik.predictive_reference import StraightLine
 from surefoot.ik.predictive_study import Study
-from surefoot.motion import World
+from surefoot.motion import MovableObject, Obstacle, World
 from surefoot.robot import BodyVolume, Robot
 
 __all__ = ["HarvestSettings", "PointToPoint", "harvest_scene"]
@@ -133,10 +133,8 @@ def harvest_scene(given: HarvestSettings, robot: Robot, world: World) -> Study:
 def _require_arm(robot: Robot, frame: str) -> None:
     """All joints turn or slide and carry the frame: what is planned moves all of them."""
     robot.frame_id(frame)
-    carrying, body = set(), robot.body_of(frame)
-    while body >= 0:
-        carrying.add(body)
-        body = int(robot.tree.parents[body])
+    body = robot.body_of(frame)
+    carrying = {body, *robot.tree.ancestors(body)} if body >= 0 else set()
     for i, (name, kind) in enumerate(zip(robot.tree.joint_names, robot.tree.kinds, strict=True)):
         if i not in carrying or kind not in ("revolute", "prismatic"):
             why = f"is {kind}" if i in carrying else f"does not move `{frame}`"
@@ -186,8 +184,9 @@ def _tool(given: HarvestSettings, robot: Robot) -> list[BodyVolume]:
 
 def _obstacles(world: World) -> list[BodyVolume]:
     """Volumes round the obstacles and objects, each under the name of its obstacle."""
+    items: list[Obstacle | MovableObject] = [*world.obstacles, *world.objects]
     return [
         BodyVolume(-1, volume, item.name)
-        for item in (*world.obstacles, *world.objects)
+        for item in items
         for volume in stored_fit([(item.shape, item.pose)], _VOLUMES_PER_OBSTACLE, DEFAULT_GAIN, item.name).volumes
     ]
