@@ -69,7 +69,7 @@ def bench_distance(pairs: int, seed: int, quick: bool, file: Path | None) -> int
 
 def _distance_table(result: Json) -> Table:
     headings = [heading for way in _DISTANCE_WAYS for heading in (way, "×")]
-    table = plain_table("pair", "Table 5.1", *headings, "error [m]")
+    table = plain_table("pair", "Table 5.1", *headings, "error (m)")
     for name, row in result["rows"].items():
         cells = [number_text(1e3 * row["table_us"])]
         for way in _DISTANCE_WAYS.values():
@@ -117,7 +117,7 @@ def bench_predictive(studies: str, quick: bool, file: Path | None) -> int:
 
 
 def _peaks_table(study: Json) -> Table:
-    table = plain_table("method", "peak of pseudo-energy [rad²/s²]", "smallest distance [m]")
+    table = plain_table("method", "peak of pseudo-energy (rad²/s²)", "smallest distance (m)")
     for name, row in study["peaks"].items():
         table.add_row(name, number_text(row["pseudo_energy"]), f"{row['distance_m']:.4f}")
     return table

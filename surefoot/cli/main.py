@@ -240,7 +240,7 @@ def bench_distance(
     quick: Annotated[bool, typer.Option("--quick", help="Measure for a short time.")] = False,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
 ) -> int:
-    """Distances of swept spheres, lines and triangles against Buschmann 2014, Table 5.1, and coal; 1 if one is wrong."""
+    """Distances of swept volumes against Buschmann 2014, Table 5.1, and coal; status 1 if one is wrong."""
     from surefoot.cli.bench_kinematics import bench_distance
 
     return bench_distance(pairs, seed, quick, json)

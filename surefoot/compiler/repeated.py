@@ -149,6 +149,28 @@ class Repeated:
 
         return call
 
+    def each(
+        self, inputs: Mapping[str, ArrayLike], steps: int, until: int, threads: int | str | None = None
+    ) -> dict[str, Array]:
+        """What is fed back, by name (n, …), with every state run until it is done, or for so many steps.
+
+        A lane whose state is done takes the next one, so that states may need very different numbers of steps.
+
+        Args:
+            inputs: All inputs by name; those that are fed back (n, …), others (…) or (n, …).
+            steps: How often the kernel runs at most for one state.
+            until: Output whose first entry, above one half, tells that a state is done.
+            threads: Number of threads, or "all"; the kernel's if left out.
+        """
+        _require_count("steps", steps, _MOST_STEPS[self.kernel.bits])
+        arrays, n = self._arrays(inputs, steps)
+        if n is None or self.timed:
+            raise ShapeError("a queue takes many states, and no inputs that are read with time")
+        schedule = Schedule(steps, 1, 1, np.inf, self._fed, self._with_time, until)
+        count = thread_count(self.kernel.threads if threads is None else threads)
+        final = self._runner(False).queue(list(arrays.values()), n, schedule, count)
+        return {self.names[k]: x for k, x in final.items()}
+
     def _runner(self, single: bool) -> RepeatRunner:
         if single not in self._runners:
             batch = self.kernel.single if single else self.kernel.batch

@@ -15,9 +15,10 @@ from typing import Any
 
 from llvmlite import ir
 
-from surefoot.compiler.batch_driver import RowTransfers, with_wide_vectors
+from surefoot.compiler.batch_driver import with_wide_vectors
 from surefoot.compiler.build import Build
 from surefoot.compiler.ir_builder import I64, POINTER, number
+from surefoot.compiler.planned_loop import PlannedLoop
 from surefoot.compiler.repeated_plan import PLAN
 from surefoot.compiler.spec import FIELDS, MAX_ARRAYS
 
@@ -42,7 +43,7 @@ class _Fold:
         self.index, self.value = index, value
 
 
-class _Repeat(RowTransfers):
+class _Repeat(PlannedLoop):
     """`repeat(spec, plan, inputs, records, first, last, work) -> i64`."""
 
     def __init__(self, module: ir.Module, build: Build) -> None:
@@ -81,10 +82,6 @@ class _Repeat(RowTransfers):
             self.finish()
         b.ret(b.load(bad, typ=I64))
 
-    def planned(self, name: str, k: Any, kind: ir.Type = I64) -> Any:
-        """Word k of a row of the plan."""
-        return self.item(self.at(self.plan, number(8 * PLAN[name])), k, kind)
-
     def count_of(self, tile: Any) -> Any:
         """Where the numbers of good steps of a tile are."""
         return self.at(self.counts, self.in_bytes(tile))
@@ -119,14 +116,6 @@ class _Repeat(RowTransfers):
         more = b.fadd(count, self.splat(ir.Constant(self.scalar, 1.0)))
         b.store(b.select(mask, more, count), self.count_of(tile), align=self.alignment)
 
-    @contextmanager
-    def states(self) -> Iterator[tuple[Any, Any]]:
-        """For every input k that is fed back, with the number of the output that it comes from."""
-        with self.loop(self.word(self.spec, FIELDS["inputs"])) as k:
-            source = self.planned("feedback", k)
-            with self.b.if_then(self.b.icmp_signed(">=", source, number(0))):
-                yield k, source
-
     def below_limit(self, k: Any, source: Any, tile: Any) -> Any:
         """The lanes in which all entries of an output are numbers below the limit."""
         b, result = self.b, self.result_tile(tile)
@@ -152,9 +141,6 @@ class _Repeat(RowTransfers):
             place = self.at(target, self.in_bytes(e))
             new = self.load(self.at(result, self.item(table, e)))
             b.store(b.select(mask, new, self.load(place)), place, align=self.alignment)
-
-    def result_tile(self, tile: Any) -> Any:
-        return self.at(self.results, self.b.mul(tile, self.stride))
 
     def state_tile(self, k: Any, tile: Any) -> Any:
         size = self.row_of(self.spec, "input_size", k)

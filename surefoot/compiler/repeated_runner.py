@@ -64,6 +64,20 @@ def _driver(build: Build) -> Callable[..., int]:
     return kind(where)
 
 
+@functools.cache
+def _queue_driver(build: Build) -> Callable[..., int]:
+    name = f"queue.{build.suffix}"
+
+    def text() -> str:
+        from surefoot.compiler.queue_driver import queue_module  # imports LLVM's builder, which a cache hit spares
+
+        return queue_module(build)
+
+    where = load_object(cached_code(name, text), (name,))[name]
+    pointer, integer = ctypes.c_void_p, ctypes.c_int64
+    return ctypes.CFUNCTYPE(integer, pointer, pointer, pointer, integer, integer, pointer)(where)
+
+
 class RepeatRunner(BatchRunner):
     """Runs one compiled kernel over batches and time.
 
@@ -141,6 +155,28 @@ class RepeatRunner(BatchRunner):
             return bad if bad < 0 else bad * self.width
 
         return run
+
+    def queue(self, inputs: Sequence[Array], n: int, schedule: Schedule, threads: int = 1) -> dict[int, Array]:
+        """Final states by number of the input, each after as many steps as it needed.
+
+        Args:
+            inputs: Contiguous arrays (n, …), or (…) for all.
+            n: States.
+            schedule: With `until`; nothing is recorded or read with time.
+            threads: How many to use.
+        """
+        final = {k: np.empty_like(inputs[k]) for k in schedule.feedback}
+        plan = self._plan(inputs, {}, n, schedule)
+        for k, array in final.items():
+            plan[PLAN["final"] + k] = array.ctypes.data
+        ins, words, run = addresses(inputs), plan.ctypes.data, _queue_driver(self.artifact.build)
+
+        def part(bounds: tuple[int, int]) -> int:
+            return run(self._spec, words, ins, *bounds, self._work())
+
+        if n:
+            self._spread(part, n, self.width, threads, schedule.steps)
+        return final
 
     def _plan(self, inputs: Sequence[Array], records: Mapping[int, Array], n: int | None, when: Schedule) -> Array:
         plan = empty_plan()

@@ -25,9 +25,9 @@ class TrajectoryFollower:
         tau = kp (q_ref(t) − q) + kd (v_ref(t) − v) + tau_ff(t)        [control.trajectory-follower]
 
     kp = m ω², kd = 2 ζ ω m with the inertia m that each drive answers for (`standing_inertia`). The feedforward is
-    that of the trajectory where it has torques; else inverse dynamics of the reference for a robot with a fixed base
-    (followers pass their load on to their leaders), and the torques that carry the weight on the contacts that the trajectory's schedule names (`StaticBalance`), on
-    those that are down at its start if it has no schedule, for one that stands.
+    that of the trajectory where it has torques; else inverse dynamics of the reference for a robot with a fixed base,
+    followers passing their load on to their leaders, and for one that stands the torques that carry the weight on the
+    contacts that the trajectory's schedule names (`StaticBalance`): on those that are down at its start if it has none.
 
     Args:
         robot: The robot; its driven joints have one axis each.

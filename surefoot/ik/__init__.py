@@ -77,6 +77,7 @@ from surefoot.ik.singularity_consistent import (
     consistent_gain,
     consistent_motion,
 )
+from surefoot.ik.stepper import Stepper, StepResult
 from surefoot.ik.swing_step import SwingStep
 from surefoot.ik.task_priority import TaskRate, task_priority_rates
 
@@ -121,6 +122,8 @@ __all__ = [
     "RowByRow",
     "SingularityReport",
     "SplitVelocity",
+    "StepResult",
+    "Stepper",
     "StraightLine",
     "SwingHistory",
     "SwingStep",

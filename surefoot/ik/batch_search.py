@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.ik.position_problem import DONE, MISS, STEPS, WISH_STEPS, PositionProblem
+from surefoot.ik.position_problem import MISS, STEPS, WISH_STEPS, PositionProblem
 from surefoot.ik.result import BatchResult
-from surefoot.ik.starts import random_starts
 
 __all__ = ["BatchSearch"]
 
 Array = NDArray[np.float64]
-_ROUNDS = (6, 6, 12)  # steps after which solved problems are taken out, from the first start
-_RESTART_ROUNDS = (8, 8)  # the same from random starts
-_WISH_ROUNDS = (WISH_STEPS, 16)  # where there are tasks of lower priority
+_FIRST_STEPS, _RESTART_STEPS = 24, 16  # of one start
 _LEAST = 256  # lanes to fill: where fewer problems are left, each gets several starts at once
 _MOST_AT_ONCE = 16
 
@@ -48,36 +45,24 @@ class BatchSearch:
 
     def run(self) -> BatchResult:
         """Solve; the first start, then random ones for what is left."""
-        everyone = np.arange(len(self.q))
-        first, later = (_WISH_ROUNDS,) * 2 if self.problem.has_wishes else (_ROUNDS, _RESTART_ROUNDS)
-        self._search(everyone, self.q0, first)
+        first, later = (WISH_STEPS + 16,) * 2 if self.problem.has_wishes else (_FIRST_STEPS, _RESTART_STEPS)
+        self._search(np.arange(len(self.q)), self.q0, first)
         while True:
             left = np.flatnonzero((self.miss >= 1.0) & (self.starts <= self.restarts))
             if not len(left):
                 break
             copies = min(_MOST_AT_ONCE, max(1, -(-_LEAST // len(left))))
             who = np.repeat(left, copies)
-            starts = random_starts(self.problem.motion, self.q0[who], len(who), self.rng)
+            starts = self.problem.starts.draw(self.q0[who], len(who), self.rng)
             self._search(who, starts, later)
             self.starts[left] += copies
         return BatchResult(self.q, self.miss < 1.0, self.steps, self.starts)
 
-    def _search(self, who: NDArray[np.int64], q: Array, rounds: tuple[int, ...]) -> None:
+    def _search(self, who: NDArray[np.int64], q: Array, steps: int) -> None:
         """Run from these configurations and keep what is better than what there was."""
-        state = np.zeros((len(who), 3 + self.problem.rows))
-        parameters = self.parameters[who]
-        for steps in rounds:
-            found = self.problem.loop(
-                {"q": q, "parameters": parameters, "state": state}, steps, until=1, threads=self.threads
-            )
-            q, state = found.final["q"], found.final["state"]
-            ended = (state[:, DONE] > 0.5) | (self.miss[who] < 1.0)
-            self._keep(who[ended], q[ended], state[ended])
-            go_on = ~ended & (self.miss[who] >= 1.0)
-            who, q, state, parameters = who[go_on], q[go_on], state[go_on], parameters[go_on]
-            if not len(who):
-                return
-        self._keep(who, q, state)
+        inputs = {"q": q, "parameters": self.parameters[who], "state": np.zeros((len(who), 3 + self.problem.rows))}
+        found = self.problem.loop.each(inputs, steps, until=1, threads=self.threads)
+        self._keep(who, found["q"], found["state"])
 
     def _keep(self, who: NDArray[np.int64], q: Array, state: Array) -> None:
         """Take over what has a smaller error; of several starts for one problem the best."""

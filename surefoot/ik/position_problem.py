@@ -18,6 +18,7 @@ from surefoot.compiler import Repeated, compile_robot
 from surefoot.errors import NotSupportedError
 from surefoot.ik.damped_step import damped_step, free_columns, steepest_descent
 from surefoot.ik.free_motion import FreeMotion
+from surefoot.ik.starts import Starts
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks import Task, limited_error
@@ -61,6 +62,7 @@ class PositionProblem:
         shapes = {"parameters": (self.size,), "state": (3 + self.rows,)}
         self._kernels = compile_robot(motion.robot, functions={"ik_step": (self._step, shapes)})
         self.loop = Repeated(self._kernels.ik_step, feedback={"q": 0, "state": 1})
+        self.starts = Starts(motion)
 
     @property
     def robot(self) -> Robot:

@@ -15,7 +15,6 @@ from surefoot.ik.batch_search import BatchSearch
 from surefoot.ik.free_motion import free_motion
 from surefoot.ik.position_problem import MISS, STEPS, PositionProblem
 from surefoot.ik.result import BatchResult, IkResult
-from surefoot.ik.starts import random_starts
 from surefoot.robot import Robot
 from surefoot.tasks import Task, loop_tasks
 from surefoot.tasks.task_set import checked_tasks
@@ -155,7 +154,7 @@ class PositionSolver:
             return self._result(first.q, state, steps, starts)
         best, many, rng = (first.q.copy(), state.copy()), self._compiled.many, np.random.default_rng(seed)
         while starts < 1 + restarts:
-            states = many(random_starts(self.problem.motion, q0, _LANES, rng), parameters)
+            states = many(self.problem.starts.draw(q0, _LANES, rng), parameters)
             steps, starts = steps + int(states[:, STEPS].sum()), starts + _LANES
             solved = np.flatnonzero(states[:, MISS] < 1.0)
             if len(solved):

@@ -115,7 +115,7 @@ class Stepper:
         margin: float = 0.0,
         speed_share: float = 1.0,
         acceleration: ArrayLike = np.inf,
-        damping: float = 0.02,
+        damping: float = 0.01,
         softness: float = 1e-3,
     ) -> None:
         if method not in METHODS:
@@ -126,7 +126,7 @@ class Stepper:
             motion,
             _speeds(robot, motion.S, speed_share),
             _accelerations(acceleration, motion),
-            number(margin, "margin"),
+            _margin(margin, motion),
             self.dt,
         )
         self._rows = StepperRows(bounds, tasks, one_level=method == "weighted")
@@ -270,6 +270,24 @@ def _speeds(robot: Robot, S: Numbers, share: float) -> Numbers:
     limits = np.broadcast_to(robot.limits.velocity[:, None], S.shape)
     np.divide(limits, np.abs(S), out=most, where=S != 0.0)
     return np.asarray(share * most.min(axis=0))
+
+
+def _margin(value: float, motion: FreeMotion) -> float:
+    """The margin, if every joint has room for it."""
+    margin = number(value, "margin")
+    narrow = np.flatnonzero(motion.upper - motion.lower < 2.0 * margin)
+    if len(narrow):
+        names = [
+            name
+            for i, name in enumerate(motion.robot.joint_names)
+            if motion.robot.tree.q_index[i] in motion.entry[narrow]
+        ]
+        raise ShapeError(
+            f"no position of {', '.join(f'`{name}`' for name in names)} keeps the margin from both limits",
+            evidence={"margin": margin},
+            next_step="use a smaller margin, or leave these joints out with `joints`",
+        )
+    return margin
 
 
 def _accelerations(values: ArrayLike, motion: FreeMotion) -> Numbers:

@@ -70,7 +70,7 @@ def damped_hierarchy(problem: StackedHierarchy, work: Workspace) -> Damped | Non
 def _damping_rows(work: Workspace, level: int, threshold: float) -> Numbers:
     """Rows μ_i d_iᵀ (count, n) of a level."""
     own = work.triangle(level)
-    if threshold == 0.0 or own.size == 0:
+    if own.size == 0 or work.weakest(level) >= threshold:
         return np.zeros((0, work.n))
     _, sigma, right = np.linalg.svd(own, full_matrices=False)
     rows = [
@@ -84,14 +84,14 @@ def _damping_rows(work: Workspace, level: int, threshold: float) -> Numbers:
 def _inserted(problem: StackedHierarchy, added: Sequence[Numbers]) -> Damped:
     """The hierarchy with the rows at the end of their levels."""
     rows, n = problem.A.shape
-    shift = np.cumsum([0, *(len(part) for part in added)])
-    total = rows + int(shift[-1])
-    kept = np.arange(rows + n)
-    kept[:rows] += np.repeat(shift[:-1], np.diff(problem.starts))
-    kept[rows:] += shift[-1]
-    extra = np.setdiff1d(np.arange(total), kept[:rows])
+    starts, kept = [0], np.arange(rows + n)
+    for k, part in enumerate(added):
+        kept[problem.starts[k + 1] :] += len(part)
+        starts.append(problem.starts[k + 1] + starts[k] - problem.starts[k] + len(part))
+    total = starts[-1]
     A, lower, upper = np.empty((total, n)), np.zeros(total + n), np.zeros(total + n)
-    A[kept[:rows]], A[extra] = problem.A, np.concatenate(list(added))
+    A[kept[:rows]] = problem.A
+    for end, part in zip(starts[1:], added, strict=True):
+        A[end - len(part) : end] = part
     lower[kept], upper[kept] = problem.lower, problem.upper
-    starts = tuple(int(at) for at in np.asarray(problem.starts) + shift)
-    return Damped(StackedHierarchy(A, lower, upper, starts, (0.0,) * len(added)), kept)
+    return Damped(StackedHierarchy(A, lower, upper, tuple(starts), (0.0,) * len(added)), kept)

@@ -23,6 +23,7 @@ from surefoot.tasks.task import Task, masked, rows_of
 __all__ = ["FrameOrientation", "FramePose", "FramePosition"]
 
 Numbers = NDArray[np.float64]
+_LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +163,9 @@ class FramePose(_FrameTask):
         """
         T = finite_array(targets, (None, 4, 4), f"targets of task `{self.name}`")
         R = T[:, :3, :3]
-        off = np.abs(np.einsum("nij,nkj->nik", R, R) - np.eye(3)).max(axis=(1, 2)) if len(T) else np.zeros(0)
-        wrong = np.flatnonzero((off > 1e-6) | (np.linalg.det(R) < 0.0))
+        x, y, z = R[:, 0], R[:, 1], R[:, 2]
+        off = np.abs(np.cross(x, y) - z).max(axis=1, initial=0.0) + np.abs((x * x).sum(axis=1) - 1.0)
+        wrong = np.flatnonzero((off + np.abs((y * y).sum(axis=1) - 1.0) > 1e-6) | (T[:, 3] != _LAST_ROW).any(axis=1))
         if len(wrong):
             placement_matrix(T[wrong[0]], f"target {wrong[0]} of task `{self.name}`")
         return np.concatenate([R.reshape(-1, 9), T[:, :3, 3]], axis=1)

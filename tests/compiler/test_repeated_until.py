@@ -45,6 +45,38 @@ def test_results_do_not_depend_on_the_batch() -> None:
         np.testing.assert_array_equal(LOOP({"x": x[k], "state": np.zeros(2)}, 60, until=1).final["x"], many[k])
 
 
+@pytest.mark.parametrize("n", [1, 7, 8, 300, 1001])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_queue_gives_each_state_the_steps_that_it_needs(n: int, threads: int) -> None:
+    x = 10.0 ** np.random.default_rng(n).uniform(-1.0, 6.0, (n, 1))
+    found = LOOP.each({"x": x, "state": np.zeros((n, 2))}, 100, 1, threads=threads)
+    for k in {0, n // 2, n - 1}:
+        alone = LOOP({"x": x[k], "state": np.zeros(2)}, 100, until=1).final
+        np.testing.assert_array_equal(found["x"][k], alone["x"])
+        np.testing.assert_array_equal(found["state"][k], alone["state"])
+    assert (found["x"] < 1.0).all()
+    late = LOOP.each({"x": x, "state": np.zeros((n, 2))}, 2, 1)
+    assert (late["state"][:, 1] <= 2.0).all()
+
+
+def test_a_queue_takes_parameters_for_all_and_for_each() -> None:
+    def shrink(x: np.ndarray, factor: np.ndarray, floor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return ops.maximum(factor * x, floor), ops.where(ops.less(x, 2.0 * floor), 1.0, 0.0)
+
+    kernel = compile_function("shrink", shrink, {"x": (2,), "factor": (), "floor": (2,)})
+    loop = Repeated(kernel, feedback={"x": 0})
+    factor, floor = np.linspace(0.2, 0.9, 50), np.array([1.0, 3.0])
+    found = loop.each({"x": np.full((50, 2), 100.0), "factor": factor, "floor": floor}, 200, 1)["x"]
+    for k in (0, 20, 49):
+        alone = loop.each({"x": np.full((1, 2), 100.0), "factor": factor[k : k + 1], "floor": floor}, 200, 1)["x"]
+        np.testing.assert_array_equal(found[k], alone[0])
+
+
+def test_a_queue_refuses_single_states() -> None:
+    with pytest.raises(ShapeError):
+        LOOP.each({"x": np.ones(1), "state": np.zeros(2)}, 3, 1)
+
+
 @pytest.mark.parametrize("batch", [(), (5,)])
 def test_bound_loops_work_in_place(batch: tuple[int, ...]) -> None:
     x, state = np.full((*batch, 1), 10.0), np.zeros((*batch, 2))

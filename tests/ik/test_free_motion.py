@@ -9,7 +9,7 @@ import pytest
 import surefoot as sf
 from surefoot.errors import ShapeError, UnknownNameError
 from surefoot.ik.free_motion import free_motion
-from surefoot.ik.starts import random_starts
+from surefoot.ik.starts import Starts
 from surefoot.robot import Coupling
 
 
@@ -42,7 +42,7 @@ def test_starts_are_inside_and_repeat() -> None:
     for name in ("panda", "g1", "tiago", "anymal"):
         robot = sf.load(name)
         motion = free_motion(robot)
-        first, again = (random_starts(motion, robot.home, 50, np.random.default_rng(1)) for _ in range(2))
+        first, again = (Starts(motion).draw(robot.home, 50, np.random.default_rng(1)) for _ in range(2))
         np.testing.assert_array_equal(first, again)
         assert (np.std(first, axis=0) > 0.0).sum() >= robot.nv // 2
         for q in first:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from surefoot.errors import SurefootError
-from surefoot.geometry import Box, Cylinder, Sphere
+from surefoot.geometry import Box, Capsule, Cylinder, Sphere
 from surefoot.motion import GroundBox, GroundPlane
 from surefoot.robot.load import load
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.build_world import build_ground, build_world, missing_ground
 from surefoot.scenario.catalogue import read_scenario
-from surefoot.scenario.schema import GroundTable, ObjectTable, WorldTable
+from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
 BLOCK = load("block")
 
@@ -50,6 +50,24 @@ def test_height_fields_have_rows_along_x():
     assert float(piece.height(0.0, 0.5)) == pytest.approx(1.0)
     with pytest.raises(SurefootError, match="heights"):
         build_ground([GroundTable(kind="height_field", heights=[[0.0, 1.0], [2.0]], cell=0.5)])
+
+
+def test_things_that_stand_still():
+    table = WorldTable(
+        obstacles=[
+            ObstacleTable(kind="capsule", name="stem", radius=0.1, length=2.0, position=(1.0, 2.0, 3.0)),
+            ObstacleTable(kind="box", name="shelf", size=(0.1, 0.2, 0.3), rpy=(0.5 * np.pi, 0.0, 0.5 * np.pi)),
+            ObstacleTable(kind="cylinder", name="pipe", radius=0.1, length=0.4),
+            ObstacleTable(kind="sphere", name="ball", radius=0.1),
+        ]
+    )
+    stem, shelf, pipe, ball = build_world(table, BLOCK).obstacles
+    assert (stem.name, stem.shape) == ("stem", Capsule(0.1, 2.0))
+    np.testing.assert_array_equal(stem.pose[:3, 3], [1.0, 2.0, 3.0])
+    assert shelf.shape == Box((0.1, 0.2, 0.3))
+    # rolled first about the world's x, then turned about its z: its y is up, its x along y
+    np.testing.assert_allclose(shelf.pose[:3, :3], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], atol=1e-15)
+    assert (pipe.shape, ball.shape) == (Cylinder(0.1, 0.4), Sphere(0.1))
 
 
 def test_things_that_move():

@@ -171,7 +171,8 @@ class EightFindings:
         all_rates = by_place({name: np.abs(way.rates).max(axis=1) for name, way in self.others.items()}, most)
         errors = by_place({name: 1e3 * way.error[:, 0] for name, way in self.others.items()})
         on_path = np.interp(self.s, self.motion.s, 1e3 * self.motion.error)
-        names = {"first axis": path.axes[0], "second axis": path.axes[1]}
+        bound = np.full(len(t), self.limit)
+        names = {"xyz"[int(np.argmax(axis))]: axis for axis in path.axes}
         return (
             Curve("plan: hand, from the centre of the eight", "m", {n: places @ axis for n, axis in names.items()}),
             Curve("plan: smallest singular value", "1", {"value": np.interp(self.s, self.motion.s, self.least)}),
@@ -179,9 +180,9 @@ class EightFindings:
             Curve(
                 f"plan: largest joint rate by place on the path (cut off at {most:.3g})",
                 "rad/s",
-                {"consistent": rates, **all_rates, "bound": np.full(len(t), self.limit)},
+                {"bound": bound, **all_rates, "consistent": rates},
             ),
-            Curve("plan: distance from the path by place on it", "mm", {"consistent": on_path, **errors}),
+            Curve("plan: distance from the path by place on it", "mm", {**errors, "consistent": on_path}),
         )
 
     def _joint_lines(self) -> dict[str, Array]:
@@ -189,8 +190,9 @@ class EightFindings:
         return dict(zip(self.hand.joints, x.T, strict=True))
 
     def _judge(self, robot: Robot, log: Log) -> Verdict:
-        at = np.clip(log.time, self.trajectory.start, self.trajectory.end)
-        planned = frame_poses(robot, self.trajectory.resample(at).q, self.hand.frame)
+        during = log.time <= self.trajectory.end
+        planned = frame_poses(robot, self.trajectory.resample(log.time[during]).q, self.hand.frame)
+        planned = np.concatenate([planned, np.tile(planned[-1:], (int(np.sum(~during)), 1, 1))])
         real = frame_poses(robot, log["q"], self.hand.frame)
         miss = np.linalg.norm(real[:, :3, 3] - planned[:, :3, 3], axis=1)
         turned = np.array([so3.angle_between(a, b) for a, b in zip(real[:, :3, :3], planned[:, :3, :3], strict=True)])

@@ -1,0 +1,115 @@
+"""`surefoot bench distance`, `predictive` and `ik`: tables, files and exit status; no figure is judged."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from surefoot.benchmarks import distance_coal
+from surefoot.benchmarks.distance import TABLE_5_1
+from surefoot.cli import bench_kinematics
+from tests.cli.test_bench import surefoot
+
+
+def test_distances_of_six_kinds_of_pairs(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(distance_coal, "_BODIES", 4)
+    file = tmp_path / "distance.json"
+    status, out, err = surefoot(
+        capsys, "bench", "distance", "--quick", "--pairs", "64", "--seed", "2", "--json", str(file)
+    )
+    assert (status, err) == (0, "")
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert (found["bench"], found["pairs"], found["seed"]) == ("distance", 64, 2)
+    lines = out.splitlines()
+    for kinds, table_us in TABLE_5_1.items():
+        cells = next(line for line in lines if line.startswith("–".join(kinds))).split()
+        ways = found["rows"][" ".join(kinds)]["ways"]
+        assert float(cells[1]) == pytest.approx(1e3 * table_us, rel=1e-2)
+        assert float(cells[2]) == pytest.approx(1e3 * ways["distance, tiles"]["p50_us"], rel=1e-2)
+        assert float(cells[3]) == pytest.approx(ways["distance, tiles"]["ratio"], rel=1e-2)
+        assert float(cells[-2]) == pytest.approx(ways["nearest, rows"]["ratio"], rel=1e-2)
+    for text in ("tiles + points", "rows + points", "smooth", "error (m)", "4 capsules", "postures, tiles"):
+        assert text in out
+
+
+def test_distances_that_are_not_coals_are_a_bad_verdict(capsys, tmp_path, monkeypatch):
+    right = distance_coal._coal_distance
+    monkeypatch.setattr(distance_coal, "_coal_distance", lambda *args: right(*args) + 1e-6)
+    file = tmp_path / "distance.json"
+    status, out, err = surefoot(capsys, "bench", "distance", "--quick", "--pairs", "64", "--json", str(file))
+    assert (status, out) == (1, "")
+    assert "coal" in err
+    assert not file.exists()
+
+
+def test_predictive_inverse_kinematics_of_one_study(capsys, tmp_path):
+    file = tmp_path / "predictive.json"
+    status, out, err = surefoot(capsys, "bench", "predictive", "--quick", "--studies", "arm4", "--json", str(file))
+    assert (status, err) == (0, "")
+    study = json.loads(file.read_text(encoding="utf-8"))["studies"]["arm4"]
+    rows = {line.split("  ")[0]: line.split() for line in out.splitlines()}
+    for method, row in study["peaks"].items():
+        assert float(rows[method][-2]) == pytest.approx(row["pseudo_energy"], rel=1e-2)
+        assert float(rows[method][-1]) == pytest.approx(row["distance_m"], abs=1e-4)
+    assert rows["horizon 1.0 s"][3] == "100"
+    for text in ("cycle of 10 ms", "(rad²/s²)", "(m)", "step of descent"):
+        assert text in out
+
+
+def test_inverse_kinematics_of_an_arm(capsys, tmp_path):
+    file = tmp_path / "ik.json"
+    words = ("--quick", "--robots", "panda", "--targets", "5", "--seed", "4", "--json", str(file))
+    status, out, err = surefoot(capsys, "bench", "ik", *words)
+    assert (status, err) == (0, "")
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert (found["bench"], found["targets"], found["seed"]) == ("ik", 5, 4)
+    for text in (
+        "5 reachable targets",
+        "1 mm and 1 mrad",
+        "panda: nv",
+        "surefoot, batch",
+        "not measured:",
+        "placo: no",
+    ):
+        assert text in out
+    for way in found["robots"]["panda"]["ours"]:
+        assert f"surefoot, {way}" in out
+
+
+def test_peers_stand_beside_ours():
+    row = {"success": 0.987, "ms_per_target": 0.25, "solves_per_second": 3948.0, "iterations": 7.0, "restarts": 0.5}
+    peer = {"with_restarts": row, "once": row, "settings": {"gain": 1}, "settings_tried": 9, "versions": {"pin": "4"}}
+    robot = {
+        "ours": {"batch": row},
+        "peers": {"placo": peer},
+        "ratios": {"fastest_peer": "placo", "batch": {"placo": 1.0}},
+    }
+    table = bench_kinematics._ik_table(robot)
+    columns = [list(column.cells) for column in table.columns]
+    assert columns[0] == ["surefoot, batch", "placo, with restarts", "placo, once"]
+    assert columns[1] == ["98.7 %"] * 3
+    assert columns[-1] == ["1.00", "fastest", ""]
+    assert bench_kinematics._settings_lines(robot) == ["placo (pin 4), best of 9: gain 1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("distance", "--pairs", "0"), "--pairs"),
+        (("distance", "--json", "no/folder/x.json"), "no folder"),
+        (("predictive", "--studies", "arm5"), "there is no study `arm5`"),
+        (("predictive", "--studies", ","), "no study was named"),
+        (("predictive", "--json", "no/folder/x.json"), "no folder"),
+        (("ik", "--robots", "pandas"), "`pandas`"),
+        (("ik", "--robots", ","), "no robot was named"),
+        (("ik", "--targets", "0"), "--targets"),
+        (("ik", "--peers", "no/such/folder"), "no peer has an environment there"),
+        (("ik", "--json", "no/folder/x.json"), "no folder"),
+        (("predict",), "did you mean `predictive`"),
+    ],
+)
+def test_bad_input(capsys, words, message):
+    status, out, err = surefoot(capsys, "bench", *words)
+    assert (status, out) == (2, "")
+    assert message in err
