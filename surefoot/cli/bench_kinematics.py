@@ -1,4 +1,4 @@
-"""`surefoot bench distance`, `predictive` and `ik`: what they print."""
+"""`surefoot bench distance`, `predictive`, `ik` and `hierarchy`: what they print."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from surefoot.benchmarks import (
     DistanceBench,
     IkBench,
     PredictiveBench,
+    bench_control_loop,
+    header,
     peer_pythons,
     run_distance,
     run_ik,
@@ -29,9 +31,10 @@ from surefoot.cli.bench_page import (
 )
 from surefoot.errors import FileFormatError, UnknownNameError, one_of
 
-__all__ = ["bench_distance", "bench_ik", "bench_predictive"]
+__all__ = ["bench_distance", "bench_hierarchy", "bench_ik", "bench_predictive"]
 
 Json = dict[str, Any]
+_QUICK_SECONDS = 0.5
 _DISTANCE_WAYS = {
     "tiles": "distance, tiles",
     "tiles + points": "nearest, tiles",
@@ -199,3 +202,42 @@ def _settings_lines(robot: Json) -> list[str]:
         f"{facts['settings_tried']}: {', '.join(f'{key} {value}' for key, value in facts['settings'].items())}"
         for name, facts in robot["peers"].items()
     ]
+
+
+# -- strict priorities ------------------------------------------------------------------------------------------------
+
+
+def bench_hierarchy(seconds: float, quick: bool, file: Path | None) -> int:
+    """Measure and print; 1 if a priority or a limit is broken.
+
+    Args:
+        seconds: Length of each motion.
+        quick: Half a second at most.
+        file: Where JSON goes, or None.
+    """
+    require_folder(file)
+    with progress() as show:
+        show(0.0, "control loop")
+        loop = bench_control_loop(min(seconds, _QUICK_SECONDS) if quick else seconds)
+    result = header("hierarchy", 0) | {"quick": quick} | loop
+    write_json(file, result)
+    print(machine_line(result))
+    print(
+        f"\n{result['robot']}: {result['tasks']} tasks on {result['levels']} strict levels, a tick every "
+        f"{1e3 * result['dt_s']:g} ms; the aim is a p95 of {result['goal_p95_ms']:g} ms"
+    )
+    print_table(_ticks_table(result))
+    for name, motion in result["motions"].items():
+        print(
+            f"{name}: lower levels change higher ones by {motion['largest_priority_violation']:.1e} at most; joint "
+            f"limits bind in {motion['ticks_at_limits']} of {motion['ticks']} ticks; {motion['ticks_damped']} damped"
+        )
+    return 0
+
+
+def _ticks_table(result: Json) -> Table:
+    table = plain_table("ms per tick", "p50", "p95", "p99", "longest", "p95 as wanted")
+    for name, motion in result["motions"].items():
+        times = [number_text(motion[f"{p}_ms"]) for p in ("p50", "p95", "p99", "max")]
+        table.add_row(name, *times, "yes" if motion["reached"] else "no")
+    return table

@@ -16,6 +16,7 @@ __all__ = [
     "app",
     "bench_distance",
     "bench_dynamics",
+    "bench_hierarchy",
     "bench_ik",
     "bench_predictive",
     "bench_scaling",
@@ -275,6 +276,18 @@ def bench_ik(
     from surefoot.cli.bench_kinematics import bench_ik
 
     return bench_ik(robots, targets, seed, quick, peers, json)
+
+
+@bench.command(name="hierarchy")
+def bench_hierarchy(
+    seconds: Annotated[float, typer.Option(help="Length of each motion [s].", min=0.01, max=3600.0)] = 4.0,
+    quick: Annotated[bool, typer.Option("--quick", help="Half a second at most.")] = False,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
+) -> int:
+    """A control loop with ten tasks on three strict levels; status 1 if a priority or a limit is broken."""
+    from surefoot.cli.bench_kinematics import bench_hierarchy
+
+    return bench_hierarchy(seconds, quick, json)
 
 
 def main(arguments: list[str] | None = None) -> None:

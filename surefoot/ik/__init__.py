@@ -14,6 +14,7 @@ from surefoot.ik.avoidance_potential import (
     smooth_potential,
 )
 from surefoot.ik.avoidance_sphere import InfluenceSphere
+from surefoot.ik.avoiding_stepper import AvoidingStepper
 from surefoot.ik.ccd import CcdResult, CyclicDescent
 from surefoot.ik.clik import closed_loop_rate, liegeois_rates, momentum_weight_inverse
 from surefoot.ik.com_rise import ComRise, raise_com
@@ -86,6 +87,7 @@ __all__ = [
     "SWINGS",
     "TOLERANCES",
     "ArmAndPath",
+    "AvoidingStepper",
     "BatchResult",
     "CcdResult",
     "ComRise",

@@ -115,7 +115,10 @@ _HIGH = SwingStep(
 SWINGS: dict[str, tuple[SweptVolume, SwingStep]] = {
     "block-over": (shifted(BLOCK, 0.0, 0.15), SwingStep(lift=0.15, tilt=0.25, ahead=0.25)),
     "block-around": (shifted(BLOCK, 0.0, 0.4365), SwingStep(lift=0.06, ahead=0.25)),
-    "triangle-around": (shifted(TRIANGLE, 0.0, 0.279), SwingStep(lift=0.06, behind=0.30, ahead=0.25)),
+    "triangle-around": (
+        shifted(TRIANGLE, 0.0, 0.279),
+        SwingStep(lift=0.06, behind=0.30, ahead=0.25, slope=-2.5),
+    ),
     "triangle-over": (shifted(TRIANGLE, 0.0, 0.10), _HIGH),
 }
 """Steps of `lola` whose plans run into an obstacle. Those "over" are too low for their

@@ -30,7 +30,7 @@ from surefoot.robot import Robot
 from surefoot.robot.volumes import BodyVolume
 from surefoot.spatial import so3
 
-__all__ = ["SwingWalker", "foot_contacts", "other_foot"]
+__all__ = ["SwingWalker", "foot_contacts", "leg_bodies", "other_foot"]
 
 Array = NDArray[np.float64]
 _BLUR = 0.005  # m over which kinks of the distance are rounded
@@ -67,6 +67,17 @@ def foot_contacts(robot: Robot, foot: str) -> tuple[str, ...]:
     return tuple(name for name, surface in robot.contacts.items() if robot.body_of(surface.frame) in own)
 
 
+def leg_bodies(robot: Robot, foot: str) -> frozenset[int]:
+    """Indices of the bodies of a leg: those on the way to its foot but not to the other one, and its toes.
+
+    Args:
+        robot: The robot.
+        foot: Link of the foot.
+    """
+    tree, end, other = robot.tree, robot.body_of(foot), robot.body_of(other_foot(robot, foot))
+    return frozenset({end, *tree.ancestors(end), *_beyond(robot, foot)} - {other, *tree.ancestors(other)})
+
+
 class SwingWalker:
     """The robot with its tasks, its plan and its distances.
 
@@ -83,7 +94,8 @@ class SwingWalker:
         self.robot, self.step, self.kernels = robot, step, compile_robot(robot)
         self.stance = other_foot(robot, step.swing)
         self.names = [self.stance, robot.tree.body_names[0], step.swing]
-        own, other = (_leg_volumes(robot, *feet) for feet in ((step.swing, self.stance), (self.stance, step.swing)))
+        legs = [leg_bodies(robot, foot) for foot in (step.swing, self.stance)]
+        own, other = ([x for x in robot_volumes(robot).volumes if x.body in leg] for leg in legs)
         world = [BodyVolume(-1, x, "obstacle") for x in obstacles]
         self.to_world, self.to_leg = (_distance_function(robot, own, x, None) for x in (world, other))
         near = _distance_function(robot, own, world, _BLUR)
@@ -113,7 +125,8 @@ class SwingWalker:
         step, (stance, base, swing) = self.step, self._home[:, :2, 3]
         starts, lands = (np.array([x, swing[1]]) for x in (-step.behind, step.ahead))
         if step.shift == 0.0:
-            way = Quintic.at_rest(*(np.array([0.5 * (stance + x)[0], base[1]]) for x in (starts, lands)), step.duration)
+            middles = [np.array([0.5 * (stance + x)[0], base[1]]) for x in (starts, lands)]
+            way = Quintic.at_rest(middles[0], middles[1], step.duration)
             return lambda t: way.sample(t)[:2]
         stance, starts, lands = stance + self._sole(0), starts + self._sole(2), lands + self._sole(2)
         to = Quintic.at_rest(0.5 * (stance + starts), stance, step.shift)
@@ -229,13 +242,6 @@ def _free_rows(robot: Robot, feet: Sequence[str]) -> Array:
         first = int(robot.tree.v_index[i])
         free[first : first + robot.tree.nv_of(i)] = 0.0
     return free
-
-
-def _leg_volumes(robot: Robot, foot: str, other: str) -> list[BodyVolume]:
-    """Volumes of the leg of a foot: of the bodies on the way to it but not to the other foot, and of its toes."""
-    tree, end = robot.tree, robot.body_of(foot)
-    leg = {end, *tree.ancestors(end), *_beyond(robot, foot)} - set(tree.ancestors(robot.body_of(other)))
-    return [x for x in robot_volumes(robot).volumes if x.body in leg]
 
 
 def _distance_function(

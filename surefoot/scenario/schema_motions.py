@@ -8,6 +8,7 @@ from pydantic import Field
 
 from surefoot.robot.toml_file import StrictModel
 from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
+from surefoot.scenario.schema_step import StepTable
 
 __all__ = ["MotionTable", "WeightsTable"]
 
@@ -36,11 +37,12 @@ class MotionTable(KindTable):
             straight knees; "figure_eight" (frame, centre, size, plane, cycles, orientation, tilt, duration, rate_limit,
             damping): a hand draws an eight through singular postures; "harvest" (frame, points, joints, duration,
             hold, method, horizon, other_horizons, cycle, influence, tool_radius, tolerance, weights, local_weights): a
-            hand goes from point to point among obstacles, looking ahead.
-        duration: Of the motion [s], where nothing slows it down; of one cycle of an eight.
+            hand goes from point to point among obstacles, looking ahead; "swing_over" (frame, duration, cycle, step):
+            a foot swings past obstacles that its plan does not know.
+        duration: Of the motion [s], where nothing slows it down; of one cycle of an eight; of the swing of a foot.
         rate_limit: Largest joint rates [rad/s]: of all joints together for `com_rise`, else of each.
         rise: How far up [m]; what the robot can do well if left out.
-        frame: The frame that moves; the end of the longest chain if left out.
+        frame: The frame that moves; if left out, the end of the longest chain, or the first foot.
         centre: Of the eight, from where the frame is at home, in world axes [m].
         size: Half width and half height of the eight [m].
         plane: Of the eight, in world axes: the first one is that of its width.
@@ -50,6 +52,7 @@ class MotionTable(KindTable):
         damping: λ of the damped inverse that the motion is compared with.
         points: Where the frame goes, one after the other: ways from where it begins, in world axes [m].
         joints: First posture [rad] or [m]; that of home where nothing is said.
+        hands: Where frames go, in world [m], by frame.
         hold: How long the frame stays at the end [s].
         method: What is followed: "predictive", "local", or "unaware" of obstacles.
         horizon: How far the predictive method looks ahead [s].
@@ -60,6 +63,7 @@ class MotionTable(KindTable):
         tolerance: How far the frame may be off its way [m].
         weights: Of the predictive method.
         local_weights: Of the local method.
+        step: Of the foot that swings.
     """
 
     KEYS: ClassVar[dict[str, set[str]]] = {
@@ -71,10 +75,15 @@ class MotionTable(KindTable):
             "frame", "points", "joints", "duration", "hold", "method", "horizon", "other_horizons", "cycle",
             "influence", "tool_radius", "tolerance", "weights", "local_weights",
         },
+        "reach": {"hands", "duration", "hold", "cycle", "influence", "tolerance"},
+        "swing_over": {"frame", "duration", "cycle", "step"},
     }  # fmt: skip
-    NEEDS: ClassVar[dict[str, set[str]]] = {"harvest": {"frame", "points", "duration"}}
+    NEEDS: ClassVar[dict[str, set[str]]] = {
+        "harvest": {"frame", "points", "duration"},
+        "swing_over": {"duration", "step"},
+    }
 
-    kind: Literal["com_rise", "figure_eight", "harvest"]
+    kind: Literal["com_rise", "figure_eight", "harvest", "swing_over", "reach"]
     duration: Positive | None = None
     rate_limit: Positive | None = None
     rise: Positive | None = None
@@ -88,6 +97,7 @@ class MotionTable(KindTable):
     damping: Positive | None = None
     points: list[Vector] | None = None
     joints: dict[str, float] | None = None
+    hands: dict[str, Vector] | None = None
     hold: NotNegative | None = None
     method: Literal["predictive", "local", "unaware"] | None = None
     horizon: Positive | None = None
@@ -98,3 +108,4 @@ class MotionTable(KindTable):
     tolerance: Positive | None = None
     weights: WeightsTable | None = None
     local_weights: WeightsTable | None = None
+    step: StepTable | None = None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import NotSupportedError
-from surefoot.solvers.hierarchy_damping import Damped, damped_hierarchy, may_be_singular
+from surefoot.solvers.hierarchy_damping import DampedWorkspace, damping_rows, may_be_singular
 from surefoot.solvers.hierarchy_problem import Level, StackedHierarchy, stacked
 from surefoot.solvers.hierarchy_workspace import ActiveSetError, Optimum, Sides, Tolerances, Workspace
 
@@ -124,7 +124,7 @@ class HierarchySolver:
         self._last: Optimum | None = None
         self._near_singular = False
         self._work: Workspace | None = None
-        self._wider: Workspace | None = None
+        self._wider: DampedWorkspace | None = None
 
     def solve(
         self, levels: Sequence[Level], lower: ArrayLike | None = None, upper: ArrayLike | None = None
@@ -150,17 +150,18 @@ class HierarchySolver:
             problem: The hierarchy.
         """
         guess, start = self._memory(problem)
-        self._work = self._memory_for(self._work, problem)
+        if self._work is None or not self._work.fits(problem):
+            self._work = Workspace(problem.rows, problem.unknowns, problem.starts, self.tolerances)
         found = None
         if not self._near_singular:
             found = self._work.optimum(problem, guess, start)
             if not any(problem.damping) or not may_be_singular(self._work, problem.damping):
                 self._last = found
                 return found
-        more = damped_hierarchy(problem, self._work)
-        self._near_singular = more is not None
-        if more is not None:
-            found = self._solve_damped(more, guess, start)
+        added = damping_rows(problem, self._work) if any(problem.damping) else None
+        self._near_singular = added is not None
+        if added is not None:
+            found = self._solve_damped(problem, added, guess, start)
         self._last = found or self._work.optimum(problem, guess, start)
         return self._last
 
@@ -170,21 +171,13 @@ class HierarchySolver:
             return None, None
         return self._last.sides, self._last.x
 
-    def _memory_for(self, work: Workspace | None, problem: StackedHierarchy) -> Workspace:
-        if work is None or not work.fits(problem):
-            return Workspace(problem.rows, problem.unknowns, problem.starts, self.tolerances)
-        return work
-
-    def _solve_damped(self, more: Damped, guess: Sides | None, start: Numbers | None) -> Optimum:
-        """The optimum with rows that damp; what it says about rows and bounds is without them."""
-        self._wider = self._memory_for(self._wider, more.problem)
-        if guess is not None:
-            wide = np.ones(len(more.problem.lower), dtype=np.int64)
-            wide[more.kept] = guess
-            guess = wide
-        found = self._wider.optimum(more.problem, guess, start)
-        extra = len(more.problem.lower) - len(more.kept)
-        return found._replace(values=found.values[more.kept], sides=found.sides[more.kept], damped=extra)
+    def _solve_damped(
+        self, problem: StackedHierarchy, added: list[Numbers], guess: Sides | None, start: Numbers | None
+    ) -> Optimum:
+        counts = tuple(len(part) for part in added)
+        if self._wider is None or not self._wider.fits(problem, counts):
+            self._wider = DampedWorkspace(problem, counts, self.tolerances)
+        return self._wider.optimum(problem, added, guess, start)
 
     def forget(self) -> None:
         """Begin the next search without a guess: the result then depends on the problem alone, to the last bit."""

@@ -15,29 +15,17 @@ all (σ_i = 0 to the tolerance of the rank) are not damped, but left to the leve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
-from surefoot.solvers.hierarchy_workspace import Workspace
+from surefoot.solvers.hierarchy_workspace import Optimum, Sides, Tolerances, Workspace
 
-__all__ = ["Damped", "damped_hierarchy", "may_be_singular"]
+__all__ = ["DampedWorkspace", "damping_rows", "may_be_singular"]
 
 Numbers = NDArray[np.float64]
-
-
-class Damped(NamedTuple):
-    """A hierarchy with rows that damp.
-
-    Args:
-        problem: The hierarchy with the added rows.
-        kept: (rows + n,) where the rows and bounds of the original are in it.
-    """
-
-    problem: StackedHierarchy
-    kept: NDArray[np.intp]
 
 
 def may_be_singular(work: Workspace, thresholds: Sequence[float]) -> bool:
@@ -53,45 +41,68 @@ def may_be_singular(work: Workspace, thresholds: Sequence[float]) -> bool:
     return any(threshold > 0.0 and work.weakest(k) < threshold for k, threshold in enumerate(thresholds))
 
 
-def damped_hierarchy(problem: StackedHierarchy, work: Workspace) -> Damped | None:
-    """The hierarchy with rows that damp; None if no level is near a singularity.
+def damping_rows(problem: StackedHierarchy, work: Workspace) -> list[Numbers] | None:
+    """Rows μ_i d_iᵀ (count, n) for every level; None if no level is near a singularity.
 
     Args:
-        problem: The hierarchy.
+        problem: The hierarchy; one of its levels has a threshold.
         work: Memory of its size.
     """
-    equal = problem.lower == problem.upper
-    equal[problem.rows :] = False
-    work.equations(problem, equal.astype(np.int64))
-    added = [_damping_rows(work, k, threshold) for k, threshold in enumerate(problem.damping)]
-    return _inserted(problem, added) if any(len(part) for part in added) else None
+    last = max(k for k, threshold in enumerate(problem.damping) if threshold > 0.0)
+    work.factor_equations(problem, last + 1)
+    added = [_of_level(work, k, threshold) for k, threshold in enumerate(problem.damping)]
+    return added if any(len(part) for part in added) else None
 
 
-def _damping_rows(work: Workspace, level: int, threshold: float) -> Numbers:
+def _of_level(work: Workspace, level: int, threshold: float) -> Numbers:
     """Rows μ_i d_iᵀ (count, n) of a level."""
-    own = work.triangle(level)
-    if own.size == 0 or work.weakest(level) >= threshold:
+    if threshold == 0.0 or work.weakest(level) >= threshold:
         return np.zeros((0, work.n))
-    _, sigma, right = np.linalg.svd(own, full_matrices=False)
-    rows = [
-        np.sqrt(threshold**2 - s**2) * work.direction(level, coefficients)
-        for s, coefficients in zip(sigma, right, strict=True)
-        if s < threshold
-    ]
+    squares, right, count, *_ = lapack.dsyevr(work.gram(level), range="V", vl=-1.0, vu=threshold**2)
+    rows = [(threshold**2 - max(squares[i], 0.0)) ** 0.5 * work.direction(level, right[:, i]) for i in range(count)]
     return np.array(rows).reshape(-1, work.n)
 
 
-def _inserted(problem: StackedHierarchy, added: Sequence[Numbers]) -> Damped:
-    """The hierarchy with the rows at the end of their levels."""
-    rows, n = problem.A.shape
-    starts, kept = [0], np.arange(rows + n)
-    for k, part in enumerate(added):
-        kept[problem.starts[k + 1] :] += len(part)
-        starts.append(problem.starts[k + 1] + starts[k] - problem.starts[k] + len(part))
-    total = starts[-1]
-    A, lower, upper = np.empty((total, n)), np.zeros(total + n), np.zeros(total + n)
-    A[kept[:rows]] = problem.A
-    for end, part in zip(starts[1:], added, strict=True):
-        A[end - len(part) : end] = part
-    lower[kept], upper[kept] = problem.lower, problem.upper
-    return Damped(StackedHierarchy(A, lower, upper, tuple(starts), (0.0,) * len(added)), kept)
+class DampedWorkspace:
+    """Memory for hierarchies with rows that damp at the ends of their levels.
+
+    Args:
+        problem: A hierarchy of the size without them.
+        counts: How many rows are added to each level.
+        tolerances: What counts as zero.
+    """
+
+    def __init__(self, problem: StackedHierarchy, counts: tuple[int, ...], tolerances: Tolerances) -> None:
+        self.shape = (problem.starts, problem.unknowns, counts)
+        ends = np.cumsum([0, *counts])
+        starts = tuple(int(at) for at in np.asarray(problem.starts) + ends)
+        self.work = Workspace(starts[-1], problem.unknowns, starts, tolerances)
+        shift = [*np.repeat(ends[:-1], np.diff(problem.starts)), *([ends[-1]] * problem.unknowns)]
+        self.kept = np.arange(len(problem.lower)) + np.array(shift, dtype=np.intp)
+
+    def fits(self, problem: StackedHierarchy, counts: tuple[int, ...]) -> bool:
+        """Whether a hierarchy and rows for it have the size of this memory."""
+        return (problem.starts, problem.unknowns, counts) == self.shape
+
+    def optimum(
+        self, problem: StackedHierarchy, added: Sequence[Numbers], guess: Sides | None, start: Numbers | None
+    ) -> Optimum:
+        """The optimum with rows that damp; what it says about rows and bounds is without them.
+
+        Args:
+            problem: The hierarchy.
+            added: Rows for each level.
+            guess: (rows + n,) which are expected to bind.
+            start: (n,) a point to start from.
+        """
+        work, kept = self.work, self.kept
+        work.A[kept[: problem.rows]] = problem.A
+        for k, part in enumerate(added):
+            end = work.shape[2][k + 1]
+            work.A[end - len(part) : end] = part
+        work.lower[kept], work.upper[kept] = problem.lower, problem.upper
+        work.sides[:] = 1
+        work.sides[kept] = 0 if guess is None else guess
+        found = work.search(start)
+        extra = len(work.lower) - len(kept)
+        return found._replace(values=found.values[kept], sides=found.sides[kept], damped=extra)

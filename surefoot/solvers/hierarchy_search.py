@@ -16,6 +16,7 @@ from surefoot.solvers.hierarchy_pass import (
     factorise,
     gather,
     pulled_back,
+    set_thresholds,
     solve_levels,
     turned_back,
 )
@@ -26,6 +27,8 @@ __all__ = [
     "advance",
     "all_inside",
     "begin",
+    "factor_equations",
+    "gram",
     "multipliers",
     "search",
     "solve_equations",
@@ -35,11 +38,12 @@ __all__ = [
 
 
 def solve_equations(
-    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, thresholds: Floats, levels: int, rows: int,
-    n: int, x: Floats, values: Floats, W: Floats, b: Floats, V: Floats, tau: Floats, z: Floats, T: Floats, y: Floats,
-    first: Ints, column: Ints, order: Ints, active: Ints, free: Ints
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, thresholds: Floats, rank: float, levels: int,
+    rows: int, n: int, x: Floats, values: Floats, W: Floats, b: Floats, V: Floats, tau: Floats, z: Floats, T: Floats,
+    y: Floats, first: Ints, column: Ints, order: Ints, active: Ints, free: Ints
 ) -> float:  # fmt: skip
     """One pass: x and values (A x, x); returns the largest value."""
+    set_thresholds(A, starts, levels, n, rank, thresholds)
     count = gather(A, lower, upper, sides, starts, levels, rows, n, W, b, first, active, free, x)
     factorise(W, first, levels, count, n, thresholds, V, tau, order, column)
     solve_levels(W, b, first, levels, n, order, column, z, T, y)
@@ -187,10 +191,10 @@ def wrong_side(
 
 
 def search(
-    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, thresholds: Floats, levels: int, rows: int,
-    n: int, start: Floats, x: Floats, values: Floats, W: Floats, b: Floats, V: Floats, tau: Floats, z: Floats,
-    T: Floats, y: Floats, first: Ints, column: Ints, order: Ints, active: Ints, free: Ints, point: Floats, now: Floats,
-    found: Floats, locked: Ints, open_: Ints, feasible: float, dual: float, limit: int, patience: int
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, thresholds: Floats, rank: float, levels: int,
+    rows: int, n: int, start: Floats, x: Floats, values: Floats, W: Floats, b: Floats, V: Floats, tau: Floats,
+    z: Floats, T: Floats, y: Floats, first: Ints, column: Ints, order: Ints, active: Ints, free: Ints, point: Floats,
+    now: Floats, found: Floats, locked: Ints, open_: Ints, feasible: float, dual: float, limit: int, patience: int
 ) -> int:  # fmt: skip
     """The optimum: x, values, sides; returns the number of passes, 0 if the limit was reached."""
     total = rows + n
@@ -206,7 +210,7 @@ def search(
     idle = 0
     for count in range(1, limit):
         size = solve_equations(
-            A, lower, upper, sides, starts, thresholds, levels, rows, n, x, values, W, b, V, tau, z, T, y, first,
+            A, lower, upper, sides, starts, thresholds, rank, levels, rows, n, x, values, W, b, V, tau, z, T, y, first,
             column, order, active, free,
         )  # fmt: skip
         by_number = 1 if idle > patience else 0
@@ -242,6 +246,19 @@ def search(
     return 0
 
 
+def factor_equations(
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, thresholds: Floats, rank: float, levels: int,
+    rows: int, n: int, x: Floats, W: Floats, b: Floats, V: Floats, tau: Floats, first: Ints, column: Ints, order: Ints,
+    active: Ints, free: Ints
+) -> None:  # fmt: skip
+    """Factorise the equations of all levels alone: no bound binds, and inequalities do not count."""
+    for i in range(rows + n):
+        sides[i] = 1 if i < rows and lower[i] == upper[i] else 0
+    set_thresholds(A, starts, levels, n, rank, thresholds)
+    count = gather(A, lower, upper, sides, starts, levels, rows, n, W, b, first, active, free, x)
+    factorise(W, first, levels, count, n, thresholds, V, tau, order, column)
+
+
 def weakest(W: Floats, first: Ints, order: Ints, column: Ints, level: int, n: int, T: Floats) -> float:
     """|R⁻¹|_F² of the triangle of a level: 1 / its root bounds the level's singular values from below."""
     at = column[level]
@@ -256,7 +273,34 @@ def weakest(W: Floats, first: Ints, order: Ints, column: Ints, level: int, n: in
     return total
 
 
+def gram(W: Floats, first: Ints, order: Ints, column: Ints, level: int, n: int, T: Floats) -> int:
+    """T = B_kkᵀ B_kk (rank, rank) of a level, the lower half; returns the rank."""
+    at = column[level]
+    rank = column[level + 1] - at
+    for i in range(rank * rank):
+        T[i] = 0.0
+    for p in range(first[level], first[level + 1]):
+        row = order[p] * n + at
+        for i in range(rank):
+            for j in range(i + 1):
+                T[i * rank + j] += W[row + i] * W[row + j]
+    return rank
+
+
 SEARCH = NativeCode(
-    [*PASS_FUNCTIONS, solve_equations, all_inside, begin, advance, multipliers, wrong_side, search, weakest]
+    [
+        *PASS_FUNCTIONS,
+        solve_equations,
+        all_inside,
+        begin,
+        advance,
+        multipliers,
+        wrong_side,
+        search,
+        factor_equations,
+        weakest,
+        gram,
+    ],
+    entries=("search", "solve_equations", "multipliers", "factor_equations", "turned_back", "weakest", "gram"),
 )
-"""Native: `search`, `multipliers`, `factorise`, `gather`, `turned_back`, `weakest`."""
+"""Native code, by the names of the functions."""

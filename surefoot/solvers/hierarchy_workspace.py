@@ -75,7 +75,7 @@ class Workspace:
         self.shape, self.rows, self.n, self.tolerances = (rows, n, starts), rows, n, tolerances
         levels, total = len(starts) - 1, rows + n
         self.starts = np.array(starts, dtype=np.int64)
-        self.A, self.W, self.V, self.T = (np.zeros((k, n)) for k in (rows, rows, n, rows))
+        self.A, self.W, self.V, self.T = (np.zeros((k, n)) for k in (rows, rows, n, max(rows, n)))
         self.lower, self.upper, self.values, self.now, self.found = (np.zeros(total) for _ in range(5))
         self.x, self.start, self.point, self.tau, self.z = (np.zeros(n + 1) for _ in range(5))
         self.b, self.y = np.zeros(rows), np.zeros(total)
@@ -86,15 +86,19 @@ class Workspace:
         self.free = np.zeros(n, dtype=np.int64)
         self._levels = levels
         self._search = (
-            *self._at("A lower upper sides starts thresholds"), levels, rows, n, *self._at(
+            *self._at("A lower upper sides starts thresholds"), tolerances.rank, levels, rows, n, *self._at(
                 "start x values W b V tau z T y first column order active free point now found locked open"
             ), tolerances.feasible, tolerances.dual, 100 + 10 * total, _PATIENCE,
         )  # fmt: skip
         self._equations = (
-            *self._at("A lower upper sides starts thresholds"), levels, rows, n,
+            *self._at("A lower upper sides starts thresholds"), tolerances.rank, levels, rows, n,
             *self._at("x values W b V tau z T y first column order active free"),
         )  # fmt: skip
-        self._scales = (*self._at("A starts"), levels, n, tolerances.rank, *self._at("thresholds"))
+        self._factors = (
+            *self._at("A lower upper sides starts thresholds"), tolerances.rank,
+        )  # fmt: skip
+        self._factor_ends = self._at("x W b V tau first column order active free")
+        self._turned, self._turned_ends = self._at("V tau"), self._at("z y")
         self._weak, (self._T,) = self._at("W first order column"), self._at("T")
 
     def _at(self, names: str) -> list[int]:
@@ -111,7 +115,6 @@ class Workspace:
             problem: The hierarchy.
         """
         self.A[:], self.lower[:], self.upper[:] = problem.A, problem.lower, problem.upper
-        SEARCH["set_thresholds"](*self._scales)
 
     def optimum(self, problem: StackedHierarchy, guess: Sides | None, start: Numbers | None) -> Optimum:
         """Solve a hierarchy.
@@ -126,6 +129,17 @@ class Workspace:
         """
         self.load(problem)
         self.sides[:] = 0 if guess is None else guess
+        return self.search(start)
+
+    def search(self, start: Numbers | None) -> Optimum:
+        """Solve what is in this memory, with `sides` as the guess.
+
+        Args:
+            start: (n,) a point to start from if the guess is wrong.
+
+        Raises:
+            ActiveSetError: The search did not end.
+        """
         self.start[: self.n] = 0.0 if start is None else start
         passes = SEARCH["search"](*self._search)
         if passes == 0:
@@ -147,6 +161,16 @@ class Workspace:
         self.sides[:] = sides
         SEARCH["solve_equations"](*self._equations)
 
+    def factor_equations(self, problem: StackedHierarchy, levels: int) -> None:
+        """Factorise the equations of the first levels alone.
+
+        Args:
+            problem: The hierarchy.
+            levels: How many.
+        """
+        self.load(problem)
+        SEARCH["factor_equations"](*self._factors, levels, self.rows, self.n, *self._factor_ends)
+
     def multipliers(self, level: int) -> Numbers:
         """Multipliers (rows + n,) of what bound in the last pass, for the optimum of a level.
 
@@ -161,26 +185,26 @@ class Workspace:
 
     def weakest(self, level: int) -> float:
         """A lower bound of the singular values of a level, with whatever bound in the last pass; 0 if it lacks rank."""
-        if self.column[level + 1] - self.column[level] < self.first[level + 1] - self.first[level]:
+        rank = self.column[level + 1] - self.column[level]
+        if 0 < rank < self.first[level + 1] - self.first[level]:
             return 0.0
         inverse = SEARCH["weakest"](*self._weak, level, self.n, self._T)
         return float("inf") if inverse == 0.0 else float(inverse**-0.5)
 
-    def triangle(self, level: int) -> Numbers:
-        """The rows of a level along its own directions, of the last pass (rows of the level, rank)."""
-        rows = self.order[self.first[level] : self.first[level + 1]]
-        return self.W[rows, self.column[level] : self.column[level + 1]]
+    def gram(self, level: int) -> Numbers:
+        """B_kkᵀ B_kk (rank, rank) of a level, of the last pass: its eigenvalues are squared singular values."""
+        rank = SEARCH["gram"](*self._weak, level, self.n, self._T)
+        return self.T.ravel()[: rank * rank].reshape(rank, rank).T
 
     def direction(self, level: int, coefficients: Numbers) -> Numbers:
-        """A combination of the directions of a level, as a direction of the free unknowns.
+        """A combination of the directions (n,) of a level, after `factor_equations`; forgets the last z.
 
         Args:
             level: Which.
             coefficients: (rank of the level,).
         """
-        z, out = np.zeros(self.n), np.zeros(self.n)
-        end = int(self.column[level + 1])
-        z[self.column[level] : end] = coefficients
-        free = int((self.sides[self.rows :] == 0).sum())
-        SEARCH["turned_back"](*self._at("V tau"), end, free, self.n, z.ctypes.data, out.ctypes.data)
-        return out
+        begin, end = int(self.column[level]), int(self.column[level + 1])
+        self.z[:begin] = 0.0
+        self.z[begin:end] = coefficients
+        SEARCH["turned_back"](*self._turned, end, self.n, self.n, *self._turned_ends)
+        return self.y[: self.n].copy()

@@ -33,10 +33,12 @@ class NativeCode:
 
     Args:
         functions: The functions; they may call those before them.
+        entries: Names of those that are called from Python; all if left out.
     """
 
-    def __init__(self, functions: Sequence[Callable[..., Any]]) -> None:
+    def __init__(self, functions: Sequence[Callable[..., Any]], entries: Sequence[str] | None = None) -> None:
         self._functions = list(functions)
+        self._entries = [function.__name__ for function in functions] if entries is None else list(entries)
 
     def __getitem__(self, name: str) -> Any:
         """The function of a name, as `ctypes` calls it: arrays by their addresses."""
@@ -47,11 +49,11 @@ class NativeCode:
         from surefoot.solvers.native_translator import translated
 
         with _LOCK:
-            text, words = translated(self._functions)
+            text, words = translated(self._functions, self._entries)
             engine = _engine(text)
             return {
-                name: ctypes.CFUNCTYPE(*(_C_TYPES.get(word) for word in kinds))(engine.get_function_address(name))
-                for name, kinds in words.items()
+                name: ctypes.CFUNCTYPE(*(_C_TYPES.get(word) for word in words[name]))(engine.get_function_address(name))
+                for name in self._entries
             }
 
 

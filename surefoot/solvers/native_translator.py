@@ -18,14 +18,16 @@ _INT, _FLOAT, _BIT, _VOID = ir.IntType(64), ir.DoubleType(), ir.IntType(1), ir.V
 _TYPES = {"Floats": _FLOAT.as_pointer(), "Ints": _INT.as_pointer(), "int": _INT, "float": _FLOAT, "None": _VOID}
 _FAST = ("reassoc", "contract", "nsz")
 _COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_MANY_CALLS = 8
 _ARITHMETIC = {ast.Add: ("add", "fadd"), ast.Sub: ("sub", "fsub"), ast.Mult: ("mul", "fmul")}
 
 
-def translated(functions: Sequence[Callable[..., Any]]) -> tuple[str, dict[str, list[str]]]:
+def translated(functions: Sequence[Callable[..., Any]], entries: Sequence[str]) -> tuple[str, dict[str, list[str]]]:
     """Assembly of functions, and for each the kinds of its result and its arguments.
 
     Args:
         functions: The functions; they may call those before them.
+        entries: Names of those that are called from outside.
     """
     module = ir.Module(name="native")
     known: dict[str, ir.Function] = {}
@@ -34,6 +36,8 @@ def translated(functions: Sequence[Callable[..., Any]]) -> tuple[str, dict[str, 
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         one = _Translated(module, tree, known)
         known[function.__name__], words[function.__name__] = one.target, one.words
+        if function.__name__ not in entries:
+            one.target.linkage = "internal"
     return str(module), words
 
 
@@ -47,6 +51,8 @@ class _Translated:
         self.words = [back, *words]
         kind = ir.FunctionType(_TYPES[back], [_TYPES[word] for word in words])
         self.target = ir.Function(module, kind, name=tree.name)
+        if _is_large(tree):
+            self.target.attributes.add("noinline")
         self.entry = self.target.append_basic_block("entry")
         self.build = ir.IRBuilder(self.target.append_basic_block("body"))
         self.names: dict[str, Any] = {}
@@ -232,6 +238,13 @@ class _Translated:
             return self._refuse(node)
         target = self.known[name]
         return self.build.call(target, [self._as(v, a.type) for v, a in zip(values, target.args, strict=True)])
+
+
+def _is_large(tree: ast.AST) -> bool:
+    """Whether a function has loops in loops or many calls: copies of it at every call would take long to compile."""
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
+    nested = any(isinstance(node, ast.For | ast.While) for loop in loops for node in ast.walk(loop) if node is not loop)
+    return nested or sum(isinstance(node, ast.Call) for node in ast.walk(tree)) > _MANY_CALLS
 
 
 def _word(annotation: Any) -> str:

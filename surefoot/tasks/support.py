@@ -47,7 +47,7 @@ class Support(Task):
         super().__post_init__()
 
     @cached_property
-    def _edges(self) -> tuple[Numbers, Numbers]:
+    def edges(self) -> tuple[Numbers, Numbers]:
         """Outward normals (k, 2) and offsets (k,) of the edges."""
         corners = np.asarray(convex_hull(np.asarray(self.points, dtype=float)[:, :2]))
         if len(corners) < 3:
@@ -59,12 +59,12 @@ class Support(Task):
     @property
     def structure(self) -> tuple[object, ...]:
         """Its edges are compiled in."""
-        return type(self).__name__, self._edges[0].tobytes()
+        return type(self).__name__, self.edges[0].tobytes()
 
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Metres."""
-        return (("m", len(self._edges[1])),)
+        return (("m", len(self.edges[1])),)
 
     def numbers_of(self, target: Any) -> Numbers:
         """Offsets of the edges (rows,).
@@ -74,7 +74,7 @@ class Support(Task):
         """
         if target is not None:
             raise ShapeError(f"task `{self.name}` has no target", next_step="make another Support from other points")
-        return self._edges[1]
+        return self.edges[1]
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """How far the centre of mass is inside each edge.
@@ -84,7 +84,7 @@ class Support(Task):
             q: (nq,) configuration.
             target: (rows,).
         """
-        return target - self._edges[0] @ com(robot.tree, q)[:2]
+        return target - self.edges[0] @ com(robot.tree, q)[:2]
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
         """The Jacobian of the centre of mass, across the edges.
@@ -94,7 +94,7 @@ class Support(Task):
             q: (nq,) configuration.
             target: (rows,).
         """
-        return self._edges[0] @ com_jacobian(robot.tree, q)[:2]
+        return self.edges[0] @ com_jacobian(robot.tree, q)[:2]
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
         """Its rate times v.
@@ -105,4 +105,4 @@ class Support(Task):
             v: (nv,) velocity.
             target: (rows,).
         """
-        return self._edges[0] @ com_bias(robot.tree, q, v)[:2]
+        return self.edges[0] @ com_bias(robot.tree, q, v)[:2]

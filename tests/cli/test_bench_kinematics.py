@@ -1,4 +1,4 @@
-"""`surefoot bench distance`, `predictive` and `ik`: tables, files and exit status; no figure is judged."""
+"""`surefoot bench distance`, `predictive`, `ik` and `hierarchy`: tables, files and exit status; no figure is judged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from surefoot.benchmarks import distance_coal
+from surefoot.benchmarks import distance_coal, hierarchy
 from surefoot.benchmarks.distance import TABLE_5_1
 from surefoot.cli import bench_kinematics
 from tests.cli.test_bench import surefoot
@@ -93,6 +93,30 @@ def test_peers_stand_beside_ours():
     assert bench_kinematics._settings_lines(robot) == ["placo (pin 4), best of 9: gain 1"]
 
 
+def test_a_control_loop_with_strict_priorities(capsys, tmp_path):
+    file = tmp_path / "hierarchy.json"
+    status, out, err = surefoot(capsys, "bench", "hierarchy", "--quick", "--seconds", "0.05", "--json", str(file))
+    assert (status, err) == (0, "")
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert (found["bench"], found["quick"], found["robot"]) == ("hierarchy", True, "talos")
+    for name, motion in found["motions"].items():
+        assert motion["ticks"] == 50
+        cells = next(line for line in out.splitlines() if line.startswith(f"{name}  ")).split()
+        assert float(cells[-4]) == pytest.approx(motion["p95_ms"], rel=1e-2)
+        assert cells[-1] == ("yes" if motion["reached"] else "no")
+        assert f"{name}: lower levels change higher ones by" in out
+    assert "10 tasks on 3 strict levels" in out
+
+
+def test_a_broken_priority_is_a_bad_verdict(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(hierarchy, "STRICT", -1.0)
+    file = tmp_path / "hierarchy.json"
+    status, out, err = surefoot(capsys, "bench", "hierarchy", "--seconds", "0.02", "--json", str(file))
+    assert (status, out) == (1, "")
+    assert "a tick of the control loop is wrong" in err
+    assert not file.exists()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -106,6 +130,8 @@ def test_peers_stand_beside_ours():
         (("ik", "--targets", "0"), "--targets"),
         (("ik", "--peers", "no/such/folder"), "no peer has an environment there"),
         (("ik", "--json", "no/folder/x.json"), "no folder"),
+        (("hierarchy", "--seconds", "0"), "--seconds"),
+        (("hierarchy", "--json", "no/folder/x.json"), "no folder"),
         (("predict",), "did you mean `predictive`"),
     ],
 )

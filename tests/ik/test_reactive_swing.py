@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.ik.reactive_swing import BLOCK, SWINGS, TRIANGLE, swing_over
+from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
+from surefoot.ik.reactive_swing import BLOCK, SWINGS, TRIANGLE, shifted, swing_over
 from surefoot.ik.swing_step import SwingStep
 
 SLOW = sorted(set(SWINGS) - {"block-over", "triangle-around"})
@@ -74,10 +74,47 @@ def test_without_obstacles_nearby_nothing_changes(lola):
     np.testing.assert_allclose(found.deviation, 0.0, atol=1e-6)
 
 
+@pytest.fixture(scope="module")
+def balanced(lola):
+    """A step that shifts the weight, and its history."""
+    step = SwingStep(behind=0.24, ahead=0.30, apart=0.25, lift=0.18, tilt=0.45, sink=0.07, shift=0.6, cycle=0.004)
+    return step, swing_over(lola, [shifted(BLOCK, 0.075, 0.15)], step)
+
+
+def test_the_centre_of_mass_rests_over_the_stance_sole(lola, balanced):
+    """During the swing; before and after it goes from and to the middle of both soles."""
+    _, found = balanced
+    com = sf.compile(lola).com(found.q)[:, :2]
+    soles = [lola.contact_corners(q) for q in (found.q[0], found.q[-1])]
+    stance, starts, lands = (
+        np.vstack([soles[k][f"{side}_{part}"] for part in ("foot", "toe")])[:, :2]
+        for side, k in (("right", 0), ("left", 0), ("left", -1))
+    )
+    middles = [0.5 * (x.min(axis=0) + x.max(axis=0)) for x in (stance, starts, lands)]
+    swinging = (found.t >= 0.6) & (found.t <= 1.6)
+    np.testing.assert_allclose(com[swinging], np.tile(middles[0], (swinging.sum(), 1)), atol=1e-3)
+    np.testing.assert_allclose(com[0], 0.5 * (middles[0] + middles[1]), atol=1e-3)
+    np.testing.assert_allclose(com[-1], 0.5 * (middles[0] + middles[2]), atol=1e-3)
+
+
+def test_feet_and_toes_rest_while_the_weight_is_shifted(lola, balanced):
+    step, found = balanced
+    both = sf.compile(lola).frames(found.q, ["right_foot", "left_foot"])[:, :, :3, 3]
+    for rows in (found.t <= 0.6, found.t >= 1.6):
+        np.testing.assert_allclose(both[rows], np.tile(both[rows][0], (rows.sum(), 1, 1)), atol=5e-4)
+        np.testing.assert_array_equal(found.deviation[rows], 0.0)
+    toes = [int(lola.tree.q_index[lola.joint_index(name)]) for name in ("left_toe", "right_toe")]
+    np.testing.assert_array_equal(found.q[:, toes], np.tile(lola.home[toes], (len(found.t), 1)))
+    assert found.t[-1] == pytest.approx(step.end)
+    assert found.distance.min() > 0.0
+
+
 def test_impossible_steps_are_refused(lola):
     with pytest.raises(ShapeError):
         swing_over(lola, [BLOCK], SwingStep(sink=-0.3))
-    with pytest.raises(NotSupportedError):
-        SwingStep(swing="foot")
+    with pytest.raises(NotSupportedError, match="no other side"):
+        swing_over(lola, [BLOCK], SwingStep(swing="torso"))
+    with pytest.raises(UnknownNameError):
+        swing_over(lola, [BLOCK], SwingStep(swing="foot"))
     with pytest.raises(ShapeError):
         SwingStep(off=1.5)

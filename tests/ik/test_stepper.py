@@ -7,6 +7,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
+from surefoot.ik import stopping_velocity_bounds
 from surefoot.ik.stepper import Stepper
 from surefoot.ik.stepper_fade import MOST_GROUPS
 from surefoot.solvers import HierarchySolver
@@ -177,6 +178,28 @@ def test_beyond_a_limit_there_is_only_the_way_back(panda) -> None:
     assert stepper.step(q).v[0] == 0.0
     back = Stepper(panda, [JointSpeeds("run", panda, -1.0)], DT)
     assert back.step(q).v[0] == pytest.approx(-1.0)
+
+
+def test_bounds_are_those_of_the_parabola(panda) -> None:
+    """The compiled bounds on the first velocity, against the formula for one joint at a time."""
+    q = 0.5 * (panda.limits.lower + panda.limits.upper) + 0.49 * (panda.limits.upper - panda.limits.lower)
+    run = JointSpeeds("run", panda, 100.0)
+    found = Stepper(panda, [run], DT, acceleration=[1e4] * panda.nv).step(q)
+    _, most = stopping_velocity_bounds(q, panda.limits.lower, panda.limits.upper, 1e4, DT, panda.limits.velocity)
+    np.testing.assert_allclose(found.v, np.minimum(most, 1e4 * DT), rtol=1e-12)
+
+
+def test_a_tolerance_is_no_wish(panda) -> None:
+    """Inside its margins a task asks for nothing; outside, for the way to the nearer end."""
+    start = position(panda, panda.home, HAND)
+    task = FramePosition("hand", HAND, start, gain=10.0, below=0.02, above=0.02)
+    stepper = Stepper(panda, [task], DT)
+    stepper.set_target("hand", start + 0.019)
+    assert np.abs(stepper.step(panda.home).v).max() < 1e-12
+    stepper.reset(panda.home)
+    stepper.set_target("hand", start + np.array([0.03, 0.0, 0.0]))
+    found = stepper.step()
+    assert (sf.compile(panda).jacobian(panda.home, HAND) @ found.v)[0] == pytest.approx(10.0 * 0.01, rel=1e-9)
 
 
 def test_only_the_named_joints_move(panda) -> None:

@@ -13,6 +13,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot.control.static_balance import StaticBalance, standing_contacts
+from surefoot.errors import NotSupportedError
 from surefoot.ik import ComRise, raise_com
 from surefoot.motion import Log, Trajectory, World
 from surefoot.report import Curve
@@ -38,6 +39,7 @@ _SCOUT_STEP, _SCOUT_RISE, _SCOUT_SHARE = 0.03, 0.3, 0.6  # [s]; of the height of
 _NEARLY, _SINGULAR = 0.05, 0.2  # shares of the first singular value: of the way to its least; of a singular leg
 _REACHED, _BOUND, _MORE = 0.98, 1.02, 0.05  # of the rise; of the joint rates; of the rise after the knees are straight
 _ROWS = 10  # every how many rows static loads are looked at
+_STRAIGHT = 2e-3  # of the height of the centre of mass: smallest singular value of a leg that is straight
 _SATURATED = 0.5  # base against centre of mass, after the knees are straight
 
 
@@ -51,8 +53,10 @@ def com_rise(table: MotionTable, robot: Robot, world: World) -> Plan:
         world: Where it is; not looked at.
     """
     duration, limit = table.duration or _DURATION, table.rate_limit or _RATE
+    if not robot.drives:
+        raise NotSupportedError(f"`{robot.name}` has no drives to raise it", next_step="take a robot with drives")
     legs = Legs(robot)
-    rise = table.rise or _possible_rise(robot, legs, duration, limit)
+    rise = table.rise or _possible_rise(robot, legs, limit)
     last = _LONGER * duration
     motion = raise_com(robot, rise, duration, contacts=legs.contacts, until=last, dt=_STEP, rate_limit=limit)
     found = _Climb(robot, motion, legs, rise, limit)
@@ -65,10 +69,10 @@ def com_rise(table: MotionTable, robot: Robot, world: World) -> Plan:
     )
 
 
-def _possible_rise(robot: Robot, legs: Legs, duration: float, limit: float) -> float:
+def _possible_rise(robot: Robot, legs: Legs, limit: float) -> float:
     """How far the legs lift [m], and a share of what the arms can add."""
     height = float(_centres(robot, robot.home[None])[0, 2])
-    scout = raise_com(robot, _SCOUT_RISE * height, duration, contacts=legs.contacts, dt=_SCOUT_STEP, rate_limit=limit)
+    scout = raise_com(robot, _SCOUT_RISE * height, _DURATION, contacts=legs.contacts, dt=_SCOUT_STEP, rate_limit=limit)
     raised = scout.com[:, 2] - scout.com[0, 2]
     at = _straight_row(legs.singular_values(scout.q))
     return float(raised[at] + _SCOUT_SHARE * (raised.max() - raised[at]))
@@ -134,6 +138,8 @@ class _Climb:
         """What is wrong with the plan."""
         m, row = self.motion, self.row
         after, base_after = self.raised[-1] - self.raised[row], abs(self.base[-1] - self.base[row])
+        if min(float(line[0]) for line in self.values.values()) < _STRAIGHT * m.com[0, 2]:
+            return "the knees are straight from the start"
         if m.drift.max() > LARGEST_DRIFT:
             return f"the feet move by {m.drift.max():.2g} m or rad in the plan"
         if self.rates.max() > _BOUND * self.limit:

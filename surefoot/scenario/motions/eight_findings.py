@@ -71,7 +71,7 @@ class EightFindings:
         hand: The limb and its path.
         motion: The singularity-consistent motion.
         trajectory: The whole motion, from home and back to rest.
-        s: (k,) path parameter at the times of the trajectory.
+        clock: (k,) time of the motion along the path at the times of the trajectory [s].
         speed: s' at full speed [1/s].
         limit: Bound of the joint rates [rad/s].
         damping: λ of the damped inverse.
@@ -82,12 +82,12 @@ class EightFindings:
         hand: HandPath,
         motion: ConsistentMotion,
         trajectory: Trajectory,
-        s: Array,
+        clock: Array,
         speed: float,
         limit: float,
         damping: float | None,
     ) -> None:
-        self.hand, self.motion, self.trajectory, self.s = hand, motion, trajectory, s
+        self.hand, self.motion, self.trajectory, self.clock = hand, motion, trajectory, clock
         self.speed, self.limit, self.damping = speed, limit, damping or _DAMPING
         dt = float(motion.t[1] - motion.t[0])
         self.others = {
@@ -161,29 +161,33 @@ class EightFindings:
         path, t = self.hand.path, self.trajectory.time
         places = frame_poses(self.hand.robot, self.trajectory.q, self.hand.frame)[:, :3, 3] - path.centre
         rates = np.abs(np.asarray(self.trajectory.v)[:, self.hand.columns]).max(axis=1)
-        moving = (self.s > path.start) & (self.s < self.motion.s[-1])
+        s, moving = self._over_time(self.motion.s), (self.clock > 0.0) & (self.clock < self.motion.t[-1])
         most = _SHOWN * self.limit
 
         def by_place(values: dict[str, Array], most: float = np.inf) -> dict[str, Array]:
-            lines = {name: np.interp(self.s, self.others[name].s, line) for name, line in values.items()}
+            lines = {name: np.interp(s, self.others[name].s, line) for name, line in values.items()}
             return {name: np.where(moving, np.minimum(line, most), 0.0) for name, line in lines.items()}
 
         all_rates = by_place({name: np.abs(way.rates).max(axis=1) for name, way in self.others.items()}, most)
         errors = by_place({name: 1e3 * way.error[:, 0] for name, way in self.others.items()})
-        on_path = np.interp(self.s, self.motion.s, 1e3 * self.motion.error)
+        on_path = self._over_time(1e3 * self.motion.error)
         bound = np.full(len(t), self.limit)
         names = {"xyz"[int(np.argmax(axis))]: axis for axis in path.axes}
         return (
             Curve("plan: hand, from the centre of the eight", "m", {n: places @ axis for n, axis in names.items()}),
-            Curve("plan: smallest singular value", "1", {"value": np.interp(self.s, self.motion.s, self.least)}),
+            Curve("plan: smallest singular value", "1", {"value": self._over_time(self.least)}),
             Curve("plan: joints, from home", "rad | m", self._joint_lines()),
             Curve(
                 f"plan: largest joint rate by place on the path (cut off at {most:.3g})",
                 "rad/s",
-                {"bound": bound, **all_rates, "consistent": rates},
+                {**all_rates, "consistent": rates, "bound": bound},
             ),
             Curve("plan: distance from the path by place on it", "mm", {**errors, "consistent": on_path}),
         )
+
+    def _over_time(self, values: Array) -> Array:
+        """Values of the motion along the path (n,) at the times of the trajectory (k,)."""
+        return np.interp(self.clock, self.motion.t, values)
 
     def _joint_lines(self) -> dict[str, Array]:
         x = np.array([self.hand.joints_of(q) for q in self.trajectory.q])

@@ -64,8 +64,8 @@ def figure_eight(table: MotionTable, robot: Robot, world: World) -> Plan:
         motion = _followed(hand, start, speed, limit)
     except NotSupportedError as error:
         return _staying(robot, error.message)
-    trajectory, s = _whole_motion(hand, motion, limit)
-    return EightFindings(hand, motion, trajectory, s, speed, limit, table.damping).plan()
+    trajectory, clock = _whole_motion(hand, motion, limit)
+    return EightFindings(hand, motion, trajectory, clock, speed, limit, table.damping).plan()
 
 
 def _hand(table: MotionTable, robot: Robot) -> HandPath:
@@ -108,10 +108,7 @@ def _staying(robot: Robot, trouble: str) -> Plan:
 
 
 def _whole_motion(hand: HandPath, motion: ConsistentMotion, limit: float) -> tuple[Trajectory, Array]:
-    """From home to the path, along it from rest to rest, and a stay; and the path parameter s (k,) over its times.
-
-    Before and after the path, s is that of its ends.
-    """
+    """From home to the path, along it from rest to rest, and a stay; and the time of the path (k,) over its times."""
     way = float(np.abs(motion.q[0]).max())
     going = max(_REST, 1.875 * way / (_SLOWLY * limit))  # 1.875: highest over mean speed of a quintic
     along = float(motion.t[-1]) + _RAMP
@@ -124,8 +121,7 @@ def _whole_motion(hand: HandPath, motion: ConsistentMotion, limit: float) -> tup
     v = np.zeros((len(t), hand.robot.nv))
     v[:, hand.columns] = rates
     q = np.array([hand.posture(row) for row in x])
-    trajectory = Trajectory.of(hand.robot, t, q, v, a=np.gradient(v, t, axis=0))
-    return trajectory, np.interp(clock, motion.t, motion.s)
+    return Trajectory.of(hand.robot, t, q, v, a=np.gradient(v, t, axis=0)), clock
 
 
 def _clock(t: Array, along: float) -> tuple[Array, Array]:

@@ -64,13 +64,16 @@ class HandPath:
 
     Raises:
         NotSupportedError: The limb has fewer joints than the path has rows, cannot move in the plane of the path, or
-            has joints of several axes.
+            has joints of several axes or without drive.
     """
 
     def __init__(self, robot: Robot, frame: str, path: EightPath, orientation: bool) -> None:
         tree, joints = robot.tree, joints_between(robot, frame)
         if several := [tree.joint_names[i] for i in joints if tree.nv_of(i) != 1]:
             raise NotSupportedError(f"joint `{several[0]}` has several axes; the path is for joints with one")
+        driven = {drive.joint for drive in robot.drives}
+        if slack := [tree.joint_names[i] for i in joints if tree.joint_names[i] not in driven]:
+            raise NotSupportedError(f"joint `{slack[0]}` on the way to `{frame}` has no drive")
         self.robot, self.frame, self.path, self.orientation = robot, frame, path, orientation
         self.joints = tuple(tree.joint_names[i] for i in joints)
         self.columns = np.array([int(tree.v_index[i]) for i in joints])
@@ -121,7 +124,7 @@ class HandPath:
         """
         axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         J = pin.computeFrameJacobian(self.robot.model, self._data, self.posture(x), self._index, axes)
-        return np.array(self._reduced(J[:, self.columns]))
+        return self._reduced(np.reshape(J, (6, self.robot.nv))[:, self.columns])
 
     def _error(self, x: Array, s: float) -> Array:
         return self._reduced(self.miss(x, s))

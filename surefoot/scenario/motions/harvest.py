@@ -46,11 +46,11 @@ def harvest(table: MotionTable, robot: Robot, world: World) -> Plan:
     given = HarvestSettings(**table.model_dump(exclude_none=True, exclude={"kind"}))
     study = harvest_scene(given, robot, world)
     found = _histories(given, study)
-    longest = _PREDICTIVE.format(given.horizon)
-    chosen = found[longest if given.method == "predictive" else given.method]
+    ahead = _PREDICTIVE.format(given.horizon)
+    chosen = found[ahead if given.method == "predictive" else given.method]
     audit = _Audit(given, study, CollisionModel(robot, world))
     planned = audit.judged(chosen.time, chosen.q, "plan")
-    trouble = planned.trouble or _beyond_limits(robot, chosen) or _no_gain(found, longest)
+    trouble = planned.trouble or _beyond_limits(robot, chosen) or _no_gain(found, ahead)
     return Plan(
         _trajectory(robot, chosen),
         {**_metrics(found), **planned.metrics},
@@ -61,7 +61,7 @@ def harvest(table: MotionTable, robot: Robot, world: World) -> Plan:
 
 
 def _histories(given: HarvestSettings, study: Study) -> dict[str, History]:
-    """Motions by method: "unaware", "local", and "predictive 2 s" for every horizon, the longest last."""
+    """Motions by method: "unaware", "local", and "predictive 2 s" for every horizon."""
     found = compare(study, ())
     smooth = study.predictive.change > 0.0
     for horizon in dict.fromkeys((*given.other_horizons, given.horizon)):
@@ -95,11 +95,11 @@ def _curves(found: Mapping[str, History]) -> tuple[Curve, ...]:
     return (*curves, Curve("smallest distance of what is kept clear", "m", gaps)) if gaps else curves
 
 
-def _no_gain(found: Mapping[str, History], longest: str) -> str | None:
-    ahead, local = found[longest].peak, found["local"].peak
-    if ahead < local:
+def _no_gain(found: Mapping[str, History], ahead: str) -> str | None:
+    peak, local = found[ahead].peak, found["local"].peak
+    if peak < local:
         return None
-    return f"looking ahead gains nothing: pseudo-energy up to {ahead:.3g} rad²/s², {local:.3g} by the local method"
+    return f"looking ahead gains nothing: pseudo-energy up to {peak:.3g} rad²/s², {local:.3g} by the local method"
 
 
 def _beyond_limits(robot: Robot, history: History) -> str | None:

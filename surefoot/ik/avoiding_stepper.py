@@ -1,0 +1,124 @@
+"""`AvoidingStepper`: a stepper that keeps volumes apart, before all tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.collision import CollisionModel
+from surefoot.errors import ShapeError
+from surefoot.ik.avoidance_damper import VelocityDamper
+from surefoot.ik.stepper import Stepper
+from surefoot.ops import Array
+from surefoot.robot import Robot
+from surefoot.solvers.hierarchy_problem import StackedHierarchy
+from surefoot.tasks import Task
+
+__all__ = ["AvoidingStepper"]
+
+Numbers = NDArray[np.float64]
+_STILL = 2e-3  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
+
+
+@dataclass(frozen=True, eq=False)
+class _NearestPairs(Task):
+    """Rows that are filled in at every tick, on a level of their own before all others."""
+
+    count: int = 1
+    nv: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "priority", -1)
+        object.__setattr__(self, "above", np.inf)
+
+    @cached_property
+    def measures(self) -> tuple[tuple[str, int], ...]:
+        return (("m", self.count),)
+
+    def numbers_of(self, target: Any) -> Numbers:
+        return np.zeros(0)
+
+    def error(self, robot: Robot, q: Array, target: Array) -> Array:
+        return np.zeros(self.count)
+
+    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
+        return np.zeros((self.count, self.nv))
+
+
+class AvoidingStepper(Stepper):
+    """Velocity-level inverse kinematics that hits nothing: the approach of the nearest pairs slows down.
+
+        model = sf.collision.CollisionModel(robot, world)
+        stepper = AvoidingStepper(robot, tasks, 0.005, model, VelocityDamper(influence=0.06, security=0.01, speed=0.5))
+
+    The velocity dampers (Faverjon & Tournassoud 1987) of the pairs that the least motion of the joints brings together
+    are a level of their own, below the bounds of the joints and above all tasks. Pairs that begin nearer than the
+    security distance are kept from coming nearer than they were at the start.
+
+    Args:
+        robot: The robot.
+        tasks: The tasks.
+        dt: Length of a tick [s].
+        model: What must not touch; obstacles may be changed between ticks (`stepper.model = model.moved(…)`).
+        damper: How the approach slows down, and how many pairs are looked at.
+        **options: As in `Stepper`.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        tasks: Sequence[Task],
+        dt: float,
+        model: CollisionModel,
+        damper: VelocityDamper,
+        **options: Any,
+    ) -> None:
+        if model.robot is not robot:
+            raise ShapeError("the collision model belongs to another robot", evidence={"robot": model.robot.name})
+        if damper.longest_step < dt:
+            raise ShapeError(
+                "the damper is too fast for this tick: distances could be passed in one",
+                evidence={"tick [s]": dt, "longest [s]": damper.longest_step},
+                next_step="give a lower speed, or a larger influence distance",
+            )
+        rows = _NearestPairs(" nearest pairs", count=damper.nearest, nv=robot.nv)
+        super().__init__(robot, [rows, *tasks], dt, **options)
+        self._damping = (0.0, *self._damping[1:])  # inequalities have no direction that could become singular
+        self.model, self.damper = model, damper
+        self.begin(robot.home)
+
+    def begin(self, q: Numbers) -> None:
+        """Take the distances of a posture as those that pairs may always have.
+
+        Args:
+            q: (nq,) configuration.
+        """
+        self._allowed = np.minimum(self.model.distances(q), self.damper.security)
+
+    def _problem(self, q: Numbers) -> StackedHierarchy:
+        problem = super()._problem(q)
+        rows, lower = self._most_urgent(q)
+        k, last = len(rows), self.damper.nearest
+        problem.A[:k], problem.lower[:k] = rows, lower
+        problem.A[k:last], problem.lower[k:last] = 0.0, -np.inf
+        return problem
+
+    def _most_urgent(self, q: Numbers) -> tuple[Numbers, Numbers]:
+        """Rows of unit length with lower ends, of the pairs that the least motion of the joints brings together."""
+        damper = self.damper
+        distances = self.model.distances(q, within=damper.influence)
+        columns = np.flatnonzero(distances < damper.influence)
+        found = self.model.proximity(q, columns)
+        rows = found.gradient @ self._rows.motion.S
+        length = np.linalg.norm(rows, axis=1)
+        room = found.distance - self._allowed[columns]
+        urgency = np.where(length > _STILL, room / np.maximum(length, _STILL), np.inf)
+        chosen = np.argsort(urgency, kind="stable")[: damper.nearest]
+        chosen = chosen[length[chosen] > _STILL]
+        speed = damper.speed * room[chosen] / (damper.influence - self._allowed[columns[chosen]])
+        return rows[chosen] / length[chosen, None], -speed / length[chosen]

@@ -1,0 +1,115 @@
+"""`swing_over`: a foot swings past obstacles that its plan does not know, on a robot that balances on the other foot.
+
+Buschmann 2014, section 5.4.3 (reactive collision avoidance on a walking machine). There the step is part of a walk;
+here it is slow: the weight is shifted over the stance sole, stays there while the other foot swings, and goes back to
+the middle. Obstacles are known by one swept volume each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surefoot.collision.volume_store import stored_fit
+from surefoot.errors import NotSupportedError, ScenarioError
+from surefoot.geometry import SweptVolume
+from surefoot.geometry.fit_swept import DEFAULT_GAIN
+from surefoot.ik.reactive_swing import SwingHistory
+from surefoot.ik.reactive_swing import swing_over as swing
+from surefoot.ik.swing_step import SwingStep
+from surefoot.ik.swing_walker import foot_contacts, other_foot
+from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory, World
+from surefoot.motion.side_names import side_pairs
+from surefoot.robot import Robot
+from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.motions.swing_judge import SwingJudge
+
+if TYPE_CHECKING:
+    from surefoot.scenario.schema_motions import MotionTable
+
+__all__ = ["swing_over"]
+
+_CYCLE = 0.002  # [s]: Buschmann 2014, section 5.4.3
+
+
+def swing_over(table: MotionTable, robot: Robot, world: World) -> Plan:
+    """One step past the obstacles of the world, planned with and without giving way to them.
+
+    Args:
+        table: frame: link of the foot that swings, the first foot if left out; duration [s] of the swing; cycle [s];
+            step.
+        robot: A floating robot with two feet.
+        world: Its obstacles; level ground.
+
+    Raises:
+        ScenarioError: The world has no obstacles.
+        NotSupportedError: The robot has no two feet to step with, or comes to a posture where it cannot do the step.
+        ShapeError: Its legs do not reach to where the step begins.
+    """
+    _require_biped(robot)
+    step = _step(table, robot)
+    volumes = _volumes(world)
+    found, blind = (swing(robot, volumes, step, avoid=avoid) for avoid in (True, False))
+    judge = SwingJudge(robot, world, step, found, blind)
+    trajectory = Trajectory.of(robot, found.t, found.q, found.v, schedule=_schedule(robot, world, step, found))
+    return Plan(trajectory, judge.metrics(), judge.trouble(), judge.curves(), judge.judge)
+
+
+def _require_biped(robot: Robot) -> None:
+    if robot.base != "floating":
+        raise NotSupportedError(f"`{robot.name}` has no free base: it cannot step", next_step="take a biped")
+    if robot.couplings:
+        raise NotSupportedError(
+            f"joints of `{robot.name}` follow others, which this motion does not look at",
+            evidence={"couplings": len(robot.couplings)},
+            next_step='set robot.mimic="reduce"',
+        )
+
+
+def _step(table: MotionTable, robot: Robot) -> SwingStep:
+    """The step that the table describes."""
+    if table.step is None or table.duration is None:
+        raise ScenarioError("`swing_over` needs `step` and `duration`")
+    given = table.step.model_dump(exclude={"gives_way"})
+    return SwingStep(
+        swing=_first_foot(robot) if table.frame is None else table.frame,
+        duration=table.duration,
+        cycle=_CYCLE if table.cycle is None else table.cycle,
+        gives_way=tuple("xyz".index(axis) for axis in table.step.gives_way),
+        **given,
+    )
+
+
+def _first_foot(robot: Robot) -> str:
+    """The link of the first contact surface that has another one on the other side."""
+    sides = side_pairs(robot.link_names)
+    frames = [surface.frame for surface in robot.contacts.values()]
+    found = next((frame for frame in frames if sides.get(frame, frame) != frame), None)
+    if found is None:
+        raise NotSupportedError(
+            f"`{robot.name}` has no left and right contact surfaces by name", next_step="name the link: motion.frame"
+        )
+    return found
+
+
+def _volumes(world: World) -> list[SweptVolume]:
+    """One swept volume round each obstacle, in world."""
+    if not world.obstacles:
+        raise ScenarioError("there is nothing to swing over", next_step="add [[world.obstacles]]")
+    fits = [stored_fit([(x.shape, np.eye(4))], 1, DEFAULT_GAIN, x.name) for x in world.obstacles]
+    return [volume.placed(x.pose) for x, fit in zip(world.obstacles, fits, strict=True) for volume in fit.volumes]
+
+
+def _schedule(robot: Robot, world: World, step: SwingStep, found: SwingHistory) -> ContactSchedule:
+    """Both feet, the stance foot, both feet."""
+    stance, swung = (foot_contacts(robot, foot) for foot in (other_foot(robot, step.swing), step.swing))
+    first, last = (robot.placements(q) for q in (found.q[0], found.q[-1]))
+
+    def standing(placements: dict[str, np.ndarray], names: tuple[str, ...]) -> Stance:
+        surfaces = {name: robot.contacts[name] for name in names}
+        friction = {name: min(world.friction, surface.friction) for name, surface in surfaces.items()}
+        return Stance({k: Spot(placements[x.frame] @ x.placement, friction[k]) for k, x in surfaces.items()})
+
+    stances = [standing(first, stance + swung), standing(first, stance), standing(last, stance + swung)]
+    return ContactSchedule.of(stances, [0.0, step.shift, step.shift + step.duration, found.t[-1]])
