@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot.collision import CollisionModel
 from surefoot.errors import ShapeError
@@ -58,7 +58,7 @@ class AvoidingStepper(Stepper):
 
     The velocity dampers (Faverjon & Tournassoud 1987) of the pairs that the least motion of the joints brings together
     are a level of their own, below the bounds of the joints and above all tasks. Pairs that begin nearer than the
-    security distance are kept from coming nearer than they were at the start.
+    security distance are kept from coming nearer than they were at the first tick.
 
     Args:
         robot: The robot.
@@ -90,15 +90,16 @@ class AvoidingStepper(Stepper):
         super().__init__(robot, [rows, *tasks], dt, **options)
         self._damping = (0.0, *self._damping[1:])  # inequalities have no direction that could become singular
         self.model, self.damper = model, damper
-        self.begin(robot.home)
 
-    def begin(self, q: Numbers) -> None:
-        """Take the distances of a posture as those that pairs may always have.
+    def reset(self, q: ArrayLike, time: float = 0.0) -> None:
+        """Begin anew, at rest; the next tick tells how near pairs may be that are nearer than the security distance.
 
         Args:
             q: (nq,) configuration.
+            time: [s].
         """
-        self._allowed = np.minimum(self.model.distances(q), self.damper.security)
+        super().reset(q, time)
+        self._allowed: Numbers | None = None
 
     def _problem(self, q: Numbers) -> StackedHierarchy:
         problem = super()._problem(q)
@@ -111,6 +112,8 @@ class AvoidingStepper(Stepper):
     def _most_urgent(self, q: Numbers) -> tuple[Numbers, Numbers]:
         """Rows of unit length with lower ends, of the pairs that the least motion of the joints brings together."""
         damper = self.damper
+        if self._allowed is None:
+            self._allowed = np.minimum(self.model.distances(q), damper.security)
         distances = self.model.distances(q, within=damper.influence)
         columns = np.flatnonzero(distances < damper.influence)
         found = self.model.proximity(q, columns)

@@ -34,7 +34,7 @@ class StepResult:
         q_next: (nq,) configuration at its end.
         time: Time at its beginning [s].
         optimum: What the solver found.
-        problem: The rows of this tick, scaled by the roots of the weights, as they were solved.
+        problem: The rows of this tick as the tasks want them, scaled by the roots of the weights.
         rows: Which rows each task has.
         scale: (rows,) roots of the weights.
     """
@@ -151,6 +151,7 @@ class Stepper:
         self.q, self.time = self.robot.checked_q(q), float(time)
         self._last = np.zeros(self._rows.motion.S.shape[1])
         self._solver = FadingSolver()
+        self._settings[0] = self._scale
         self._fades = [Fade(begin=fade.end, end=fade.end) for fade in self._fades]
         self._fading = any(fade.end < 1.0 for fade in self._fades)
 

@@ -34,6 +34,7 @@ __all__ = ["SwingWalker", "foot_contacts", "leg_bodies", "other_foot"]
 
 Array = NDArray[np.float64]
 _BLUR = 0.005  # m over which kinks of the distance are rounded
+_BEYOND = 1e-3  # how far joints may be beyond their limits [rad]
 _STEPS = 100  # from home to where a step begins, and again to be exact
 
 
@@ -200,7 +201,7 @@ class SwingWalker:
         wanted[2, :3] += x_rate
         task_rate = closed_loop_rate(wanted.ravel(), self.errors(q, goal), self.step.pull)
         held = np.outer(self._free, self._free)
-        return liegeois_rates(J, task_rate, 2.0 * self.comfort(q).gradient, self.weight(q) * held)
+        return _resolved(J, task_rate, 2.0 * self.comfort(q).gradient, self.weight(q) * held)
 
     def start(self) -> Array:
         """The posture (nq,) in which the step begins: Newton steps from home, the rest of the body at its best."""
@@ -209,11 +210,24 @@ class SwingWalker:
         for k in range(2 * _STEPS):
             error = self.errors(q, goal)
             if k >= _STEPS and np.abs(error).max() < 1e-10:
-                return q
+                return self._within_limits(q)
             pull = 0.05 * self.comfort(q).gradient if k < _STEPS else no_pull
             short = error * min(1.0, 0.2 / max(np.abs(error).max(), 1e-12))
-            q = np.asarray(pin.integrate(self.robot.model, q, liegeois_rates(self.jacobian(q), short, pull, free)))
+            q = np.asarray(pin.integrate(self.robot.model, q, _resolved(self.jacobian(q), short, pull, free)))
         raise ShapeError("the step begins where the legs do not reach", evidence={"error": np.abs(error).max()})
+
+    def _within_limits(self, q: Array) -> Array:
+        """The first posture, if its joints are in their ranges."""
+        tree, limits = self.robot.tree, self.robot.limits
+        beyond = np.maximum(limits.lower - q, q - limits.upper)
+        wrong = [i for i in range(tree.n) if tree.nq_of(i) == 1 and beyond[tree.q_index[i]] > _BEYOND]
+        if wrong:
+            raise ShapeError(
+                "the step begins with joints beyond their limits",
+                evidence={"joints": [tree.joint_names[i] for i in wrong]},
+                next_step="take a shorter step, or lower the base less",
+            )
+        return q
 
     def record(self, t: float, q: Array, v: Array, plan: Array, *deviation: Array) -> tuple[Any, ...]:
         """One row of a `SwingHistory`.
@@ -227,6 +241,18 @@ class SwingWalker:
         """
         foot = self.kernels.frames(q, self.names)[2, :3, 3]
         return t, q, v, plan, foot, *deviation, self.to_world(q)[0].min(), self.to_leg(q)[0].min()
+
+
+def _resolved(J: Array, rate: Array, gradient: Array, W_inverse: Array) -> Array:
+    """As `liegeois_rates`; a robot that cannot do the tasks is told so."""
+    try:
+        return liegeois_rates(J, rate, gradient, W_inverse)
+    except NotSupportedError as error:
+        raise NotSupportedError(
+            "the robot comes to a posture where feet and base cannot be led as the step asks",
+            evidence=error.evidence,
+            next_step="take a shorter or lower step, or lower the base",
+        ) from error
 
 
 def _beyond(robot: Robot, foot: str) -> list[int]:

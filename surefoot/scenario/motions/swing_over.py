@@ -13,7 +13,7 @@ import numpy as np
 
 from surefoot.collision.volume_store import stored_fit
 from surefoot.errors import NotSupportedError, ScenarioError
-from surefoot.geometry import SweptVolume
+from surefoot.geometry import SweptVolume, convex_hull
 from surefoot.geometry.fit_swept import DEFAULT_GAIN
 from surefoot.ik.reactive_swing import SwingHistory
 from surefoot.ik.reactive_swing import swing_over as swing
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["swing_over"]
 
 _CYCLE = 0.002  # [s]: Buschmann 2014, section 5.4.3
+_LINE = 1e-3  # corners that lie within this of one line span no area [m]
 
 
 def swing_over(table: MotionTable, robot: Robot, world: World) -> Plan:
@@ -47,8 +48,8 @@ def swing_over(table: MotionTable, robot: Robot, world: World) -> Plan:
         NotSupportedError: The robot has no two feet to step with, or comes to a posture where it cannot do the step.
         ShapeError: Its legs do not reach to where the step begins.
     """
-    _require_biped(robot)
     step = _step(table, robot)
+    _require_biped(robot, step)
     volumes = _volumes(world)
     found, blind = (swing(robot, volumes, step, avoid=avoid) for avoid in (True, False))
     judge = SwingJudge(robot, world, step, found, blind)
@@ -56,7 +57,8 @@ def swing_over(table: MotionTable, robot: Robot, world: World) -> Plan:
     return Plan(trajectory, judge.metrics(), judge.trouble(), judge.curves(), judge.judge)
 
 
-def _require_biped(robot: Robot) -> None:
+def _require_biped(robot: Robot, step: SwingStep) -> None:
+    """Refuse robots that do not stand on two soles."""
     if robot.base != "floating":
         raise NotSupportedError(f"`{robot.name}` has no free base: it cannot step", next_step="take a biped")
     if robot.couplings:
@@ -65,6 +67,14 @@ def _require_biped(robot: Robot) -> None:
             evidence={"couplings": len(robot.couplings)},
             next_step='set robot.mimic="reduce"',
         )
+    stance, swung = (foot_contacts(robot, foot) for foot in (other_foot(robot, step.swing), step.swing))
+    if others := set(robot.contacts) - {*stance, *swung}:
+        raise NotSupportedError(
+            f"`{robot.name}` does not stand on two feet alone", evidence={"others": sorted(others)[:4]}
+        )
+    corners = robot.contact_corners(robot.home)
+    if len(convex_hull(np.vstack([corners[name] for name in stance])[:, :2], tolerance=_LINE)) < 3:
+        raise NotSupportedError(f"`{robot.name}` has no soles: it cannot rest on one foot", next_step="take a biped")
 
 
 def _step(table: MotionTable, robot: Robot) -> SwingStep:
