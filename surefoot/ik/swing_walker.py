@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ from surefoot.spatial import so3
 __all__ = ["SwingWalker", "foot_contacts", "leg_bodies", "other_foot"]
 
 Array = NDArray[np.float64]
+Pair = tuple[BodyVolume, BodyVolume]
+DistanceFunction = Callable[[Array], tuple[Array, Array]]
 _BLUR = 0.005  # m over which kinks of the distance are rounded
 _BEYOND = 1e-3  # how far joints may be beyond their limits [rad]
 _STEPS = 100  # from home to where a step begins, and again to be exact
@@ -97,9 +100,10 @@ class SwingWalker:
         self.names = [self.stance, robot.tree.body_names[0], step.swing]
         legs = [leg_bodies(robot, foot) for foot in (step.swing, self.stance)]
         own, other = ([x for x in robot_volumes(robot).volumes if x.body in leg] for leg in legs)
-        world = [BodyVolume(-1, x, "obstacle") for x in obstacles]
-        self.to_world, self.to_leg = (_distance_function(robot, own, x, None) for x in (world, other))
-        near = _distance_function(robot, own, world, _BLUR)
+        to_world = list(product(own, [BodyVolume(-1, x, "obstacle") for x in obstacles]))
+        near = _distance_function(robot, to_world, _BLUR)
+        self.to_world = _distance_function(robot, to_world)
+        self.to_leg = _distance_function(robot, _apart_at_home(robot, list(product(own, other))))
         self.potential = together(
             DistanceCriterion(near, step.reach, step.slope),
             DistanceCriterion(self.to_leg, step.reach, step.slope),
@@ -270,14 +274,18 @@ def _free_rows(robot: Robot, feet: Sequence[str]) -> Array:
     return free
 
 
-def _distance_function(
-    robot: Robot, own: Sequence[BodyVolume], others: Sequence[BodyVolume], blur: float | None
-) -> Callable[[Array], tuple[Array, Array]]:
-    """Kernel from q to the distances (pairs,) of all pairs, exact or blurred, and their gradients (pairs, nv)."""
+def _apart_at_home(robot: Robot, pairs: Sequence[Pair]) -> list[Pair]:
+    """Pairs that do not overlap at home; hips side by side do, and say nothing about legs that cross."""
+    distances, _ = _distance_function(robot, pairs)(robot.home)
+    return [pair for pair, distance in zip(pairs, distances, strict=True) if distance > 0.0]
+
+
+def _distance_function(robot: Robot, pairs: Sequence[Pair], blur: float | None = None) -> DistanceFunction:
+    """Kernel from q to the distances (pairs,), exact or blurred, and their gradients (pairs, nv)."""
 
     def distances(tree: Any, q: Any) -> tuple[Any, Any]:
-        found = [volume_distance(tree, q, a, b, blur) for a in own for b in others]
+        found = [volume_distance(tree, q, a, b, blur) for a, b in pairs]
         return ops.array([x.distance for x in found]), ops.stack([x.gradient for x in found])
 
-    kernel: Callable[[Array], tuple[Array, Array]] = compile_robot(robot, functions={"gaps": distances}).gaps
+    kernel: DistanceFunction = compile_robot(robot, functions={"gaps": distances}).gaps
     return kernel
