@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
@@ -147,6 +148,11 @@ class PositionSolver:
         """
         q0 = self.robot.home if q0 is None else self.robot.checked_q(q0)
         parameters = self._with_targets(targets) if targets else self._parameters
+        with self._compiled.lock:
+            return self._search(q0, parameters, restarts, seed)
+
+    def _search(self, q0: Array, parameters: Array, restarts: int, seed: int) -> IkResult:
+        """From q0, then from random starts, eight at a time."""
         first = self._compiled.single
         state = first(q0, parameters)
         steps, starts = int(state[STEPS]), 1
@@ -300,6 +306,7 @@ class _Compiled:
 
     def __init__(self, key: _Key) -> None:
         self.problem = PositionProblem(free_motion(key.robot, key.joints, key.limits), key.tasks)
+        self.lock = threading.Lock()  # the work arrays serve one solve at a time
 
     @cached_property
     def single(self) -> _Run:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -197,6 +199,18 @@ def test_a_solver_is_reused(panda: Robot) -> None:
         b = sf.ik.solve(panda, [FramePose("hand", "panda_hand_tcp", T)])
         np.testing.assert_array_equal(a.q, b.q)
     assert sf.ik.PositionSolver(panda, [FramePose("other", "panda_hand_tcp")]).problem is solver.problem
+
+
+def test_threads_do_not_disturb_each_other(panda: Robot) -> None:
+    poses = reachable(panda, "panda_hand_tcp", 40, 11)
+
+    def one(T: np.ndarray) -> np.ndarray:
+        return sf.ik.solve(panda, [FramePose("hand", "panda_hand_tcp", T)]).q
+
+    alone = [one(T) for T in poses]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(one, poses))
+    np.testing.assert_array_equal(together, alone)
 
 
 HAND = [FramePose("hand", "panda_hand_tcp")]
