@@ -19,7 +19,7 @@ from surefoot.ik.swing_step import SwingStep
 from surefoot.ik.swing_walker import SwingWalker
 from surefoot.robot import Robot
 
-__all__ = ["BLOCK", "SWINGS", "TRIANGLE", "SwingHistory", "shifted", "swing_over"]
+__all__ = ["BLOCK", "SWINGS", "TRIANGLE", "SwingHistory", "shifted", "swing_over", "swing_twice"]
 
 Array = NDArray[np.float64]
 BLOCK = SweptVolume(np.array([[0.0, -0.1645, 0.07], [0.0, 0.1645, 0.07]]), 0.10)
@@ -87,7 +87,24 @@ def swing_over(robot: Robot, obstacles: Sequence[SweptVolume], step: SwingStep, 
             comes to a posture where it cannot do the tasks.
         ShapeError: The legs do not reach to where the step begins.
     """
+    return _history(SwingWalker(robot, obstacles, step), avoid)
+
+
+def swing_twice(robot: Robot, obstacles: Sequence[SweptVolume], step: SwingStep) -> tuple[SwingHistory, SwingHistory]:
+    """`swing_over` with avoidance and without; what is compiled serves both.
+
+    Args:
+        robot: A floating robot with two feet.
+        obstacles: In world.
+        step: The plan.
+    """
     walker = SwingWalker(robot, obstacles, step)
+    return _history(walker, avoid=True), _history(walker, avoid=False)
+
+
+def _history(walker: SwingWalker, avoid: bool) -> SwingHistory:
+    """All cycles of a step."""
+    step = walker.step
     reactive = ReactiveAvoidance(3, step.attraction)
     ways = np.array(step.gives_way, dtype=int)
     q, rows = walker.start(), []
@@ -105,7 +122,7 @@ def swing_over(robot: Robot, obstacles: Sequence[SweptVolume], step: SwingStep, 
         if avoid and swung >= 0.0:
             push[ways] = avoiding_rate(J, walker.potential(q).gradient, 12 + ways)
         reactive.step(push, step.cycle)
-        q = np.asarray(pin.integrate(robot.model, q, step.cycle * v))
+        q = np.asarray(pin.integrate(walker.robot.model, q, step.cycle * v))
     return SwingHistory(*(np.array(column) for column in zip(*rows, strict=True)))
 
 

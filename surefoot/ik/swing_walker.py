@@ -276,8 +276,7 @@ def _free_rows(robot: Robot, feet: Sequence[str]) -> Array:
 
 def _apart_at_home(robot: Robot, pairs: Sequence[Pair]) -> list[Pair]:
     """Pairs that do not overlap at home; hips side by side do, and say nothing about legs that cross."""
-    distances, _ = _distance_function(robot, pairs)(robot.home)
-    return [pair for pair, distance in zip(pairs, distances, strict=True) if distance > 0.0]
+    return [(a, b) for a, b in pairs if volume_distance(robot.tree, robot.home, a, b).distance > 0.0]
 
 
 def _distance_function(robot: Robot, pairs: Sequence[Pair], blur: float | None = None) -> DistanceFunction:

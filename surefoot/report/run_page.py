@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.motion import Obstacle
+from surefoot.report.outlines import outlines
 from surefoot.report.page import asset, html_page, html_table
 from surefoot.report.stick_figure import figure_lines
 from surefoot.robot.robot import Robot
@@ -39,7 +41,14 @@ class Curve:
     lines: Mapping[str, Array]
 
 
-def run_page(robot: Robot, time: Array, q: Array, curves: Sequence[Curve], metrics: Mapping[str, Any]) -> str:
+def run_page(
+    robot: Robot,
+    time: Array,
+    q: Array,
+    curves: Sequence[Curve],
+    metrics: Mapping[str, Any],
+    obstacles: Sequence[Obstacle] = (),
+) -> str:
     """The page as HTML.
 
     Args:
@@ -48,6 +57,7 @@ def run_page(robot: Robot, time: Array, q: Array, curves: Sequence[Curve], metri
         q: (n, nq) its motion.
         curves: What to plot over the same times.
         metrics: The numbers of the run.
+        obstacles: What stands in the world.
     """
     title = f"{metrics['scenario']} · {metrics['robot']}"
     verdict = escape(str(metrics["verdict"]))
@@ -60,7 +70,7 @@ def run_page(robot: Robot, time: Array, q: Array, curves: Sequence[Curve], metri
     body = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="verdict">{verdict} · {metrics["duration_s"]:.2f} s simulated · seed {metrics["seed"]}</p>',
-        _player(robot, time, q),
+        _player(robot, time, q, obstacles),
         f"<h2>Over time</h2><div class='figures'>{plots}</div>",
         _incidents(metrics.get("incidents", [])),
         "<h2>Metrics</h2>" + html_table(("metric", "value"), rows),
@@ -87,14 +97,15 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else "–" if value is None else str(value)
 
 
-def _player(robot: Robot, time: Array, q: Array) -> str:
-    """Two canvases with the skeleton, a button and a slider."""
+def _player(robot: Robot, time: Array, q: Array, obstacles: Sequence[Obstacle]) -> str:
+    """Two canvases with the skeleton and the obstacles, a button and a slider."""
     rows = _frame_rows(time)
     shown = [figure_lines(robot, q[row]) for row in rows]
     data = {
         "t": np.round(time[rows], 4).tolist(),
         "bones": [np.round(bones, 3).ravel().tolist() for bones, _ in shown],
         "soles": [np.round(edges, 3).ravel().tolist() for _, edges in shown],
+        "outlines": outlines(obstacles),
     }
     return asset("player.html") + f"<script>const MOTION = {json.dumps(data)};\n{asset('player.js')}</script>"
 

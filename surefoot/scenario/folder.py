@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import FileFormatError, ScenarioError
-from surefoot.motion import Log, Trajectory, atomic_write, save_log, save_trajectory
+from surefoot.motion import Log, Obstacle, Trajectory, atomic_write, save_log, save_trajectory
 from surefoot.report import Curve
 from surefoot.robot import Robot
 from surefoot.scenario.page import page_of_run
@@ -80,6 +80,7 @@ def write_run(
     timing: Log,
     metrics: dict[str, Any],
     planned: Sequence[Curve] = (),
+    obstacles: Sequence[Obstacle] = (),
 ) -> None:
     """Write the files of a run, each whole or not at all; the metrics last.
 
@@ -91,13 +92,14 @@ def write_run(
         timing: Wall-clock times.
         metrics: What it sums up to.
         planned: Plots of what was planned.
+        obstacles: What stands in the world.
     """
     _write_text(folder / "scenario.toml", scenario_toml(scenario))
     save_log(folder / "log.parquet", log)
     save_log(folder / "timing.parquet", timing)
     if len(log):
         save_trajectory(folder / "trajectory.npz", _trajectory(robot, log))
-        _write_text(folder / "report.html", page_of_run(robot, log, metrics, planned))
+        _write_text(folder / "report.html", page_of_run(robot, log, metrics, planned, obstacles))
     _write_text(folder / "metrics.json", json.dumps(metrics, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
 
 

@@ -7,14 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.motion import Log
+from surefoot.motion import Log, Obstacle
 from surefoot.report import Curve, run_page
 from surefoot.robot import Robot
 
 __all__ = ["page_of_run"]
 
 
-def page_of_run(robot: Robot, log: Log, metrics: Mapping[str, Any], planned: Sequence[Curve] = ()) -> str:
+def page_of_run(
+    robot: Robot,
+    log: Log,
+    metrics: Mapping[str, Any],
+    planned: Sequence[Curve] = (),
+    obstacles: Sequence[Obstacle] = (),
+) -> str:
     """The page as HTML.
 
     Args:
@@ -22,9 +28,10 @@ def page_of_run(robot: Robot, log: Log, metrics: Mapping[str, Any], planned: Seq
         log: What was measured.
         metrics: What it sums up to.
         planned: Plots of what was planned.
+        obstacles: What stands in the world.
     """
     curves = [*planned, *_of_base(robot, log), *_of_estimate(log), *_of_contacts(robot, log), *_of_drives(log)]
-    return run_page(robot, np.asarray(log.time), np.asarray(log["q"]), curves, metrics)
+    return run_page(robot, np.asarray(log.time), np.asarray(log["q"]), curves, metrics, obstacles)
 
 
 def _of_base(robot: Robot, log: Log) -> list[Curve]:

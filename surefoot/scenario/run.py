@@ -143,7 +143,9 @@ def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: st
     findings = _findings(scenario, simulation, log) if trouble is None else Findings()
     metrics |= {"study": scenario.study, "study_metrics": list(findings.metrics), **findings.metrics}
     metrics["verdict"] = trouble or _fall(metrics) or findings.trouble or PASSED
-    write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics, _planned_curves(simulation, log))
+    planned = _planned_curves(simulation, log)
+    obstacles = () if simulation.world is None else simulation.world.obstacles
+    write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics, planned, obstacles)
     return RunResult(folder, metrics, metrics["verdict"])
 
 

@@ -16,8 +16,8 @@ from surefoot.scenario.toml_text import toml_text
 
 SHORT = ["study=none", "simulation.duration=0.1"]
 EXPECTED = {
-    "drop", "figure-eight", "harvest", "noise", "op2-arm", "reach", "servo", "slide", "slide-v", "stand", "straight-knees",
-    "swing-contact", "swing-over", "zero-g", "zero-g-turn",
+    "drop", "figure-eight", "harvest", "noise", "op2-arm", "reach", "servo", "slide", "slide-v", "stand",
+    "straight-knees", "swing-contact", "swing-over", "zero-g", "zero-g-turn",
 }  # fmt: skip
 
 

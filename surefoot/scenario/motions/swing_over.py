@@ -15,8 +15,7 @@ from surefoot.collision.volume_store import stored_fit
 from surefoot.errors import NotSupportedError, ScenarioError
 from surefoot.geometry import SweptVolume, convex_hull
 from surefoot.geometry.fit_swept import DEFAULT_GAIN
-from surefoot.ik.reactive_swing import SwingHistory
-from surefoot.ik.reactive_swing import swing_over as swing
+from surefoot.ik.reactive_swing import SwingHistory, swing_twice
 from surefoot.ik.swing_step import SwingStep
 from surefoot.ik.swing_walker import foot_contacts, other_foot
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory, World
@@ -50,8 +49,7 @@ def swing_over(table: MotionTable, robot: Robot, world: World) -> Plan:
     """
     step = _step(table, robot)
     _require_biped(robot, step)
-    volumes = _volumes(world)
-    found, blind = (swing(robot, volumes, step, avoid=avoid) for avoid in (True, False))
+    found, blind = swing_twice(robot, _volumes(world), step)
     judge = SwingJudge(robot, world, step, found, blind)
     trajectory = Trajectory.of(robot, found.t, found.q, found.v, schedule=_schedule(robot, world, step, found))
     return Plan(trajectory, judge.metrics(), judge.trouble(), judge.curves(), judge.judge)
