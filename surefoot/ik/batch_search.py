@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.ik.position_problem import MISS, STEPS, WISH_STEPS, PositionProblem
+from surefoot.ik.collision_free import CollisionFree
+from surefoot.ik.position_problem import FIRST_ROW, MISS, STEPS, WISH_STEPS, PositionProblem
 from surefoot.ik.result import BatchResult
 
 __all__ = ["BatchSearch"]
 
 Array = NDArray[np.float64]
 _FIRST_STEPS, _RESTART_STEPS = 24, 16  # of one start
+_LAST_STEPS = 100  # for the best of all starts, where solutions are singular
 _LEAST = 256  # lanes to fill: where fewer problems are left, each gets several starts at once
 _MOST_AT_ONCE = 16
 
@@ -23,9 +25,8 @@ class BatchSearch:
         problem: Robot, tasks and kernel.
         parameters: (n, size) run-time numbers of the problems.
         q0: (n, nq) where they begin.
-        restarts: Random starts for a problem that gets stuck.
-        rng: Source of randomness.
         threads: Number of threads, or "all".
+        free: Sees to it that nothing touches; None if that does not matter.
     """
 
     def __init__(
@@ -33,36 +34,46 @@ class BatchSearch:
         problem: PositionProblem,
         parameters: Array,
         q0: Array,
-        restarts: int,
-        rng: np.random.Generator,
         threads: int | str = 1,
+        free: CollisionFree | None = None,
     ) -> None:
         n = len(parameters)
-        self.problem, self.parameters, self.q0, self.restarts = problem, parameters, q0, restarts
-        self.rng, self.threads = rng, threads
+        self.problem, self.parameters, self.q0, self.threads, self.free = problem, parameters, q0, threads, free
         self.q, self.miss = q0.copy(), np.full(n, np.inf)
         self.steps, self.starts = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
 
-    def run(self) -> BatchResult:
-        """Solve; the first start, then random ones for what is left."""
+    def run(self, restarts: int, seed: int) -> BatchResult:
+        """Solve; the first start, then random ones for what is left, then some steps more from the best of all.
+
+        Args:
+            restarts: Random starts for a problem that gets stuck.
+            seed: Of these.
+        """
+        rng = np.random.default_rng(seed)
         first, later = (WISH_STEPS + 16,) * 2 if self.problem.has_wishes else (_FIRST_STEPS, _RESTART_STEPS)
         self._search(np.arange(len(self.q)), self.q0, first)
         while True:
-            left = np.flatnonzero((self.miss >= 1.0) & (self.starts <= self.restarts))
+            left = np.flatnonzero((self.miss >= 1.0) & (self.starts <= restarts))
             if not len(left):
                 break
-            copies = min(_MOST_AT_ONCE, max(1, -(-_LEAST // len(left))))
+            copies = min(_MOST_AT_ONCE, max(1, -(-_LEAST // len(left))), restarts)
             who = np.repeat(left, copies)
-            starts = self.problem.starts.draw(self.q0[who], len(who), self.rng)
+            starts = self.problem.starts.draw(self.q0[who], len(who), rng)
             self._search(who, starts, later)
             self.starts[left] += copies
+        left = np.flatnonzero(self.miss >= 1.0)
+        self._search(left, self.q[left], _LAST_STEPS, WISH_STEPS)
         return BatchResult(self.q, self.miss < 1.0, self.steps, self.starts)
 
-    def _search(self, who: NDArray[np.int64], q: Array, steps: int) -> None:
+    def _search(self, who: NDArray[np.int64], q: Array, steps: int, before: int = 0) -> None:
         """Run from these configurations and keep what is better than what there was."""
-        inputs = {"q": q, "parameters": self.parameters[who], "state": np.zeros((len(who), 3 + self.problem.rows))}
+        parameters, state = self.parameters[who], np.zeros((len(who), FIRST_ROW + self.problem.rows))
+        state[:, STEPS] = before
+        inputs = {"q": q, "parameters": parameters, "state": state}
         found = self.problem.loop.each(inputs, steps, until=1, threads=self.threads)
-        self._keep(who, found["q"], found["state"])
+        q, state = found["q"], found["state"]
+        state[:, STEPS] -= before
+        self._keep(who, *((q, state) if self.free is None else self.free.settled(q, state, parameters)))
 
     def _keep(self, who: NDArray[np.int64], q: Array, state: Array) -> None:
         """Take over what has a smaller error; of several starts for one problem the best."""

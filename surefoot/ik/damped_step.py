@@ -19,7 +19,7 @@ from surefoot.ops import Array
 
 __all__ = ["DAMPING", "damped_step", "free_columns", "steepest_descent"]
 
-DAMPING = (0.05, 1e-6)
+DAMPING = (0.05, 1e-8)
 """Factor s of the squared error, and the damping λ₀ that stays."""
 _AT_LIMIT = 1e-9  # [rad] or [m]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from surefoot import ops
 from surefoot.compiler import Repeated, compile_robot
-from surefoot.errors import NotSupportedError
+from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.damped_step import damped_step, free_columns, steepest_descent
 from surefoot.ik.free_motion import FreeMotion
 from surefoot.ik.starts import Starts
@@ -23,7 +23,7 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks import Task, limited_error
 
-__all__ = ["DONE", "MISS", "STEPS", "WISH_STEPS", "PositionProblem"]
+__all__ = ["DONE", "FIRST_ROW", "MISS", "STEPS", "WISH_STEPS", "PositionProblem"]
 
 Numbers = NDArray[np.float64]
 _SETTLED = 1e-3  # largest entry of a step with which tasks of lower priority count as done
@@ -32,8 +32,9 @@ WISH_STEPS = 32
 _PATIENCE = 100.0  # squared errors over their tolerances with which steps for lower priorities are half as long
 _LONGEST = 0.4  # [rad] or [m]: of a step towards what is wanted besides
 Given = Mapping[tuple[int, str], Array]
-DONE, STEPS, MISS = 0, 1, 2
-"""Entries of the state of a solve: 1 if it has ended, steps so far, largest error over its tolerance, squared."""
+DONE, STEPS, MISS, FIRST_ROW = 0, 1, 2, 3
+"""Entries of the state of a solve: 1 if it has ended, steps so far, largest error over its tolerance, squared, and then
+what is left of every row."""
 
 
 class PositionProblem:
@@ -59,7 +60,7 @@ class PositionProblem:
         self.rows = sum(task.rows for task in tasks)
         self.layout = _layout(self.tasks)
         self.size = sum(count for *_, count in self.layout)
-        shapes = {"parameters": (self.size,), "state": (3 + self.rows,)}
+        shapes = {"parameters": (self.size,), "state": (FIRST_ROW + self.rows,)}
         self._kernels = compile_robot(motion.robot, functions={"ik_step": (self._step, shapes)})
         self.loop = Repeated(self._kernels.ik_step, feedback={"q": 0, "state": 1})
         self.starts = Starts(motion)
@@ -82,11 +83,12 @@ class PositionProblem:
             tolerances: Largest error by unit.
         """
         parts: list[Any] = []
-        for task in tasks:
-            parts += [task.numbers, np.sqrt(task.weights)]
+        largest = {must: _largest_weight(tasks, self.must, must) for must in (True, False)}
+        for task, must in zip(tasks, self.must, strict=True):
+            parts += [task.numbers, np.sqrt(task.weights / largest[must])]
             if not task.is_equation:
                 parts += [np.minimum(side, 1e30) for side in task.margins]
-            parts.append([1.0 / tolerances[unit] ** 2 for unit, _ in task.measures])
+            parts.append(_scales(task, tolerances))
         return np.concatenate(parts)
 
     @cached_property
@@ -100,12 +102,12 @@ class PositionProblem:
 
     def _step(self, robot: Robot, q: Array, parameters: Array, state: Array) -> tuple[Array, Array]:
         given = _split(self.layout, parameters)
+        q = self.motion.inside(q)
         errors = [task.error(robot, q, given[k, "target"]) for k, task in enumerate(self.tasks)]
         left = [self._left(k, error, given) for k, error in enumerate(errors)]
-        miss: Any = 0.0
-        for k, task in enumerate(self.tasks):
-            if self.must[k]:
-                miss = _largest_miss(miss, task, left[k], given[k, "scale"])
+        miss = _largest(
+            [x for k in self._numbers(must=True) for x in _misses(self.tasks[k], left[k], given[k, "scale"])]
+        )
         held = ops.less(miss, 1.0)
         leisure = ops.maximum(1.0 - state[STEPS] / WISH_STEPS, 0.0) * (_PATIENCE / (_PATIENCE + miss))
         u = self._damped(q, errors, left, given, leisure)
@@ -173,6 +175,28 @@ class PositionProblem:
         return active * to_end, J * active[:, None]
 
 
+def _largest_weight(tasks: Sequence[Task], must: Sequence[bool], which: bool) -> float:
+    """Of the tasks that must hold, or of the others: a common factor of their weights has no meaning."""
+    found = [task.weights.max(initial=0.0) for task, needed in zip(tasks, must, strict=True) if needed == which]
+    return max(found, default=0.0) or 1.0
+
+
+def _scales(task: Task, tolerances: Mapping[str, float]) -> list[float]:
+    """1 / tolerance² of each measure of a task; 0 where its rows have no weight."""
+    found, start = [], 0
+    for unit, count in task.measures:
+        part = task.weights[start : start + count]
+        if part.any() and not part.all():
+            raise ShapeError(
+                f"some rows of task `{task.name}` have weight 0, so that they cannot hold",
+                evidence={"weight": task.weights.tolist()},
+                next_step="leave rows out by a mask, or leave them a margin",
+            )
+        found.append(1.0 / tolerances[unit] ** 2 if part.any() else 0.0)
+        start += count
+    return found
+
+
 def _stacked(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     return ops.concatenate([r for r, _ in parts]), ops.concatenate([J for _, J in parts])
 
@@ -193,13 +217,23 @@ def _settled(held: Any, u: Array) -> Any:
     return ops.where(held, ops.where(largest < _SETTLED, 1.0, 0.0), 0.0)
 
 
-def _largest_miss(miss: Any, task: Task, error: Array, scale: Array) -> Any:
-    """The larger of `miss` and the squared errors of a task, over their tolerances."""
-    start = 0
+def _misses(task: Task, error: Array, scale: Array) -> list[Any]:
+    """The squared errors of a task over their tolerances, one for each measure."""
+    found, start = [], 0
     for (_, count), factor in zip(task.measures, scale, strict=True):
         part = error[start : start + count]
-        miss, start = ops.maximum(miss, factor * (part @ part)), start + count
-    return miss
+        found.append(factor * (part @ part))
+        start += count
+    return found
+
+
+def _largest(misses: Sequence[Any]) -> Any:
+    """The largest; infinite if one is no number, which comparisons alone would not see."""
+    largest: Any = 0.0
+    total: Any = 0.0
+    for miss in misses:
+        largest, total = ops.maximum(largest, miss), total + miss
+    return ops.where(ops.less(total, np.inf), largest, np.inf)
 
 
 def _layout(tasks: Sequence[Task]) -> list[tuple[int, str, int]]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.collision import CollisionModel
+from surefoot.collision.postures import checked_postures
 from surefoot.errors import ShapeError, one_of
 from surefoot.ik.batch_search import BatchSearch
+from surefoot.ik.collision_free import CollisionFree, half_spaces
 from surefoot.ik.free_motion import free_motion
-from surefoot.ik.position_problem import MISS, STEPS, PositionProblem
+from surefoot.ik.position_problem import FIRST_ROW, PositionProblem
 from surefoot.ik.result import BatchResult, IkResult
+from surefoot.ik.single_search import Found, SingleSearch, WorkArrays
+from surefoot.motion.checks import number
 from surefoot.robot import Robot
 from surefoot.tasks import Task, loop_tasks
 from surefoot.tasks.task_set import checked_tasks
@@ -25,8 +29,6 @@ __all__ = ["TOLERANCES", "PositionSolver", "solve", "solve_batch"]
 Array = NDArray[np.float64]
 TOLERANCES: Mapping[str, float] = {"m": 1e-4, "rad": 1e-4, "1": 1e-4}
 """Largest error by unit; "1" is for numbers without a unit."""
-_STEPS = 48  # of one start
-_LANES = 8
 
 
 def solve(
@@ -39,6 +41,7 @@ def solve(
     restarts: int = 40,
     tolerances: Mapping[str, float] | None = None,
     seed: int = 0,
+    collision: CollisionModel | None = None,
 ) -> IkResult:
     """A configuration in which the tasks hold, as near to the start as the iteration leads.
 
@@ -55,15 +58,16 @@ def solve(
         q0: (nq,) start; home if left out.
         joints: Joints that may move; all if left out.
         limits: Whether position limits are kept.
-        restarts: Random starts to try if q0 does not lead there.
+        restarts: Random starts to try if q0 does not lead there; eight are tried at a time.
         tolerances: Largest error by unit, as {"m": 1e-3, "rad": 1e-3}; `TOLERANCES` where nothing is said.
         seed: Of the random starts.
+        collision: What must not touch: only a posture that is free by this model, with its margin, is a success.
 
     Raises:
         ShapeError: A start or target of a wrong shape, not finite, or no rotation.
         UnknownNameError: There is no such frame or joint.
     """
-    solver = PositionSolver(robot, tasks, joints=joints, limits=limits, tolerances=tolerances)
+    solver = PositionSolver(robot, tasks, joints=joints, limits=limits, tolerances=tolerances, collision=collision)
     return solver.solve(q0, restarts=restarts, seed=seed)
 
 
@@ -79,6 +83,7 @@ def solve_batch(
     tolerances: Mapping[str, float] | None = None,
     seed: int = 0,
     threads: int | str = 1,
+    collision: CollisionModel | None = None,
 ) -> BatchResult:
     """Many problems of one kind at once, one in every SIMD lane.
 
@@ -95,8 +100,9 @@ def solve_batch(
         tolerances: As in `solve`.
         seed: As in `solve`.
         threads: Number of threads, or "all".
+        collision: As in `solve`.
     """
-    solver = PositionSolver(robot, tasks, joints=joints, limits=limits, tolerances=tolerances)
+    solver = PositionSolver(robot, tasks, joints=joints, limits=limits, tolerances=tolerances, collision=collision)
     return solver.solve_batch(targets, q0, restarts=restarts, seed=seed, threads=threads)
 
 
@@ -113,6 +119,7 @@ class PositionSolver:
         joints: As in `solve`.
         limits: As in `solve`.
         tolerances: As in `solve`.
+        collision: As in `solve`.
     """
 
     def __init__(
@@ -123,12 +130,21 @@ class PositionSolver:
         joints: Sequence[str] | None = None,
         limits: bool = True,
         tolerances: Mapping[str, float] | None = None,
+        collision: CollisionModel | None = None,
     ) -> None:
-        self.robot, self.tasks = robot, (*checked_tasks(tasks), *loop_tasks(robot))
+        self.robot, self.tasks = robot, (*checked_tasks(tasks, robot), *_loops(robot, tasks))
         self._compiled = _compiled(_Key(robot, self.tasks, joints, limits))
         self.problem = self._compiled.problem
         self._names = [task.name for task in self.tasks]
-        self._parameters = self.problem.parameters(self.tasks, _tolerances(tolerances))
+        self._tolerances = _tolerances(tolerances)
+        self._parameters = self.problem.parameters(self.tasks, self._tolerances)
+        self._free = None if collision is None else self._collision_free(collision, joints, limits)
+
+    def _collision_free(self, model: CollisionModel, joints: Sequence[str] | None, limits: bool) -> CollisionFree:
+        tasks = (*self.tasks, half_spaces(self.robot, model, self.tasks))
+        problem = _compiled(_Key(self.robot, tasks, joints, limits)).problem
+        numbers = problem.parameters(tasks, self._tolerances)[self.problem.size :]
+        return CollisionFree(model, problem, numbers)
 
     def solve(
         self,
@@ -148,27 +164,8 @@ class PositionSolver:
         """
         q0 = self.robot.home if q0 is None else self.robot.checked_q(q0)
         parameters = self._with_targets(targets) if targets else self._parameters
-        with self._compiled.lock:
-            return self._search(q0, parameters, restarts, seed)
-
-    def _search(self, q0: Array, parameters: Array, restarts: int, seed: int) -> IkResult:
-        """From q0, then from random starts, eight at a time."""
-        first = self._compiled.single
-        state = first(q0, parameters)
-        steps, starts = int(state[STEPS]), 1
-        if state[MISS] < 1.0 or not restarts:
-            return self._result(first.q, state, steps, starts)
-        best, many, rng = (first.q.copy(), state.copy()), self._compiled.many, np.random.default_rng(seed)
-        while starts < 1 + restarts:
-            states = many(self.problem.starts.draw(q0, _LANES, rng), parameters)
-            steps, starts = steps + int(states[:, STEPS].sum()), starts + _LANES
-            solved = np.flatnonzero(states[:, MISS] < 1.0)
-            if len(solved):
-                k = min(solved.tolist(), key=lambda k: self._distance(q0, many.q[k]))
-                return self._result(many.q[k], states[k], steps, starts)
-            k = int(np.argmin(states[:, MISS]))
-            best = (many.q[k].copy(), states[k].copy()) if states[k, MISS] < best[1][MISS] else best
-        return self._result(*best, steps, starts)
+        search = SingleSearch(self._compiled.work, parameters, q0, self._free)
+        return self._result(search.run(*_whole(restarts=restarts, seed=seed)))
 
     def solve_batch(
         self,
@@ -190,7 +187,7 @@ class PositionSolver:
         """
         parameters = self._batch_with_targets(targets)
         q0 = self._starts_of_batch(q0, len(parameters))
-        return BatchSearch(self.problem, parameters, q0, restarts, np.random.default_rng(seed), threads).run()
+        return BatchSearch(self.problem, parameters, q0, threads, self._free).run(*_whole(restarts=restarts, seed=seed))
 
     # -- one problem ----------------------------------------------------------------------------------------------
 
@@ -206,18 +203,17 @@ class PositionSolver:
             raise one_of("task", name, self._names)
         return self._names.index(name)
 
-    def _distance(self, q0: Array, q: Array) -> float:
-        return float(np.linalg.norm(pin.difference(self.robot.model, q0, q)))
-
-    def _result(self, q: Array, state: Array, steps: int, starts: int) -> IkResult:
+    def _result(self, found: Found) -> IkResult:
         errors: dict[str, dict[str, float]] = {}
-        at = 3
+        at = FIRST_ROW
         for task in self.tasks:
             errors[task.name] = {}
             for unit, count in task.measures:
-                errors[task.name][unit] = float(np.sqrt(state[at : at + count] @ state[at : at + count]))
+                part = found.state[at : at + count]
+                errors[task.name][unit] = float(np.sqrt(part @ part))
                 at += count
-        return IkResult(q.copy(), bool(state[MISS] < 1.0), errors, steps, starts, self._at_limits(q))
+        touching = None if self._free is None or found.solved else self._free.touching(found.q)
+        return IkResult(found.q, found.solved, errors, found.steps, found.starts, self._at_limits(found.q), touching)
 
     def _at_limits(self, q: Array) -> tuple[str, ...]:
         entries, lower, upper = self._limited
@@ -238,50 +234,58 @@ class PositionSolver:
     # -- many problems --------------------------------------------------------------------------------------------
 
     def _batch_with_targets(self, targets: Mapping[str, ArrayLike]) -> Array:
-        counts = {name: len(np.asarray(values)) for name, values in targets.items()}
+        given = _arrays(targets)
+        counts = {name: len(values) for name, values in given.items()}
         if not counts or len(set(counts.values())) != 1:
             raise ShapeError("targets of a batch must be arrays of one length", evidence={"lengths": counts})
         out = np.tile(self._parameters, (next(iter(counts.values())), 1))
-        for name, values in targets.items():
+        for name, values in given.items():
             k = self._index(name)
-            out[:, self.problem.target_slices[k]] = self.tasks[k].batch_of_targets(np.asarray(values, dtype=float))
+            if len(values):
+                out[:, self.problem.target_slices[k]] = self.tasks[k].batch_of_targets(values)
         return out
 
     def _starts_of_batch(self, q0: ArrayLike | None, n: int) -> Array:
-        start = np.asarray(self.robot.home if q0 is None else q0, dtype=float)
-        if start.shape not in ((self.robot.nq,), (n, self.robot.nq)):
-            raise ShapeError(
-                f"q0 has shape {start.shape}", evidence={"expected": f"({self.robot.nq},) or ({n}, {self.robot.nq})"}
-            )
+        start, single = checked_postures(self.robot, self.robot.home if q0 is None else q0)
+        if not single and len(start) != n:
+            raise ShapeError(f"q0 has {len(start)} postures for {n} targets", next_step="give one, or one for each")
         return np.array(np.broadcast_to(start, (n, self.robot.nq)))
 
 
-class _Run:
-    """The native loop on arrays of its own, which it keeps between calls."""
+def _loops(robot: Robot, tasks: Sequence[Task]) -> list[Task]:
+    """Closed chains, as important as the most important of the tasks."""
+    first = min(task.priority for task in tasks)
+    return [replace(loop, priority=first) for loop in loop_tasks(robot)]
 
-    def __init__(self, problem: PositionProblem, steps: int, enough: int | None, lanes: int | None) -> None:
-        batch = () if lanes is None else (lanes,)
-        self.q = np.tile(problem.robot.home, (*batch, 1))
-        self.parameters, self.state = np.zeros(problem.size), np.zeros((*batch, 3 + problem.rows))
-        self._call: Callable[[], Any] = problem.loop.bind(
-            {"q": self.q, "parameters": self.parameters, "state": self.state}, steps, until=1, enough=enough
-        )
 
-    def __call__(self, q: Array, parameters: Array) -> Array:
-        """Run from q; the states (…, 3 + rows) at the end, of `self.q`."""
-        self.q[:], self.parameters[:], self.state[:] = q, parameters, 0.0
-        self._call()
-        return self.state
+def _arrays(targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    if not isinstance(targets, Mapping):
+        raise ShapeError("targets of a batch are arrays by task", next_step='give them as {"hand": T}')
+    found = {}
+    for name, values in targets.items():
+        try:
+            found[name] = np.array(values, dtype=float, ndmin=1)
+        except (TypeError, ValueError) as error:
+            raise ShapeError(f"targets of task `{name}` are no array of numbers", evidence={"reason": error}) from error
+    return found
+
+
+def _whole(**given: int) -> tuple[int, ...]:
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise ShapeError(f"{name}={value!r}", next_step="give a whole number from 0 on")
+    return tuple(int(value) for value in given.values())
 
 
 def _tolerances(given: Mapping[str, float] | None) -> Mapping[str, float]:
     if given is None:
         return TOLERANCES
+    if not isinstance(given, Mapping):
+        raise ShapeError("tolerances are numbers by unit", next_step='give them as {"m": 1e-3, "rad": 1e-3}')
     for unit, value in given.items():
         if unit not in TOLERANCES:
             raise one_of("unit", unit, TOLERANCES)
-        if not value > 0.0:
-            raise ShapeError(f"tolerance for `{unit}` must be positive", evidence={"given": value})
+        number(value, f"tolerance for `{unit}`", positive=True)
     return {**TOLERANCES, **given}
 
 
@@ -307,14 +311,7 @@ class _Compiled:
     def __init__(self, key: _Key) -> None:
         self.problem = PositionProblem(free_motion(key.robot, key.joints, key.limits), key.tasks)
         self.lock = threading.Lock()  # the work arrays serve one solve at a time
-
-    @cached_property
-    def single(self) -> _Run:
-        return _Run(self.problem, _STEPS, None, None)
-
-    @cached_property
-    def many(self) -> _Run:
-        return _Run(self.problem, _STEPS, 1, _LANES)
+        self.work = WorkArrays(self.problem)
 
 
 @lru_cache(maxsize=32)

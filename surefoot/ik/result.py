@@ -18,11 +18,12 @@ class IkResult:
 
     Args:
         q: (nq,) configuration, inside the limits.
-        success: Whether all tasks of the highest priority hold to their tolerances.
+        success: Whether all tasks of the highest priority hold to their tolerances, and nothing touches that must not.
         errors: What is left, by task and unit: {"hand": {"m": 2e-5, "rad": 1e-6}}.
         steps: Steps of the iteration, over all starts.
         starts: Starts that were tried.
         at_limits: Joints that stand at a position limit.
+        touching: Two links, or a link and an obstacle, that are too near, where that was asked for and not reached.
     """
 
     q: Array
@@ -31,6 +32,7 @@ class IkResult:
     steps: int
     starts: int
     at_limits: tuple[str, ...] = field(default=())
+    touching: tuple[str, str] | None = None
 
     @property
     def message(self) -> str:
@@ -41,7 +43,8 @@ class IkResult:
             f"{task} {value:.3g} {unit}" for task, parts in self.errors.items() for unit, value in parts.items()
         )
         stuck = f"; at their limits: {', '.join(self.at_limits)}" if self.at_limits else ""
-        return f"not solved after {self.starts} starts and {self.steps} steps; left: {left}{stuck}"
+        near = f"; too near: {' and '.join(self.touching)}" if self.touching else ""
+        return f"not solved after {self.starts} starts and {self.steps} steps; left: {left}{stuck}{near}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +52,8 @@ class BatchResult:
     """The solutions of many problems.
 
     Args:
-        q: (n, nq) configurations, inside the limits; where there is no success, the last ones.
-        success: (n,) whether the tasks of the highest priority hold.
+        q: (n, nq) configurations, inside the limits; where there is no success, the best that were found.
+        success: (n,) whether the tasks of the highest priority hold, and nothing touches that must not.
         steps: (n,) steps of the iteration, over all starts.
         starts: (n,) starts that were tried.
     """

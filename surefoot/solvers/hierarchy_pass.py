@@ -10,10 +10,13 @@ to the rows of all lower levels, so that no null-space basis is ever formed:
 
 (Escande, Mansard and Wieber 2014, section 3; the hierarchical complete orthogonal decomposition.)
 
-Arrays, flat and row by row: A (rows, n); `lower`, `upper`, `sides`, `values`, `found` (rows + n); `W` (m, n) the
-gathered rows, turned; `V` (n, n) a reflection in each row, from its own column on, with factor `tau`; `first`
-(levels + 1) where a level begins among the gathered rows; `column` (levels + 1) where its directions begin; `order` (m)
-its rows by pivoting.
+Arrays, flat and row by row: A (rows, n); `lower`, `upper`, `sides`, `values`, `found` (rows + n); `lengths`
+(rows) of the rows of A; `W` (m, n) the gathered rows, turned; `least` (m) the square of what counts as zero in them;
+`V` (n, n) a reflection in each row, from its own column on, with factor `tau`; `first` (levels + 1) where a level
+begins among the gathered rows; `column` (levels + 1) where its directions begin; `order` (m) its rows by pivoting.
+
+Reflections from the right keep rounding inside a row: what is left of a row is compared with its own length, so that
+rows of any scale may stand on one level.
 """
 
 from __future__ import annotations
@@ -29,9 +32,9 @@ __all__ = [
     "gather",
     "least_squares",
     "longest",
+    "measure",
     "pulled_back",
     "reflect",
-    "set_thresholds",
     "solve_levels",
     "turn",
     "turned_back",
@@ -47,8 +50,8 @@ def dot(a: Floats, i: int, b: Floats, j: int, count: int) -> float:
 
 
 def gather(
-    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, levels: int, rows: int, n: int, W: Floats,
-    b: Floats, first: Ints, active: Ints, free: Ints, x: Floats
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, limits: Floats, levels: int, rows: int, n: int,
+    W: Floats, b: Floats, least: Floats, first: Ints, active: Ints, free: Ints, x: Floats
 ) -> int:  # fmt: skip
     """Rows that bind, without unknowns that are at a bound; the number of free unknowns."""
     count = 0
@@ -73,6 +76,7 @@ def gather(
                         if sides[rows + c] != 0:
                             wanted -= A[i * n + c] * x[c]
                 b[m] = wanted
+                least[m] = limits[i] * limits[i]
                 for c in range(count):
                     W[m * n + c] = A[i * n + free[c]]
                 m += 1
@@ -80,22 +84,24 @@ def gather(
     return count
 
 
-def set_thresholds(A: Floats, starts: Ints, levels: int, n: int, rank: float, thresholds: Floats) -> None:
-    """The largest pivot that counts as zero, for each level: a share of its longest row."""
+def measure(A: Floats, starts: Ints, levels: int, n: int, rank: float, lengths: Floats, limits: Floats) -> None:
+    """Lengths of the rows, and what counts as zero of each: a share of itself, or rounding of the longest one."""
     for k in range(levels):
         most = 0.0
         for i in range(starts[k], starts[k + 1]):
-            most = max(most, dot(A, i * n, A, i * n, n))
-        thresholds[k] = rank * sqrt(most)
+            lengths[i] = sqrt(dot(A, i * n, A, i * n, n))
+            most = max(most, lengths[i])
+        for i in range(starts[k], starts[k + 1]):
+            limits[i] = max(rank * lengths[i], 1e-14 * most)
 
 
-def longest(W: Floats, order: Ints, begin: int, end: int, at: int, free: int, n: int, least: float) -> int:
-    """Place in the order of the row that is longest from column `at` on, −1 if none is longer than √least."""
+def longest(W: Floats, least: Floats, order: Ints, begin: int, end: int, at: int, free: int, n: int) -> int:
+    """Place in the order of the row that is longest from column `at` on, −1 if all that are left count as zero."""
     best = -1
-    most = least
+    most = 0.0
     for p in range(begin, end):
         length = dot(W, order[p] * n + at, W, order[p] * n + at, free - at)
-        if length > most:
+        if length > most and length > least[order[p]]:
             most = length
             best = p
     return best
@@ -122,7 +128,7 @@ def turn(W: Floats, row: int, V: Floats, tau: Floats, at: int, free: int, n: int
 
 
 def factorise(
-    W: Floats, first: Ints, levels: int, free: int, n: int, thresholds: Floats, V: Floats, tau: Floats, order: Ints,
+    W: Floats, least: Floats, first: Ints, levels: int, free: int, n: int, V: Floats, tau: Floats, order: Ints,
     column: Ints
 ) -> None:  # fmt: skip
     """All levels, each in the null space of those before it."""
@@ -135,7 +141,7 @@ def factorise(
             order[i] = i
         p = begin
         while p < end and at < free:
-            best = longest(W, order, p, end, at, free, n, thresholds[k] * thresholds[k])
+            best = longest(W, least, order, p, end, at, free, n)
             if best < 0:
                 break
             row = order[best]
@@ -223,7 +229,7 @@ def pulled_back(
 PASS_FUNCTIONS = (
     dot,
     gather,
-    set_thresholds,
+    measure,
     longest,
     reflect,
     turn,

@@ -10,13 +10,15 @@ is held by a level whose multiplier is lost in rounding; it stays until there is
 
 from __future__ import annotations
 
+from math import sqrt
+
 from surefoot.solvers.hierarchy_pass import (
     PASS_FUNCTIONS,
     dot,
     factorise,
     gather,
+    measure,
     pulled_back,
-    set_thresholds,
     solve_levels,
     turned_back,
 )
@@ -29,8 +31,12 @@ __all__ = [
     "begin",
     "factor_equations",
     "gram",
+    "improved",
+    "into_bounds",
     "multipliers",
+    "outside",
     "search",
+    "share",
     "solve_equations",
     "weakest",
     "wrong_side",
@@ -38,39 +44,47 @@ __all__ = [
 
 
 def solve_equations(
-    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, thresholds: Floats, rank: float, levels: int,
-    rows: int, n: int, x: Floats, values: Floats, W: Floats, b: Floats, V: Floats, tau: Floats, z: Floats, T: Floats,
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, limits: Floats, levels: int, rows: int, n: int,
+    x: Floats, values: Floats, W: Floats, b: Floats, least: Floats, V: Floats, tau: Floats, z: Floats, T: Floats,
     y: Floats, first: Ints, column: Ints, order: Ints, active: Ints, free: Ints
 ) -> float:  # fmt: skip
-    """One pass: x and values (A x, x); returns the largest value."""
-    set_thresholds(A, starts, levels, n, rank, thresholds)
-    count = gather(A, lower, upper, sides, starts, levels, rows, n, W, b, first, active, free, x)
-    factorise(W, first, levels, count, n, thresholds, V, tau, order, column)
+    """One pass: x and values (A x, x); returns the length of x, at least 1."""
+    count = gather(A, lower, upper, sides, starts, limits, levels, rows, n, W, b, least, first, active, free, x)
+    factorise(W, least, first, levels, count, n, V, tau, order, column)
     solve_levels(W, b, first, levels, n, order, column, z, T, y)
     turned_back(V, tau, column[levels], count, n, z, y)
     for c in range(count):
         x[free[c]] = y[c]
-    size = 1.0
     for i in range(rows):
         values[i] = dot(A, i * n, x, 0, n)
-        size = max(size, abs(values[i]))
     for c in range(n):
         values[rows + c] = x[c]
-        size = max(size, abs(x[c]))
-    return size
+    return max(1.0, sqrt(dot(x, 0, x, 0, n)))
 
 
-def all_inside(lower: Floats, upper: Floats, sides: Ints, values: Floats, total: int, margin: float) -> int:
+def outside(value: float, low: float, high: float, margin: float) -> int:
+    """+1 if a value is above its upper end, −1 if it is below its lower one, 0 between."""
+    if value > high + margin:
+        return 1
+    if value < low - margin:
+        return -1
+    return 0
+
+
+def all_inside(
+    lower: Floats, upper: Floats, sides: Ints, lengths: Floats, values: Floats, total: int, margin: float
+) -> int:
     """Whether no idle row or bound is broken."""
     for i in range(total):
-        if sides[i] == 0 and (values[i] > upper[i] + margin or values[i] < lower[i] - margin):
+        if sides[i] == 0 and outside(values[i], lower[i], upper[i], margin * lengths[i]) != 0:
             return 0
     return 1
 
 
 def begin(
-    A: Floats, lower: Floats, upper: Floats, sides: Ints, rows: int, n: int, start: Floats, x: Floats, now: Floats
-) -> None:
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, lengths: Floats, rows: int, n: int, start: Floats, x: Floats,
+    now: Floats, feasible: float
+) -> None:  # fmt: skip
     """A point inside the bounds, on those that bind; rows that it breaks are made to bind."""
     for c in range(n):
         low = lower[rows + c]
@@ -81,70 +95,87 @@ def begin(
         if sides[rows + c] < 0:
             x[c] = low
         now[rows + c] = x[c]
+    margin = feasible * max(1.0, sqrt(dot(x, 0, x, 0, n)))
     for i in range(rows):
         now[i] = dot(A, i * n, x, 0, n)
-        if sides[i] == 0 and now[i] > upper[i]:
-            sides[i] = 1
-        elif sides[i] == 0 and now[i] < lower[i]:
-            sides[i] = -1
+        if sides[i] == 0:
+            sides[i] = outside(now[i], lower[i], upper[i], margin * lengths[i])
+
+
+def share(side: int, now: float, value: float, end: float, slack: float) -> float:
+    """Which share of the way from now to a value leads to an end and a slack beyond it."""
+    move = side * (value - now)
+    room = max(side * (end - now), 0.0) + slack
+    return room / move if move > 0.0 else 0.0
 
 
 def advance(
-    lower: Floats, upper: Floats, sides: Ints, total: int, rows: int, n: int, point: Floats, now: Floats, x: Floats,
-    values: Floats, margin: float, by_number: int, step: Floats
+    lower: Floats, upper: Floats, sides: Ints, lengths: Floats, total: int, now: Floats, values: Floats, margin: float,
+    by_number: int
 ) -> int:  # fmt: skip
-    """Go towards the solution of the equations until something idle binds; returns what does."""
-    least = 2.0
-    entering = -1
-    speed = 0.0
-    side = 0
+    """Go towards the solution of the equations until something idle binds; returns what does.
+
+    Of all that bind on the first part of the way, to the margin, it is the one that is met most squarely (Harris 1973),
+    or the first by number.
+    """
+    most = 1.0
     for i in range(total):
         if sides[i] == 0:
-            length = 2.0
-            move = values[i] - now[i]
-            if values[i] > upper[i] + margin:
-                length = max(upper[i] - now[i], 0.0) / move
-                if length < least or (length == least and by_number == 0 and abs(move) > speed):
-                    side = 1
-            elif values[i] < lower[i] - margin:
-                length = min(lower[i] - now[i], 0.0) / move
-                if length < least or (length == least and by_number == 0 and abs(move) > speed):
-                    side = -1
-            if length < least or (length == least and by_number == 0 and abs(move) > speed and length < 2.0):
-                least = length
-                entering = i
-                speed = abs(move)
-    sides[entering] = side
-    step[0] = min(least, 1.0)
+            slack = margin * lengths[i]
+            side = outside(values[i], lower[i], upper[i], slack)
+            if side != 0:
+                most = min(most, share(side, now[i], values[i], upper[i] if side > 0 else lower[i], slack))
+    entering = -1
+    length = 0.0
+    best = -1.0
     for i in range(total):
-        now[i] += step[0] * (values[i] - now[i])
-    for c in range(n):
-        point[c] = now[rows + c]
+        if sides[i] == 0 and (by_number == 0 or entering < 0):
+            side = outside(values[i], lower[i], upper[i], margin * lengths[i])
+            if side != 0:
+                part = share(side, now[i], values[i], upper[i] if side > 0 else lower[i], 0.0)
+                speed = abs(values[i] - now[i]) / lengths[i] if lengths[i] > 0.0 else 0.0
+                if part <= most and speed > best:
+                    best = speed
+                    length = part
+                    entering = i
+    sides[entering] = 1 if values[entering] > upper[entering] else -1
+    for i in range(total):
+        now[i] += length * (values[i] - now[i])
     return entering
 
 
 def multipliers(
-    A: Floats, lower: Floats, upper: Floats, sides: Ints, levels: int, rows: int, n: int, x: Floats, values: Floats,
-    W: Floats, z: Floats, first: Ints, column: Ints, order: Ints, active: Ints, level: int, pull: Floats, found: Floats
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, lengths: Floats, levels: int, rows: int, n: int, x: Floats,
+    values: Floats, W: Floats, z: Floats, first: Ints, column: Ints, order: Ints, active: Ints, level: int,
+    margin: float, dual: float, pull: Floats, found: Floats
 ) -> float:  # fmt: skip
-    """Multipliers of what binds, for the optimum of a level (of the least norm after the last); the largest of them.
+    """Multipliers of what binds, for the optimum of a level (of the least norm after the last).
 
-    A_kᵀ w_k + Σ_j A_jᵀ μ_j + ν = 0,   μ, ν ≥ 0 at upper ends, ≤ 0 at lower ends;  entries of level k are w_k
+        A_kᵀ w_k + Σ_j A_jᵀ μ_j + ν = 0,   μ, ν ≥ 0 at upper ends, ≤ 0 at lower ends;  entries of level k are w_k
+
+    Violations inside the margin count as none. Returns which multipliers, times the lengths of their rows, count as
+    zero; 0 if all are zero.
     """
     for i in range(rows + n):
         found[i] = 0.0
     for c in range(n):
         pull[c] = 0.0
+    noise = 0.0
     if level == levels:
+        noise = margin
         for c in range(column[levels]):
             pull[c] = z[c]
     else:
         for p in range(first[level], first[level + 1]):
             i = active[p]
             rest = values[i] - (upper[i] if sides[i] > 0 else lower[i])
-            found[i] = rest
-            for c in range(column[level]):
-                pull[c] += rest * W[p * n + c]
+            if abs(rest) > margin * lengths[i]:
+                noise += 0.002 * margin * lengths[i] * lengths[i]
+                found[i] = rest
+                for c in range(column[level]):
+                    pull[c] += rest * W[p * n + c]
+    if noise == 0.0:
+        return 0.0
     pulled_back(W, first, order, column, level, n, pull, found, active)
     for c in range(n):
         if sides[rows + c] != 0:
@@ -154,14 +185,14 @@ def multipliers(
             found[rows + c] = -total
     largest = 0.0
     for i in range(rows + n):
-        largest = max(largest, abs(found[i]))
-    return largest
+        largest = max(largest, abs(found[i]) * lengths[i])
+    return noise + dual * largest
 
 
 def wrong_side(
-    A: Floats, lower: Floats, upper: Floats, sides: Ints, levels: int, rows: int, n: int, x: Floats, values: Floats,
-    W: Floats, z: Floats, first: Ints, column: Ints, order: Ints, active: Ints, pull: Floats, found: Floats,
-    locked: Ints, open_: Ints, noise: float, dual: float, by_number: int
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, lengths: Floats, levels: int, rows: int, n: int,
+    x: Floats, values: Floats, W: Floats, z: Floats, first: Ints, column: Ints, order: Ints, active: Ints, pull: Floats,
+    found: Floats, locked: Ints, open_: Ints, margin: float, dual: float, by_number: int
 ) -> int:  # fmt: skip
     """What binds and should not: the one with the worst multiplier on the first level that has one; −1 if none."""
     left = 0
@@ -170,18 +201,20 @@ def wrong_side(
         left += open_[i]
     level = 0
     while level <= levels and left > 0:
-        largest = multipliers(
-            A, lower, upper, sides, levels, rows, n, x, values, W, z, first, column, order, active, level, pull, found
-        )
-        tiny = max(noise, dual * largest)
-        worst = -tiny
+        tiny = multipliers(
+            A, lower, upper, sides, lengths, levels, rows, n, x, values, W, z, first, column, order, active, level,
+            margin, dual, pull, found,
+        )  # fmt: skip
+        worst = 0.0
         leaving = -1
         for i in range(rows + n):
-            signed = found[i] * sides[i]
-            if open_[i] != 0 and signed < worst and (by_number == 0 or leaving < 0):
+            signed = found[i] * sides[i] * lengths[i]
+            own = 1 if level < levels and i >= starts[level] and i < starts[level + 1] else 0
+            limit = 0.0 if own != 0 else tiny
+            if open_[i] != 0 and signed < -limit and signed < worst and (by_number == 0 or leaving < 0):
                 worst = signed
                 leaving = i
-            elif open_[i] != 0 and signed > tiny:
+            elif open_[i] != 0 and signed > limit:
                 open_[i] = 0
                 left -= 1
         if leaving >= 0:
@@ -190,14 +223,50 @@ def wrong_side(
     return -1
 
 
-def search(
-    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, thresholds: Floats, rank: float, levels: int,
-    rows: int, n: int, start: Floats, x: Floats, values: Floats, W: Floats, b: Floats, V: Floats, tau: Floats,
-    z: Floats, T: Floats, y: Floats, first: Ints, column: Ints, order: Ints, active: Ints, free: Ints, point: Floats,
-    now: Floats, found: Floats, locked: Ints, open_: Ints, feasible: float, dual: float, limit: int, patience: int
+def improved(
+    lower: Floats, upper: Floats, starts: Ints, lengths: Floats, levels: int, values: Floats, size: float,
+    margin: float, record: Floats
 ) -> int:  # fmt: skip
-    """The optimum: x, values, sides; returns the number of passes, 0 if the limit was reached."""
+    """Whether violations (or, at last, x) are less than they ever were, in the order of the levels; keeps the record.
+
+    What differs by rounding only is no difference.
+    """
+    changed = 0
+    better = 0
+    for k in range(levels + 1):
+        total = 0.0
+        if k == levels:
+            total = size * size
+        else:
+            for i in range(starts[k], starts[k + 1]):
+                rest = max(values[i] - upper[i], lower[i] - values[i])
+                if rest > margin * lengths[i]:
+                    total += rest * rest
+        if changed == 0 and abs(total - record[k]) > 1e-13 * record[k]:
+            changed = 1
+            better = 1 if total < record[k] else 0
+        if better != 0:
+            record[k] = total
+    return better
+
+
+def into_bounds(lower: Floats, upper: Floats, rows: int, n: int, x: Floats, values: Floats) -> None:
+    """Take rounding out of x: bounds hold exactly."""
+    for c in range(n):
+        x[c] = max(min(x[c], upper[rows + c]), lower[rows + c])
+        values[rows + c] = x[c]
+
+
+def search(
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, limits: Floats, rank: float, levels: int,
+    rows: int, n: int, start: Floats, lengths: Floats, x: Floats, values: Floats, W: Floats, b: Floats, least: Floats,
+    V: Floats, tau: Floats, z: Floats, T: Floats, y: Floats, first: Ints, column: Ints, order: Ints, active: Ints,
+    free: Ints, point: Floats, now: Floats, found: Floats, locked: Ints, open_: Ints, record: Floats, feasible: float,
+    dual: float, most: int, patience: int
+) -> int:  # fmt: skip
+    """The optimum: x, values, sides; returns the number of passes, 0 if there were too many."""
     total = rows + n
+    measure(A, starts, levels, n, rank, lengths, limits)
     for i in range(total):
         equal = 1 if lower[i] == upper[i] else 0
         locked[i] = equal
@@ -205,58 +274,59 @@ def search(
             sides[i] = 1
         elif (sides[i] > 0 and upper[i] > 1e300) or (sides[i] < 0 and lower[i] < -1e300):
             sides[i] = 0
+    for k in range(levels + 1):
+        record[k] = 1e300
     begun = 0
     left = -1
+    side = 0
     idle = 0
-    for count in range(1, limit):
+    for count in range(1, most):
         size = solve_equations(
-            A, lower, upper, sides, starts, thresholds, rank, levels, rows, n, x, values, W, b, V, tau, z, T, y, first,
+            A, lower, upper, sides, starts, limits, levels, rows, n, x, values, W, b, least, V, tau, z, T, y, first,
             column, order, active, free,
         )  # fmt: skip
+        margin = feasible * size
         by_number = 1 if idle > patience else 0
-        if all_inside(lower, upper, sides, values, total, feasible * size) != 0:
+        if all_inside(lower, upper, sides, lengths, values, total, margin) != 0:
             begun = 1
-            for i in range(total):
-                now[i] = values[i]
-            left = wrong_side(
-                A, lower, upper, sides, levels, rows, n, x, values, W, z, first, column, order, active, y, found,
-                locked, open_, 1e-13 * size, dual, by_number,
-            )  # fmt: skip
-            if left < 0:
-                return count
-            if sides[left] > 0:
-                sides[left] = -1 if values[left] < lower[left] else 0
-            else:
-                sides[left] = 1 if values[left] > upper[left] else 0
-        elif begun == 0:
-            begun = 1
-            begin(A, lower, upper, sides, rows, n, start, point, now)
-        else:
-            entered = advance(
-                lower, upper, sides, total, rows, n, point, now, x, values, feasible * size, by_number, tau
-            )
-            if tau[0] > 0.0:
+            idle += 1
+            if improved(lower, upper, starts, lengths, levels, values, size, margin, record) != 0:
                 idle = 0
                 for i in range(total):
                     locked[i] = 1 if lower[i] == upper[i] else 0
-            else:
-                idle += 1
-                if entered == left:
-                    locked[left] = 1
+            for i in range(total):
+                now[i] = values[i]
+            left = wrong_side(
+                A, lower, upper, sides, starts, lengths, levels, rows, n, x, values, W, z, first, column, order, active,
+                y, found, locked, open_, margin, dual, by_number,
+            )  # fmt: skip
+            if left < 0:
+                into_bounds(lower, upper, rows, n, x, values)
+                return count
+            side = sides[left]
+            sides[left] = -side if outside(values[left], lower[left], upper[left], 0.0) == -side else 0
+        elif begun == 0:
+            begun = 1
+            begin(A, lower, upper, sides, lengths, rows, n, start, point, now, feasible)
+        else:
+            entered = advance(lower, upper, sides, lengths, total, now, values, margin, by_number)
+            if (entered == left and sides[left] == side) or idle > patience + total:
+                locked[entered] = 1
+            left = -1
     return 0
 
 
 def factor_equations(
-    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, thresholds: Floats, rank: float, levels: int,
-    rows: int, n: int, x: Floats, W: Floats, b: Floats, V: Floats, tau: Floats, first: Ints, column: Ints, order: Ints,
-    active: Ints, free: Ints
+    A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, limits: Floats, rank: float, levels: int,
+    rows: int, n: int, lengths: Floats, x: Floats, W: Floats, b: Floats, least: Floats, V: Floats, tau: Floats,
+    first: Ints, column: Ints, order: Ints, active: Ints, free: Ints
 ) -> None:  # fmt: skip
     """Factorise the equations of all levels alone: no bound binds, and inequalities do not count."""
     for i in range(rows + n):
         sides[i] = 1 if i < rows and lower[i] == upper[i] else 0
-    set_thresholds(A, starts, levels, n, rank, thresholds)
-    count = gather(A, lower, upper, sides, starts, levels, rows, n, W, b, first, active, free, x)
-    factorise(W, first, levels, count, n, thresholds, V, tau, order, column)
+    measure(A, starts, levels, n, rank, lengths, limits)
+    count = gather(A, lower, upper, sides, starts, limits, levels, rows, n, W, b, least, first, active, free, x)
+    factorise(W, least, first, levels, count, n, V, tau, order, column)
 
 
 def weakest(W: Floats, first: Ints, order: Ints, column: Ints, level: int, n: int, T: Floats) -> float:
@@ -291,16 +361,22 @@ SEARCH = NativeCode(
     [
         *PASS_FUNCTIONS,
         solve_equations,
+        outside,
         all_inside,
         begin,
+        share,
         advance,
         multipliers,
         wrong_side,
+        improved,
+        into_bounds,
         search,
         factor_equations,
         weakest,
         gram,
     ],
-    entries=("search", "solve_equations", "multipliers", "factor_equations", "turned_back", "weakest", "gram"),
+    entries=(
+        "measure", "search", "solve_equations", "multipliers", "factor_equations", "turned_back", "weakest", "gram"
+    ),
 )
 """Native code, by the names of the functions."""

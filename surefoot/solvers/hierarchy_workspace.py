@@ -77,27 +77,28 @@ class Workspace:
         self.starts = np.array(starts, dtype=np.int64)
         self.A, self.W, self.V, self.T = (np.zeros((k, n)) for k in (rows, rows, n, max(rows, n)))
         self.lower, self.upper, self.values, self.now, self.found = (np.zeros(total) for _ in range(5))
+        self.record = np.zeros(levels + 1)
+        self.lengths, self.limits, self.least = np.ones(total), np.zeros(rows), np.zeros(rows)
         self.x, self.start, self.point, self.tau, self.z = (np.zeros(n + 1) for _ in range(5))
         self.b, self.y = np.zeros(rows), np.zeros(total)
-        self.thresholds = np.zeros(levels)
         self.sides, self.locked, self.open = (np.zeros(total, dtype=np.int64) for _ in range(3))
         self.first, self.column = (np.zeros(levels + 1, dtype=np.int64) for _ in range(2))
         self.order, self.active = (np.zeros(rows, dtype=np.int64) for _ in range(2))
         self.free = np.zeros(n, dtype=np.int64)
-        self._levels = levels
+        self._levels, self._size = levels, 1.0
+        problem = self._at("A lower upper sides starts limits")
         self._search = (
-            *self._at("A lower upper sides starts thresholds"), tolerances.rank, levels, rows, n, *self._at(
-                "start x values W b V tau z T y first column order active free point now found locked open"
+            *problem, tolerances.rank, levels, rows, n, *self._at(
+                "start lengths x values W b least V tau z T y first column order active free point now found locked "
+                "open record"
             ), tolerances.feasible, tolerances.dual, 100 + 10 * total, _PATIENCE,
         )  # fmt: skip
+        self._measured = (*self._at("A starts"), levels, n, tolerances.rank, *self._at("lengths limits"))
         self._equations = (
-            *self._at("A lower upper sides starts thresholds"), tolerances.rank, levels, rows, n,
-            *self._at("x values W b V tau z T y first column order active free"),
+            *problem, levels, rows, n, *self._at("x values W b least V tau z T y first column order active free"),
         )  # fmt: skip
-        self._factors = (
-            *self._at("A lower upper sides starts thresholds"), tolerances.rank,
-        )  # fmt: skip
-        self._factor_ends = self._at("x W b V tau first column order active free")
+        self._factors = (*problem, tolerances.rank)
+        self._factor_ends = self._at("lengths x W b least V tau first column order active free")
         self._turned, self._turned_ends = self._at("V tau"), self._at("z y")
         self._weak, (self._T,) = self._at("W first order column"), self._at("T")
 
@@ -159,7 +160,8 @@ class Workspace:
         """
         self.load(problem)
         self.sides[:] = sides
-        SEARCH["solve_equations"](*self._equations)
+        SEARCH["measure"](*self._measured)
+        self._size = SEARCH["solve_equations"](*self._equations)
 
     def factor_equations(self, problem: StackedHierarchy, levels: int) -> None:
         """Factorise the equations of the first levels alone.
@@ -178,8 +180,9 @@ class Workspace:
             level: Which; the number of levels stands for the least norm.
         """
         SEARCH["multipliers"](
-            *self._at("A lower upper sides"), self._levels, self.rows, self.n,
-            *self._at("x values W z first column order active"), level, *self._at("y found"),
+            *self._at("A lower upper sides lengths"), self._levels, self.rows, self.n,
+            *self._at("x values W z first column order active"), level, self.tolerances.feasible * self._size,
+            self.tolerances.dual, *self._at("y found"),
         )  # fmt: skip
         return self.found.copy()
 

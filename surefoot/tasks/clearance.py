@@ -53,6 +53,9 @@ class Clearance(Task):
     def __post_init__(self) -> None:
         if not self.pairs:
             raise ShapeError(f"task `{self.name}` has no pairs of volumes")
+        if not all(isinstance(pair, tuple | list) and [isinstance(x, BodyVolume) for x in pair] == [True] * 2
+                   for pair in self.pairs):  # fmt: skip
+            raise ShapeError(f"pairs of task `{self.name}` are no pairs of volumes", evidence={"first": self.pairs[0]})
         _ = self.numbers  # refuse a wrong one now
         super().__post_init__()
 
@@ -60,7 +63,7 @@ class Clearance(Task):
     def structure(self) -> tuple[object, ...]:
         """Pairs by what they are."""
         shape = tuple((x.body, x.volume.radius, x.volume.vertices.tobytes()) for pair in self.pairs for x in pair)
-        return type(self).__name__, shape, self.blur, self.together, self.is_equation
+        return type(self), shape, self.blur, self.together, self.is_equation
 
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot import ops
 from surefoot.errors import ShapeError
+from surefoot.motion.checks import number
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.joint_rows import JointRows, joint_rows, one_axis
@@ -154,7 +155,8 @@ class JointLimits(Task):
     @cached_property
     def _ends(self) -> tuple[Numbers, Numbers]:
         at = [part.start for part in self._rows.q]
-        return self.robot.limits.lower[at] + self.margin, self.robot.limits.upper[at] - self.margin
+        margin = number(self.margin, f"margin of task `{self.name}`")
+        return self.robot.limits.lower[at] + margin, self.robot.limits.upper[at] - margin
 
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:

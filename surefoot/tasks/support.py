@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.errors import ShapeError
 from surefoot.geometry import convex_hull
 from surefoot.kinematics import com, com_bias, com_jacobian
+from surefoot.motion.checks import finite_array, number
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task
@@ -49,17 +50,18 @@ class Support(Task):
     @cached_property
     def edges(self) -> tuple[Numbers, Numbers]:
         """Outward normals (k, 2) and offsets (k,) of the edges."""
-        corners = np.asarray(convex_hull(np.asarray(self.points, dtype=float)[:, :2]))
+        points = finite_array(self.points, (None, None), f"points of task `{self.name}`")
+        corners = np.asarray(convex_hull(points[:, :2]))
         if len(corners) < 3:
             raise ShapeError(f"points of task `{self.name}` span no polygon", evidence={"corners": corners.tolist()})
         ways = np.roll(corners, -1, axis=0) - corners
         normals = np.column_stack([ways[:, 1], -ways[:, 0]]) / np.linalg.norm(ways, axis=1)[:, None]
-        return normals, np.einsum("ij,ij->i", normals, corners) - self.margin
+        return normals, np.einsum("ij,ij->i", normals, corners) - number(self.margin, "margin")
 
     @property
     def structure(self) -> tuple[object, ...]:
         """Its edges are compiled in."""
-        return type(self).__name__, self.edges[0].tobytes()
+        return type(self), self.is_equation, self.edges[0].tobytes()
 
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:

@@ -65,7 +65,7 @@ class Task(ABC):
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
             raise ShapeError("a task needs a name", evidence={"name": self.name})
-        if not isinstance(self.priority, int) or self.priority < 0:
+        if isinstance(self.priority, bool) or not isinstance(self.priority, int | np.integer) or self.priority < 0:
             raise ShapeError(f"priority of task `{self.name}` must be 0, 1, 2, …", evidence={"priority": self.priority})
         number(self.gain, f"gain of task `{self.name}`")
         _ = self.weights, self.margins  # refuse wrong ones now
@@ -139,7 +139,7 @@ class Task(ABC):
     def structure(self) -> tuple[Any, ...]:
         """All that is compiled in: tasks that agree in it share a kernel."""
         given = [getattr(self, item.name) for item in fields(self) if item.name not in _RUN_TIME]
-        return type(self).__name__, self.is_equation, self.rows, *(str(value) for value in given)
+        return type(self), self.is_equation, self.rows, *(_identity(value) for value in given)
 
     @property
     def order(self) -> int:
@@ -180,21 +180,31 @@ class Task(ABC):
 
     def _per_row(self, what: str) -> Numbers:
         given = getattr(self, what)
-        if isinstance(given, float) and given >= 0.0:
+        if isinstance(given, float) and given >= 0.0 and (what != "weight" or np.isfinite(given)):
             return np.full(self.rows, given)
-        found = np.asarray(given, dtype=float)
-        fits = found.ndim == 0 or found.shape == (self.rows,)
-        if not fits or np.isnan(found).any() or (found < 0.0).any():
+        found = np.asarray(given)
+        fits = found.dtype.kind in "iuf" and found.shape in ((), (self.rows,))
+        if not fits or not (found >= 0.0).all() or (what == "weight" and not np.isfinite(found).all()):
             raise ShapeError(
                 f"`{what}` of task `{self.name}` must be a number, or one for each of its {self.rows} rows, and not "
-                "negative",
+                "negative" + ", and finite" * (what == "weight"),
                 evidence={what: found.tolist()},
             )
+        found = found.astype(float)
         return np.broadcast_to(found, (self.rows,))
 
     def checked_target(self, value: Any, shape: tuple[int, ...]) -> Numbers:
         """A target of that shape, as floats; refused if it is not finite."""
         return finite_array(value, shape, f"target of task `{self.name}`")
+
+
+def _identity(value: Any) -> Any:
+    """What tells two values of a field apart, to the last bit; other objects are what they are."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return tuple(_identity(item) for item in value)
+    return (value.shape, value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray) else id(value)
 
 
 def _velocity_map(tree: Tree, q: Array) -> Array:

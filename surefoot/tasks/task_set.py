@@ -50,7 +50,7 @@ class TaskSet:
     """
 
     def __init__(self, robot: Robot, tasks: Sequence[Task]) -> None:
-        self.robot, self.tasks = robot, list(checked_tasks(tasks))
+        self.robot, self.tasks = robot, list(checked_tasks(tasks, robot))
         self.slices = target_slices(self.tasks)
         self.rows = row_slices(self.tasks)
         self.targets = np.concatenate([np.zeros(0), *(task.numbers for task in self.tasks)])
@@ -117,20 +117,30 @@ class TaskSet:
         return *self._terms(robot, q, targets), ops.concatenate(biases)
 
 
-def checked_tasks(tasks: Sequence[Task]) -> Sequence[Task]:
-    """The tasks, or a clear error if there are none, if one is no task, or if names repeat.
+def checked_tasks(tasks: Sequence[Task], robot: Robot | None = None) -> Sequence[Task]:
+    """The tasks, or a clear error if there are none, if one is no task or for another robot, or if names repeat.
 
     Args:
         tasks: The tasks.
+        robot: The robot that they are for.
     """
-    if isinstance(tasks, Task) or not all(isinstance(task, Task) for task in tasks):
+    if not isinstance(tasks, list | tuple) or not all(isinstance(task, Task) for task in tasks):
         raise ShapeError("tasks must be a list of tasks", evidence={"given": type(tasks).__name__})
     if not tasks:
         raise ShapeError("there is no task", next_step="give at least one, as FramePose(…)")
     names = [task.name for task in tasks]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ShapeError("names of tasks repeat", evidence={"names": repeated})
+    if robot is not None:
+        _refuse_other_robots(tasks, robot)
     return tasks
+
+
+def _refuse_other_robots(tasks: Sequence[Task], robot: Robot) -> None:
+    for task in tasks:
+        made_for = getattr(task, "robot", robot)
+        if made_for.joint_names != robot.joint_names:
+            raise ShapeError(f"task `{task.name}` is for `{made_for.name}`, not for `{robot.name}`")
 
 
 def target_slices(tasks: Sequence[Task]) -> list[slice]:

@@ -14,15 +14,21 @@ from surefoot.scenario.motions.swing_over import swing_over
 from surefoot.scenario.run import resolved_scenario
 
 COARSE = ["motion.cycle=0.01", "motion.step.shift=0.8"]
-SLOWER = ["motion.cycle=0.005", "motion.duration=2.0", "motion.step.slope=-1.0", "motion.step.shift=1.0"]
-AROUND = ["motion.step.lift=0.06", "motion.step.tilt=0.0", "motion.step.apart=0.3"]
+SLOWER = ["motion.cycle=0.005", "motion.duration=2.0", "motion.step.slope=-1.0", "simulation.duration=5.0"]
+AROUND = [
+    "motion.duration=2.0",
+    "motion.step.slope=-1.0",
+    "motion.step.lift=0.06",
+    "motion.step.tilt=0.0",
+    "motion.step.apart=0.3",
+]
 BLOCK_AROUND = [*AROUND, "world.obstacles.0.position=[0.075, 0.36, 0.0805]"]
 EDGES = [(0.13, 0.279, 0.0, np.pi / 2), (0.307, 0.3115, 0.15, 0.21337), (0.307, 0.2465, 0.15, -0.21337)]
 TRIANGLE = ", ".join(
     f'{{kind="capsule", name="edge {k}", radius=0.045, length={n}, position=[0.075, {y}, {z}], rpy=[{turn}, 0.0, 0.0]}}'
     for k, (n, y, z, turn) in enumerate(EDGES)
 )
-TRIANGLE_AROUND = [*AROUND, "motion.duration=2.0", "motion.step.slope=-1.0", f"world.obstacles=[{TRIANGLE}]"]
+TRIANGLE_AROUND = [*AROUND, f"world.obstacles=[{TRIANGLE}]"]
 TALOS = [
     "motion.duration=2.0", "motion.step.slope=-1.0", "motion.step.apart=0.24", "motion.step.sink=0.04",
     "motion.step.behind=0.25", "motion.step.ahead=0.25", "world.obstacles.0.position=[0.03, 0.16, 0.0805]",
