@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 _LEAF = 4
 _QUERIES_AT_ONCE = 4096
+_MOST_OPEN = 1 << 17  # balls that are looked at together: where all pieces are as far away, no ball is ruled out
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +88,16 @@ class BallTree:
         """Fill in the answers of some queries."""
         node = self._descended(generators[queries])
         self._look_into(generators, queries, node, out)
-        nodes = np.zeros(len(queries), dtype=np.int64)
-        for level in self._levels[1:]:
+        self._open(generators, queries, np.zeros(len(queries), dtype=np.int64), 1, out)
+
+    def _open(self, generators: Array, queries: Indices, nodes: Indices, depth: int, out: NearestPiece) -> None:
+        """Go on from balls of the level above a depth, one for each query, to all that may hold something nearer."""
+        for k, level in enumerate(self._levels[depth:], depth):
+            if len(queries) > _MOST_OPEN:
+                for start in range(0, len(queries), _MOST_OPEN):
+                    part = slice(start, start + _MOST_OPEN)
+                    self._open(generators, queries[part], nodes[part], k, out)
+                return
             queries = np.repeat(queries, 2)
             nodes = np.stack([2 * nodes, 2 * nodes + 1], axis=1).ravel()
             gap = generator_distances(level.centers[nodes, None], generators[queries]) - level.radii[nodes]

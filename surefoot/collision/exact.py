@@ -61,7 +61,8 @@ class ExactCollision:
             q: (nq,) or (n, nq).
         """
         if np.ndim(q) == 2:
-            return np.array([self.distances(row) for row in np.asarray(q)]).reshape(len(np.asarray(q)), -1)
+            rows = [self.distances(row) for row in np.asarray(q)]
+            return np.array(rows).reshape(len(rows), len(self.link_pairs))
         if not self.link_pairs:
             return np.zeros(0)
         pin.computeDistances(self.robot.model, self._data, self._shapes, self._shape_data, self.robot.checked_q(q))

@@ -53,11 +53,16 @@ class CollisionModel:
         robot: The robot.
         world: Its obstacles, objects and ground; bodies with contact surfaces are not held against the ground.
         volumes: Volumes on the bodies; fitted to the robot's shapes if left out.
-        pairs: Names of two links, or of a link and an obstacle, to look at; all that are worth it if left out.
+        pairs: Names of two links, or of a link and an obstacle, to look at; all that are worth it if left out. What
+            cannot move against each other has no column.
         srdf: SRDF file with pairs that need not be looked at.
         ignore: Pairs of names not to look at.
         margin: Nearer than that counts as a collision [m].
         pruning: How pairs are sorted out.
+
+    Raises:
+        UnknownNameError: There is no link or obstacle that is called so.
+        ShapeError: A pair to look at names a link without volumes, or as for `robot_volumes`.
     """
 
     def __init__(
@@ -95,6 +100,10 @@ class CollisionModel:
         for pair in (*(self._listed or ()), *self._ignored):
             for name in sorted(pair - known):
                 raise one_of("link or obstacle", name, known)
+        seen = {*(item.link for item in self.volumes), *obstacles}
+        if blind := [sorted(pair) for pair in self._listed or () if len(pair) != 2 or not pair <= seen]:
+            message = "pairs to look at take two names each, of links with volumes and of obstacles"
+            raise ShapeError(message, evidence={"pairs": blind})
 
     def _place(self, obstacles: Sequence[PlacedObstacle]) -> None:
         names = [item.name for item in obstacles]
@@ -190,7 +199,7 @@ class CollisionModel:
             within: Distances that are not below that may be lower bounds, which is quicker [m].
         """
         Q, single = checked_postures(self.robot, q)
-        out = self._distances(Q, np.full(len(Q), float(within)))
+        out = self._distances(Q, np.full(len(Q), _metres("within", within)))
         return out[0] if single else out
 
     def _distances(self, Q: Array, within: Array) -> Array:
@@ -232,7 +241,7 @@ class CollisionModel:
             q: (nq,) or (n, nq).
             margin: [m]; that of the model if left out.
         """
-        limit = self.margin if margin is None else float(margin)
+        limit = self.margin if margin is None else _metres("margin", margin)
         found: NDArray[np.bool_] = np.asarray((self.distances(q, within=limit) < limit).any(axis=-1))
         return found if found.ndim else bool(found)
 
@@ -259,7 +268,7 @@ class CollisionModel:
             within: Only those that are nearer than that [m].
         """
         Q = self.robot.checked_q(q)[None]
-        limit = np.full(1, float(within))
+        limit = np.full(1, _metres("within", within))
         if count == 1 and len(self._world):
             limit = np.minimum(limit, np.nextafter(self._world.upper_bounds(self._motion.points(Q)), np.inf))
         found = self._distances(Q, limit)[0]
@@ -323,8 +332,9 @@ class CollisionModel:
             (pairs,) [m], or (n, pairs).
         """
         (Q0, single), (Q1, _) = checked_postures(self.robot, start), checked_postures(self.robot, end)
-        if Q0.shape != Q1.shape:
-            raise ShapeError("motions need as many ends as starts", evidence={"starts": len(Q0), "ends": len(Q1)})
+        if np.shape(start) != np.shape(end):
+            evidence = {"starts": np.shape(start), "ends": np.shape(end)}
+            raise ShapeError("motions need as many ends as starts", evidence=evidence)
         linear, angular = joint_travel(self.robot, steps_between(self.robot, Q0, Q1))
         moved, arms = self._arms(self._reach.extents(np.vstack([Q0, Q1]), linear))
         out: Array = linear @ moved.T + angular @ arms.T
@@ -353,6 +363,13 @@ class CollisionModel:
     @cached_property
     def _reach(self) -> Reach:
         return Reach(self._motion)
+
+
+def _metres(name: str, value: float) -> float:
+    """A length that is a number; it may be infinite."""
+    if np.isnan(value):
+        raise ShapeError(f"{name} is {value}", next_step="give metres")
+    return float(value)
 
 
 def _in_range(columns: NDArray[np.int64], total: int) -> bool:

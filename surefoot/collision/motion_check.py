@@ -52,7 +52,8 @@ def motion_is_free(
         clearance: What every distance must keep [m].
         resolution: Where less than that [m] is between proof and disproof, it counts as missed.
     """
-    return motions_are_free(model, np.atleast_2d(start), np.atleast_2d(end), clearance, resolution)[0]
+    ends = model.robot.checked_q(start)[None], model.robot.checked_q(end)[None]
+    return motions_are_free(model, *ends, clearance, resolution)[0]
 
 
 def motions_are_free(
@@ -67,9 +68,13 @@ def motions_are_free(
         clearance: What every distance must keep [m].
         resolution: Where less than that [m] is between proof and disproof, it counts as missed.
     """
-    if not resolution > 0.0:
-        raise ShapeError(f"the resolution is {resolution}", next_step="give metres, more than 0")
-    search = _Search(model, np.asarray(starts, dtype=float), np.asarray(ends, dtype=float), clearance, resolution)
+    if not resolution > 0.0 or not np.isfinite(clearance):
+        evidence = {"resolution": resolution, "clearance": clearance}
+        raise ShapeError("a motion cannot be checked so", evidence=evidence, next_step="give metres, resolution > 0")
+    first, last = np.asarray(starts, dtype=float), np.asarray(ends, dtype=float)
+    if first.ndim != 2:
+        raise ShapeError(f"starts have shape {first.shape}, expected (n, {model.robot.nq})")
+    search = _Search(model, first, last, clearance, resolution)
     while len(search.motion):
         search.halve()
     return [search.answer(k) for k in range(len(search.starts))]

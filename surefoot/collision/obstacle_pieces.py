@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.collision.hull_faces import hull_faces
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, surface_points
+from surefoot.geometry.shapes import require_size
 from surefoot.motion.ground import HeightField
 
 __all__ = ["Pieces", "PointCloud", "height_field_pieces", "shape_pieces"]
@@ -79,7 +80,10 @@ def shape_pieces(shape: Shape | PointCloud | ArrayLike) -> Pieces:
 
     Raises:
         NotSupportedError: A plane, which has no pieces.
+        ShapeError: Sizes are negative, numbers are not finite, or there is no volume where one is needed.
     """
+    if isinstance(shape, Shape):
+        require_size(shape)
     match shape:
         case Sphere(radius):
             return _even(np.zeros((1, 1, 3)), radius)
@@ -156,6 +160,8 @@ def _around(shape: Cylinder | Ellipsoid) -> Pieces:
 def _mesh(shape: Mesh) -> Pieces:
     """The triangles of a mesh, of its hull if it has none; solid if they are closed."""
     points, faces = shape.vertices(), shape.triangles()
+    if not np.isfinite(points).all():
+        raise ShapeError("points of a mesh are not finite", next_step="repair the mesh")
     if not len(faces):
         return _hull(points)
     triangles = points[faces]

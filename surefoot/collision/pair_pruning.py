@@ -24,6 +24,7 @@ from surefoot.collision.pair_table import PairTable
 from surefoot.collision.postures import is_bounded
 from surefoot.collision.proven_apart import proven_apart
 from surefoot.collision.volume_motion import VolumeMotion
+from surefoot.errors import ShapeError
 
 __all__ = ["Pruning", "PruningSettings", "prune"]
 
@@ -49,6 +50,10 @@ class PruningSettings:
     near_home: float = 0.0
     proof_boxes: int = 0
     only_proven: bool = False
+
+    def __post_init__(self) -> None:
+        if min(self.samples, self.proof_boxes) < 0 or np.isnan([self.never_nearer, self.near_home]).any():
+            raise ShapeError("settings of the pruning are negative, or no numbers", evidence={"settings": self})
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +139,7 @@ def _adjacent_bodies(motion: VolumeMotion) -> set[tuple[int, int]]:
 
 def _statistics(motion: VolumeMotion, pairs: Indices, settings: PruningSettings) -> list[str]:
     """The reason of every pair, "" to keep it, from random postures."""
-    if not len(pairs) or settings.samples <= 0:
+    if not len(pairs) or not settings.samples:
         return [""] * len(pairs)
     robot, table = motion.robot, PairTable(motion, pairs)
     rng = np.random.default_rng(settings.seed)

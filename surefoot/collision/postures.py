@@ -28,11 +28,12 @@ def checked_postures(robot: Robot, q: ArrayLike) -> tuple[Array, bool]:
     values = np.asarray(q, dtype=float)
     if values.ndim == 1:
         return np.ascontiguousarray(robot.checked_q(values))[None], True
-    if values.ndim != 2 or values.shape[1] != robot.nq or not np.isfinite(values).all():
-        raise ShapeError(
-            f"q has shape {values.shape}, `{robot.name}` needs ({robot.nq},) or (n, {robot.nq})",
-            next_step="give finite numbers, one posture a row",
-        )
+    if values.ndim != 2 or values.shape[1] != robot.nq:
+        needed = f"`{robot.name}` needs ({robot.nq},) or (n, {robot.nq})"
+        raise ShapeError(f"q has shape {values.shape}, {needed}", next_step="give one posture a row")
+    if not np.isfinite(values).all():
+        bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        raise ShapeError("q is not finite", evidence={"rows": bad[:10].tolist()})
     require_unit_length(values, robot.joint_names, joint_kinds(robot))
     return np.ascontiguousarray(values), False
 

@@ -1,9 +1,8 @@
 """Pieces of a surface and the plane that cuts one in two so that two swept volumes fit best.
 
 A triangle that a plane crosses is cut there, so every point of the surface lies in a triangle of one of the pieces; a
-volume is convex and contains these triangles as soon as it contains their corners. What the surface encloses is
-contained too, as long as no three planes meet in a piece: a point of the enclosed part of a piece that is no mixture of
-others lies on the surface, for on one plane, and on the line where two planes meet, it could be moved both ways.
+volume is convex and contains these triangles as soon as it contains their corners. For what the surface encloses see
+`surefoot.geometry.fit_corners`.
 """
 
 from __future__ import annotations
@@ -35,11 +34,13 @@ class Piece(NamedTuple):
         points: (n, 3) [m].
         triangles: (m, 3) indices of points; none for a cloud.
         exact: The swept volume that the piece stands for, where it is one.
+        sides: The planes that cut it out of the whole: n·x ≥ offset on its side.
     """
 
     points: Array
     triangles: NDArray[np.int64]
     exact: SweptVolume | None = None
+    sides: tuple[Plane, ...] = ()
 
 
 class Cut(NamedTuple):
@@ -123,7 +124,11 @@ def _parts(piece: Piece, plane: Plane) -> tuple[Piece, Piece] | None:
     if not len(piece.triangles):
         none = np.zeros((0, 3), dtype=np.int64)
         return Piece(piece.points[height < 0.0], none), Piece(piece.points[height >= 0.0], none)
-    return _clipped(piece, -height), _clipped(piece, height)
+    below, above = (-plane[0], -plane[1]), plane
+    return (
+        _clipped(piece, -height)._replace(sides=(*piece.sides, below)),
+        _clipped(piece, height)._replace(sides=(*piece.sides, above)),
+    )
 
 
 def _clipped(piece: Piece, height: Array) -> Piece:

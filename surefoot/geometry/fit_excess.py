@@ -45,10 +45,11 @@ def excess_of_hull(volumes: Sequence[SweptVolume], points: Array) -> float:
     """
     triangles = points[hull_triangles(points)]
     planes = hull_planes(points)
-    return max(
+    beyond = [
         volume.radius + max(_signed_distance(vertex, triangles, planes) for vertex in volume.vertices)
         for volume in volumes
-    )
+    ]
+    return max(0.0, *beyond)
 
 
 def _signed_distance(point: Array, triangles: Array, planes: Array) -> float:
@@ -119,10 +120,20 @@ class Surface:
         distance = self._tree.query(points, eps=_NEARLY)[0]
         return np.where(inside, -np.maximum(distance / (1.0 + _NEARLY) - np.sqrt(3.0) * self._cell, 0.0), distance)
 
+    def may_hold(self, points: Array) -> NDArray[np.bool_]:
+        """Whether points are on the surface or enclosed (n,); also true for some that are all but so.
+
+        Args:
+            points: (n, 3) [m].
+        """
+        found: NDArray[np.bool_] = self.distance(points) <= (1.0 + _NEARLY) * np.sqrt(3.0) * self._cell
+        return found
+
     def excess(self, volumes: Sequence[SweptVolume]) -> float:
         """An upper bound on the distance [m] of any point of volumes from the surface and what it encloses.
 
-        The bound is at most a twentieth above the largest distance that was met, or half a percent of the size.
+        The bound is at most a twentieth above the largest distance that was met, or half a percent of the size, unless
+        that would take too long.
 
         Args:
             volumes: The volumes.

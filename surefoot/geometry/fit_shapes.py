@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.geometry.fit_corners import with_inner_corners
 from surefoot.geometry.fit_cost import Found, Whole, spread_directions
 from surefoot.geometry.fit_cut import Piece, fitted, joined
 from surefoot.geometry.fit_excess import Surface, excess_of_hull
@@ -28,8 +29,8 @@ from surefoot.geometry.fit_swept import (
     outside_of,
     require_settings,
 )
-from surefoot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
-from surefoot.geometry.swept import SweptVolume
+from surefoot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere, require_size
+from surefoot.geometry.swept import SweptVolume, rigid
 
 __all__ = ["fit_shapes"]
 
@@ -63,6 +64,7 @@ def fit_shapes(
     whole = Whole.of(np.vstack([piece.points for piece in outer]))
     options = [divided(*groups, whole, most, gain) for groups in _groupings(outer, whole, most, gain)]
     pieces, found = min(options, key=lambda option: whole.cost(option[1]) - len(option[1]) * np.log1p(-gain))
+    pieces = with_inner_corners(pieces, Surface(joined(outer)))
     volumes = enclosing(pieces, found, whole)
     return SweptFit(volumes, outside_of(volumes, pieces), _excess(volumes, pieces, shapes))
 
@@ -104,16 +106,14 @@ def _cost_with(groups: dict[int, tuple[Piece, Found]], pair: tuple[int, int], to
 
 def _placed(piece: Piece, T: ArrayLike) -> Piece:
     """The piece moved by T (4, 4)."""
-    matrix = np.asarray(T, dtype=float)
-    if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
-        raise ShapeError("a placement is a finite 4 × 4 matrix", evidence={"shape": matrix.shape})
+    matrix = rigid(T)
     moved = piece.points @ matrix[:3, :3].T + matrix[:3, 3]
     return Piece(moved, piece.triangles, None if piece.exact is None else piece.exact.placed(matrix))
 
 
 def _polyhedron(shape: Shape, *, outside: bool) -> Piece:
     """A polyhedron that contains a shape, or that a shape contains; a mesh is its own."""
-    _require_size(shape)
+    require_size(shape)
     match shape:
         case Box(size):
             corners, triangles, _ = _unit_box()
@@ -139,22 +139,6 @@ def _polyhedron(shape: Shape, *, outside: bool) -> Piece:
             return checked_piece(points, triangles if len(triangles) else hull_triangles(points))
         case Plane():
             raise NotSupportedError("a plane has no end, so no volume contains it", next_step="leave planes out")
-
-
-def _require_size(shape: Shape) -> None:
-    """Refuse sizes that are negative or no numbers."""
-    sizes: tuple[float, ...] = ()
-    match shape:
-        case Box(size):
-            sizes = size
-        case Cylinder(radius, length) | Capsule(radius, length):
-            sizes = radius, length
-        case Sphere(radius):
-            sizes = (radius,)
-        case Ellipsoid(radii):
-            sizes = radii
-    if not all(np.isfinite(s) and s >= 0.0 for s in sizes):
-        raise ShapeError("sizes of a shape must be finite and not negative", evidence={"shape": shape})
 
 
 Unit = tuple[Array, NDArray[np.int64], float]  # points on a unit shape, triangles, and what part of it these contain

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import ShapeError
+from surefoot.geometry.fit_corners import with_inner_corners
 from surefoot.geometry.fit_cost import Found, Whole
 from surefoot.geometry.fit_cut import Cut, Piece, best_cut, fitted
 from surefoot.geometry.fit_excess import Surface, excess_of_hull
@@ -58,10 +59,9 @@ def fit_swept(
 ) -> SweptFit:
     """Few swept volumes that contain a mesh, or a cloud of points.
 
-    Contained is every point of every triangle; with at most three volumes also all that a closed mesh encloses
-    (`surefoot.geometry.fit_cut`). The excess is measured from the mesh together with what it encloses, where a gap
-    narrower than about a 48th of its size counts as closed; for a cloud, from the hull of the points.
-    Same input, same result.
+    Contained is every point of every triangle, and all that a closed mesh encloses (`surefoot.geometry.fit_corners`).
+    The excess is measured from the mesh together with what it encloses, where a gap narrower than about a 48th of its
+    size counts as closed; for a cloud, from the hull of the points. Same input, same result.
 
     Args:
         points: (n, 3) [m].
@@ -76,8 +76,10 @@ def fit_swept(
     piece = checked_piece(points, triangles)
     whole = Whole.of(piece.points)
     pieces, found = divided([piece], fitted([piece], whole, gain), whole, most, gain)
+    surface = Surface(piece)
+    pieces = with_inner_corners(pieces, surface)
     volumes = enclosing(pieces, found, whole)
-    excess = Surface(piece).excess(volumes) if len(piece.triangles) else excess_of_hull(volumes, piece.points)
+    excess = surface.excess(volumes) if len(piece.triangles) else excess_of_hull(volumes, piece.points)
     return SweptFit(volumes, outside_of(volumes, pieces), excess)
 
 
@@ -126,7 +128,7 @@ def enclosing(pieces: Sequence[Piece], found: Sequence[Found], whole: Whole) -> 
 
 
 def outside_of(volumes: Sequence[SweptVolume], pieces: Sequence[Piece]) -> float:
-    """How far [m] a corner of a triangle sticks out of the volume that its piece belongs to; none can stick out more.
+    """How far [m] a point of a piece sticks out of the volume that it belongs to; nothing can stick out more.
 
     Args:
         volumes: One for each piece.
@@ -157,5 +159,5 @@ def checked_piece(points: ArrayLike, triangles: ArrayLike | None) -> Piece:
 
 def require_settings(most: int, gain: float) -> None:
     """Refuse settings that are out of range."""
-    if most < 1 or not 0.0 < gain < 1.0:
-        raise ShapeError(f"most is {most}, gain is {gain}; expected 1 or more, and between 0 and 1")
+    if not (most >= 1 and most % 1 == 0 and 0.0 < gain < 1.0):
+        raise ShapeError(f"most is {most}, gain is {gain}; expected a whole number from 1 on, and between 0 and 1")

@@ -10,7 +10,18 @@ from numpy.typing import NDArray
 from surefoot.errors import ShapeError
 from surefoot.geometry.meshes import load_triangles, load_vertices
 
-__all__ = ["Box", "Capsule", "Cylinder", "Ellipsoid", "Mesh", "Plane", "Shape", "Sphere", "surface_points"]
+__all__ = [
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Ellipsoid",
+    "Mesh",
+    "Plane",
+    "Shape",
+    "Sphere",
+    "require_size",
+    "surface_points",
+]
 
 Array = NDArray[np.float64]
 
@@ -103,6 +114,29 @@ def _checked_faces(faces: NDArray[np.int64], count: int) -> NDArray[np.int64]:
 
 
 Shape = Sphere | Box | Cylinder | Capsule | Ellipsoid | Plane | Mesh
+
+
+def require_size(shape: Shape) -> None:
+    """Refuse sizes that are negative or no numbers.
+
+    Args:
+        shape: A shape.
+
+    Raises:
+        ShapeError: A length is negative or not finite.
+    """
+    sizes: tuple[float, ...] = ()
+    match shape:
+        case Box(size):
+            sizes = size
+        case Cylinder(radius, length) | Capsule(radius, length):
+            sizes = radius, length
+        case Sphere(radius):
+            sizes = (radius,)
+        case Ellipsoid(radii):
+            sizes = radii
+    if not all(np.isfinite(s) and s >= 0.0 for s in sizes):
+        raise ShapeError("sizes of a shape must be finite and not negative", evidence={"shape": shape})
 
 
 def surface_points(shape: Shape, around: int = 32) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import ShapeError
 
-__all__ = ["SweptVolume"]
+__all__ = ["SweptVolume", "rigid"]
 
 Array = NDArray[np.float64]
 _KINDS = {1: "point", 2: "line", 3: "triangle"}
@@ -43,6 +43,24 @@ class SweptVolume:
         return _KINDS[len(self.vertices)]
 
     def placed(self, T: ArrayLike) -> SweptVolume:
-        """The volume moved by T (4, 4)."""
-        T = np.asarray(T, dtype=float)
-        return SweptVolume(self.vertices @ T[:3, :3].T + T[:3, 3], self.radius)
+        """The volume moved by a placement T (4, 4)."""
+        matrix = rigid(T)
+        return SweptVolume(self.vertices @ matrix[:3, :3].T + matrix[:3, 3], self.radius)
+
+
+def rigid(T: ArrayLike) -> Array:
+    """A placement (4, 4): anything else would change sizes.
+
+    Args:
+        T: A rotation, a position [m] and the last row 0 0 0 1.
+
+    Raises:
+        ShapeError: It is none.
+    """
+    matrix = np.asarray(T, dtype=float)
+    if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
+        raise ShapeError("a placement is a finite 4 × 4 matrix", evidence={"shape": matrix.shape})
+    R = matrix[:3, :3]
+    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0 or matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+        raise ShapeError("a placement has a rotation, a position and the last row 0 0 0 1", evidence={"T": matrix})
+    return matrix

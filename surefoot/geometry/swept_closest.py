@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from surefoot import ops
+from surefoot.errors import ShapeError
 from surefoot.ops import Array
 
 __all__ = ["Closest", "closest", "inner_triangles", "nearer", "with_first"]
@@ -59,7 +60,12 @@ def closest(A: Array, B: Array) -> Closest:
     Args:
         A: (k, n) vertices, k = 1, 2 or 3 [m].
         B: (l, n) vertices, l = 1, 2 or 3 [m].
+
+    Raises:
+        ShapeError: There are more vertices, or none, or points of different dimensions.
     """
+    if not (1 <= len(A) <= 3 and 1 <= len(B) <= 3) or A.shape[1:] != B.shape[1:]:
+        raise ShapeError("hulls have one, two or three vertices each", evidence={"shapes": (A.shape, B.shape)})
     if len(A) > len(B):
         found = closest(B, A)
         return Closest(found.squared, found.b, found.a)

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.ik.collision_free import CollisionFree
-from surefoot.ik.position_problem import FIRST_ROW, MISS, STEPS, WISH_STEPS, PositionProblem
+from surefoot.ik.position_problem import MISS, STEPS, WISH_STEPS, PositionProblem
 from surefoot.ik.result import BatchResult
 
 __all__ = ["BatchSearch"]
 
 Array = NDArray[np.float64]
 _FIRST_STEPS, _RESTART_STEPS = 24, 16  # of one start
-_LAST_STEPS = 100  # for the best of all starts, where solutions are singular
+_LAST_STEPS = 100  # for the best of all starts, where solutions are singular, and where there is none
 _LEAST = 256  # lanes to fill: where fewer problems are left, each gets several starts at once
 _MOST_AT_ONCE = 16
 
@@ -61,24 +61,23 @@ class BatchSearch:
             starts = self.problem.starts.draw(self.q0[who], len(who), rng)
             self._search(who, starts, later)
             self.starts[left] += copies
-        left = np.flatnonzero(self.miss >= 1.0)
-        self._search(left, self.q[left], _LAST_STEPS, WISH_STEPS)
+        for caution in (0.0, 1.0):
+            left = np.flatnonzero(self.miss >= 1.0)
+            self._search(left, self.q[left], _LAST_STEPS, WISH_STEPS, caution)
         return BatchResult(self.q, self.miss < 1.0, self.steps, self.starts)
 
-    def _search(self, who: NDArray[np.int64], q: Array, steps: int, before: int = 0) -> None:
+    def _search(self, who: NDArray[np.int64], q: Array, steps: int, before: int = 0, caution: float = 0.0) -> None:
         """Run from these configurations and keep what is better than what there was."""
-        parameters, state = self.parameters[who], np.zeros((len(who), FIRST_ROW + self.problem.rows))
-        state[:, STEPS] = before
+        parameters, state = self.parameters[who], self.problem.fresh(len(who), before=before, caution=caution)
         inputs = {"q": q, "parameters": parameters, "state": state}
-        found = self.problem.loop.each(inputs, steps, until=1, threads=self.threads)
-        q, state = found["q"], found["state"]
+        state = self.problem.loop.each(inputs, steps, until=1, threads=self.threads)["state"]
         state[:, STEPS] -= before
-        self._keep(who, *((q, state) if self.free is None else self.free.settled(q, state, parameters)))
+        self._keep(who, state if self.free is None else self.free.settled(state, parameters))
 
-    def _keep(self, who: NDArray[np.int64], q: Array, state: Array) -> None:
+    def _keep(self, who: NDArray[np.int64], state: Array) -> None:
         """Take over what has a smaller error; of several starts for one problem the best."""
         order = np.argsort(-state[:, MISS], kind="stable")  # the best comes last and stays
-        who, q, state = who[order], q[order], state[order]
+        who, state = who[order], state[order]
         np.add.at(self.steps, who, state[:, STEPS].astype(np.int64))
         better = state[:, MISS] < self.miss[who]
-        self.q[who[better]], self.miss[who[better]] = q[better], state[better, MISS]
+        self.q[who[better]], self.miss[who[better]] = self.problem.best(state[better]), state[better, MISS]

@@ -105,32 +105,35 @@ class CollisionFree:
     def __init__(self, model: CollisionModel, problem: PositionProblem, numbers: Numbers) -> None:
         self.model, self.problem, self._numbers = model, problem, numbers
 
-    def settled(self, q: Numbers, state: Numbers, parameters: Numbers) -> tuple[Numbers, Numbers]:
-        """Configurations (n, nq) and states: solutions touch nothing, or they are none any more (MISS is 1).
+    def settled(self, state: Numbers, parameters: Numbers) -> Numbers:
+        """States (n, …) in which solutions touch nothing, or are none any more (MISS is 1).
 
         Args:
-            q: (n, nq) configurations.
-            state: (n, …) their states.
+            state: (n, …) states.
             parameters: (n, …) run-time numbers of the tasks.
         """
         solved = np.flatnonzero(state[:, MISS] < 1.0)
-        moving = solved[self._touching(q[solved])]
+        q = state[solved, -self.model.robot.nq :]
+        hit = self._touching(q)
+        moving, q = solved[hit], q[hit]
         if not len(moving):
-            return q, state
-        q, state, here = q.copy(), state.copy(), q[moving]
+            return state
+        state = state.copy()
         state[moving, MISS] = 1.0
         for _ in range(_ROUNDS):
-            here, found = self._moved_away(here, parameters[moving])
+            found = self._moved_away(q, parameters[moving])
+            q = self.problem.best(found)
             state[moving, STEPS] += found[:, STEPS] - WISH_STEPS
             free = found[:, MISS] < 1.0
-            free[free] = ~self._touching(here[free])
+            free[free] = ~self._touching(q[free])
             done = moving[free]
-            q[done], state[done, MISS] = here[free], found[free, MISS]
-            state[done, FIRST_ROW:] = found[free, FIRST_ROW : state.shape[1]]
-            moving, here = moving[~free], here[~free]
+            state[done, MISS] = found[free, MISS]
+            state[done, FIRST_ROW : -q.shape[1]] = found[free, FIRST_ROW : state.shape[1] - q.shape[1]]
+            state[done, -q.shape[1] :] = q[free]
+            moving, q = moving[~free], q[~free]
             if not len(moving):
                 break
-        return q, state
+        return state
 
     def touching(self, q: Numbers) -> tuple[str, str] | None:
         """The two links, or the link and the obstacle, that are nearest at a posture, if that is too near.
@@ -143,15 +146,13 @@ class CollisionFree:
     def _touching(self, q: Numbers) -> NDArray[np.bool_]:
         return np.asarray(self.model.in_collision(q)) if len(q) else np.zeros(0, dtype=bool)
 
-    def _moved_away(self, q: Numbers, parameters: Numbers) -> tuple[Numbers, Numbers]:
-        """Configurations and states after some steps inside the tangents at q."""
-        state = np.zeros((len(q), FIRST_ROW + self.problem.rows))
-        state[:, STEPS] = WISH_STEPS  # what is wanted besides has had its time
+    def _moved_away(self, q: Numbers, parameters: Numbers) -> Numbers:
+        """States after some steps inside the tangents at q; what is wanted besides has had its time."""
         rows = np.tile(self._numbers, (len(q), 1))
         rows[:, : self.problem.tasks[-1].target_size] = self._tangents(q)
+        state = self.problem.fresh(len(q), before=WISH_STEPS)
         inputs = {"q": q, "parameters": np.hstack([parameters, rows]), "state": state}
-        found = self.problem.loop.each(inputs, _STEPS, until=1)
-        return found["q"], found["state"]
+        return self.problem.loop.each(inputs, _STEPS, until=1)["state"]
 
     def _tangents(self, q: Numbers) -> Numbers:
         """A, row by row, and b of the pairs that are nearest at each posture (n, size)."""

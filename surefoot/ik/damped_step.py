@@ -1,9 +1,11 @@
 """One step of damped least squares inside joint limits, branch-free over `ops`.
 
-    (J F Jᵀ + λ I) y = r + J F z,    u = F (Jᵀ y − z),    λ = s ½ rᵀr + λ₀        [ik.damped]
+    (J F Jᵀ + λ I) y = r + J F z,    u = F (Jᵀ y − z),    λ = s ½ rᵀr + c |r| + λ₀        [ik.damped]
 
 r are the weighted errors that are left, J their Jacobian. The damping λ falls with the squared error (Sugihara 2011):
-large steps far from the target do not run away, and the last ones are those of Newton. z is the gradient of what is
+large steps far from the target do not run away, and the last ones are those of Newton. Where no solution exists, errors
+stay, and with them what Gauss and Newton leave out of the second derivative, of the size of |r|: caution c makes up for
+it (c = 0 where a solution is looked for). z is the gradient of what is
 wanted besides; it acts in the null space (Liégeois 1977, in the form without pseudoinverse: Buschmann 2014, Alg. 10
 with erratum). F takes out the joints that stand at a limit and would go on: projected Newton steps (Bertsekas 1982).
 """
@@ -24,7 +26,7 @@ DAMPING = (0.05, 1e-8)
 _AT_LIMIT = 1e-9  # [rad] or [m]
 
 
-def damped_step(r: Array, J: Array, free: Array, z: Array | None = None) -> Array:
+def damped_step(r: Array, J: Array, free: Array, z: Array | None = None, caution: Any = 0.0) -> Array:
     """The step u (k,).
 
     Args:
@@ -32,8 +34,10 @@ def damped_step(r: Array, J: Array, free: Array, z: Array | None = None) -> Arra
         J: (m, k) weighted Jacobian.
         free: (k,) 1 for what may move, 0 for what stands at a limit.
         z: (k,) gradient of what is wanted besides.
+        caution: c, for what has no solution.
     """
-    damping = DAMPING[0] * 0.5 * (r @ r) + DAMPING[1]
+    square = r @ r
+    damping = DAMPING[0] * 0.5 * square + caution * ops.sqrt(square) + DAMPING[1]
     JF = J * free
     right = r if z is None else r + JF @ z
     u = _dual(J, JF, right, damping) if len(r) <= J.shape[1] else _primal(JF, right, damping)

@@ -23,7 +23,7 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks import Task, limited_error
 
-__all__ = ["DONE", "FIRST_ROW", "MISS", "STEPS", "WISH_STEPS", "PositionProblem"]
+__all__ = ["CAUTION", "DONE", "FIRST_ROW", "MISS", "STEPS", "WISH_STEPS", "PositionProblem"]
 
 Numbers = NDArray[np.float64]
 _SETTLED = 1e-3  # largest entry of a step with which tasks of lower priority count as done
@@ -32,9 +32,9 @@ WISH_STEPS = 32
 _PATIENCE = 100.0  # squared errors over their tolerances with which steps for lower priorities are half as long
 _LONGEST = 0.4  # [rad] or [m]: of a step towards what is wanted besides
 Given = Mapping[tuple[int, str], Array]
-DONE, STEPS, MISS, FIRST_ROW = 0, 1, 2, 3
-"""Entries of the state of a solve: 1 if it has ended, steps so far, largest error over its tolerance, squared, and then
-what is left of every row."""
+DONE, STEPS, MISS, CAUTION, FIRST_ROW = 0, 1, 2, 3, 4
+"""Entries of the state of a solve: 1 if it has ended, steps so far, largest error over its tolerance, squared, c of
+`damped_step`, then what is left of every row, and then the configuration that has these errors: the best so far."""
 
 
 class PositionProblem:
@@ -60,7 +60,7 @@ class PositionProblem:
         self.rows = sum(task.rows for task in tasks)
         self.layout = _layout(self.tasks)
         self.size = sum(count for *_, count in self.layout)
-        shapes = {"parameters": (self.size,), "state": (FIRST_ROW + self.rows,)}
+        shapes = {"parameters": (self.size,), "state": (self.state_size,)}
         self._kernels = compile_robot(motion.robot, functions={"ik_step": (self._step, shapes)})
         self.loop = Repeated(self._kernels.ik_step, feedback={"q": 0, "state": 1})
         self.starts = Starts(motion)
@@ -69,6 +69,31 @@ class PositionProblem:
     def robot(self) -> Robot:
         """The robot."""
         return self.motion.robot
+
+    @property
+    def state_size(self) -> int:
+        """Entries of a state."""
+        return FIRST_ROW + self.rows + self.robot.nq
+
+    def fresh(self, *shape: int, before: int = 0, caution: float = 0.0) -> Numbers:
+        """States (…, state_size) of searches that begin.
+
+        Args:
+            *shape: How many.
+            before: Steps that count as done; from `WISH_STEPS` on, lower priorities do not count.
+            caution: c of `damped_step`.
+        """
+        state = np.zeros((*shape, self.state_size))
+        state[..., STEPS], state[..., MISS], state[..., CAUTION] = before, np.inf, caution
+        return state
+
+    def best(self, state: Numbers) -> Numbers:
+        """The configurations (…, nq) that have the errors that states tell.
+
+        Args:
+            state: (…, state_size).
+        """
+        return state[..., FIRST_ROW + self.rows :]
 
     @property
     def has_wishes(self) -> bool:
@@ -110,19 +135,22 @@ class PositionProblem:
         )
         held = ops.less(miss, 1.0)
         leisure = ops.maximum(1.0 - state[STEPS] / WISH_STEPS, 0.0) * (_PATIENCE / (_PATIENCE + miss))
-        u = self._damped(q, errors, left, given, leisure)
+        u = self._damped(q, errors, left, given, leisure, state[CAUTION])
         done = ops.where(held, 1.0, 0.0) if not self.has_wishes else _settled(held, u)
         done = ops.maximum(done, state[DONE])
-        new = self.motion.moved(q, u)
-        stay = ops.less(0.5, done)
-        steps = state[STEPS] + ops.where(stay, 0.0, 1.0)
-        return ops.where(stay, q, new), ops.concatenate([ops.array([done, steps, miss]), *left])
+        steps = state[STEPS] + ops.where(ops.less(0.5, done), 0.0, 1.0)
+        new = ops.concatenate([ops.array([miss]), ops.array([state[CAUTION]]), *left, q])
+        better = ops.where(held, 1.0, ops.where(ops.less(miss, state[MISS]), 1.0, 0.0))
+        kept = ops.where(ops.less(0.5, better), new, state[MISS:])
+        return self.motion.moved(q, u), ops.concatenate([ops.array([done, steps]), kept])
 
     def _left(self, k: int, error: Array, given: Given) -> Array:
         """What is missing of a task."""
         return error if self.tasks[k].is_equation else limited_error(error, given[k, "below"], given[k, "above"])
 
-    def _damped(self, q: Array, errors: Sequence[Array], left: Sequence[Array], given: Given, leisure: Any) -> Array:
+    def _damped(
+        self, q: Array, errors: Sequence[Array], left: Sequence[Array], given: Given, leisure: Any, caution: Any
+    ) -> Array:
         """The step u (k,); what is wanted besides counts as far as there is leisure for it."""
         J = [self.tasks[k].jacobian(self.robot, q, given[k, "target"]) @ self.motion.S for k in range(len(self.tasks))]
         wishes = []
@@ -134,22 +162,22 @@ class PositionProblem:
         z = leisure * _shortened(steepest_descent(*_stacked(wishes))) if wishes else None
         descent = stacked.T @ r if z is None else stacked.T @ r - z
         free = free_columns(self.motion.positions(q), self.motion.lower, self.motion.upper, descent)
-        u = damped_step(r, stacked, free, z)
+        u = damped_step(r, stacked, free, z, caution)
         if z is None:
             return u
         r, stacked = _stacked([self._held_rows(k, errors[k], J[k], u, given) for k in must])
-        return self._second_look(q, u, r, stacked, free, z)
+        fixed, inside = self._ends(q, u)
+        return fixed + damped_step(r - stacked @ fixed, stacked, free * inside, z, caution)
 
-    def _second_look(self, q: Array, u: Array, r: Array, J: Array, free: Array, z: Array) -> Array:
-        """The step anew with the joints that it would take beyond their limits at them."""
+    def _ends(self, q: Array, u: Array) -> tuple[Array, Array]:
+        """Of the joints that a step would take beyond their limits: the way to these (k,); 1 for the others (k,)."""
         x, low, high = self.motion.positions(q), self.motion.lower, self.motion.upper
         ends, inside = [], []
         for k, bounded in enumerate(self.motion.entry >= 0):
             end = ops.minimum(ops.maximum(x[k] + u[k], low[k]), high[k]) - x[k] if bounded else u[k]
             inside.append(ops.where(ops.absolute(end - u[k]) > 0.0, 0.0, 1.0) if bounded else 1.0)
             ends.append((1.0 - inside[k]) * end)
-        fixed = ops.array(ends)
-        return fixed + damped_step(r - J @ fixed, J, free * ops.array(inside), z)
+        return ops.array(ends), ops.array(inside)
 
     def _numbers(self, must: bool) -> list[int]:
         return [k for k, needed in enumerate(self.must) if needed == must]

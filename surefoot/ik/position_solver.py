@@ -212,8 +212,9 @@ class PositionSolver:
                 part = found.state[at : at + count]
                 errors[task.name][unit] = float(np.sqrt(part @ part))
                 at += count
-        touching = None if self._free is None or found.solved else self._free.touching(found.q)
-        return IkResult(found.q, found.solved, errors, found.steps, found.starts, self._at_limits(found.q), touching)
+        q = self.problem.best(found.state).copy()
+        touching = None if self._free is None or found.solved else self._free.touching(q)
+        return IkResult(q, found.solved, errors, found.steps, found.starts, self._at_limits(q), touching)
 
     def _at_limits(self, q: Array) -> tuple[str, ...]:
         entries, lower, upper = self._limited

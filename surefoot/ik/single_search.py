@@ -12,7 +12,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot.ik.collision_free import CollisionFree
-from surefoot.ik.position_problem import FIRST_ROW, MISS, STEPS, WISH_STEPS, PositionProblem
+from surefoot.ik.position_problem import MISS, STEPS, WISH_STEPS, PositionProblem
 
 __all__ = ["Found", "SingleSearch", "WorkArrays"]
 
@@ -25,13 +25,11 @@ class Found(NamedTuple):
     """What a search came to.
 
     Args:
-        q: (nq,) configuration.
-        state: Its state, as `PositionProblem` has it.
+        state: The best so far, as `PositionProblem` has it.
         steps: Steps over all starts.
         starts: Starts so far.
     """
 
-    q: Array
     state: Array
     steps: int
     starts: int
@@ -48,18 +46,17 @@ class _Run:
     def __init__(self, problem: PositionProblem, enough: int | None, lanes: int | None) -> None:
         batch = () if lanes is None else (lanes,)
         self.q = np.tile(problem.robot.home, (*batch, 1))
-        self.parameters, self.state = np.zeros(problem.size), np.zeros((*batch, FIRST_ROW + problem.rows))
+        self.problem, self.parameters, self.state = problem, np.zeros(problem.size), problem.fresh(*batch)
+        self._fresh = self.state.copy()
         self._call: Callable[[], Any] = problem.loop.bind(
             {"q": self.q, "parameters": self.parameters, "state": self.state}, _STEPS, until=1, enough=enough
         )
 
-    def __call__(self, q: Array, parameters: Array, before: int = 0) -> tuple[Array, Array]:
-        """Run from q; configurations (n, nq) and states (n, …) at the end, valid until the next call."""
-        self.q[:], self.parameters[:], self.state[:] = q, parameters, 0.0
-        self.state[..., STEPS] = before
+    def __call__(self, q: Array, parameters: Array, start: Array | None = None) -> Array:
+        """Run from q; states (n, …) at the end, valid until the next call."""
+        self.q[:], self.parameters[:], self.state[:] = q, parameters, self._fresh if start is None else start
         self._call()
-        self.state[..., STEPS] -= before
-        return np.atleast_2d(self.q), np.atleast_2d(self.state)
+        return self.state if self.state.ndim == 2 else self.state[None]
 
 
 class WorkArrays(threading.local):
@@ -82,6 +79,11 @@ class WorkArrays(threading.local):
         """For several; it stops when one is solved."""
         return _Run(self.problem, 1, _LANES)
 
+    @cached_property
+    def every(self) -> _Run:
+        """For several, each to its end: of several solutions, one may touch nothing."""
+        return _Run(self.problem, None, _LANES)
+
 
 class SingleSearch:
     """One problem, and how far it is.
@@ -103,31 +105,44 @@ class SingleSearch:
             restarts: Random starts to try.
             seed: Of these.
         """
-        Q, states = self._settled(*self.work.single(self.q0, self.parameters))
-        best = Found(Q[0].copy(), states[0].copy(), int(states[0, STEPS]), 1)
-        if best.solved or not restarts:
-            return best
-        rng, starts = np.random.default_rng(seed), self.work.problem.starts
-        while not best.solved and best.starts < 1 + restarts:
-            found = self.work.many(starts.draw(self.q0, _LANES, rng), self.parameters)
-            best = self._better(best, *self._settled(*found), _LANES)
+        states = self._settled(self.work.single(self.q0, self.parameters))
+        best = Found(states[0].copy(), int(states[0, STEPS]), 1)
         if best.solved:
             return best
-        return self._better(best, *self._settled(*self.work.single(best.q, self.parameters, WISH_STEPS)), 0)
+        rng, many = np.random.default_rng(seed), self.work.many if self.free is None else self.work.every
+        while not best.solved and best.starts < 1 + restarts:
+            found = many(self.problem.starts.draw(self.q0, _LANES, rng), self.parameters)
+            best = self._better(best, self._settled(found), _LANES)
+        return best if best.solved else self._nearest(best)
 
-    def _settled(self, Q: Array, states: Array) -> tuple[Array, Array]:
+    def _nearest(self, best: Found) -> Found:
+        """The best, some steps later: where solutions are singular, and where there is none."""
+        for caution in (0.0, 1.0, 1.0):
+            start = self.problem.fresh(before=WISH_STEPS, caution=caution)
+            states = self.work.single(self.problem.best(best.state), self.parameters, start)
+            states[:, STEPS] -= WISH_STEPS
+            best = self._better(best, self._settled(states), 0)
+            if best.solved:
+                break
+        return best
+
+    @property
+    def problem(self) -> PositionProblem:
+        """Robot, tasks and kernel."""
+        return self.work.problem
+
+    def _settled(self, states: Array) -> Array:
         if self.free is None:
-            return Q, states
-        return self.free.settled(Q, states, np.tile(self.parameters, (len(Q), 1)))
+            return states
+        return self.free.settled(states, np.tile(self.parameters, (len(states), 1)))
 
-    def _better(self, best: Found, Q: Array, states: Array, starts: int) -> Found:
+    def _better(self, best: Found, states: Array, starts: int) -> Found:
         """The nearest of the solutions, else what misses least."""
         solved = np.flatnonzero(states[:, MISS] < 1.0).tolist()
-        k = min(solved, key=lambda k: self._way(Q[k])) if solved else int(np.argmin(states[:, MISS]))
+        k = min(solved, key=lambda k: self._way(states[k])) if solved else int(np.argmin(states[:, MISS]))
         steps, starts = best.steps + int(states[:, STEPS].sum()), best.starts + starts
-        if states[k, MISS] < best.state[MISS]:
-            return Found(Q[k].copy(), states[k].copy(), steps, starts)
-        return best._replace(steps=steps, starts=starts)
+        state = states[k].copy() if states[k, MISS] < best.state[MISS] else best.state
+        return Found(state, steps, starts)
 
-    def _way(self, q: Array) -> float:
-        return float(np.linalg.norm(pin.difference(self.work.problem.robot.model, self.q0, q)))
+    def _way(self, state: Array) -> float:
+        return float(np.linalg.norm(pin.difference(self.problem.robot.model, self.q0, self.problem.best(state))))

@@ -113,7 +113,7 @@ def advance(
     lower: Floats, upper: Floats, sides: Ints, lengths: Floats, total: int, now: Floats, values: Floats, margin: float,
     by_number: int
 ) -> int:  # fmt: skip
-    """Go towards the solution of the equations until something idle binds; returns what does.
+    """Go towards the solution of the equations until something idle binds; returns what does, −1 if nothing can.
 
     Of all that bind on the first part of the way, to the margin, it is the one that is met most squarely (Harris 1973),
     or the first by number.
@@ -138,6 +138,8 @@ def advance(
                     best = speed
                     length = part
                     entering = i
+    if entering < 0:
+        return -1
     sides[entering] = 1 if values[entering] > upper[entering] else -1
     for i in range(total):
         now[i] += length * (values[i] - now[i])
@@ -147,34 +149,38 @@ def advance(
 def multipliers(
     A: Floats, lower: Floats, upper: Floats, sides: Ints, lengths: Floats, levels: int, rows: int, n: int, x: Floats,
     values: Floats, W: Floats, z: Floats, first: Ints, column: Ints, order: Ints, active: Ints, level: int,
-    margin: float, dual: float, pull: Floats, found: Floats
+    size: float, feasible: float, dual: float, pull: Floats, found: Floats
 ) -> float:  # fmt: skip
     """Multipliers of what binds, for the optimum of a level (of the least norm after the last).
 
         A_kᵀ w_k + Σ_j A_jᵀ μ_j + ν = 0,   μ, ν ≥ 0 at upper ends, ≤ 0 at lower ends;  entries of level k are w_k
 
-    Violations inside the margin count as none. Returns which multipliers, times the lengths of their rows, count as
-    zero; 0 if all are zero.
+    If all violations of the level are inside the margin, they count as none, and all multipliers are zero. Returns
+    which multipliers, times the lengths of their rows, are lost in rounding.
     """
     for i in range(rows + n):
         found[i] = 0.0
     for c in range(n):
         pull[c] = 0.0
     noise = 0.0
+    broken = 0
     if level == levels:
-        noise = margin
+        broken = 1
+        noise = feasible * size
         for c in range(column[levels]):
             pull[c] = z[c]
     else:
         for p in range(first[level], first[level + 1]):
             i = active[p]
             rest = values[i] - (upper[i] if sides[i] > 0 else lower[i])
-            if abs(rest) > margin * lengths[i]:
-                noise += 0.002 * margin * lengths[i] * lengths[i]
-                found[i] = rest
-                for c in range(column[level]):
-                    pull[c] += rest * W[p * n + c]
-    if noise == 0.0:
+            broken += 1 if abs(rest) > feasible * size * lengths[i] else 0
+            noise += 2e-15 * size * lengths[i] * lengths[i]
+            found[i] = rest
+            for c in range(column[level]):
+                pull[c] += rest * W[p * n + c]
+    if broken == 0:
+        for p in range(first[level], first[level + 1]):
+            found[active[p]] = 0.0
         return 0.0
     pulled_back(W, first, order, column, level, n, pull, found, active)
     for c in range(n):
@@ -192,7 +198,7 @@ def multipliers(
 def wrong_side(
     A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, lengths: Floats, levels: int, rows: int, n: int,
     x: Floats, values: Floats, W: Floats, z: Floats, first: Ints, column: Ints, order: Ints, active: Ints, pull: Floats,
-    found: Floats, locked: Ints, open_: Ints, margin: float, dual: float, by_number: int
+    found: Floats, locked: Ints, open_: Ints, size: float, feasible: float, dual: float, by_number: int
 ) -> int:  # fmt: skip
     """What binds and should not: the one with the worst multiplier on the first level that has one; −1 if none."""
     left = 0
@@ -203,15 +209,15 @@ def wrong_side(
     while level <= levels and left > 0:
         tiny = multipliers(
             A, lower, upper, sides, lengths, levels, rows, n, x, values, W, z, first, column, order, active, level,
-            margin, dual, pull, found,
+            size, feasible, dual, pull, found,
         )  # fmt: skip
         worst = 0.0
         leaving = -1
         for i in range(rows + n):
             signed = found[i] * sides[i] * lengths[i]
             own = 1 if level < levels and i >= starts[level] and i < starts[level + 1] else 0
-            limit = 0.0 if own != 0 else tiny
-            if open_[i] != 0 and signed < -limit and signed < worst and (by_number == 0 or leaving < 0):
+            limit = feasible * size * lengths[i] * lengths[i] if own != 0 else tiny
+            if open_[i] != 0 and signed < -0.01 * limit and signed < worst and (by_number == 0 or leaving < 0):
                 worst = signed
                 leaving = i
             elif open_[i] != 0 and signed > limit:
@@ -298,7 +304,7 @@ def search(
                 now[i] = values[i]
             left = wrong_side(
                 A, lower, upper, sides, starts, lengths, levels, rows, n, x, values, W, z, first, column, order, active,
-                y, found, locked, open_, margin, dual, by_number,
+                y, found, locked, open_, size, feasible, dual, by_number,
             )  # fmt: skip
             if left < 0:
                 into_bounds(lower, upper, rows, n, x, values)
@@ -310,6 +316,8 @@ def search(
             begin(A, lower, upper, sides, lengths, rows, n, start, point, now, feasible)
         else:
             entered = advance(lower, upper, sides, lengths, total, now, values, margin, by_number)
+            if entered < 0:
+                return 0
             if (entered == left and sides[left] == side) or idle > patience + total:
                 locked[entered] = 1
             left = -1

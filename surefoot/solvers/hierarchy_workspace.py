@@ -17,7 +17,9 @@ __all__ = ["ActiveSetError", "Optimum", "Sides", "Tolerances", "Workspace"]
 Numbers = NDArray[np.float64]
 Sides = NDArray[np.int64]
 _PATIENCE = 20
-"""Steps of length zero before the choice follows Bland's rule, which cannot cycle."""
+"""Sets without progress before the choice follows the numbers of the rows (Bland's rule, which cannot cycle)."""
+_COARSER = (1.0, 1e2, 1e4)
+"""Where a search does not end, it begins anew, by number from the first set on, with all tolerances times these."""
 
 
 class ActiveSetError(SurefootError):
@@ -36,9 +38,9 @@ class Tolerances:
         dual: Multipliers of the wrong sign up to this share of the largest of their level are left alone.
     """
 
-    rank: float = 1e-10
-    feasible: float = 1e-12
-    dual: float = 1e-10
+    rank: float = 1e-11
+    feasible: float = 1e-11
+    dual: float = 1e-12
 
 
 class Optimum(NamedTuple):
@@ -86,13 +88,8 @@ class Workspace:
         self.order, self.active = (np.zeros(rows, dtype=np.int64) for _ in range(2))
         self.free = np.zeros(n, dtype=np.int64)
         self._levels, self._size = levels, 1.0
-        problem = self._at("A lower upper sides starts limits")
-        self._search = (
-            *problem, tolerances.rank, levels, rows, n, *self._at(
-                "start lengths x values W b least V tau z T y first column order active free point now found locked "
-                "open record"
-            ), tolerances.feasible, tolerances.dual, 100 + 10 * total, _PATIENCE,
-        )  # fmt: skip
+        problem = self._problem = self._at("A lower upper sides starts limits")
+        self._search = self._search_call(tolerances, _PATIENCE)
         self._measured = (*self._at("A starts"), levels, n, tolerances.rank, *self._at("lengths limits"))
         self._equations = (
             *problem, levels, rows, n, *self._at("x values W b least V tau z T y first column order active free"),
@@ -101,6 +98,14 @@ class Workspace:
         self._factor_ends = self._at("lengths x W b least V tau first column order active free")
         self._turned, self._turned_ends = self._at("V tau"), self._at("z y")
         self._weak, (self._T,) = self._at("W first order column"), self._at("T")
+
+    def _search_call(self, tolerances: Tolerances, patience: int) -> tuple[float, ...]:
+        return (
+            *self._problem, tolerances.rank, self._levels, self.rows, self.n, *self._at(
+                "start lengths x values W b least V tau z T y first column order active free point now found locked "
+                "open record"
+            ), tolerances.feasible, tolerances.dual, 100 + 5 * (self.rows + self.n), patience,
+        )  # fmt: skip
 
     def _at(self, names: str) -> list[int]:
         return [getattr(self, name).ctypes.data for name in names.split()]
@@ -142,14 +147,31 @@ class Workspace:
             ActiveSetError: The search did not end.
         """
         self.start[: self.n] = 0.0 if start is None else start
-        passes = SEARCH["search"](*self._search)
-        if passes == 0:
-            raise ActiveSetError(
-                "the search for the binding inequalities of a hierarchy did not end",
-                evidence={"rows": self.rows, "unknowns": self.n},
-                next_step="scale the rows alike; nearly dependent rows decide by rounding",
-            )
+        passes = SEARCH["search"](*self._search) or self._search_again()
+        if (self.locked > (self.lower == self.upper)).any():
+            one = self.record.copy(); o = Optimum(self.x[: self.n].copy(), self.values.copy(), self.sides.copy(), passes, self.column.copy())
+            self.sides[:], self.start[:] = 0, 0.0
+            p2 = SEARCH["search"](*self._search_call(self.tolerances, -1))
+            d = self.record - one
+            k = np.flatnonzero(np.abs(d) > 1e-13 * one)
+            if p2 == 0 or not len(k) or d[k[0]] > 0:
+                return o
         return Optimum(self.x[: self.n].copy(), self.values.copy(), self.sides.copy(), passes, self.column.copy())
+
+    def _search_again(self) -> int:
+        """From nothing, and with coarser tolerances: for rows that nearly depend on each other."""
+        t = self.tolerances
+        for factor in _COARSER:
+            self.sides[:], self.start[:] = 0, 0.0
+            coarser = Tolerances(factor * t.rank, factor * t.feasible, factor * t.dual)
+            passes = int(SEARCH["search"](*self._search_call(coarser, -1)))
+            if passes:
+                return passes
+        raise ActiveSetError(
+            "the search for the binding inequalities of a hierarchy did not end",
+            evidence={"rows": self.rows, "unknowns": self.n},
+            next_step="scale the rows alike; nearly dependent rows decide by rounding",
+        )
 
     def equations(self, problem: StackedHierarchy, sides: Sides) -> None:
         """One pass, with what binds given.
@@ -181,8 +203,8 @@ class Workspace:
         """
         SEARCH["multipliers"](
             *self._at("A lower upper sides lengths"), self._levels, self.rows, self.n,
-            *self._at("x values W z first column order active"), level, self.tolerances.feasible * self._size,
-            self.tolerances.dual, *self._at("y found"),
+            *self._at("x values W z first column order active"), level, self._size,
+            self.tolerances.feasible, self.tolerances.dual, *self._at("y found"),
         )  # fmt: skip
         return self.found.copy()
 

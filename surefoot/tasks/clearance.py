@@ -33,14 +33,15 @@ class Clearance(Task):
 
     Args:
         name: Unique among the tasks.
-        pairs: Pairs of volumes; `CollisionModel.pairs` for instance.
+        pairs: Pairs of volumes; `CollisionModel.self_pairs` for instance.
         target: Least distance [m].
         priority: See `Task`, and so for weight and gain.
         weight: See `Task`.
         gain: See `Task`.
         below: 0: nothing may be nearer.
         above: Infinite: further apart is well.
-        blur: See `kinematics.volume_distance`: makes the gradient continuous.
+        blur: See `kinematics.volume_distance`: makes the gradient continuous, and distances larger by up to as much:
+            volumes may be nearer than `target` by that.
         together: Whether all pairs make one row.
     """
 

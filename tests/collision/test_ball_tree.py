@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from surefoot.collision import ball_tree
 from surefoot.collision.ball_tree import BallTree
 from surefoot.collision.nearest import generator_distances
 
@@ -49,3 +50,21 @@ def test_equal_points_and_no_points():
     found = empty.nearest(np.zeros((2, 2, 3)), np.array([np.inf, 1.0]))
     assert found.distance.tolist() == [np.inf, 1.0]
     assert found.piece.tolist() == [-1, -1]
+
+
+def test_what_is_equally_far_is_looked_at_in_parts(rng, monkeypatch):
+    """Seen from the middle of a dome, no ball can be ruled out; memory must not grow with queries times points."""
+    most = 200
+    directions = rng.standard_normal((400, 1, 3))
+    pieces = 1e3 * directions / np.linalg.norm(directions, axis=2, keepdims=True)
+    generators, asked = 0.1 * rng.standard_normal((30, 2, 3)), []
+
+    def watched(A, B):
+        asked.append(len(A))
+        return generator_distances(A, B)
+
+    monkeypatch.setattr(ball_tree, "generator_distances", watched)
+    monkeypatch.setattr(ball_tree, "_MOST_OPEN", most)
+    found = BallTree(pieces, np.zeros(400)).nearest(generators, np.full(30, np.inf))
+    assert max(asked) == 2 * most
+    assert np.allclose(found.distance, brute(generators, pieces, np.zeros(400)).min(axis=1), atol=1e-9)

@@ -79,5 +79,7 @@ def _all_kept(model, pair):
 def test_no_pairs_and_unknown_links():
     robot = robot_named("panda")
     assert ExactCollision(robot, []).distances(robot.home).shape == (0,)
+    two = ExactCollision(robot, [("panda_link1", "panda_link6"), ("panda_link0", "panda_hand")])
+    assert two.distances(np.zeros((0, robot.nq))).shape == (0, 2)
     with pytest.raises(UnknownNameError, match="link with collision shapes `panda_lnik1`"):
         ExactCollision(robot, [("panda_lnik1", "panda_link5")])

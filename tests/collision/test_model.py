@@ -232,6 +232,22 @@ def test_wrong_names_and_shapes_are_refused():
         model.gradients(robot.home, [10**6])
     with pytest.raises(ShapeError, match="margin"):
         CollisionModel(robot, volumes=(), margin=np.nan)
+    with pytest.raises(ShapeError, match="margin is nan"):
+        model.in_collision(robot.home, margin=np.nan)
+    for wrong in (lambda: model.distances(robot.home, np.nan), lambda: model.closest(robot.home, 1, np.nan)):
+        with pytest.raises(ShapeError, match="within is nan"):
+            wrong()
+    with pytest.raises(ShapeError, match="as many ends"):
+        model.lower_bounds(robot.home, [robot.home])
+
+
+def test_named_pairs_that_tell_nothing_are_refused():
+    """Else a collision that was asked for would never be seen."""
+    robot = robot_named("panda")
+    volumes = [item for item in capsules(robot) if item.link != "panda_link7"]
+    for pair in (("panda_link7", "panda_link1"), ("panda_link7", "table"), ("panda_link3", "panda_link3")):
+        with pytest.raises(ShapeError, match=pair[0]):
+            CollisionModel(robot, WORLD, volumes, pairs=[("panda_link1", "panda_link5"), pair])
 
 
 def test_the_page_about_it_runs():

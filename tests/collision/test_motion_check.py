@@ -83,3 +83,9 @@ def test_wrong_calls_are_refused():
         motions_are_free(model, Q, Q[:1])
     with pytest.raises(ShapeError, match="resolution"):
         motion_is_free(model, Q[0], Q[1], resolution=0.0)
+    with pytest.raises(ShapeError, match="clearance"):
+        motion_is_free(model, Q[0], Q[1], clearance=np.nan)
+    with pytest.raises(ShapeError, match=r"starts have shape \(9,\)"):
+        motions_are_free(model, Q[0], Q[1])
+    with pytest.raises(ShapeError, match="needs"):
+        motion_is_free(model, Q, Q)

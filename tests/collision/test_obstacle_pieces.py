@@ -129,3 +129,16 @@ def test_wrong_ones_are_refused():
     with pytest.raises(ShapeError, match="no hull"):
         shape_pieces(Mesh(points=np.eye(3)))
     assert PointCloud(np.zeros((0, 3))).points.shape == (0, 3)
+    with pytest.raises(ShapeError, match="mesh are not finite"):
+        shape_pieces(Mesh(points=np.full((3, 3), np.nan), faces=np.array([[0, 1, 2]])))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [Sphere(-0.1), Sphere(np.nan), Sphere(np.inf), Capsule(0.1, -1.0), Box((-1.0, 1.0, 1.0)), Cylinder(-1.0, 1.0),
+     Ellipsoid((-1.0, 1.0, 1.0))],
+    ids=str,
+)  # fmt: skip
+def test_sizes_that_are_none_are_refused(shape):
+    with pytest.raises(ShapeError, match="sizes"):
+        shape_pieces(shape)

@@ -6,6 +6,7 @@ from surefoot.collision.pair_pruning import PruningSettings, prune
 from surefoot.collision.pair_table import PairTable
 from surefoot.collision.postures import random_postures
 from surefoot.collision.volume_motion import VolumeMotion
+from surefoot.errors import ShapeError
 from surefoot.geometry import SweptVolume
 from surefoot.robot import BodyVolume
 
@@ -116,3 +117,9 @@ def test_no_volumes():
     found = prune(VolumeMotion(robot_named("panda"), ()))
     assert found.pairs.shape == (0, 2)
     assert found.counts() == {"kept": 0}
+
+
+@pytest.mark.parametrize("wrong", [{"samples": -1}, {"proof_boxes": -1}, {"never_nearer": np.nan}, {"near_home": np.nan}])
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(ShapeError, match="pruning"):
+        PruningSettings(**wrong)

@@ -46,5 +46,5 @@ def test_wrong_postures_are_refused():
         checked_postures(robot, np.zeros((2, 5)))
     with pytest.raises(ShapeError, match="has length 0, not 1"):
         checked_postures(robot, np.zeros((2, 36)))
-    with pytest.raises(ShapeError):
+    with pytest.raises(ShapeError, match="not finite"):
         checked_postures(robot, np.full((2, 36), np.nan))

@@ -121,5 +121,7 @@ def test_what_cannot_be_contained_is_told():
         fit_shapes([(Box((1.0, np.nan, 1.0)), EYE)])
     with pytest.raises(ShapeError, match="placement"):
         fit_shapes([(Sphere(1.0), np.eye(3))])
+    with pytest.raises(ShapeError, match="placement"):
+        fit_shapes([(Sphere(1.0), np.diag([2.0, 2.0, 2.0, 1.0]))])
     with pytest.raises(MissingMeshError):
         fit_shapes([(Mesh("/nowhere/mesh.stl"), EYE)])

@@ -190,6 +190,8 @@ def test_a_volume_of_least_volume_is_no_larger_than_that_of_the_box(rng):
         (np.zeros((3, 3)), [[0.0, 1.0, 2.0]], {}, "three indices"),
         (np.zeros((3, 3)), np.zeros((0, 3), dtype=int), {}, "three indices"),
         (np.eye(3), None, {"most": 0}, "most is 0"),
+        (np.eye(3), None, {"most": 2.5}, "most is 2.5"),
+        (np.eye(3), None, {"most": np.nan}, "most is nan"),
         (np.eye(3), None, {"gain": 0.0}, "gain is 0"),
     ],
 )

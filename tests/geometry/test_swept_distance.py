@@ -9,6 +9,7 @@ import pytest
 
 from surefoot.collision.pair_kernels import pair_kernel
 from surefoot.compiler import compile_function
+from surefoot.errors import ShapeError
 from surefoot.geometry.swept_distance import generator_distance, generator_gradient, swept_distance
 from tests.geometry.swept_examples import COUNT, PAIRS, random_pairs, random_turns
 from tests.geometry.swept_oracle import hull_points, lower_bound, oracle_distance
@@ -204,3 +205,9 @@ def test_moving_both_alike_has_no_gradient(kinds):
     arms_a, arms_b = A - A[:, :1], B - A[:, :1]
     moment = np.cross(arms_a, gradient_a).sum(axis=1) + np.cross(arms_b, gradient_b).sum(axis=1)
     np.testing.assert_allclose(moment[apart], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("a", "b"), [((4, 3), (1, 3)), ((0, 3), (2, 3)), ((1, 2), (1, 3))])
+def test_other_hulls_are_refused(a, b):
+    with pytest.raises(ShapeError, match="one, two or three"):
+        generator_distance(np.zeros(a), np.zeros(b))

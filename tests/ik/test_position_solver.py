@@ -10,6 +10,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.errors import NotSupportedError, ShapeError, SurefootError, UnknownNameError
+from surefoot.ik.position_problem import DONE, MISS
 from surefoot.robot import Robot
 from surefoot.tasks import (
     AngularMomentum,
@@ -184,6 +185,88 @@ def test_what_cannot_be_reached_is_said(panda: Robot) -> None:
     assert not batch.success.any()
 
 
+@pytest.mark.parametrize("beyond", [0.02, 0.3, 2.0])
+def test_what_is_out_of_reach_is_approached(beyond: float) -> None:
+    """The best configuration is the stretched arm, and the errors that are told are those of the configuration."""
+    robot = sf.load("arm4")
+    reach = 1.0
+    assert np.linalg.norm(robot.placements(pin.neutral(robot.model))["tip"][:3, 3]) == pytest.approx(reach)
+    way = np.array([0.6, 0.0, 0.8])
+    target = (reach + beyond) * way
+    found = sf.ik.solve(robot, [FramePosition("tip", "tip", target)], limits=False)
+    assert not found.success
+    miss = np.linalg.norm(robot.placements(found.q)["tip"][:3, 3] - target)
+    assert found.errors["tip"]["m"] == pytest.approx(miss, abs=1e-9)
+    assert miss == pytest.approx(beyond, rel=1e-3)
+    batch = sf.ik.solve_batch(robot, [FramePosition("tip", "tip")], {"tip": [target]}, limits=False)
+    assert np.linalg.norm(robot.placements(batch.q[0])["tip"][:3, 3] - target) == pytest.approx(beyond, rel=1e-3)
+
+
+def test_a_start_outside_limits_and_couplings_is_brought_inside(panda: Robot) -> None:
+    """Even if the tasks hold there."""
+    outside = panda.home.copy()
+    outside[0] = panda.limits.upper[0] + 0.3
+    outside[7:] = 0.01, 0.03
+    T = panda.placements(outside)["panda_hand_tcp"]
+    single = sf.ik.solve(panda, [FramePose("hand", "panda_hand_tcp", T)], outside)
+    batch = sf.ik.solve_batch(panda, [FramePose("hand", "panda_hand_tcp")], {"hand": T[None]}, outside)
+    for q, success in ((single.q, single.success), (batch.q[0], batch.success[0])):
+        assert success
+        assert inside(panda, q)
+        assert q[7] == q[8]
+        assert max(misses(panda, "panda_hand_tcp", q, T)) < 1.1e-4
+
+
+def test_nearly_singular_solutions_are_found_to_tight_tolerances() -> None:
+    """Six joints with narrow limits: the damping that stays must not stop the last steps."""
+    robot = sf.load("talos_arm")
+    poses = reachable(robot, "gripper_left_base_link", 400, 1)
+    task = [FramePose("hand", "gripper_left_base_link")]
+    for tolerance in (1e-6, 1e-9):
+        found = sf.ik.solve_batch(robot, task, {"hand": poses}, tolerances={"m": tolerance, "rad": tolerance})
+        assert found.success.mean() >= 0.99
+        worst = [max(misses(robot, "gripper_left_base_link", *pair)) for pair in zip(found.q, poses, strict=True)]
+        assert np.max(np.array(worst)[found.success]) < 1.01 * tolerance + 1e-12
+
+
+def test_a_common_factor_of_weights_means_nothing(panda: Robot) -> None:
+    T = reachable(panda, "panda_hand_tcp", 1, 4)[0]
+    plain = sf.ik.solve(panda, [FramePose("hand", "panda_hand_tcp", T)])
+    for weight in (1e-9, 1e9):
+        found = sf.ik.solve(panda, [FramePose("hand", "panda_hand_tcp", T, weight=weight)])
+        assert found.success
+        np.testing.assert_allclose(found.q, plain.q, atol=1e-9)
+
+
+def test_a_task_without_weight_does_not_count(panda: Robot) -> None:
+    T = reachable(panda, "panda_hand_tcp", 1, 4)[0]
+    hand, off = FramePose("hand", "panda_hand_tcp", T), FramePosition("off", "panda_link4", [9.0, 0.0, 0.0], weight=0.0)
+    found = sf.ik.solve(panda, [hand, off])
+    assert found.success
+    assert found.errors["off"]["m"] > 1.0
+    with pytest.raises(ShapeError, match="mask"):
+        sf.ik.solve(panda, [FramePosition("off", "panda_link4", weight=np.array([1.0, 0.0, 1.0]))])
+
+
+def test_what_is_no_number_is_no_solution(panda: Robot) -> None:
+    problem = sf.ik.PositionSolver(panda, [FramePose("hand", "panda_hand_tcp")]).problem
+    q = np.vstack([np.full(panda.nq, np.nan), panda.home])
+    parameters = problem.parameters(problem.tasks, sf.ik.TOLERANCES)
+    state = problem.loop.each({"q": q, "parameters": parameters, "state": problem.fresh(2)}, 3, until=1)["state"]
+    assert state[0, DONE] == 0.0
+    assert state[0, MISS] == np.inf
+    assert np.isfinite(state[1, MISS])
+
+
+def test_threads_of_the_caller_do_not_disturb_each_other(panda: Robot) -> None:
+    poses = reachable(panda, "panda_hand_tcp", 120, 6)
+    solver = sf.ik.PositionSolver(panda, [FramePose("hand", "panda_hand_tcp")])
+    alone = [solver.solve(targets={"hand": T}).q for T in poses]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda T: solver.solve(targets={"hand": T}).q, poses))
+    np.testing.assert_array_equal(alone, together)
+
+
 def test_errors_are_those_of_the_configuration(panda: Robot) -> None:
     T = reachable(panda, "panda_hand_tcp", 1, 7)[0]
     found = sf.ik.solve(panda, [FramePose("hand", "panda_hand_tcp", T)])
@@ -228,7 +311,18 @@ HAND = [FramePose("hand", "panda_hand_tcp")]
         (lambda r: sf.ik.solve(r, HAND, joints=[]), ShapeError),
         (lambda r: sf.ik.solve(r, HAND, tolerances={"mm": 1.0}), UnknownNameError),
         (lambda r: sf.ik.solve(r, HAND, tolerances={"m": 0.0}), ShapeError),
+        (lambda r: sf.ik.solve(r, HAND, tolerances=1e-3), ShapeError),
+        (lambda r: sf.ik.solve(r, HAND, tolerances={"m": "small"}), ShapeError),
+        (lambda r: sf.ik.solve(r, HAND, restarts=-1), ShapeError),
+        (lambda r: sf.ik.solve(r, HAND, restarts="many"), ShapeError),
+        (lambda r: sf.ik.solve(r, HAND, seed=-1), ShapeError),
+        (lambda r: sf.ik.solve(r, [Posture("wish", sf.load("ur5"))]), ShapeError),
         (lambda r: sf.ik.solve_batch(r, HAND, {}), ShapeError),
+        (lambda r: sf.ik.solve_batch(r, HAND, np.eye(4)[None]), ShapeError),
+        (lambda r: sf.ik.solve_batch(r, HAND, {"hand": 1.0}), ShapeError),
+        (lambda r: sf.ik.solve_batch(r, HAND, {"hand": [[1.0], [1.0, 2.0]]}), ShapeError),
+        (lambda r: sf.ik.solve_batch(r, HAND, {"hand": np.eye(4)[None]}, np.full(r.nq, np.nan)), ShapeError),
+        (lambda r: sf.ik.solve_batch(r, HAND, {"hand": np.eye(4)[None]}, np.zeros((2, r.nq))), ShapeError),
         (lambda r: sf.ik.solve_batch(r, HAND, {"x": np.eye(4)[None]}), UnknownNameError),
         (lambda r: sf.ik.solve_batch(r, HAND, {"hand": np.eye(4)}), ShapeError),
         (lambda r: sf.ik.solve_batch(r, HAND, {"hand": np.ones((1, 4, 4))}), ShapeError),

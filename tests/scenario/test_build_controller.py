@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from surefoot.control import ForceSchedule, HandReach, JointPath, JointPd, JointWaves, ReactionlessMotion
-from surefoot.errors import ShapeError, UnknownNameError
-from surefoot.motion import State
+from surefoot.errors import ScenarioError, ShapeError, UnknownNameError
+from surefoot.motion import State, Trajectory
 from surefoot.robot.load import load
 from surefoot.scenario.build_controller import build_controller
+from surefoot.scenario.motions import Plan, PlannedFollower
 from surefoot.scenario.schema import ControllerTable
 
 HEXAPOD, HUMANOID = load("hexapod"), load("small-humanoid")
@@ -36,6 +37,7 @@ CASES = [
     (HEXAPOD, {"kind": "joint_waves", "waves": {"left_rear_coxa": {"amplitude": 0.1, "frequency": 2.0}}}, JointWaves),
     (HUMANOID, {"kind": "reactionless", "joints": ARMS, "speed": 0.5}, ReactionlessMotion),
     (HUMANOID, {"kind": "hand_reach", "frame": "left_grip", "displacement": (0.01, 0.0, 0.0)}, HandReach),
+    (HEXAPOD, {"kind": "follow", "bandwidth": 20.0}, PlannedFollower),
     (HEXAPOD, {"kind": "force_schedule", "points": [{"time": 0.0, "torques": {"left_rear_coxa": 0.3}}]}, ForceSchedule),
 ]
 
@@ -43,7 +45,8 @@ CASES = [
 @pytest.mark.parametrize(("robot", "table", "kind"), CASES, ids=[case[1]["kind"] for case in CASES])
 def test_every_kind_gives_commands_that_fit(robot, table, kind):
     q = posture(robot, BENT if robot is HUMANOID else {})
-    controller = build_controller(ControllerTable(**table), robot, q)
+    still = Trajectory.of(robot, [0.0, 1.0], np.array([q, q]), np.zeros((2, robot.nv)))
+    controller = build_controller(ControllerTable(**table), robot, q, Plan(still))
     assert isinstance(controller, kind)
     for t in (0.0, 0.5):
         command = controller.command(t, State.of(robot, q))
@@ -55,6 +58,11 @@ def test_every_kind_gives_commands_that_fit(robot, table, kind):
 
 def test_every_kind_of_the_schema_is_built():
     assert {case[1]["kind"] for case in CASES} == set(ControllerTable.KEYS)
+
+
+def test_there_must_be_something_to_follow():
+    with pytest.raises(ScenarioError, match="motion"):
+        build_controller(ControllerTable(kind="follow"), HEXAPOD, HEXAPOD.home)
 
 
 def test_limp_is_no_torque():
