@@ -45,6 +45,7 @@ from surefoot.ik.inverses import (
 )
 from surefoot.ik.joint_space_decomposition import JointSpaceDecomposition, decompose_joint_space
 from surefoot.ik.limit_parabola import stopping_acceleration_bounds, stopping_velocity_bounds
+from surefoot.ik.newton import newton
 from surefoot.ik.null_space_criteria import (
     Cost,
     Criterion,
@@ -163,6 +164,7 @@ __all__ = [
     "manipulability_ellipsoid",
     "momentum_weight_inverse",
     "motion_basis",
+    "newton",
     "path_tangent",
     "quadratic_potential",
     "raise_com",

@@ -70,7 +70,7 @@ class HalfSpaces(Task):
         return nothing if target is None else self.checked_target(target, nothing.shape)
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """B − A q.
+        """How far q is outside: b − A q.
 
         Args:
             robot: The robot.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -49,7 +48,8 @@ def solve(
         result.q, result.success
 
     Levenberg–Marquardt steps inside the joint limits with damping after Sugihara 2011 (`damped_step`), from q0; if they
-    get stuck, from random starts. Tasks of the highest priority must hold; the others are pursued in their null space.
+    get stuck, from random starts. Tasks of the highest priority must hold; the others are pursued in their null space,
+    all of them together by their weights. What is out of reach is approached as far as it goes.
     The compiled kernel is kept: further calls with tasks of the same structure take microseconds.
 
     Args:
@@ -311,7 +311,6 @@ class _Compiled:
 
     def __init__(self, key: _Key) -> None:
         self.problem = PositionProblem(free_motion(key.robot, key.joints, key.limits), key.tasks)
-        self.lock = threading.Lock()  # the work arrays serve one solve at a time
         self.work = WorkArrays(self.problem)
 
 

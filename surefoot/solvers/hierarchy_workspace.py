@@ -148,14 +148,6 @@ class Workspace:
         """
         self.start[: self.n] = 0.0 if start is None else start
         passes = SEARCH["search"](*self._search) or self._search_again()
-        if (self.locked > (self.lower == self.upper)).any():
-            one = self.record.copy(); o = Optimum(self.x[: self.n].copy(), self.values.copy(), self.sides.copy(), passes, self.column.copy())
-            self.sides[:], self.start[:] = 0, 0.0
-            p2 = SEARCH["search"](*self._search_call(self.tolerances, -1))
-            d = self.record - one
-            k = np.flatnonzero(np.abs(d) > 1e-13 * one)
-            if p2 == 0 or not len(k) or d[k[0]] > 0:
-                return o
         return Optimum(self.x[: self.n].copy(), self.values.copy(), self.sides.copy(), passes, self.column.copy())
 
     def _search_again(self) -> int:

@@ -64,11 +64,12 @@ def _engine(text: str) -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
     )
     module = llvm.parse_assembly(text)
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = True
+    options.loop_interleaving = False  # rows are short: it is slower with it, and takes longer to compile
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     engine = llvm.create_mcjit_compiler(module, machine)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from surefoot.kinematics import com, com_bias, com_jacobian
 from surefoot.ops import Array
 from surefoot.robot import Robot
-from surefoot.tasks.task import Task, masked, rows_of
+from surefoot.tasks.task import masked
+from surefoot.tasks.vector_task import VectorTask
 
 __all__ = ["CenterOfMass"]
 
-Numbers = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
-class CenterOfMass(Task):
+class CenterOfMass(VectorTask):
     """Put the centre of mass somewhere.
 
     Args:
@@ -35,30 +29,10 @@ class CenterOfMass(Task):
         above: See `Task`.
     """
 
-    target: ArrayLike = (0.0, 0.0, 0.0)
-    mask: Sequence[bool] | str | None = None
-
-    def __post_init__(self) -> None:
-        _ = self.kept, self.numbers  # refuse wrong ones now
-        super().__post_init__()
-
-    @cached_property
-    def kept(self) -> tuple[int, ...]:
-        """Rows that count."""
-        return rows_of(self.mask, "xyz", f"task `{self.name}`")
-
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Metres."""
         return (("m", len(self.kept)),)
-
-    def numbers_of(self, target: Any) -> Numbers:
-        """Position (3,).
-
-        Args:
-            target: As in the constructor.
-        """
-        return self.checked_target(target, (3,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """Target − centre of mass.

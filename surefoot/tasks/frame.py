@@ -24,6 +24,7 @@ __all__ = ["FrameOrientation", "FramePose", "FramePosition"]
 
 Numbers = NDArray[np.float64]
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
+_ROTATION_THEN_POSITION = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11])  # places in a (4, 4) array
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +154,7 @@ class FramePose(_FrameTask):
             target: As in the constructor.
         """
         T = placement_matrix(target, f"target of task `{self.name}`")
-        return np.concatenate([T[:3, :3].ravel(), T[:3, 3]])
+        return T.take(_ROTATION_THEN_POSITION)
 
     def batch_of_targets(self, targets: Numbers) -> Numbers:
         """Placements (n, 4, 4) as rows of numbers (n, 12).

@@ -29,7 +29,44 @@ def _measures(units: Sequence[str]) -> tuple[tuple[str, int], ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Posture(Task):
+class _JointTask(Task):
+    """Rows that are joints."""
+
+    robot: Robot = field(kw_only=False)
+
+    @cached_property
+    def _rows(self) -> JointRows:
+        return joint_rows(self.robot, getattr(self, "joints", None))
+
+    @cached_property
+    def measures(self) -> tuple[tuple[str, int], ...]:
+        """Radians, metres for joints that slide."""
+        return _measures(self._rows.units)
+
+    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
+        """Ones where a row has its joint.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: Its numbers.
+        """
+        return self._rows.selection(robot.nv)
+
+    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
+        """Zero.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            target: Its numbers.
+        """
+        return np.zeros(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Posture(_JointTask):
     """Bring joints to positions; by default with the freedom that the other tasks leave.
 
         e = q_target − q        [tasks.posture]
@@ -46,7 +83,6 @@ class Posture(Task):
         above: See `Task`.
     """
 
-    robot: Robot = field(kw_only=False)
     target: ArrayLike | None = None
     joints: Sequence[str] | None = None
     priority: int = field(default=1, kw_only=True)
@@ -54,15 +90,6 @@ class Posture(Task):
     def __post_init__(self) -> None:
         _ = self.numbers
         super().__post_init__()
-
-    @cached_property
-    def _rows(self) -> JointRows:
-        return joint_rows(self.robot, self.joints)
-
-    @cached_property
-    def measures(self) -> tuple[tuple[str, int], ...]:
-        """Radians, metres for joints that slide."""
-        return _measures(self._rows.units)
 
     def numbers_of(self, target: Any) -> Numbers:
         """Configuration (nq,).
@@ -82,30 +109,9 @@ class Posture(Task):
         """
         return self._rows.difference(q, target)
 
-    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Ones where a row has its joint.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (nq,) configuration.
-        """
-        return self._rows.selection(robot.nv)
-
-    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Zero.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: (nq,) configuration.
-        """
-        return np.zeros(self.rows)
-
 
 @dataclass(frozen=True, eq=False)
-class JointLimits(Task):
+class JointLimits(_JointTask):
     """Keep joints inside their position limits, less a margin.
 
         lower + margin ≤ q ≤ upper − margin        [tasks.limits]
@@ -122,7 +128,6 @@ class JointLimits(Task):
         above: Follows from the limits.
     """
 
-    robot: Robot = field(kw_only=False)
     margin: float = 0.0
     joints: Sequence[str] | None = None
 
@@ -158,11 +163,6 @@ class JointLimits(Task):
         margin = number(self.margin, f"margin of task `{self.name}`")
         return self.robot.limits.lower[at] + margin, self.robot.limits.upper[at] - margin
 
-    @cached_property
-    def measures(self) -> tuple[tuple[str, int], ...]:
-        """Radians, metres for joints that slide."""
-        return _measures(self._rows.units)
-
     def numbers_of(self, target: Any) -> Numbers:
         """Middle of the limits (rows,).
 
@@ -185,30 +185,9 @@ class JointLimits(Task):
         """
         return ops.array([middle - q[part.start] for middle, part in zip(target, self._rows.q, strict=True)])
 
-    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Ones where a row has its joint.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (rows,).
-        """
-        return self._rows.selection(robot.nv)
-
-    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Zero.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: (rows,).
-        """
-        return np.zeros(self.rows)
-
 
 @dataclass(frozen=True, eq=False)
-class JointSpeeds(Task):
+class JointSpeeds(_JointTask):
     """Give joints speeds; with margins, keep their speeds inside them.
 
         JointSpeeds("rest", robot)                                  # stand still
@@ -226,7 +205,6 @@ class JointSpeeds(Task):
         above: See `Task`.
     """
 
-    robot: Robot = field(kw_only=False)
     target: ArrayLike = 0.0
     joints: Sequence[str] | None = None
 
@@ -247,10 +225,6 @@ class JointSpeeds(Task):
     def __post_init__(self) -> None:
         _ = self.numbers
         super().__post_init__()
-
-    @cached_property
-    def _rows(self) -> JointRows:
-        return joint_rows(self.robot, self.joints)
 
     @property
     def order(self) -> int:
@@ -281,30 +255,9 @@ class JointSpeeds(Task):
         """
         return target
 
-    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Ones where a row has its joint.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (rows,).
-        """
-        return self._rows.selection(robot.nv)
-
-    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Zero.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: (rows,).
-        """
-        return np.zeros(self.rows)
-
 
 @dataclass(frozen=True, eq=False)
-class JointCoupling(Task):
+class JointCoupling(_JointTask):
     """Tie one joint to another: q_joint − ratio q_source = target.        [tasks.coupling].
 
     Args:
@@ -321,7 +274,6 @@ class JointCoupling(Task):
         above: See `Task`.
     """
 
-    robot: Robot = field(kw_only=False)
     joint: str = ""
     source: str = ""
     ratio: float = 1.0
@@ -368,14 +320,3 @@ class JointCoupling(Task):
         J[0, follower] += 1.0
         J[0, leader] -= self.ratio
         return J
-
-    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Zero.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: (1,).
-        """
-        return np.zeros(1)

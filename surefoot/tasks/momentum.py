@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from surefoot.dynamics import centroidal_momentum_bias, centroidal_momentum_matrix
 from surefoot.ops import Array
 from surefoot.robot import Robot
-from surefoot.tasks.task import Task, masked, rows_of
+from surefoot.tasks.task import masked
+from surefoot.tasks.vector_task import VectorTask
 
 __all__ = ["AngularMomentum"]
 
-Numbers = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
-class AngularMomentum(Task):
+class AngularMomentum(VectorTask):
     """Give the robot an angular momentum about its centre of mass, none if left out.
 
         l_C = A_ω(q) v        [tasks.momentum]   Buschmann 2014, section 5.3 (vertical part alone: mask "z")
@@ -37,18 +31,6 @@ class AngularMomentum(Task):
         above: See `Task`.
     """
 
-    target: ArrayLike = (0.0, 0.0, 0.0)
-    mask: Sequence[bool] | str | None = None
-
-    def __post_init__(self) -> None:
-        _ = self.kept, self.numbers  # refuse wrong ones now
-        super().__post_init__()
-
-    @cached_property
-    def kept(self) -> tuple[int, ...]:
-        """Rows that count."""
-        return rows_of(self.mask, "xyz", f"task `{self.name}`")
-
     @property
     def order(self) -> int:
         """1: a momentum is linear in the velocity."""
@@ -58,14 +40,6 @@ class AngularMomentum(Task):
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Newton metre seconds."""
         return (("N m s", len(self.kept)),)
-
-    def numbers_of(self, target: Any) -> Numbers:
-        """Momentum (3,).
-
-        Args:
-            target: As in the constructor.
-        """
-        return self.checked_target(target, (3,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """The target.

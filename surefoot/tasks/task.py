@@ -204,7 +204,7 @@ def _identity(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple):
         return tuple(_identity(item) for item in value)
-    return (value.shape, value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray) else id(value)
+    return (value.shape, value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray | np.generic) else id(value)
 
 
 def _velocity_map(tree: Tree, q: Array) -> Array:

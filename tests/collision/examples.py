@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import tempfile
 from functools import lru_cache
+from pathlib import Path
 
 import coal
 import numpy as np
 import pinocchio as pin
 
-from surefoot.collision import CollisionModel
+from surefoot.collision import CollisionModel, RobotVolumes, robot_volumes
 from surefoot.geometry import SweptVolume, surface_points
 from surefoot.robot import BodyVolume, Joint, Link, Robot, placement
 from tests.kinematics.examples import robot_named
 
-__all__ = ["capsule_model", "capsules", "coal_distances", "mixed_volumes", "moved", "postures", "robot_named", "slider"]
+__all__ = [
+    "capsule_model",
+    "capsules",
+    "coal_distances",
+    "fitted",
+    "mixed_volumes",
+    "moved",
+    "postures",
+    "robot_named",
+    "slider",
+]
 
 
 def capsules(robot: Robot) -> tuple[BodyVolume, ...]:
@@ -42,6 +56,14 @@ def mixed_volumes(robot: Robot, seed: int) -> tuple[BodyVolume, ...]:
         name = "world" if body < 0 else robot.tree.body_names[body]
         out.append(BodyVolume(body, SweptVolume(vertices, rng.uniform(0.01, 0.05)), name))
     return tuple(out)
+
+
+@lru_cache(maxsize=8)
+def fitted(name: str) -> RobotVolumes:
+    """The fitted volumes of a robot of the zoo; of parallel workers one fits, the others wait and read the cache."""
+    with (Path(tempfile.gettempdir()) / f"surefoot-tests-{os.getuid()}-{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return robot_volumes(robot_named(name))
 
 
 @lru_cache(maxsize=8)

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from surefoot.collision import CollisionModel, ExactCollision, random_postures, robot_volumes
+from surefoot.collision import CollisionModel, ExactCollision, random_postures
 from surefoot.errors import UnknownNameError
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, surface_points
 from surefoot.robot import Geometry, Joint, Link, Robot, placement
 
-from .examples import postures, robot_named
+from .examples import fitted, postures, robot_named
 
 
 def cart_and_wall(cart, wall):
@@ -51,17 +51,16 @@ def test_hulls_are_never_farther_than_their_meshes():
     assert (hulls.distances(Q) <= meshes.distances(Q) + 1e-6).all()
 
 
-@pytest.mark.parametrize("name", ["anymal"])
+@pytest.mark.parametrize("name", ["anymal", pytest.param("g1", marks=pytest.mark.slow)])
 def test_fitted_volumes_tell_the_distance_to_their_stated_bounds(name):
     """Never farther than the shapes, and nearer by no more than the excess of the two links."""
-    robot = robot_named(name)
-    fitted = robot_volumes(robot)
-    model = CollisionModel(robot, volumes=fitted.volumes)
+    robot, bounds = robot_named(name), fitted(name)
+    model = CollisionModel(robot, volumes=bounds.volumes)
     exact = ExactCollision(robot, model.link_pairs, hulls=False)
     Q = random_postures(robot, 40, np.random.default_rng(5))
     found, truth = model.link_distances(Q), exact.distances(Q)
     whole = [
-        sum(bound[link] for link in pair) for bound in (fitted.outside, fitted.excess) for pair in exact.link_pairs
+        sum(bound[link] for link in pair) for bound in (bounds.outside, bounds.excess) for pair in exact.link_pairs
     ]
     outside, excess = np.array(whole).reshape(2, -1)
     kept = np.array([_all_kept(model, pair) for pair in exact.link_pairs])  # pairs that were left out may be nearer

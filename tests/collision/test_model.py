@@ -14,7 +14,7 @@ from surefoot.motion.world import Obstacle, World
 from surefoot.robot import BodyVolume, placement
 from surefoot.spatial import so3
 
-from .examples import capsule_model, capsules, coal_distances, moved, postures, robot_named
+from .examples import capsule_model, capsules, coal_distances, fitted, moved, postures, robot_named
 
 WORLD = World(
     ground=(GroundBox((4.0, 4.0, 0.2), placement((0.0, 0.0, -0.1))),),
@@ -251,6 +251,7 @@ def test_named_pairs_that_tell_nothing_are_refused():
 
 
 def test_the_page_about_it_runs():
+    fitted("anymal")
     page = (Path(__file__).parents[2] / "docs" / "collision.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert len(blocks) == 2

@@ -119,7 +119,9 @@ def test_no_volumes():
     assert found.counts() == {"kept": 0}
 
 
-@pytest.mark.parametrize("wrong", [{"samples": -1}, {"proof_boxes": -1}, {"never_nearer": np.nan}, {"near_home": np.nan}])
+@pytest.mark.parametrize(
+    "wrong", [{"samples": -1}, {"proof_boxes": -1}, {"never_nearer": np.nan}, {"near_home": np.nan}]
+)
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ShapeError, match="pruning"):
         PruningSettings(**wrong)

@@ -8,7 +8,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import ConvexHull
 
-import surefoot as sf
 from surefoot.collision import robot_volumes
 from surefoot.errors import ShapeError
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere, SweptVolume, surface_points
@@ -16,6 +15,8 @@ from surefoot.geometry.fit_nearest import nearest_weights
 from surefoot.robot import Geometry, Joint, Link, Robot
 from surefoot.robot.links import placement
 from tests.geometry.mesh_examples import slotted_block, write_stl
+
+from .examples import fitted, robot_named
 
 
 @pytest.fixture
@@ -53,10 +54,9 @@ def volumes_in_world(robot, volumes, q) -> dict[str, list[SweptVolume]]:
     return out
 
 
-@pytest.mark.parametrize("name", ["g1", "talos", "anymal"])
+@pytest.mark.parametrize("name", ["anymal", *(pytest.param(name, marks=pytest.mark.slow) for name in ("g1", "talos"))])
 def test_meshes_are_contained_to_the_stated_bound(name, rng):
-    robot = sf.load(name)
-    found = robot_volumes(robot)
+    robot, found = robot_named(name), fitted(name)
     q = pin.integrate(robot.model, robot.home, 0.5 * rng.standard_normal(robot.nv))
     frames, volumes = robot.placements(q), volumes_in_world(robot, found.volumes, q)
     assert set(volumes) == {geometry.link for geometry in robot.collisions} == set(found.excess)
@@ -67,11 +67,10 @@ def test_meshes_are_contained_to_the_stated_bound(name, rng):
     assert max(len(of_link) for of_link in volumes.values()) <= 3
 
 
-@pytest.mark.parametrize("name", ["g1", "anymal"])
+@pytest.mark.parametrize("name", ["anymal", pytest.param("g1", marks=pytest.mark.slow)])
 def test_the_excess_is_not_below_the_height_over_the_hull(name):
     """No point of a volume is higher over a face of the hull of the shapes than the excess says."""
-    robot = sf.load(name)
-    found = robot_volumes(robot)
+    robot, found = robot_named(name), fitted(name)
     for link, excess in found.excess.items():
         T_body_link = robot.model.frames[robot.frame_id(link)].placement.homogeneous
         shapes = [g for g in robot.collisions if g.link == link]

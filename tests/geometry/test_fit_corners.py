@@ -33,5 +33,5 @@ def test_only_corners_on_the_own_side_and_inside_count():
     leg, slot, beyond = (0.35, 0.1, 0.6), (0.0, 0.1, 0.6), (2.0, 0.1, 0.6)
     assert_allclose(corners(leg), [leg], atol=1e-12)
     assert len(corners(slot)) == len(corners(beyond)) == 0
-    assert_allclose(corners(leg, (-eye[0], -0.5)), [leg], atol=1e-12)  # and x ≤ 0.5, where the other corner is outside
+    assert_allclose(corners(leg, (-eye[0], -0.9)), [leg], atol=1e-12)  # and x ≤ 0.9, where the other corner is outside
     assert len(corners(leg, (-eye[0], 0.0))) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -31,6 +33,12 @@ def on_triangles(points: np.ndarray, triangles: np.ndarray, count: int, rng: np.
     return np.einsum("nk,nkd->nd", rng.dirichlet(np.full(3, 0.7), count), chosen)
 
 
+@cache
+def block_fit(most: int) -> SweptFit:
+    """The fit of the slotted block, made once."""
+    return fit_swept(*slotted_block(), most=most)
+
+
 def volume_of_fit(fit: SweptFit) -> float:
     return union_volume([(v.vertices, v.radius) for v in fit.volumes])
 
@@ -38,23 +46,21 @@ def volume_of_fit(fit: SweptFit) -> float:
 @pytest.mark.parametrize("most", [1, 2, 3, 5])
 def test_every_point_of_every_triangle_is_inside(most, rng):
     points, faces = slotted_block()
-    fit = fit_swept(points, faces, most=most)
+    fit = block_fit(most)
     assert 1 <= len(fit.volumes) <= most
     assert fit.outside == 0.0
     assert sticking_out(fit, on_triangles(points, faces, 20_000, rng)) <= 0.0
 
 
 def test_what_the_mesh_encloses_is_inside(rng):
-    points, faces = slotted_block()
-    fit = fit_swept(points, faces, most=3)
+    fit = block_fit(3)
     x, _, z = inner = rng.uniform([-0.5, -0.25, 0.0], [0.5, 0.25, 1.0], (20_000, 3)).T
     solid = (np.abs(x) >= 0.2) | (z <= 0.2)
     assert sticking_out(fit, inner.T[solid]) <= 0.0
 
 
 def test_more_volumes_are_tighter_and_leave_the_slot_free():
-    points, faces = slotted_block()
-    one, three = (fit_swept(points, faces, most=most) for most in (1, 3))
+    one, three = block_fit(1), block_fit(3)
     assert len(three.volumes) == 3
     assert volume_of_fit(three) < 0.8 * volume_of_fit(one)
     assert three.excess < one.excess
@@ -62,7 +68,7 @@ def test_more_volumes_are_tighter_and_leave_the_slot_free():
 
 def test_the_same_mesh_gives_the_same_volumes():
     points, faces = slotted_block()
-    first, second = fit_swept(points, faces), fit_swept(points.copy(), faces.copy())
+    first, second = block_fit(3), fit_swept(points, faces)
     assert len(first.volumes) == len(second.volumes)
     for a, b in zip(first.volumes, second.volumes, strict=True):
         assert_array_equal(a.vertices, b.vertices)
@@ -72,7 +78,7 @@ def test_the_same_mesh_gives_the_same_volumes():
 
 def test_moving_and_scaling_a_mesh_moves_and_scales_the_bounds():
     points, faces = slotted_block()
-    fit, moved = fit_swept(points, faces, most=1), fit_swept(0.01 * points + [3.0, -2.0, 1.0], faces, most=1)
+    fit, moved = block_fit(1), fit_swept(0.01 * points + [3.0, -2.0, 1.0], faces, most=1)
     assert moved.volumes[0].radius == pytest.approx(0.01 * fit.volumes[0].radius, rel=0.02)
     assert moved.excess == pytest.approx(0.01 * fit.excess, rel=0.08)
 

@@ -248,6 +248,20 @@ def test_a_task_without_weight_does_not_count(panda: Robot) -> None:
         sf.ik.solve(panda, [FramePosition("off", "panda_link4", weight=np.array([1.0, 0.0, 1.0]))])
 
 
+def test_closed_chains_do_not_take_the_place_of_the_first_task() -> None:
+    """A posture alone, of priority 1, must hold as well as the chain: success means both."""
+    arm = sf.load("arm4")
+    at = arm.placements(arm.home)["tip"]
+    pin_joint = (True, False, True, False, False, False)
+    robot = arm.replace(loops=(sf.Loop("pin", "tip", "universe", placement_b=at, directions=pin_joint),))
+    here = sf.ik.solve(robot, [Posture("posture", robot)], robot.home + 0.1)
+    assert here.success
+    np.testing.assert_allclose(here.q, robot.home, atol=2e-4)
+    elsewhere = sf.ik.solve(robot, [Posture("posture", robot, robot.home + 0.1)], restarts=8)
+    assert not elsewhere.success
+    assert elsewhere.errors["posture"]["rad"] > 1e-3
+
+
 def test_what_is_no_number_is_no_solution(panda: Robot) -> None:
     problem = sf.ik.PositionSolver(panda, [FramePose("hand", "panda_hand_tcp")]).problem
     q = np.vstack([np.full(panda.nq, np.nan), panda.home])
@@ -256,15 +270,6 @@ def test_what_is_no_number_is_no_solution(panda: Robot) -> None:
     assert state[0, DONE] == 0.0
     assert state[0, MISS] == np.inf
     assert np.isfinite(state[1, MISS])
-
-
-def test_threads_of_the_caller_do_not_disturb_each_other(panda: Robot) -> None:
-    poses = reachable(panda, "panda_hand_tcp", 120, 6)
-    solver = sf.ik.PositionSolver(panda, [FramePose("hand", "panda_hand_tcp")])
-    alone = [solver.solve(targets={"hand": T}).q for T in poses]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda T: solver.solve(targets={"hand": T}).q, poses))
-    np.testing.assert_array_equal(alone, together)
 
 
 def test_errors_are_those_of_the_configuration(panda: Robot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 import pinocchio as pin
@@ -183,11 +184,44 @@ def test_targets_are_run_time_numbers(g1: Robot) -> None:
     assert tasks.kernel is kernel
 
 
+def test_structure_tells_all_apart_that_is_compiled_in(g1: Robot) -> None:
+    """To the last bit, and by the class itself: what has one structure shares a kernel."""
+
+    def weighted() -> type[Task]:
+        @dataclass(frozen=True, eq=False)
+        class Height(CenterOfMass):
+            factors: np.ndarray = field(default_factory=lambda: np.ones(2000), kw_only=True)
+
+        return Height
+
+    first, second = weighted(), weighted()
+    middle = np.ones(2000)
+    middle[1000] = 2.0
+    different = [
+        Gaze("gaze", "torso_link", axis=np.array([1.0, 0.0, 0.0])),
+        Gaze("gaze", "torso_link", axis=np.array([1.0, 1e-12, 0.0])),
+        first("height"),
+        second("height"),
+        first("height", factors=middle),
+        FramePose("pose", "torso_link", mask="xyz"),
+        FramePose("pose", "torso_link", mask="xyz", below=0.1),
+        Support("support", [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+        Support("support", [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], below=0.0),
+    ]
+    assert len({task.structure for task in different}) == len(different)
+    same = [CenterOfMass("com", [x, 0.0, 0.0], weight=x, gain=x) for x in (1.0, 2.0)]
+    assert len({task.structure for task in same}) == 1
+
+
 WRONG: dict[str, Callable[[Robot], object]] = {
     "no name": lambda r: CenterOfMass(""),
     "priority": lambda r: CenterOfMass("com", priority=-1),
     "weight": lambda r: CenterOfMass("com", weight=-1.0),
     "weights": lambda r: CenterOfMass("com", weight=np.ones(2)),
+    "endless weight": lambda r: CenterOfMass("com", weight=np.inf),
+    "endless weights": lambda r: CenterOfMass("com", weight=np.array([1.0, np.inf, 1.0])),
+    "words for weights": lambda r: CenterOfMass("com", weight="heavy"),  # type: ignore[arg-type]
+    "yes for a priority": lambda r: CenterOfMass("com", priority=True),
     "nan": lambda r: CenterOfMass("com", [0.0, np.nan, 0.0]),
     "mask": lambda r: CenterOfMass("com", mask="q"),
     "empty mask": lambda r: FramePose("hand", "left_rubber_hand", mask=[False] * 6),
@@ -200,6 +234,13 @@ WRONG: dict[str, Callable[[Robot], object]] = {
     "joint": lambda r: Posture("posture", r, joints=["tail"]),
     "free joint": lambda r: Posture("posture", r, joints=[r.joint_names[0]]),
     "margin": lambda r: JointLimits("limits", r, 10.0),
+    "margin that is no number": lambda r: JointLimits("limits", r, np.nan),
+    "no volumes": lambda r: Clearance("clearance", [(1, 2)]),  # type: ignore[list-item]
+    "another robot": lambda r: TaskSet(r, [Posture("posture", sf.load("ur5"))]),
+    "points of three and two": lambda r: Support("support", [[0.0, 0.0], [1.0, 0.0, 0.0]]),
+    "one point": lambda r: Support("support", [0.0, 0.0]),
+    "points that are no numbers": lambda r: Support("support", [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [np.nan, 0.0]]),
+    "margin of a support": lambda r: Support("support", [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.nan),
     "no pairs": lambda r: Clearance("clearance", []),
     "line": lambda r: Support("support", [[0.0, 0.0], [1.0, 0.0]]),
     "no axis": lambda r: Gaze("gaze", "torso_link", axis=[0.0, 0.0, 0.0]),
