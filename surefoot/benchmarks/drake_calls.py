@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.benchmarks import drake_script
+from surefoot.benchmarks.bare_urdf import write_bare_urdf
 from surefoot.benchmarks.peer_coordinates import PeerCoordinates
 from surefoot.benchmarks.states import States
 from surefoot.benchmarks.timing import Effort, Times, summarise
@@ -32,7 +32,6 @@ _CALLS = {
     "crba": "SetPositions, CalcMassMatrix",
     "frames": "SetPositions; of each frame: CalcJacobianSpatialVelocity",
 }
-_KEPT = {"link": ("inertial",), "joint": ("origin", "parent", "child", "axis", "limit")}
 _ANSWERS = 8
 _SECONDS = 600.0
 
@@ -62,7 +61,7 @@ class DrakePeer:
         self.at = PeerCoordinates(robot, "drake", states)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            root = _write_urdf(Path(robot.source), folder / "robot.urdf")
+            root = write_bare_urdf(Path(robot.source), folder / "robot.urdf")
             np.savez(folder / "states.npz", q=self.at.positions, v=self.at.velocities, a=self.at.accelerations)
             plan = _plan(robot, root, frames, effort)
             (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
@@ -97,28 +96,6 @@ def _plan(robot: Robot, root: str, frames: Sequence[str], effort: Effort) -> dic
     return asdict(effort) | {
         "root": root, "fixed": robot.base == "fixed", "frames": list(frames), "answers": _ANSWERS, "joints": joints,
     }  # fmt: skip
-
-
-def _write_urdf(source: Path, target: Path) -> str:
-    """The file with nothing but masses and joints, its base left free; the name of its first link."""
-    tree = ElementTree.parse(source)
-    robot = tree.getroot()
-    free = [joint for joint in robot.iter("joint") if joint.get("type") == "floating"]
-    above = {_link(joint, "parent") for joint in free}
-    for part in list(robot):
-        if part.tag not in _KEPT or part in free or part.get("name") in above:
-            robot.remove(part)
-        for item in list(part):
-            if item.tag not in _KEPT.get(part.tag, ()):
-                part.remove(item)
-    tree.write(target, encoding="utf-8")
-    children = {_link(joint, "child") for joint in robot.iter("joint")}
-    return next(name for link in robot.iter("link") if (name := str(link.get("name"))) not in children)
-
-
-def _link(joint: ElementTree.Element, end: str) -> str | None:
-    found = joint.find(end)
-    return None if found is None else found.get("link")
 
 
 def _run(python: Path, folder: Path) -> None:

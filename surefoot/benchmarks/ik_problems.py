@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from surefoot.benchmarks.ik_urdf import write_bare_urdf
+from surefoot.benchmarks.bare_urdf import write_bare_urdf
 from surefoot.errors import SurefootError, one_of
 from surefoot.geometry.polygon import convex_hull
 from surefoot.robot import Robot

@@ -53,17 +53,16 @@ def gather(
     A: Floats, lower: Floats, upper: Floats, sides: Ints, starts: Ints, limits: Floats, levels: int, rows: int, n: int,
     W: Floats, b: Floats, least: Floats, first: Ints, active: Ints, free: Ints, x: Floats
 ) -> int:  # fmt: skip
-    """Rows that bind, without unknowns that are at a bound; the number of free unknowns."""
+    """Rows that bind, without unknowns that are at a bound; the number of free unknowns (after them in `free`)."""
     count = 0
     for c in range(n):
         side = sides[rows + c]
         if side == 0:
             free[count] = c
             count += 1
-        elif side > 0:
-            x[c] = upper[rows + c]
         else:
-            x[c] = lower[rows + c]
+            free[n - 1 - c + count] = c
+            x[c] = upper[rows + c] if side > 0 else lower[rows + c]
     m = 0
     for k in range(levels):
         first[k] = m
@@ -71,10 +70,8 @@ def gather(
             if sides[i] != 0:
                 active[m] = i
                 wanted = upper[i] if sides[i] > 0 else lower[i]
-                if count < n:
-                    for c in range(n):
-                        if sides[rows + c] != 0:
-                            wanted -= A[i * n + c] * x[c]
+                for c in range(count, n):
+                    wanted -= A[i * n + free[c]] * x[free[c]]
                 b[m] = wanted
                 least[m] = limits[i] * limits[i]
                 for c in range(count):

@@ -13,8 +13,8 @@ __all__ = ["write_bare_urdf"]
 _KEPT = {"link": ("inertial",), "joint": ("origin", "parent", "child", "axis", "limit")}
 
 
-def write_bare_urdf(source: Path, target: Path, fixed: Collection[str] = ()) -> None:
-    """Write a URDF without shapes, transmissions and couplings, whose base is left to who reads it.
+def write_bare_urdf(source: Path, target: Path, fixed: Collection[str] = ()) -> str:
+    """Write a URDF without shapes, transmissions and couplings, its base left to who reads it; its first link's name.
 
     A floating joint of the file goes, with the link above it: every library has its own way to free a base.
 
@@ -37,3 +37,5 @@ def write_bare_urdf(source: Path, target: Path, fixed: Collection[str] = ()) -> 
             part.set("type", "fixed")
     with atomic_write(target) as temporary:
         tree.write(temporary, encoding="utf-8")
+    children = {child.get("link") for joint in robot.iter("joint") for child in joint.findall("child")}
+    return next(name for link in robot.iter("link") if (name := str(link.get("name"))) not in children)
