@@ -21,7 +21,7 @@ from surefoot.collision.pair_table import PairTable
 from surefoot.collision.postures import checked_postures
 from surefoot.collision.reach import Reach, joint_travel, steps_between
 from surefoot.collision.records import ClosestPairs, NearestPair
-from surefoot.collision.robot_volumes import robot_volumes
+from surefoot.collision.robot_volumes import required_volumes
 from surefoot.collision.srdf import disabled_in_srdf
 from surefoot.collision.volume_motion import VolumeMotion
 from surefoot.errors import ShapeError, one_of
@@ -47,7 +47,7 @@ class CollisionModel:
 
     Every column of `distances` is a pair: first the pairs of two volumes of the robot, then those of a volume and an
     obstacle. Distances are between surfaces, negative where they overlap. Inside a solid obstacle they are minus the
-    way out of it.
+    way of the generator to its surface, minus the radius: for a ball, the way out.
 
     Args:
         robot: The robot.
@@ -62,6 +62,7 @@ class CollisionModel:
 
     Raises:
         UnknownNameError: There is no link or obstacle that is called so.
+        ModelError: Volumes are left out, and a collision shape can have none, or there is no shape at all.
         ShapeError: A pair to look at names a link without volumes, or as for `robot_volumes`.
     """
 
@@ -79,7 +80,7 @@ class CollisionModel:
         if not np.isfinite(margin):
             raise ShapeError(f"margin is {margin}", next_step="give metres")
         self.robot, self.margin = robot, float(margin)
-        self.volumes = robot_volumes(robot).volumes if volumes is None else tuple(volumes)
+        self.volumes = required_volumes(robot) if volumes is None else tuple(volumes)
         self._motion = VolumeMotion(robot, self.volumes)
         self._listed = None if pairs is None else tuple(frozenset(pair) for pair in pairs)
         self._ignored = tuple(frozenset(pair) for pair in ignore)

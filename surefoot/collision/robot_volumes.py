@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.collision.volume_store import stored_fit
+from surefoot.errors import ModelError
 from surefoot.geometry import Mesh, Plane, Shape, SweptVolume
 from surefoot.geometry.fit_swept import DEFAULT_GAIN, DEFAULT_MOST, SweptFit
 from surefoot.robot.findings import Finding
@@ -19,7 +20,7 @@ from surefoot.robot.robot import Robot
 from surefoot.robot.volumes import BodyVolume
 from surefoot.spatial import se3
 
-__all__ = ["Progress", "RobotVolumes", "robot_volumes"]
+__all__ = ["Progress", "RobotVolumes", "required_volumes", "robot_volumes"]
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], None]
@@ -63,7 +64,7 @@ def robot_volumes(
         progress: Called before each link with the number of links done, the number of all, and the link.
 
     Raises:
-        ShapeError: The settings are out of range, or a mesh holds numbers that are not finite.
+        ShapeError: The settings are out of range, or sizes or points of a shape are not finite.
         FileFormatError: A mesh file cannot be read.
     """
     shapes, notes = _shapes_of_links(robot, visuals=visuals)
@@ -78,6 +79,33 @@ def robot_volumes(
         volumes += [BodyVolume(robot.body_of(link), volume, link) for volume in placed]
         outside[link], excess[link] = fit.outside, fit.excess
     return RobotVolumes(tuple(volumes), MappingProxyType(outside), MappingProxyType(excess), tuple(notes))
+
+
+def required_volumes(robot: Robot) -> tuple[BodyVolume, ...]:
+    """The volumes of a robot of which nothing is missing: what has no volume would never be seen to collide.
+
+    Args:
+        robot: The robot.
+
+    Raises:
+        ModelError: There are no collision shapes, or some cannot have volumes.
+        ShapeError: As `robot_volumes`.
+        FileFormatError: As `robot_volumes`.
+    """
+    found = robot_volumes(robot)
+    missing = [f"{note.place}: {note.message}" for note in found.notes if note.level == "warning"]
+    if missing:
+        raise ModelError(
+            f"shapes of `{robot.name}` have no volumes",
+            evidence={"links": missing},
+            next_step="repair them, or give `volumes=robot_volumes(robot).volumes` to go without",
+        )
+    if not found.volumes:
+        raise ModelError(
+            f"`{robot.name}` has no collision shapes",
+            next_step="give `volumes`, such as `robot_volumes(robot, visuals=True).volumes`",
+        )
+    return found.volumes
 
 
 def _fitted(geometries: Sequence[Geometry], most: int, gain: float, name: str) -> SweptFit:

@@ -15,10 +15,10 @@ all (σ_i = 0 to the tolerance of the rank) are not damped, but left to the leve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
 from surefoot.solvers.hierarchy_workspace import Optimum, Sides, Tolerances, Workspace
@@ -58,9 +58,14 @@ def _of_level(work: Workspace, level: int, threshold: float) -> Numbers:
     """Rows μ_i d_iᵀ (count, n) of a level."""
     if threshold == 0.0 or work.weakest(level) >= threshold:
         return np.zeros((0, work.n))
-    squares, right, count, *_ = lapack.dsyevr(work.gram(level), range="V", vl=-1.0, vu=threshold**2)
-    rows = [(threshold**2 - max(squares[i], 0.0)) ** 0.5 * work.direction(level, right[:, i]) for i in range(count)]
-    return np.array(rows).reshape(-1, work.n)
+    squares, right = np.linalg.eigh(work.gram(level))
+    return np.array(
+        [
+            (threshold**2 - max(square, 0.0)) ** 0.5 * work.direction(level, right[:, i])
+            for i, square in enumerate(squares.tolist())
+            if square < threshold**2
+        ]
+    ).reshape(-1, work.n)
 
 
 class DampedWorkspace:
@@ -79,6 +84,10 @@ class DampedWorkspace:
         self.work = Workspace(starts[-1], problem.unknowns, starts, tolerances)
         shift = [*np.repeat(ends[:-1], np.diff(problem.starts)), *([ends[-1]] * problem.unknowns)]
         self.kept = np.arange(len(problem.lower)) + np.array(shift, dtype=np.intp)
+        self.parts = [
+            (slice(a, b), slice(a + moved, b + moved), slice(b + moved, b + moved + more))
+            for (a, b), moved, more in zip(pairwise(problem.starts), ends.tolist(), counts, strict=False)
+        ]
 
     def fits(self, problem: StackedHierarchy, counts: tuple[int, ...]) -> bool:
         """Whether a hierarchy and rows for it have the size of this memory."""
@@ -96,10 +105,8 @@ class DampedWorkspace:
             start: (n,) a point to start from.
         """
         work, kept = self.work, self.kept
-        work.A[kept[: problem.rows]] = problem.A
-        for k, part in enumerate(added):
-            end = work.shape[2][k + 1]
-            work.A[end - len(part) : end] = part
+        for (given, place, more), part in zip(self.parts, added, strict=True):
+            work.A[place], work.A[more] = problem.A[given], part
         work.lower[kept], work.upper[kept] = problem.lower, problem.upper
         work.sides[:] = 1
         work.sides[kept] = 0 if guess is None else guess

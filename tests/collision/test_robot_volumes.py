@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import ConvexHull
 
-from surefoot.collision import robot_volumes
-from surefoot.errors import ShapeError
+from surefoot.collision import CollisionModel, robot_volumes
+from surefoot.errors import ModelError, ShapeError
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere, SweptVolume, surface_points
 from surefoot.geometry.fit_nearest import nearest_weights
 from surefoot.robot import Geometry, Joint, Link, Robot
@@ -140,6 +140,15 @@ def test_what_has_no_volume_is_named(own_cache):
     assert len(found.volumes) == 1
     assert ["plane" in str(found.notes[0]), "/nowhere/a.stl" in str(found.notes[1])] == [True, True]
     assert all(note.place == "tool" for note in found.notes[:2])
+
+
+def test_a_model_does_not_go_without_shapes_unasked(own_cache):
+    lost = arm(Geometry("lost", "tool", Mesh("/nowhere/a.stl")), Geometry("ball", "tool", Sphere(0.1)))
+    with pytest.raises(ModelError, match=r"/nowhere/a\.stl"):
+        CollisionModel(lost)
+    assert len(CollisionModel(lost, volumes=robot_volumes(lost).volumes).volumes) == 1
+    with pytest.raises(ModelError, match="no collision shapes"):
+        CollisionModel(arm())
 
 
 def test_progress_and_settings(own_cache):
