@@ -54,7 +54,8 @@ def robot_volumes(
     """Few swept volumes that contain the collision shapes of every link.
 
     A link that a fixed joint holds has volumes of its own, in the frame of the body that carries it. Fits are kept in
-    surefoot's cache: the first call takes some ten seconds for a humanoid with meshes, later ones part of a second.
+    surefoot's cache: the first call takes some ten seconds for a robot with meshes, longer with very fine ones; later
+    ones part of a second.
 
     Args:
         robot: The robot.

@@ -19,6 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
 from surefoot.solvers.hierarchy_workspace import Optimum, Sides, Tolerances, Workspace
@@ -58,14 +59,9 @@ def _of_level(work: Workspace, level: int, threshold: float) -> Numbers:
     """Rows μ_i d_iᵀ (count, n) of a level."""
     if threshold == 0.0 or work.weakest(level) >= threshold:
         return np.zeros((0, work.n))
-    squares, right = np.linalg.eigh(work.gram(level))
-    return np.array(
-        [
-            (threshold**2 - max(square, 0.0)) ** 0.5 * work.direction(level, right[:, i])
-            for i, square in enumerate(squares.tolist())
-            if square < threshold**2
-        ]
-    ).reshape(-1, work.n)
+    squares, right, count, *_ = lapack.dsyevr(work.gram(level), range="V", vl=-1.0, vu=threshold**2)
+    rows = [(threshold**2 - max(squares[i], 0.0)) ** 0.5 * work.direction(level, right[:, i]) for i in range(count)]
+    return np.array(rows).reshape(-1, work.n)
 
 
 class DampedWorkspace:

@@ -209,9 +209,9 @@ class Workspace:
         return float("inf") if inverse == 0.0 else float(inverse**-0.5)
 
     def gram(self, level: int) -> Numbers:
-        """B_kkᵀ B_kk (rank, rank), the lower half, of a level: its eigenvalues are squared singular values."""
+        """B_kkᵀ B_kk (rank, rank), the upper half, of a level: its eigenvalues are squared singular values."""
         rank = SEARCH["gram"](*self._weak, level, self.n, self._T)
-        return self.T.ravel()[: rank * rank].reshape(rank, rank)
+        return self.T.ravel()[: rank * rank].reshape(rank, rank).T
 
     def direction(self, level: int, coefficients: Numbers) -> Numbers:
         """A combination of the directions (n,) of a level, after `factor_equations`; forgets the last z.
