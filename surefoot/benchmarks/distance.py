@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.benchmarks.distance_coal import capsules_of_pinocchio, require_coal_agrees
+from surefoot.benchmarks.distance_robot import self_distances
 from surefoot.benchmarks.machine import header
 from surefoot.benchmarks.timing import Effort, Progress, measure, pinned, silent
 from surefoot.collision.pair_kernels import pair_kernel
@@ -33,6 +34,7 @@ _VERTICES = {"point": 1, "line": 2, "triangle": 3}
 _QUICK = Effort(repeats=1, seconds=0.01, passes=2)
 _WHOLE = Effort(repeats=5, seconds=0.2, passes=5)
 _SIZE, _SPREAD, _RADII = 0.2, 0.6, (0.02, 0.06)  # [m]
+_ROBOT = ("g1", 10_000)  # and how many postures
 _WHAT = ("distance", "nearest", "smooth")
 
 
@@ -79,6 +81,7 @@ def run_distance(bench: DistanceBench) -> Json:
         result["rows"][" ".join(kinds)] = _row(bench, kinds)
     bench.progress(len(TABLE_5_1) / (len(TABLE_5_1) + 1), "coal")
     result["coal"] = capsules_of_pinocchio(bench.seed, bench.effort)
+    result["robot"] = None if bench.quick else self_distances(*_ROBOT, bench.seed)
     bench.progress(1.0, "")
     return result
 

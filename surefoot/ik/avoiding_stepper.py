@@ -22,7 +22,8 @@ from surefoot.tasks import Task
 __all__ = ["AvoidingStepper"]
 
 Numbers = NDArray[np.float64]
-_STILL = 2e-3  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
+_STILL = 1e-4  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
+_AWAY = 0.2  # [rad/s]: joints need not be faster than that to lead pairs away that are too near
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +121,17 @@ class AvoidingStepper(Stepper):
         rows = found.gradient @ self._rows.motion.S
         length = np.linalg.norm(rows, axis=1)
         room = found.distance - self._allowed[columns]
-        urgency = np.where(length > _STILL, room / np.maximum(length, _STILL), np.inf)
-        chosen = np.argsort(urgency, kind="stable")[: damper.nearest]
+        way = room / np.maximum(length, _STILL)
+        chosen = np.argsort(np.where(length > _STILL, way, np.inf), kind="stable")[: damper.nearest]
         chosen = chosen[length[chosen] > _STILL]
-        speed = damper.speed * room[chosen] / (damper.influence - self._allowed[columns[chosen]])
-        return rows[chosen] / length[chosen, None], -speed / length[chosen]
+        wide = damper.influence - self._allowed[columns[chosen]]
+        approach = damper.speed * room[chosen] / (wide * length[chosen])
+        fastest = np.clip(approach, -_AWAY, self._stopping(way[chosen]))
+        return rows[chosen], -fastest * length[chosen]
+
+    def _stopping(self, way: Numbers) -> Numbers:
+        """The largest rates [rad/s] from which the joints can stop within a way [rad], as in `JointBounds`."""
+        a, way = self._rows.limits.acceleration.min(), np.maximum(way, 0.0)
+        if not np.isfinite(a):
+            return way / self.dt
+        return np.asarray(2.0 * way / (np.sqrt(self.dt**2 + 2.0 * way / a) + self.dt))

@@ -13,6 +13,7 @@ from surefoot.errors import ShapeError
 __all__ = ["Array", "finite_array", "increasing_times", "number", "only_keys", "placement_matrix"]
 
 Array = NDArray[np.float64]
+_FEW = 256  # entries
 
 
 def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Array:
@@ -36,7 +37,8 @@ def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Ar
     if out.shape != shape and not _fits(out.shape, shape):
         wanted = "(" + ", ".join("n" if k is None else str(k) for k in shape) + ("," if len(shape) == 1 else "") + ")"
         raise ShapeError(f"{what} has shape {out.shape}, expected {wanted}")
-    if not isfinite(np.vdot(out, out)) and not np.isfinite(out).all():  # the first is quick, but overflows
+    quickly = out.size <= _FEW and isfinite(np.vdot(out, out))  # which overflows, and wakes threads for large arrays
+    if not quickly and not np.isfinite(out).all():
         first = [int(k) for k in np.argwhere(~np.isfinite(out))[0]] if out.ndim else []
         raise ShapeError(f"{what} is not finite", evidence={"first entry": first})
     out.setflags(write=False)
