@@ -22,7 +22,8 @@ from surefoot.tasks import Task
 __all__ = ["AvoidingStepper"]
 
 Numbers = NDArray[np.float64]
-_STILL = 1e-4  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
+_STILL = 1e-6  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
+_WEAK, _SLOW = 2e-3, 0.5  # [m/rad], [rad/s]: where it changes less than that, joints may always move slowly
 _AWAY = 0.2  # [rad/s]: joints need not be faster than that to lead pairs away that are too near
 
 
@@ -91,6 +92,7 @@ class AvoidingStepper(Stepper):
         super().__init__(robot, [rows, *tasks], dt, **options)
         self._damping = (0.0, *self._damping[1:])  # inequalities have no direction that could become singular
         self.model, self.damper = model, damper
+        self._brake = float(self._rows.limits.acceleration.min())
 
     def reset(self, q: ArrayLike, time: float = 0.0) -> None:
         """Begin anew, at rest; the next tick tells how near pairs may be that are nearer than the security distance.
@@ -111,27 +113,42 @@ class AvoidingStepper(Stepper):
         return problem
 
     def _most_urgent(self, q: Numbers) -> tuple[Numbers, Numbers]:
-        """Rows of unit length with lower ends, of the pairs that the least motion of the joints brings together."""
-        damper = self.damper
-        if self._allowed is None:
-            self._allowed = np.minimum(self.model.distances(q), damper.security)
-        distances = self.model.distances(q, within=damper.influence)
-        columns = np.flatnonzero(distances < damper.influence)
+        """Rows with lower ends [m/s], of the pairs that the least motion of the joints brings together."""
+        columns = self._in_reach(q)
         found = self.model.proximity(q, columns)
         rows = found.gradient @ self._rows.motion.S
-        length = np.linalg.norm(rows, axis=1)
-        room = found.distance - self._allowed[columns]
+        length, room = np.linalg.norm(rows, axis=1), found.distance - self._allowed[columns]
         way = room / np.maximum(length, _STILL)
-        chosen = np.argsort(np.where(length > _STILL, way, np.inf), kind="stable")[: damper.nearest]
+        chosen = np.argsort(np.where(length > _STILL, way, np.inf), kind="stable")[: self.damper.nearest]
         chosen = chosen[length[chosen] > _STILL]
-        wide = damper.influence - self._allowed[columns[chosen]]
-        approach = damper.speed * room[chosen] / (wide * length[chosen])
-        fastest = np.clip(approach, -_AWAY, self._stopping(way[chosen]))
-        return rows[chosen], -fastest * length[chosen]
+        return rows[chosen], -self._fastest(room[chosen], length[chosen], self._allowed[columns[chosen]])
+
+    def _in_reach(self, q: Numbers) -> NDArray[np.intp]:
+        """Pairs within the influence distance, or as near to it as their approach needs to slow down."""
+        distances = self.model.distances(q)
+        if self._allowed is None:
+            self._allowed, self._before = np.minimum(distances, self.damper.security), distances
+        approach = np.maximum(self._before - distances, 0.0) / self.dt
+        self._before = distances
+        braking = np.abs(self._last[np.isfinite(self._rows.limits.acceleration)]).max(initial=0.0) / (2.0 * self._brake)
+        return np.flatnonzero(distances < self.damper.influence + approach * (2.0 * self.dt + braking))
+
+    def _fastest(self, room: Numbers, length: Numbers, allowed: Numbers) -> Numbers:
+        """Largest approach (k,) [m/s] of pairs that have room [m] and change by a length [m/rad] with the joints.
+
+        It is that of the damper inside the influence distance, and outside as much more as joints can brake until
+        there; and from it they can stop within the room.
+        """
+        damper = self.damper
+        wide = damper.influence - allowed
+        outside = np.maximum(room - wide, 0.0)
+        approach = damper.speed * np.minimum(room / wide, 1.0) + length * self._stopping(outside / length)
+        least = np.where(length < _WEAK, _SLOW * (1.0 - length / _WEAK), -_AWAY)
+        return np.maximum(np.minimum(approach, length * self._stopping(room / length)), least * length)
 
     def _stopping(self, way: Numbers) -> Numbers:
         """The largest rates [rad/s] from which the joints can stop within a way [rad], as in `JointBounds`."""
-        a, way = self._rows.limits.acceleration.min(), np.maximum(way, 0.0)
-        if not np.isfinite(a):
+        way = np.maximum(way, 0.0)
+        if not np.isfinite(self._brake):
             return way / self.dt
-        return np.asarray(2.0 * way / (np.sqrt(self.dt**2 + 2.0 * way / a) + self.dt))
+        return np.asarray(2.0 * way / (np.sqrt(self.dt**2 + 2.0 * way / self._brake) + self.dt))

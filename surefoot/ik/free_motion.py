@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +73,14 @@ class FreeMotion:
         for follower in self.followers:
             out[..., follower.entry] = follower.offset + follower.ratio * out[..., follower.leader]
         return out
+
+    @cached_property
+    def limited(self) -> tuple[NDArray[np.int64], Array, Array, tuple[str, ...]]:
+        """Entries of q with limits, these, and the names of the joints."""
+        tree, has = self.robot.tree, self.entry >= 0
+        name_of = {int(tree.q_index[i]): tree.joint_names[i] for i in range(tree.n) if tree.nq_of(i) == 1}
+        entries = self.entry[has]
+        return entries, self.lower[has], self.upper[has], tuple(name_of[int(e)] for e in entries)
 
     def positions(self, q: ops.Array) -> ops.Array:
         """Positions (k,) that the limits are for; 0 where a column has none.

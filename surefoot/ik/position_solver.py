@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from math import hypot
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -205,32 +206,21 @@ class PositionSolver:
 
     def _result(self, found: Found) -> IkResult:
         errors: dict[str, dict[str, float]] = {}
-        at = FIRST_ROW
+        state, at = found.state.tolist(), FIRST_ROW
         for task in self.tasks:
             errors[task.name] = {}
             for unit, count in task.measures:
-                part = found.state[at : at + count]
-                errors[task.name][unit] = float(np.sqrt(part @ part))
+                errors[task.name][unit] = hypot(*state[at : at + count])
                 at += count
         q = self.problem.best(found.state).copy()
         touching = None if self._free is None or found.solved else self._free.touching(q)
         return IkResult(q, found.solved, errors, found.steps, found.starts, self._at_limits(q), touching)
 
     def _at_limits(self, q: Array) -> tuple[str, ...]:
-        entries, lower, upper = self._limited
+        entries, lower, upper, names = self.problem.motion.limited
         x = q[entries]
-        at = entries[(x <= lower) | (x >= upper)]
-        if not len(at):
-            return ()
-        tree = self.robot.tree
-        return tuple(tree.joint_names[i] for i in range(tree.n) if tree.nq_of(i) == 1 and int(tree.q_index[i]) in at)
-
-    @cached_property
-    def _limited(self) -> tuple[NDArray[np.int64], Array, Array]:
-        """Entries of q with limits, and these."""
-        motion = self.problem.motion
-        has = motion.entry >= 0
-        return motion.entry[has], motion.lower[has], motion.upper[has]
+        at = (x <= lower) | (x >= upper)
+        return tuple(name for name, is_at in zip(names, at.tolist(), strict=True) if is_at) if at.any() else ()
 
     # -- many problems --------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ __all__ = ["Found", "SingleSearch", "WorkArrays"]
 
 Array = NDArray[np.float64]
 _STEPS = 48  # of one start
+_FIRST_STEPS = 24  # of the first one, which has a lane for itself
 _LANES = 8  # random starts at a time
 
 
@@ -44,12 +45,13 @@ class _Run:
     """The native loop on arrays of its own, which it keeps between calls."""
 
     def __init__(self, problem: PositionProblem, enough: int | None, lanes: int | None) -> None:
+        steps = _STEPS if problem.has_wishes or lanes is not None else _FIRST_STEPS
         batch = () if lanes is None else (lanes,)
         self.q = np.tile(problem.robot.home, (*batch, 1))
         self.problem, self.parameters, self.state = problem, np.zeros(problem.size), problem.fresh(*batch)
         self._fresh = self.state.copy()
         self._call: Callable[[], Any] = problem.loop.bind(
-            {"q": self.q, "parameters": self.parameters, "state": self.state}, _STEPS, until=1, enough=enough
+            {"q": self.q, "parameters": self.parameters, "state": self.state}, steps, until=1, enough=enough
         )
 
     def __call__(self, q: Array, parameters: Array, start: Array | None = None) -> Array:
