@@ -23,7 +23,7 @@ __all__ = ["AvoidingStepper"]
 
 Numbers = NDArray[np.float64]
 _STILL = 1e-6  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
-_WEAK, _SLOW = 2e-3, 0.5  # [m/rad], [rad/s]: where it changes less than that, joints may always move slowly
+_WEAK, _SLOW = 4e-3, 1.0  # [m/rad], [rad/s]: where it changes less than that, joints may always move slowly
 _AWAY = 0.2  # [rad/s]: joints need not be faster than that to lead pairs away that are too near
 
 
@@ -60,7 +60,9 @@ class AvoidingStepper(Stepper):
 
     The velocity dampers (Faverjon & Tournassoud 1987) of the pairs that the least motion of the joints brings together
     are a level of their own, below the bounds of the joints and above all tasks. Pairs that begin nearer than the
-    security distance are kept from coming nearer than they were at the first tick.
+    security distance are kept from coming nearer than they were at the first tick. With limits of acceleration, pairs
+    beyond the influence distance count as soon as joints have to brake. Where joints cannot brake in time after all
+    (a distance that falls faster as they turn), bounds of the joints go first.
 
     Args:
         robot: The robot.
@@ -102,7 +104,7 @@ class AvoidingStepper(Stepper):
             time: [s].
         """
         super().reset(q, time)
-        self._allowed: Numbers | None = None
+        self._first: Numbers | None = None
 
     def _problem(self, q: Numbers) -> StackedHierarchy:
         problem = super()._problem(q)
@@ -114,24 +116,31 @@ class AvoidingStepper(Stepper):
 
     def _most_urgent(self, q: Numbers) -> tuple[Numbers, Numbers]:
         """Rows with lower ends [m/s], of the pairs that the least motion of the joints brings together."""
-        columns = self._in_reach(q)
+        columns, allowed = self._in_reach(q)
         found = self.model.proximity(q, columns)
         rows = found.gradient @ self._rows.motion.S
-        length, room = np.linalg.norm(rows, axis=1), found.distance - self._allowed[columns]
-        way = room / np.maximum(length, _STILL)
-        chosen = np.argsort(np.where(length > _STILL, way, np.inf), kind="stable")[: self.damper.nearest]
+        length, room = np.linalg.norm(rows, axis=1), found.distance - allowed
+        lever = np.maximum(length, _STILL)
+        pace = np.maximum(-(rows @ self._last), 0.0) / lever
+        left = room / lever - pace * (self.dt + pace / (2.0 * self._brake))  # where joints come to rest
+        chosen = np.argsort(np.where(length > _STILL, left, np.inf), kind="stable")[: self.damper.nearest]
         chosen = chosen[length[chosen] > _STILL]
-        return rows[chosen], -self._fastest(room[chosen], length[chosen], self._allowed[columns[chosen]])
+        return rows[chosen], -self._fastest(room[chosen], length[chosen], allowed[chosen])
 
-    def _in_reach(self, q: Numbers) -> NDArray[np.intp]:
-        """Pairs within the influence distance, or as near to it as their approach needs to slow down."""
+    def _in_reach(self, q: Numbers) -> tuple[NDArray[np.intp], Numbers]:
+        """Pairs within the influence distance, or as near to it as their approach needs to slow down; least distances.
+
+        Joints that brake as hard as they may take |u| / (2 a) times their approach; and a tick passes until then.
+        """
         distances = self.model.distances(q)
-        if self._allowed is None:
-            self._allowed, self._before = np.minimum(distances, self.damper.security), distances
+        if self._first is None:
+            self._first = self._before = distances
         approach = np.maximum(self._before - distances, 0.0) / self.dt
         self._before = distances
-        braking = np.abs(self._last[np.isfinite(self._rows.limits.acceleration)]).max(initial=0.0) / (2.0 * self._brake)
-        return np.flatnonzero(distances < self.damper.influence + approach * (2.0 * self.dt + braking))
+        limited = np.isfinite(self._rows.limits.acceleration)
+        braking = np.abs(self._last[limited]).max(initial=0.0) / (2.0 * self._brake)
+        columns = np.flatnonzero(distances < self.damper.influence + approach * (2.0 * self.dt + braking))
+        return columns, np.minimum(self._first[columns], self.damper.security)
 
     def _fastest(self, room: Numbers, length: Numbers, allowed: Numbers) -> Numbers:
         """Largest approach (k,) [m/s] of pairs that have room [m] and change by a length [m/rad] with the joints.

@@ -201,7 +201,10 @@ class Stepper:
             ShapeError: The configuration has the wrong shape, is not finite, or has quaternions that are not of unit
                 length.
         """
-        q = self.q if q is None else q
+        if q is None:
+            q = self.q
+        elif not np.isfinite(np.sum(q)):
+            raise ShapeError("configuration is not finite", evidence={"q": np.asarray(q).tolist()})
         rows = self._rows
         if self._fading and self.method == "weighted":
             self._fade_weights()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +61,10 @@ class JointBounds:
         pairs = [self._of_column(k, q, last[k]) for k in range(len(self.speed))]
         return ops.array([low for low, _ in pairs]), ops.array([high for _, high in pairs])
 
-    def _of_column(self, k: int, q: Array, last: Array) -> tuple[Array, Array]:
+    def _of_column(self, k: int, q: Array, last: Array) -> tuple[Any, Any]:
         entry, most, a = int(self.motion.entry[k]), float(self.speed[k]), float(self.acceleration[k])
-        low, high = -most, most
+        low: Any = -most
+        high: Any = most
         if np.isfinite(self.motion.lower[k]):
             low = ops.maximum(low, -self._fastest(q[entry] - (self.motion.lower[k] + self.margin), a))
         if np.isfinite(self.motion.upper[k]):

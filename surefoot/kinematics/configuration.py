@@ -6,6 +6,8 @@ Pinocchio has it. All others add.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from surefoot import ops
@@ -67,7 +69,12 @@ def _free_rate(q: Array, v: Array) -> Array:
     return ops.concatenate([quaternion.rotate(q[3:], v[:3]), quaternion.rates(q[3:], v[3:])])
 
 
-_RATES = {"continuous": _circle_rate, "spherical": quaternion.rates, "free": _free_rate, "planar": _planar_rate}
+_RATES: dict[str, Callable[[Array, Array], Array]] = {
+    "continuous": _circle_rate,
+    "spherical": quaternion.rates,
+    "free": _free_rate,
+    "planar": _planar_rate,
+}
 
 
 def _add(q: Array, u: Array) -> Array:
@@ -100,7 +107,12 @@ def _displace_in_plane(q: Array, u: Array) -> Array:
     return ops.concatenate([p, _turn_on_circle(q[2:], u[2:])])
 
 
-_STEPS = {"continuous": _turn_on_circle, "spherical": _turn_ball, "free": _displace, "planar": _displace_in_plane}
+_STEPS: dict[str, Callable[[Array, Array], Array]] = {
+    "continuous": _turn_on_circle,
+    "spherical": _turn_ball,
+    "free": _displace,
+    "planar": _displace_in_plane,
+}
 
 
 def _of_unit_length(q: Array) -> Array:

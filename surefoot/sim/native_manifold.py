@@ -122,5 +122,3 @@ def _planar_displacements(u: Array, v: Array) -> Array:
 
 
 _BRACKETS = {"spherical": _rotations, "free": _displacements, "planar": _planar_displacements}
-
-

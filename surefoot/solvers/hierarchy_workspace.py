@@ -18,7 +18,7 @@ Numbers = NDArray[np.float64]
 Sides = NDArray[np.int64]
 _PATIENCE = 20
 """Sets without progress before the choice follows the numbers of the rows (Bland's rule, which cannot cycle)."""
-_COARSER = (1.0, 1e2, 1e4)
+_COARSER = (1.0, 1e2, 1e4, 1e6)
 """Where a search does not end, it begins anew, by number from the first set on, with all tolerances times these."""
 
 
@@ -33,9 +33,9 @@ class Tolerances:
     """What counts as zero.
 
     Args:
-        rank: A pivot relative to the longest row of its level.
-        feasible: How far an idle row may lie outside, relative to the numbers at hand.
-        dual: Multipliers of the wrong sign up to this share of the largest of their level are left alone.
+        rank: What is left of a row in the null space of those before it, relative to its length.
+        feasible: How far an idle row may lie outside, relative to its length and that of x (from 1 to 1000).
+        dual: A multiplier, relative to the largest of its level, both times the lengths of their rows.
     """
 
     rank: float = 1e-11

@@ -51,10 +51,8 @@ class NativeCode:
         with _LOCK:
             text, words = translated(self._functions, self._entries)
             engine = _engine(text)
-            return {
-                name: ctypes.CFUNCTYPE(*(_C_TYPES.get(word) for word in words[name]))(engine.get_function_address(name))
-                for name in self._entries
-            }
+            kinds: dict[str, list[Any]] = {name: [_C_TYPES.get(word) for word in words[name]] for name in self._entries}
+            return {name: ctypes.CFUNCTYPE(*kinds[name])(engine.get_function_address(name)) for name in self._entries}
 
 
 def _engine(text: str) -> Any:

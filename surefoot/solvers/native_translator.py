@@ -97,9 +97,13 @@ class _Translated:
                 self._statements(node.orelse)
 
     def _do_while(self, node: ast.While) -> None:
+        if node.orelse:
+            self._refuse(node)
         self._loop(lambda: self._bit(node.test), node.body, lambda: None)
 
     def _do_for(self, node: ast.For) -> None:
+        if node.orelse:
+            self._refuse(node)
         bounds = [self._value(argument) for argument in node.iter.args]  # type: ignore[attr-defined]
         start, stop = (ir.Constant(_INT, 0), bounds[0]) if len(bounds) == 1 else bounds[:2]
         step = int(ast.literal_eval(node.iter.args[2])) if len(bounds) == 3 else 1  # type: ignore[attr-defined]
@@ -193,7 +197,7 @@ class _Translated:
     def _of_binop(self, node: ast.BinOp) -> Any:
         left, right = self._value(node.left), self._value(node.right)
         if isinstance(node.op, ast.FloorDiv):
-            return self.build.sdiv(left, right)
+            return self._floor(left, right)
         if isinstance(node.op, ast.Div):
             return self.build.fdiv(self._as(left, _FLOAT), self._as(right, _FLOAT), flags=_FAST)
         if type(node.op) not in _ARITHMETIC:
@@ -204,7 +208,18 @@ class _Translated:
             return getattr(self.build, real)(left, right, flags=_FAST)
         return getattr(self.build, whole)(left, right, flags=("nsw",))
 
+    def _floor(self, left: Any, right: Any) -> Any:
+        """Division towards −∞, as Python does it; that of the machine is towards 0."""
+        zero, one = ir.Constant(_INT, 0), ir.Constant(_INT, 1)
+        rest = self.build.srem(left, right)
+        signs = self.build.icmp_signed("<", self.build.xor(rest, right), zero)
+        below = self.build.and_(self.build.icmp_signed("!=", rest, zero), signs)
+        towards_zero = self.build.sdiv(left, right)
+        return self.build.select(below, self.build.sub(towards_zero, one), towards_zero)
+
     def _of_compare(self, node: ast.Compare) -> Any:
+        if len(node.ops) > 1 or type(node.ops[0]) not in _COMPARE:
+            return self._refuse(node)
         left, right = self._alike(self._value(node.left), self._value(node.comparators[0]))
         return self._compared(_COMPARE[type(node.ops[0])], left, right)
 
@@ -227,6 +242,8 @@ class _Translated:
         return self.build.select(test, *self._alike(self._value(node.body), self._value(node.orelse)))
 
     def _of_call(self, node: ast.Call) -> Any:
+        if node.keywords:
+            return self._refuse(node)
         name, values = node.func.id, [self._value(argument) for argument in node.args]  # type: ignore[attr-defined]
         if name in ("sqrt", "abs"):
             intrinsic = self.target.module.declare_intrinsic(f"llvm.{'fabs' if name == 'abs' else name}", [_FLOAT])

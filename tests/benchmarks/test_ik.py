@@ -14,11 +14,11 @@ import pinocchio as pin
 import pytest
 
 from surefoot.benchmarks import ik_peer_script
+from surefoot.benchmarks.bare_urdf import write_bare_urdf
 from surefoot.benchmarks.ik import IkBench, run_ik
 from surefoot.benchmarks.ik_judge import judge
 from surefoot.benchmarks.ik_peers import IK_PEERS, peer_pythons, run_peer
 from surefoot.benchmarks.ik_problems import IK_CASES, bench_robot, make_problems
-from surefoot.benchmarks.bare_urdf import write_bare_urdf
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
 from surefoot.kinematics import com, frame_of, frame_placement
 from surefoot.robot.load import load

@@ -66,6 +66,18 @@ def test_a_goal_inside_an_obstacle_is_not_reached() -> None:
     assert gaps[-1] < SECURITY + 5e-3  # as near as it may
 
 
+@pytest.mark.parametrize("acceleration", [8.0, 12.0, 20.0])
+def test_joints_brake_before_it_is_too_late(acceleration: float) -> None:
+    """Joints that are slow to brake, with an influence distance that is shorter than the way they need."""
+    robot, model = arm()
+    q = robot.q_of(dict(zip(robot.joint_names, [1.6, 0.2, 0.1, 0.1], strict=True)))
+    task = [FramePosition("tip", robot.frame_names[-1], [0.45, 0.0, 0.02], gain=20.0, mask="xz")]
+    stepper = AvoidingStepper(robot, task, DT, model, VelocityDamper(0.04, SECURITY, 0.5, 8), acceleration=acceleration)
+    rows = path(stepper, q, 4.0)
+    assert np.abs(np.diff(rows, axis=0)).max() / DT > 1.0  # it was fast
+    assert model.distances(rows).min() > SECURITY - 3e-3
+
+
 def test_obstacles_move_between_ticks() -> None:
     robot, model = arm()
     q = robot.q_of(dict(zip(robot.joint_names, [0.3, 0.2, 0.1, 0.0], strict=True)))

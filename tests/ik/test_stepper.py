@@ -98,6 +98,43 @@ def test_two_runs_are_the_same_to_the_bit(talos) -> None:
     assert (run() == run()).all()
 
 
+def test_what_is_refused_changes_nothing(panda) -> None:
+    """The same ticks with and without calls that are refused between them, to the last bit."""
+
+    def run(disturbed: bool):
+        stepper, v = Stepper(panda, panda_tasks(panda), DT, acceleration=20.0), []
+        stepper.set_target("hand", [0.4, 0.3, 0.5])
+        for _ in range(50):
+            if disturbed:
+                with pytest.raises(ShapeError):
+                    stepper.step(np.full(panda.nq, np.nan))
+                with pytest.raises(ShapeError):
+                    stepper.set_target("hand", np.full(3, np.nan))
+            v.append(stepper.step().v)
+        return np.array(v)
+
+    assert (run(disturbed=False) == run(disturbed=True)).all()
+
+
+def test_a_restless_loop_keeps_limits(talos) -> None:
+    """Targets that jump, also out of reach, and tasks that fade at any time: limits hold, quaternions stay unit."""
+    rng, stepper = np.random.default_rng(0), Stepper(talos, standing_tasks(talos), 0.005, acceleration=40.0)
+    low, high, speed = talos.limits.lower[7:], talos.limits.upper[7:], talos.limits.velocity[6:]
+    start, last = position(talos, talos.home, "gripper_right_base_link"), np.zeros(talos.nv)
+    for i in range(600):
+        if i % 20 == 0:
+            stepper.set_target("other", start + rng.choice([0.1, 0.5, 3.0]) * rng.normal(size=3))
+        if i % 50 == 0:
+            stepper.fade(str(rng.choice(["hand", "trunk", "com"])), float(rng.integers(2)), 0.1)
+        found = stepper.step()
+        assert (found.q_next[7:] >= low).all()
+        assert (found.q_next[7:] <= high).all()
+        assert (np.abs(found.v[6:]) <= speed).all()
+        assert np.abs(found.v - last)[6:].max() <= 40.0 * 0.005 + 1e-9
+        last = found.v
+    assert abs(np.linalg.norm(stepper.q[3:7]) - 1.0) < 1e-14
+
+
 # -- priorities and singularities -------------------------------------------------------------------------------------
 
 

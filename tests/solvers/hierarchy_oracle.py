@@ -51,6 +51,51 @@ def _random_rows(rng: np.random.Generator, m: int, n: int, seen: Numbers) -> Num
     return A
 
 
+def rough_hierarchy(rng: np.random.Generator, parallel: float = 0.0) -> Hierarchy:
+    """20 to 40 unknowns, 2 to 6 levels like those of a robot near contact: chains of joints, ends that just bind.
+
+    Rows of a level have lengths from 1e-3 to 1; some are zero, some repeat others; many ends contradict others or meet
+    the bounds, by a little, by rounding or exactly.
+
+    Args:
+        rng: What is drawn from.
+        parallel: Some rows repeat others but for this.
+    """
+    n, levels, seen = int(rng.integers(20, 41)), [], np.zeros((0, 0))
+    reference = 10.0 ** rng.uniform(-3.0, 0.0) * rng.normal(size=n)
+    for _ in range(int(rng.integers(2, 7))):
+        A = _chain_rows(rng, int(rng.integers(3, 25)), n, seen, parallel)
+        seen = np.vstack([seen.reshape(-1, n), A])
+        length = np.maximum(np.linalg.norm(A, axis=1), 1e-12)
+        off = rng.choice([0.0, 1e-16, 1e-12, 1e-6, 0.1, 1.0], size=len(A)) * rng.normal(size=len(A)) * length
+        lower = rng.choice([0.0, 1.0]) * A @ reference + off
+        kind = rng.integers(5, size=len(A)) if rng.random() < 0.7 else np.full(len(A), 2)
+        upper = np.where(kind == 2, np.inf, lower + np.where(kind >= 3, rng.random(len(A)) * length, 0.0))
+        levels.append(Level(A, np.where(kind == 1, -np.inf, lower), upper))
+    half = rng.choice([0.01, 0.3, 3.0]) * rng.random(n)
+    centre = half * rng.choice([0.0, 1.0, -1.0], size=n)
+    low, high = centre - half, centre + half
+    low[:6], high[:6] = -np.inf, np.inf
+    return levels, low, high
+
+
+def _chain_rows(rng: np.random.Generator, m: int, n: int, seen: Numbers, parallel: float) -> Numbers:
+    """Rows that six free unknowns and a few of the others move, as joints of a limb do."""
+    A = np.zeros((m, n))
+    for row in A:
+        limb = rng.integers(6, n - 5)
+        row[limb : limb + 6] = rng.normal(size=min(6, n - limb))
+    if rng.random() < 0.5:
+        A[:, :6] = rng.normal(size=(m, 6))
+    A *= 10.0 ** rng.uniform(-3.0, 0.0, size=(m, 1)) if rng.random() < 0.5 else 1.0
+    A[rng.random(m) < 0.05] = 0.0
+    if len(seen) and rng.random() < 0.5:
+        A[: m // 2] = seen[rng.integers(len(seen), size=m // 2)]
+    if rng.random() < 0.3:
+        A[-2:] = A[0] + parallel * rng.normal(size=(2, n))
+    return A
+
+
 def violations(level: Level, x: Numbers) -> Numbers:
     """How far A x lies outside, signed."""
     values = np.asarray(level.A) @ x

@@ -7,7 +7,13 @@ import pytest
 
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.solvers import HierarchySolver, Level
-from tests.solvers.hierarchy_oracle import lexicographic, optimality_gaps, random_hierarchy, violations
+from tests.solvers.hierarchy_oracle import (
+    lexicographic,
+    optimality_gaps,
+    random_hierarchy,
+    rough_hierarchy,
+    violations,
+)
 
 TOLERANCE = 1e-9
 
@@ -42,6 +48,50 @@ def test_an_independent_solve_finds_the_same(count: int) -> None:
     for hierarchy in hierarchies(count):
         for mine, theirs in zip(solved(hierarchy).violations, lexicographic(hierarchy), strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=TOLERANCE)
+
+
+def changes(level: Level, one, other):
+    """How far violations of two solutions are apart, relative to the rows and to what is left of the level."""
+    w = violations(level, other)
+    scale = np.linalg.norm(level.A, axis=1) * max(1.0, np.linalg.norm(one), np.linalg.norm(other)) + np.abs(w).max()
+    return np.abs(violations(level, one) - w) / np.where(scale > 0.0, scale, 1.0)
+
+
+def test_rough_hierarchies_are_strict() -> None:
+    """Rows of any length, zeros, repetitions, ends that bind by rounding: the search ends, at the same violations."""
+    for seed in range(120):
+        levels, low, high = rough_hierarchy(np.random.default_rng(seed))
+        whole = solved((levels, low, high)).x
+        assert (whole >= low).all()
+        assert (whole <= high).all()
+        for k in range(1, len(levels)):
+            alone = solved((levels[:k], low, high)).x
+            for level in levels[:k]:
+                assert changes(level, whole, alone).max() < TOLERANCE
+
+
+def test_searches_end_where_rows_are_nearly_parallel() -> None:
+    """Where rows contradict others that are parallel but for 1e-9, x is huge or decided by rounding; bounds hold."""
+    for seed in range(200):
+        levels, low, high = rough_hierarchy(np.random.default_rng(seed), parallel=1e-9)
+        x = solved((levels, low, high)).x
+        assert np.isfinite(x).all()
+        assert (x >= low).all()
+        assert (x <= high).all()
+
+
+def test_the_scale_of_rows_decides_nothing_where_they_can_be_fulfilled() -> None:
+    """Rows times 1e-3 to 1e3 of levels without conflicts: the same solution."""
+    rng = np.random.default_rng(8)
+    for _ in range(100):
+        x = rng.normal(size=12)
+        matrices = [rng.normal(size=(4, 12)) for _ in range(3)]
+        scales = [10.0 ** rng.uniform(-3.0, 3.0, size=(4, 1)) for _ in range(3)]
+        found = [
+            HierarchySolver().solve([Level(c * A, c[:, 0] * (A @ x) - c[:, 0], c[:, 0] * (A @ x)) for c, A in pairs]).x
+            for pairs in (zip(scales, matrices, strict=True), ((np.ones((4, 1)), A) for A in matrices))
+        ]
+        np.testing.assert_allclose(*found, rtol=0.0, atol=1e-8)
 
 
 def test_bounds_hold_exactly_and_violations_are_what_they_say() -> None:
@@ -116,6 +166,24 @@ def test_a_stale_guess_does_no_harm() -> None:
         bound = rng.random(6)
         found = solver.solve(levels, -bound, bound)
         assert max(optimality_gaps((levels, -bound, bound), found.x)) < TOLERANCE
+
+
+@pytest.mark.parametrize("pace", [1e-3, 0.1])
+def test_a_warm_start_ends_where_a_cold_one_does(pace: float) -> None:
+    """Rough hierarchies that change a little from solve to solve."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        levels, low, high = rough_hierarchy(rng)
+        warm = HierarchySolver()
+        for _ in range(12):
+            moved = [Level(A * (1.0 + pace * rng.normal(size=A.shape)), *ends) for A, *ends in map(parts, levels)]
+            x, cold = warm.solve(moved, low, high).x, HierarchySolver().solve(moved, low, high).x
+            for level in moved:
+                assert changes(level, x, cold).max() < TOLERANCE
+
+
+def parts(level: Level):
+    return np.asarray(level.A), level.lower, level.upper
 
 
 def test_the_size_of_a_humanoid() -> None:

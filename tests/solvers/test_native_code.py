@@ -32,8 +32,24 @@ def mixture(a: Floats, marks: Ints, count: int, scale: float) -> float:
     return total
 
 
-def refused(a: Floats) -> None:
+def refused_power(a: Floats) -> None:
     a[0] **= 2.0
+
+
+def refused_chain(a: Floats) -> None:
+    if 0.0 < a[0] < 1.0:
+        a[0] = 2.0
+
+
+def refused_else(a: Floats) -> None:
+    for i in range(3):
+        a[i] = 0.0
+    else:  # noqa: PLW0120
+        a[0] = 1.0
+
+
+def refused_keyword(a: Floats) -> None:
+    a[0] = half(a=4)
 
 
 CODE = NativeCode([half, mixture])
@@ -66,6 +82,11 @@ def test_a_real_one_solves_least_squares() -> None:
         np.testing.assert_allclose(z, [0.0, *expected, 0.0], atol=1e-13)
 
 
-def test_what_it_does_not_know_is_refused() -> None:
+def test_whole_numbers_are_divided_as_python_does() -> None:
+    assert [CODE["half"](k) for k in range(-5, 6)] == [k // 2 for k in range(-5, 6)]
+
+
+@pytest.mark.parametrize("function", [refused_power, refused_chain, refused_else, refused_keyword])
+def test_what_it_does_not_know_is_refused(function) -> None:
     with pytest.raises(NotSupportedError, match="cannot be translated"):
-        _ = NativeCode([refused])["refused"]
+        _ = NativeCode([half, function])[function.__name__]
