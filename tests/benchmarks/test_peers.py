@@ -11,9 +11,10 @@ import pinocchio as pin
 import pytest
 
 from surefoot.benchmarks import drake_script
+from surefoot.benchmarks.bare_urdf import write_bare_urdf
 from surefoot.benchmarks.cases import CASES
 from surefoot.benchmarks.check import expected_answers, normwise_errors
-from surefoot.benchmarks.drake_calls import DrakePeer, _plan, _write_urdf
+from surefoot.benchmarks.drake_calls import DrakePeer, _plan
 from surefoot.benchmarks.mujoco_calls import MujocoPeer
 from surefoot.benchmarks.peer_coordinates import PeerCoordinates
 from surefoot.benchmarks.pinocchio_batch import PinocchioBatch
@@ -86,7 +87,7 @@ def test_a_robot_that_mujoco_changes_is_refused():
 @pytest.mark.parametrize(("name", "root"), [("g1", "pelvis"), ("talos", "base_link"), ("panda", "panda_link0")])
 def test_drake_gets_masses_and_joints_only(tmp_path, name, root):
     robot = load(name)
-    assert _write_urdf(Path(robot.source), tmp_path / "robot.urdf") == root
+    assert write_bare_urdf(Path(robot.source), tmp_path / "robot.urdf") == root
     tree = ElementTree.parse(tmp_path / "robot.urdf").getroot()
     assert {part.tag for part in tree} == {"link", "joint"}
     kept = {item.tag for part in tree for item in part}

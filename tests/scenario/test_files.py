@@ -33,7 +33,10 @@ def test_a_file_that_is_written_says_the_same(name, tmp_path):
     assert read_scenario(path) == scenario
 
 
-@pytest.mark.parametrize("name", names())
+LONG = {"reach"}  # fits volumes to the meshes of a humanoid before it begins
+
+
+@pytest.mark.parametrize("name", [pytest.param(x, marks=[pytest.mark.slow] * (x in LONG)) for x in names()])
 def test_it_is_built_and_begins(name):
     simulation = build_simulation(resolved_scenario(name, overrides=SHORT))
     log = simulation.run()
