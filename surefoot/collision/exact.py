@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.collision.hull_faces import hull_faces
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from surefoot.motion.world import Obstacle
 from surefoot.robot import Geometry, Robot
 
 __all__ = ["ExactCollision"]
@@ -30,26 +31,38 @@ class ExactCollision:
         link_pairs: Pairs of links that have collision shapes; all pairs on different bodies if left out.
         hulls: Take the convex hull of meshes; else their triangles, which is exact, and slower by far. Triangles have
             no inside.
+        obstacles: Obstacles, whose names pairs may hold in place of the second link.
     """
 
-    def __init__(self, robot: Robot, link_pairs: Iterable[tuple[str, str]] | None = None, hulls: bool = True) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        link_pairs: Iterable[tuple[str, str]] | None = None,
+        hulls: bool = True,
+        obstacles: Iterable[Obstacle] = (),
+    ) -> None:
         self.robot = robot
+        known = list(dict.fromkeys(item.link for item in robot.collisions))
+        pairs = _movable_pairs(robot, known) if link_pairs is None else list(link_pairs)
+        self.link_pairs: tuple[tuple[str, str], ...] = tuple((a, b) for a, b in pairs)
+        wanted = {link for pair in self.link_pairs for link in pair}
         by_link: dict[str, list[int]] = {}
         self._shapes = pin.GeometryModel()
         for item in robot.collisions:
-            by_link.setdefault(item.link, []).append(self._shapes.addGeometryObject(_placed(robot, item, hulls)))
-        pairs = _movable_pairs(robot, list(by_link)) if link_pairs is None else list(link_pairs)
-        self.link_pairs: tuple[tuple[str, str], ...] = tuple((a, b) for a, b in pairs)
+            if item.link in wanted:
+                by_link.setdefault(item.link, []).append(self._shapes.addGeometryObject(_placed(robot, item, hulls)))
+        for thing in obstacles:
+            by_link[thing.name] = [self._shapes.addGeometryObject(_standing(thing, hulls))]
         starts = []
         for pair in self.link_pairs:
             for link in pair:
                 if link not in by_link:
-                    raise one_of("link with collision shapes", link, by_link)
+                    raise one_of("link with collision shapes", link, known)
             starts.append(len(self._shapes.collisionPairs))
             for i in by_link[pair[0]]:
                 for j in by_link[pair[1]]:
                     self._shapes.addCollisionPair(pin.CollisionPair(i, j))
-        self._starts = np.array(starts, dtype=np.int64)
+        self._starts = np.array([*starts, len(self._shapes.collisionPairs)], dtype=np.int64)
         self._data, self._shape_data = robot.model.createData(), self._shapes.createData()
 
     def distances(self, q: ArrayLike) -> Array:
@@ -67,7 +80,19 @@ class ExactCollision:
             return np.zeros(0)
         pin.computeDistances(self.robot.model, self._data, self._shapes, self._shape_data, self.robot.checked_q(q))
         found = np.array([result.min_distance for result in self._shape_data.distanceResults])
-        return np.minimum.reduceat(found, self._starts)
+        return np.minimum.reduceat(found, self._starts[:-1])
+
+    def at(self, q: ArrayLike, columns: Iterable[int]) -> Array:
+        """The distances of some of the pairs at one posture, (columns,) [m].
+
+        Args:
+            q: (nq,).
+            columns: Which of `link_pairs`.
+        """
+        shapes, data = self._shapes, self._shape_data
+        pin.updateGeometryPlacements(self.robot.model, self._data, shapes, data, self.robot.checked_q(q))
+        pieces = (range(self._starts[k], self._starts[k + 1]) for k in columns)
+        return np.array([min(pin.computeDistance(shapes, data, i).min_distance for i in piece) for piece in pieces])
 
 
 def _movable_pairs(robot: Robot, links: list[str]) -> list[tuple[str, str]]:
@@ -79,6 +104,11 @@ def _placed(robot: Robot, item: Geometry, hulls: bool) -> pin.GeometryObject:
     frame = robot.model.frames[robot.frame_id(item.link)]
     T = frame.placement * pin.SE3(np.array(item.placement))
     return pin.GeometryObject(item.name, frame.parentJoint, T, _coal_shape(item.shape, hulls))
+
+
+def _standing(thing: Obstacle, hulls: bool) -> pin.GeometryObject:
+    """An obstacle on the world."""
+    return pin.GeometryObject(thing.name, 0, pin.SE3(np.array(thing.pose)), _coal_shape(thing.shape, hulls))
 
 
 def _coal_shape(shape: Shape, hulls: bool) -> coal.CollisionGeometry:

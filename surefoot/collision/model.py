@@ -127,7 +127,7 @@ class CollisionModel:
             obstacles: As `world_obstacles(world)` gives them.
         """
         other = copy.copy(self)
-        for stale in ("names", "link_pairs", "_link_order"):
+        for stale in ("names", "link_pairs", "_link_order", "_radii"):
             other.__dict__.pop(stale, None)
         other._place(obstacles)
         return other
@@ -337,9 +337,30 @@ class CollisionModel:
             evidence = {"starts": np.shape(start), "ends": np.shape(end)}
             raise ShapeError("motions need as many ends as starts", evidence=evidence)
         linear, angular = joint_travel(self.robot, steps_between(self.robot, Q0, Q1))
-        moved, arms = self._arms(self._reach.extents(np.vstack([Q0, Q1]), linear))
-        out: Array = linear @ moved.T + angular @ arms.T
+        out = self.travel_of(np.vstack([Q0, Q1]), linear, angular)
         return out[0] if single else out
+
+    def travel_of(self, postures: Array, linear: Array, angular: Array, padded: bool = False) -> Array:
+        """By how much distances can change at most while the joints move so far, (n, pairs) [m].
+
+        Args:
+            postures: (k, nq) from which the motions begin or where they end, for the extents of sliding joints.
+            linear: (n, bodies) way of each joint along itself [m].
+            angular: (n, bodies) way of each joint about itself [rad].
+            padded: Whether the distances are those of shapes inside the volumes, whose points lie off the generators.
+        """
+        moved, arms = self._arms(self._reach.extents(postures, linear))
+        if padded:
+            arms = arms + moved * self._radii[:, None]
+        out: Array = linear @ moved.T + angular @ arms.T
+        return out
+
+    @cached_property
+    def _radii(self) -> Array:
+        """(pairs,) radii of the volumes of each pair, added up [m]."""
+        radius = np.array([item.volume.radius for item in self.volumes])
+        own, world = radius[self._table.first] + radius[self._table.second], radius[self._world.volume]
+        return np.concatenate([own, world])
 
     def lower_bounds(self, start: ArrayLike, end: ArrayLike) -> Array:
         """What distances cannot fall below in the straight motion from one posture to another.

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from surefoot.geometry.polygon import convex_hull
+from surefoot.geometry.polygon import convex_hull, distance_inside
 from surefoot.robot import Robot
 
 __all__ = ["support_doubts"]
@@ -31,14 +31,7 @@ def support_doubts(robot: Robot, q: Array, contacts: tuple[str, ...]) -> tuple[s
         shape = "line" if len(hull) == 2 else "point"
         return (f"`{robot.name}` stands on a {shape}: without stepping it tips over",)
     com = np.array(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q)))
-    margin = _distance_inside(hull, com[:2])
+    margin = float(distance_inside(com[:2], hull))
     if margin >= 0.0:
         return ()
     return (f"the centre of mass is {-margin:.3g} m outside the support polygon: the posture tips over",)
-
-
-def _distance_inside(hull: Array, point: Array) -> float:
-    """Distance [m] from a point to the nearest edge line of a convex polygon (k, 2), counter-clockwise; < 0 outside."""
-    along = np.roll(hull, -1, axis=0) - hull
-    inward = np.column_stack([-along[:, 1], along[:, 0]]) / np.linalg.norm(along, axis=1)[:, None]
-    return float(np.min(np.sum(inward * (point - hull), axis=1)))

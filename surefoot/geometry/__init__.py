@@ -4,7 +4,7 @@ from surefoot.geometry.convex_pieces import convex_pieces, is_nearly_convex
 from surefoot.geometry.fit_shapes import fit_shapes
 from surefoot.geometry.fit_swept import SweptFit, fit_swept
 from surefoot.geometry.meshes import load_triangles, load_vertices
-from surefoot.geometry.polygon import convex_hull, is_rectangle
+from surefoot.geometry.polygon import convex_hull, convex_hulls, distance_inside, is_rectangle
 from surefoot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere, surface_points
 from surefoot.geometry.smooth_distance import smooth_distance
 from surefoot.geometry.swept import SweptVolume
@@ -30,7 +30,9 @@ __all__ = [
     "SweptFit",
     "SweptVolume",
     "convex_hull",
+    "convex_hulls",
     "convex_pieces",
+    "distance_inside",
     "fit_shapes",
     "fit_swept",
     "generator_distance",

@@ -33,6 +33,7 @@ from surefoot.ik.contact_rates import (
     joint_rates_of_mixed,
     split_velocity,
 )
+from surefoot.ik.explain_tasks import explain_posture, explain_step
 from surefoot.ik.extended_jacobian import algorithmic_rank_loss, extended_jacobian_rates
 from surefoot.ik.inverses import (
     clamped_error,
@@ -151,6 +152,8 @@ __all__ = [
     "decompose_joint_space",
     "deviated_pose",
     "deviated_twist",
+    "explain_posture",
+    "explain_step",
     "extended_jacobian_rates",
     "filtered_inverse",
     "follow_consistently",

@@ -44,12 +44,15 @@ class VelocityDamper:
         security: d_s [m] < d_i: where the approach has come to rest.
         speed: ξ [m/s]: approach allowed at the influence distance.
         nearest: At most so many pairs, the nearest ones: the number of rows of the program.
+        give: [m] ≥ 0: by how much pairs that begin nearer than d_s may come nearer than they began, and by no more than
+            a quarter of their distance; so that they can move at all where they began as far apart as they ever are.
     """
 
     influence: float
     security: float
     speed: float
     nearest: int = 10
+    give: float = 1e-3
 
     def __post_init__(self) -> None:
         if not self.influence > self.security or not self.speed > 0.0 or self.nearest < 1:
@@ -73,6 +76,16 @@ class VelocityDamper:
         pairs = chosen[np.argsort(d[chosen], kind="stable")]
         bounds = -self.speed * (d[pairs] - self.security) / (self.influence - self.security)
         return DamperRows(G[pairs], np.where(d[pairs] < self.influence, bounds, -np.inf), pairs)
+
+    def allowed(self, first: ArrayLike) -> Array:
+        """The least distances (pairs,) [m] of pairs that begin at some: d_s, or what they began with, less the give.
+
+        Args:
+            first: (pairs,) distances at the beginning [m].
+        """
+        began = np.asarray(first, dtype=float)
+        give = np.clip(0.25 * began, 0.0, self.give)
+        return np.where(began < self.security, began - give, self.security)
 
     @property
     def longest_step(self) -> float:

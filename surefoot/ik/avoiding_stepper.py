@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.collision import CollisionModel
 from surefoot.errors import ShapeError
+from surefoot.ik.avoidance_braking import Braking, BrakingPath
 from surefoot.ik.avoidance_damper import VelocityDamper
-from surefoot.ik.stepper import Stepper
+from surefoot.ik.avoidance_rows import AvoidanceRows
+from surefoot.ik.stepper import Stepper, StepResult
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
@@ -22,9 +24,9 @@ from surefoot.tasks import Task
 __all__ = ["AvoidingStepper"]
 
 Numbers = NDArray[np.float64]
-_STILL = 1e-6  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
-_WEAK, _SLOW = 4e-3, 1.0  # [m/rad], [rad/s]: where it changes less than that, joints may always move slowly
-_AWAY = 0.2  # [rad/s]: joints need not be faster than that to lead pairs away that are too near
+_TRIES = 3  # velocities that are looked at before the rest is braking
+_SHARES = (0.6, 0.2, 0.05)  # of the way from braking to the velocity that was found
+_BEYOND = 0.01  # [m]: distances are exact so far beyond the influence distance
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +55,20 @@ class _NearestPairs(Task):
 
 
 class AvoidingStepper(Stepper):
-    """Velocity-level inverse kinematics that hits nothing: the approach of the nearest pairs slows down.
+    """Velocity-level inverse kinematics that hits nothing: pairs slow down, and joints can always brake in time.
 
         model = sf.collision.CollisionModel(robot, world)
         stepper = AvoidingStepper(robot, tasks, 0.005, model, VelocityDamper(influence=0.06, security=0.01, speed=0.5))
 
-    The velocity dampers (Faverjon & Tournassoud 1987) of the pairs that the least motion of the joints brings together
-    are a level of their own, below the bounds of the joints and above all tasks. Pairs that begin nearer than the
-    security distance are kept from coming nearer than they were at the first tick. With limits of acceleration, pairs
-    beyond the influence distance count as soon as joints have to brake. Where joints cannot brake in time after all
-    (a distance that falls faster as they turn), bounds of the joints go first.
+    The velocity dampers of the pairs that the least motion of the joints brings together, and the distances that they
+    keep where the joints would come to rest (`surefoot.ik.avoidance_rows`), are a level of their own, below the bounds
+    of the joints and above all tasks. Then the way until rest is looked at, with the velocity that was found: if any
+    pair comes too near on it, rows about that posture are added and the tick is solved again; and if that does not
+    help, the velocity gives way to braking as far as it must. So there is a way to brake that keeps all distances, at
+    each tick; as long as nothing but the robot moves, this needs no luck. Postures are looked at one by one: what lies
+    between samples of the way is not.
+
+    Pairs that begin nearer than the security distance may come nearer by no more than `damper.give`.
 
     Args:
         robot: The robot.
@@ -90,11 +96,10 @@ class AvoidingStepper(Stepper):
                 evidence={"tick [s]": dt, "longest [s]": damper.longest_step},
                 next_step="give a lower speed, or a larger influence distance",
             )
-        rows = _NearestPairs(" nearest pairs", count=damper.nearest, nv=robot.nv)
-        super().__init__(robot, [rows, *tasks], dt, **options)
-        self._damping = (0.0, *self._damping[1:])  # inequalities have no direction that could become singular
         self.model, self.damper = model, damper
-        self._brake = float(self._rows.limits.acceleration.min())
+        rows = _NearestPairs(" nearest pairs", count=2 * damper.nearest, nv=robot.nv)
+        super().__init__(robot, [rows, *tasks], dt, **options)
+        self._braking = Braking(self._rows)
 
     def reset(self, q: ArrayLike, time: float = 0.0) -> None:
         """Begin anew, at rest; the next tick tells how near pairs may be that are nearer than the security distance.
@@ -104,60 +109,80 @@ class AvoidingStepper(Stepper):
             time: [s].
         """
         super().reset(q, time)
-        self._first: Numbers | None = None
+        self._allowed: Numbers | None = None
+        self._ahead: tuple[CollisionModel, BrakingPath] | None = None
+        self._limits: AvoidanceRows | None = None
+
+    def step(self, q: Numbers | None = None) -> StepResult:
+        """The velocity for the next dt, from which all pairs can stop in time; as in `Stepper`.
+
+        Args:
+            q: (nq,) configuration, float64; where the last tick ended if left out.
+        """
+        start, self._limits, before = self.q if q is None else q, None, (self.q, self._last, self.time)
+        for give_way in self._attempts():
+            give_way()
+            self.q, self._last, self.time = before
+            found = super().step(q)
+            self._tried = self._braking.path(self.model, start, self._last, self._within)
+            self._short = self._avoided.short(self._tried)
+            if not self._short.any():
+                break
+        self._ahead = self.model, self._tried
+        return found
+
+    def _attempts(self) -> Iterator[Callable[[], None]]:
+        """What is done before a tick is solved once more: rows, then joints that brake, at last a full stop of all."""
+        self._held = np.zeros(0, dtype=np.intp), np.zeros(0)
+        yield lambda: None
+        for _ in range(_TRIES - 1):
+            yield lambda: self._avoided.tighten(self._tried, np.flatnonzero(self._short))
+        wanted, braked = self._tried.u, self._avoided.braked.u
+        for share in _SHARES:
+            yield partial(self._hold, self._braking.slow, braked + share * (wanted - braked))
+        yield partial(self._hold, np.arange(len(braked)), braked)
+
+    def _hold(self, motions: NDArray[np.intp], u: Numbers) -> None:
+        self._held = motions, u[motions]
+
+    def _level_damping(self, without: frozenset[int]) -> tuple[float, ...]:
+        """Inequalities have no direction that could become singular."""
+        return (0.0, *super()._level_damping(without)[1:])
 
     def _problem(self, q: Numbers) -> StackedHierarchy:
         problem = super()._problem(q)
-        rows, lower = self._most_urgent(q)
-        k, last = len(rows), self.damper.nearest
-        problem.A[:k], problem.lower[:k] = rows, lower
-        problem.A[k:last], problem.lower[k:last] = 0.0, -np.inf
+        if self._limits is None:
+            self._limits = self._rows_from(q)
+        count = 2 * self.damper.nearest
+        A, lower = self._avoided.filled()
+        scale = self._settings[0, :count]
+        problem.A[:count], problem.lower[:count] = scale[:, None] * A, scale * lower
+        motions, u = self._held
+        problem.lower[problem.rows + motions] = problem.upper[problem.rows + motions] = u
         return problem
 
-    def _most_urgent(self, q: Numbers) -> tuple[Numbers, Numbers]:
-        """Rows with lower ends [m/s], of the pairs that the least motion of the joints brings together."""
-        columns, allowed = self._in_reach(q)
-        found = self.model.proximity(q, columns)
-        rows = found.gradient @ self._rows.motion.S
-        length, room = np.linalg.norm(rows, axis=1), found.distance - allowed
-        lever = np.maximum(length, _STILL)
-        pace = np.maximum(-(rows @ self._last), 0.0) / lever
-        left = room / lever - pace * (self.dt + pace / (2.0 * self._brake))  # where joints come to rest
-        chosen = np.argsort(np.where(length > _STILL, left, np.inf), kind="stable")[: self.damper.nearest]
-        chosen = chosen[length[chosen] > _STILL]
-        return rows[chosen], -self._fastest(room[chosen], length[chosen], allowed[chosen])
+    def _rows_from(self, q: Numbers) -> AvoidanceRows:
+        path = self._way_to_rest(q)
+        if self._allowed is None:
+            self._allowed = self.damper.allowed(path.distances[0])
+        braked = self._braking.after_braking(path)
+        return AvoidanceRows(self.model, self.damper, self._rows.motion.S, self.dt, self._allowed, path, braked)
 
-    def _in_reach(self, q: Numbers) -> tuple[NDArray[np.intp], Numbers]:
-        """Pairs within the influence distance, or as near to it as their approach needs to slow down; least distances.
+    def _way_to_rest(self, q: Numbers) -> BrakingPath:
+        """If braking begins now: known from the last tick, unless the robot or an obstacle is elsewhere."""
+        if self._ahead is not None:
+            model, path = self._ahead
+            if model is self.model and np.array_equal(path.postures[0], q):
+                return path
+        return self._braking.from_now(self.model, np.asarray(q, dtype=float), self._last, self._within)
 
-        Joints that brake as hard as they may take |u| / (2 a) times their approach; and a tick passes until then.
-        """
-        distances = self.model.distances(q)
-        if self._first is None:
-            self._first = self._before = distances
-        approach = np.maximum(self._before - distances, 0.0) / self.dt
-        self._before = distances
-        limited = np.isfinite(self._rows.limits.acceleration)
-        braking = np.abs(self._last[limited]).max(initial=0.0) / (2.0 * self._brake)
-        columns = np.flatnonzero(distances < self.damper.influence + approach * (2.0 * self.dt + braking))
-        return columns, np.minimum(self._first[columns], self.damper.security)
+    @property
+    def _avoided(self) -> AvoidanceRows:
+        """The rows of this tick."""
+        if self._limits is None:
+            raise ShapeError("rows of a tick are there only while it is solved")
+        return self._limits
 
-    def _fastest(self, room: Numbers, length: Numbers, allowed: Numbers) -> Numbers:
-        """Largest approach (k,) [m/s] of pairs that have room [m] and change by a length [m/rad] with the joints.
-
-        It is that of the damper inside the influence distance, and outside as much more as joints can brake until
-        there; and from it they can stop within the room.
-        """
-        damper = self.damper
-        wide = damper.influence - allowed
-        outside = np.maximum(room - wide, 0.0)
-        approach = damper.speed * np.minimum(room / wide, 1.0) + length * self._stopping(outside / length)
-        least = np.where(length < _WEAK, _SLOW * (1.0 - length / _WEAK), -_AWAY)
-        return np.maximum(np.minimum(approach, length * self._stopping(room / length)), least * length)
-
-    def _stopping(self, way: Numbers) -> Numbers:
-        """The largest rates [rad/s] from which the joints can stop within a way [rad], as in `JointBounds`."""
-        way = np.maximum(way, 0.0)
-        if not np.isfinite(self._brake):
-            return way / self.dt
-        return np.asarray(2.0 * way / (np.sqrt(self.dt**2 + 2.0 * way / self._brake) + self.dt))
+    @property
+    def _within(self) -> float:
+        return self.damper.influence + _BEYOND

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from surefoot.collision import CollisionModel
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.errors import ShapeError
-from surefoot.ik.position_problem import FIRST_ROW, MISS, STEPS, WISH_STEPS, PositionProblem
+from surefoot.ik.position_problem import FIRST_ROW, MISS, STEPS, WISH_STEPS, PositionProblem, first_priority
 from surefoot.kinematics import configuration_rate
 from surefoot.ops import Array
 from surefoot.robot import Robot
@@ -49,6 +49,7 @@ class HalfSpaces(Task):
         gain: See `Task`.
         below: 0: nothing may be outside.
         above: Infinite: further inside is well.
+        activation: See `Task`.
     """
 
     nq: int = field(kw_only=False)
@@ -90,7 +91,7 @@ def half_spaces(robot: Robot, model: CollisionModel, tasks: Sequence[Task]) -> H
     """
     if model.robot.joint_names != robot.joint_names:
         raise ShapeError(f"the collision model is one of `{model.robot.name}`, not of `{robot.name}`")
-    return HalfSpaces("nothing touches", robot.nq, _PAIRS, priority=min(task.priority for task in tasks))
+    return HalfSpaces("nothing touches", robot.nq, _PAIRS, priority=first_priority(tasks))
 
 
 class CollisionFree:

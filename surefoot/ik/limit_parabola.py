@@ -5,13 +5,16 @@ In the plane of position and speed, a joint that brakes evenly runs along a para
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot import ops
 from surefoot.errors import ShapeError
 from surefoot.motion.checks import Array, finite_array, number
 
-__all__ = ["stopping_acceleration_bounds", "stopping_velocity_bounds"]
+__all__ = ["stopping_acceleration_bounds", "stopping_speed", "stopping_velocity_bounds"]
 
 
 def stopping_acceleration_bounds(
@@ -75,12 +78,23 @@ def stopping_velocity_bounds(
     return -back, out
 
 
+def stopping_speed(way: Any, a: Any, dt: float) -> Any:
+    """The largest v ≥ 0 with v dt + v² / (2 a) ≤ way, without cancellation, over `ops`; 0 where no way is left.
+
+    Args:
+        way: Way to the limit, finite.
+        a: With which the joint can brake; inf: it may stop at once.
+        dt: Time for which a velocity is held [s].
+    """
+    twice = 2.0 * ops.maximum(way, 0.0)
+    return twice / (ops.sqrt(dt**2 + twice / a) + dt)
+
+
 def _fastest(way: Array, a: Array, dt: float) -> Array:
-    """The largest v ≥ 0 with v dt + v² / (2 a) ≤ way, without cancellation."""
-    twice = 2.0 * np.maximum(way, 0.0)
-    finite = np.isfinite(twice)
-    root = np.sqrt(dt**2 + np.where(finite, twice, 0.0) / a) + dt
-    return np.where(finite, np.divide(twice, root, out=np.zeros(a.shape), where=(root > 0.0) & finite), np.inf)
+    """`stopping_speed`, also where there is no limit and where neither way nor time is left."""
+    usual = np.isfinite(way) & ((way > 0.0) | (dt > 0.0))
+    speed = stopping_speed(np.where(usual, way, 1.0), a, dt)
+    return np.where(usual, speed, np.where(np.isfinite(way), 0.0, np.inf))
 
 
 def _fitting(q: ArrayLike, v: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array, Array, Array]:

@@ -23,7 +23,7 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks import Task, limited_error
 
-__all__ = ["CAUTION", "DONE", "FIRST_ROW", "MISS", "STEPS", "WISH_STEPS", "PositionProblem"]
+__all__ = ["CAUTION", "DONE", "FIRST_ROW", "MISS", "STEPS", "WISH_STEPS", "PositionProblem", "first_priority"]
 
 Numbers = NDArray[np.float64]
 _SETTLED = 1e-3  # largest entry of a step with which tasks of lower priority count as done
@@ -51,11 +51,11 @@ class PositionProblem:
         for task in tasks:
             if task.order != 0:
                 raise NotSupportedError(
-                    f"task `{task.name}` asks for a velocity, which a position cannot have",
+                    f"task `{task.name}` asks for a velocity or an acceleration, which a position cannot have",
                     next_step="leave it out, or use ik.Stepper",
                 )
         self.motion, self.tasks = motion, tuple(tasks)
-        first = min(task.priority for task in tasks)
+        first = first_priority(tasks)
         self.must = [task.priority == first for task in tasks]
         self.rows = sum(task.rows for task in tasks)
         self.layout = _layout(self.tasks)
@@ -64,6 +64,7 @@ class PositionProblem:
         self._kernels = compile_robot(motion.robot, functions={"ik_step": (self._step, shapes)})
         self.loop = Repeated(self._kernels.ik_step, feedback={"q": 0, "state": 1})
         self.starts = Starts(motion)
+        self._last_scaling: tuple[Any, Numbers] = None, np.zeros(0)
 
     @property
     def robot(self) -> Robot:
@@ -107,14 +108,27 @@ class PositionProblem:
             tasks: The tasks.
             tolerances: Largest error by unit.
         """
+        out = self._scaling(tasks, tolerances).copy()
+        for task, part in zip(tasks, self.target_slices, strict=True):
+            out[part] = task.numbers
+        return out
+
+    def _scaling(self, tasks: Sequence[Task], tolerances: Mapping[str, float]) -> Numbers:
+        """The same with no targets; kept, as from call to call it is mostly the targets that change."""
+        key, kept = self._last_scaling
+        now = [task.allowances for task in tasks], tolerances
+        if now == key:
+            return kept
         parts: list[Any] = []
         largest = {must: _largest_weight(tasks, self.must, must) for must in (True, False)}
         for task, must in zip(tasks, self.must, strict=True):
-            parts += [task.numbers, np.sqrt(task.weights / largest[must])]
+            parts += [np.zeros(task.target_size), np.sqrt(task.weights / largest[must])]
             if not task.is_equation:
                 parts += [np.minimum(side, 1e30) for side in task.margins]
             parts.append(_scales(task, tolerances))
-        return np.concatenate(parts)
+        found = np.concatenate(parts)
+        self._last_scaling = (now[0], dict(tolerances)), found
+        return found
 
     @cached_property
     def target_slices(self) -> list[slice]:
@@ -281,3 +295,13 @@ def _split(layout: Sequence[tuple[int, str, int]], parameters: Array) -> dict[tu
         found[k, what] = parameters[start : start + count]
         start += count
     return found
+
+
+def first_priority(tasks: Sequence[Task]) -> int:
+    """The priority of what must hold: the first of the tasks that are not off, or of all if all are.
+
+    Args:
+        tasks: The tasks.
+    """
+    on = [task.priority for task in tasks if task.activation > 0.0]
+    return min(on or [task.priority for task in tasks])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import compress
 from math import hypot
 
 import numpy as np
@@ -16,7 +17,7 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.ik.batch_search import BatchSearch
 from surefoot.ik.collision_free import CollisionFree, half_spaces
 from surefoot.ik.free_motion import free_motion
-from surefoot.ik.position_problem import FIRST_ROW, PositionProblem
+from surefoot.ik.position_problem import FIRST_ROW, PositionProblem, first_priority
 from surefoot.ik.result import BatchResult, IkResult
 from surefoot.ik.single_search import Found, SingleSearch, WorkArrays
 from surefoot.motion.checks import number
@@ -27,6 +28,7 @@ from surefoot.tasks.task_set import checked_tasks
 __all__ = ["TOLERANCES", "PositionSolver", "solve", "solve_batch"]
 
 Array = NDArray[np.float64]
+_WHOLE = (int, np.integer)
 TOLERANCES: Mapping[str, float] = {"m": 1e-4, "rad": 1e-4, "1": 1e-4}
 """Largest error by unit; "1" is for numbers without a unit."""
 
@@ -136,7 +138,6 @@ class PositionSolver:
         self.robot, self.tasks = robot, (*checked_tasks(tasks, robot), *_loops(robot, tasks))
         self._compiled = _compiled(_Key(robot, self.tasks, joints, limits))
         self.problem = self._compiled.problem
-        self._names = [task.name for task in self.tasks]
         self._tolerances = _tolerances(tolerances)
         self._parameters = self.problem.parameters(self.tasks, self._tolerances)
         self._free = None if collision is None else self._collision_free(collision, joints, limits)
@@ -200,9 +201,10 @@ class PositionSolver:
         return parameters
 
     def _index(self, name: str) -> int:
-        if name not in self._names:
-            raise one_of("task", name, self._names)
-        return self._names.index(name)
+        names = [task.name for task in self.tasks]
+        if name not in names:
+            raise one_of("task", name, names)
+        return names.index(name)
 
     def _result(self, found: Found) -> IkResult:
         errors: dict[str, dict[str, float]] = {}
@@ -213,14 +215,14 @@ class PositionSolver:
                 errors[task.name][unit] = hypot(*state[at : at + count])
                 at += count
         q = self.problem.best(found.state).copy()
-        touching = None if self._free is None or found.solved else self._free.touching(q)
-        return IkResult(q, found.solved, errors, found.steps, found.starts, self._at_limits(q), touching)
+        solved = found.solved
+        touching = None if self._free is None or solved else self._free.touching(q)
+        return IkResult(q, solved, errors, found.steps, found.starts, self._at_limits(q), touching)
 
     def _at_limits(self, q: Array) -> tuple[str, ...]:
         entries, lower, upper, names = self.problem.motion.limited
         x = q[entries]
-        at = (x <= lower) | (x >= upper)
-        return tuple(name for name, is_at in zip(names, at.tolist(), strict=True) if is_at) if at.any() else ()
+        return tuple(compress(names, ((x <= lower) | (x >= upper)).tolist()))
 
     # -- many problems --------------------------------------------------------------------------------------------
 
@@ -245,8 +247,7 @@ class PositionSolver:
 
 def _loops(robot: Robot, tasks: Sequence[Task]) -> list[Task]:
     """Closed chains, as important as the most important of the tasks."""
-    first = min(task.priority for task in tasks)
-    return [replace(loop, priority=first) for loop in loop_tasks(robot)]
+    return [replace(loop, priority=first_priority(tasks)) for loop in loop_tasks(robot)]
 
 
 def _arrays(targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
@@ -263,7 +264,7 @@ def _arrays(targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
 
 def _whole(**given: int) -> tuple[int, ...]:
     for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, _WHOLE) or value < 0:
             raise ShapeError(f"{name}={value!r}", next_step="give a whole number from 0 on")
     return tuple(int(value) for value in given.values())
 
@@ -285,8 +286,8 @@ class _Key:
 
     def __init__(self, robot: Robot, tasks: Sequence[Task], joints: Sequence[str] | None, limits: bool) -> None:
         self.robot, self.tasks, self.joints, self.limits = robot, tasks, joints, limits
-        first = min(task.priority for task in tasks)
-        structure = tuple((task.priority == first, *task.structure) for task in tasks)
+        first = first_priority(tasks)
+        structure = tuple([(task.priority == first, task.structure) for task in tasks])
         self.key = (id(robot), structure, None if joints is None else tuple(joints), limits)
 
     def __hash__(self) -> int:

@@ -140,7 +140,7 @@ class SingleSearch:
 
     def _better(self, best: Found, states: Array, starts: int) -> Found:
         """The nearest of the solutions, else what misses least."""
-        solved = np.flatnonzero(states[:, MISS] < 1.0).tolist()
+        solved = [k for k, miss in enumerate(states[:, MISS].tolist()) if miss < 1.0]
         k = min(solved, key=lambda k: self._way(states[k])) if solved else int(np.argmin(states[:, MISS]))
         steps, starts = best.steps + int(states[:, STEPS].sum()), best.starts + starts
         state = states[k].copy() if states[k, MISS] < best.state[MISS] else best.state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import ShapeError, one_of
 from surefoot.ik.free_motion import FreeMotion, free_motion
-from surefoot.ik.stepper_fade import Fade, FadingRows, FadingSolver, fading_groups
+from surefoot.ik.stepper_fade import Fade, FadingSolver, fading_groups
 from surefoot.ik.stepper_rows import SETTINGS, JointBounds, StepperRows
 from surefoot.motion.checks import finite_array, number
 from surefoot.robot import Robot
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
 from surefoot.solvers.hierarchy_workspace import Optimum
 from surefoot.tasks import Task
+from surefoot.tasks.task import require_activation
 
 __all__ = ["METHODS", "StepResult", "Stepper"]
 
@@ -48,7 +49,7 @@ class StepResult:
     scale: Numbers
 
     def violation(self, name: str) -> Numbers:
-        """How far the rate of a task lies above (+) or below (−) what it asks for (rows,), units of its error per s.
+        """How far J v of a task lies above (+) or below (−) what it asks for (rows,), in units of a rate of its value.
 
         Args:
             name: The task.
@@ -86,6 +87,7 @@ class Stepper:
     At every tick each task asks for  gain (error − below) ≤ J v − rate ≤ gain (error + above), in the order of
     priorities; bounds on joints go before all tasks and always hold. Lower priorities never change what higher ones
     reach, also near singularities, where weak directions are damped (see `surefoot.solvers.hierarchy_damping`).
+    Tasks count as far as they are active: from their `activation` on, `fade` moves that.
 
     Args:
         robot: The robot; its couplings are kept.
@@ -134,9 +136,10 @@ class Stepper:
         self._row_slices = {task.name: at for task, at in zip(self._rows.tasks, self._rows.slices, strict=True)}
         self._targets = np.concatenate([task.numbers for task in self._rows.tasks])
         self._settings = self._initial_settings(number(softness, "softness", positive=True))
-        self._scale = self._settings[0].copy()
-        self._fades = [Fade()] * len(self._rows.tasks)
-        self._damping = self._level_damping(number(damping, "damping"))
+        self._fades = [Fade.at(activation) for activation in self._rows.activations]
+        self._share_damped = number(damping, "damping")
+        self._joint_motions = int((motion.S[list(robot.base_rows)] == 0.0).all(axis=0).sum())
+        self._damping, self._dampings = self._level_damping(frozenset()), dict[frozenset[int], tuple[float, ...]]()
         self.reset(robot.home)
 
     # -- what changes between ticks -------------------------------------------------------------------------------
@@ -151,8 +154,7 @@ class Stepper:
         self.q, self.time = self.robot.checked_q(q), float(time)
         self._last = np.zeros(self._rows.motion.S.shape[1])
         self._solver = FadingSolver()
-        self._settings[0] = self._scale
-        self._fades = [Fade(begin=fade.end, end=fade.end) for fade in self._fades]
+        self._fades = [Fade.at(fade.end) for fade in self._fades]
         self._fading = any(fade.end < 1.0 for fade in self._fades)
 
     def set_target(self, name: str, target: ArrayLike, rate: ArrayLike | None = None) -> None:
@@ -165,24 +167,23 @@ class Stepper:
         """
         k = self._index(name)
         task, rows = self._rows.tasks[k], self._rows.slices[k]
+        if rate is not None and task.order:
+            raise ShapeError(f"target of task `{name}` is a rate itself", next_step="leave `rate` out")
         self._targets[self._rows.targets[k]] = task.numbers_of(target)
         self._settings[4, rows] = 0.0 if rate is None else finite_array(rate, (task.rows,), f"target rate of `{name}`")
 
     def fade(self, name: str, activation: float, duration: float) -> None:
-        """Let a task fade in or out, from how active it is now.
+        """Let a task fade in or out, from how active it is now: first from what its `activation` says.
 
         Args:
             name: The task.
             activation: At the end: 0 is off, 1 is on.
             duration: [s].
         """
-        if not 0.0 <= activation <= 1.0 or not duration >= 0.0:
-            raise ShapeError(
-                "an activation is between 0 and 1, and a duration is not negative",
-                evidence={"activation": activation, "duration": duration},
-            )
         k = self._index(name)
-        self._fades[k] = Fade(self.time, float(duration), self._fades[k].activation(self.time), float(activation))
+        require_activation(activation, name)
+        duration = number(duration, "duration of a fade")
+        self._fades[k] = Fade(self.time, duration, self._fades[k].activation(self.time), float(activation))
         self._fading = True
 
     def activation(self, name: str) -> float:
@@ -205,14 +206,10 @@ class Stepper:
             q = self.q
         elif not np.isfinite(np.sum(q)):
             raise ShapeError("configuration is not finite", evidence={"q": np.asarray(q).tolist()})
-        rows = self._rows
-        if self._fading and self.method == "weighted":
-            self._fade_weights()
         problem = self._problem(q)
-        groups = self._fade_rows(problem) if self._fading else []
-        optimum = self._solver.solve(problem, groups)
+        problem, optimum = self._faded(problem) if self._fading else (problem, self._solver.solve(problem))
         u = optimum.x
-        q_next, v = rows.integrator(q, u)
+        q_next, v = self._rows.integrator(q, u)
         if not np.isfinite(q_next.sum()):
             raise ShapeError("configuration or target is not finite", evidence={"q": np.asarray(q).tolist()})
         found = StepResult(v, q_next, self.time, optimum, problem, self._row_slices, self._settings[0])
@@ -224,18 +221,25 @@ class Stepper:
         A, lower, upper = self._rows.kernel(q, self._last, self._targets, self._settings)
         return StackedHierarchy(A, lower, upper, self._rows.starts, self._damping)
 
-    def _fade_rows(self, problem: StackedHierarchy) -> list[FadingRows]:
-        """Release what is off; tell what fades."""
-        groups, off = fading_groups(self._fades, self._rows.slices, self.time)
-        for rows in off:
-            problem.lower[rows], problem.upper[rows] = -np.inf, np.inf
-        self._fading = bool(groups or off)
-        return groups if self.method == "hierarchy" else []
+    def _faded(self, problem: StackedHierarchy) -> tuple[StackedHierarchy, Optimum]:
+        """The hierarchy without what is off, and its optimum with what fades as far as it is active."""
+        groups, off = fading_groups(self._fades, self.time)
+        self._fading = not all(fade.is_over(self.time) for fade in self._fades)
+        problem = self._without(problem, off)
+        if not groups:
+            return problem, self._solver.solve(problem)
+        return problem, self._solver.solve_fading(lambda tasks: self._without(problem, tasks | off), groups)
 
-    def _fade_weights(self) -> None:
-        """On one level, tasks fade by their weights."""
-        for fade, rows in zip(self._fades, self._rows.slices, strict=True):
-            self._settings[0, rows] = fade.activation(self.time) * self._scale[rows]
+    def _without(self, problem: StackedHierarchy, tasks: frozenset[int]) -> StackedHierarchy:
+        """The hierarchy with the rows of some tasks released."""
+        if not tasks:
+            return problem
+        if tasks not in self._dampings:
+            self._dampings[tasks] = self._level_damping(tasks)
+        lower, upper = problem.lower.copy(), problem.upper.copy()
+        for k in tasks:
+            lower[self._rows.slices[k]], upper[self._rows.slices[k]] = -np.inf, np.inf
+        return replace(problem, lower=lower, upper=upper, damping=self._dampings[tasks])
 
     # -- numbers of the rows --------------------------------------------------------------------------------------
 
@@ -250,20 +254,23 @@ class Stepper:
         for task, rows in zip(self._rows.tasks, self._rows.slices, strict=True):
             less = softness**task.priority if self.method == "weighted" else 1.0
             out[0, rows] = np.sqrt(less * task.weights)
-            out[1, rows] = 1.0 if task.order else task.gain
+            out[1, rows] = (task.gain, 1.0, self.dt)[task.order]
             out[2, rows], out[3, rows] = task.margins
         if not (out[0] > 0.0).all():
-            raise ShapeError(
-                "weights of a stepper's tasks must be positive", next_step="fade(name, 0, 0) turns one off"
-            )
+            raise ShapeError("weights of a stepper's tasks must be positive", next_step="activation=0 turns one off")
         return out
 
-    def _level_damping(self, damping: float) -> tuple[float, ...]:
-        """Threshold of every level; levels with a row for each unknown need none."""
-        starts, unknowns = self._rows.starts, self._rows.motion.S.shape[1]
-        return tuple(
-            0.0 if b - a >= unknowns - 6 else damping * float(self._scale[a:b].min()) for a, b in pairwise(starts)
-        )
+    def _level_damping(self, without: frozenset[int]) -> tuple[float, ...]:
+        """Threshold of every level without some tasks; those with a row for each joint, or no equation, need none."""
+        there = np.ones(self._rows.rows, dtype=bool)
+        for k in without:
+            there[self._rows.slices[k]] = False
+        found = []
+        for a, b in pairwise(self._rows.starts):
+            scale, _, below, above, _ = self._settings[:, a:b][:, there[a:b]]
+            few = len(scale) < self._joint_motions and not (below + above).all()
+            found.append(self._share_damped * float(scale.min()) if few else 0.0)
+        return tuple(found)
 
 
 def _speeds(robot: Robot, S: Numbers, share: float) -> Numbers:

@@ -1,18 +1,26 @@
-"""Tasks that fade in and out of a strict hierarchy without a jump.
+"""Tasks that fade in and out of a hierarchy without a jump.
 
-Weights cannot do that: a task that can be fulfilled is fulfilled at any weight above zero. The target of a fading task
-is taken from what happens without it:
+Weights cannot do that: a task that can be fulfilled is fulfilled at any weight above zero. All rows are measured from
+what happens without the fading task:
 
-    b(α) = α b + (1 − α) A x_without        [ik.fade]   Lee, Mansard and Park 2012, intermediate desired values
+    x = (1 − α) x_without + y,   A y = α b for equations        [ik.fade]
 
-For α = 0 the task asks for what happens anyway, for α = 1 for what it wants. Of several tasks that fade at different
-times, x_without is the solution without this one and with the others as far as they have faded; tasks that fade
-together count as one. Ends of inequalities move in the same way, from where they do not matter.
+That are the intermediate desired values of Lee, Mansard and Park 2012, A x = α b + (1 − α) A x_without: for α = 0 the
+task asks for what happens anyway, for α = 1 for what it wants. Ends of inequalities move in the same way, from where
+they do not matter; what all other rows reach without the task stays as it is. As y is what is damped near
+singularities, and what is small, α → 0 leads to x_without in all postures.
+
+Tasks that fade together count as one. Of several that fade at different times, (1 − α) x_without becomes the sum over
+all choices of tasks to leave out, with the signs of inclusion and exclusion:
+
+    x = Σ_T (−1)^(|T| + 1) Π_{k in T} (1 − α_k) x_{without T} + y,   A y = Π α_k b
+
+which has the same limits in each α_k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
@@ -25,7 +33,7 @@ from surefoot.solvers import HierarchySolver
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
 from surefoot.solvers.hierarchy_workspace import Optimum
 
-__all__ = ["MOST_GROUPS", "Fade", "FadingRows", "FadingSolver", "fading_groups"]
+__all__ = ["MOST_GROUPS", "Fade", "FadingSolver", "FadingTasks", "fading_groups"]
 
 Numbers = NDArray[np.float64]
 MOST_GROUPS = 4
@@ -48,6 +56,15 @@ class Fade:
     begin: float = 1.0
     end: float = 1.0
 
+    @staticmethod
+    def at(activation: float) -> Fade:
+        """An activation that stays.
+
+        Args:
+            activation: 0 to 1.
+        """
+        return Fade(begin=activation, end=activation)
+
     def activation(self, time: float) -> float:
         """α at a time: a quintic without velocity and acceleration at its ends.
 
@@ -59,93 +76,120 @@ class Fade:
         s = max(0.0, (time - self.start) / self.duration)
         return self.begin + (self.end - self.begin) * s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
+    def is_over(self, time: float) -> bool:
+        """Whether the task is fully active from now on.
 
-class FadingRows(NamedTuple):
-    """Rows that fade together.
+        Args:
+            time: [s].
+        """
+        return self.end == 1.0 and (self.begin == 1.0 or time >= self.start + self.duration)
+
+
+class FadingTasks(NamedTuple):
+    """Tasks that fade together.
 
     Args:
-        rows: Their numbers.
+        tasks: Their numbers.
         activation: α, more than 0 and less than 1.
     """
 
-    rows: NDArray[np.intp]
+    tasks: frozenset[int]
     activation: float
 
 
-def fading_groups(fades: Sequence[Fade], slices: Sequence[slice], time: float) -> tuple[list[FadingRows], list[slice]]:
-    """Rows that are fading now, by group, and rows of tasks that are off.
+def fading_groups(fades: Sequence[Fade], time: float) -> tuple[list[FadingTasks], frozenset[int]]:
+    """Tasks that are between on and off now, by group, and tasks that are off.
 
     Args:
         fades: Of every task.
-        slices: Rows of every task.
         time: [s].
     """
     groups: dict[Fade, list[int]] = {}
     off = []
-    for fade, rows in zip(fades, slices, strict=True):
+    for k, fade in enumerate(fades):
         alpha = fade.activation(time)
         if alpha <= 0.0:
-            off.append(rows)
+            off.append(k)
         elif alpha < 1.0:
-            groups.setdefault(fade, []).extend(range(rows.start, rows.stop))
+            groups.setdefault(fade, []).append(k)
     if len(groups) > MOST_GROUPS:
         raise NotSupportedError(
             f"{len(groups)} fades of different times overlap",
             evidence={"most": MOST_GROUPS},
             next_step="let tasks fade together: with the same start and duration",
         )
-    return [FadingRows(np.array(rows), fade.activation(time)) for fade, rows in groups.items()], off
+    return [FadingTasks(frozenset(tasks), fade.activation(time)) for fade, tasks in groups.items()], frozenset(off)
 
 
 class FadingSolver:
-    """Solves hierarchies in which groups of rows fade; remembers for each combination what bound last time."""
+    """Solves hierarchies in which groups of tasks fade; remembers for each combination what bound last time."""
 
     def __init__(self) -> None:
         self.main = HierarchySolver()
         self._others: dict[frozenset[int], HierarchySolver] = {}
 
-    def solve(self, problem: StackedHierarchy, groups: Sequence[FadingRows]) -> Optimum:
+    def solve(self, problem: StackedHierarchy) -> Optimum:
+        """The optimum while nothing fades.
+
+        Args:
+            problem: The hierarchy.
+        """
+        self._others.clear()
+        return self.main.solve_stacked(problem)
+
+    def solve_fading(
+        self, without: Callable[[frozenset[int]], StackedHierarchy], groups: Sequence[FadingTasks]
+    ) -> Optimum:
         """The optimum with every group as far as it has faded.
 
         Args:
-            problem: The hierarchy with the ends that the tasks want.
+            without: The hierarchy without some tasks.
             groups: What is fading.
         """
-        if not groups:
-            self._others.clear()
-            return self.main.solve_stacked(problem)
-        found: dict[frozenset[int], Numbers] = {}
+        found: dict[frozenset[int], Optimum] = {}
         everyone = frozenset(range(len(groups)))
-        for size in range(len(groups)):
-            for chosen in map(frozenset, combinations(everyone, size)):
-                solver = self._others.setdefault(chosen, HierarchySolver())
-                found[chosen] = solver.solve_stacked(_faded(problem, groups, chosen, found)).x
-        return self.main.solve_stacked(_faded(problem, groups, everyone, found))
+        for there in _subsets(everyone):
+            left_out = frozenset().union(*(groups[k].tasks for k in everyone - there))
+            parts = [(_sign_and_share(groups, gone), found[there - gone]) for gone in _subsets(there) if gone]
+            solver = self.main if there == everyone else self._others.setdefault(left_out, HierarchySolver())
+            found[there] = _solved(solver, without(left_out), parts)
+        return found[everyone]
 
 
-def _faded(
-    problem: StackedHierarchy,
-    groups: Sequence[FadingRows],
-    chosen: frozenset[int],
-    found: Mapping[frozenset[int], Numbers],
-) -> StackedHierarchy:
-    """The hierarchy with some groups faded and the others released, given what happens without each of them."""
-    lower, upper = problem.lower.copy(), problem.upper.copy()
-    for k, (rows, alpha) in enumerate(groups):
-        if k not in chosen:
-            lower[rows], upper[rows] = -np.inf, np.inf
-            continue
-        anyway = problem.A[rows] @ found[chosen - {k}]
-        low, high = lower[rows], upper[rows]
-        equal = low == high
-        lower[rows] = _moved(low, np.where(equal, anyway, np.minimum(low, anyway)), alpha)
-        upper[rows] = _moved(high, np.where(equal, anyway, np.maximum(high, anyway)), alpha)
-    return replace(problem, lower=lower, upper=upper)
+def _subsets(of: frozenset[int]) -> Iterator[frozenset[int]]:
+    """All subsets, smaller ones first."""
+    return (frozenset(chosen) for size in range(len(of) + 1) for chosen in combinations(sorted(of), size))
 
 
-def _moved(wanted: Numbers, anyway: Numbers, alpha: float) -> Numbers:
-    """α wanted + (1 − α) anyway; infinite ends stay."""
-    finite = np.isfinite(wanted)
-    return np.where(
-        finite, alpha * np.where(finite, wanted, 0.0) + (1.0 - alpha) * np.where(finite, anyway, 0.0), wanted
-    )
+def _sign_and_share(groups: Sequence[FadingTasks], gone: frozenset[int]) -> float:
+    """Factor of the optimum without some groups."""
+    return -float(np.prod([groups[k].activation - 1.0 for k in gone]))
+
+
+def _solved(solver: HierarchySolver, problem: StackedHierarchy, parts: Sequence[tuple[float, Optimum]]) -> Optimum:
+    """The optimum of a hierarchy, measured from optima of which each has a share.
+
+    Args:
+        solver: Remembers what bound last time.
+        problem: The hierarchy with the ends that the tasks want.
+        parts: Shares and optima; none: the hierarchy as it is.
+    """
+    if not parts:
+        return solver.solve_stacked(problem)
+    rest = 1.0 - sum(share for share, _ in parts)
+    lower, upper = (_ends(end, rest, parts, side) for end, side in ((problem.lower, -1.0), (problem.upper, 1.0)))
+    equal = problem.lower == problem.upper
+    lower[equal] = upper[equal] = rest * problem.lower[equal]
+    found = solver.solve_stacked(replace(problem, lower=lower, upper=upper))
+    values = found.values + sum(share * part.values for share, part in parts)
+    x = np.clip(values[problem.rows :], problem.lower[problem.rows :], problem.upper[problem.rows :])
+    return found._replace(x=x, values=values)
+
+
+def _ends(end: Numbers, rest: float, parts: Sequence[tuple[float, Optimum]], side: float) -> Numbers:
+    """Ends for y, where they would be for x if each part kept what it reaches; infinite ones stay."""
+    out, at = end.copy(), np.isfinite(end)
+    out[at] *= rest
+    for share, part in parts:
+        out[at] += share * side * np.maximum(side * (end[at] - part.values[at]), 0.0)
+    return out

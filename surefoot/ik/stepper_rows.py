@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from surefoot import ops
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.ik.free_motion import FreeMotion
+from surefoot.ik.limit_parabola import stopping_speed
 from surefoot.kinematics import integrate
 from surefoot.ops import Array
 from surefoot.robot import Robot
@@ -32,8 +33,8 @@ class JointBounds:
 
         v dt + v² / (2 a) ≤ q_U − q,   |v| ≤ v_max,   |v − v_last| ≤ a dt        [ik.step-bounds]
 
-    The first is the parabola of braking with a (Wimmer 2016, chapter 3) for a velocity that is held for dt: a joint
-    that keeps to it can keep to it again at the next tick by braking with a. Without a, it may stop at once:
+    The first is the parabola of braking with a (`limit_parabola`) for a velocity that is held for dt: a joint that
+    keeps to it can keep to it again at the next tick by braking with a. Without a, it may stop at once:
     v dt ≤ q_U − q. Where a joint is beyond its limit, it may not go further out; limits of position and speed go before
     those of acceleration.
 
@@ -66,24 +67,19 @@ class JointBounds:
         low: Any = -most
         high: Any = most
         if np.isfinite(self.motion.lower[k]):
-            low = ops.maximum(low, -self._fastest(q[entry] - (self.motion.lower[k] + self.margin), a))
+            low = ops.maximum(low, -stopping_speed(q[entry] - (self.motion.lower[k] + self.margin), a, self.dt))
         if np.isfinite(self.motion.upper[k]):
-            high = ops.minimum(high, self._fastest(self.motion.upper[k] - self.margin - q[entry], a))
+            high = ops.minimum(high, stopping_speed(self.motion.upper[k] - self.margin - q[entry], a, self.dt))
         if np.isfinite(a):
             least, most = (ops.maximum(ops.minimum(last + side * a * self.dt, high), low) for side in (-1.0, 1.0))
             return least, most
         return low, high
 
-    def _fastest(self, way: Array, a: float) -> Array:
-        """The largest v from which a joint can stop within this way."""
-        way = ops.maximum(way, 0.0)
-        if not np.isfinite(a):
-            return way / self.dt
-        return 2.0 * way / (ops.sqrt(self.dt**2 + 2.0 * way / a) + self.dt)
-
 
 class StepperRows:
     """The tasks of a stepper in the order of their levels, and the kernels that evaluate them.
+
+    Tasks are fully active here; `activations` tells how active they are to begin with.
 
     Args:
         bounds: Which velocities are allowed.
@@ -93,7 +89,9 @@ class StepperRows:
 
     def __init__(self, bounds: JointBounds, tasks: Sequence[Task], one_level: bool) -> None:
         self.limits, self.motion = bounds, bounds.motion
-        self.tasks = sorted(checked_tasks(tasks), key=lambda task: task.priority)
+        given = sorted(checked_tasks(tasks), key=lambda task: task.priority)
+        self.activations = [float(task.activation) for task in given]
+        self.tasks = [task if task.activation == 1.0 else replace(task, activation=1.0) for task in given]
         self.slices = row_slices(self.tasks)
         self.targets = target_slices(self.tasks)
         self.rows = self.slices[-1].stop
@@ -122,15 +120,20 @@ class StepperRows:
         return compile_robot(self.robot, functions={"stepper_moved": (self._moved, shapes)}).stepper_moved
 
     def _rows(self, robot: Robot, q: Array, last: Array, targets: Array, settings: Array) -> tuple[Array, Array, Array]:
-        """What tasks ask for: gain (error − below) ≤ J v − rate ≤ gain (error + above), scaled.   [ik.step-rows]."""
+        """What tasks ask for, scaled: gain (error − below) ≤ J v − rate ≤ gain (error + above).   [ik.step-rows].
+
+        For accelerations dt is the gain, and J v_last the rate.
+        """
         parts = list(zip(self.tasks, self.targets, strict=True))
         errors = ops.concatenate([task.error(robot, q, targets[at]) for task, at in parts])
-        J = ops.concatenate([task.jacobian(robot, q, targets[at]) for task, at in parts])
+        J = [task.jacobian(robot, q, targets[at]) @ self.motion.S for task, at in parts]
+        before = [A @ last if task.order == 2 else np.zeros(task.rows) for task, A in zip(self.tasks, J, strict=True)]
         scale, gain, below, above, rate = settings
+        rate = rate + ops.concatenate(before)
         low, high = self.limits.bounds(q, last)
         lower = scale * (gain * (errors - below) + rate)
         upper = scale * (gain * (errors + above) + rate)
-        return scale[:, None] * (J @ self.motion.S), ops.concatenate([lower, low]), ops.concatenate([upper, high])
+        return scale[:, None] * ops.concatenate(J), ops.concatenate([lower, low]), ops.concatenate([upper, high])
 
     def _moved(self, robot: Robot, q: Array, u: Array) -> tuple[Array, Array]:
         """The next configuration; rounding does not carry a joint out of its limits."""

@@ -14,6 +14,7 @@ __all__ = ["Array", "finite_array", "increasing_times", "number", "only_keys", "
 
 Array = NDArray[np.float64]
 _FEW = 256  # entries
+_NUMBER = (float, int, np.integer, np.floating)
 
 
 def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Array:
@@ -64,8 +65,8 @@ def increasing_times(value: ArrayLike, what: str = "time") -> Array:
 def placement_matrix(value: ArrayLike, what: str) -> Array:
     """A read-only placement T (4, 4): a rotation and a position [m]."""
     T = finite_array(value, (4, 4), what)
-    *rows, last = T.tolist()
-    if not _is_rotation(*(row[:3] for row in rows)) or last != [0.0, 0.0, 0.0, 1.0]:
+    x, y, z, last = T.tolist()
+    if not _is_rotation(x, y, z) or last != [0.0, 0.0, 0.0, 1.0]:
         raise ShapeError(
             f"{what} is no placement: rotation (3, 3), position (3, 1) and last row 0 0 0 1", evidence={"T": T}
         )
@@ -74,7 +75,7 @@ def placement_matrix(value: ArrayLike, what: str) -> Array:
 
 def _is_rotation(x: list[float], y: list[float], z: list[float]) -> bool:
     """Whether rows are orthonormal to 1e-6 and right-handed; in plain numbers: numpy takes ten times as long."""
-    (a, b, c), (d, e, f), (g, h, i) = x, y, z
+    (a, b, c, *_), (d, e, f, *_), (g, h, i, *_) = x, y, z
     return (
         abs(a * a + b * b + c * c - 1.0) <= 1e-6
         and abs(d * d + e * e + f * f - 1.0) <= 1e-6
@@ -94,10 +95,10 @@ def number(value: object, what: str, *, positive: bool = False) -> float:
         what: Its name in the message.
         positive: Refuse zero.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, bool) or not isinstance(value, _NUMBER):
         raise ShapeError(f"{what} is {value!r}, expected a number")
     out = float(value)
-    if not np.isfinite(out) or out < 0.0 or (positive and out == 0.0):
+    if not isfinite(out) or out < 0.0 or (positive and out == 0.0):
         raise ShapeError(f"{what} is {out}, expected a finite number {'> 0' if positive else '≥ 0'}")
     return out
 

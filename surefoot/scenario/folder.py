@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import FileFormatError, ScenarioError
-from surefoot.motion import Log, Obstacle, Trajectory, atomic_write, save_log, save_trajectory
-from surefoot.report import Curve
+from surefoot.motion import Log, Trajectory, World, atomic_write, save_log, save_trajectory
+from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.page import page_of_run
 from surefoot.scenario.schema import Scenario
@@ -79,8 +79,8 @@ def write_run(
     log: Log,
     timing: Log,
     metrics: dict[str, Any],
-    planned: Sequence[Curve] = (),
-    obstacles: Sequence[Obstacle] = (),
+    planned: Sequence[Plot] = (),
+    world: World | None = None,
 ) -> None:
     """Write the files of a run, each whole or not at all; the metrics last.
 
@@ -92,14 +92,16 @@ def write_run(
         timing: Wall-clock times.
         metrics: What it sums up to.
         planned: Plots of what was planned.
-        obstacles: What stands in the world.
+        world: Where the robot was.
     """
-    _write_text(folder / "scenario.toml", scenario_toml(scenario))
+    text = scenario_toml(scenario)
+    _write_text(folder / "scenario.toml", text)
     save_log(folder / "log.parquet", log)
     save_log(folder / "timing.parquet", timing)
     if len(log):
         save_trajectory(folder / "trajectory.npz", _trajectory(robot, log))
-        _write_text(folder / "report.html", page_of_run(robot, log, metrics, planned, obstacles))
+        page = page_of_run(robot, log, timing, metrics, planned, world, text, scenario.description)
+        _write_text(folder / "report.html", page)
     _write_text(folder / "metrics.json", json.dumps(metrics, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
 
 

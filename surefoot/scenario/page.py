@@ -1,4 +1,4 @@
-"""Which curves the page of a run shows."""
+"""What the page of a run shows."""
 
 from __future__ import annotations
 
@@ -7,73 +7,144 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.motion import Log, Obstacle
-from surefoot.report import Curve, run_page
+from surefoot.motion import Log, World
+from surefoot.report import Evidence, Plot, Verdict, motion_plots, report_page
 from surefoot.robot import Robot
 
-__all__ = ["page_of_run"]
+__all__ = ["evidence_of_run", "page_of_run"]
 
 
 def page_of_run(
     robot: Robot,
     log: Log,
+    timing: Log,
     metrics: Mapping[str, Any],
-    planned: Sequence[Curve] = (),
-    obstacles: Sequence[Obstacle] = (),
+    planned: Sequence[Plot] = (),
+    world: World | None = None,
+    scenario_text: str = "",
+    description: str = "",
 ) -> str:
     """The page as HTML.
 
     Args:
         robot: The robot.
         log: What was measured.
+        timing: Wall-clock times.
         metrics: What it sums up to.
         planned: Plots of what was planned.
-        obstacles: What stands in the world.
+        world: Where the robot was.
+        scenario_text: The scenario as TOML.
+        description: What the scenario is, in a line.
     """
-    curves = [*planned, *_of_base(robot, log), *_of_estimate(log), *_of_contacts(robot, log), *_of_drives(log)]
-    return run_page(robot, np.asarray(log.time), np.asarray(log["q"]), curves, metrics, obstacles)
+    return report_page(evidence_of_run(robot, log, timing, metrics, planned, world, scenario_text, description))
 
 
-def _of_base(robot: Robot, log: Log) -> list[Curve]:
+def evidence_of_run(
+    robot: Robot,
+    log: Log,
+    timing: Log,
+    metrics: Mapping[str, Any],
+    planned: Sequence[Plot] = (),
+    world: World | None = None,
+    scenario_text: str = "",
+    description: str = "",
+) -> Evidence:
+    """What is known about a run; arguments as in `page_of_run`."""
+    wrenches = {name: np.asarray(log[f"contact.{name}.wrench"]) for name in robot.contacts}
+    tau = log["tau"] if log["tau"].any() else None
+    plots = (
+        *_of_base(robot, log),
+        *planned,
+        *motion_plots(robot, log["q"], log["v"], tau, wrenches),
+        *_of_contacts(robot, log),
+        *_of_tracking(robot, log),
+        *_of_estimate(log),
+        *_of_balance(log),
+        *_of_timing(timing),
+    )
+    return Evidence(
+        title=f"{metrics['scenario']} · {metrics['robot']}",
+        robot=robot,
+        time=log.time,
+        q=log["q"],
+        subtitle=description,
+        verdict=Verdict(str(metrics["verdict"]), metrics["verdict"] == "passed"),
+        world=world,
+        v=log["v"],
+        wrenches=wrenches,
+        plots=plots,
+        metrics=metrics,
+        incidents=metrics.get("incidents", ()),
+        scenario_text=scenario_text,
+        versions=metrics.get("versions", {}),
+        seed=metrics.get("seed"),
+        notes=tuple(metrics.get("notes", ())),
+    )
+
+
+def _of_base(robot: Robot, log: Log) -> list[Plot]:
     if robot.base != "floating":
         return []
+    heights = {"base": log["base.height"], "centre of mass": log["com.height"]}
     return [
-        Curve("base height", "m", {"height": log["base.height"]}),
-        Curve("base tilt", "rad", {"tilt": log["base.tilt"]}),
+        Plot("Height over the ground", "m", heights, "Base", key=True),
+        Plot("Tilt of the base", "°", {"tilt": np.rad2deg(log["base.tilt"])}, "Base"),
     ]
 
 
-def _of_estimate(log: Log) -> list[Curve]:
+def _of_contacts(robot: Robot, log: Log) -> list[Plot]:
+    slips = {name: log[f"contact.{name}.slip"] for name in robot.contacts}
+    slid = {name: 1000.0 * values for name, values in slips.items() if values.any()}
+    found = [Plot("Way that each contact slid", "mm", slid, "Contacts")] if slid else []
+    if "sensor.zmp" in log:
+        found.append(Plot("Measured ZMP", "m", dict(zip("xy", log["sensor.zmp"].T, strict=True)), "Balance"))
+    return found
+
+
+def _of_tracking(robot: Robot, log: Log) -> list[Plot]:
+    """The largest error of all joints, then each joint that has a reference, worst first."""
+    errors = log["tracking.error"]
+    known = np.isfinite(errors)
+    if not known.any():
+        return []
+    names = [drive.joint for drive in robot.drives]
+    largest = np.where(known.any(axis=1), np.where(known, np.abs(errors), 0.0).max(axis=1, initial=0.0), np.nan)
+    order = np.argsort(-np.where(known, np.abs(errors), 0.0).max(axis=0, initial=0.0))
+    if len(names) != errors.shape[1]:  # drives with several degrees of freedom
+        names = [f"entry {k}" for k in range(errors.shape[1])]
+    return [
+        Plot("Largest joint tracking error", "rad | m", {"error": largest}, "Tracking", key=True),
+        *(Plot(names[k], "rad | m", {"error": errors[:, k]}, "Tracking", small=True) for k in order),
+    ]
+
+
+def _of_estimate(log: Log) -> list[Plot]:
     if "estimate.attitude_error" not in log:
         return []
     return [
-        Curve("estimate: attitude error", "°", {"error": np.rad2deg(log["estimate.attitude_error"])}),
-        Curve("estimate: velocity error", "m/s", {"error": log["estimate.velocity_error"]}),
+        Plot("Attitude error", "°", {"error": np.rad2deg(log["estimate.attitude_error"])}, "Estimate"),
+        Plot("Velocity error", "m/s", {"error": log["estimate.velocity_error"]}, "Estimate"),
     ]
 
 
-def _of_contacts(robot: Robot, log: Log) -> list[Curve]:
-    forces = {name: log[f"contact.{name}.wrench"][:, 2] for name in robot.contacts}
-    if not any(values.any() for values in forces.values()):
-        return []
-    slips = {name: log[f"contact.{name}.slip"] for name in robot.contacts}
-    found = [Curve("normal force by contact", "N", forces), Curve("way that each contact slid", "m", slips)]
-    if "sensor.zmp" in log:
-        x, y = log["sensor.zmp"].T
-        found.append(Curve("measured ZMP", "m", {"x": x, "y": y}))
-    return found
-
-
-def _of_drives(log: Log) -> list[Curve]:
-    found = [Curve("energy residual", "J", {"residual": log["energy.residual"]})]
-    if log["tau"].any():
-        found.insert(0, Curve("highest torque / limit", "1", {"ratio": log["torque.ratio"]}))
-    if np.isfinite(log["tracking.error"]).any():
-        found.insert(0, Curve("largest joint tracking error", "rad | m", {"error": _largest(log["tracking.error"])}))
+def _of_balance(log: Log) -> list[Plot]:
+    """The account of energy and momentum, and pushes."""
+    names = ("drives", "contacts", "damping", "pushes")
+    works = {name: log[f"energy.{name}"] for name in names if log[f"energy.{name}"].any()}
+    found = [Plot("Energy residual", "J", {"residual": log["energy.residual"]}, "Energy")]
+    if works:
+        found.insert(0, Plot("Work done since the start", "J", works, "Energy"))
+    if np.isfinite(log["momentum.residual"]).any():
+        axes = dict(zip("xyz", log["momentum.residual"].T, strict=True))
+        found.append(Plot("Momentum residual", "N s", axes, "Momentum"))
     if log["push.force"].any():
-        found.append(Curve("push", "N", {"force": np.linalg.norm(log["push.force"], axis=1)}))
+        found.append(Plot("Push", "N", {"force": np.linalg.norm(log["push.force"], axis=1)}, "Momentum"))
     return found
 
 
-def _largest(errors: np.ndarray) -> np.ndarray:
-    return np.abs(errors).max(axis=1, initial=0.0)
+def _of_timing(timing: Log) -> list[Plot]:
+    """Wall-clock time of control and physics, tick by tick."""
+    if len(timing) < 2:
+        return []
+    lines = {name: 1000.0 * timing[name] for name in ("control", "physics") if name in timing}
+    return [Plot("Computing time of a tick", "ms", lines, "Timing", time=timing.time)] if lines else []

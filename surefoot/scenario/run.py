@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from surefoot.motion import Log
-from surefoot.report import Curve
+from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.robot.toml_file import validated
 from surefoot.scenario.build import build_simulation
@@ -66,6 +66,7 @@ def run_scenario(
     seed: int | None = None,
     overrides: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
+    watch: Callable[[Simulation], None] | None = None,
 ) -> RunResult:
     """Run a scenario and write its folder: metrics, log, timing, trajectory, resolved scenario and a page.
 
@@ -76,6 +77,7 @@ def run_scenario(
         seed: Another seed than the scenario's.
         overrides: Changes, `dotted.key=value`.
         progress: Called now and then with the share that is done, 0…1.
+        watch: Called after every command with the simulation.
 
     Raises:
         SurefootError: The scenario, the robot or the folder is not as it should be.
@@ -85,19 +87,17 @@ def run_scenario(
     simulation = build_simulation(scenario)
     folder = make_folder(scenario.name, out)
     try:
-        return _written(folder, scenario, simulation, progress)
+        return _written(folder, scenario, simulation, lambda: simulation.run(progress, watch))
     finally:
         if not any(folder.iterdir()):  # nothing could be written: leave nothing
             folder.rmdir()
 
 
-def _written(
-    folder: Path, scenario: Scenario, simulation: Simulation, progress: Callable[[float], None] | None
-) -> RunResult:
+def _written(folder: Path, scenario: Scenario, simulation: Simulation, run: Callable[[], Log]) -> RunResult:
     """Run, and write what there is, whatever happens."""
     trouble = None
     try:
-        simulation.run(progress)
+        run()
     except StoppedError as error:
         trouble = error.message
     except KeyboardInterrupt:
@@ -144,19 +144,18 @@ def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: st
     metrics |= {"study": scenario.study, "study_metrics": list(findings.metrics), **findings.metrics}
     metrics["verdict"] = trouble or _fall(metrics) or findings.trouble or PASSED
     planned = _planned_curves(simulation, log)
-    obstacles = () if simulation.world is None else simulation.world.obstacles
-    write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics, planned, obstacles)
+    write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics, planned, simulation.world)
     return RunResult(folder, metrics, metrics["verdict"])
 
 
-def _planned_curves(simulation: Simulation, log: Log) -> list[Curve]:
+def _planned_curves(simulation: Simulation, log: Log) -> list[Plot]:
     """Plots of the plan, at the times of the log."""
     plan = getattr(simulation.controller, "plan", None)
     if plan is None:
         return []
     time = plan.trajectory.time
     return [
-        Curve(curve.title, curve.unit, {name: np.interp(log.time, time, line) for name, line in curve.lines.items()})
+        replace(curve, lines={name: np.interp(log.time, time, line) for name, line in curve.lines.items()})
         for curve in plan.curves
     ]
 

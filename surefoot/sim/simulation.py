@@ -140,11 +140,12 @@ class Simulation:
         for participant, state in zip(self.participants, self.engine.states, strict=True):
             participant.reset(state)
 
-    def run(self, progress: Progress | None = None) -> Log:
+    def run(self, progress: Progress | None = None, watch: Callable[[Simulation], None] | None = None) -> Log:
         """Go to the end, or to some time after a fall.
 
         Args:
             progress: Called now and then with the share that is done, 0…1.
+            watch: Called after every command with this simulation, to look at its state.
 
         Raises:
             DivergedError: The numbers grew beyond all bounds.
@@ -156,6 +157,8 @@ class Simulation:
         ticks = self.settings.ticks
         for k in range(ticks):
             self._tick(first=k == 0)
+            if watch is not None:
+                watch(self)
             if progress is not None and (k % 50 == 49 or k == ticks - 1):
                 progress((k + 1) / ticks)
             if self.fall_time is not None and self.engine.time >= self.fall_time + self.settings.after_fall:

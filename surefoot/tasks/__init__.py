@@ -5,7 +5,8 @@ from surefoot.tasks.com import CenterOfMass
 from surefoot.tasks.contact import Contact, LoopClosure, loop_tasks
 from surefoot.tasks.frame import FrameOrientation, FramePose, FramePosition
 from surefoot.tasks.gaze import Gaze
-from surefoot.tasks.joints import JointCoupling, JointLimits, JointSpeeds, Posture
+from surefoot.tasks.joint_rates import JointAccelerations, JointSpeeds
+from surefoot.tasks.joints import JointCoupling, JointLimits, Posture
 from surefoot.tasks.manipulability import Manipulability
 from surefoot.tasks.momentum import AngularMomentum
 from surefoot.tasks.support import Support
@@ -21,6 +22,7 @@ __all__ = [
     "FramePose",
     "FramePosition",
     "Gaze",
+    "JointAccelerations",
     "JointCoupling",
     "JointLimits",
     "JointSpeeds",

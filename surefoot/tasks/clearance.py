@@ -40,6 +40,7 @@ class Clearance(Task):
         gain: See `Task`.
         below: 0: nothing may be nearer.
         above: Infinite: further apart is well.
+        activation: See `Task`.
         blur: See `kinematics.volume_distance`: makes the gradient continuous, and distances larger by up to as much:
             volumes may be nearer than `target` by that.
         together: Whether all pairs make one row.

@@ -27,6 +27,7 @@ class CenterOfMass(VectorTask):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
     """
 
     @cached_property

@@ -92,6 +92,7 @@ class Contact(_Tied):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
         slides: Whether friction does not hold it.
     """
 
@@ -138,6 +139,7 @@ class LoopClosure(_Tied):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
     """
 
     loop: str = ""

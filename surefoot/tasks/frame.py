@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from surefoot.motion.checks import finite_array, placement_matrix
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.spatial import so3
+from surefoot.tasks.derived import derived
 from surefoot.tasks.task import Task, masked, rows_of
 
 __all__ = ["FrameOrientation", "FramePose", "FramePosition"]
@@ -51,6 +52,7 @@ class _FrameTask(Task):
     axes: str = field(default="reference", kw_only=True)
 
     _LETTERS = "xyzXYZ"
+    _PLACES: ClassVar[tuple[int, ...]] = (0, 1, 2, 3, 4, 5)
 
     def __post_init__(self) -> None:
         if self.axes not in ("reference", "target"):
@@ -58,18 +60,22 @@ class _FrameTask(Task):
         _ = self.kept, self.numbers  # refuse wrong ones now
         super().__post_init__()
 
-    @cached_property
+    @derived
     def kept(self) -> tuple[int, ...]:
         """Rows of (position, rotation) that count, 0 … 5."""
-        offset = "xyzXYZ".index(self._LETTERS[0])
-        return tuple(offset + k for k in rows_of(self.mask, self._LETTERS, f"task `{self.name}`"))
+        if self.mask is None:
+            return self._PLACES
+        return tuple(self._PLACES[k] for k in rows_of(self.mask, self._LETTERS, f"task `{self.name}`"))
 
-    @cached_property
+    @property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Metres for the rows of the position, radians for those of the rotation."""
-        linear = sum(k < 3 for k in self.kept)
-        parts = (("m", linear), ("rad", len(self.kept) - linear))
-        return tuple(part for part in parts if part[1])
+        return _measures(self.kept)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.kept)
 
     def frames(self, robot: Robot) -> tuple[Frame, Frame]:
         """The frame from which it is seen, and the frame."""
@@ -127,6 +133,12 @@ class _FrameTask(Task):
         return masked(rows, self.kept)
 
 
+@lru_cache
+def _measures(kept: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
+    linear = sum(k < 3 for k in kept)
+    return tuple(part for part in (("m", linear), ("rad", len(kept) - linear)) if part[1])
+
+
 @dataclass(frozen=True, eq=False)
 class FramePose(_FrameTask):
     """Put a frame somewhere and turn it.
@@ -143,6 +155,7 @@ class FramePose(_FrameTask):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
         relative_to: The frame from which it is seen; the world if left out.
         axes: Of the rows: "reference" or "target".
     """
@@ -190,12 +203,14 @@ class FramePosition(_FrameTask):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
         relative_to: The frame from which it is seen; the world if left out.
         axes: "reference".
     """
 
     target: ArrayLike = (0.0, 0.0, 0.0)
     _LETTERS = "xyz"
+    _PLACES = (0, 1, 2)
 
     def numbers_of(self, target: Any) -> Numbers:
         """Position (3,).
@@ -224,12 +239,14 @@ class FrameOrientation(_FrameTask):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
         relative_to: The frame from which it is seen; the world if left out.
         axes: Of the rows: "reference" or "target".
     """
 
     target: ArrayLike = field(default_factory=lambda: np.eye(3))
     _LETTERS = "XYZ"
+    _PLACES = (3, 4, 5)
 
     def numbers_of(self, target: Any) -> Numbers:
         """Rotation, row by row (9,).

@@ -41,6 +41,7 @@ class Gaze(Task):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
     """
 
     frame: str = field(kw_only=False)

@@ -1,11 +1,10 @@
-"""Joint positions, limits and speeds as tasks."""
+"""Joint positions, limits and couplings as tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -17,56 +16,15 @@ from surefoot.motion.checks import number
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.joint_rows import JointRows, joint_rows, one_axis
-from surefoot.tasks.task import Task
+from surefoot.tasks.joint_task import JointTask, measures_of
 
-__all__ = ["JointCoupling", "JointLimits", "JointSpeeds", "Posture"]
+__all__ = ["JointCoupling", "JointLimits", "Posture"]
 
 Numbers = NDArray[np.float64]
 
 
-def _measures(units: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    return tuple((unit, len(list(run))) for unit, run in groupby(units))
-
-
 @dataclass(frozen=True, eq=False)
-class _JointTask(Task):
-    """Rows that are joints."""
-
-    robot: Robot = field(kw_only=False)
-
-    @cached_property
-    def _rows(self) -> JointRows:
-        return joint_rows(self.robot, getattr(self, "joints", None))
-
-    @cached_property
-    def measures(self) -> tuple[tuple[str, int], ...]:
-        """Radians, metres for joints that slide."""
-        return _measures(self._rows.units)
-
-    def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Ones where a row has its joint.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: Its numbers.
-        """
-        return self._rows.selection(robot.nv)
-
-    def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Zero.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: Its numbers.
-        """
-        return np.zeros(self.rows)
-
-
-@dataclass(frozen=True, eq=False)
-class Posture(_JointTask):
+class Posture(JointTask):
     """Bring joints to positions; by default with the freedom that the other tasks leave.
 
         e = q_target − q        [tasks.posture]
@@ -81,6 +39,7 @@ class Posture(_JointTask):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
     """
 
     target: ArrayLike | None = None
@@ -107,11 +66,11 @@ class Posture(_JointTask):
             q: (nq,) configuration.
             target: (nq,) configuration.
         """
-        return self._rows.difference(q, target)
+        return self.joint_rows.difference(q, target)
 
 
 @dataclass(frozen=True, eq=False)
-class JointLimits(_JointTask):
+class JointLimits(JointTask):
     """Keep joints inside their position limits, less a margin.
 
         lower + margin ≤ q ≤ upper − margin        [tasks.limits]
@@ -126,6 +85,7 @@ class JointLimits(_JointTask):
         gain: See `Task`.
         below: Follows from the limits.
         above: Follows from the limits.
+        activation: See `Task`.
     """
 
     margin: float = 0.0
@@ -141,7 +101,8 @@ class JointLimits(_JointTask):
         super().__post_init__()
 
     @cached_property
-    def _rows(self) -> JointRows:
+    def joint_rows(self) -> JointRows:
+        """The joints with limits, or those that were named."""
         names = self.joints
         if names is None:
             kinds, low, high = self.robot.tree.kinds, self.robot.limits.lower, self.robot.limits.upper
@@ -159,7 +120,7 @@ class JointLimits(_JointTask):
 
     @cached_property
     def _ends(self) -> tuple[Numbers, Numbers]:
-        at = [part.start for part in self._rows.q]
+        at = [part.start for part in self.joint_rows.q]
         margin = number(self.margin, f"margin of task `{self.name}`")
         return self.robot.limits.lower[at] + margin, self.robot.limits.upper[at] - margin
 
@@ -183,81 +144,11 @@ class JointLimits(_JointTask):
             q: (nq,) configuration.
             target: (rows,).
         """
-        return ops.array([middle - q[part.start] for middle, part in zip(target, self._rows.q, strict=True)])
+        return ops.array([middle - q[part.start] for middle, part in zip(target, self.joint_rows.q, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)
-class JointSpeeds(_JointTask):
-    """Give joints speeds; with margins, keep their speeds inside them.
-
-        JointSpeeds("rest", robot)                                  # stand still
-        JointSpeeds.limits("speeds", robot, share=0.8)              # |v| ≤ 0.8 v_max
-
-    Args:
-        name: Unique among the tasks.
-        robot: The robot.
-        target: (rows,) [rad/s] or [m/s], or one number for all.
-        joints: Joints that count; all but the base if left out.
-        priority: See `Task`, and so for weight, gain, below and above (which are speeds here).
-        weight: See `Task`.
-        gain: Has no meaning here.
-        below: See `Task`.
-        above: See `Task`.
-    """
-
-    target: ArrayLike = 0.0
-    joints: Sequence[str] | None = None
-
-    @classmethod
-    def limits(cls, name: str, robot: Robot, share: float = 1.0, **options: Any) -> JointSpeeds:
-        """Keep all joints below a share of their speed limits.
-
-        Args:
-            name: Unique among the tasks.
-            robot: The robot.
-            share: Of the limits.
-            **options: Further arguments of the constructor.
-        """
-        rows = joint_rows(robot, options.get("joints")).v
-        most = share * robot.limits.velocity[list(rows)]
-        return cls(name, robot, **({"below": most, "above": most} | options))
-
-    def __post_init__(self) -> None:
-        _ = self.numbers
-        super().__post_init__()
-
-    @property
-    def order(self) -> int:
-        """1: it asks for a velocity."""
-        return 1
-
-    @cached_property
-    def measures(self) -> tuple[tuple[str, int], ...]:
-        """Radians and metres per second."""
-        return _measures([f"{unit}/s" for unit in self._rows.units])
-
-    def numbers_of(self, target: Any) -> Numbers:
-        """Speeds (rows,).
-
-        Args:
-            target: As in the constructor.
-        """
-        given = np.asarray(target, dtype=float)
-        return self.checked_target(np.full(self.rows, given) if given.ndim == 0 else given, (self.rows,))
-
-    def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """The target.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (rows,).
-        """
-        return target
-
-
-@dataclass(frozen=True, eq=False)
-class JointCoupling(_JointTask):
+class JointCoupling(JointTask):
     """Tie one joint to another: q_joint − ratio q_source = target.        [tasks.coupling].
 
     Args:
@@ -272,6 +163,7 @@ class JointCoupling(_JointTask):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
     """
 
     joint: str = ""
@@ -286,7 +178,7 @@ class JointCoupling(_JointTask):
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """The unit of the joint that follows."""
-        return _measures(joint_rows(self.robot, [self.joint]).units)
+        return measures_of(joint_rows(self.robot, [self.joint]).units)
 
     def numbers_of(self, target: Any) -> Numbers:
         """The offset (1,).

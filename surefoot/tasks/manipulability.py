@@ -40,6 +40,7 @@ class Manipulability(Task):
         gain: See `Task`.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
     """
 
     frame: str = field(kw_only=False)

@@ -29,6 +29,7 @@ class AngularMomentum(VectorTask):
         gain: Has no meaning here.
         below: See `Task`.
         above: See `Task`.
+        activation: See `Task`.
     """
 
     @property

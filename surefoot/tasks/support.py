@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linprog
 
 from surefoot.errors import ShapeError
 from surefoot.geometry import convex_hull
@@ -37,6 +38,7 @@ class Support(Task):
         gain: See `Task`.
         below: Infinite: further inside is well.
         above: 0: nothing may be beyond the edge.
+        activation: See `Task`.
     """
 
     points: ArrayLike = field(kw_only=False)
@@ -56,7 +58,15 @@ class Support(Task):
             raise ShapeError(f"points of task `{self.name}` span no polygon", evidence={"corners": corners.tolist()})
         ways = np.roll(corners, -1, axis=0) - corners
         normals = np.column_stack([ways[:, 1], -ways[:, 0]]) / np.linalg.norm(ways, axis=1)[:, None]
-        return normals, np.einsum("ij,ij->i", normals, corners) - number(self.margin, "margin")
+        ends, margin = np.einsum("ij,ij->i", normals, corners), number(self.margin, f"margin of task `{self.name}`")
+        at_middle = float((ends - normals @ corners.mean(axis=0)).min())  # spares the search, mostly
+        if margin > at_middle and margin > (widest := _inner_radius(normals, ends)):
+            raise ShapeError(
+                f"margin of task `{self.name}` is wider than its polygon: no centre of mass would keep it",
+                evidence={"margin [m]": margin, "widest [m]": widest},
+                next_step="give a smaller margin, or points that are further apart",
+            )
+        return normals, ends - margin
 
     @property
     def structure(self) -> tuple[object, ...]:
@@ -108,3 +118,16 @@ class Support(Task):
             target: (rows,).
         """
         return self.edges[0] @ com_bias(robot.tree, q, v)[:2]
+
+
+def _inner_radius(normals: Numbers, ends: Numbers) -> float:
+    """Radius of the largest circle in a convex polygon n_k · x ≤ d_k [m]: n_k · x + r ≤ d_k with the largest r.
+
+    Args:
+        normals: (k, 2) of unit length.
+        ends: (k,).
+    """
+    found = linprog([0.0, 0.0, -1.0], np.column_stack([normals, np.ones(len(ends))]), ends, bounds=(None, None))
+    if not found.success:
+        raise ShapeError("points span no polygon in which a circle fits", evidence={"reason": found.message})
+    return float(-found.fun)

@@ -6,21 +6,23 @@ A task has a value that depends on q and a target for it. Everything else follow
     d(value)/dt   = J v                      (rows, nv)
     d²(value)/dt² = J a + J̇ v                                  [tasks.task]   Nenchev & Konno 2019, section 2.8
 
-A task of order 1 has a value that is linear in the velocity, J v: a momentum, a speed. Its error is the target.
+A task of order 1 has a value that is linear in the velocity, J v: a momentum, a speed. A task of order 2 has one that
+is linear in the acceleration, J a + J̇ v. The error of both is the target.
 
 The value may lie `below` and `above` its target by a margin: 0 on both sides is an equation, infinity an inequality,
 what is between them a tolerance. So limits, clearances and supports are tasks as well.
 
 Two kinds of numbers are told apart. Structure (which frame, which rows) is compiled in. Run-time numbers (target,
-margins, weight, gain) are arguments of the compiled kernel, and change from tick to tick.
+margins, weight, gain, activation) are arguments of the compiled kernel, and change from tick to tick.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from functools import cached_property
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -32,11 +34,13 @@ from surefoot.kinematics import configuration_rate
 from surefoot.motion.checks import finite_array, number
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
+from surefoot.tasks.derived import derived
 
-__all__ = ["Task", "limited_error", "masked", "rows_of"]
+__all__ = ["Task", "limited_error", "masked", "require_activation", "rows_of"]
 
 Numbers = NDArray[np.float64]
-_RUN_TIME = ("name", "target", "weight", "gain", "below", "above")
+_RUN_TIME = ("name", "target", "weight", "gain", "below", "above", "activation")
+_WHOLE, _PLAIN = (int, np.integer), (str, bool, int, float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,7 @@ class Task(ABC):
         gain: Share of the error that is to vanish in a second [1/s].
         below: How far the value may lie below its target: a number, or one for each row.
         above: The same above it.
+        activation: How far the task counts: 0 is as if it were not there, 1 in full; see `weights`, `ik.Stepper.fade`.
     """
 
     name: str
@@ -61,14 +66,19 @@ class Task(ABC):
     gain: float = 1.0
     below: float | Numbers = 0.0
     above: float | Numbers = 0.0
+    activation: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
             raise ShapeError("a task needs a name", evidence={"name": self.name})
-        if isinstance(self.priority, bool) or not isinstance(self.priority, int | np.integer) or self.priority < 0:
+        if isinstance(self.priority, bool) or not isinstance(self.priority, _WHOLE) or self.priority < 0:
             raise ShapeError(f"priority of task `{self.name}` must be 0, 1, 2, …", evidence={"priority": self.priority})
-        number(self.gain, f"gain of task `{self.name}`")
-        _ = self.weights, self.margins  # refuse wrong ones now
+        if not _is_amount(self.gain):
+            number(self.gain, f"gain of task `{self.name}`")
+        if type(self.activation) is not float or self.activation != 1.0:
+            require_activation(self.activation, self.name)
+        if not self._is_plain:
+            _ = self.weights, self.margins  # refuse wrong ones now
 
     # -- what a kind of task gives --------------------------------------------------------------------------------
 
@@ -135,52 +145,67 @@ class Task(ABC):
         """
         return ops.rate(self.jacobian(robot, q, target) @ v, q, configuration_rate(robot.tree, q, v))
 
-    @cached_property
+    @derived
     def structure(self) -> tuple[Any, ...]:
         """All that is compiled in: tasks that agree in it share a kernel."""
-        given = [getattr(self, item.name) for item in fields(self) if item.name not in _RUN_TIME]
-        return type(self), self.is_equation, self.rows, *(_identity(value) for value in given)
+        kind = type(self)
+        return kind, *map(_identity, _compiled_in(kind)(self))
 
     @property
     def order(self) -> int:
-        """0 if the value depends on q, 1 if it is linear in v."""
+        """0 if the value depends on q, 1 if it is linear in v, 2 if it is linear in the acceleration."""
         return 0
 
     # -- what follows from it -------------------------------------------------------------------------------------
 
-    @cached_property
+    @derived
     def rows(self) -> int:
         """Number of rows."""
         return sum(count for _, count in self.measures)
 
-    @cached_property
+    @derived
     def target_size(self) -> int:
         """How many numbers the target has."""
         return len(self.numbers)
 
-    @cached_property
+    @derived
     def numbers(self) -> Numbers:
         """The target as a flat array."""
         return self.numbers_of(getattr(self, "target", None))
 
-    @cached_property
+    @derived
     def margins(self) -> tuple[Numbers, Numbers]:
         """`below` and `above` for each row, (rows,) each."""
         return self._per_row("below"), self._per_row("above")
 
-    @cached_property
+    @derived
     def weights(self) -> Numbers:
-        """`weight` for each row, (rows,)."""
-        return self._per_row("weight")
+        """`weight` for each row, as far as the task is active, (rows,)."""
+        found = self._per_row("weight")
+        return found if self.activation == 1.0 else self.activation * found
 
-    @cached_property
+    @property
     def is_equation(self) -> bool:
         """Whether there is no margin on either side."""
+        if self._is_plain:
+            return self.below == self.above == 0.0
         return not any(side.any() for side in self.margins)
+
+    @property
+    def allowances(self) -> tuple[Any, ...]:
+        """What tells weights and margins of tasks of one structure apart."""
+        if self._is_plain:
+            return self.activation * self.weight, self.below, self.above
+        return tuple(values.tobytes() for values in (self.weights, *self.margins))
+
+    @derived
+    def _is_plain(self) -> bool:
+        """Whether weight and margins are numbers that need no closer look; arrays of them are made when asked for."""
+        return _is_amount(self.weight) and _is_amount(self.below) and _is_amount(self.above)
 
     def _per_row(self, what: str) -> Numbers:
         given = getattr(self, what)
-        if isinstance(given, float) and given >= 0.0 and (what != "weight" or np.isfinite(given)):
+        if _is_amount(given):
             return np.full(self.rows, given)
         found = np.asarray(given)
         fits = found.dtype.kind in "iuf" and found.shape in ((), (self.rows,))
@@ -198,9 +223,31 @@ class Task(ABC):
         return finite_array(value, shape, f"target of task `{self.name}`")
 
 
+def require_activation(value: Any, name: str) -> None:
+    """Refuse what is no number from 0 to 1.
+
+    Args:
+        value: An activation.
+        name: The task.
+    """
+    if number(value, f"activation of task `{name}`") > 1.0:
+        raise ShapeError(f"activation of task `{name}` must be between 0 and 1", evidence={"activation": value})
+
+
+def _is_amount(value: Any) -> bool:
+    """Whether it is a finite float from 0 on, as most weights, gains and margins are: these need no closer look."""
+    return type(value) is float and 0.0 <= value < np.inf
+
+
+@lru_cache(maxsize=256)
+def _compiled_in(kind: type[Task]) -> Callable[[Task], tuple[Any, ...]]:
+    """Of a task of that kind: what is compiled in."""
+    return attrgetter("is_equation", "rows", *(item.name for item in fields(kind) if item.name not in _RUN_TIME))
+
+
 def _identity(value: Any) -> Any:
     """What tells two values of a field apart, to the last bit; other objects are what they are."""
-    if value is None or isinstance(value, str | bool | int | float):
+    if value is None or isinstance(value, _PLAIN):
         return value
     if isinstance(value, list | tuple):
         return tuple(_identity(item) for item in value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,8 @@ class TaskSet:
         hand, com = tasks.evaluate(q)
         tasks.set_target("com", c + 0.01)
 
-    Targets are run-time numbers; the structure of the tasks is compiled in.
+    Targets are run-time numbers; the structure of the tasks is compiled in. Errors and Jacobians are the same whatever
+    weights and activations are: `weights` has these.
 
     Args:
         robot: The robot.
@@ -81,6 +83,21 @@ class TaskSet:
         k = self.index(name)
         self.tasks[k] = self.tasks[k].with_target(target)
         self.targets[self.slices[k]] = self.tasks[k].numbers
+
+    def set_activation(self, name: str, activation: float) -> None:
+        """Let a task count more or less.
+
+        Args:
+            name: The task.
+            activation: 0: it does not count; 1: it counts in full.
+        """
+        k = self.index(name)
+        self.tasks[k] = replace(self.tasks[k], activation=activation)
+
+    @property
+    def weights(self) -> Numbers:
+        """How far every row counts (rows,): the weight of its task times its activation."""
+        return np.concatenate([task.weights for task in self.tasks])
 
     @property
     def kernel(self) -> Kernel:

@@ -100,3 +100,40 @@ def test_what_cannot_be_classified_is_refused(humanoid):
         classify_posture(sf.load("arm4"), sf.load("arm4").home, ("tip",))
     with pytest.raises(UnknownNameError):
         classify_posture(humanoid, humanoid.home, ("tail",))
+
+
+def test_internal_wrenches_belong_to_the_load(humanoid):
+    """Standing on both feet all six have a range; with the weight over the outer edge of one foot none has."""
+    standing = classify_posture(humanoid, humanoid.home, FEET)
+    assert standing.internal_range.held
+    assert standing.internal_range.interior
+    assert standing.internal_range.admissible.all()
+    assert (standing.internal_range.lower < standing.internal_range.upper).all()
+    assert "internal wrench" in standing.labels
+    floating = classify_posture(humanoid, humanoid.home, FEET, load=np.zeros(6))
+    assert floating.internal_range.held
+    assert not floating.internal_range.interior
+    assert "internal wrench" not in floating.labels
+    assert floating.internal_wrenches.shape == standing.internal_wrenches.shape
+    lifted = classify_posture(humanoid, humanoid.home, FEET, load=[0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
+    assert not lifted.internal_range.held
+
+
+def test_ranges_are_attained_inside_the_cones(humanoid):
+    """Wrenches at half of each range, with the other directions free, still hold the weight within friction."""
+    import pinocchio as pin
+    from scipy.optimize import linprog
+
+    from surefoot.contact import wrench_cone
+
+    found = classify_posture(humanoid, humanoid.home, FEET)
+    J = np.vstack([frame_jacobian(humanoid.tree, contact_frame(humanoid, f), humanoid.home, "local") for f in FEET])
+    C, N = J[:, :6].T, found.internal_wrenches
+    weight = pin.computeGeneralizedGravity(humanoid.model, humanoid.model.createData(), np.array(humanoid.home))[:6]
+    cone = wrench_cone(humanoid.contacts["left_foot"], sides=8, inscribed=True).faces
+    faces = np.kron(np.eye(2), cone)
+    start = np.linalg.pinv(C) @ weight
+    for i in range(6):
+        for sign, end in ((1.0, found.internal_range.lower[i]), (-1.0, found.internal_range.upper[i])):
+            best = linprog(sign * np.eye(6)[i], A_ub=-faces @ N, b_ub=faces @ start, bounds=(None, None))
+            np.testing.assert_allclose(best.x[i], end, rtol=1e-5, atol=1e-5)

@@ -53,6 +53,12 @@ def test_rows_are_the_formula_for_the_nearest_pairs(rng):
     assert rows.lower[0] > 0.0  # nearer than the security distance: it must move away
 
 
+def test_pairs_that_begin_too_near_give_a_little():
+    damper = VelocityDamper(0.1, 0.02, 0.5, give=1e-3)
+    first = np.array([0.5, 0.02, 0.0199, 0.01, 0.002, -0.01])
+    np.testing.assert_allclose(damper.allowed(first), [0.02, 0.02, 0.0189, 0.009, 0.0015, -0.01])
+
+
 @pytest.mark.parametrize("wrong", [(0.02, 0.02, 0.5), (0.1, 0.02, 0.0)])
 def test_impossible_dampers_are_refused(wrong):
     with pytest.raises(ShapeError):

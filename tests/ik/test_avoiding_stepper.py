@@ -15,6 +15,7 @@ from surefoot.robot import BodyVolume, Robot
 from surefoot.tasks import FramePosition
 
 DT, SECURITY = 0.002, 0.02
+TOLERANCE = 1e-4  # [m]: what may lie between samples of the way until rest
 
 
 def arm() -> tuple[Robot, CollisionModel]:
@@ -51,7 +52,7 @@ def test_it_goes_round_what_a_plain_stepper_goes_through() -> None:
     blind = path(Stepper(robot, task, DT, acceleration=50.0), q, 3.0)
     aware = path(AvoidingStepper(robot, task, DT, model, damper, acceleration=50.0), q, 3.0)
     assert model.distances(blind).min() < 0.0
-    assert model.distances(aware).min() > SECURITY - 2e-3
+    assert model.distances(aware).min() > SECURITY - TOLERANCE
     assert np.linalg.norm((tip(robot, blind[-1]) - goal)[[0, 2]]) < 0.01
 
 
@@ -62,7 +63,7 @@ def test_a_goal_inside_an_obstacle_is_not_reached() -> None:
     stepper = AvoidingStepper(robot, task, DT, model, VelocityDamper(0.1, SECURITY, 0.5, 8), acceleration=50.0)
     rows = path(stepper, q, 3.0)
     gaps = model.distances(rows).min(axis=1)
-    assert gaps.min() > SECURITY - 2e-3
+    assert gaps.min() > SECURITY - TOLERANCE
     assert gaps[-1] < SECURITY + 5e-3  # as near as it may
 
 
@@ -75,7 +76,43 @@ def test_joints_brake_before_it_is_too_late(acceleration: float) -> None:
     stepper = AvoidingStepper(robot, task, DT, model, VelocityDamper(0.04, SECURITY, 0.5, 8), acceleration=acceleration)
     rows = path(stepper, q, 4.0)
     assert np.abs(np.diff(rows, axis=0)).max() / DT > 1.0  # it was fast
-    assert model.distances(rows).min() > SECURITY - 3e-3
+    assert model.distances(rows).min() > SECURITY - TOLERANCE
+
+
+@pytest.mark.parametrize("acceleration", [6.0, np.inf])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_pair_comes_too_near_whatever_is_asked_for(acceleration: float, seed: int) -> None:
+    """Targets jump about; ticks are long, so that a pair can come in from beyond the influence distance in one."""
+    robot, model = arm()
+    rng = np.random.default_rng(seed)
+    q = robot.q_of(dict(zip(robot.joint_names, [0.9, -0.5, -0.6, -0.4], strict=True)))
+    task = [FramePosition("tip", robot.frame_names[-1], tip(robot, q), gain=20.0, mask="xz")]
+    damper = VelocityDamper(0.04, SECURITY, 0.5, 8)
+    stepper = AvoidingStepper(robot, task, 0.02, model, damper, acceleration=acceleration)
+    rows, moved = [q], []
+    for k in range(150):
+        if k % 25 == 0:
+            stepper.set_target("tip", rng.uniform([-0.8, 0.0, -0.8], [0.8, 0.0, 0.8]))
+        found = stepper.step(rows[-1])
+        rows.append(found.q_next)
+        moved.append(found.v)
+    gaps = model.distances(np.array(rows)).min(axis=1)
+    assert gaps.min() > SECURITY - TOLERANCE
+    assert gaps.min() < SECURITY + 0.02  # it mattered
+    assert np.abs(np.diff(rows, axis=0)).sum() > 3.0  # and it moved
+    assert (np.abs(np.diff(moved, axis=0)) <= acceleration * 0.02 + 1e-9).all()
+
+
+def test_pairs_that_begin_too_near_keep_what_they_had() -> None:
+    robot, model = arm()
+    q = robot.q_of(dict(zip(robot.joint_names, [0.9, -0.5, -0.6, -0.4], strict=True)))
+    first = model.distances(q)
+    near = VelocityDamper(first.min() + 0.1, first.min() + 0.005, 0.5, 8)
+    goal = np.array([0.45, 0.0, 0.02])
+    task = [FramePosition("tip", robot.frame_names[-1], goal, gain=5.0, mask="xz")]
+    stepper = AvoidingStepper(robot, task, DT, model, near, acceleration=50.0)
+    gaps = model.distances(path(stepper, q, 1.0))
+    assert (gaps >= np.minimum(first - near.give, near.security) - TOLERANCE).all()
 
 
 def test_obstacles_move_between_ticks() -> None:

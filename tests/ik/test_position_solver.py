@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -236,6 +237,24 @@ def test_a_common_factor_of_weights_means_nothing(panda: Robot) -> None:
         found = sf.ik.solve(panda, [FramePose("hand", "panda_hand_tcp", T, weight=weight)])
         assert found.success
         np.testing.assert_allclose(found.q, plain.q, atol=1e-9)
+
+
+def test_activation_is_a_share_of_the_weight(panda: Robot) -> None:
+    """Two places for one hand: half active is half as heavy; off is not there, singly and in a batch."""
+    one = FramePosition("one", "panda_hand_tcp", [0.4, 0.2, 0.5])
+    other = FramePosition("other", "panda_hand_tcp", [0.4, -0.2, 0.5])
+    half, light = (
+        sf.ik.solve(panda, [one, replace(other, **{what: 0.5})], restarts=0) for what in ("activation", "weight")
+    )
+    np.testing.assert_array_equal(half.q, light.q)
+    assert not half.success
+    alone, off = (sf.ik.solve(panda, tasks) for tasks in ([one], [one, replace(other, activation=0.0)]))
+    assert off.success
+    np.testing.assert_allclose(off.q, alone.q, rtol=0.0, atol=1e-9)
+    batch = sf.ik.solve_batch(panda, [one, replace(other, activation=0.0)], {"one": np.array([[0.4, 0.2, 0.5]] * 3)})
+    np.testing.assert_allclose(batch.q, np.tile(alone.q, (3, 1)), rtol=0.0, atol=1e-9)
+    half, full = (sf.ik.solve(panda, [replace(one, activation=share)]) for share in (0.5, 1.0))
+    np.testing.assert_array_equal(half.q, full.q)
 
 
 def test_a_task_without_weight_does_not_count(panda: Robot) -> None:

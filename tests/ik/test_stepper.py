@@ -12,7 +12,16 @@ from surefoot.ik.stepper import Stepper
 from surefoot.ik.stepper_fade import MOST_GROUPS
 from surefoot.solvers import HierarchySolver
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
-from surefoot.tasks import CenterOfMass, FrameOrientation, FramePose, FramePosition, JointSpeeds, Posture
+from surefoot.tasks import (
+    CenterOfMass,
+    FrameOrientation,
+    FramePose,
+    FramePosition,
+    JointAccelerations,
+    JointLimits,
+    JointSpeeds,
+    Posture,
+)
 
 DT = 1e-3
 HAND = "panda_hand"
@@ -249,6 +258,49 @@ def test_only_the_named_joints_move(panda) -> None:
     assert np.abs(v[:3]).max() > 0.1
 
 
+def test_limits_of_position_speed_and_acceleration_go_together(panda) -> None:
+    """As tasks, without bounds of the stepper: all three hold while a joint runs to its limit and stops there."""
+    joints = panda.joint_names[:7]
+    tasks = [
+        JointLimits("positions", panda, 0.05, joints, gain=5.0),
+        JointSpeeds.limits("speeds", panda, 0.4, joints=joints),
+        JointAccelerations.limits("accelerations", panda, 8.0, joints=joints),
+        JointSpeeds("run", panda, 10.0, joints, priority=1),
+    ]
+    stepper = Stepper(panda, tasks, DT, joints=joints, limits=False, speed_share=np.inf)
+    last, fastest, hardest = np.zeros(7), 0.0, 0.0
+    for _ in range(6000):
+        found = stepper.step()
+        v = found.v[:7]
+        assert (found.q_next[:7] <= panda.limits.upper[:7] - 0.05 + 1e-9).all()
+        assert (np.abs(v) <= 0.4 * panda.limits.velocity[:7] + 1e-9).all()
+        assert (np.abs(v - last) <= 8.0 * DT + 1e-9).all()
+        fastest, hardest = max(fastest, v[0]), max(hardest, np.abs(v - last).max() / DT)
+        last = v
+    assert fastest == pytest.approx(0.4 * panda.limits.velocity[0])
+    assert hardest == pytest.approx(8.0)
+    np.testing.assert_allclose(found.q_next[:7], panda.limits.upper[:7] - 0.05, atol=1e-5)
+
+
+def test_an_acceleration_is_the_change_since_the_last_tick(panda) -> None:
+    stepper = Stepper(panda, [JointAccelerations("lift", panda, 0.5, panda.joint_names[:2])], DT)
+    for k in range(1, 50):
+        np.testing.assert_allclose(stepper.step().v[:2], 0.5 * k * DT, rtol=1e-9)
+    stepper.set_target("lift", 0.0)
+    np.testing.assert_allclose(stepper.step().v[:2], 0.5 * 49 * DT, rtol=1e-9)
+
+
+def test_accelerations_as_a_task_are_those_of_the_bounds(panda) -> None:
+    """Far from position limits, the task before all others and the bound of the stepper give the same motion."""
+    goal = position(panda, panda.home, HAND) + np.array([0.1, -0.1, 0.05])
+    hand = FramePosition("hand", HAND, goal, gain=20.0, priority=1)
+    rest = Posture("posture", panda, priority=2)
+    task = Stepper(panda, [JointAccelerations.limits("gently", panda, 30.0), hand, rest], DT)
+    bound = Stepper(panda, [hand, rest], DT, acceleration=30.0)
+    for _ in range(100):
+        np.testing.assert_allclose(task.step().v, bound.step().v, atol=1e-9)
+
+
 # -- fades ------------------------------------------------------------------------------------------------------------
 
 
@@ -273,6 +325,7 @@ def test_tasks_fade_without_jumps(panda) -> None:
         np.testing.assert_allclose(position(panda, stepper.q, HAND), goal, atol=1e-3)
         stepper.fade("hand", 0.0, duration)
         largest[duration] = max(largest[duration], jumps(stepper, 400))
+        assert np.linalg.norm(position(panda, stepper.q, HAND) - goal) > 0.01
     assert largest[0.0] > 0.5
     assert largest[0.3] < 0.05
 
@@ -348,6 +401,8 @@ def test_wrong_calls_are_refused(panda) -> None:
         stepper.step(np.full(panda.nq, np.nan))
     with pytest.raises(ShapeError, match="between 0 and 1"):
         stepper.fade("hand", 1.5, 0.1)
+    with pytest.raises(ShapeError, match="rate itself"):
+        Stepper(panda, [JointSpeeds("run", panda)], DT).set_target("run", 1.0, rate=np.zeros(panda.nv))
     with pytest.raises(ShapeError, match="accelerations"):
         Stepper(panda, panda_tasks(panda), DT, acceleration=-1.0)
     with pytest.raises(ShapeError):

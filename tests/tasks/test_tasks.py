@@ -213,6 +213,27 @@ def test_structure_tells_all_apart_that_is_compiled_in(g1: Robot) -> None:
     assert len({task.structure for task in same}) == 1
 
 
+def test_activation_scales_weights_at_run_time(g1: Robot) -> None:
+    tasks = TaskSet(g1, [CenterOfMass("com", weight=np.array([1.0, 2.0, 4.0])), Posture("posture", g1, weight=3.0)])
+    before, kernel = tasks.evaluate(g1.home), tasks.kernel
+    tasks.set_activation("com", 0.5)
+    tasks.set_activation("posture", 0.0)
+    np.testing.assert_array_equal(tasks.weights, [0.5, 1.0, 2.0, *np.zeros(g1.nv - 6)])
+    assert tasks.kernel is kernel
+    for one, other in zip(tasks.evaluate(g1.home), before, strict=True):
+        np.testing.assert_array_equal(one.error, other.error)
+    assert len({CenterOfMass("com", activation=x).structure for x in (0.0, 0.3, 1.0)}) == 1
+
+
+def test_the_widest_margin_of_a_support_is_its_inner_radius() -> None:
+    """A right triangle with sides 3, 4, 5: (3 + 4 − 5) / 2; a long rectangle: half of its short side."""
+    for points, radius in (([[0, 0], [3, 0], [0, 4]], 1.0), ([[0, 0], [9, 0], [9, 2], [0, 2]], 1.0)):
+        Support("support", np.array(points, dtype=float), radius - 1e-6)
+        with pytest.raises(ShapeError, match="wider than its polygon") as caught:
+            Support("support", np.array(points, dtype=float), radius + 1e-6)
+        assert caught.value.evidence["widest [m]"] == pytest.approx(radius)
+
+
 WRONG: dict[str, Callable[[Robot], object]] = {
     "no name": lambda r: CenterOfMass(""),
     "priority": lambda r: CenterOfMass("com", priority=-1),
@@ -222,6 +243,11 @@ WRONG: dict[str, Callable[[Robot], object]] = {
     "endless weights": lambda r: CenterOfMass("com", weight=np.array([1.0, np.inf, 1.0])),
     "words for weights": lambda r: CenterOfMass("com", weight="heavy"),  # type: ignore[arg-type]
     "yes for a priority": lambda r: CenterOfMass("com", priority=True),
+    "activation above 1": lambda r: CenterOfMass("com", activation=1.1),
+    "activation below 0": lambda r: CenterOfMass("com", activation=-0.1),
+    "activation that is no number": lambda r: CenterOfMass("com", activation=np.nan),
+    "words for an activation": lambda r: CenterOfMass("com", activation="half"),  # type: ignore[arg-type]
+    "activations": lambda r: CenterOfMass("com", activation=np.ones(3)),  # type: ignore[arg-type]
     "nan": lambda r: CenterOfMass("com", [0.0, np.nan, 0.0]),
     "mask": lambda r: CenterOfMass("com", mask="q"),
     "empty mask": lambda r: FramePose("hand", "left_rubber_hand", mask=[False] * 6),

@@ -16,7 +16,7 @@ from surefoot.control.static_balance import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
 from surefoot.ik import ComRise, raise_com
 from surefoot.motion import Log, Trajectory, World
-from surefoot.report import Curve
+from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.motions.legs import Legs
 from surefoot.scenario.motions.plan import Plan, Verdict
@@ -155,17 +155,17 @@ class _Climb:
             return f"the centre of mass rises by {self.raised[-1]:.3g} m of {self.rise:.3g} m"
         return None
 
-    def curves(self) -> tuple[Curve, ...]:
+    def curves(self) -> tuple[Plot, ...]:
         """Plots of the plan."""
         m = self.motion
         bound = np.full(len(m.t), self.limit)
         return (
-            Curve("plan: rise of centre of mass and base", "m", {"centre of mass": self.raised, "base": self.base}),
-            Curve("plan: knee angles", "rad", self.knees),
-            Curve("plan: joint rates, length of the vector", "rad/s", {"rates": self.rates, "bound": bound}),
-            Curve("plan: smallest singular value of the legs", "m", self.values),
-            Curve("plan: rise of the centre of mass per unit of joint rates", "m/rad", {"rise": m.whole}),
-            Curve("plan: pace along the path", "1", {"pace": m.pace}),
+            Plot("plan: rise of centre of mass and base", "m", {"centre of mass": self.raised, "base": self.base}),
+            Plot("plan: knee angles", "rad", self.knees),
+            Plot("plan: joint rates, length of the vector", "rad/s", {"rates": self.rates, "bound": bound}),
+            Plot("plan: smallest singular value of the legs", "m", self.values),
+            Plot("plan: rise of the centre of mass per unit of joint rates", "m/rad", {"rise": m.whole}),
+            Plot("plan: pace along the path", "1", {"pace": m.pace}),
         )
 
     def judge(self, robot: Robot, log: Log) -> Verdict:

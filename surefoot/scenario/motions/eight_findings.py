@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.ik import ConsistentMotion, damped_inverse, truncated_inverse
 from surefoot.motion import Log, Trajectory
-from surefoot.report import Curve
+from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.motions.hand_path import HandPath, frame_poses
 from surefoot.scenario.motions.plan import Plan, Verdict
@@ -157,7 +157,7 @@ class EightFindings:
                 return f"joint `{joint}` has to leave its limits at {time:.2f} s"
         return None
 
-    def _curves(self) -> tuple[Curve, ...]:
+    def _curves(self) -> tuple[Plot, ...]:
         path, t = self.hand.path, self.trajectory.time
         places = frame_poses(self.hand.robot, self.trajectory.q, self.hand.frame)[:, :3, 3] - path.centre
         rates = np.abs(np.asarray(self.trajectory.v)[:, self.hand.columns]).max(axis=1)
@@ -174,15 +174,15 @@ class EightFindings:
         bound = np.full(len(t), self.limit)
         names = {"xyz"[int(np.argmax(axis))]: axis for axis in path.axes}
         return (
-            Curve("plan: hand, from the centre of the eight", "m", {n: places @ axis for n, axis in names.items()}),
-            Curve("plan: smallest singular value", "1", {"value": self._over_time(self.least)}),
-            Curve("plan: joints, from home", "rad | m", self._joint_lines()),
-            Curve(
+            Plot("plan: hand, from the centre of the eight", "m", {n: places @ axis for n, axis in names.items()}),
+            Plot("plan: smallest singular value", "1", {"value": self._over_time(self.least)}),
+            Plot("plan: joints, from home", "rad | m", self._joint_lines()),
+            Plot(
                 f"plan: largest joint rate by place on the path (cut off at {most:.3g})",
                 "rad/s",
                 {**all_rates, "consistent": rates, "bound": bound},
             ),
-            Curve("plan: distance from the path by place on it", "mm", {**errors, "consistent": on_path}),
+            Plot("plan: distance from the path by place on it", "mm", {**errors, "consistent": on_path}),
         )
 
     def _over_time(self, values: Array) -> Array:

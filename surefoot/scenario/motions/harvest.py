@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from surefoot.collision import CollisionModel
 from surefoot.ik.predictive_study import History, Study, compare, follow, predictive_ik
 from surefoot.motion import Trajectory, World
-from surefoot.report import Curve
+from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.motions.harvest_scene import HarvestSettings, harvest_scene
 from surefoot.scenario.motions.plan import Plan, Verdict
@@ -83,16 +83,16 @@ def _metrics(found: Mapping[str, History]) -> dict[str, Any]:
     return {**peaks, **gaps}
 
 
-def _curves(found: Mapping[str, History]) -> tuple[Curve, ...]:
+def _curves(found: Mapping[str, History]) -> tuple[Plot, ...]:
     """Over the times of the postures; what holds within a step is drawn at its start."""
     energies = {name: np.append(x.pseudo_energy, x.pseudo_energy[-1]) for name, x in found.items()}
     errors = {name: 1e3 * x.error for name, x in found.items()}
     gaps = {name: x.distances.min(axis=1) for name, x in found.items() if x.distances.size}
     curves = (
-        Curve("pseudo-energy: squared joint velocities", "rad²/s²", energies),
-        Curve("planned error of the tip, largest axis", "mm", errors),
+        Plot("pseudo-energy: squared joint velocities", "rad²/s²", energies),
+        Plot("planned error of the tip, largest axis", "mm", errors),
     )
-    return (*curves, Curve("smallest distance of what is kept clear", "m", gaps)) if gaps else curves
+    return (*curves, Plot("smallest distance of what is kept clear", "m", gaps)) if gaps else curves
 
 
 def _no_gain(found: Mapping[str, History], ahead: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.control import TrajectoryFollower
 from surefoot.motion import Log, Trajectory, World
-from surefoot.report import Curve
+from surefoot.report import Plot
 from surefoot.robot import Robot
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Plan:
     trajectory: Trajectory
     metrics: Mapping[str, Any] = field(default_factory=dict)
     trouble: str | None = None
-    curves: tuple[Curve, ...] = ()
+    curves: tuple[Plot, ...] = ()
     judge: Callable[[Robot, Log], Verdict] | None = None
 
 

@@ -17,7 +17,7 @@ from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError, ScenarioError
 from surefoot.ik import AvoidingStepper, Stepper, VelocityDamper
 from surefoot.motion import Log, Quintic, World
-from surefoot.report import Curve
+from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.motions.calm import calm
 from surefoot.scenario.motions.plan import Plan, Verdict
@@ -67,9 +67,9 @@ def reach(table: MotionTable, robot: Robot, world: World) -> Plan:
         "support_margin_plan_m": float(scene.inside(com).min()),
     }
     curves = (
-        Curve("planned distance of the hands to their targets", "m", hands),
-        Curve("smallest distance to itself and to obstacles", "m", {"planned": gaps, "without avoidance": blind}),
-        Curve("centre of mass inside the soles", "m", {"margin": scene.inside(com)}),
+        Plot("planned distance of the hands to their targets", "m", hands),
+        Plot("smallest distance to itself and to obstacles", "m", {"planned": gaps, "without avoidance": blind}),
+        Plot("centre of mass inside the soles", "m", {"margin": scene.inside(com)}),
     )
     return Plan(trajectory, metrics, _trouble(metrics, scene), curves, scene.judged)
 

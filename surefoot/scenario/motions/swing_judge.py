@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from surefoot.collision import CollisionModel
 from surefoot.compiler import compile_robot
-from surefoot.geometry import convex_hull
+from surefoot.contact import zero_moment_point
+from surefoot.geometry import convex_hull, distance_inside
 from surefoot.ik.reactive_swing import SwingHistory
 from surefoot.ik.swing_step import SwingStep
 from surefoot.ik.swing_walker import foot_contacts, leg_bodies, other_foot
 from surefoot.motion import Log, World
-from surefoot.report import Curve
+from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.motions.plan import Verdict
 
@@ -122,19 +123,19 @@ class SwingJudge:
         swing = self.found.foot - self.found.plan - self.found.deviation
         return float(max(np.abs(stance - stance[0]).max(), np.abs(swing).max()))
 
-    def curves(self) -> tuple[Curve, ...]:
+    def curves(self) -> tuple[Plot, ...]:
         """Plots of the plan."""
         f, b = self.found, self.blind
         ground = f.plan[0, 2]
         return (
-            Curve(
+            Plot(
                 "plan: height of the foot", "m", {"blind": f.plan[:, 2] - ground, "giving way": f.foot[:, 2] - ground}
             ),
-            Curve("plan: way across of the foot", "m", {"blind": f.plan[:, 1], "giving way": f.foot[:, 1]}),
-            Curve("plan: deviation of the foot", "m", dict(zip("xyz", f.deviation.T, strict=True))),
-            Curve("plan: distance from obstacles", "m", {"blind": self.blind_gaps, "giving way": self.gaps}),
-            Curve("plan: distance from their volumes", "m", {"blind": b.distance, "giving way": f.distance}),
-            Curve("plan: inside the stance sole", "m", {"centre of mass": self.com_margin, "zmp": self.zmp_margin}),
+            Plot("plan: way across of the foot", "m", {"blind": f.plan[:, 1], "giving way": f.foot[:, 1]}),
+            Plot("plan: deviation of the foot", "m", dict(zip("xyz", f.deviation.T, strict=True))),
+            Plot("plan: distance from obstacles", "m", {"blind": self.blind_gaps, "giving way": self.gaps}),
+            Plot("plan: distance from their volumes", "m", {"blind": b.distance, "giving way": f.distance}),
+            Plot("plan: inside the stance sole", "m", {"centre of mass": self.com_margin, "zmp": self.zmp_margin}),
         )
 
     # -- the run --------------------------------------------------------------------------------------------------
@@ -205,20 +206,13 @@ class SwingJudge:
         return np.vstack([corners[name] for name in names])
 
     def _zero_moment_points(self) -> Array:
-        """(n, 2) where on z = 0 the ground must push, without moments about x and y, for the planned motion [m].
-
-        Vukobratović & Borovac 2004: p × f = moment about the origin, for its parts along x and y.
-        """
+        """(n, 2) where on z = 0 the ground must push, without moments about x and y, for the planned motion [m]."""
         q, v, base = self.found.q, self.found.v, self.robot.tree.body_names[self.robot.base_joint or 0]
         load = self.kernels.rnea(q, v, np.gradient(v, self.found.t, axis=0))[:, self.robot.base_rows]
         T = self.kernels.frames(q, [base])[:, 0]
         force, turning = ((T[:, :3, :3] @ x[:, :, None])[:, :, 0] for x in (load[:, :3], load[:, 3:]))
-        moment = turning + np.cross(T[:, :3, 3], force)
-        return np.column_stack([-moment[:, 1], moment[:, 0]]) / force[:, 2:]
+        return zero_moment_point(np.hstack([force, turning]), about=T[:, :3, 3])[:, :2]
 
     def _inside(self, points: Array) -> Array:
         """(n,) distance of points (n, 2) from the edge of the stance sole, negative outside [m]."""
-        hull = convex_hull(self._sole)
-        along = np.roll(hull, -1, axis=0) - hull
-        inward = np.column_stack([-along[:, 1], along[:, 0]]) / np.linalg.norm(along, axis=1)[:, None]
-        return np.asarray(((points[:, None] - hull) * inward).sum(axis=2).min(axis=1))
+        return distance_inside(points, convex_hull(self._sole))

@@ -1,0 +1,180 @@
+"""`surefoot audit`: is a motion physically possible, by what margin, and where does it break?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+
+from surefoot.cli.listings import page_console
+from surefoot.errors import FileFormatError, ShapeError, one_of
+from surefoot.feasibility import GivenMotion, Tolerances, audit, read_motion
+from surefoot.motion import World, atomic_write
+from surefoot.motion.audit_result import AuditItem, AuditResult, Finding
+from surefoot.robot import Robot
+from surefoot.robot.load import load
+
+__all__ = ["audit_command"]
+
+_COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skipped": "dim"}
+
+
+def audit_command(
+    motion: Path,
+    robot: str,
+    world: str | None,
+    layout: str | None,
+    joints: str | None,
+    rate: float | None,
+    base: str,
+    tolerances: Sequence[str],
+    replay: bool,
+    html: Path | None,
+    as_json: bool,
+) -> int:
+    """Audit a motion and print what was found; 1 if it has defects.
+
+    Args:
+        motion: File or run folder.
+        robot: Name or file of the robot.
+        world: File with a `[world]` table, or a scenario; None for level ground.
+        layout: Layout of the file; None to find out.
+        joints: Joint order of the file, separated by commas, or None.
+        rate: Samples per second, for files without times.
+        base: Base of the robot.
+        tolerances: `name=value` texts.
+        replay: Whether to replay it in MuJoCo.
+        html: File to write the page to, or None.
+        as_json: Print JSON.
+    """
+    model = load(robot, base)
+    names = None if joints is None else [name.strip() for name in joints.split(",") if name.strip()]
+    given = read_motion(motion, model, layout=layout, joints=names, rate=rate)
+    place = _world(world, model)
+    result = _audited(given, model, place, _tolerances(tolerances), replay)
+    if as_json:
+        print(json.dumps(result.to_dict(), indent=1, ensure_ascii=False))
+    else:
+        _print(result, page_console())
+    if html is not None:
+        _write_page(html, motion, given, model, place, result)
+        if not as_json:
+            print(html)
+    return 0 if result.passed else 1
+
+
+def _world(name_or_file: str | None, robot: Robot) -> World | None:
+    if name_or_file is None:
+        return None
+    from surefoot.scenario import read_world
+
+    return read_world(name_or_file, robot)
+
+
+def _tolerances(texts: Sequence[str]) -> Tolerances:
+    """Tolerances with changes `name=value`."""
+    known = [row.name for row in fields(Tolerances)]
+    changes: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise one_of("tolerance", name, known)
+        try:
+            changes[name] = float(value)
+        except ValueError as error:
+            raise ShapeError(f"tolerance `{name}` is not a number", evidence={"given": value}) from error
+    return Tolerances(**changes)
+
+
+def _audited(
+    given: GivenMotion, robot: Robot, world: World | None, tolerances: Tolerances, replay: bool
+) -> AuditResult:
+    console = Console(file=sys.stderr)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("reading", total=1.0)
+        return audit(
+            given, robot, world, tolerances=tolerances, replay=replay,
+            progress=lambda name, share: bar.update(task, completed=share, description=name),
+        )  # fmt: skip
+
+
+def _write_page(
+    path: Path, motion: Path, given: GivenMotion, robot: Robot, world: World | None, result: AuditResult
+) -> None:
+    from surefoot.report import audit_page
+
+    if path.suffix != ".html":
+        raise FileFormatError(f"suffix `{path.suffix}` is not known", file=path, next_step="use .html")
+    text = audit_page(str(motion), given.trajectory, robot, World() if world is None else world, result)
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _print(result: AuditResult, console: Console) -> None:
+    """The verdict, the findings, the items, the replay and where the time went."""
+    verdict = "[bold green]passed[/]" if result.passed else "[bold red]failed[/]"
+    head = f"{result.robot} · {result.duration:.3f} s · {result.samples} samples"
+    console.print(f"{escape(head)}: {verdict}")
+    console.print(f"contacts: {escape(result.contacts)}")
+    for remark in result.remarks:
+        console.print(f"note: {escape(remark)}")
+    for number, finding in enumerate(result.findings, 1):
+        _print_finding(console, f"{number}.", finding)
+    console.print(_items(result.items))
+    if result.replay is not None:
+        console.print(escape(_replay(result)))
+    total = sum(result.seconds.values())
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in result.seconds.items())
+    console.print(f"[dim]audited in {total:.2f} s: {escape(parts)}[/]")
+
+
+def _print_finding(console: Console, number: str, finding: Finding) -> None:
+    colour = "red" if finding.severity == "defect" else "yellow"
+    span = f"{finding.start:.3f} … {finding.end:.3f} s"
+    console.print(
+        f"{number} [{colour}]{finding.severity}[/] ({finding.stage}) {escape(finding.message)} [dim]\\[{span}][/]"
+    )
+    if finding.next_step:
+        console.print(f"   next: {escape(finding.next_step)}")
+    if finding.covers:
+        names = list(dict.fromkeys(f"{one.item} {one.where}".strip() for one in finding.covers))
+        more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+        console.print(f"   [dim]explains: {escape(', '.join(names[:4]) + more)}[/]")
+
+
+def _items(items: Sequence[AuditItem]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (("item", "left"), ("", "left"), ("margin", "right"), ("where it is least", "left")):
+        table.add_column(title, justify=justify, no_wrap=title == "item")  # type: ignore[arg-type]
+    for item in items:
+        status = f"[{_COLOURS[item.status]}]{item.status}[/]"
+        place = f"{item.worst_part} at {item.worst_time:.3f} s" if np.isfinite(item.worst_time) else ""
+        note = " · ".join(text for text in (place.strip(), item.note) if text)
+        table.add_row(item.title, status, _number(item), escape(note))
+    return table
+
+
+def _number(item: AuditItem) -> str:
+    least = item.least_margin
+    if item.status == "skipped" or np.isnan(least):
+        return ""
+    return "no limit" if np.isinf(least) else f"{least:.4g} {item.unit}".rstrip()
+
+
+def _replay(result: AuditResult) -> str:
+    replay = result.replay
+    if replay is None or not len(replay.time):
+        return "replay: " + ("none" if replay is None else replay.note)
+    data = replay.to_dict()
+    end = "survived" if replay.survived else f"stood until {replay.until:.2f} s"
+    base = "" if data["base_error_m"] is None else f", base off by {data['base_error_m']:.3f} m"
+    return f"replay in {replay.engine}: {end}{base}, joints off by {data['joint_error']:.3f} ({replay.note})"

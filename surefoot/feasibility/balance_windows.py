@@ -1,0 +1,76 @@
+"""What acted between samples, and means of it over windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from surefoot.feasibility.efforts_means import Windows
+from surefoot.feasibility.series import Series
+from surefoot.motion.checks import Array
+
+__all__ = ["HOLDS", "Balanced", "Hold", "between", "hold_of", "means", "roughness"]
+
+Hold = Literal["step before", "step after", "sample"]
+HOLDS: tuple[Hold, ...] = get_args(Hold)
+"""What a row of torques or wrenches stands for: the step that ended there, the one that begins there, or the sample."""
+
+
+class Balanced(NamedTuple):
+    """A balance.
+
+    Args:
+        series: Of residuals.
+        hold: What rows of forces were taken to stand for.
+    """
+
+    series: Series
+    hold: Hold
+
+
+def between(values: Array, hold: Hold) -> Array:
+    """(n − 1, ...): what acts between samples.
+
+    Args:
+        values: (n, ...) at the samples.
+        hold: What rows stand for.
+    """
+    if hold == "step before":
+        return values[1:]
+    return values[:-1] if hold == "step after" else 0.5 * (values[1:] + values[:-1])
+
+
+def means(rates: Array, time: Array, windows: Windows) -> Array:
+    """(m, k): means over windows.
+
+    Args:
+        rates: (n − 1, k) between samples.
+        time: (n,) [s].
+        windows: m of them.
+    """
+    sums = np.vstack([np.zeros(rates.shape[1]), np.cumsum(rates * np.diff(time)[:, None], axis=0)])
+    return np.asarray((sums[windows.last] - sums[windows.first]) / windows.length[:, None])
+
+
+def roughness(values: Array, time: Array, windows: Windows) -> Array:
+    """(m, k): how much the mean over a window may be off, if values between samples lie between those at the samples.
+
+    Args:
+        values: (n, k) at the samples.
+        time: (n,) [s].
+        windows: m of them.
+    """
+    return means(0.5 * np.abs(np.diff(values, axis=0)), time, windows)
+
+
+def hold_of(residuals: Mapping[Hold, Array], limit: float) -> Hold:
+    """What rows stand for, told by what explains the motion best; beyond the limit all residuals count the same.
+
+    Args:
+        residuals: (m, k) under each hold.
+        limit: What passes.
+    """
+    sizes = {hold: np.minimum(np.abs(found), limit).sum() for hold, found in residuals.items()}
+    return min(residuals, key=lambda hold: float(sizes[hold]))

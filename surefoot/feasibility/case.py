@@ -1,0 +1,170 @@
+"""`Case`: a motion that is audited, with what all checks need: rates, contacts, forces, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+
+from surefoot.compiler import KernelSet, compile_robot
+from surefoot.feasibility.tolerances import Tolerances
+from surefoot.motion import Trajectory, World
+from surefoot.motion.checks import Array
+from surefoot.robot import Robot
+from surefoot.sim.native_kernels import in_world
+
+if TYPE_CHECKING:
+    from surefoot.feasibility.efforts import Efforts
+    from surefoot.feasibility.touch import Touch
+
+__all__ = ["Case"]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A motion, the robot that makes it, and the world that it makes it in.
+
+    Args:
+        given_robot: The robot as it was loaded.
+        world: Ground, obstacles, friction, gravity.
+        trajectory: The motion as it was given; quaternions made of unit length.
+        tolerances: What passes.
+        quaternion_norm: Length of quaternions as they were given (n,) by joint, before they were normalised.
+    """
+
+    given_robot: Robot
+    world: World
+    trajectory: Trajectory
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    quaternion_norm: Mapping[str, Array] = field(default_factory=dict)
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot under the gravity of the world."""
+        return in_world(self.given_robot, self.world)
+
+    @cached_property
+    def kernels(self) -> KernelSet:
+        """Compiled functions of the robot under the gravity of the world."""
+        return compile_robot(self.robot)
+
+    @property
+    def time(self) -> Array:
+        """(n,) [s]."""
+        return self.trajectory.time
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.trajectory)
+
+    @property
+    def q(self) -> Array:
+        """(n, nq)."""
+        return self.trajectory.q
+
+    @cached_property
+    def steps(self) -> Array:
+        """(n − 1, nv): q_k ⊕ steps_k = q_{k+1}."""
+        model, q = self.robot.model, self.q
+        found = [pin.difference(model, a, b) for a, b in pairwise(q)]
+        return np.array(found).reshape(-1, self.robot.nv)
+
+    @cached_property
+    def rates(self) -> Array:
+        """(n − 1, nv): mean velocity between samples, from q alone."""
+        return self.steps / np.diff(self.time)[:, None]
+
+    @cached_property
+    def v(self) -> Array:
+        """(n, nv): as given, else by differences of q."""
+        given = self.trajectory.v
+        return _at_samples(self.rates, self.time) if given is None else given
+
+    @cached_property
+    def a(self) -> Array:
+        """(n, nv): as given, else by differences of v."""
+        given = self.trajectory.a
+        if given is not None:
+            return given
+        if self.trajectory.v is None:
+            return _second(self.rates, self.time)
+        return _at_samples(np.diff(self.v, axis=0) / np.diff(self.time)[:, None], self.time)
+
+    @cached_property
+    def contact_names(self) -> tuple[str, ...]:
+        """Contact surfaces of the robot."""
+        return tuple(self.robot.contacts)
+
+    @cached_property
+    def touch(self) -> Touch:
+        """When each contact surface touches, where, and how fast."""
+        from surefoot.feasibility.touch import touch_of
+
+        return touch_of(self)
+
+    @cached_property
+    def efforts(self) -> Efforts:
+        """Joint torques and contact wrenches: given, or the least that the motion needs."""
+        from surefoot.feasibility.efforts import efforts_of
+
+        return efforts_of(self)
+
+    @cached_property
+    def weight(self) -> float:
+        """Weight of the robot [N]; 1 where there is no gravity, so that shares of it stay finite."""
+        return float(self.robot.mass * np.linalg.norm(self.world.gravity)) or 1.0
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """(nv,) name of the joint of each entry of v; with its axis where it has several: `root_joint.x`."""
+        tree, names = self.robot.tree, [""] * self.robot.nv
+        for i, joint in enumerate(tree.joint_names):
+            size, start = tree.nv_of(i), int(tree.v_index[i])
+            axes = ("",) if size == 1 else tuple(f".{axis}" for axis in _AXES[-size:] if size <= 3) or _TWIST
+            for k in range(size):
+                names[start + k] = joint + axes[k]
+        return tuple(names)
+
+    @cached_property
+    def velocity_bodies(self) -> tuple[frozenset[int], ...]:
+        """(nv,) bodies that move with each entry of v: the subtree of its joint."""
+        tree = self.robot.tree
+        found: list[frozenset[int]] = [frozenset()] * self.robot.nv
+        for i in range(tree.n):
+            moved = self.subtree(i)
+            for k in range(tree.nv_of(i)):
+                found[int(tree.v_index[i]) + k] = moved
+        return tuple(found)
+
+    def subtree(self, body: int) -> frozenset[int]:
+        """The body and all that hang on it; the subtree of −1 is the whole robot."""
+        tree = self.robot.tree
+        return frozenset(i for i in range(tree.n) if i == body or body in (-1, *tree.ancestors(i)))
+
+
+_AXES = ("x", "y", "z")
+_TWIST = (".x", ".y", ".z", ".rx", ".ry", ".rz")
+
+
+def _at_samples(between: Array, time: Array) -> Array:
+    """(n, k) at the samples from (n − 1, k) between them: weighted means, ends held."""
+    if not len(between):
+        return np.zeros((len(time), between.shape[1]))
+    dt = np.diff(time)[:, None]
+    inner = (between[:-1] * dt[1:] + between[1:] * dt[:-1]) / (dt[:-1] + dt[1:])
+    return np.vstack([between[:1], inner, between[-1:]])
+
+
+def _second(rates: Array, time: Array) -> Array:
+    """(n, k) second differences at the samples from mean rates (n − 1, k) between them; ends as their neighbours."""
+    if len(rates) < 2:
+        return np.zeros((len(time), rates.shape[1]))
+    middle = 0.5 * (time[1:] + time[:-1])
+    inner = np.diff(rates, axis=0) / np.diff(middle)[:, None]
+    return np.vstack([inner[:1], inner, inner[-1:]])

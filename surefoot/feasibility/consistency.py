@@ -1,0 +1,114 @@
+"""Do q, v and a belong together? Given rates against differences, over short windows.
+
+In every step the difference quotient of a quantity is a mean of its rate, so it lies between the least and the largest
+rate in that step. The rate is known at both ends: what lies outside these two is a misfit. This holds for any rate that
+is monotone in the step, also through the jumps of impacts and for semi-implicit integration, to second order in the
+step for smooth ones, and it does not depend on how densely a motion was recorded. Quotients and bounds are means over
+windows (`Tolerances.window`), so that the last digit of recorded positions does not count as velocity.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.touch_runs import Mask
+from surefoot.motion.checks import Array
+
+if TYPE_CHECKING:
+    from surefoot.feasibility.case import Case
+
+__all__ = ["check_consistency", "misfit"]
+
+
+def check_consistency(case: Case) -> list[Series]:
+    """Whether v is the rate of q, and a the rate of v.
+
+    Args:
+        case: The motion.
+    """
+    return [_velocity(case), _acceleration(case)]
+
+
+def misfit(time: Array, steps: Array, rates: Array, window: float) -> tuple[Array, Array]:
+    """Times (m,) in the middle of windows, and (m, k) how far the mean rates lie outside what the given rates allow.
+
+    Args:
+        time: (n,) [s].
+        steps: (n − 1, k) changes of a quantity between samples.
+        rates: (n, k) its given rates.
+        window: Length of the windows [s]; one step where steps are longer.
+    """
+    dt = np.diff(time)[:, None]
+    count = min(max(1, round(window / float(dt.mean()))), len(dt))
+    length = _sums(dt, count)
+    mean = _sums(steps, count) / length
+    low = _sums(dt * np.minimum(rates[1:], rates[:-1]), count) / length
+    high = _sums(dt * np.maximum(rates[1:], rates[:-1]), count) / length
+    middle = 0.5 * (time[count:] + time[:-count])
+    return middle, np.maximum(np.maximum(low - mean, mean - high), 0.0)
+
+
+def _sums(values: Array, count: int) -> Array:
+    """Sums of `count` values that follow each other."""
+    total = np.vstack([np.zeros(values.shape[1]), np.cumsum(values, axis=0)])
+    return np.asarray(total[count:] - total[:-count])
+
+
+def _velocity(case: Case) -> Series:
+    v = case.trajectory.v
+    if v is None:
+        return skipped("velocity_consistency", "no velocities are given")
+    time, value = misfit(case.time, case.steps, v, case.tolerances.window)
+    return _series(case, "velocity_consistency", "rad/s", time, value, _limit(case, case.tolerances.velocity, v))
+
+
+def _acceleration(case: Case) -> Series:
+    a, v = case.trajectory.a, case.trajectory.v
+    if a is None:
+        return skipped("acceleration_consistency", "no accelerations are given")
+    if v is None:
+        return skipped("acceleration_consistency", "no velocities are given")
+    time, value = misfit(case.time, np.diff(v, axis=0), a, case.tolerances.window)
+    value[_near_switches(case, time)] = np.nan
+    series = _series(
+        case, "acceleration_consistency", "rad/s²", time, value, _limit(case, case.tolerances.acceleration, a)
+    )
+    return series
+
+
+def _limit(case: Case, absolute: float, given: Array) -> Array:
+    """(1, k): absolute, and relative to the range of the joint itself."""
+    return np.asarray(absolute + case.tolerances.relative * np.ptp(given, axis=0))[None]
+
+
+def _near_switches(case: Case, time: Array) -> Mask:
+    """(m,) whether a contact opens or closes in the window, where velocities may jump."""
+    active = case.touch.active
+    switches = case.time[1:][(active[1:] != active[:-1]).any(axis=1)]
+    reach = case.tolerances.window + (case.time[1] - case.time[0])
+    near = np.searchsorted(switches, time - reach) < np.searchsorted(switches, time + reach, side="right")
+    return np.asarray(near)
+
+
+def _series(case: Case, item: str, unit: str, time: Array, value: Array, limit: Array) -> Series:
+    quantity, rate = ("v", "q") if item == "velocity_consistency" else ("a", "v")
+    texts = tuple(
+        f"{quantity} of `{name}` differs from the rate of {rate} by {{value}} at {{time}}, {{limit}} would pass"
+        for name in case.velocity_names
+    )
+    return Series(
+        item,
+        unit,
+        time,
+        case.velocity_names,
+        value,
+        upper=limit,
+        bodies=case.velocity_bodies,
+        width=0.5 * float(case.time[-1] - case.time[0]) / max(1, case.n - 1),
+        note=f"means over {1e3 * case.tolerances.window:.3g} ms",
+        texts=texts,
+        next_step=f"compute {quantity} from {rate}, or leave it out",
+    )

@@ -1,0 +1,146 @@
+"""Do contacts stay where they are? Slip along the ground, depth in it, gaps under contacts that should hold.
+
+Slip is the way of the material that touches: of the corner near the ground that moves least. A foot that rolls over its
+edge or turns about a corner does not slip, nor does a ball that rolls; a foot that turns about its middle slips by the
+way of its corners, which passes for small turns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.touch import surface_motions
+from surefoot.feasibility.touch_runs import bridged, runs_of
+from surefoot.feasibility.touch_surfaces import SurfaceMotion
+from surefoot.motion.checks import Array
+
+if TYPE_CHECKING:
+    from surefoot.feasibility.case import Case
+
+__all__ = ["check_contact_motion", "slip_of_contact"]
+
+_WINDOW = 0.04  # [s] over which the speed of a slide is seen
+_MOVES = 0.5  # of the mean speed over the contact: faster is sliding
+
+
+def check_contact_motion(case: Case) -> list[Series]:
+    """Slip, penetration and gaps of all contact surfaces.
+
+    Args:
+        case: The motion.
+    """
+    if not case.contact_names:
+        return [
+            skipped(item, "the robot has no contact surfaces") for item in ("foot_slip", "penetration", "contact_gap")
+        ]
+    motions = surface_motions(case, case.touch.placements)
+    return [_slip(case, motions), _penetration(case, motions), _gap(case)]
+
+
+def _bodies(case: Case) -> tuple[frozenset[int], ...]:
+    contacts = case.robot.contacts
+    return tuple(frozenset({case.robot.body_of(contacts[name].frame)}) for name in case.contact_names)
+
+
+def _slip(case: Case, motions: list[SurfaceMotion]) -> Series:
+    active, limit = case.touch.active, case.tolerances.slip
+    value = np.full((case.n, len(motions)), np.nan)
+    for k, motion in enumerate(motions):
+        for a, b in runs_of(active[:, k]):
+            path = _along(motion.path[a:b], case.touch.normals[a:b, k])
+            value[a:b, k] = slip_of_contact(case.time[a:b], path, limit)
+    return Series(
+        "foot_slip",
+        "m",
+        case.time,
+        case.contact_names,
+        value,
+        upper=limit,
+        scale=0.05,
+        bodies=_bodies(case),
+        note=f"contacts {case.touch.source}",
+        texts=tuple(f"`{name}` slides {{value}} on the ground, {{limit}} would pass" for name in case.contact_names),
+        next_step="hold the foot where it touched down, or lift it",
+    )
+
+
+def _along(path: Array, normals: Array) -> Array:
+    """The part along the ground of a path (m, 3)."""
+    steps, middle = np.diff(path, axis=0), 0.5 * (normals[1:] + normals[:-1])
+    steps = steps - np.sum(steps * middle, axis=1, keepdims=True) * middle
+    return np.vstack([np.zeros(3), np.cumsum(steps, axis=0)])
+
+
+def slip_of_contact(time: Array, path: Array, limit: float) -> Array:
+    """(m,) how far a surface has slid: in a slide the whole of it, between slides the little that it creeps.
+
+    Ways are counted from where the contact began, or from the end of the last slide beyond the limit.
+
+    Args:
+        time: (m,) [s].
+        path: (m, 3) of the material that touches, along the ground [m].
+        limit: Way that passes [m].
+    """
+    way = np.linalg.norm(path - path[0], axis=1)
+    if way.max() <= limit or len(time) < 2:
+        return way
+    anchor = path[0]
+    last = 0
+    for a, b in runs_of(_slides(time, path, float(way.max()))):
+        way[last:a] = np.linalg.norm(path[last:a] - anchor, axis=1)
+        way[a:b] = np.linalg.norm(path[a:b] - anchor, axis=1).max()
+        if way[a] > limit:
+            anchor = path[b - 1]
+        last = b
+    way[last:] = np.linalg.norm(path[last:] - anchor, axis=1)
+    return way
+
+
+def _slides(time: Array, path: Array, way: float) -> np.ndarray:
+    """(m,) whether the surface slides: faster than on the mean of the contact."""
+    n = len(time)
+    half = min(max(1, round(0.5 * _WINDOW * (n - 1) / float(time[-1] - time[0]))), n - 1)
+    before, after = np.maximum(np.arange(n) - half, 0), np.minimum(np.arange(n) + half, n - 1)
+    speed = np.linalg.norm(path[after] - path[before], axis=1) / (time[after] - time[before])
+    fast = speed > _MOVES * way / float(time[-1] - time[0])
+    return bridged(fast, np.ones(n, dtype=bool), time, _WINDOW)
+
+
+def _penetration(case: Case, motions: list[SurfaceMotion]) -> Series:
+    depth = np.column_stack([-motion.height for motion in motions])
+    limit = case.tolerances.penetration
+    return Series(
+        "penetration",
+        "m",
+        case.time,
+        case.contact_names,
+        depth,
+        upper=limit,
+        scale=0.05,
+        bodies=_bodies(case),
+        note="depth of the lowest corner",
+        texts=tuple(f"`{name}` is {{value}} deep in the ground at {{time}}" for name in case.contact_names),
+        next_step="raise the foot, or check the height of the base and of the ground",
+    )
+
+
+def _gap(case: Case) -> Series:
+    if case.trajectory.schedule is None:
+        return skipped("contact_gap", "no contacts are given")
+    height = np.where(case.touch.active, case.touch.height, np.nan)
+    return Series(
+        "contact_gap",
+        "m",
+        case.time,
+        case.contact_names,
+        height,
+        upper=case.tolerances.contact_gap,
+        scale=0.05,
+        bodies=_bodies(case),
+        note="height of the lowest corner while a contact is said to hold",
+        texts=tuple(f"`{name}` is said to hold and is {{value}} above the ground" for name in case.contact_names),
+        next_step="bring the surface to the ground, or correct the contact schedule",
+    )

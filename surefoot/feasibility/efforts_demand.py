@@ -1,0 +1,100 @@
+"""What a motion asks for: generalized forces, and the net wrench that the contacts have to supply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+
+from surefoot.errors import ShapeError
+from surefoot.feasibility.efforts_means import moving_mean
+from surefoot.motion.checks import Array
+
+if TYPE_CHECKING:
+    from surefoot.feasibility.case import Case
+
+__all__ = ["PUSH", "Demand", "demand_of", "push_of", "size_of"]
+
+PUSH = "push.force"
+"""Reference of a trajectory: force (n, 3) in world that somebody exerted on the robot [N], such as a push in a test."""
+
+_LEAST_SIZE = 0.01  # [m]
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """What something has to exert.
+
+    Args:
+        a: (n, nv) accelerations that it was computed from.
+        forces: (n, nv) M a + h.
+        com: (n, 3) centre of mass in world [m].
+        net: (n, 6) wrench of all contacts together, in world axes, about the centre of mass; of a planar base with
+            zeros for what its rails take; less known pushes; NaN for a fixed base.
+    """
+
+    a: Array
+    forces: Array
+    com: Array
+    net: Array
+
+
+def demand_of(case: Case) -> Demand:
+    """Inverse dynamics of a motion; accelerations that were not given are means over `Tolerances.window`."""
+    window = 0.0 if case.trajectory.a is not None else case.tolerances.window
+    a = moving_mean(case.a, case.time, window)
+    forces = np.array(case.kernels.rnea(case.q, case.v, a))
+    com = case.kernels.com(case.q)
+    net = np.full((case.n, 6), np.nan)
+    if case.robot.base_joint is not None:
+        R, p = _base_placements(case)
+        net = _about(com, R, p, _base_wrench(case, forces))
+        net[:, :3] -= moving_mean(push_of(case), case.time, window)
+    return Demand(a, forces, com, net)
+
+
+def push_of(case: Case) -> Array:
+    """(n, 3) known pushes on the robot in world [N]; zero where nobody told of any."""
+    given = case.trajectory.references.get(PUSH)
+    if given is None:
+        return np.zeros((case.n, 3))
+    if given.shape[1] != 3:
+        raise ShapeError(f"reference `{PUSH}` has {given.shape[1]} entries, expected 3: a force in world [N]")
+    return given
+
+
+def size_of(case: Case) -> float:
+    """Root mean square distance of the robot's mass from its centre [m], in the first posture; moments count by it.
+
+    At least 1 cm, for robots whose mass is in one point.
+    """
+    model, data = case.robot.model, case.robot.model.createData()
+    pin.ccrba(model, data, np.array(case.q[0]), np.zeros(case.robot.nv))
+    mass = case.robot.mass
+    return max(float(np.sqrt(0.5 * np.trace(data.Ig.inertia) / mass)), _LEAST_SIZE) if mass > 0.0 else 1.0
+
+
+def _base_placements(case: Case) -> tuple[Array, Array]:
+    """R_world_base (n, 3, 3) and the base's origin (n, 3) in world."""
+    joint = case.robot.base_joint
+    T = case.kernels.frames(case.q, [case.robot.tree.joint_names[0 if joint is None else joint]])[:, 0]
+    return T[:, :3, :3], T[:, :3, 3]
+
+
+def _base_wrench(case: Case, forces: Array) -> Array:
+    """(n, 6) in base axes, about the base's origin."""
+    rows = forces[:, case.robot.base_rows]
+    if rows.shape[1] == 6:
+        return rows
+    out = np.zeros((case.n, 6))
+    out[:, [0, 1, 5]] = rows  # planar: x, y, rz
+    return out
+
+
+def _about(point: Array, R: Array, p: Array, wrench: Array) -> Array:
+    """Wrenches (n, 6) in axes R at p, in world axes about points."""
+    force = np.einsum("nij,nj->ni", R, wrench[:, :3])
+    moment = np.einsum("nij,nj->ni", R, wrench[:, 3:]) + np.cross(p - point, force)
+    return np.hstack([force, moment])

@@ -1,0 +1,89 @@
+"""Torques at the drives from generalized forces: friction, and couplings that hand forces on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.kinematics import contact_frame
+from surefoot.motion.checks import Array
+
+if TYPE_CHECKING:
+    from surefoot.feasibility.case import Case
+
+__all__ = ["carrying_rows", "coupled", "drive_limits", "drive_torques", "friction_forces", "passive_rows"]
+
+Mask = NDArray[np.bool_]
+_SLOW = 0.01  # [rad/s]: dry friction grows to its full value up to this speed
+
+
+def drive_torques(case: Case, forces: Array) -> Array:
+    """(n, nu): what the drives have to exert.
+
+    Args:
+        case: The case.
+        forces: (n, nv) that the joints have to exert, M a + h − Jᵀ f.
+    """
+    return (forces + friction_forces(case)) @ coupled(case).T[:, case.robot.driven]
+
+
+def friction_forces(case: Case) -> Array:
+    """(n, nv): what overcomes the friction of the joints, d v + c sign(v); at rest dry friction may help either way."""
+    model = case.robot.model
+    return case.v * model.damping + np.clip(case.v / _SLOW, -1.0, 1.0) * model.upperDryFrictionLimit
+
+
+def coupled(case: Case) -> Array:
+    """(nv, nv): forces at joints → forces at the joints that exert them; followers hand theirs on to a driven leader.
+
+    With q_f = c + n q_s the force at the follower counts n times at its source (equal power). Where only the follower
+    is driven, it takes over the source's force.
+    """
+    robot, out = case.robot, np.eye(case.robot.nv)
+    for item in robot.couplings:
+        follower, source = (int(robot.tree.v_index[robot.joint_index(name)]) for name in (item.joint, item.source))
+        if source not in robot.driven and follower in robot.driven and item.ratio != 0.0:
+            follower, source, ratio = source, follower, 1.0 / item.ratio
+        else:
+            ratio = item.ratio
+        out[source, follower] = ratio
+        out[follower, follower] = 0.0
+    return out
+
+
+def carrying_rows(case: Case, carrying: Mask) -> Mask:
+    """(nv,): entries of v on the way from the base to contacts that carry at some time.
+
+    Args:
+        case: The case.
+        carrying: (n, c) which contacts carry.
+    """
+    tree, out = case.robot.tree, np.zeros(case.robot.nv, dtype=bool)
+    for k in np.flatnonzero(carrying.any(axis=0)):
+        body = contact_frame(case.robot, case.contact_names[k]).body
+        for i in (body, *tree.ancestors(body)) if body >= 0 else ():
+            out[int(tree.v_index[i]) : int(tree.v_index[i]) + tree.nv_of(i)] = True
+    return out
+
+
+def passive_rows(case: Case) -> Mask:
+    """(nv,) bool: entries of v that nothing drives: no drive, no coupling, not the base."""
+    robot = case.robot
+    out = np.ones(robot.nv, dtype=bool)
+    out[robot.driven] = False
+    out[robot.base_rows] = False
+    for item in robot.couplings:
+        for name in (item.joint, item.source):
+            out[int(robot.tree.v_index[robot.joint_index(name)])] = False
+    return out
+
+
+def drive_limits(case: Case) -> Array:
+    """(nu,) torque limits: the smaller one of joint and drive; infinite where none is known."""
+    robot = case.robot
+    limits = [
+        drive.torque_limit for drive in robot.drives for _ in range(robot.tree.nv_of(robot.joint_index(drive.joint)))
+    ]
+    return np.minimum(np.array(limits, dtype=float).reshape(-1), robot.limits.effort[robot.driven])

@@ -1,0 +1,144 @@
+"""Are angles in radians, lengths in metres, times in seconds?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surefoot.feasibility.series import Series
+from surefoot.motion.checks import Array
+
+if TYPE_CHECKING:
+    from surefoot.feasibility.case import Case
+
+__all__ = ["check_units"]
+
+_DEGREES = 180.0 / np.pi
+_BEYOND = 1.0  # [rad]: angles beyond their limits by that are far beyond
+_TURN = 2.0 * np.pi
+_LARGE = 10.0  # degrees that a motion reaches; radians that none does
+_MANY = 0.3  # of the joints
+_ALIKE = 0.9  # correlation of v and the rate of q
+_NEAR = 1.15  # factors that are this near are the same
+_TIMES = {1e3: "milliseconds", 1e6: "microseconds", 1e9: "nanoseconds"}
+_SLOW = 1.0  # [s] between samples
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """What a quantity seems to be in: by which factor it is too large, why, and what to do."""
+
+    part: str
+    factor: float
+    text: str
+    next_step: str
+
+
+def check_units(case: Case) -> Series:
+    """By which factor positions, velocities, the base and times seem to be too large; 1 for none.
+
+    Args:
+        case: The motion.
+    """
+    slope = _slope(case)
+    found = [_angles(case, slope), _velocities(case, slope), _base(case), _times(case, slope)]
+    wrong = [unit for unit in found if unit is not None]
+    parts = ("joint positions", "joint velocities", "base position", "time")
+    factors = {unit.part: unit.factor for unit in wrong}
+    texts = {unit.part: unit.text for unit in wrong}
+    return Series(
+        "units",
+        "×",
+        np.array([0.5 * (case.trajectory.start + case.trajectory.end)]),
+        parts,
+        np.array([[factors.get(part, 1.0) for part in parts]]),
+        upper=1.0,
+        width=0.5 * case.trajectory.duration,
+        scale=10.0,
+        texts=tuple(texts.get(part, "") for part in parts),
+        next_step="; ".join(unit.next_step for unit in wrong),
+    )
+
+
+def _turning(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """Entries of q and of v of the joints that turn about one axis and have an angle in q."""
+    tree = case.robot.tree
+    joints = [i for i in range(tree.n) if tree.kinds[i] == "revolute" and tree.nq_of(i)]
+    return tree.q_index[joints].astype(int), tree.v_index[joints].astype(int)
+
+
+def _slope(case: Case) -> float:
+    """Rate of q over given v, for the joints that turn; NaN where they are not alike, or nothing moves."""
+    v, (_, at) = case.trajectory.v, _turning(case)
+    if v is None or not len(at) or case.n < 3:
+        return float("nan")
+    rate, mean = case.rates[:, at].ravel(), (0.5 * (v[1:, at] + v[:-1, at])).ravel()
+    sizes = float(np.linalg.norm(rate)), float(np.linalg.norm(mean))
+    if min(sizes) == 0.0 or float(rate @ mean) < _ALIKE * sizes[0] * sizes[1]:
+        return float("nan")
+    return sizes[0] / sizes[1]
+
+
+def _is(factor: float, wanted: float) -> bool:
+    return wanted / _NEAR < factor < wanted * _NEAR
+
+
+def _angles(case: Case, slope: float) -> _Unit | None:
+    """Angles far beyond their limits that lie within them if they are degrees."""
+    at, _ = _turning(case)
+    if not len(at):
+        return None
+    lower, upper = case.robot.limits.lower[at], case.robot.limits.upper[at]
+    lower, upper = np.where(np.isfinite(lower), lower, -_TURN), np.where(np.isfinite(upper), upper, _TURN)
+    q = case.q[:, at]
+    far = _excess(q, lower, upper) > _BEYOND
+    inside = _excess(q / _DEGREES, lower, upper) < 0.1
+    many = far.sum() >= max(2.0, _MANY * len(at)) or (far.sum() > 0 and _is(slope, _DEGREES))
+    if not (many and inside.all() and np.abs(q).max() > _LARGE):
+        return None
+    worst = int(np.argmax(_excess(q, lower, upper)))
+    name = case.robot.joint_names[int(np.flatnonzero(case.robot.tree.q_index == at[worst])[0])]
+    text = (
+        f"joint positions look like degrees: `{name}` reaches {np.abs(q[:, worst]).max():.1f}, its limits are"
+        f" {lower[worst]:.2f} … {upper[worst]:.2f} rad; as degrees all {len(at)} joints lie inside"
+    )
+    return _Unit("joint positions", _DEGREES, text, "convert the angles to radians (numpy.deg2rad)")
+
+
+def _excess(q: Array, lower: Array, upper: Array) -> Array:
+    """(k,) how far each column leaves its limits."""
+    return np.asarray(np.maximum(q.max(axis=0) - upper, lower - q.min(axis=0)))
+
+
+def _velocities(case: Case, slope: float) -> _Unit | None:
+    if not _is(slope, 1.0 / _DEGREES):
+        return None
+    text = f"joint velocities look like degrees per second: they are {1.0 / slope:.1f} times the rate of q"
+    return _Unit("joint velocities", _DEGREES, text, "convert the velocities to rad/s (numpy.deg2rad)")
+
+
+def _base(case: Case) -> _Unit | None:
+    """A base a thousand times as high as at home."""
+    base = case.robot.base_joint
+    if base is None or case.robot.tree.kinds[base] != "free":
+        return None
+    at = int(case.robot.tree.q_index[base]) + 2
+    home, height = abs(float(case.robot.home[at])), float(np.median(np.abs(case.q[:, at])))
+    if home < 0.02 or not 200.0 * home < height < 5000.0 * home:
+        return None
+    text = f"the base looks like millimetres: it is at a height of {height:.0f}, at home it is at {home:.2f} m"
+    return _Unit("base position", 1e3, text, "convert the position of the base to metres")
+
+
+def _times(case: Case, slope: float) -> _Unit | None:
+    """Times in which everything is a thousand times as slow as v says; or seconds between samples of a legged robot."""
+    step = float(np.median(np.diff(case.time)))
+    factor = next((factor for factor in _TIMES if _is(slope, 1.0 / factor)), None)
+    if factor is None and np.isnan(slope) and case.robot.contacts and step >= _SLOW and case.n > 20:
+        factor = 1e3 if step < 200.0 else 1e6 if step < 2e5 else 1e9
+    if factor is None:
+        return None
+    text = f"time looks like {_TIMES[factor]}: samples are {step:g} apart"
+    return _Unit("time", factor, text, f"divide the times by {factor:g}, or give --rate {factor / step:g}")

@@ -1,0 +1,153 @@
+"""Distances of pairs of links along a motion, also between its samples.
+
+The motion is looked at every few samples; where the ways of the joints in between are too long for the distances at
+both ends to prove that a pair stays apart, the interval is halved, down to between two samples (Schwarzer, Saha &
+Latombe 2005). Volumes come first; pairs that they cannot prove apart are measured by the hulls of the robot's shapes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.collision import CollisionModel, ExactCollision
+from surefoot.feasibility.case import Case
+from surefoot.feasibility.path_travel import PathTravel
+from surefoot.motion.checks import Array
+
+__all__ = ["PathClearance", "path_clearance"]
+
+_KNOTS = 1000  # intervals to begin with, if there are more samples than that
+_NEAR = 0.05  # [m]: distances below that are exact
+_MOST = 30_000  # postures that are looked at in all
+_INTERVALS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class PathClearance:
+    """What was found.
+
+    Args:
+        time: (m,) when the motion was looked at, increasing [s].
+        distance: (m, link pairs) [m]; lower bounds where they are larger than `_NEAR`.
+        proven: Whether everything between those times is proven to be no nearer than the clearance, or found to be.
+    """
+
+    time: Array
+    distance: Array
+    proven: bool
+
+
+def path_clearance(
+    case: Case, model: CollisionModel, exact: ExactCollision, clearance: float, resolution: float
+) -> PathClearance:
+    """Look at a motion until every pair is proven apart, or found too near.
+
+    Args:
+        case: The motion.
+        model: Volumes of robot and obstacles.
+        exact: Hulls of some of the pairs of links of the model.
+        clearance: What distances should keep [m].
+        resolution: Intervals in which distances can change by less than that are not halved [m].
+    """
+    search = _Search(case, model, exact, clearance, resolution)
+    while search.halve():
+        pass
+    return search.found()
+
+
+class _Search:
+    """Sample coordinates that were looked at with their distances, and intervals that are still open."""
+
+    def __init__(
+        self, case: Case, model: CollisionModel, exact: ExactCollision, clearance: float, resolution: float
+    ) -> None:
+        self.case, self.model, self.exact = case, model, exact
+        self.clearance, self.resolution, self.proven = clearance, resolution, True
+        self.travel = PathTravel(case)
+        place = {frozenset(pair): k for k, pair in enumerate(model.link_pairs)}
+        self.columns = np.array([place[frozenset(pair)] for pair in model.names], dtype=np.int64)
+        self.measured = np.array([place[frozenset(pair)] for pair in exact.link_pairs], dtype=np.int64)
+        knots = np.unique(np.linspace(0, case.n - 1, min(case.n, _KNOTS + 1)).round())
+        self.places, self.distances = knots, self._distances(knots)
+        rows = np.arange(len(knots))
+        self.first, self.last = rows[:-1], rows[1:]
+        self._keep_open()
+
+    def _distances(self, places: Array) -> Array:
+        """(m, link pairs) at sample coordinates."""
+        Q = self._postures(places)
+        found = np.array(self.model.link_distances(Q, within=self.clearance + _NEAR))
+        near = found[:, self.measured] < self.clearance + 0.5 * _NEAR
+        for row in np.flatnonzero(near.any(axis=1)):
+            some = np.flatnonzero(near[row])
+            found[row, self.measured[some]] = np.maximum(found[row, self.measured[some]], self.exact.at(Q[row], some))
+        return found
+
+    def _postures(self, places: Array) -> Array:
+        whole = places % 1.0 == 0.0
+        out = np.empty((len(places), self.case.q.shape[1]))
+        out[whole] = self.case.q[places[whole].astype(int)]
+        if not whole.all():
+            order = np.argsort(places[~whole])
+            times = np.interp(places[~whole][order], np.arange(self.case.n), self.case.time)
+            between = np.empty((len(order), out.shape[1]))
+            between[order] = self.case.trajectory.resample(times).q
+            out[~whole] = between
+        return out
+
+    def halve(self) -> bool:
+        """Look at the middle of every open interval; False when none is left."""
+        if not len(self.first):
+            return False
+        if len(self.places) + len(self.first) > _MOST:
+            self.proven = False
+            return False
+        middle = _middle(self.places[self.first], self.places[self.last])
+        rows = len(self.places) + np.arange(len(middle))
+        self.places = np.concatenate([self.places, middle])
+        self.distances = np.vstack([self.distances, self._distances(middle)])
+        self.first, self.last = np.concatenate([self.first, rows]), np.concatenate([rows, self.last])
+        self._keep_open()
+        return True
+
+    def _keep_open(self) -> None:
+        keep = [self._is_open(part) for part in _parts(len(self.first))]
+        chosen = np.concatenate(keep) if keep else np.zeros(0, dtype=bool)
+        self.first, self.last = self.first[chosen], self.last[chosen]
+
+    def _is_open(self, part: slice) -> NDArray[np.bool_]:
+        """Intervals in which a pair that is far enough at both ends is not proven to be so in between."""
+        first, last = self.first[part], self.last[part]
+        ends = self.distances[first], self.distances[last]
+        travel = self._change(self.places[first], self.places[last])
+        apart = (ends[0] >= self.clearance) & (ends[1] >= self.clearance)
+        lacking = apart & (0.5 * (ends[0] + ends[1] - travel) < self.clearance) & (travel > self.resolution)
+        return np.asarray(lacking.any(axis=1))
+
+    def _change(self, first: Array, last: Array) -> Array:
+        """(m, link pairs): by how much distances can change."""
+        linear, angular = self.travel.between(first, last)
+        by_column = self.model.travel_of(self.case.q, linear, angular, padded=True)
+        out = np.zeros((len(first), len(self.model.link_pairs)))
+        order = np.argsort(self.columns, kind="stable")
+        starts = np.searchsorted(self.columns[order], np.arange(out.shape[1]))
+        return np.asarray(np.maximum.reduceat(by_column[:, order], starts, axis=1)) if out.shape[1] else out
+
+    def found(self) -> PathClearance:
+        """In the order of time."""
+        order = np.argsort(self.places, kind="stable")
+        time = np.interp(self.places[order], np.arange(self.case.n), self.case.time)
+        return PathClearance(time, self.distances[order], self.proven)
+
+
+def _middle(first: Array, last: Array) -> Array:
+    """A sample between two places where there is one, else halfway."""
+    middle = 0.5 * (first + last)
+    return np.where(last - first > 1.0, np.round(middle), middle)
+
+
+def _parts(count: int) -> list[slice]:
+    return [slice(k, min(k + _INTERVALS_AT_ONCE, count)) for k in range(0, count, _INTERVALS_AT_ONCE)]

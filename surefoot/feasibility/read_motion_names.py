@@ -1,0 +1,122 @@
+"""What other programs call things, and whose joint a name means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from surefoot.errors import UnknownNameError
+from surefoot.robot import Robot
+
+__all__ = ["ALIASES", "find_key", "matched_joint", "matched_joints", "plain_key"]
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "time": ("time", "t", "times", "timestamp", "timestamps", "time_s", "sim_time", "stamp"),
+    "rate": ("fps", "rate", "hz", "frequency", "framerate", "frame_rate", "motion_fps"),
+    "step": ("dt", "timestep", "time_step", "sample_time", "step_dt"),
+    "names": ("joint_names", "dof_names", "names", "joint_order", "joints"),
+    "states": ("q", "qpos", "configuration", "arr_0"),
+    "positions": (
+        "joint_pos", "joint_positions", "joint_position", "joint_q", "joint_angles", "dof_pos", "dof_positions",
+        "dof_position", "dof", "positions", "position", "jpos",
+    ),
+    "rates": ("v", "qvel", "dq", "qd"),
+    "velocities": (
+        "joint_vel", "joint_velocities", "joint_velocity", "joint_qd", "dof_vel", "dof_velocities", "dof_velocity",
+        "velocities", "velocity", "jvel",
+    ),
+    "accelerations": (
+        "a", "qacc", "ddq", "qdd", "acc", "joint_acc", "joint_accelerations", "joint_acceleration", "dof_acc",
+    ),
+    "torques": (
+        "tau", "torque", "torques", "effort", "efforts", "joint_torque", "joint_torques", "joint_effort",
+        "joint_efforts", "dof_torque", "dof_torques", "applied_torque", "applied_torques", "actuator_force",
+    ),
+    "commands": ("ctrl",),
+    "base_position": (
+        "base_position", "base_pos", "root_position", "root_pos", "root_trans", "root_translation", "base_xyz",
+        "pelvis_pos", "root_xyz", "base_translation",
+    ),
+    "base_orientation": (
+        "base_orientation", "base_quat", "root_orientation", "root_quat", "base_rot", "root_rot", "base_ori",
+        "pelvis_quat", "base_quaternion", "root_quaternion", "root_ori",
+    ),
+    "base_linear": (
+        "base_linear", "base_lin_vel", "root_lin_vel", "base_linear_velocity", "root_linear_velocity", "base_vel",
+        "root_vel",
+    ),
+    "base_angular": (
+        "base_angular", "base_ang_vel", "root_ang_vel", "base_angular_velocity", "root_angular_velocity",
+    ),
+    "base_state": ("root_states", "root_state", "base_state"),
+}  # fmt: skip
+"""What a thing is → the keys under which programs store it, the commonest first."""
+_ENDINGS = ("_joint", "_motor", "_actuator", "_drive", "")
+
+
+def plain_key(key: str) -> str:
+    """`obs/Joint-Pos` → `joint_pos`."""
+    return key.strip().rsplit("/", 1)[-1].lower().replace("-", "_").replace(" ", "_")
+
+
+def find_key(what: str, keys: Iterable[str]) -> str | None:
+    """The key under which something is stored; None if it is not.
+
+    Args:
+        what: Key of `ALIASES`.
+        keys: What there is.
+    """
+    known = {plain_key(key): key for key in keys}
+    return next((known[alias] for alias in ALIASES[what] if alias in known), None)
+
+
+def matched_joint(robot: Robot, name: str) -> str | None:
+    """The joint of the robot that is meant: `Left_Knee` for `left_knee_joint`; None if there is none, or several."""
+    if name in robot.joint_names:
+        return name
+    return _folded(robot).get(_fold(name))
+
+
+def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None], list[str]]:
+    """The joint of the robot for each name, None where it has none; and remarks.
+
+    Args:
+        robot: The robot.
+        names: As the file has them.
+
+    Raises:
+        UnknownNameError: Joints of the robot are missing.
+    """
+    found = [matched_joint(robot, name) for name in names]
+    base = robot.base_joint
+    tree = robot.tree
+    wanted = [tree.joint_names[i] for i in range(tree.n) if i != base and tree.mimic_source[i] < 0]
+    missing = [name for name in wanted if name not in found]
+    unknown = [name for name, joint in zip(names, found, strict=True) if joint is None]
+    if missing:
+        raise UnknownNameError(
+            f"{len(missing)} joints of `{robot.name}` are missing in the file",
+            evidence={"missing": _some(missing), "not of this robot": _some(unknown) or "none"},
+            next_step="record these joints too, or load a robot without them",
+        )
+    renamed = {n: j for n, j in zip(names, found, strict=True) if j is not None and j != n}
+    remarks = (
+        [f"`{next(iter(renamed))}` is read as joint `{next(iter(renamed.values()))}`, and so on"] if renamed else []
+    )
+    remarks += [f"passed over, because the robot does not have them: {_some(unknown)}"] if unknown else []
+    return found, remarks
+
+
+def _folded(robot: Robot) -> Mapping[str, str]:
+    out: dict[str, str | None] = {}
+    for name in robot.joint_names:
+        out[_fold(name)] = None if _fold(name) in out else name
+    return {key: name for key, name in out.items() if name is not None}
+
+
+def _fold(name: str) -> str:
+    text = name.strip().lower().replace("-", "_").replace(" ", "_")
+    return next(text.removesuffix(ending) for ending in _ENDINGS if text.endswith(ending))
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")

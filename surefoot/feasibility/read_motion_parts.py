@@ -1,0 +1,142 @@
+"""What a file says about a motion, before it becomes a trajectory: states in some layout and what comes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefoot.errors import ShapeError
+from surefoot.motion.checks import Array
+from surefoot.motion.exchange import VECTOR_KEYS, column_names
+from surefoot.motion.exchange_blocks import layout_blocks
+from surefoot.robot import Robot
+
+__all__ = ["MotionParts", "finite_table", "normalised"]
+
+_LEAST_LENGTH = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class MotionParts:
+    """States and efforts as they stand in a file.
+
+    Args:
+        layout: One of `exchange.LAYOUTS`.
+        data: Positions and velocities, as `exchange.from_layout` wants them.
+        joints: Order of the joints where the data does not tell it; None for the robot's.
+        time: (n,) as it stands there; None where there is none.
+        a: (n, nv) in Pinocchio's layout, or None.
+        tau: (n, nu), or None.
+        wrenches: Contact → (n, 6).
+        unsure: Whether the order of the base quaternion is a guess.
+        remarks: What was understood how, for people.
+    """
+
+    layout: str
+    data: Mapping[str, Any]
+    joints: tuple[str, ...] | None = None
+    time: Array | None = None
+    a: Array | None = None
+    tau: Array | None = None
+    wrenches: Mapping[str, Array] = field(default_factory=dict)
+    unsure: bool = False
+    remarks: tuple[str, ...] = ()
+
+
+def finite_table(value: ArrayLike, what: str, columns: Sequence[str] = ()) -> Array:
+    """Numbers (n, k) or (n,), or an error that names row and column of the first that is not finite.
+
+    Args:
+        value: The numbers.
+        what: Their name.
+        columns: Names of the k columns, where known.
+    """
+    raw = np.asarray(value)
+    if raw.dtype.kind not in "fiub" or raw.ndim not in (1, 2):
+        raise ShapeError(
+            f"`{what}` is {raw.ndim}-dimensional, of type {raw.dtype}",
+            evidence={"expected": "numbers (n, k): one row for each sample", "shape": raw.shape},
+            next_step="store one robot in one environment: [time, entry]" if raw.ndim > 2 else "store plain numbers",
+        )
+    out = np.array(raw, dtype=float)
+    wrong = np.argwhere(~np.isfinite(out))
+    if len(wrong):
+        row, *rest = (int(k) for k in wrong[0])
+        column = rest[0] if rest else 0
+        name = f"column {column}" + (f" (`{columns[column]}`)" if len(columns) > column else "")
+        raise ShapeError(
+            f"`{what}` holds {out[tuple(wrong[0])]} in row {row}, {name}",
+            evidence={
+                "row": row,
+                "column": columns[column] if len(columns) > column else column,
+                "entries": len(wrong),
+            },
+            next_step="cut these samples out, or find out why they were recorded",
+        )
+    return out
+
+
+def normalised(robot: Robot, parts: MotionParts) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The data with quaternions and (cos, sin) pairs of unit length, and the lengths (n,) that they had, by joint.
+
+    Raises:
+        ShapeError: A quaternion has no length, with its row.
+    """
+    data, lengths = dict(parts.data), {}
+    for joint, where in _unit_places(robot, parts):
+        vectors = _gathered(data, where)
+        if vectors is None:
+            continue
+        length = np.linalg.norm(vectors, axis=1)
+        if len(none := np.flatnonzero(~(length > _LEAST_LENGTH))):
+            raise ShapeError(
+                f"the quaternion of joint `{joint}` has length {length[none[0]]:.3g} in row {int(none[0])}",
+                evidence={"row": int(none[0]), "entries": vectors[none[0]].tolist(), "rows like this": len(none)},
+                next_step="check which columns hold the quaternion (--layout), or cut these samples out",
+            )
+        lengths[joint] = length
+        _scatter(data, where, vectors / length[:, None])
+    return data, lengths
+
+
+Where = tuple[str, slice] | tuple[str, ...]
+"""Entries of an array, or columns."""
+
+
+def _unit_places(robot: Robot, parts: MotionParts) -> list[tuple[str, Where]]:
+    """The unit vectors in the data: joint, and where they stand."""
+    if parts.layout == "ros":
+        base = robot.base_joint
+        return [] if base is None else [(robot.joint_names[base], ("base_orientation", slice(0, 4)))]
+    blocks = layout_blocks(robot, parts.layout, parts.joints)
+    out: list[tuple[str, Where]] = []
+    labels = [name for name, _ in column_names(robot, parts.layout, [b.name for b in blocks])[0]]
+    for block in blocks:
+        unit, start = block.format.unit, block.in_layout[0].start
+        if unit is not None and not block.is_follower:
+            at = slice(start + unit.start, start + unit.stop)
+            key = VECTOR_KEYS.get(parts.layout)
+            out.append((block.name, tuple(labels[at]) if key is None else (key[0], at)))
+    return out
+
+
+def _gathered(data: Mapping[str, Any], where: Where) -> Array | None:
+    if len(where) == 2 and isinstance(where[1], slice):
+        values = data.get(where[0])
+        return (
+            None if values is None or np.asarray(values).shape[1] < where[1].stop else np.asarray(values)[:, where[1]]
+        )
+    columns = [data.get(str(name)) for name in where]
+    return None if any(column is None for column in columns) else np.column_stack(columns)
+
+
+def _scatter(data: dict[str, Any], where: Where, vectors: Array) -> None:
+    if len(where) == 2 and isinstance(where[1], slice):
+        data[where[0]] = np.array(data[where[0]], dtype=float)
+        data[where[0]][:, where[1]] = vectors
+    else:
+        data |= {str(name): column for name, column in zip(where, vectors.T, strict=True)}

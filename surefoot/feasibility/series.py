@@ -1,0 +1,86 @@
+"""`Series`: a quantity of a motion over time with its limits, as checks hand it to the audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot.errors import ShapeError
+from surefoot.motion.checks import Array
+
+__all__ = ["Series", "skipped"]
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Values of one item over time, one column for each part (joint, contact, pair of links).
+
+    A part fails where its value lies below `lower − slack` or above `upper + slack`; the margin is the distance to
+    the nearer of `lower` and `upper`, negative outside.
+
+    Args:
+        item: Name in `audit_items.ITEMS`.
+        unit: Of values and limits.
+        time: (m,) [s].
+        parts: Names of the parts.
+        value: (m, parts), NaN where there is nothing to judge.
+        lower: Broadcasts to (m, parts); −inf for none.
+        upper: Broadcasts to (m, parts); +inf for none.
+        slack: Broadcasts to (m, parts): what passes beyond the limit.
+        scale: What one unit of violation is measured by, to rank findings: a typical large value, > 0.
+        bodies: For each part the indices of the bodies of the tree that it concerns; None for the whole robot.
+        width: How far to each side a value speaks for [s], where it was judged between samples.
+        note: How it was computed, or why it was skipped.
+        texts: A sentence for each part, with {value}, {limit}, {time}; "" for the general one.
+        next_step: What to do if it fails.
+    """
+
+    item: str
+    unit: str
+    time: Array
+    parts: tuple[str, ...]
+    value: Array
+    lower: Array | float = -np.inf
+    upper: Array | float = np.inf
+    slack: Array | float = 0.0
+    scale: float = 1.0
+    bodies: tuple[frozenset[int] | None, ...] | None = None
+    width: float = 0.0
+    note: str = ""
+    texts: tuple[str, ...] = ()
+    next_step: str = ""
+
+    def __post_init__(self) -> None:
+        shape = (len(self.time), len(self.parts))
+        if self.value.shape != shape:
+            raise ShapeError(f"values of `{self.item}` have shape {self.value.shape}, expected {shape}")
+        for name in ("lower", "upper", "slack"):
+            object.__setattr__(self, name, np.broadcast_to(np.asarray(getattr(self, name), dtype=float), shape))
+
+    @property
+    def margin(self) -> Array:
+        """(m, parts): distance inside the nearer limit, negative outside; NaN where there is nothing to judge."""
+        return np.minimum(self.value - self.lower, self.upper - self.value)
+
+    @property
+    def failed(self) -> np.ndarray:
+        """(m, parts) bool: where a limit is broken by more than the slack."""
+        with np.errstate(invalid="ignore"):
+            return self.margin < -np.asarray(self.slack)
+
+    def nearer_limit(self, k: int, part: int) -> float:
+        """The limit that the value of a part is nearer to, or beyond."""
+        lower, upper = float(np.asarray(self.lower)[k, part]), float(np.asarray(self.upper)[k, part])
+        value = self.value[k, part]
+        return lower if value - lower < upper - value else upper
+
+
+def skipped(item: str, note: str) -> Series:
+    """An item that was not judged.
+
+    Args:
+        item: Name in `audit_items.ITEMS`.
+        note: Why not.
+    """
+    return Series(item, "", np.zeros(0), (), np.zeros((0, 0)), note=note)

@@ -1,0 +1,168 @@
+"""Contact wrenches: is each one possible, and does the motion as a whole ask for something possible?
+
+Given wrenches are judged contact by contact. What the motion asks for is judged, given or not, as a whole: where all
+contacts lie in one plane, their net force must push, must lie in the friction cone, and its zero-moment point in the
+support polygon; and in any case there must be some admissible set of contact wrenches. So a motion that leans too far
+shows up as `zmp` and one that pushes sideways as `friction`, and `admissible` follows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surefoot.contact import Margin, contact_margins
+from surefoot.feasibility.efforts_support import in_frames, surfaces_at_touch, touch_frames
+from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.wrenches_plane import GroundPlaneDemand, plane_demand
+from surefoot.kinematics import contact_frame
+from surefoot.motion.checks import Array
+
+if TYPE_CHECKING:
+    from surefoot.feasibility.case import Case
+
+__all__ = ["check_wrenches"]
+
+_UNITS = {"unilateral_force": "N", "friction": "N", "torsional_friction": "N m", "cop": "m"}
+_LIGHT = 0.02  # share of the weight below which nothing is said of a centre of pressure
+_WHOLE = "all contacts"
+_NEXT = {
+    "unilateral_force": "accelerate less downwards, or let the contact go",
+    "friction": "accelerate less sideways, or find ground with more friction",
+    "torsional_friction": "turn less quickly, or on more than one foot",
+    "cop": "load the contact nearer to its middle",
+    "zmp": "keep the centre of mass nearer to the middle of the support, or accelerate less",
+    "admissible": "see which contacts are there at that time; a contact may be missing",
+}
+
+
+def check_wrenches(case: Case) -> list[Series]:
+    """`unilateral_force`, `friction`, `torsional_friction`, `cop`, `zmp` and `admissible`."""
+    if case.efforts.support is None and not case.efforts.wrenches_given:
+        return [skipped(item, "the base is held without contacts") for item in (*_UNITS, "zmp", "admissible")]
+    if case.contact_names:
+        return [*_each_contact(case), *_whole_motion(case)]
+    none = [skipped(item, "the robot has no contact surfaces") for item in (*_UNITS, "zmp")]
+    weightless = not np.any(case.world.gravity)
+    return [*none, _admissible(case) if weightless else skipped("admissible", "the robot has no contact surfaces")]
+
+
+# -- each contact ------------------------------------------------------------------------------------------------------
+
+
+def _each_contact(case: Case) -> list[Series]:
+    """Wrenches of the contacts one by one; of those that were found admissible only what the whole does not tell."""
+    frames, surfaces = touch_frames(case), surfaces_at_touch(case)
+    wrenches = in_frames(case.efforts.wrenches, case.touch.placements, frames)
+    margins = [
+        _loaded(
+            contact_margins(surface, wrenches[:, k], case.touch.friction[:, k], _LIGHT * case.weight), wrenches[:, k]
+        )
+        for k, surface in enumerate(surfaces)
+    ]
+    items = _UNITS if case.efforts.wrenches_given else ("torsional_friction", "cop")
+    return [_contact_series(case, item, [found.get(item) for found in margins]) for item in items]
+
+
+def _loaded(margins: dict[str, Margin], wrench: Array) -> dict[str, Margin]:
+    """Margins where there is a wrench; torsion where the other components are possible."""
+    free = ~np.any(wrench, axis=1)
+    out = {}
+    for name, margin in margins.items():
+        unknown = free | (margin.lower > margin.upper) if name == "torsional_friction" else free
+        out[name] = margin._replace(value=np.where(unknown, np.nan, margin.value))
+    return out
+
+
+def _contact_series(case: Case, item: str, margins: list[Margin | None]) -> Series:
+    """The margins of all contacts that have this item."""
+    there = [(k, margin) for k, margin in enumerate(margins) if margin is not None]
+    if not there:
+        return skipped(item, "no contact surface has it")
+    rows = [k for k, _ in there]
+    value, lower, upper = (
+        np.stack([getattr(margin, x) for _, margin in there], axis=1) for x in ("value", "lower", "upper")
+    )
+    slack, scale = _slack(case, item)
+    given = case.efforts.wrenches_given
+    return Series(
+        item, _UNITS[item], case.time, tuple(case.contact_names[k] for k in rows), value, lower, upper, slack, scale,
+        tuple(_body(case, k) for k in rows), note="wrenches as given" if given else "of the least wrenches that carry",
+        next_step=_NEXT[item],
+    )  # fmt: skip
+
+
+def _slack(case: Case, item: str) -> tuple[float, float]:
+    """What passes, and what violations are measured by."""
+    tol, weight = case.tolerances, case.weight
+    reach = max((float(np.abs(c.corners).max()) for c in case.robot.contacts.values()), default=0.1) or 0.1
+    return {
+        "unilateral_force": (tol.unilateral * weight, weight),
+        "friction": (tol.friction * weight, weight),
+        "torsional_friction": (tol.friction * weight * reach, weight * reach),
+        "cop": (tol.cop, reach),
+    }[item]
+
+
+def _body(case: Case, contact: int) -> frozenset[int]:
+    return frozenset({contact_frame(case.robot, case.contact_names[contact]).body})
+
+
+# -- the motion as a whole ---------------------------------------------------------------------------------------------
+
+
+def _whole_motion(case: Case) -> list[Series]:
+    if case.efforts.support is None:
+        return [skipped(item, "the base is held without contacts") for item in ("zmp", "admissible")]
+    if len(case.robot.base_rows) != 6:
+        return [skipped("zmp", "the base moves in a plane; see `admissible`"), _admissible(case)]
+    plane = plane_demand(case, case.efforts.support)
+    return [*_net_force(case, plane), _zmp(case, plane), _admissible(case)]
+
+
+def _net_force(case: Case, plane: GroundPlaneDemand) -> list[Series]:
+    """Normal and tangential force that all contacts together have to exert."""
+    weight, tol = case.weight, case.tolerances
+    if np.isnan(plane.normal_force).all():
+        note = "contacts in several planes: see `admissible`" if plane.several else "nothing touches"
+        return [skipped(item, note) for item in ("unilateral_force", "friction")]
+    note = _source(case) + ("; not where contacts lie in several planes" if plane.several else "")
+    limit = np.maximum(plane.friction * plane.normal_force, 0.0)
+    return [
+        Series(
+            "unilateral_force", "N", case.time, (_WHOLE,), plane.normal_force[:, None], 0.0, np.inf,
+            tol.unilateral * weight, weight, note=note, next_step=_NEXT["unilateral_force"],
+        ),
+        Series(
+            "friction", "N", case.time, (_WHOLE,), plane.tangential_force[:, None], -np.inf, limit[:, None],
+            tol.friction * weight, weight, note=note, next_step=_NEXT["friction"],
+        ),
+    ]  # fmt: skip
+
+
+def _zmp(case: Case, plane: GroundPlaneDemand) -> Series:
+    if np.isnan(plane.inside).all():
+        return skipped("zmp", "contacts in several planes: see `admissible`" if plane.several else "nothing touches")
+    note = "distance inside the support polygon; " + _source(case)
+    return Series(
+        "zmp", "m", case.time, (_WHOLE,), plane.inside[:, None], 0.0, np.inf, case.tolerances.zmp, 0.1,
+        note=note + ("; not where contacts lie in several planes" if plane.several else ""), next_step=_NEXT["zmp"],
+    )  # fmt: skip
+
+
+def _admissible(case: Case) -> Series:
+    """The least force that is missing; while nothing touches, all that free fall does not explain."""
+    limit = case.tolerances.admissible * case.weight
+    return Series(
+        "admissible", "N", case.time, (_WHOLE,), case.efforts.violation[:, None], -np.inf, limit, 0.0, case.weight,
+        note=f"least missing force, with friction pyramids around the cones; {_source(case)}",
+        texts=("contact wrenches that carry the motion do not exist: {value} are missing at {time}",),
+        next_step=_NEXT["admissible"],
+    )  # fmt: skip
+
+
+def _source(case: Case) -> str:
+    if case.trajectory.a is not None:
+        return "what the accelerations ask for"
+    return f"what the accelerations ask for, as means over {1e3 * case.tolerances.window:.3g} ms"

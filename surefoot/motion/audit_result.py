@@ -1,0 +1,221 @@
+"""`AuditResult`: what an audit found about a motion: margins over time, findings, replay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from surefoot.motion.atomic import atomic_write
+from surefoot.motion.checks import Array
+from surefoot.motion.stance import ContactSchedule
+
+__all__ = ["AuditItem", "AuditResult", "Finding", "Replay"]
+
+Severity = Literal["defect", "remark"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong with a motion, located in time and on the robot.
+
+    Args:
+        item: Name of the item (`feasibility.audit_items`), such as "joint_torque".
+        stage: Stage of the item, such as "limits".
+        severity: "defect" fails the audit; a "remark" does not.
+        where: The joint, contact or pair of links; "" for the whole robot.
+        start: First time [s].
+        end: Last time [s].
+        time: When it is worst [s].
+        value: The value then.
+        limit: What it should have kept.
+        unit: Of value and limit.
+        violation: How far value is beyond limit, ≥ 0 [unit].
+        message: One sentence for people.
+        next_step: What to do about it; "" where there is nothing to say.
+        covers: Later findings of the same interval and part of the robot, which follow from this one.
+    """
+
+    item: str
+    stage: str
+    severity: Severity
+    where: str
+    start: float
+    end: float
+    time: float
+    value: float
+    limit: float
+    unit: str
+    violation: float
+    message: str
+    next_step: str = ""
+    covers: tuple[Finding, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        plain = {key: value for key, value in vars(self).items() if key != "covers"}
+        return {key: _plain(value) for key, value in plain.items()} | {"covers": [f.to_dict() for f in self.covers]}
+
+
+@dataclass(frozen=True, eq=False)
+class AuditItem:
+    """One named item: its margin over time, and where it is least.
+
+    Args:
+        name: Such as "joint_torque".
+        stage: Such as "limits".
+        title: For people.
+        unit: Of margins, values and limits.
+        status: "passed", "failed", "remark" or "skipped".
+        note: Why it was skipped, or how it was computed.
+        time: (m,) [s].
+        margin: (m,) of the worst part at each time: negative where the limit is broken; NaN where not applicable.
+        parts: Names of joints, contacts or pairs that were judged.
+        worst_part: The part with the least margin, or "".
+        worst_time: When [s]; NaN if there is none.
+        value: The value there.
+        limit: The limit there; infinite if there is none.
+    """
+
+    name: str
+    stage: str
+    title: str
+    unit: str
+    status: Literal["passed", "failed", "remark", "skipped"]
+    note: str = ""
+    time: Array = field(default_factory=lambda: np.zeros(0))
+    margin: Array = field(default_factory=lambda: np.zeros(0))
+    parts: tuple[str, ...] = ()
+    worst_part: str = ""
+    worst_time: float = np.nan
+    value: float = np.nan
+    limit: float = np.inf
+
+    @property
+    def least_margin(self) -> float:
+        """The least margin over time; NaN if nothing was judged, infinite if nothing limits it."""
+        known = self.margin[~np.isnan(self.margin)]
+        return float(known.min()) if len(known) else np.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, without the margins over time."""
+        names = ("name", "stage", "title", "unit", "status", "note", "worst_part", "worst_time", "value", "limit")
+        return {key: _plain(getattr(self, key)) for key in names} | {"margin": _plain(self.least_margin)}
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """The motion in a physics engine, with joint feedback and its torques as feed-forward.
+
+    Args:
+        engine: Name of the engine.
+        survived: Whether the robot stood until the end.
+        until: How long it stood [s of the motion].
+        time: (m,) [s].
+        base_error: (m,) distance of the base from where the motion has it [m]; NaN for a fixed base.
+        joint_error: (m,) largest joint error [rad] or [m].
+        note: How it was done.
+    """
+
+    engine: str
+    survived: bool
+    until: float
+    time: Array
+    base_error: Array
+    joint_error: Array
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, without the errors over time."""
+        return {
+            "engine": self.engine,
+            "survived": self.survived,
+            "until_s": _plain(self.until),
+            "base_error_m": _plain(float(np.nanmax(self.base_error))) if np.isfinite(self.base_error).any() else None,
+            "joint_error": _plain(float(self.joint_error.max(initial=0.0))),
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """Everything that an audit found.
+
+    Args:
+        robot: Name of the robot.
+        duration: Of the motion [s].
+        samples: Of the motion.
+        items: All items, in the order of the chain.
+        findings: Top findings, worst first: defects by stage, then remarks.
+        contacts: "given", "from forces" or "detected", and with which numbers.
+        schedule: The contacts that were found or given; None for a robot without contacts.
+        replay: The replay, or None.
+        tolerances: All tolerances by name.
+        seconds: Computing time by part of the audit [s].
+        remarks: What the reader of the motion has to say.
+    """
+
+    robot: str
+    duration: float
+    samples: int
+    items: tuple[AuditItem, ...]
+    findings: tuple[Finding, ...]
+    contacts: str = ""
+    schedule: ContactSchedule | None = None
+    replay: Replay | None = None
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is no defect."""
+        return not any(finding.severity == "defect" for finding in self.findings)
+
+    @property
+    def first(self) -> Finding | None:
+        """The first finding, or None."""
+        return self.findings[0] if self.findings else None
+
+    def item(self, name: str) -> AuditItem:
+        """An item by name."""
+        from surefoot.errors import one_of
+
+        known = {item.name: item for item in self.items}
+        if name not in known:
+            raise one_of("item", name, known)
+        return known[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for JSON."""
+        return {
+            "schema": 1,
+            "robot": self.robot,
+            "passed": self.passed,
+            "duration_s": self.duration,
+            "samples": self.samples,
+            "contacts": self.contacts,
+            "schedule": None if self.schedule is None else self.schedule.to_dict(),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "items": [item.to_dict() for item in self.items],
+            "replay": None if self.replay is None else self.replay.to_dict(),
+            "tolerances": {key: _plain(value) for key, value in self.tolerances.items()},
+            "seconds": {key: round(value, 4) for key, value in self.seconds.items()},
+            "remarks": list(self.remarks),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write as JSON, whole or not at all."""
+        with atomic_write(Path(path)) as temporary:
+            temporary.write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """Numbers that JSON knows: None in place of NaN, ±1e308 never: infinities become None too."""
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value

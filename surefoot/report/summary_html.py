@@ -1,0 +1,98 @@
+"""The summary of a page: headline numbers, metrics, incidents, scenario, versions, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from surefoot.report.evidence import Evidence
+from surefoot.report.page import html_table
+
+__all__ = ["summary_html"]
+
+_TILES = {
+    "duration_s": ("simulated", "s"),
+    "slip_m": ("largest slip", "m"),
+    "max_torque_ratio": ("highest torque / limit", ""),
+    "tracking_rms": ("tracking error (rms)", "rad"),
+    "energy_residual_j": ("energy residual", "J"),
+    "momentum_residual": ("momentum residual", "N s"),
+}
+_ELSEWHERE = ("versions", "incidents", "notes", "seed", "schema", "study_metrics")
+
+
+def summary_html(evidence: Evidence) -> str:
+    """The summary as HTML.
+
+    Args:
+        evidence: What to sum up.
+    """
+    metrics = evidence.metrics
+    rows = [(_readable(key), _text(value)) for key, value in metrics.items() if key not in _ELSEWHERE]
+    parts = [
+        _tiles(metrics),
+        _incidents(evidence.incidents),
+        ("<h2>Metrics</h2>" + html_table(("metric", "value"), rows)) if rows else "",
+        _notes(evidence.notes),
+        _scenario(evidence),
+        _versions(evidence),
+    ]
+    return "\n".join(part for part in parts if part) or '<p class="empty">There is nothing to sum up.</p>'
+
+
+def _tiles(metrics: Mapping[str, Any]) -> str:
+    """The numbers that most readers look for first."""
+    found = [(key, *_TILES[key]) for key in _TILES if isinstance(metrics.get(key), int | float)]
+    tiles = "".join(
+        f'<div class="tile"><b>{escape(_text(metrics[key]))} {unit}</b><span>{title}</span></div>'
+        for key, title, unit in found
+    )
+    return f'<div class="tiles">{tiles}</div>' if tiles else ""
+
+
+def _incidents(found: Sequence[Mapping[str, Any]]) -> str:
+    if not found:
+        return ""
+    keys = ("kind", "where", "times", "start_s", "end_s", "worst")
+    shown = [key for key in keys if any(key in item for item in found)]
+    head = {"kind": "what", "start_s": "first [s]", "end_s": "last [s]"}
+    rows = [tuple(_text(item.get(key)) for key in shown) for item in found]
+    return "<h2>Incidents</h2>" + html_table([head.get(key, key) for key in shown], rows)
+
+
+def _notes(notes: Sequence[str]) -> str:
+    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return f"<h2>Notes</h2><ul>{items}</ul>" if items else ""
+
+
+def _scenario(evidence: Evidence) -> str:
+    if not evidence.scenario_text:
+        return ""
+    return f"<details><summary>Scenario</summary><pre>{escape(evidence.scenario_text)}</pre></details>"
+
+
+def _versions(evidence: Evidence) -> str:
+    rows = [("seed", str(evidence.seed))] if evidence.seed is not None else []
+    rows += [(key, str(value)) for key, value in evidence.versions.items()]
+    if not rows:
+        return ""
+    return f"<details><summary>Versions and seed</summary>{html_table(('what', 'version'), rows)}</details>"
+
+
+def _readable(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}".replace("inf", "∞").replace("-", "−")
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_readable(str(key))}: {_text(item)}" for key, item in value.items()) or "–"
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(item) for item in value) or "–"
+    return str(value)

@@ -1,0 +1,87 @@
+// What the audit found: findings worst first, and every item with its margin over time.
+
+const STATUS = { passed: ['\u2713', 'passed'], failed: ['\u2715', 'failed'], remark: ['!', 'remark'], skipped: ['\u2013', 'not judged'] };
+
+class AuditPanel {
+  constructor(page, root, audit) {
+    Object.assign(this, { page, root, audit });
+    const defects = audit.findings.filter(f => f.severity === 'defect').length;
+    const failed = audit.items.filter(item => item.status === 'failed').length;
+    const judged = audit.items.filter(item => item.status !== 'skipped').length;
+    const text = audit.passed ? `Nothing breaks: ${judged} items judged` : `${defects} ${defects === 1 ? 'defect' : 'defects'} in ${failed} of ${judged} items`;
+    root.append(element('div', { class: `banner ${audit.passed ? 'pass' : 'fail'}` }, element('strong', {}, audit.passed ? 'Physically possible' : 'Not possible as it is'), element('span', {}, text)));
+    if (audit.findings.length) root.append(element('h2', {}, 'Findings, worst first'), this.list(audit.findings));
+    if (audit.replay) root.append(this.replay(audit.replay));
+    root.append(element('h2', {}, 'Margins'), this.table());
+    for (const remark of [audit.contacts ? `Contacts: ${audit.contacts}` : '', ...audit.remarks]) if (remark) root.append(element('p', { class: 'remark' }, remark));
+  }
+
+  list(findings) { return element('ol', { class: 'findings' }, ...findings.map(finding => this.card(finding))); }
+
+  card(finding) {
+    const when = finding.start === finding.end ? `${finding.time.toFixed(3)} s` : `${finding.start.toFixed(3)} \u2013 ${finding.end.toFixed(3)} s`;
+    const facts = [finding.where, when, `${short(finding.value)} of ${short(finding.limit)} ${finding.unit === '1' ? '' : finding.unit}`].filter(Boolean);
+    const button = element('button', { type: 'button', class: 'finding', onclick: () => this.page.select(finding, card) },
+      element('span', { class: 'finding-text' }, finding.message), element('span', { class: 'finding-facts' }, ...facts.map(text => element('span', {}, text))));
+    const card = element('li', { class: `card ${finding.severity}` }, button);
+    if (finding.next_step) card.append(element('p', { class: 'next' }, finding.next_step));
+    if (finding.covers.length) {
+      const count = finding.covers.length;
+      card.append(element('details', {}, element('summary', {}, `${count} more ${count === 1 ? 'finding follows' : 'findings follow'} from this`), this.list(finding.covers)));
+    }
+    return card;
+  }
+
+  replay(replay) {
+    const how = replay.survived ? 'stood until the end' : `stood until ${short(replay.until_s)} s`;
+    const errors = [replay.base_error_m === null ? '' : `base off by ${short(replay.base_error_m)} m at most`, `joints by ${short(replay.joint_error)} rad or m`].filter(Boolean);
+    return element('div', { class: `banner ${replay.survived ? 'pass' : 'fail'}` }, element('strong', {}, `Replay in ${replay.engine}: ${how}`), element('span', {}, [...errors, replay.note].filter(Boolean).join(' \u00b7 ')));
+  }
+
+  table() {
+    const head = element('tr', {}, ...['', 'item', 'least margin', 'where and when', 'margin over time'].map(text => element('th', { scope: 'col' }, text)));
+    const body = element('tbody');
+    let stage = '';
+    for (const item of this.audit.items) {
+      if (item.stage !== stage) { stage = item.stage; body.append(element('tr', { class: 'stage-row' }, element('th', { colspan: 5, scope: 'colgroup' }, stage))); }
+      body.append(this.row(item));
+    }
+    return element('div', { class: 'scroll' }, element('table', { class: 'items' }, element('thead', {}, head), body));
+  }
+
+  row(item) {
+    const [sign, meaning] = STATUS[item.status];
+    const jump = item.worst_time === null || item.status === 'skipped' ? null : element('button', { type: 'button', class: 'link', onclick: () => this.page.clock.jump(item.worst_time) }, `${item.worst_part ? item.worst_part + ' ' : ''}at ${short(item.worst_time)} s`);
+    const margin = item.status === 'skipped' ? '' : `${short(item.margin)} ${item.unit === '1' ? '' : item.unit}`;
+    const where = element('td', {}, jump || element('span', { class: 'quiet' }, item.note));
+    return element('tr', { class: `item ${item.status}` }, element('td', { class: 'sign', 'aria-label': meaning, title: meaning }, sign), element('td', {}, item.title), element('td', { class: 'number' }, margin), where, element('td', { class: 'spark' }, item.series ? sparkline(item, this.page) : null));
+  }
+}
+
+// A small picture of a margin: the zero line, red where the limit is broken; a click jumps there.
+function sparkline(item, page) {
+  const values = dequantise(item.series), width = 150, height = 30;
+  const known = Array.from(values).filter(v => !Number.isNaN(v));
+  const low = Math.min(0, ...known), high = Math.max(0, ...known), span = high - low || 1;
+  const y = v => 2 + (high - v) / span * (height - 4), x = i => i / Math.max(1, values.length - 1) * width;
+  let line = '', broken = '', pen = false;
+  values.forEach((v, i) => {
+    if (Number.isNaN(v)) { pen = false; return; }
+    line += `${pen ? 'L' : 'M'}${x(i).toFixed(1)} ${y(v).toFixed(1)}`;
+    if (v < 0) broken += `M${x(i).toFixed(1)} ${y(0).toFixed(1)}V${Math.max(y(v), y(0) + 1.5).toFixed(1)}`;
+    pen = true;
+  });
+  const box = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  const path = (d, kind) => { const made = document.createElementNS(box.namespaceURI, 'path'); made.setAttribute('d', d || 'M0 0'); made.setAttribute('class', kind); box.append(made); };
+  box.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  box.setAttribute('preserveAspectRatio', 'none');
+  box.setAttribute('aria-hidden', 'true');
+  path(`M0 ${y(0)}H${width}`, 'zero');
+  path(broken, 'broken');
+  path(line, 'margin');
+  box.addEventListener('click', event => {
+    const share = event.offsetX / box.getBoundingClientRect().width;
+    page.clock.jump(item.start + share * (item.end - item.start));
+  });
+  return box;
+}

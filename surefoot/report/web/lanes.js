@@ -1,0 +1,66 @@
+// The strip below the replay: when each contact carries, where findings are, and the cursor.
+
+const INSET = 8;  // half of the thumb of the slider above
+
+class Lanes {
+  constructor(page, canvas) {
+    Object.assign(this, { page, canvas });
+    this.rows = page.data.scene.contacts.filter(contact => contact.spans);
+    this.findings = page.findings;
+    const count = this.rows.length + (this.findings.length ? 1 : 0);
+    this.step = count > 6 ? 8 : 14;
+    this.height = count ? count * this.step + 4 : 0;
+    canvas.style.height = `${this.height}px`;
+    canvas.hidden = !this.height;
+    this.axes = new Axes(canvas, page.theme);
+    const scrub = event => page.clock.jump(this.timeAt(event.offsetX));
+    canvas.addEventListener('pointerdown', event => { if (event.pointerType === 'mouse') canvas.setPointerCapture(event.pointerId); scrub(event); });
+    canvas.addEventListener('pointermove', event => { if (event.buttons) scrub(event); });
+    new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
+  }
+
+  timeAt(pixel) {
+    const { start, end } = this.page.clock;
+    return start + Math.min(1, Math.max(0, (pixel - INSET) / (this.axes.width - 2 * INSET))) * (end - start);
+  }
+
+  px(t) {
+    const { start, end } = this.page.clock;
+    return INSET + (t - start) / (end - start) * (this.axes.width - 2 * INSET);
+  }
+
+  draw() {
+    if (!this.height || !this.axes.fit(this.height)) return;
+    const c = this.axes.context, theme = this.page.theme;
+    this.rows.forEach((row, i) => {
+      const y = 2 + i * this.step, thick = this.step - 3;
+      c.fillStyle = theme.value('--lane');
+      this.bar(INSET, this.axes.width - INSET, y, thick);
+      c.fillStyle = theme.value('--lane-on');
+      for (const [start, end] of row.spans) this.bar(this.px(start), Math.max(this.px(end), this.px(start) + 2), y, thick);
+      if (thick < 10) return;
+      c.font = '10px system-ui, sans-serif';
+      c.textBaseline = 'middle';
+      c.fillStyle = theme.value('--lane-text');
+      c.fillText(row.name, INSET + 6, y + thick / 2 + 0.5);
+    });
+    this.drawFindings();
+    const x = this.px(this.page.clock.time);
+    c.fillStyle = theme.value('--accent');
+    c.fillRect(x - 1, 0, 2, this.height);
+  }
+
+  drawFindings() {
+    const c = this.axes.context, y = 2 + this.rows.length * this.step;
+    for (const finding of this.findings) {
+      c.fillStyle = this.page.theme.value(finding.severity === 'defect' ? '--fail' : '--warn');
+      this.bar(this.px(finding.start), Math.max(this.px(finding.end), this.px(finding.start) + 4), y, this.step - 3);
+    }
+  }
+
+  bar(left, right, y, thick) {
+    this.axes.context.beginPath();
+    this.axes.context.roundRect(left, y, right - left, thick, 3);
+    this.axes.context.fill();
+  }
+}

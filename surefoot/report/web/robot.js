@@ -1,0 +1,78 @@
+// The robot: one group for each body, with its meshes.
+
+class RobotView {
+  constructor(stage, data, bodies, motion, look = {}) {
+    this.motion = motion;
+    this.root = new THREE.Group();
+    this.fixed = new THREE.Group();  // what is fixed to the world
+    this.groups = bodies.map(() => new THREE.Group());
+    this.root.add(this.fixed, ...this.groups);
+    this.materials = new Map();
+    this.byBody = new Map();
+    for (const mesh of data) this.add(mesh, look);
+    stage.scene.add(this.root);
+  }
+
+  add(data, look) {
+    const mesh = new THREE.Mesh(meshGeometry(data), this.material(data, look));
+    mesh.castShadow = mesh.receiveShadow = !look.pale;
+    if (look.pale) mesh.renderOrder = 3;
+    (data.body < 0 ? this.fixed : this.groups[data.body]).add(mesh);
+    if (!this.byBody.has(data.body)) this.byBody.set(data.body, []);
+    this.byBody.get(data.body).push(mesh);
+  }
+
+  material(data, look) {
+    const [r, g, b, opacity] = data.colour;
+    const key = look.pale ? 'pale' : data.colour.join();
+    if (!this.materials.has(key)) {
+      const color = look.pale ? new THREE.Color(look.pale) : new THREE.Color().setRGB(r, g, b, 'srgb');
+      const alpha = look.opacity || opacity;
+      this.materials.set(key, new THREE.MeshStandardMaterial({
+        color, roughness: 0.5, metalness: 0.12, side: THREE.DoubleSide, transparent: alpha < 1, opacity: alpha, depthWrite: alpha === 1,
+      }));
+    }
+    return this.materials.get(key);
+  }
+
+  // Paints some bodies red; none for an empty list.
+  highlight(bodies) {
+    const key = bodies.join();
+    if (key === this.marked) return;
+    this.marked = key;
+    for (const [body, meshes] of this.byBody) {
+      for (const mesh of meshes) {
+        if (!mesh.userData.plain) mesh.userData.plain = mesh.material;
+        mesh.material = bodies.includes(body) ? this.alarm() : mesh.userData.plain;
+      }
+    }
+  }
+
+  alarm() {
+    this.red = this.red || new THREE.MeshStandardMaterial({
+      color: '#e0362c', emissive: '#7a0d06', roughness: 0.5, metalness: 0.1, side: THREE.DoubleSide,
+    });
+    return this.red;
+  }
+
+  update(t) { return this.motion.pose(this.groups, t); }
+}
+
+// Centre and radius of what the robot needs at a time; its groups must be posed.
+function robotBall(view) {
+  const low = new THREE.Vector3(Infinity, Infinity, Infinity), high = low.clone().negate(), point = new THREE.Vector3();
+  view.root.updateMatrixWorld(true);
+  view.root.traverse(mesh => {
+    if (!mesh.isMesh) return;
+    if (!mesh.geometry.boundingBox) mesh.geometry.computeBoundingBox();
+    const box = mesh.geometry.boundingBox;
+    for (let k = 0; k < 8; k++) {
+      point.set(k & 1 ? box.min.x : box.max.x, k & 2 ? box.min.y : box.max.y, k & 4 ? box.min.z : box.max.z);
+      mesh.localToWorld(point);
+      low.min(point);
+      high.max(point);
+    }
+  });
+  if (!Number.isFinite(low.x)) return { centre: new THREE.Vector3(), radius: 1 };
+  return { centre: low.clone().add(high).multiplyScalar(0.5), radius: Math.max(0.05, 0.5 * low.distanceTo(high)) };
+}

@@ -1,0 +1,108 @@
+"""Why constraints cannot hold together: an irreducible conflict, what each member would have to yield, and a sentence.
+
+    found = explain([
+        Group("right-knee torque limit", A, -80.0, 80.0, unit="Nm"),
+        Group("20 cm step", a_step, 0.20, 0.20, unit="cm", scale=0.01, weight=2.0),
+        Group("dynamics", M, b, b, may_relax=False),
+    ], place="in phase 3")
+    found.sentence       # "20 cm step, dynamics and right-knee torque limit conflict in phase 3: …"
+
+For linear and quadratic programs: their objectives have no part in whether there is a solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.errors import ShapeError
+from surefoot.solvers.explain_conflict import Conflict, irreducible_conflict
+from surefoot.solvers.explain_groups import Group, ScaledRows, scaled_rows
+from surefoot.solvers.explain_jumps import Jumps
+from surefoot.solvers.explain_oracle import Oracle
+from surefoot.solvers.explain_relaxation import Yielding, least_alone, least_together
+from surefoot.solvers.explain_result import Explanation, Member, Relaxation
+
+__all__ = ["TOLERANCE", "explain"]
+
+Numbers = NDArray[np.float64]
+TOLERANCE = 1e-7
+"""Violation of a row that counts as none, relative to its size (see `scaled_rows`)."""
+_WITHIN = 0.98  # share of the tolerance by which ends are wider; the rest is for searches that end
+
+
+def explain(
+    groups: Sequence[Group], variables: int | None = None, *, tolerance: float = TOLERANCE, place: str = ""
+) -> Explanation:
+    """Whether groups of rows can hold together; if not, which of them conflict and how far they would have to yield.
+
+    Groups are taken in the order of their names, so that the order in which they are given does not matter.
+
+    Args:
+        groups: The constraints, with names that differ.
+        variables: Number of unknowns; as the first group has it if left out.
+        tolerance: Violation of a row that counts as none, relative to its size; 1e-9 to 1e-3.
+        place: Where or when, for the sentence, as "in phase 3"; from the groups of the conflict if left out.
+
+    Raises:
+        ShapeError: Shapes do not fit, numbers are not finite, names repeat; with the group and its rows.
+    """
+    if not 1e-9 <= tolerance <= 1e-3:
+        raise ShapeError("a tolerance is between 1e-9 and 1e-3", evidence={"tolerance": tolerance})
+    ordered = sorted(groups, key=lambda group: group.name)
+    rows = scaled_rows(ordered, variables, _WITHIN * tolerance)
+    oracle = Oracle(rows, _WITHIN * tolerance)
+    verdict = oracle.judge()
+    x, facts = verdict.x * rows.columns, _facts(ordered, rows, verdict.x, tolerance)
+    if verdict.feasible:
+        return Explanation(True, x, *facts, place=place)
+    conflict = irreducible_conflict(oracle, verdict)
+    jumps = Jumps(rows, conflict.multipliers, oracle.tolerance, verdict.x)
+    members = tuple(_member(oracle, ordered[g], g, conflict, jumps) for g in conflict.groups)
+    costs = np.array([group.weight if group.may_relax else np.inf for group in ordered])
+    together = least_together(oracle, costs)
+    least = None if together is None else tuple(_relaxation(ordered, item) for item in together)
+    cost = np.inf if together is None else sum(float(costs[item.group]) * item.amount for item in together)
+    proof = _proof(ordered, rows, conflict)
+    return Explanation(False, x, *facts, members, proof, least, cost, place or _place(members))
+
+
+def _member(oracle: Oracle, group: Group, number: int, conflict: Conflict, jumps: Jumps) -> Member:
+    alone = least_alone(oracle, number, jumps) if group.may_relax else None
+    found = None if alone is None else Relaxation(group.name, alone.amount, group.unit, alone.side)
+    witness = conflict.witnesses[number] * oracle.rows.columns
+    return Member(group.name, found, group.may_relax, witness, group.place)
+
+
+def _relaxation(groups: Sequence[Group], item: Yielding) -> Relaxation:
+    group = groups[item.group]
+    return Relaxation(group.name, item.amount, group.unit, item.side)
+
+
+def _facts(
+    groups: Sequence[Group], rows: ScaledRows, x: Numbers, tolerance: float
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Slack at x and tolerance of every group, in its unit; of rows that do not move, in their own."""
+    values = rows.A @ x
+    measure = np.where(rows.measure > 0.0, rows.measure, 1.0 / rows.size)
+    room = (np.minimum(rows.upper - values, values - rows.lower) - _WITHIN * tolerance) / measure
+    slack, allowed = np.full(rows.groups, np.inf), np.zeros(rows.groups)
+    np.minimum.at(slack, rows.group, room)
+    np.maximum.at(allowed, rows.group, tolerance / measure)
+    names = [group.name for group in groups]
+    return dict(zip(names, slack.tolist(), strict=True)), dict(zip(names, allowed.tolist(), strict=True))
+
+
+def _proof(groups: Sequence[Group], rows: ScaledRows, conflict: Conflict) -> dict[str, Numbers]:
+    """Multipliers of the rows as they were given, by member."""
+    whole = np.bincount(rows.origin, conflict.multipliers / rows.size, minlength=int(rows.origin.max(initial=-1)) + 1)
+    owner = np.zeros(len(whole), dtype=np.intp)
+    owner[rows.origin] = rows.group
+    return {groups[g].name: whole[owner == g] for g in conflict.groups}
+
+
+def _place(members: Sequence[Member]) -> str:
+    """What the members say, each once."""
+    return " and ".join(dict.fromkeys(member.place for member in members if member.place))

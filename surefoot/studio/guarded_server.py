@@ -1,0 +1,114 @@
+"""`guarded_server`: a viser server that refuses foreign pages and asks for nothing from outside."""
+
+from __future__ import annotations
+
+import http
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import viser
+import websockets.asyncio.server
+from viser import _messages
+from websockets.asyncio.server import ServerConnection
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
+
+from surefoot.errors import NotSupportedError
+from surefoot.studio.safety import names_of_host, request_is_ours
+
+__all__ = ["Pages", "guarded_server"]
+
+Pages = Callable[[str], Response | None]
+"""From the path of a URL to a page of ours; None for those of viser."""
+_Answer = Callable[[ServerConnection, Request], Response | None]
+_ONE_AT_A_TIME = threading.Lock()
+_POLICY = (
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws: wss: data: blob:; "
+    "frame-ancestors 'self'; form-action 'none'; base-uri 'self'"
+)
+
+
+def guarded_server(host: str, port: int, pages: Pages) -> viser.ViserServer:
+    """A viser server with a guard before every request, HTTP and websocket.
+
+    viser gives its websocket server no hook of ours; the guard is put in while it starts. A version of viser that goes
+    another way is refused. Sharing over a server of viser's makers is taken out.
+
+    Args:
+        host: Name or address to listen on.
+        port: Port; 0 for any that is free. If it is taken, the next free one.
+        pages: Further pages.
+
+    Raises:
+        NotSupportedError: The guard could not be put in, or no port is free.
+    """
+    guard = _Guard(host, pages)
+    with _ONE_AT_A_TIME:
+        original = websockets.asyncio.server.serve
+        websockets.asyncio.server.serve = guard.serving(original)  # type: ignore[assignment, misc]
+        try:
+            server = viser.ViserServer(host=host, port=port, label="surefoot studio", verbose=False)
+        finally:
+            websockets.asyncio.server.serve = original  # type: ignore[misc]
+    if not guard.is_on:
+        server.stop()
+        raise NotSupportedError(
+            f"viser {viser.__version__} starts its server in a way that cannot be guarded against foreign pages",
+            next_step="install the version of viser that surefoot is locked to (`make install`)",
+        )
+    _without_sharing(server)
+    return server
+
+
+class _Guard:
+    """Answers before viser does."""
+
+    def __init__(self, host: str, pages: Pages) -> None:
+        self._names, self._pages = names_of_host(host), pages
+        self.is_on = False
+
+    def serving(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """`serve` with the guard before its own `process_request`."""
+
+        def serve(*arguments: Any, process_request: _Answer, **options: Any) -> Any:
+            self.is_on = True
+            return original(*arguments, process_request=self._guarding(process_request), **options)
+
+        return serve
+
+    def _guarding(self, answer: _Answer) -> _Answer:
+        def guarded(connection: ServerConnection, request: Request) -> Response | None:
+            if not self._is_ours(request.headers):
+                return Response(
+                    http.HTTPStatus.FORBIDDEN, "Forbidden", Headers(**{"Content-Length": "18"}), b"foreign page: no.\n"
+                )
+            own = None if _is_websocket(request) else self._pages(request.path.partition("?")[0])
+            return own or _with_policy(answer(connection, request))
+
+        return guarded
+
+    def _is_ours(self, headers: Headers) -> bool:
+        hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
+        if len(hosts) != 1 or len(origins) > 1:
+            return False
+        return request_is_ours(hosts[0], origins[0] if origins else None, self._names)
+
+
+def _is_websocket(request: Request) -> bool:
+    return request.headers.get("Upgrade", "").lower() == "websocket"
+
+
+def _with_policy(response: Response | None) -> Response | None:
+    """A page that may load nothing from elsewhere and may not be shown inside a foreign page."""
+    if response is not None:
+        response.headers["Content-Security-Policy"] = _POLICY
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _without_sharing(server: viser.ViserServer) -> None:
+    """No tunnel to outside, whatever a client asks for."""
+    for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
+        server._websock_server.unregister_handler(message)

@@ -1,0 +1,61 @@
+"""`report_pages`: the pages of runs over HTTP, shut off from the studio."""
+
+from __future__ import annotations
+
+import http
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from websockets.datastructures import Headers
+from websockets.http11 import Response
+
+from surefoot.studio.guarded_server import Pages
+from surefoot.studio.run_files import report_of
+from surefoot.studio.safety import OutsideError
+
+__all__ = ["report_link", "report_pages"]
+
+_PREFIX = "/report/"
+_POLICY = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:"
+
+
+def report_link(name: str) -> str:
+    """The address of the page of a run on the server of the studio.
+
+    Args:
+        name: Path of the run folder in the folder of the studio.
+    """
+    return f"{_PREFIX}{quote(name)}"
+
+
+def report_pages(folder: Path) -> Pages:
+    """Answers for addresses of `report_link`.
+
+    A page may come from anybody, so it runs in a sandbox: it has no origin, cannot talk to the studio, and can load
+    nothing.
+
+    Args:
+        folder: The folder of the studio.
+    """
+
+    def page(path: str) -> Response | None:
+        if not path.startswith(_PREFIX):
+            return None
+        try:
+            file = report_of(folder, unquote(path.removeprefix(_PREFIX)))
+            content = None if file is None else file.read_bytes()
+        except (OutsideError, OSError):
+            content = None
+        if content is None:
+            return Response(http.HTTPStatus.NOT_FOUND, "Not Found", Headers(**{"Content-Length": "0"}))
+        headers = Headers(
+            **{
+                "Content-Type": "text/html; charset=utf-8",
+                "Content-Length": str(len(content)),
+                "Content-Security-Policy": _POLICY,
+                "X-Content-Type-Options": "nosniff",
+            }
+        )
+        return Response(http.HTTPStatus.OK, "OK", headers, content)
+
+    return page

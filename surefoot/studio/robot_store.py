@@ -1,0 +1,138 @@
+"""`RobotStore`: robots that tabs have asked for, with their looks; loaded once for all tabs."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot.collision import CollisionModel, robot_volumes
+from surefoot.errors import one_of
+from surefoot.report.scene_mesh import SceneMesh, robot_meshes
+from surefoot.robot import Robot, zoo
+from surefoot.robot.load import is_file_name, load
+from surefoot.robot.volumes import BodyVolume
+from surefoot.studio.safety import inside
+
+__all__ = ["RobotKey", "RobotStore"]
+
+_SUFFIXES = (".urdf", ".xml", ".mjcf")
+_MOST_FILES, _MOST_ROBOTS = 200, 12
+
+
+@dataclass(frozen=True)
+class RobotKey:
+    """What a robot is loaded from.
+
+    Args:
+        name: Name in the zoo, or a file.
+        base: As in `surefoot.load`.
+        mimic: As in `surefoot.load`.
+    """
+
+    name: str
+    base: str = "auto"
+    mimic: Any = "coupling"
+
+
+class RobotStore:
+    """Robots by name or file. Safe to use from several threads.
+
+    Args:
+        folder: Files must lie in it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._robots: OrderedDict[object, Robot] = OrderedDict()
+        self._things: dict[tuple[str, int], tuple[Robot, Any]] = {}
+        self._lock = threading.RLock()
+
+    def choices(self, search: str = "") -> list[str]:
+        """Robots of the zoo and files of the folder whose names have all words of a text.
+
+        Args:
+            search: Words.
+        """
+        words = search.lower().split()
+        known = [*zoo.names(), *self._files()]
+        return [name for name in known if all(word in name.lower() for word in words)]
+
+    def _files(self) -> list[str]:
+        """URDF and MJCF files of the folder, three levels deep, as paths in it."""
+        found = []
+        for pattern in ("*", "*/*", "*/*/*"):
+            for path in sorted(self._folder.glob(pattern)):
+                if path.suffix.lower() in _SUFFIXES and path.is_file():
+                    found.append(f"./{path.relative_to(self._folder)}")
+                if len(found) >= _MOST_FILES:
+                    return found
+        return found
+
+    def get(self, key: RobotKey) -> Robot:
+        """A robot.
+
+        Args:
+            key: What to load.
+
+        Raises:
+            OutsideError: A file lies outside of the folder.
+            SurefootError: It cannot be loaded.
+        """
+        source, stamp = self._source(key.name)
+        place = (source, key.base, key.mimic, stamp)
+        with self._lock:
+            if place not in self._robots:
+                self._robots[place] = load(source, base=key.base, mimic=key.mimic)
+                self._drop_oldest()
+            self._robots.move_to_end(place)
+            return self._robots[place]
+
+    def _source(self, name: str) -> tuple[str, float]:
+        """Name in the zoo, or real path and age of a file."""
+        if is_file_name(name):
+            path = inside(self._folder, name)
+            return str(path), path.stat().st_mtime if path.is_file() else 0.0
+        if name.partition(":")[0] not in zoo.names():
+            raise one_of("robot", name, zoo.names())
+        return name, 0.0
+
+    def _drop_oldest(self) -> None:
+        while len(self._robots) > _MOST_ROBOTS:
+            _, robot = self._robots.popitem(last=False)
+            self._things = {place: kept for place, kept in self._things.items() if kept[0] is not robot}
+
+    def meshes(self, robot: Robot) -> tuple[SceneMesh, ...]:
+        """What a robot looks like.
+
+        Args:
+            robot: The robot.
+        """
+        return self._kept("meshes", robot, robot_meshes)
+
+    def volumes(self, robot: Robot) -> tuple[BodyVolume, ...]:
+        """Its collision volumes; the first time may take some ten seconds.
+
+        Args:
+            robot: The robot.
+        """
+        return self._kept("volumes", robot, lambda one: robot_volumes(one).volumes)
+
+    def collision(self, robot: Robot) -> CollisionModel:
+        """Its collision model; the first time may take some ten seconds.
+
+        Args:
+            robot: The robot.
+        """
+        return self._kept("collision", robot, CollisionModel)
+
+    def _kept(self, what: str, robot: Robot, make: Any) -> Any:
+        place = (what, id(robot))
+        with self._lock:
+            if place in self._things:
+                return self._things[place][1]
+        made = make(robot)
+        with self._lock:
+            return self._things.setdefault(place, (robot, made))[1]

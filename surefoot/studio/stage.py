@@ -1,0 +1,203 @@
+"""`Stage`: the scene of one tab: ground, light, camera, and the robot in a posture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio as pin
+import viser
+from numpy.typing import NDArray
+
+from surefoot.report.scene_mesh import SceneMesh
+from surefoot.robot import Robot
+from surefoot.studio.viser_pose import wxyz_of
+
+__all__ = ["Stage", "body_node"]
+
+Array = NDArray[np.float64]
+_SIDE = np.array([0.86, -1.0, 0.42])
+"""Where the camera stands, seen from the robot: in front of it, on its right, a little above."""
+
+
+class Stage:
+    """The scene of a tab. All its nodes belong to this tab alone.
+
+    Args:
+        client: The tab.
+    """
+
+    def __init__(self, client: viser.ClientHandle) -> None:
+        self._client, self.scene = client, client.scene
+        self.robot: Robot | None = None
+        self.q: Array = np.zeros(0)
+        self.on_robot: list[Callable[[], None]] = []
+        """Called when there is another robot."""
+        self.on_posture: list[Callable[[], None]] = []
+        """Called after the robot has moved."""
+        self._data: pin.Data | None = None
+        self._bodies: list[viser.FrameHandle] = []
+        self._shown: Array = np.zeros((0, 7))
+        self._root: viser.FrameHandle | None = None
+        self._set_up()
+
+    def _set_up(self) -> None:
+        scene = self.scene
+        scene.set_up_direction("+z")
+        scene.world_axes.visible = False
+        scene.configure_environment_map("studio", background=False, environment_intensity=0.55)
+        scene.configure_default_lights(enabled=True, cast_shadow=True)
+        scene.configure_fog(18.0, 40.0, color=(238, 241, 246))
+        scene.set_background_image(_sky(), format="png")
+        self.grid = scene.add_grid(
+            "/grid", infinite_grid=True, cell_size=0.25, section_size=1.0, cell_color=(214, 220, 228),
+            section_color=(176, 186, 200), cell_thickness=0.7, section_thickness=1.1, fade_distance=26.0,
+            plane_color=(247, 249, 252), plane_opacity=0.9, shadow_opacity=0.18,
+        )  # fmt: skip
+
+    def show_robot(self, robot: Robot, meshes: tuple[SceneMesh, ...], q: Array | None = None) -> None:
+        """Another robot, at home or in a posture; the camera looks at it.
+
+        Args:
+            robot: The robot.
+            meshes: What it looks like.
+            q: (nq,) its posture; home if left out.
+        """
+        if self._root is not None:
+            self._root.remove()
+        self.robot, self._data = robot, robot.model.createData()
+        with self._client.atomic():
+            self._root = self.scene.add_frame("/robot", show_axes=False)
+            self._bodies = [self.scene.add_frame(body_node(i), show_axes=False) for i in range(robot.tree.n)]
+            self._shown = np.full((robot.tree.n, 7), np.nan)
+            for number, mesh in enumerate(_merged(meshes)):
+                self._add_mesh(number, mesh)
+            self.pose(robot.home if q is None else q)
+        for listener in self.on_robot:
+            listener()
+        self.look_at_robot()
+
+    def _add_mesh(self, number: int, mesh: SceneMesh) -> None:
+        parent = "/robot" if mesh.body < 0 else body_node(mesh.body)
+        opacity = mesh.colour[3]
+        self.scene.add_mesh_simple(
+            f"{parent}/mesh{number}", mesh.vertices, mesh.faces, color=mesh.colour[:3],
+            opacity=None if opacity > 0.99 else opacity, side="double",
+        )  # fmt: skip
+
+    def pose(self, q: Array) -> None:
+        """The robot in a posture; only bodies that have moved are sent.
+
+        Args:
+            q: (nq,).
+        """
+        robot, data = self.robot, self._data
+        if robot is None or data is None:
+            return
+        self.q = np.array(q, dtype=float)
+        pin.framesForwardKinematics(robot.model, data, self.q)
+        poses = np.array([_numbers(data.oMi[i + 1]) for i in range(robot.tree.n)]).reshape(-1, 7)
+        with np.errstate(invalid="ignore"):
+            moved = ~(np.abs(poses - self._shown).max(axis=1, initial=0.0) < 1e-6)
+        with self._client.atomic():
+            for i in np.flatnonzero(moved):
+                self._bodies[i].position, self._bodies[i].wxyz = poses[i, :3], poses[i, 3:]
+            self._shown = poses
+            for listener in self.on_posture:
+                listener()
+
+    def placement(self, body: int) -> Array:
+        """T_world_body (4, 4) of the posture that is shown; the identity for the world (−1).
+
+        Args:
+            body: Index in the tree.
+        """
+        if self._data is None or body < 0:
+            return np.eye(4)
+        return np.array(self._data.oMi[body + 1].homogeneous)
+
+    def show_frames(self, shown: bool) -> None:
+        """The axes of the bodies: x red, y green, z blue.
+
+        Args:
+            shown: Whether to show them.
+        """
+        length = 0.06 * self.size
+        for body in self._bodies:
+            body.axes_length, body.axes_radius, body.origin_radius = length, 0.05 * length, 0.09 * length
+            body.show_axes = shown
+
+    @property
+    def size(self) -> float:
+        """Of the robot, roughly [m]."""
+        low, high = self._bounds()
+        return float(max(np.linalg.norm(high - low), 0.15))
+
+    def hide_robot(self, hidden: bool) -> None:
+        """Take the robot off the scene, or put it back.
+
+        Args:
+            hidden: Whether it is hidden.
+        """
+        if self._root is not None:
+            self._root.visible = not hidden
+
+    def look_at_robot(self) -> None:
+        """The camera so that the whole robot is in view."""
+        if self.robot is None:
+            return
+        low, high = self._bounds()
+        middle, size = 0.5 * (low + high), self.size
+        camera = self._client.camera
+        tall = camera.image_height > camera.image_width > 0
+        away = size * (1.75 if tall else 1.12)
+        sink = np.array([0.0, 0.0, -0.18 * size if tall else 0.0])  # the panel covers the lower part of a phone
+        with self._client.atomic():
+            camera.up_direction = (0.0, 0.0, 1.0)
+            camera.position = middle + sink + away * _SIDE / np.linalg.norm(_SIDE)
+            camera.look_at = middle + sink
+
+    def _bounds(self) -> tuple[Array, Array]:
+        """Corners of a box around the joints and the robot's shapes, roughly."""
+        points = self._shown[:, :3] if len(self._shown) else np.zeros((1, 3))
+        reach = self._reach()
+        return points.min(axis=0) - reach, points.max(axis=0) + reach
+
+    def _reach(self) -> float:
+        """How far shapes stand out over the joints, roughly [m]."""
+        span = self._shown[:, :3] if len(self._shown) else np.zeros((1, 3))
+        return 0.08 * float(np.linalg.norm(span.max(axis=0) - span.min(axis=0))) + 0.02
+
+
+def body_node(body: int) -> str:
+    """Name of the node that carries what is fixed to a body.
+
+    Args:
+        body: Index in the tree; −1 for the world.
+    """
+    return "/robot" if body < 0 else f"/robot/body{body}"
+
+
+def _numbers(M: pin.SE3) -> Array:
+    return np.array([*M.translation, *wxyz_of(M.rotation)])
+
+
+def _merged(meshes: tuple[SceneMesh, ...]) -> list[SceneMesh]:
+    """Meshes of one colour on one body as one."""
+    groups: dict[tuple[int, tuple[float, ...]], list[SceneMesh]] = {}
+    for mesh in meshes:
+        groups.setdefault((mesh.body, mesh.colour), []).append(mesh)
+    out = []
+    for (body, _), parts in groups.items():
+        starts = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
+        faces = np.vstack([part.faces + start for part, start in zip(parts, starts, strict=True)])
+        vertices = np.vstack([part.vertices for part in parts])
+        out.append(SceneMesh(parts[0].link, body, vertices, faces, parts[0].colour))
+    return out
+
+
+def _sky() -> NDArray[np.uint8]:
+    """A background that grows lighter towards the ground."""
+    share = np.linspace(0.0, 1.0, 64)[:, None, None]
+    top, bottom = np.array([205.0, 216.0, 230.0]), np.array([246.0, 248.0, 251.0])
+    return np.broadcast_to(top + share * (bottom - top), (64, 4, 3)).astype(np.uint8)

@@ -1,0 +1,145 @@
+"""Speeds and accelerations of joints as tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.motion.checks import finite_array
+from surefoot.ops import Array
+from surefoot.robot import Robot
+from surefoot.tasks.joint_rows import joint_rows
+from surefoot.tasks.joint_task import JointTask, measures_of
+
+__all__ = ["JointAccelerations", "JointSpeeds"]
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _JointRates(JointTask):
+    """A target for a rate of joints: its order tells which."""
+
+    target: ArrayLike = 0.0
+    joints: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.numbers
+        super().__post_init__()
+
+    @cached_property
+    def measures(self) -> tuple[tuple[str, int], ...]:
+        """Radians and metres, per second or per second squared."""
+        per = "/s" if self.order == 1 else "/s²"
+        return measures_of([f"{unit}{per}" for unit in self.joint_rows.units])
+
+    def numbers_of(self, target: Any) -> Numbers:
+        """Rates (rows,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return _one_for_each(target, self.rows, f"target of task `{self.name}`")
+
+    def error(self, robot: Robot, q: Array, target: Array) -> Array:
+        """The target.
+
+        Args:
+            robot: The robot.
+            q: (nq,) configuration.
+            target: (rows,).
+        """
+        return target
+
+
+@dataclass(frozen=True, eq=False)
+class JointSpeeds(_JointRates):
+    """Give joints speeds; with margins, keep their speeds inside them.
+
+        JointSpeeds("rest", robot)                                  # stand still
+        JointSpeeds.limits("speeds", robot, share=0.8)              # |v| ≤ 0.8 v_max
+
+    Args:
+        name: Unique among the tasks.
+        robot: The robot.
+        target: (rows,) [rad/s] or [m/s], or one number for all.
+        joints: Joints that count; all but the base if left out.
+        priority: See `Task`, and so for weight, gain, below and above (which are speeds here).
+        weight: See `Task`.
+        gain: Has no meaning here.
+        below: See `Task`.
+        above: See `Task`.
+        activation: See `Task`.
+    """
+
+    @classmethod
+    def limits(cls, name: str, robot: Robot, share: float = 1.0, **options: Any) -> JointSpeeds:
+        """Keep all joints below a share of their speed limits.
+
+        Args:
+            name: Unique among the tasks.
+            robot: The robot.
+            share: Of the limits.
+            **options: Further arguments of the constructor.
+        """
+        rows = joint_rows(robot, options.get("joints")).v
+        most = share * robot.limits.velocity[list(rows)]
+        return cls(name, robot, **({"below": most, "above": most} | options))
+
+    @property
+    def order(self) -> int:
+        """1: it asks for a velocity."""
+        return 1
+
+
+@dataclass(frozen=True, eq=False)
+class JointAccelerations(_JointRates):
+    """Give joints accelerations; with margins, keep their accelerations inside them.
+
+        JointAccelerations("coast", robot)                          # keep the speeds
+        JointAccelerations.limits("gently", robot, 20.0)            # |a| ≤ 20 rad/s²
+
+        target − below ≤ a ≤ target + above        [tasks.accelerations]
+
+    At velocity level it is a bound on the change since the last tick: a = (v − v_last) / dt. A joint that has to stop
+    somewhere needs room for it: together with `JointLimits` on one priority, let its gain be at most a / v.
+
+    Args:
+        name: Unique among the tasks.
+        robot: The robot.
+        target: (rows,) [rad/s²] or [m/s²], or one number for all.
+        joints: Joints that count; all but the base if left out.
+        priority: See `Task`, and so for weight, gain, below and above (which are accelerations here).
+        weight: See `Task`.
+        gain: Has no meaning here.
+        below: See `Task`.
+        above: See `Task`.
+        activation: See `Task`.
+    """
+
+    @classmethod
+    def limits(cls, name: str, robot: Robot, most: ArrayLike, **options: Any) -> JointAccelerations:
+        """Keep the accelerations of joints small.
+
+        Args:
+            name: Unique among the tasks.
+            robot: The robot.
+            most: The largest: (rows,) or one number for all, inf for none [rad/s²] or [m/s²].
+            **options: Further arguments of the constructor.
+        """
+        return cls(name, robot, **({"below": most, "above": most} | options))
+
+    @property
+    def order(self) -> int:
+        """2: it asks for an acceleration."""
+        return 2
+
+
+def _one_for_each(value: ArrayLike, rows: int, what: str) -> Numbers:
+    """Numbers (rows,), where one may stand for all."""
+    return finite_array(np.full(rows, value) if np.ndim(value) == 0 else value, (rows,), what)

@@ -1,0 +1,108 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.control import JointPd
+from surefoot.feasibility.balance import check_balance
+from surefoot.feasibility.case import Case
+from surefoot.motion import Trajectory, World
+from surefoot.robot import Joint, Link
+from surefoot.sim import Push, Settings, Simulation
+from tests.feasibility.good_motions import loaded
+from tests.feasibility.standing_motions import failing_times, failures, landing_log, named, of_log, squat_case
+
+
+def whole(case, **changes):
+    """The motion with the torques and wrenches that explain it."""
+    wrenches = {name: np.array(case.efforts.wrenches[:, k]) for k, name in enumerate(case.contact_names)}
+    given = {"wrenches": wrenches, "tau": np.array(case.efforts.tau)} | changes
+    return Case(case.given_robot, case.world, replace(case.trajectory, **given))
+
+
+@pytest.mark.parametrize("name", ["g1", "talos", "anymal"])
+def test_torques_and_wrenches_of_inverse_dynamics_explain_a_motion(name):
+    series = check_balance(whole(squat_case(name, rate=100.0)))
+    assert failures(series) == set()
+    assert max(np.nanmax(one.value) for one in series) < 0.02
+    assert {one.item for one in series if one.parts} == {"momentum_residual", "energy_residual"}
+
+
+def test_a_force_that_nothing_exerts_is_found():
+    case = squat_case("g1", rate=100.0)
+    wrenches = {name: np.array(case.efforts.wrenches[:, k]) for k, name in enumerate(case.contact_names)}
+    for wrench in wrenches.values():
+        wrench[200:240, 2] *= 1.3
+    series = check_balance(whole(case, wrenches=wrenches))
+    assert ("momentum_residual", "net force") in failures(series)
+    start, end = failing_times(series[:1], "momentum_residual")
+    assert (start, end) == pytest.approx((2.0, 2.39), abs=0.03)
+    assert np.nanmax(series[0].value[:, 0]) == pytest.approx(0.3, abs=0.02)
+
+
+def test_a_torque_that_does_not_belong_to_the_motion_is_found_at_its_joint():
+    case = squat_case("g1", rate=100.0)
+    tau = np.array(case.efforts.tau)
+    tau[200:240, 3] += 20.0
+    found = failures(check_balance(whole(case, tau=tau)))
+    assert ("momentum_residual", case.given_robot.drives[3].joint) in found
+    assert ("momentum_residual", "net force") not in found
+
+
+def test_torques_of_another_motion_do_not_balance_its_energy():
+    case = squat_case("g1", rate=100.0)
+    assert ("energy_residual", "whole robot") in failures(check_balance(whole(case, tau=0.2 * case.efforts.tau)))
+
+
+@pytest.mark.parametrize(("engine", "control_dt"), [("mujoco", 0.001), ("native", 0.001), ("mujoco", 0.004)])
+def test_a_log_of_an_engine_balances_also_while_feet_land(engine, control_dt):
+    motion = landing_log("hexapod", engine=engine, control_dt=control_dt)
+    series = check_balance(Case(loaded("hexapod"), World(), motion))
+    assert failures(series) == set()
+    if control_dt == 0.001:
+        assert "step before" in series[0].note
+        assert max(np.nanmax(found.value) for found in series) < 0.025
+
+
+def test_a_push_that_is_told_balances_and_one_that_is_not_is_found():
+    one = loaded("hexapod")
+    push = Push(0.1, 0.1, one.tree.body_names[0], np.array([2.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    simulation = Simulation(one, JointPd(one), World(), Settings(0.3, 0.001, 0.001), events=[push])
+    log = simulation.run()
+    silent = check_balance(Case(one, World(), of_log(one, log)))
+    told = check_balance(Case(one, World(), of_log(one, log, **{"push.force": log["push.force"]})))
+    assert ("momentum_residual", "net force") in failures(silent)
+    assert failing_times(silent[:1], "momentum_residual") == pytest.approx((0.1, 0.2), abs=0.02)
+    assert failures(told) == set()
+
+
+def test_a_joint_that_nothing_drives_must_move_by_itself():
+    links = [
+        Link("upper", None, Joint("driven", "revolute", axis=(0.0, 1.0, 0.0)), mass=1.0, com=(0.0, 0.0, -0.3)),
+        Link("lower", "upper", Joint("passive", "revolute", axis=(0.0, 1.0, 0.0)), mass=1.0, com=(0.0, 0.0, -0.3)),
+    ]
+    one = sf.Robot.from_tree("double", links, drives=(sf.Drive("driven"),))
+    time = np.arange(101) * 0.01
+    held = np.zeros((101, 2))
+    hanging = Trajectory.of(one, time, held, held, a=held)
+    assert failures(check_balance(Case(one, World(), hanging))) == set()
+    raised = Trajectory.of(one, time, np.tile([0.0, 1.5], (101, 1)), held, a=held)
+    assert failures(check_balance(Case(one, World(), raised))) == {("momentum_residual", "passive")}
+
+
+def test_dry_friction_takes_what_it_can():
+    def arm(friction):
+        joint = Joint("hinge", "revolute", axis=(0.0, 1.0, 0.0), friction=friction, effort=10.0)
+        return sf.Robot.from_tree("arm", [Link("bar", None, joint, mass=1.0, com=(0.2, 0.0, 0.0))])
+
+    time, held = np.arange(51) * 0.01, np.zeros((51, 1))
+    for friction, fails in ((2.5, False), (1.0, True)):  # the weight turns it with 1.96 N m
+        one = arm(friction)
+        series = check_balance(Case(one, World(), Trajectory.of(one, time, held, held, a=held, tau=held)))
+        assert bool(failures(named(series, "momentum_residual"))) is fails
+
+
+def test_without_torques_and_wrenches_nothing_is_said():
+    series = check_balance(squat_case("g1", rate=100.0))
+    assert all(not one.parts and one.note for one in series)
