@@ -8,6 +8,7 @@ k = sf.compile(robot)
 tau = k.rnea(q, v, a)          # one state, or a batch: (n, nq), (n, nv), (n, nv)
 log = sf.simulate(robot, controller, sf.World(), 5.0)
 result = sf.ik.solve(robot, [sf.tasks.FramePose("hand", "left_rubber_hand", T)])
+found = sf.audit("motion.csv", robot)   # is it physically possible, by what margin, where does it break?
 """
 
 import importlib
@@ -29,8 +30,13 @@ from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, R
 from surefoot.robot.load import load
 
 if TYPE_CHECKING:
-    from surefoot import collision, ik, tasks
+    from surefoot import collision as collision
+    from surefoot import feasibility as feasibility
+    from surefoot import ik as ik
+    from surefoot import tasks as tasks
+    from surefoot.feasibility import audit
     from surefoot.sim import rollout, simulate
+    from surefoot.studio import show
 
 __version__ = "0.1.0"
 
@@ -50,25 +56,24 @@ __all__ = [
     "SurefootError",
     "Trajectory",
     "World",
-    "collision",
+    "audit",
     "compile",
     "from_layout",
-    "ik",
     "load",
     "rollout",
+    "show",
     "simulate",
-    "tasks",
     "to_layout",
     "zoo",
 ]
 
+_ROOM_OF = {"audit": "feasibility", "rollout": "sim", "show": "studio", "simulate": "sim"}
+
 
 def __getattr__(name: str) -> Any:
     """Engines and rooms that take time to load are imported when they are asked for."""
-    if name in ("collision", "ik", "tasks"):
+    if name in ("collision", "feasibility", "ik", "tasks"):
         return importlib.import_module(f"surefoot.{name}")
-    if name in ("rollout", "simulate"):
-        import surefoot.sim
-
-        return getattr(surefoot.sim, name)
+    if name in _ROOM_OF:
+        return getattr(importlib.import_module(f"surefoot.{_ROOM_OF[name]}"), name)
     raise AttributeError(f"module `surefoot` has no attribute `{name}`")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -22,32 +22,21 @@ from surefoot.motion.audit_result import AuditItem, AuditResult, Finding
 from surefoot.robot import Robot
 from surefoot.robot.load import load
 
-__all__ = ["audit_command"]
+__all__ = ["AuditRequest", "audit_command"]
 
 _COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skipped": "dim"}
 
 
-def audit_command(
-    motion: Path,
-    robot: str,
-    world: str | None,
-    layout: str | None,
-    joints: str | None,
-    rate: float | None,
-    base: str,
-    tolerances: Sequence[str],
-    replay: bool,
-    html: Path | None,
-    as_json: bool,
-) -> int:
-    """Audit a motion and print what was found; 1 if it has defects.
+@dataclass(frozen=True)
+class AuditRequest:
+    """What the user asks for.
 
     Args:
         motion: File or run folder.
-        robot: Name or file of the robot.
-        world: File with a `[world]` table, or a scenario; None for level ground.
+        robot: Name or file of the robot; None for that of the run.
+        world: File with a `[world]` table, or a scenario; None for that of the run, or level ground.
         layout: Layout of the file; None to find out.
-        joints: Joint order of the file, separated by commas, or None.
+        joints: Joint order of the file, or None.
         rate: Samples per second, for files without times.
         base: Base of the robot.
         tolerances: `name=value` texts.
@@ -55,20 +44,53 @@ def audit_command(
         html: File to write the page to, or None.
         as_json: Print JSON.
     """
-    model = load(robot, base)
-    names = None if joints is None else [name.strip() for name in joints.split(",") if name.strip()]
-    given = read_motion(motion, model, layout=layout, joints=names, rate=rate)
-    place = _world(world, model)
-    result = _audited(given, model, place, _tolerances(tolerances), replay)
-    if as_json:
+
+    motion: Path
+    robot: str | None
+    world: str | None
+    layout: str | None
+    joints: Sequence[str] | None
+    rate: float | None
+    base: str
+    tolerances: Sequence[str]
+    replay: bool
+    html: Path | None
+    as_json: bool
+
+
+def audit_command(request: AuditRequest) -> int:
+    """Audit a motion and print what was found; 1 if it has defects.
+
+    Args:
+        request: What the user asks for.
+    """
+    own = request.motion / "scenario.toml" if request.motion.is_dir() else None
+    model = _robot(request, own)
+    given = read_motion(
+        request.motion, model, layout=request.layout, joints=request.joints, rate=request.rate
+    )  # fmt: skip
+    world = _world(request.world or (str(own) if own is not None and own.is_file() else None), model)
+    result = _audited(given, model, world, _tolerances(request.tolerances), request.replay)
+    if request.as_json:
         print(json.dumps(result.to_dict(), indent=1, ensure_ascii=False))
     else:
         _print(result, page_console())
-    if html is not None:
-        _write_page(html, motion, given, model, place, result)
-        if not as_json:
-            print(html)
+    if request.html is not None:
+        _write_page(request.html, request.motion, given, model, world, result)
+        if not request.as_json:
+            print(request.html)
     return 0 if result.passed else 1
+
+
+def _robot(request: AuditRequest, own: Path | None) -> Robot:
+    """The robot that was named, or that of the run."""
+    if request.robot is not None:
+        return load(request.robot, request.base)
+    if own is None or not own.is_file():
+        raise ShapeError("nobody says which robot moves", next_step="give --robot NAME or --robot FILE")
+    from surefoot.scenario import load_robot, read_scenario
+
+    return load_robot(read_scenario(own).robot)
 
 
 def _world(name_or_file: str | None, robot: Robot) -> World | None:

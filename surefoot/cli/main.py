@@ -10,18 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
+from surefoot.cli.bench_app import bench
 from surefoot.errors import SurefootError, one_of
 
 __all__ = [
     "app",
-    "bench_distance",
-    "bench_dynamics",
-    "bench_hierarchy",
-    "bench_ik",
-    "bench_predictive",
-    "bench_scaling",
-    "bench_show",
-    "bench_sim",
+    "audit",
     "cache_bound",
     "cache_clear",
     "cache_show",
@@ -30,9 +24,11 @@ __all__ = [
     "doctor",
     "list_",
     "main",
+    "new",
     "options",
     "robots",
     "run",
+    "show",
 ]
 
 app = typer.Typer(
@@ -42,7 +38,6 @@ app = typer.Typer(
 )
 cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
-bench = typer.Typer(invoke_without_command=True)
 app.add_typer(bench, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
@@ -93,6 +88,62 @@ def list_(json: Json = False) -> int:
     from surefoot.cli.listings import list_scenarios
 
     return list_scenarios(json)
+
+
+@app.command()
+def show(
+    scenario: Annotated[str, typer.Argument(metavar="NAME", help="A built-in scenario (`surefoot list`).")],
+) -> int:
+    """Print the file of a built-in scenario."""
+    from surefoot.cli.scenario_files import show_scenario
+
+    return show_scenario(scenario)
+
+
+@app.command()
+def new(
+    scenario: Annotated[str, typer.Argument(metavar="NAME", help="A built-in scenario (`surefoot list`).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file to write; it must not exist.")],
+) -> int:
+    """Copy a built-in scenario to a file of your own, to change it and run it."""
+    from surefoot.cli.scenario_files import new_scenario
+
+    return new_scenario(scenario, file)
+
+
+@app.command()
+def audit(
+    motion: Annotated[
+        Path, typer.Argument(metavar="MOTION", help="A motion (.npz, .csv, .parquet) or the folder of a run.")
+    ],
+    robot: Annotated[
+        str | None, typer.Option(help="The robot: a name of the zoo or a file; that of the run if left out.")
+    ] = None,
+    world: Annotated[
+        str | None, typer.Option(metavar="W", help="A scenario, or a TOML file with a world table; else level ground.")
+    ] = None,
+    layout: Annotated[
+        str | None, typer.Option(metavar="LAYOUT", help="pinocchio, mujoco, ros, drake or csv; found out if left out.")
+    ] = None,
+    joints: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Joint order of MOTION, by commas, if not the robot's.")
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Samples per second, for files without times.", min=1e-6)] = None,
+    base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
+    tolerance: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Another tolerance (docs/audit.md), repeatable.")
+    ] = None,
+    replay: Annotated[bool, typer.Option("--replay/--no-replay", help="Replay the motion in MuJoCo too.")] = True,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page as one HTML file.")] = None,
+    json: Json = False,
+) -> int:
+    """Is a motion physically possible, by what margin, and where does it break? Status 1 if it has defects."""
+    from surefoot.cli.audit_command import AuditRequest, audit_command
+
+    names = None if joints is None else [name.strip() for name in joints.split(",") if name.strip()]
+    return audit_command(
+        AuditRequest(motion, robot, world, layout, names, rate, base, tolerance or [], replay, html, json)
+    )
 
 
 @app.command()
@@ -179,115 +230,6 @@ def cache_bound(
     from surefoot.cli.cache import bound_cache
 
     return bound_cache(size, json or context.obj)
-
-
-@bench.callback()
-def bench_show(context: typer.Context) -> int:
-    """Measure: our kernels and solvers against other libraries, and how methods grow with the robot."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
-        raise typer.Exit(2)
-    return 0
-
-
-@bench.command(name="dynamics")
-def bench_dynamics(
-    robots: Annotated[str, typer.Option(metavar="NAMES", help="Robots, separated by commas.")] = "g1,talos",
-    states: Annotated[int, typer.Option(help="States of a batch.", min=1)] = 1024,
-    seed: Annotated[int, typer.Option(help="Seed of the states.", min=0)] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Measure for a short time.")] = False,
-    drake_python: Annotated[Path | None, typer.Option(help="A Python that has Drake, to be measured too.")] = None,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
-) -> int:
-    """Dynamics side by side with Pinocchio, MuJoCo and Drake, answers checked first; status 1 if one is wrong."""
-    from surefoot.cli.bench import bench_dynamics
-
-    return bench_dynamics(robots, states, seed, quick, drake_python, json)
-
-
-@bench.command(name="scaling")
-def bench_scaling(
-    largest: Annotated[int, typer.Option("--max", help="Most bodies.", min=4, max=512)] = 256,
-    seed: Annotated[int, typer.Option(help="Seed of the states.", min=0)] = 0,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a plot: .svg or .html.")] = None,
-) -> int:
-    """Forward dynamics of growing trees by O(n), CRBA and Newton-Euler; after Buschmann 2014, Table 3.1."""
-    from surefoot.cli.bench import bench_scaling
-
-    return bench_scaling(largest, seed, json, plot)
-
-
-@bench.command(name="sim")
-def bench_sim(
-    free: Annotated[str, typer.Option(metavar="NAMES", help="Robots in free flight, separated by commas.")] = "g1",
-    ground: Annotated[str, typer.Option(metavar="NAMES", help="Robots on the ground.")] = "hexapod,g1",
-    copies: Annotated[int, typer.Option(help="Copies of a batch.", min=1)] = 256,
-    steps: Annotated[int, typer.Option(help="Steps of a pass.", min=1)] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the copies.", min=0)] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Measure for a short time.")] = False,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
-) -> int:
-    """Steps of the native engine side by side with MuJoCo and Pinocchio; status 1 if their answers differ."""
-    from surefoot.cli.bench import bench_sim
-
-    return bench_sim(free, ground, copies, steps, seed, quick, json)
-
-
-@bench.command(name="distance")
-def bench_distance(
-    pairs: Annotated[int, typer.Option(help="Pairs of a batch.", min=1)] = 65_536,
-    seed: Annotated[int, typer.Option(help="Seed of the volumes.", min=0)] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Measure for a short time.")] = False,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
-) -> int:
-    """Distances of swept volumes against Buschmann 2014, Table 5.1, and coal; status 1 if one is wrong."""
-    from surefoot.cli.bench_kinematics import bench_distance
-
-    return bench_distance(pairs, seed, quick, json)
-
-
-@bench.command(name="predictive")
-def bench_predictive(
-    studies: Annotated[
-        str, typer.Option(metavar="NAMES", help="arm4, harvester, stems; separated by commas.")
-    ] = "arm4,harvester,stems",
-    quick: Annotated[bool, typer.Option("--quick", help="One pass over each motion.")] = False,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
-) -> int:
-    """Predictive inverse kinematics: peaks of the pseudo-energy and times of a cycle; after Buschmann 2014, 5.6."""
-    from surefoot.cli.bench_kinematics import bench_predictive
-
-    return bench_predictive(studies, quick, json)
-
-
-@bench.command(name="ik")
-def bench_ik(
-    robots: Annotated[str, typer.Option(metavar="NAMES", help="panda, talos, g1; by commas.")] = "panda,talos,g1",
-    targets: Annotated[int, typer.Option(help="Targets of each robot.", min=1)] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the targets.", min=0)] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="20 targets at most, no peers.")] = False,
-    peers: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Environments of placo, pink and mink (make_ik_peers.sh).")
-    ] = None,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
-) -> int:
-    """Inverse kinematics side by side with placo, pink and mink: the same targets, one judge."""
-    from surefoot.cli.bench_kinematics import bench_ik
-
-    return bench_ik(robots, targets, seed, quick, peers, json)
-
-
-@bench.command(name="hierarchy")
-def bench_hierarchy(
-    seconds: Annotated[float, typer.Option(help="Length of each motion [s].", min=0.01, max=3600.0)] = 4.0,
-    quick: Annotated[bool, typer.Option("--quick", help="Half a second at most.")] = False,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
-) -> int:
-    """A control loop with ten tasks on three strict levels; status 1 if a priority or a limit is broken."""
-    from surefoot.cli.bench_kinematics import bench_hierarchy
-
-    return bench_hierarchy(seconds, quick, json)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -20,6 +20,7 @@ from surefoot.contact.margins import (
 )
 from surefoot.contact.placed_cones import PlacedCones, placed_cones
 from surefoot.contact.rectangle_cone import Rectangle, rectangle_of, yaw_bounds
+from surefoot.contact.row_lengths import row_lengths
 from surefoot.contact.soft_finger import SOFT_FINGER_LAWS, soft_finger, torsion_limit
 from surefoot.contact.wrench_cone import WrenchCone, wrench_cone, wrench_spans
 from surefoot.contact.zero_moment import support_polygon, zero_moment_point
@@ -48,6 +49,7 @@ __all__ = [
     "placed_cones",
     "pressure_margin",
     "rectangle_of",
+    "row_lengths",
     "soft_finger",
     "spans_of_faces",
     "support_polygon",

@@ -112,7 +112,7 @@ def admissible_with_torques(
         lower: (nv,) or (n, nv): least torques; 0 for rows that no drive acts on, such as those of the base.
         upper: (nv,) or (n, nv): largest torques. Rows without any limits (infinite) may take what they need.
         length: What 1 N m is divided by to count as a force [m]: one for all rows, or (nv,) with 1 for rows in newtons
-            (the first three of a base, sliding joints).
+            (the first three of a base, sliding joints), such as `row_lengths` gives.
     """
     J, b = np.asarray(jacobians, dtype=float), _finite(needed, "needed forces")
     n, c = len(b), cones.contacts

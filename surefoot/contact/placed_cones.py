@@ -77,22 +77,16 @@ def placed_cones(
         raise ShapeError(f"activity of contacts has shape {touch.shape}, expected ({n}, {c})")
     mu = np.broadcast_to(mu, (n, c))
     parts = [_spans(surface, mu[:, i], sides, inscribed) for i, surface in enumerate(surfaces)]
-    sizes = [part.shape[2] for part, _ in parts]
-    owner = np.repeat(np.arange(c), sizes)
-    counts = [
-        np.broadcast_to(used, (n, size)) & touch[:, i, None]
-        for i, ((_, used), size) in enumerate(zip(parts, sizes, strict=True))
-    ]
-    local = [part for part, _ in parts]
-    world = [_in_world(part, T[:, i], np.asarray(about, dtype=float)) for i, part in enumerate(local)]
-    steady = all(len(part) == 1 for part in local)
-    local = [part if steady else np.broadcast_to(part, (n, *part.shape[1:])) for part in local]
-    none = np.zeros((1 if steady else n, 6, 0))
+    local = [spans for spans, _ in parts]
+    world = [_in_world(spans, T[:, i], np.asarray(about, dtype=float)) for i, spans in enumerate(local)]
+    counts = [there & touch[:, i, None] for i, (_, there) in enumerate(parts)]
+    rows = max((len(spans) for spans in local), default=1)
+    local = [np.broadcast_to(spans, (rows, *spans.shape[1:])) for spans in local]
     return PlacedCones(
-        np.concatenate([none, *local], axis=2),
+        np.concatenate([np.zeros((rows, 6, 0)), *local], axis=2),
         np.concatenate([np.zeros((n, 6, 0)), *world], axis=2),
         np.concatenate([np.zeros((n, 0), dtype=bool), *counts], axis=1),
-        owner,
+        np.repeat(np.arange(c), [spans.shape[2] for spans in local]),
         c,
     )
 
@@ -111,7 +105,6 @@ def _spans(surface: ContactSurface, friction: Array, sides: int, inscribed: bool
 
 def _in_world(spans: Array, T: Array, about: Array) -> Array:
     """(n, 6, k) generators about a point, in the axes of the world."""
-    force = T[:, :3, :3] @ spans[:, :3]
-    arm = np.broadcast_to(T[:, :3, 3] - about, (len(T), 3))
-    turned = np.cross(arm[:, None], force.transpose(0, 2, 1)).transpose(0, 2, 1)
-    return np.concatenate([force, T[:, :3, :3] @ spans[:, 3:] + turned], axis=1)
+    R, arm = T[:, :3, :3], T[:, :3, 3] - about
+    shift = np.cross(arm[:, None], R.transpose(0, 2, 1)).transpose(0, 2, 1)  # arm × each axis
+    return np.concatenate([R @ spans[:, :3], R @ spans[:, 3:] + shift @ spans[:, :3]], axis=1)

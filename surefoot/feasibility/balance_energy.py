@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.feasibility.balance_windows import HOLDS, Hold, between, hold_of, means, roughness
+from surefoot.feasibility.balance_windows import HOLDS, Hold, between, hold_of, means, roughness, unseen_impacts
 from surefoot.feasibility.efforts_demand import push_of
 from surefoot.feasibility.efforts_means import Windows, moving_windows
 from surefoot.feasibility.series import Series, skipped
@@ -46,6 +46,7 @@ def energy_residual(case: Case, hold: Hold | None) -> Series:
     value = np.abs(residuals[best])[:, None] / unit
     pushed = between(np.any(push_of(case), axis=1)[:, None].astype(float), "sample")
     value[means(pushed, case.time, windows) > 0.0] = np.nan
+    value[unseen_impacts(case.efforts.wrenches, case.time, windows)] = np.nan
     slack = _unsure(case, powers[best], windows) / unit
     return Series(
         "energy_residual", "", windows.time, ("whole robot",), value, -np.inf, case.tolerances.energy,

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.feasibility.balance_windows import HOLDS, Balanced, Hold, between, hold_of, means, roughness
+from surefoot.feasibility.balance_windows import (
+    HOLDS,
+    Balanced,
+    Hold,
+    between,
+    hold_of,
+    means,
+    roughness,
+    unseen_impacts,
+)
 from surefoot.feasibility.efforts_demand import size_of
 from surefoot.feasibility.efforts_joints import carrying_rows, coupled, drive_limits, passive_rows
 from surefoot.feasibility.efforts_means import Windows, moving_windows
@@ -48,6 +57,7 @@ def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
     best = hold_of({one: value / unit for one, value in found.items()}, case.tolerances.momentum)
     value = np.maximum(np.abs(found[best]) - dry, 0.0) / unit
     value[_at_stops(case, rows, windows)] = np.nan
+    value[unseen_impacts(case.efforts.wrenches, case.time, windows)] = np.nan
     series = Series(
         "momentum_residual", "", windows.time, names_at(case, rows), value, -np.inf, case.tolerances.momentum,
         _rough_torques(case, windows)[:, rows] / unit, 1.0, bodies_at(case, rows),

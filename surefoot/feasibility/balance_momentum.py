@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.feasibility.balance_windows import HOLDS, Balanced, Hold, between, hold_of, means, roughness
+from surefoot.feasibility.balance_windows import (
+    HOLDS,
+    Balanced,
+    Hold,
+    between,
+    hold_of,
+    means,
+    roughness,
+    unseen_impacts,
+)
 from surefoot.feasibility.efforts_demand import push_of, size_of
 from surefoot.feasibility.efforts_means import moving_windows
 from surefoot.feasibility.series import Series
@@ -24,8 +33,8 @@ def momentum_residual(case: Case) -> Balanced | None:
         (h(t₂) − h(t₁)) / (t₂ − t₁) = mean of Σ wrenches + m g        [audit.momentum]   h about the centre of mass
 
     Newton and Euler; Orin, Goswami & Lee 2013 for h. Moments count at the distance of the mass from its centre. What
-    forces may do between samples (`roughness`) passes. Moments are not judged while somebody pushes, whose line of
-    action is not known.
+    forces may do between samples (`roughness`) passes; impacts between samples are not judged, nor are moments while
+    somebody pushes, whose line of action is not known.
     """
     if not case.efforts.wrenches_given or len(case.robot.base_rows) != 6:
         return None
@@ -45,6 +54,7 @@ def momentum_residual(case: Case) -> Balanced | None:
     slack = np.stack([np.linalg.norm(rough[:, k : k + 3], axis=1) for k in (0, 3)], axis=1)
     pushed = means(between(np.any(push, axis=1)[:, None].astype(float), "sample"), case.time, windows)[:, 0] > 0.0
     value[pushed, 1] = np.nan
+    value[unseen_impacts(case.efforts.wrenches, case.time, windows)] = np.nan
     series = Series(
         "momentum_residual", "", windows.time, ("net force", "net moment"), value, -np.inf, case.tolerances.momentum,
         slack, 1.0, width=0.5 * float(np.median(windows.length)), note=_note(case, hold),

@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.feasibility.efforts_means import Windows
 from surefoot.feasibility.series import Series
 from surefoot.motion.checks import Array
 
-__all__ = ["HOLDS", "Balanced", "Hold", "between", "hold_of", "means", "roughness"]
+__all__ = ["HOLDS", "Balanced", "Hold", "between", "hold_of", "means", "roughness", "unseen_impacts"]
 
 Hold = Literal["step before", "step after", "sample"]
 HOLDS: tuple[Hold, ...] = get_args(Hold)
 """What a row of torques or wrenches stands for: the step that ended there, the one that begins there, or the sample."""
+
+_SEEN = 0.0025  # [s]: impacts last some milliseconds
 
 
 class Balanced(NamedTuple):
@@ -63,6 +66,19 @@ def roughness(values: Array, time: Array, windows: Windows) -> Array:
         windows: m of them.
     """
     return means(0.5 * np.abs(np.diff(values, axis=0)), time, windows)
+
+
+def unseen_impacts(wrenches: Array, time: Array, windows: Windows) -> NDArray[np.bool_]:
+    """(m,): windows in which a contact closes or opens between samples so far apart that its impact is not seen.
+
+    Args:
+        wrenches: (n, c, 6) of the contacts.
+        time: (n,) [s].
+        windows: m of them.
+    """
+    loaded = np.any(wrenches, axis=2)
+    switches = (loaded[1:] != loaded[:-1]).any(axis=1) & (np.diff(time) > _SEEN)
+    return means(switches[:, None].astype(float), time, windows)[:, 0] > 0.0
 
 
 def hold_of(residuals: Mapping[Hold, Array], limit: float) -> Hold:

@@ -81,9 +81,10 @@ def passive_rows(case: Case) -> Mask:
 
 
 def drive_limits(case: Case) -> Array:
-    """(nu,) torque limits: the smaller one of joint and drive; infinite where none is known."""
+    """(nu,) torque limits: the smaller one of joint and drive; infinite where none is known, 0 is none."""
     robot = case.robot
     limits = [
         drive.torque_limit for drive in robot.drives for _ in range(robot.tree.nv_of(robot.joint_index(drive.joint)))
     ]
-    return np.minimum(np.array(limits, dtype=float).reshape(-1), robot.limits.effort[robot.driven])
+    pairs = np.array([np.reshape(limits, -1), robot.limits.effort[robot.driven]], dtype=float)
+    return np.asarray(np.where(pairs > 0.0, pairs, np.inf).min(axis=0))

@@ -77,7 +77,7 @@ def _failures(series: Series) -> Iterator[_Found]:
 def _runs(failed: NDArray[np.bool_], time: NDArray[np.float64]) -> list[tuple[int, int]]:
     """First and last sample of each run of failures, near ones merged."""
     rows = np.flatnonzero(failed)
-    breaks = np.flatnonzero(np.diff(time[rows]) > _MERGED)
+    breaks = np.flatnonzero((np.diff(time[rows]) > _MERGED) & (np.diff(rows) > 1))
     return list(zip(rows[np.r_[0, breaks + 1]], rows[np.r_[breaks, len(rows) - 1]], strict=True))
 
 

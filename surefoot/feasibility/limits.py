@@ -43,7 +43,7 @@ def _position(case: Case) -> Series:
 
 def _velocity(case: Case) -> Series:
     limits = case.robot.limits.velocity
-    rows = np.flatnonzero(np.isfinite(limits))
+    rows = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))  # 0 is none
     if not len(rows):
         return skipped("joint_velocity", "no joint has a limit of its velocity")
     limit = limits[rows]

@@ -95,11 +95,11 @@ def _trajectory(path: Path, robot: Robot) -> tuple[Trajectory, dict[str, Array]]
     facts = json.loads(str(arrays["facts"]))
     data, lengths = normalised(robot, MotionParts("pinocchio", {"q": finite_table(arrays["q"], "q")}))
     schedule = facts["schedule"]
-    named = {
+    named: dict[str, Any] = {
         group: {key.partition("/")[2]: x for key, x in arrays.items() if key.startswith(group + "/")}
         for group in ("wrenches", "references")
     }
-    plain = {key: arrays[key] for key in ("v", "a", "tau") if key in arrays}
+    plain: dict[str, Any] = {key: arrays[key] for key in ("v", "a", "tau") if key in arrays}
     return Trajectory.of(
         robot, arrays["time"], data["q"], **plain, **named,
         schedule=None if schedule is None else ContactSchedule.from_dict(schedule),
@@ -118,7 +118,7 @@ def _from_log(robot: Robot, log: Log, path: Path) -> tuple[Trajectory, dict[str,
     if q.shape[1] != robot.nq:
         raise ShapeError(f"`q` of the log has {q.shape[1]} entries, `{robot.name}` has {robot.nq}")
     data, lengths = normalised(robot, MotionParts("pinocchio", {"q": q}))
-    others = {name: finite_table(log[name], name) for name in ("v", "tau") if name in log}
+    others: dict[str, Any] = {name: finite_table(log[name], name) for name in ("v", "tau") if name in log}
     wrenches = {
         name: finite_table(log[f"contact.{name}.wrench"], f"contact.{name}.wrench")
         for name in robot.contacts

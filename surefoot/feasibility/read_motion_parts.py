@@ -130,8 +130,8 @@ def _gathered(data: Mapping[str, Any], where: Where) -> Array | None:
         return (
             None if values is None or np.asarray(values).shape[1] < where[1].stop else np.asarray(values)[:, where[1]]
         )
-    columns = [data.get(str(name)) for name in where]
-    return None if any(column is None for column in columns) else np.column_stack(columns)
+    columns = [data[str(name)] for name in where if str(name) in data]
+    return np.column_stack(columns) if len(columns) == len(where) else None
 
 
 def _scatter(data: dict[str, Any], where: Where, vectors: Array) -> None:

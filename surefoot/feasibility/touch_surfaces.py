@@ -110,7 +110,7 @@ def surface_motion(world: World, surface: ContactSurface, placements: Array, nea
 def world_to_stand_on(world: World) -> World:
     """The world with obstacles that are boxes as ground, because they may be stood on or leaned on."""
     boxes = [
-        GroundBox(tuple(obstacle.shape.size), obstacle.pose)
+        GroundBox((obstacle.shape.size[0], obstacle.shape.size[1], obstacle.shape.size[2]), obstacle.pose)
         for obstacle in world.obstacles
         if isinstance(obstacle.shape, Box)
     ]

@@ -29,7 +29,6 @@ Indices = NDArray[np.intp]
 _STILL = 1e-6  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
 _AWAY = 0.2  # [rad/s]: joints need not be faster than that to lead pairs away that are too near
 _LOST = 1e-6  # [m]: a tick may lose that against braking, where there is more than is needed
-_UNSEEN = 2e-4  # [m]: more than is needed on the way until rest, for what lies between its samples
 _BUFFER = 6e-4  # [m]: more than is needed in rows about it, for what is not linear
 _CLOSE = 0.3  # of both for pairs that began too near: they have no more than the give
 
@@ -70,7 +69,7 @@ class AvoidanceRows:
             A[start : start + len(rows)], lower[start : start + len(rows)] = rows, ends
         return A, lower
 
-    def short(self, path: BrakingPath) -> NDArray[np.bool_]:
+    def short(self, path: BrakingPath, spare: float) -> NDArray[np.bool_]:
         """(pairs,) which of them come too near, now or later, if a tick with another velocity goes before braking.
 
         Where braking at once comes nearer than is allowed, it need only be no worse. From beyond the influence
@@ -78,12 +77,13 @@ class AvoidanceRows:
 
         Args:
             path: The way from the end of that tick.
+            spare: By how much more than is allowed they shall be apart [m]; may be negative.
         """
         least = self.path.least
         braking = np.maximum(least - _LOST, np.minimum(self.allowed, least - 1e-9))
         outside = self.path.distances[0] > self.damper.influence
         floor = np.where(outside, 0.5 * (self.allowed + self.damper.influence), self.allowed)
-        too_near = path.least < np.minimum(self.allowed + self._share * _UNSEEN, braking)
+        too_near = path.least < np.minimum(self.allowed + self._share * spare, braking)
         return np.asarray(too_near | (path.distances[0] < np.minimum(floor, braking)))
 
     def tighten(self, path: BrakingPath, columns: Indices) -> None:

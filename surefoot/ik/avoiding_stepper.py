@@ -26,6 +26,7 @@ __all__ = ["AvoidingStepper"]
 Numbers = NDArray[np.float64]
 _TRIES = 3  # velocities that are looked at before the rest is braking
 _SHARES = (0.6, 0.2, 0.05)  # of the way from braking to the velocity that was found
+_SPARE = 2e-4  # [m]: for what lies between samples of the way; asked for at first, and spent before joints must brake
 _BEYOND = 0.01  # [m]: distances are exact so far beyond the influence distance
 
 
@@ -120,12 +121,12 @@ class AvoidingStepper(Stepper):
             q: (nq,) configuration, float64; where the last tick ended if left out.
         """
         start, self._limits, before = self.q if q is None else q, None, (self.q, self._last, self.time)
-        for give_way in self._attempts():
+        for k, give_way in enumerate(self._attempts()):
             give_way()
             self.q, self._last, self.time = before
             found = super().step(q)
             self._tried = self._braking.path(self.model, start, self._last, self._within)
-            self._short = self._avoided.short(self._tried)
+            self._short = self._avoided.short(self._tried, _SPARE * max(1.0 - k, -1.0))
             if not self._short.any():
                 break
         self._ahead = self.model, self._tried

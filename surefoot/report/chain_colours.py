@@ -7,7 +7,7 @@ from surefoot.robot.robot import Robot
 __all__ = ["Colour", "chain_colours", "trunk_bodies"]
 
 Colour = tuple[float, float, float, float]
-_TRUNK: Colour = (0.80, 0.82, 0.85, 1.0)
+_TRUNK: Colour = (0.86, 0.88, 0.90, 1.0)
 _WORLD: Colour = (0.42, 0.45, 0.50, 1.0)
 _DARK: Colour = (0.23, 0.26, 0.31, 1.0)
 _LEFT: Colour = (0.16, 0.47, 0.84, 1.0)

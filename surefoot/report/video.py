@@ -59,12 +59,15 @@ def write_film(
     if suffix not in FILM_SUFFIXES:
         raise FileFormatError(f"suffix `{suffix}` is no film", file=path, next_step=f"use {' or '.join(FILM_SUFFIXES)}")
     times = film_times(float(evidence.time[0]), float(evidence.time[-1]), how)
-    with atomic_write(path) as temporary, open_film(evidence, how, renderer) as film:
-        with film_encoder(temporary, suffix, how, film.kind) as add:
-            for k, t in enumerate(times.tolist(), 1):
-                add(film.picture(t))
-                if progress is not None:
-                    progress(k / len(times))
+    with (
+        atomic_write(path) as temporary,
+        open_film(evidence, how, renderer) as film,
+        film_encoder(temporary, suffix, how, film.kind) as add,
+    ):
+        for k, t in enumerate(times.tolist(), 1):
+            add(film.picture(t))
+            if progress is not None:
+                progress(k / len(times))
     return len(times)
 
 

@@ -41,7 +41,7 @@ class BrowserFilm:
         Args:
             t: [s].
         """
-        self._browser.run(f"window.surefoot.shoot.picture({t!r})")
+        self._browser.run(f"window.film.picture({t!r})")
         shot = self._browser.call("Page.captureScreenshot", format="jpeg", quality=_QUALITY, optimizeForSpeed=True)
         return base64.b64decode(shot["data"])
 
@@ -85,7 +85,7 @@ def _open(browser: Browser, page: Path, settings: FilmSettings) -> None:
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
     browser.call("Page.navigate", url=page.as_uri())
     browser.wait_for("document.body !== null && document.body.dataset.ready === 'true'")
-    browser.run(f"window.surefoot.shoot.prepare({json.dumps(look)})")
+    browser.run(f"window.film.prepare({json.dumps(look)})")
 
 
 def _with_film_script(page: str) -> str:

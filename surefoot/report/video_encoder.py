@@ -44,9 +44,7 @@ def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str)
         raise ShapeError("width and height of an MP4 are even", evidence={"size": "{}x{}".format(*settings.size)})
     words = [_ffmpeg(), "-hide_banner", "-loglevel", "error", "-y", *_input(settings, pictures), *_OUTPUTS[suffix]]
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(
-            [*words, str(path)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors
-        )
+        process = subprocess.Popen([*words, str(path)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors)
         stdin = process.stdin
         if stdin is None:
             raise NotSupportedError("ffmpeg takes no pictures")
@@ -55,7 +53,7 @@ def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str)
             yield lambda picture: _hand_over(stdin.write, picture)
             stdin.close()
             finished = process.wait() == 0
-        except _Broken:
+        except _BrokenError:
             finished = False
         except BaseException:
             process.kill()
@@ -68,7 +66,7 @@ def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str)
             raise FileFormatError("the film could not be written", evidence={"ffmpeg": said or "no word"})
 
 
-class _Broken(Exception):
+class _BrokenError(Exception):
     """ffmpeg went away."""
 
 
@@ -76,7 +74,7 @@ def _hand_over(write: Callable[[bytes], int], picture: bytes) -> None:
     try:
         write(picture)
     except BrokenPipeError as error:
-        raise _Broken from error
+        raise _BrokenError from error
 
 
 def _input(settings: FilmSettings, pictures: str) -> list[str]:

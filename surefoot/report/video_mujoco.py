@@ -236,9 +236,7 @@ def _mujoco_camera(camera: Camera, radius: float, size: tuple[int, int]) -> mujo
 
 def _box(meshes: Sequence[SceneMesh], placements: Array) -> tuple[Array, Array]:
     """Corners of the box around the robot in one posture."""
-    corners = [
-        mesh.vertices if mesh.body < 0 else mesh.vertices @ placements[mesh.body, :3, :3].T + placements[mesh.body, :3, 3]
-        for mesh in meshes
-    ]
+    places = [np.eye(4) if mesh.body < 0 else placements[mesh.body] for mesh in meshes]
+    corners = [mesh.vertices @ T[:3, :3].T + T[:3, 3] for mesh, T in zip(meshes, places, strict=True)]
     points = np.concatenate([np.zeros((0, 3)), *corners])
     return (points.min(axis=0), points.max(axis=0)) if len(points) else (np.zeros(3), np.ones(3))

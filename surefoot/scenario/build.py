@@ -18,10 +18,10 @@ from surefoot.scenario.build_events import build_event, without_margin
 from surefoot.scenario.build_initial import build_initial
 from surefoot.scenario.build_world import build_world, missing_ground
 from surefoot.scenario.motions import MOTIONS
-from surefoot.scenario.schema import Scenario, SensorsTable
+from surefoot.scenario.schema import RobotTable, Scenario, SensorsTable
 from surefoot.sim import SensorSettings, Settings, Simulation
 
-__all__ = ["build_simulation"]
+__all__ = ["build_simulation", "load_robot"]
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
     Args:
         scenario: The scenario.
     """
-    robot = load(scenario.robot.name, base=scenario.robot.base, mimic=scenario.robot.mimic)
+    robot = load_robot(scenario.robot)
     if robot.tree.n == 0:
         raise NotSupportedError(f"`{robot.name}` has no moving joint: there is nothing to simulate")
     world = build_world(scenario.world, robot)
@@ -56,6 +56,15 @@ def build_simulation(scenario: Scenario) -> Simulation:
             *(note for event in scenario.events for note in without_margin(event, robot, rest)),
         ],
     )
+
+
+def load_robot(table: RobotTable) -> Robot:
+    """The robot of a scenario.
+
+    Args:
+        table: What the scenario says.
+    """
+    return load(table.name, base=table.base, mimic=table.mimic)
 
 
 def _sensors(table: SensorsTable) -> SensorSettings | None:

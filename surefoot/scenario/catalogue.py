@@ -9,7 +9,7 @@ from surefoot.errors import one_of
 from surefoot.robot.toml_file import read_toml
 from surefoot.scenario.schema import Scenario
 
-__all__ = ["describe", "names", "read_scenario"]
+__all__ = ["describe", "names", "read_scenario", "scenario_text"]
 
 _FILES = Path(__file__).parent / "files"
 
@@ -41,6 +41,22 @@ def read_scenario(name_or_file: str | Path) -> Scenario:
     text = os.fspath(name_or_file)
     if isinstance(name_or_file, Path) or os.sep in text or text.endswith(".toml"):
         return read_toml(text, Scenario)
-    if text not in names():
-        raise one_of("scenario", text, names())
-    return read_toml(_FILES / f"{text}.toml", Scenario)
+    return read_toml(_file(text), Scenario)
+
+
+def scenario_text(name: str) -> str:
+    """The file of a scenario that comes with the package, as it stands.
+
+    Args:
+        name: A name of `names()`.
+
+    Raises:
+        UnknownNameError: There is no scenario of that name.
+    """
+    return _file(name).read_text(encoding="utf-8")
+
+
+def _file(name: str) -> Path:
+    if name not in names():
+        raise one_of("scenario", name, names())
+    return _FILES / f"{name}.toml"

@@ -22,7 +22,7 @@ from surefoot.solvers.explain_conflict import Conflict, irreducible_conflict
 from surefoot.solvers.explain_groups import Group, ScaledRows, scaled_rows
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_relaxation import Yielding, least_alone, least_together
+from surefoot.solvers.explain_relaxation import Yielding, bears_alone, least_alone, least_together, look_elsewhere
 from surefoot.solvers.explain_result import Explanation, Member, Relaxation
 
 __all__ = ["TOLERANCE", "explain"]
@@ -60,6 +60,8 @@ def explain(
         return Explanation(True, x, *facts, place=place)
     conflict = irreducible_conflict(oracle, verdict)
     jumps = Jumps(rows, conflict.multipliers, oracle.tolerance, verdict.x)
+    open_ones = [g for g in conflict.groups if ordered[g].may_relax]
+    look_elsewhere(oracle, [g for g in open_ones if not bears_alone(oracle, g, conflict.multipliers, jumps)])
     members = tuple(_member(oracle, ordered[g], g, conflict, jumps) for g in conflict.groups)
     costs = np.array([group.weight if group.may_relax else np.inf for group in ordered])
     together = least_together(oracle, costs)

@@ -199,7 +199,7 @@ def _per_row(group: Group, what: str, rows: int) -> Numbers:
 
 def _rows_not_finite(A: Any) -> NDArray[np.intp]:
     if not sparse.issparse(A):
-        return np.flatnonzero(~np.isfinite(A.sum(axis=1)))
+        return np.flatnonzero(~np.isfinite(A).all(axis=1))
     entries = sparse.coo_array(A)
     return np.unique(entries.coords[0][~np.isfinite(entries.data)])
 

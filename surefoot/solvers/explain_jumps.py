@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_projection import outside
-from surefoot.solvers.explain_systems import MOST_DENSE, gram, solve_widened
+from surefoot.solvers.explain_systems import MOST_DENSE, gram, widened_inverse
 
 __all__ = ["Jumps"]
 
 Numbers = NDArray[np.float64]
+_REFINEMENTS = 6
 
 
 class Jumps:
@@ -97,10 +98,12 @@ def _points(rows: ScaledRows, y: Numbers, tolerance: float, start: Numbers) -> N
 
 def _least_norm(rows: Any, target: Numbers) -> Numbers:
     """Solutions z of rows rowsᵀ z = target where there are any, else nearly; zero where rounding forbids it."""
-    pull = 1e-12 * len(target)
     products = gram(rows)
     try:
-        z = solve_widened(products.copy(), target, pull)
-        return z + solve_widened(products.copy(), target - products @ z, pull)
+        inverse = widened_inverse(products.copy(), 1e-13 * max(10, len(target)))
     except np.linalg.LinAlgError:
         return np.zeros_like(target)
+    z = inverse(target)
+    for _ in range(_REFINEMENTS):
+        z += inverse(target - products @ z)
+    return z

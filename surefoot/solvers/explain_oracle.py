@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from surefoot.errors import SurefootError
@@ -15,6 +16,7 @@ from surefoot.solvers.explain_projection import Verdict, outside, project
 __all__ = ["Oracle"]
 
 Numbers = NDArray[np.float64]
+_MANY_UNKNOWNS, _FEW_ENTRIES = 600, 5
 
 
 class Oracle:
@@ -26,12 +28,14 @@ class Oracle:
 
     Attributes:
         proofs: Multipliers (rows,) of all rows, of every proof so far.
+        by_programs: Whether HiGHS is asked at once: for problems that are large and sparse, as those over time.
     """
 
     def __init__(self, rows: ScaledRows, tolerance: float) -> None:
         self.rows, self.tolerance = rows, tolerance
         self.proofs: list[Numbers] = []
         self._last = np.zeros(len(rows.columns))
+        self.by_programs = _suits_programs(rows)
 
     def judge(self, groups: Sequence[int] | None = None, amounts: Numbers | None = None) -> Verdict:
         """Whether groups can hold together; multipliers are for all rows.
@@ -54,11 +58,12 @@ class Oracle:
         return found._replace(multipliers=multipliers)
 
     def _found(self, rows: ScaledRows, lower: Numbers, upper: Numbers) -> Verdict:
-        found = project(rows.A, lower, upper, self._last, 0.01 * self.tolerance)
+        accuracy = 0.01 * self.tolerance
+        found = None if self.by_programs else project(rows.A, lower, upper, self._last, accuracy)
         return self._by_program(rows, lower, upper) if found is None else found
 
     def _by_program(self, rows: ScaledRows, lower: Numbers, upper: Numbers) -> Verdict:
-        """The same by HiGHS, where rounding left it open: the least sum of violations, and its multipliers."""
+        """The same by HiGHS: the least sum of violations, and its multipliers."""
         found = least_elastic(rows.with_ends(lower, upper), np.ones(rows.groups), np.ones(len(lower)))
         if found is None:
             raise SurefootError("HiGHS finds no violation that is large enough, which cannot be")
@@ -66,3 +71,10 @@ class Oracle:
             return Verdict(found.x)
         y = found.multipliers
         return Verdict(found.x, np.where(np.abs(y) > 1e-9 * np.abs(y).max(), y, 0.0), found.cost)
+
+
+def _suits_programs(rows: ScaledRows) -> bool:
+    """Few entries in each row, or many unknowns: bases of simplex methods are then nearly triangular."""
+    if not sparse.issparse(rows.A):
+        return False
+    return bool(rows.A.shape[1] > _MANY_UNKNOWNS or rows.A.nnz < _FEW_ENTRIES * rows.A.shape[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_program import least_elastic
+from surefoot.solvers.explain_program import Elastic, least_elastic
+from surefoot.solvers.explain_projection import outside
 
-__all__ = ["Yielding", "least_alone", "least_together", "sides_of"]
+__all__ = ["Yielding", "bears_alone", "least_alone", "least_together", "look_elsewhere", "sides_of"]
 
 Numbers = NDArray[np.float64]
 _MOST_ROUNDS = 200
+_ROWS_AT_ONCE = 50
 _ENDLESS = 1e8  # a group that has to move its rows by this many times their sizes does not help
 
 
@@ -33,6 +36,25 @@ class Yielding(NamedTuple):
     side: str
 
 
+def look_elsewhere(oracle: Oracle, members: Sequence[int]) -> None:
+    """Find proofs that do without members of a conflict: these do not help alone.
+
+    All of them are left out at once; where the others hold and rows are sparse, half of them, and so on: where few
+    help, few trials do.
+
+    Args:
+        oracle: Judges the groups, and keeps the proofs.
+        members: Numbers of groups.
+    """
+    left_out = set(members)
+    if not left_out or not oracle.judge([g for g in range(oracle.rows.groups) if g not in left_out]).feasible:
+        return
+    if len(members) > 1 and oracle.by_programs:
+        half = len(members) // 2
+        look_elsewhere(oracle, members[:half])
+        look_elsewhere(oracle, members[half:])
+
+
 def least_alone(oracle: Oracle, group: int, jumps: Jumps) -> Yielding | None:
     """The least relaxation of one group with which all groups hold; None if it does not help alone.
 
@@ -40,8 +62,9 @@ def least_alone(oracle: Oracle, group: int, jumps: Jumps) -> Yielding | None:
 
         r ≥ δ / Σ_{rows of the group} |y| measure        [explain.alone]
 
-    and a group without any y has no part in that conflict. The largest bound is tried; if groups still conflict, the
-    new proof raises it: Newton's method for the least violation as a function of r, which is convex and falls to zero.
+    and a group without any y has no part in that conflict: it does not help. The largest bound is tried; if groups
+    still conflict, the new proof raises it: Newton's method for the least violation as a function of r, which is convex
+    and falls to zero.
 
     Args:
         oracle: Judges the groups; its proofs are used, and new ones are added.
@@ -57,19 +80,38 @@ def least_alone(oracle: Oracle, group: int, jumps: Jumps) -> Yielding | None:
             return None
         if seen and demand.amount <= before:
             break
-        amounts[group], first, seen = demand.amount, not seen, len(oracle.proofs)
-        if (first and jumps.helps(group, demand.exact)) or oracle.judge(amounts=amounts).feasible:
+        if not seen and jumps.helps(group, demand.exact):
+            break
+        if oracle.by_programs:
+            return _alone_by_program(oracle, group)
+        amounts[group], seen = demand.amount, len(oracle.proofs)
+        if oracle.judge(amounts=amounts).feasible:
             break
     else:
         return _alone_by_program(oracle, group)
     return Yielding(group, demand.exact, demand.side)
 
 
+def bears_alone(oracle: Oracle, group: int, proof: Numbers, jumps: Jumps) -> bool:
+    """Whether the jump of a proof shows that a group helps alone, with what the proof asks of it.
+
+    Args:
+        oracle: Has the rows.
+        group: Its number.
+        proof: (rows,) multipliers.
+        jumps: Of this proof, with all rows.
+    """
+    demand = _demand(oracle, group, proof)
+    return np.isfinite(demand.amount) and jumps.helps(group, demand.exact)
+
+
 def _alone_by_program(oracle: Oracle, group: int) -> Yielding | None:
-    """The same by HiGHS with all rows, where bounds close in too slowly."""
+    """The same by HiGHS with all rows: where they are sparse, or where bounds close in too slowly."""
     costs = np.full(oracle.rows.groups, np.inf)
     costs[group] = 1.0
-    found = least_elastic(oracle.rows, costs, oracle.rows.measure)
+    found = least_elastic(_true_ends(oracle), costs, oracle.rows.measure)
+    if found is None:
+        found = least_elastic(oracle.rows, costs, oracle.rows.measure)
     if found is None:
         return None
     return Yielding(group, float(found.amounts[group]), sides_of(oracle.rows, found.multipliers, group))
@@ -100,32 +142,42 @@ def least_together(oracle: Oracle, costs: Numbers) -> tuple[Yielding, ...] | Non
     """The relaxation of least cost with which all groups hold; None if those conflict that may not give way.
 
     A linear program over the rows that proofs have named; where its amounts leave a conflict, the rows of the new proof
-    are added. The program has the optimum of all rows once its amounts help.
+    and those that are violated most are added. The program has the optimum of all rows once its amounts help.
 
     Args:
         oracle: Judges the groups; its proofs are used, and new ones are added.
         costs: (groups,) of one unit; inf for those that may not give way.
     """
-    rows, chosen, seen = oracle.rows, np.zeros(len(oracle.rows.upper), dtype=bool), 0
-    ends = _true_ends(oracle)
+    rows, ends = oracle.rows, _true_ends(oracle)
+    chosen = np.full(len(rows.upper), oracle.by_programs)
+    for proof in oracle.proofs:
+        chosen |= proof != 0.0
     while True:
-        for proof in oracle.proofs[seen:]:
-            chosen |= proof != 0.0
-        seen, at = len(oracle.proofs), np.flatnonzero(chosen)
+        at = np.flatnonzero(chosen)
         found = least_elastic(ends.only(at), costs, rows.measure[at])
-        if found is None and ends is not rows:
+        if found is None and ends is rows:
+            return None
+        if found is None:
             ends = rows
             continue
-        if found is None:
-            return None
         verdict = oracle.judge(amounts=found.amounts)
         if verdict.multipliers is None or not (verdict.multipliers[~chosen] != 0.0).any():
             break
+        chosen |= verdict.multipliers != 0.0
+        chosen[_most_violated(rows, found)] = True
     multipliers = np.zeros(len(chosen))
     multipliers[at] = found.multipliers
     noise = _noise(oracle)
     gives = np.flatnonzero(found.amounts > noise)
     return tuple(Yielding(int(g), float(found.amounts[g]), sides_of(rows, multipliers, int(g))) for g in gives)
+
+
+def _most_violated(rows: ScaledRows, found: Elastic) -> NDArray[np.intp]:
+    """Rows that an optimum leaves violated, the worst of them."""
+    room = found.amounts[rows.group] * rows.measure
+    beyond = np.abs(outside(rows.A @ found.x, rows.lower - room, rows.upper + room))
+    worst = np.argsort(-beyond, kind="stable")[:_ROWS_AT_ONCE]
+    return worst[beyond[worst] > 0.0]
 
 
 def _true_ends(oracle: Oracle) -> ScaledRows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import splu
 
-__all__ = ["MOST_DENSE", "dense_if_small", "gram", "solve_normal", "solve_widened"]
+__all__ = ["MOST_DENSE", "dense_if_small", "gram", "solve_normal", "solve_widened", "widened_inverse"]
 
 Numbers = NDArray[np.float64]
 MOST_DENSE = 1500
@@ -45,10 +46,22 @@ def solve_widened(square: Numbers, right: Numbers, pull: float) -> Numbers:
     Raises:
         numpy.linalg.LinAlgError: Rounding makes the matrix indefinite.
     """
-    if not len(right):
-        return right
+    return widened_inverse(square, pull)(right) if len(right) else right
+
+
+def widened_inverse(square: Numbers, pull: float) -> Callable[[Numbers], Numbers]:
+    """The map b ↦ (square + pull)⁻¹ b; `square` is lost.
+
+    Args:
+        square: (k, k), symmetric, without negative eigenvalues.
+        pull: Positive.
+
+    Raises:
+        numpy.linalg.LinAlgError: Rounding makes the matrix indefinite.
+    """
     square.flat[:: len(square) + 1] += pull
-    return cho_solve(cho_factor(square, overwrite_a=True, check_finite=False), right, check_finite=False)
+    factor = cho_factor(square, overwrite_a=True, check_finite=False)
+    return lambda right: cho_solve(factor, right, check_finite=False)
 
 
 def gram(rows: Any) -> Numbers:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http
 import threading
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import Any
 
 import viser
@@ -17,7 +19,7 @@ from websockets.http11 import Request, Response
 from surefoot.errors import NotSupportedError
 from surefoot.studio.safety import names_of_host, request_is_ours
 
-__all__ = ["Pages", "guarded_server"]
+__all__ = ["Pages", "guarded_server", "stop_quietly"]
 
 Pages = Callable[[str], Response | None]
 """From the path of a URL to a page of ours; None for those of viser."""
@@ -48,17 +50,28 @@ def guarded_server(host: str, port: int, pages: Pages) -> viser.ViserServer:
         original = websockets.asyncio.server.serve
         websockets.asyncio.server.serve = guard.serving(original)  # type: ignore[assignment, misc]
         try:
-            server = viser.ViserServer(host=host, port=port, label="surefoot studio", verbose=False)
+            with redirect_stdout(StringIO()):  # viser prints a banner of its own
+                server = viser.ViserServer(host=host, port=port, label="surefoot studio", verbose=False)
         finally:
             websockets.asyncio.server.serve = original  # type: ignore[misc]
     if not guard.is_on:
-        server.stop()
+        stop_quietly(server)
         raise NotSupportedError(
             f"viser {viser.__version__} starts its server in a way that cannot be guarded against foreign pages",
             next_step="install the version of viser that surefoot is locked to (`make install`)",
         )
     _without_sharing(server)
     return server
+
+
+def stop_quietly(server: viser.ViserServer) -> None:
+    """Stop a server without its farewell on the terminal.
+
+    Args:
+        server: The server.
+    """
+    with redirect_stdout(StringIO()):
+        server.stop()
 
 
 class _Guard:

@@ -21,14 +21,18 @@ Array = NDArray[np.float64]
 
 
 def drag_choices(robot: Robot) -> dict[str, Limb]:
-    """Frames that can be dragged, each with its limb; ends of limbs, then the base.
+    """Frames that can be dragged, each with its limb: hands, feet, then the base.
 
     Args:
         robot: The robot.
     """
-    limbs = [limb for limb in limbs_of(robot) if limb.end]
-    ends = [limb for limb in limbs if body_of_frame(robot, limb.end) != robot.base_joint]
-    return {limb.end: limb for limb in [*ends, *(limb for limb in limbs if limb not in ends)]}
+    standing = {robot.body_of(contact.frame) for contact in robot.contacts.values()}
+
+    def rank(limb: Limb) -> tuple[bool, bool, int]:
+        body = body_of_frame(robot, limb.end)
+        return body == robot.base_joint, body in standing, -len(limb.bodies)
+
+    return {limb.end: limb for limb in sorted((limb for limb in limbs_of(robot) if limb.end), key=rank)}
 
 
 class DragHandle:

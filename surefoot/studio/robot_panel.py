@@ -107,7 +107,7 @@ class RobotPanel:
         robot = self._tab.stage.robot
         if robot is None:
             return
-        with self._tab.gui.add_modal(f"Drives of {robot.name}", size="lg") as modal:
+        with self._tab.gui.add_modal(f"Drives of {robot.name}") as modal:
             self._tab.gui.add_markdown("Torques [N m] or [N] and speeds [rad/s] or [m/s] at the joint; rotors [kg m²].")
             self._tab.gui.add_markdown(drive_table(robot))
             self._tab.on_click(self._tab.gui.add_button("Close"), modal.close)
@@ -117,7 +117,7 @@ class RobotPanel:
         with tab.gui.add_folder("Drag"):
             self._end = tab.gui.add_dropdown("Frame", (_NOTHING,), hint="Pull it with the gizmo; the robot follows.")
             holds = tab.gui.add_checkbox("Hold the feet", True, hint="Other contacts stay where they are.")
-            turns = tab.gui.add_checkbox("Keep the rotation", True, hint="Off: only its position counts.")
+            turns = tab.gui.add_checkbox("Rotation too", True, hint="Off: only its position counts.")
             avoids = tab.gui.add_checkbox("No self-collision", False)
         tab.on_change(self._end, self._attach, "end")
 

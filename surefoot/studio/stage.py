@@ -44,8 +44,7 @@ class Stage:
     def _set_up(self) -> None:
         scene = self.scene
         scene.set_up_direction("+z")
-        scene.world_axes.visible = False
-        scene.configure_environment_map("studio", background=False, environment_intensity=0.55)
+        scene.configure_environment_map("studio", background=False, environment_intensity=0.3)
         scene.configure_default_lights(enabled=True, cast_shadow=True)
         scene.configure_fog(18.0, 40.0, color=(238, 241, 246))
         scene.set_background_image(_sky(), format="png")
@@ -149,13 +148,17 @@ class Stage:
         low, high = self._bounds()
         middle, size = 0.5 * (low + high), self.size
         camera = self._client.camera
-        tall = camera.image_height > camera.image_width > 0
-        away = size * (1.75 if tall else 1.12)
-        sink = np.array([0.0, 0.0, -0.18 * size if tall else 0.0])  # the panel covers the lower part of a phone
+        away = size * (1.7 if self.is_narrow else 1.15)
+        sink = np.array([0.0, 0.0, -0.06 * size if self.is_narrow else 0.0])  # the panel of a phone lies below
         with self._client.atomic():
             camera.up_direction = (0.0, 0.0, 1.0)
             camera.position = middle + sink + away * _SIDE / np.linalg.norm(_SIDE)
             camera.look_at = middle + sink
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the tab is that of a phone."""
+        return 0 < self._client.camera.image_width < 600
 
     def _bounds(self) -> tuple[Array, Array]:
         """Corners of a box around the joints and the robot's shapes, roughly."""

@@ -55,7 +55,9 @@ def test_torques_of_another_motion_do_not_balance_its_energy():
     assert ("energy_residual", "whole robot") in failures(check_balance(whole(case, tau=0.2 * case.efforts.tau)))
 
 
-@pytest.mark.parametrize(("engine", "control_dt"), [("mujoco", 0.001), ("native", 0.001), ("mujoco", 0.004)])
+@pytest.mark.parametrize(
+    ("engine", "control_dt"), [("mujoco", 0.001), ("native", 0.001), ("mujoco", 0.004), ("native", 0.01)]
+)
 def test_a_log_of_an_engine_balances_also_while_feet_land(engine, control_dt):
     motion = landing_log("hexapod", engine=engine, control_dt=control_dt)
     series = check_balance(Case(loaded("hexapod"), World(), motion))

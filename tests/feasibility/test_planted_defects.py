@@ -93,7 +93,7 @@ def crossing(robot: Robot, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     """Two postures that are free, and a collision halfway; only the arms differ from home."""
     pairs = CollisionModel(robot).link_pairs
     at_home = ExactCollision(robot, pairs).distances(robot.home)
-    exact = ExactCollision(robot, [pair for pair, gap in zip(pairs, at_home, strict=True) if gap > 0.0])
+    exact = ExactCollision(robot, [pair for pair, gap in zip(pairs, at_home, strict=True) if gap > 0.02])
     arms = [k for k, name in enumerate(robot.joint_names) if any(word in name for word in ("shoulder", "elbow", "arm"))]
     rows = [int(robot.tree.q_index[k]) for k in arms]
     lower, upper = robot.limits.lower[rows], robot.limits.upper[rows]
@@ -101,7 +101,7 @@ def crossing(robot: Robot, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
         a, b = np.array(robot.home), np.array(robot.home)
         a[rows] = np.clip(a[rows] + rng.normal(0.0, 0.5, len(rows)), lower, upper)
         b[rows] = np.clip(a[rows] + rng.normal(0.0, 0.6, len(rows)), lower, upper)
-        if exact.distances(0.5 * (a + b)).min() < -0.01 and exact.distances(np.array([a, b])).min() > 0.01:
+        if exact.distances(0.5 * (a + b)).min() < -0.01 and exact.distances(np.array([a, b])).min() > 0.005:
             return a, b
     raise AssertionError("no crossing was found")
 

@@ -65,7 +65,7 @@ def test_braking_satisfies_every_row_while_nothing_is_too_near(rng) -> None:
         A, lower = rows.filled()
         assert A.shape == (2 * DAMPER.nearest, 4)
         assert (A @ rows.braked.u >= lower - 1e-12).all()
-        assert not rows.short(stepper._braking.path(stepper.model, q, rows.braked.u, np.inf)).any()
+        assert not rows.short(stepper._braking.path(stepper.model, q, rows.braked.u, np.inf), 0.0).any()
         seen += 1
     assert seen > 10
 
@@ -77,8 +77,8 @@ def test_what_leads_too_near_is_named_and_ruled_out(rng) -> None:
     rows = rows_at(stepper, q, np.zeros(4))
     for speed in np.linspace(-4.0, 4.0, 81):
         path = stepper._braking.path(stepper.model, q, np.array([speed, 0.0, 0.0, 0.0]), np.inf)
-        short = rows.short(path)
-        assert short.any() == bool((path.least < np.minimum(DAMPER.security + 2e-4, rows.path.least - 1e-6)).any())
+        short = rows.short(path, 0.0)
+        assert short.any() == bool((path.least < np.minimum(DAMPER.security, rows.path.least - 1e-6)).any())
         if short.any():
             rows.tighten(path, np.flatnonzero(short))
             A, lower = rows.filled()

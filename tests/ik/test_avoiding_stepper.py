@@ -15,7 +15,7 @@ from surefoot.robot import BodyVolume, Robot
 from surefoot.tasks import FramePosition
 
 DT, SECURITY = 0.002, 0.02
-TOLERANCE = 1e-4  # [m]: what may lie between samples of the way until rest
+TOLERANCE = 2e-4  # [m]: what a tick may lose before joints must brake
 
 
 def arm() -> tuple[Robot, CollisionModel]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -367,3 +369,44 @@ def test_the_program_decides_where_the_search_is_left_open(monkeypatch) -> None:
     found = explain(groups)
     assert found.names == names
     require_true(groups, found)
+
+
+def test_problems_over_time_go_to_the_program() -> None:
+    """A mass of 1 kg that is pushed with at most 1 N, from rest to rest: d ≤ T² / 4 in the limit of short steps."""
+    count, dt, reach = 200, 0.01, 1.5
+    place, speed, push = (np.arange(count) * 3 + k for k in range(3))
+
+    def rows(*terms):
+        size = len(terms[0][1])
+        parts = [
+            sparse.csr_array((np.full(size, f), (np.arange(size), at)), shape=(size, 3 * count)) for f, at in terms
+        ]
+        return sum(parts[1:], parts[0])
+
+    groups = [
+        Group("moves", rows((1.0, place[1:]), (-1.0, place[:-1]), (-dt, speed[:-1])), 0.0, 0.0, may_relax=False),
+        Group("mass", rows((1.0, speed[1:]), (-1.0, speed[:-1]), (-dt, push[:-1])), 0.0, 0.0, may_relax=False),
+        Group("push", rows((1.0, push)), -1.0, 1.0, unit="N"),
+        Group("start", rows((1.0, [place[0], speed[0]])), 0.0, 0.0, may_relax=False),
+        Group("rest", rows((1.0, speed[-1:])), 0.0, 0.0, may_relax=False),
+        Group("goal", rows((1.0, place[-1:])), reach, reach, unit="m"),
+    ]
+    found = explain(groups)
+    steps = count - 1
+    farthest = dt**2 * (steps // 2) * (steps - steps // 2)  # half of the steps forwards, half back; one may be idle
+    assert found.names == ("goal", "mass", "moves", "push", "rest", "start")
+    goal, push_more = (found.conflict[k].alone.amount for k in (0, 3))
+    assert goal == pytest.approx(reach - farthest, rel=1e-2)
+    assert push_more == pytest.approx(reach / (reach - goal) - 1.0, rel=1e-6)  # what is reached grows with the push
+
+
+def test_the_page_runs(capsys) -> None:
+    """Blocks of docs/explain.md, in order; what they print is on the page."""
+    page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
+    known: dict = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(block, "explain.md", "exec"), known)
+    printed = capsys.readouterr().out
+    promised = re.findall(r"^    (\S.*conflict.*)$", page, re.MULTILINE)
+    assert len(promised) == 3
+    assert all(line in printed.splitlines() for line in promised)

@@ -2,8 +2,15 @@
 // Put behind main.js by report/video_browser.py; pages that people open do not have it.
 
 const MAP_OF_FILM = 1024;  // texels of the shadow; a film is drawn without a graphics card
+const buildScene = Page.prototype.buildScene;
+let page = null;  // of main.js, known when its scene is built
 
-window.surefoot.shoot = {
+Page.prototype.buildScene = function () {
+  page = this;
+  buildScene.call(this);
+};
+
+window.film = {
   // look: { azimuth, elevation [rad], zoom, follow, layers }
   prepare(look) {
     if (!look.layers) for (const layer of Object.values(page.layers.groups)) page.layers.show(layer.name, false);
@@ -26,10 +33,14 @@ window.surefoot.shoot = {
 function aimAtAll() {
   const ball = robotBall(page.robot), p = page.robot.motion.positions, stride = 3 * page.data.scene.bodies.length;
   if (!stride || !page.data.scene.floats) return;
-  const first = new THREE.Vector3(p[0], p[1], p[2]), way = new THREE.Box3(), point = new THREE.Vector3();
-  for (let at = 0; at + 2 < p.length; at += stride) way.expandByPoint(point.set(p[at], p[at + 1], p[at + 2]));
-  const middle = way.getCenter(new THREE.Vector3()).sub(first);
-  page.stage.frame(ball.centre.add(middle), 1.12 * (ball.radius + 0.5 * way.getSize(point).length()));
+  const first = new THREE.Vector3(p[0], p[1], p[2]), low = first.clone(), high = first.clone(), point = first.clone();
+  for (let at = 0; at + 2 < p.length; at += stride) {
+    point.set(p[at], p[at + 1], p[at + 2]);
+    low.min(point);
+    high.max(point);
+  }
+  const middle = low.clone().add(high).multiplyScalar(0.5).sub(first);
+  page.stage.frame(ball.centre.add(middle), 1.12 * (ball.radius + 0.5 * low.distanceTo(high)));
 }
 
 function turnCamera({ azimuth, elevation, zoom }) {

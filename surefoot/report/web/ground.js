@@ -71,7 +71,7 @@ class Surroundings {
   }
 
   addMesh(data, kind) {
-    const material = new THREE.MeshStandardMaterial({ roughness: 0.85, metalness: 0, side: THREE.DoubleSide });
+    const material = new THREE.MeshPhongMaterial({ specular: 0x101010, shininess: 8, side: THREE.DoubleSide });
     const mesh = new THREE.Mesh(meshGeometry(data), material);
     mesh.matrixAutoUpdate = false;
     mesh.matrix.fromArray(data.pose);

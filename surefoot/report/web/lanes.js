@@ -13,6 +13,8 @@ class Lanes {
     canvas.style.height = `${this.height}px`;
     canvas.hidden = !this.height;
     this.axes = new Axes(canvas, page.theme);
+    this.cursor = element('div', { class: 'cursor' });
+    canvas.after(this.cursor);
     const scrub = event => page.clock.jump(this.timeAt(event.offsetX));
     canvas.addEventListener('pointerdown', event => { if (event.pointerType === 'mouse') canvas.setPointerCapture(event.pointerId); scrub(event); });
     canvas.addEventListener('pointermove', event => { if (event.buttons) scrub(event); });
@@ -45,9 +47,11 @@ class Lanes {
       c.fillText(row.name, INSET + 6, y + thick / 2 + 0.5);
     });
     this.drawFindings();
-    const x = this.px(this.page.clock.time);
-    c.fillStyle = theme.value('--accent');
-    c.fillRect(x - 1, 0, 2, this.height);
+    this.tick();
+  }
+
+  tick() {
+    if (this.axes.width) this.cursor.style.cssText = `transform:translateX(${this.px(this.page.clock.time).toFixed(1)}px);height:${this.height}px`;
   }
 
   drawFindings() {

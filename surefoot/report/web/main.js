@@ -32,7 +32,7 @@ class Page {
     this.surroundings = new Surroundings(this.stage, scene, this.size);
     this.layers = new Layers(this.stage, scene, this.robot, this.size);
     this.anchor = this.anchorAt(this.clock.start);
-    this.stage.frame(ball.centre, 1.12 * ball.radius);
+    this.stage.frame(ball.centre, 1.02 * ball.radius);
     this.buildChips();
     this.surroundings.colour();
     document.getElementById('reset').addEventListener('click', () => this.resetView());
@@ -74,12 +74,12 @@ class Page {
 
   resetView() {
     const ball = robotBall(this.robot);
-    this.stage.frame(ball.centre, Math.max(1.12 * ball.radius, 0.9 * this.stage.home.radius));
+    this.stage.frame(ball.centre, Math.max(1.02 * ball.radius, 0.9 * this.stage.home.radius));
     this.anchor = this.anchorAt(this.clock.time);
   }
 
   tick() {
-    this.lanes.draw();
+    this.lanes.tick();
     this.plots.tick();
     for (const view of this.related || []) view.drawCursor();
     if (this.stage) this.tickScene(this.clock.time);
@@ -161,17 +161,20 @@ function stancesOf(contacts, clock) {
   return out;
 }
 
+function hasWebGL() { return Boolean(document.createElement('canvas').getContext('webgl2')); }
+
 // Plots and tables first; the replay when the browser has drawn them.
 function start() {
   const page = new Page(JSON.parse(document.getElementById('data').textContent));
   window.surefoot = {
     clock: page.clock,
     duration: [page.clock.start, page.clock.end],
-    seek: t => { page.clock.jump(t); page.stage.draw(); },
+    seek: t => { page.clock.jump(t); if (page.stage) page.stage.draw(); },
     film: () => { document.body.classList.add('film'); page.stage.resize(); page.resetView(); page.stage.draw(); },
   };
   setTimeout(() => {
-    page.buildScene();
+    if (hasWebGL()) page.buildScene();
+    else document.querySelector('.view').append(element('p', { class: 'no-view' }, 'The replay needs WebGL, which this browser does not offer. Plots and tables work.'));
     page.tick();
     document.body.dataset.ready = 'true';
   }, 50);

@@ -19,9 +19,11 @@ class TimePlot {
     this.canvas = element('canvas', { role: 'img', 'aria-label': `${title} in ${unit}, over time` });
     this.canvas.style.height = `${this.height}px`;
     this.tip = element('div', { class: 'tip', hidden: true });
+    this.cursor = element('div', { class: 'cursor' });
+    for (const line of this.lines) line.dot = element('div', { class: 'dot' });
     this.legend = element('div', { class: 'legend' });
     const heading = element('figcaption', {}, element('span', { class: 'plot-title' }, title), element('span', { class: 'unit' }, unit === '1' ? '' : unit));
-    this.root = element('figure', { class: this.data.small ? 'plot small' : 'plot' }, heading, this.legend, element('div', { class: 'canvas-box' }, this.canvas, this.tip));
+    this.root = element('figure', { class: this.data.small ? 'plot small' : 'plot' }, heading, this.legend, element('div', { class: 'canvas-box' }, this.canvas, this.cursor, ...this.lines.map(line => line.dot), this.tip));
     this.axes = new Axes(this.canvas, this.page.theme);
     this.single = this.lines.length === 1;
     this.lines.forEach(line => this.legend.append(this.key(line)));
@@ -48,7 +50,7 @@ class TimePlot {
 
   colour(line) { return this.page.trackColour(line.name) || lineColour(this.page.theme, line.index); }
 
-  // Draws everything but the cursor and keeps it as a picture.
+  // Draws everything but the cursor.
   draw() {
     if (!this.axes.fit(this.height)) return;
     const axes = this.axes, c = axes.context;
@@ -65,10 +67,6 @@ class TimePlot {
     for (const line of this.lines) if (line.shown) this.drawLine(line);
     c.restore();
     for (const line of this.lines) line.swatch.style.background = this.colour(line);
-    this.picture = document.createElement('canvas');
-    this.picture.width = this.canvas.width;
-    this.picture.height = this.canvas.height;
-    this.picture.getContext('2d').drawImage(this.canvas, 0, 0);
     this.drawCursor();
   }
 
@@ -149,29 +147,21 @@ class TimePlot {
     return line.values[place.share < 0.5 ? place.k : place.next];
   }
 
+  // The cursor and its dots are elements over the picture: nothing is drawn anew while the clock runs.
   drawCursor() {
-    if (!this.picture) return;
-    const axes = this.axes, c = axes.context, t = this.page.clock.time;
-    c.save();
-    c.setTransform(1, 0, 0, 1, 0, 0);
-    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    c.drawImage(this.picture, 0, 0);
-    c.restore();
-    const x = axes.px(t);
-    c.strokeStyle = this.page.theme.value('--accent');
-    c.lineWidth = 1.5;
-    c.beginPath(); c.moveTo(x, axes.box.top); c.lineTo(x, axes.box.bottom); c.stroke();
+    if (!this.axes.box) return;
+    const axes = this.axes, t = this.page.clock.time, x = axes.px(t), { top, bottom } = axes.box;
+    this.cursor.style.cssText = `transform:translateX(${x.toFixed(1)}px);top:${top}px;height:${bottom - top}px`;
     for (const line of this.lines) {
-      const value = this.valueAt(line, t);
+      const value = this.valueAt(line, t), y = axes.py(value);
       line.readout.textContent = line.shown ? short(value) : '';
-      if (!line.shown || Number.isNaN(value)) continue;
-      c.fillStyle = this.colour(line);
-      c.beginPath(); c.arc(x, axes.py(value), 3.2, 0, 7); c.fill();
+      const inside = line.shown && y >= top - 1 && y <= bottom + 1;
+      line.dot.style.cssText = inside ? `transform:translate(${x.toFixed(1)}px,${y.toFixed(1)}px);background:${this.colour(line)}` : 'display:none';
     }
   }
 
   hover(event) {
-    if (event.pointerType !== 'mouse' || event.buttons || !this.picture) { this.tip.hidden = true; return; }
+    if (event.pointerType !== 'mouse' || event.buttons || !this.axes.box) { this.tip.hidden = true; return; }
     const t = this.axes.timeAt(event.offsetX);
     const rows = this.lines.filter(line => line.shown).map(line => {
       const swatch = element('span', { class: 'swatch' });

@@ -28,8 +28,8 @@ class RobotView {
     if (!this.materials.has(key)) {
       const color = look.pale ? new THREE.Color(look.pale) : new THREE.Color().setRGB(r, g, b, 'srgb');
       const alpha = look.opacity || opacity;
-      this.materials.set(key, new THREE.MeshStandardMaterial({
-        color, roughness: 0.5, metalness: 0.12, side: THREE.DoubleSide, transparent: alpha < 1, opacity: alpha, depthWrite: alpha === 1,
+      this.materials.set(key, new THREE.MeshPhongMaterial({
+        color, specular: 0x2c2e33, shininess: 38, side: THREE.DoubleSide, transparent: alpha < 1, opacity: alpha, depthWrite: alpha === 1,
       }));
     }
     return this.materials.get(key);
@@ -49,8 +49,8 @@ class RobotView {
   }
 
   alarm() {
-    this.red = this.red || new THREE.MeshStandardMaterial({
-      color: '#e0362c', emissive: '#7a0d06', roughness: 0.5, metalness: 0.1, side: THREE.DoubleSide,
+    this.red = this.red || new THREE.MeshPhongMaterial({
+      color: '#e0362c', emissive: '#7a0d06', specular: 0x2c2e33, shininess: 38, side: THREE.DoubleSide,
     });
     return this.red;
   }

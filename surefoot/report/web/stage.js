@@ -10,7 +10,6 @@ class Stage {
     this.renderer.debug.checkShaderErrors = false;  // asking would wait for each shader
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.renderer.toneMapping = THREE.NeutralToneMapping;
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 400);
     this.camera.up.set(0, 0, 1);
@@ -29,7 +28,7 @@ class Stage {
 
   // A studio without reflections: sky and floor, a sun with shadow, a fill from the left and a rim from behind.
   addLights() {
-    this.sky = new THREE.HemisphereLight(0xffffff, 0x8d8a86, 1);
+    this.sky = new THREE.HemisphereLight(0xffffff, 0xa8a6a2, 1);
     this.sun = new THREE.DirectionalLight(0xfff6ea, 2);
     this.fill = new THREE.DirectionalLight(0xdfeaff, 0.7);
     this.rim = new THREE.DirectionalLight(0xffffff, 0.8);
@@ -43,10 +42,10 @@ class Stage {
 
   light() {
     const dark = this.theme.dark;
-    this.sky.intensity = dark ? 1.0 : 1.55;
-    this.sun.intensity = dark ? 2.0 : 2.1;
-    this.fill.intensity = dark ? 0.5 : 0.55;
-    this.rim.intensity = dark ? 1.3 : 0.7;
+    this.sky.intensity = dark ? 0.95 : 1.45;
+    this.sun.intensity = dark ? 1.9 : 1.9;
+    this.fill.intensity = dark ? 0.4 : 0.5;
+    this.rim.intensity = dark ? 1.2 : 0.6;
     this.invalidate();
   }
 
@@ -73,7 +72,7 @@ class Stage {
   lightAt(centre) {
     const radius = this.home ? this.home.radius : 1;
     this.sun.target.position.copy(centre);
-    this.sun.position.copy(centre).add(new THREE.Vector3(1.1, -0.7, 2.6).multiplyScalar(radius));
+    this.sun.position.copy(centre).add(new THREE.Vector3(1.0, -1.5, 2.3).multiplyScalar(radius));
     for (const [light, x, y, z] of [[this.fill, 0.6, 2.2, 0.9], [this.rim, -2.2, -0.6, 1.4]]) {
       light.target.position.copy(centre);
       light.position.copy(centre).add(new THREE.Vector3(x, y, z).multiplyScalar(radius));
@@ -110,10 +109,13 @@ class Stage {
   invalidate() {
     if (this.asked) return;
     this.asked = true;
-    requestAnimationFrame(() => { this.asked = false; this.draw(); });
+    requestAnimationFrame(() => { if (this.asked) this.draw(); });
   }
 
-  draw() { this.renderer.render(this.scene, this.camera); }
+  draw() {
+    this.asked = false;
+    this.renderer.render(this.scene, this.camera);
+  }
 
   // On slow machines fewer pixels while it plays; all of them when it stands.
   pace(playing, seconds) {

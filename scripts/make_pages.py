@@ -1,0 +1,67 @@
+"""Write the pages of the documentation that are made from the code: scenario files, commands, tolerances.
+
+    python scripts/make_pages.py            # write them
+    python scripts/make_pages.py --check    # status 1 if a page is not what the code says
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from surefoot.cli.commands_page import commands_page
+from surefoot.feasibility import Tolerances
+from surefoot.feasibility.audit_items import ITEMS
+from surefoot.scenario.schema_page import schema_page
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def tolerance_table() -> str:
+    """All tolerances of the audit."""
+    rows = [f"| `{name}` | {value:g} | {unit} | {about} |" for name, value, unit, about in Tolerances().table()]
+    return "\n".join(["| name | default | unit | what passes |", "|---|---|---|---|", *rows])
+
+
+def item_table() -> str:
+    """All items of the audit, in the order of the chain."""
+    rows = [
+        f"| {kind.stage} | `{name}` | {kind.about}{' (a remark)' if kind.severity == 'remark' else ''} |"
+        for name, kind in ITEMS.items()
+    ]
+    return "\n".join(["| stage | item | what is judged |", "|---|---|---|", *rows])
+
+
+def with_tables(text: str) -> str:
+    """A page with the tables between its markers made anew."""
+    for name, table in (("items", item_table()), ("tolerances", tolerance_table())):
+        pattern = rf"(<!-- {name} -->\n).*?(\n<!-- end -->)"
+        text = re.sub(pattern, lambda found, table=table: f"{found[1]}{table}{found[2]}", text, flags=re.DOTALL)
+    return text
+
+
+def pages() -> dict[Path, str]:
+    """What each page should be."""
+    audit = DOCS / "audit.md"
+    return {
+        DOCS / "scenarios.md": schema_page(),
+        DOCS / "commands.md": commands_page(),
+        audit: with_tables(audit.read_text(encoding="utf-8")),
+    }
+
+
+def main() -> int:
+    """Write the pages, or check them."""
+    stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        if "--check" in sys.argv:
+            print(f"{path.name} is not what the code says; run python scripts/make_pages.py", file=sys.stderr)
+        else:
+            path.write_text(pages()[path], encoding="utf-8")
+            print(path)
+    return int(bool(stale) and "--check" in sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

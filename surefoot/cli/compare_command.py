@@ -1,0 +1,84 @@
+"""`surefoot compare`: runs over each other, and what differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from surefoot.cli.listings import page_console
+from surefoot.errors import FileFormatError, ShapeError
+from surefoot.motion import atomic_write
+from surefoot.report.compare_page import compare_page, number_text
+from surefoot.report.compare_tables import Comparison, DifferenceRow, compare_runs
+from surefoot.report.run_folder import RunFolder, read_run
+
+__all__ = ["compare_command"]
+
+
+def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -> int:
+    """Print what differs between runs, and write the page that lays them over each other.
+
+    Args:
+        folders: Of two or more runs; differences are to the first one.
+        html: File to write the page to, or None.
+        as_json: Print JSON.
+    """
+    if len(folders) < 2:
+        raise ShapeError("a comparison needs two runs or more", next_step="give the folders of two runs")
+    if html is not None and html.suffix != ".html":
+        raise FileFormatError(f"suffix `{html.suffix}` is not known", file=html, next_step="use .html")
+    runs = [read_run(folder) for folder in folders]
+    comparison = compare_runs(runs)
+    if as_json:
+        print(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False))
+    else:
+        _print(comparison)
+    if html is not None:
+        _write_page(html, runs)
+        if not as_json:
+            print(html)
+    return 0
+
+
+def _write_page(path: Path, runs: Sequence[RunFolder]) -> None:
+    from surefoot.scenario.world_file import read_world
+
+    text = compare_page(runs, read_world(runs[0].path / "scenario.toml", runs[0].robot))
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _print(comparison: Comparison) -> None:
+    console = page_console()
+    console.print(_table("metric", comparison, comparison.metrics))
+    for title, rows in (("scenario", comparison.scenario), ("versions", comparison.versions)):
+        console.print()
+        console.print(_table(title, comparison, rows) if rows else f"{title}: no difference")
+
+
+def _table(title: str, comparison: Comparison, rows: Sequence[DifferenceRow]) -> Table:
+    """Values of all runs, then differences to the first one."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(title, no_wrap=True)
+    for name in comparison.names:
+        table.add_column(escape(name), justify="right")
+    numeric = any(value is not None for row in rows for value in row.absolute)
+    for name in comparison.names[1:] if numeric else ():
+        table.add_column(f"Δ {escape(name)}", justify="right")
+        table.add_column("%", justify="right")
+    for row in rows:
+        table.add_row(*_cells(row, numeric))
+    return table
+
+
+def _cells(row: DifferenceRow, numeric: bool) -> list[str]:
+    texts = [row.key, *map(number_text, row.values)]
+    if numeric:
+        for absolute, relative in zip(row.absolute, row.relative, strict=True):
+            texts.append("" if absolute is None else f"{absolute:+.4g}" if absolute else "=")
+            texts.append(f"{100.0 * relative:+.3g}" if relative else "")
+    return [escape(text) for text in texts]

@@ -1,0 +1,157 @@
+"""The page that lays runs over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.compiler import compile_robot
+from surefoot.errors import NotSupportedError
+from surefoot.motion import World
+from surefoot.report.compare_clock import common_clock, held
+from surefoot.report.compare_plots import compare_plots
+from surefoot.report.compare_tables import Comparison, DifferenceRow, compare_runs, run_names
+from surefoot.report.evidence import Evidence, Ghost, PlanePlot
+from surefoot.report.page import html_table
+from surefoot.report.report_page import report_page
+from surefoot.report.run_folder import RunFolder
+
+__all__ = ["compare_evidence", "compare_page", "comparison_html", "number_text"]
+
+Array = NDArray[np.float64]
+_REPLAY_RATE = 50.0
+_MOST_FRAMES = 3000
+_SUMMARY = '<div id="panel-summary" role="tabpanel" aria-labelledby="tab-summary" hidden>'
+
+
+def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
+    """The page as HTML: plots over each other, ghosts in the replay, tables of differences.
+
+    Args:
+        runs: Two or more; the first is drawn in full.
+        world: The world of the first run.
+    """
+    names = run_names(runs)
+    page = report_page(compare_evidence(dict(zip(names, runs, strict=True)), world))
+    before, found, after = page.partition(_SUMMARY)
+    if not found:
+        raise NotSupportedError("the page has no summary to put the comparison into")
+    return before + found + comparison_html(compare_runs(runs, names)) + after
+
+
+def compare_evidence(runs: Mapping[str, RunFolder], world: World | None = None) -> Evidence:
+    """What the page shows: the first run, the others as ghosts, and all of them in the plots.
+
+    Args:
+        runs: Two or more, by name.
+        world: The world of the first run.
+    """
+    (main_name, main), *others = runs.items()
+    times = [run.trajectory.time for run in runs.values()]
+    clock = common_clock(times, _MOST_FRAMES, _REPLAY_RATE)
+    motion = held(main.trajectory, clock)
+    drawn = [(name, run) for name, run in others if run.robot.tree.n == main.robot.tree.n]
+    return Evidence(
+        " · ".join(runs),
+        main.robot,
+        clock,
+        motion.q,
+        subtitle=f"{len(runs)} runs compared; {main_name} in colour, the others pale",
+        world=world,
+        v=motion.v,
+        wrenches=motion.wrenches,
+        ghosts=tuple(Ghost(name, run.robot, run.trajectory.time, run.trajectory.q) for name, run in drawn),
+        plots=compare_plots(runs, common_clock(times)),
+        planes=_planes(runs, clock),
+        notes=(*_ends(runs), *_not_drawn(others, drawn)),
+    )
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """The tables of differences as HTML.
+
+    Args:
+        comparison: What differs.
+    """
+    parts = ["<h2>Metrics side by side</h2>", _table(comparison, comparison.metrics)]
+    for title, rows in (("Scenario", comparison.scenario), ("Versions", comparison.versions)):
+        parts += [f"<h2>{title}: what differs</h2>", _table(comparison, rows) if rows else "<p>Nothing.</p>"]
+    return "\n".join(parts)
+
+
+def number_text(value: Any) -> str:
+    """A value in a few digits, for people.
+
+    Args:
+        value: A number, flag, text, list or None.
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(number_text(item) for item in value) or "–"
+    return str(value)
+
+
+def _table(comparison: Comparison, rows: Sequence[DifferenceRow]) -> str:
+    others = comparison.names[1:]
+    numeric = any(d is not None for row in rows for d in row.absolute)
+    head = ["", *comparison.names, *([f"Δ {name}" for name in others] if numeric else [])]
+    return html_table(head, [_cells(row, numeric) for row in rows])
+
+
+def _cells(row: DifferenceRow, numeric: bool) -> list[str]:
+    texts = [row.key.replace("_", " "), *map(number_text, row.values)]
+    if numeric:
+        texts += [_difference(a, r) for a, r in zip(row.absolute, row.relative, strict=True)]
+    return texts
+
+
+def _difference(absolute: float | None, relative: float | None) -> str:
+    if absolute is None:
+        return ""
+    if absolute == 0.0:
+        return "="
+    sign = "+" if absolute > 0.0 else ""
+    share = "" if relative is None else f" ({sign}{100.0 * relative:.3g} %)"
+    return f"{sign}{absolute:.4g}{share}"
+
+
+def _planes(runs: Mapping[str, RunFolder], clock: Array) -> tuple[PlanePlot, ...]:
+    """Ways of the centres of mass, of robots that float."""
+    tracks = {name: _way(run, clock) for name, run in runs.items() if run.robot.base == "floating"}
+    if len(tracks) < 2:
+        return ()
+    return (PlanePlot("Seen from above: centres of mass", ("x", "y"), "m", tracks, group="Base"),)
+
+
+def _way(run: RunFolder, clock: Array) -> Array:
+    com = np.asarray(compile_robot(run.robot).com(held(run.trajectory, clock).q))[:, :2]
+    there = (clock >= run.trajectory.start) & (clock <= run.trajectory.end)
+    return np.where(there[:, None], com, np.nan)
+
+
+def _ends(runs: Mapping[str, RunFolder]) -> list[str]:
+    """From when to when each run goes, where that differs."""
+    spans = {name: (run.trajectory.start, run.trajectory.end) for name, run in runs.items()}
+    if len(set(spans.values())) == 1:
+        start, end = next(iter(spans.values()))
+        return [f"All runs go from {start:.4g} to {end:.4g} s."]
+    return [
+        f"{name} goes from {a:.4g} to {b:.4g} s and stands still outside of that." for name, (a, b) in spans.items()
+    ]
+
+
+def _not_drawn(others: Sequence[tuple[str, RunFolder]], drawn: Sequence[tuple[str, RunFolder]]) -> list[str]:
+    shown: Callable[[str], bool] = dict(drawn).__contains__
+    return [
+        f"{name} is another robot ({run.robot.name}); it is in the plots only."
+        for name, run in others
+        if not shown(name)
+    ]

@@ -1,0 +1,205 @@
+"""A motion as an MCAP file of ROS 2 messages, written without ROS.
+
+    /joint_states             sensor_msgs/JointState: joints with one axis
+    /tf                       tf2_msgs/TFMessage: every link in the frame of the one before it, the first in `world`;
+                              contact surfaces as `contact/<name>` in the frame of their link
+    /contacts/<name>/wrench   geometry_msgs/WrenchStamped: on the robot, in `contact/<name>`
+
+Times of the motion are the stamps; quaternions x, y, z, w.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from surefoot.compiler import compile_robot
+from surefoot.errors import NotSupportedError
+from surefoot.motion import Trajectory, atomic_write
+from surefoot.report.export_cdr import MessageLayout
+from surefoot.report.export_joints import joint_table, nanoseconds
+from surefoot.report.export_messages import JOINT_STATE, TF_MESSAGE, WRENCH_STAMPED, definition
+from surefoot.robot import Robot
+
+__all__ = ["topic_name", "write_mcap"]
+
+Array = NDArray[np.float64]
+_WORLD = "world"
+_BATCH = 1000  # messages of one kind that are in memory at once
+
+
+@dataclass(frozen=True, eq=False)
+class _Topic:
+    """A topic with its messages: their places, and the numbers of some rows."""
+
+    name: str
+    message: str
+    layout: MessageLayout
+    columns: Callable[[slice], Mapping[str, NDArray[Any]]]
+
+
+def write_mcap(
+    path: str | Path, trajectory: Trajectory, robot: Robot, progress: Callable[[float], None] | None = None
+) -> tuple[str, ...]:
+    """Write a motion, whole or not at all.
+
+    Args:
+        path: The file, `.mcap`.
+        trajectory: The motion.
+        robot: Its robot.
+        progress: Called with the share that is done, 0…1.
+
+    Returns:
+        The topics.
+
+    Raises:
+        NotSupportedError: The package `mcap` is not installed.
+        ShapeError: Times are not ones that ROS can have.
+    """
+    stamps = nanoseconds(trajectory.time)
+    topics = [_joint_states(trajectory, robot), _transforms(trajectory, robot), *_wrenches(trajectory)]
+    topics = [topic for topic in topics if topic is not None]
+    with atomic_write(path) as temporary, temporary.open("wb") as stream:
+        _write(stream, topics, stamps, progress)
+    return tuple(topic.name for topic in topics)
+
+
+def topic_name(text: str) -> str:
+    """A part of a topic name: letters, digits and underscores, no digit first.
+
+    Args:
+        text: Any text.
+    """
+    name = re.sub(r"[^A-Za-z0-9_]", "_", text)
+    return f"_{name}" if not name or name[0].isdigit() else name
+
+
+def _write(
+    stream: Any,
+    topics: Sequence[_Topic],
+    stamps: tuple[NDArray[np.int64], NDArray[np.int64]],
+    progress: Callable[[float], None] | None,
+) -> None:
+    try:
+        from mcap.writer import Writer
+    except ImportError as error:
+        raise NotSupportedError("MCAP files need the package mcap", next_step="run `pip install mcap`") from error
+    writer = Writer(stream)
+    writer.start(profile="ros2", library="surefoot")
+    kinds = dict.fromkeys(topic.message for topic in topics)
+    schemas = {kind: writer.register_schema(kind, "ros2msg", definition(kind).encode()) for kind in kinds}
+    channels = [writer.register_channel(topic.name, "cdr", schemas[topic.message]) for topic in topics]
+    seconds, rest = stamps
+    total = len(seconds)
+    for rows in _batches(total):
+        times = (seconds[rows] * 1_000_000_000 + rest[rows]).tolist()
+        stamp = {"sec": seconds[rows], "nanosec": rest[rows]}
+        encoded = [
+            topic.layout.encoded({**_stamped(stamp, topic), **topic.columns(rows)}, len(times)) for topic in topics
+        ]
+        for k, time in enumerate(times):
+            for channel, messages in zip(channels, encoded, strict=True):
+                writer.add_message(channel, time, messages[k], time, rows.start + k)
+        if progress is not None:
+            progress(rows.stop / total)
+    writer.finish()
+
+
+def _stamped(stamp: Mapping[str, NDArray[Any]], topic: _Topic) -> dict[str, NDArray[Any]]:
+    """The stamp of a row, in all headers of its message."""
+    return {field: stamp[field.partition(" ")[0]] for field in topic.layout.names if field.partition(" ")[0] in stamp}
+
+
+def _batches(count: int) -> Iterator[slice]:
+    for start in range(0, count, _BATCH):
+        yield slice(start, min(start + _BATCH, count))
+
+
+def _add_header(layout: MessageLayout, frame: str, which: str = "") -> MessageLayout:
+    return layout.number(f"sec {which}", "<i4").number(f"nanosec {which}", "<u4").text(frame)
+
+
+def _joint_states(trajectory: Trajectory, robot: Robot) -> _Topic:
+    table = joint_table(trajectory, robot)
+    layout = _add_header(MessageLayout(), "").texts(table.names)
+    series = {"position": table.position, "velocity": table.velocity, "effort": table.effort}
+    for name, values in series.items():
+        layout.sequence(name, 0 if values is None else values.shape[1])
+    given = {name: values for name, values in series.items() if values is not None and values.shape[1]}
+    return _Topic(
+        "/joint_states", JOINT_STATE, layout, lambda rows: {name: values[rows] for name, values in given.items()}
+    )
+
+
+def _wrenches(trajectory: Trajectory) -> list[_Topic]:
+    out = []
+    for name, values in trajectory.wrenches.items():
+        layout = _add_header(MessageLayout(), f"contact/{name}").numbers("wrench", 6)
+        out.append(_Topic(f"/contacts/{topic_name(name)}/wrench", WRENCH_STAMPED, layout, _one("wrench", values)))
+    return out
+
+
+def _one(name: str, values: Array) -> Callable[[slice], Mapping[str, NDArray[Any]]]:
+    return lambda rows: {name: values[rows]}
+
+
+def _transforms(trajectory: Trajectory, robot: Robot) -> _Topic | None:
+    """All bodies, one after the other; then the contact surfaces, which do not move in their link."""
+    tree = robot.tree
+    if tree.n == 0:
+        return None
+    names = tree.body_names
+    parents = [_WORLD if tree.parents[i] < 0 else names[int(tree.parents[i])] for i in range(tree.n)]
+    frames = list(zip(parents, names, strict=True))
+    surfaces = _surfaces(robot)
+    frames += [(_WORLD if i < 0 else names[i], f"contact/{name}") for i, name, _ in surfaces]
+    layout = MessageLayout().count(len(frames))
+    for k, (parent, child) in enumerate(frames):
+        _add_header(layout, parent, str(k)).text(child).numbers(f"pose {k}", 7)
+
+    def columns(rows: slice) -> dict[str, NDArray[Any]]:
+        links = np.asarray(compile_robot(robot).frames(trajectory.q[rows], list(names)))
+        relative = _relative(tree.parents, links)
+        fixed = [np.broadcast_to(T, (len(relative), 4, 4)) for _, _, T in surfaces]
+        found = _as_pose(np.concatenate([relative, *(T[:, None] for T in fixed)], axis=1))
+        return {f"pose {k}": found[:, k] for k in range(len(frames))}
+
+    return _Topic("/tf", TF_MESSAGE, layout, columns)
+
+
+def _surfaces(robot: Robot) -> list[tuple[int, str, Array]]:
+    """Contact surfaces: body, name, T_link_contact (in world where there is no body)."""
+    out = []
+    for name, contact in robot.contacts.items():
+        i = robot.body_of(contact.frame)
+        T = _in_body(robot, contact.frame) @ contact.placement
+        out.append((i, name, T if i < 0 else np.linalg.solve(_in_body(robot, robot.tree.body_names[i]), T)))
+    return out
+
+
+def _in_body(robot: Robot, frame: str) -> Array:
+    """T_body_frame (4, 4)."""
+    return np.asarray(robot.model.frames[robot.frame_id(frame)].placement.homogeneous)
+
+
+def _relative(parents: Sequence[int], T: Array) -> Array:
+    """T_parent_body (n, bodies, 4, 4) from T_world_body."""
+    out = T.copy()
+    for i, parent in enumerate(parents):
+        if parent >= 0:
+            out[:, i] = np.linalg.solve(T[:, int(parent)], T[:, i])
+    return out
+
+
+def _as_pose(T: Array) -> Array:
+    """x, y, z, then the quaternion x, y, z, w: (n, frames, 7)."""
+    count = T.shape[0] * T.shape[1]
+    turns = Rotation.from_matrix(T[..., :3, :3].reshape(count, 3, 3)).as_quat()
+    return np.concatenate([T[..., :3, 3], turns.reshape(*T.shape[:2], 4)], axis=-1)

@@ -1,0 +1,121 @@
+"""`read_run`: the folder that a run left, read back."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import FileFormatError
+from surefoot.motion import Log, Trajectory, load_log, load_trajectory
+from surefoot.motion.checks import finite_array
+from surefoot.robot import Robot
+from surefoot.robot.inertia_changes import under_gravity
+from surefoot.robot.load import load
+
+__all__ = ["RunFolder", "is_run_folder", "read_run", "robot_of_run"]
+
+_NEEDED = ("metrics.json", "scenario.toml", "trajectory.npz")
+
+
+@dataclass(frozen=True, eq=False)
+class RunFolder:
+    """What a run left.
+
+    Args:
+        path: The folder.
+        robot: The robot, under the gravity of its world.
+        trajectory: The motion.
+        log: What was measured.
+        metrics: What it sums up to.
+        scenario: What was run, as tables.
+        scenario_text: The same as TOML.
+    """
+
+    path: Path
+    robot: Robot
+    trajectory: Trajectory
+    log: Log
+    metrics: Mapping[str, Any] = field(repr=False)
+    scenario: Mapping[str, Any] = field(repr=False)
+    scenario_text: str = field(repr=False)
+
+
+def is_run_folder(path: str | Path) -> bool:
+    """Whether a path is the folder of a run.
+
+    Args:
+        path: Any path.
+    """
+    return Path(path).is_dir() and (Path(path) / "scenario.toml").is_file()
+
+
+def read_run(path: str | Path, robot: Robot | None = None) -> RunFolder:
+    """Read the folder of a run.
+
+    Args:
+        path: The folder.
+        robot: The robot; None for the one that the scenario names.
+
+    Raises:
+        FileFormatError: It is no folder of a run, or a file in it is damaged.
+        ShapeError: The motion does not fit the robot.
+    """
+    folder = Path(path)
+    for name in _NEEDED:
+        if not (folder / name).is_file():
+            raise FileFormatError(
+                "is not the folder of a finished run" if folder.is_dir() else "there is no such folder",
+                file=path,
+                evidence={"missing": name},
+                next_step="give a folder that `surefoot run` wrote",
+            )
+    text, scenario = _scenario(folder / "scenario.toml")
+    own = robot_of_run(folder) if robot is None else robot
+    trajectory = load_trajectory(folder / "trajectory.npz")
+    trajectory.require(own)
+    log = load_log(folder / "log.parquet")
+    return RunFolder(folder, own, trajectory, log, _metrics(folder / "metrics.json"), scenario, text)
+
+
+def robot_of_run(path: str | Path) -> Robot:
+    """The robot that the scenario of a run names; the same object for the same robot.
+
+    Args:
+        path: The folder.
+    """
+    file = Path(path) / "scenario.toml"
+    _, scenario = _scenario(file)
+    table, world = scenario.get("robot"), scenario.get("world", {})
+    if not isinstance(table, dict) or not isinstance(table.get("name"), str) or not isinstance(world, dict):
+        raise FileFormatError("names no robot", file=file, next_step="give --robot")
+    gravity = finite_array(world.get("gravity", (0.0, 0.0, -9.81)), (3,), "gravity of the scenario")
+    words = {key: str(table[key]) for key in ("base", "mimic") if key in table}
+    return _loaded(table["name"], tuple(words.items()), tuple(gravity.tolist()))
+
+
+@lru_cache(maxsize=32)
+def _loaded(name: str, words: tuple[tuple[str, str], ...], gravity: tuple[float, ...]) -> Robot:
+    return under_gravity(load(name, **dict(words)), gravity)  # type: ignore[arg-type]
+
+
+def _scenario(path: Path) -> tuple[str, dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return text, tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise FileFormatError("cannot be read as TOML", file=path, evidence={"reader": error}) from error
+
+
+def _metrics(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FileFormatError("cannot be read as JSON", file=path, evidence={"reader": error}) from error
+    if not isinstance(found, dict):
+        raise FileFormatError("holds no table", file=path)
+    return found

@@ -1,0 +1,3 @@
+"""`show`."""
+__all__ = ["show"]
+def show(x): ...
