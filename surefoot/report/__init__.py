@@ -1,5 +1,6 @@
 """Pages that a person opens: self-contained HTML files."""
 
+from surefoot.report.audit_page import audit_page
 from surefoot.report.evidence import Evidence, Ghost, PlanePlot, Plot, Region, Verdict
 from surefoot.report.evidence_layers import with_layers
 from surefoot.report.motion_plots import motion_plots
@@ -16,6 +17,7 @@ __all__ = [
     "Region",
     "SceneMesh",
     "Verdict",
+    "audit_page",
     "collision_meshes",
     "motion_plots",
     "report_page",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 _REPLAY_RATE = 50.0
 _MOST_FRAMES = 3000
 _SUMMARY = '<div id="panel-summary" role="tabpanel" aria-labelledby="tab-summary" hidden>'
+_STYLE = "<style>#panel-summary .comparison td + td { overflow-wrap: normal; }</style>"
 
 
 def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
@@ -76,10 +77,10 @@ def comparison_html(comparison: Comparison) -> str:
     Args:
         comparison: What differs.
     """
-    parts = ["<h2>Metrics side by side</h2>", _table(comparison, comparison.metrics)]
+    parts = [_STYLE, "<h2>Metrics side by side</h2>", _table(comparison, comparison.metrics)]
     for title, rows in (("Scenario", comparison.scenario), ("Versions", comparison.versions)):
         parts += [f"<h2>{title}: what differs</h2>", _table(comparison, rows) if rows else "<p>Nothing.</p>"]
-    return "\n".join(parts)
+    return '<div class="comparison">' + "\n".join(parts) + "</div>"
 
 
 def number_text(value: Any) -> str:
@@ -119,7 +120,7 @@ def _difference(absolute: float | None, relative: float | None) -> str:
     if absolute == 0.0:
         return "="
     sign = "+" if absolute > 0.0 else ""
-    share = "" if relative is None else f" ({sign}{100.0 * relative:.3g} %)"
+    share = "" if relative is None else f" ({sign}{100.0 * relative:.3g}\u00a0%)"
     return f"{sign}{absolute:.4g}{share}"
 
 
@@ -149,9 +150,5 @@ def _ends(runs: Mapping[str, RunFolder]) -> list[str]:
 
 
 def _not_drawn(others: Sequence[tuple[str, RunFolder]], drawn: Sequence[tuple[str, RunFolder]]) -> list[str]:
-    shown: Callable[[str], bool] = dict(drawn).__contains__
-    return [
-        f"{name} is another robot ({run.robot.name}); it is in the plots only."
-        for name, run in others
-        if not shown(name)
-    ]
+    left_out = {name: run.robot.name for name, run in others if name not in dict(drawn)}
+    return [f"{name} is another robot ({robot}); it is in the plots only." for name, robot in left_out.items()]

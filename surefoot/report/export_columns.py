@@ -138,7 +138,7 @@ def read_column_files(folder: str | Path) -> ColumnFiles:
     for suffix, table in tables.items():
         if not np.array_equal(table[:, 0], time):
             raise FileFormatError("has other times than the joints", file=found[suffix])
-    return ColumnFiles(names, time, *(tables[suffix][:, 1:] for suffix in (".pos", ".hip", ".zmp")))
+    return ColumnFiles(names, time, tables[".pos"][:, 1:], tables[".hip"][:, 1:], tables[".zmp"][:, 1:])
 
 
 def _unrest(sampled: Trajectory) -> list[str]:

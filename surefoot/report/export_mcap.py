@@ -64,8 +64,8 @@ def write_mcap(
         ShapeError: Times are not ones that ROS can have.
     """
     stamps = nanoseconds(trajectory.time)
-    topics = [_joint_states(trajectory, robot), _transforms(trajectory, robot), *_wrenches(trajectory)]
-    topics = [topic for topic in topics if topic is not None]
+    moving = [_transforms(trajectory, robot)] if robot.tree.n else []
+    topics = [_joint_states(trajectory, robot), *moving, *_wrenches(trajectory)]
     with atomic_write(path) as temporary, temporary.open("wb") as stream:
         _write(stream, topics, stamps, progress)
     return tuple(topic.name for topic in topics)
@@ -150,11 +150,9 @@ def _one(name: str, values: Array) -> Callable[[slice], Mapping[str, NDArray[Any
     return lambda rows: {name: values[rows]}
 
 
-def _transforms(trajectory: Trajectory, robot: Robot) -> _Topic | None:
+def _transforms(trajectory: Trajectory, robot: Robot) -> _Topic:
     """All bodies, one after the other; then the contact surfaces, which do not move in their link."""
     tree = robot.tree
-    if tree.n == 0:
-        return None
     names = tree.body_names
     parents = [_WORLD if tree.parents[i] < 0 else names[int(tree.parents[i])] for i in range(tree.n)]
     frames = list(zip(parents, names, strict=True))
@@ -179,8 +177,9 @@ def _surfaces(robot: Robot) -> list[tuple[int, str, Array]]:
     out = []
     for name, contact in robot.contacts.items():
         i = robot.body_of(contact.frame)
-        T = _in_body(robot, contact.frame) @ contact.placement
-        out.append((i, name, T if i < 0 else np.linalg.solve(_in_body(robot, robot.tree.body_names[i]), T)))
+        T = np.asarray(_in_body(robot, contact.frame) @ contact.placement)
+        link = np.eye(4) if i < 0 else _in_body(robot, robot.tree.body_names[i])
+        out.append((i, name, np.asarray(np.linalg.solve(link, T), dtype=float)))
     return out
 
 
@@ -189,12 +188,12 @@ def _in_body(robot: Robot, frame: str) -> Array:
     return np.asarray(robot.model.frames[robot.frame_id(frame)].placement.homogeneous)
 
 
-def _relative(parents: Sequence[int], T: Array) -> Array:
+def _relative(parents: NDArray[np.int64], T: Array) -> Array:
     """T_parent_body (n, bodies, 4, 4) from T_world_body."""
     out = T.copy()
-    for i, parent in enumerate(parents):
+    for i, parent in enumerate(parents.tolist()):
         if parent >= 0:
-            out[:, i] = np.linalg.solve(T[:, int(parent)], T[:, i])
+            out[:, i] = np.linalg.solve(T[:, parent], T[:, i])
     return out
 
 

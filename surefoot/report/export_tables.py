@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from surefoot.motion import Log, Trajectory, export_csv
+from surefoot.errors import NotSupportedError
+from surefoot.motion import Log, Trajectory
 from surefoot.motion.storage import _log_columns, _trajectory_columns
-from surefoot.motion.tables import write_parquet
+from surefoot.motion.tables import write_csv, write_parquet
 from surefoot.robot import Robot
 
 __all__ = ["write_table"]
@@ -25,9 +26,14 @@ def write_table(path: str | Path, item: Trajectory | Log, robot: Robot | None, k
     Returns:
         The number of columns.
     """
-    columns = _log_columns(item) if isinstance(item, Log) or robot is None else _trajectory_columns(item, robot)
+    if isinstance(item, Log):
+        columns = _log_columns(item)
+    elif robot is None:
+        raise NotSupportedError("a trajectory needs its robot to name its columns", next_step="pass `robot`")
+    else:
+        columns = _trajectory_columns(item, robot)
     if kind == "csv":
-        export_csv(path, item, robot)
+        write_csv(path, columns)
     else:
         write_parquet(path, columns, {"surefoot.units": json.dumps(_units(list(columns)))})
     return len(columns)

@@ -67,7 +67,7 @@ def _by_dynamics(trajectory: Trajectory, robot: Robot) -> tuple[Array, tuple[str
 
 def _bridged(time: Array, zmp: Array) -> tuple[Array, tuple[str, ...]]:
     """Without short gaps; a long one is refused."""
-    known = np.isfinite(zmp).all(axis=1)
+    known = np.asarray(np.isfinite(zmp).all(axis=1))
     if known.all():
         return zmp, ()
     for start, end in _gaps(known):

@@ -105,7 +105,7 @@ def parse_camera(text: str) -> Camera:
         raise _no_camera(text)
     if len(numbers) == 3 and not 0.01 <= numbers[2] <= 100.0:
         raise _no_camera(text)
-    return Camera(*numbers, follow=follow)
+    return Camera(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 1.0, follow)
 
 
 def parse_size(text: str) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import viser
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["AuditPanel", "items_table"]
 
 _MOST = 12
-_MARKS = {"passed": "✅", "failed": "❌", "remark": "⚠️", "skipped": "–"}
+_MARKS = {"passed": "✓", "failed": "✗", "remark": "!", "skipped": "–"}
 
 
 class AuditPanel:
@@ -38,7 +38,7 @@ class AuditPanel:
         gui = tab.gui
         self._box = gui.add_folder("Audit", visible=False)
         with self._box:
-            self._physics = gui.add_checkbox("Replay in MuJoCo", False, hint="Also play it in a physics engine.")
+            self._physics = gui.add_checkbox("In MuJoCo too", False, hint="Also replay it in the physics engine.")
             tab.on_click(gui.add_button("Audit this motion", icon=viser.Icon.CLIPBOARD_CHECK), self.ask)
 
     def take(self, motion: LoadedMotion) -> None:
@@ -48,7 +48,9 @@ class AuditPanel:
             motion: The motion.
         """
         self._box.visible = True
-        known = [job for job in self._tab.jobs.jobs if job.audit is not None and job.request["motion"] == str(motion.path)]
+        known = [
+            job for job in self._tab.jobs.jobs if job.audit is not None and job.request["motion"] == str(motion.path)
+        ]
         self._clear()
         if known and known[0].audit is not None:
             self._list(known[0].audit)
@@ -86,7 +88,9 @@ class AuditPanel:
         """Verdict, a button for each finding, and the table of items."""
         gui, findings = self._tab.gui, result["findings"]
         defects = sum(one["severity"] == "defect" for one in findings)
-        verdict = "✅ **no defects**" if result["passed"] else f"❌ **{defects} defects**, worst first"
+        verdict = (
+            "✓ **no defects**" if result["passed"] else f"✗ **{defects} defect{'s' * (defects > 1)}**, worst first"
+        )
         with self._box:
             self._handles.append(gui.add_markdown(f"{verdict}  \nContacts: {result['contacts'] or '–'}"))
             for finding in findings[:_MOST]:
@@ -100,7 +104,7 @@ class AuditPanel:
 
     def _add_finding(self, finding: Mapping[str, Any]) -> None:
         gui, time = self._tab.gui, float(finding["time"] or finding["start"] or 0.0)
-        colour = "red" if finding["severity"] == "defect" else "yellow"
+        colour: Literal["red", "orange"] = "red" if finding["severity"] == "defect" else "orange"
         label = f"{time:.3f} s · {finding['item'].replace('_', ' ')} {finding['where']}".strip()
         button = gui.add_button(label, color=colour, hint=finding["next_step"] or "Jump to this time.")
         self._tab.on_click(button, lambda: self._jump(time))

@@ -46,9 +46,7 @@ class Dragging:
     ) -> None:
         self._robot = robot
         joints = None if held or _moves_base(robot, frame) else _joints_without_base(robot)
-        strict, yielding = (
-            _tasks(robot, frame, q, held, turns, priority) for priority in ((0, 1) if held else (0, 0))
-        )
+        strict, yielding = (_tasks(robot, frame, q, held, turns, priority) for priority in ((0, 1) if held else (0, 0)))
         with _LOCK:
             self._solvers = [PositionSolver(robot, strict, joints=joints, collision=collision)]
             if held:

@@ -33,7 +33,7 @@ def robot_facts(robot: Robot) -> str:
         *([f"{len(robot.couplings)} couplings"] if robot.couplings else []),
     ]
     doubts = sum(note.level == "warning" for note in robot.notes)
-    warn = f" · ⚠ {doubts} warnings (`surefoot check`)" if doubts else ""
+    warn = f" · {doubts} warnings (`surefoot check`)" if doubts else ""
     return f"**{robot.name}** · {robot.base} base · {robot.nv} dof · {robot.mass:.1f} kg · {' · '.join(ties)}{warn}"
 
 

@@ -107,7 +107,8 @@ def _audit(request: Mapping[str, Any], teller: Teller) -> None:
         teller.share(share)
 
     result = audit(request["motion"], robot, world, replay=request["replay"], progress=progress)
-    verdict = "passed" if result.passed else f"{sum(one.severity == 'defect' for one in result.findings)} defects"
+    defects = sum(one.severity == "defect" for one in result.findings)
+    verdict = "passed" if result.passed else f"{defects} defect{'s' * (defects > 1)}"
     teller.tell("done", verdict=verdict, passed=result.passed, audit=result.to_dict())
 
 

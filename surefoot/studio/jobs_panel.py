@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import viser
+from viser._gui_handles import GuiProgressBarHandle
 
 from surefoot.studio.jobs import Job
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["JobsPanel"]
 
 _SHOWN = 5
-_MARKS = {"waiting": "⏳", "running": "▶", "done": "✅", "failed": "❌", "stopped": "⏹"}
+_MARKS = {"waiting": "…", "running": "▶", "done": "✓", "failed": "✗", "stopped": "■"}
 
 
 @dataclass(eq=False)
@@ -25,7 +26,7 @@ class _Row:
     state: str
     folder: viser.GuiFolderHandle
     text: viser.GuiMarkdownHandle
-    bar: viser.GuiProgressBarHandle | None
+    bar: GuiProgressBarHandle | None
 
 
 class JobsPanel:

@@ -9,6 +9,7 @@ import viser
 from numpy.typing import NDArray
 
 from surefoot.robot import Robot
+from surefoot.studio.inputs import set_value
 from surefoot.studio.joint_values import Axis, axes_of, value_of
 from surefoot.studio.limbs import Limb, limbs_of
 
@@ -75,7 +76,7 @@ class JointSliders:
             if axis != but:
                 value = _clipped(value_of(self._robot, q, axis), slider.min, slider.max)
                 if abs(value - slider.value) >= 0.5 * _STEP:
-                    slider.value = value
+                    set_value(slider, value)
 
     def remove(self) -> None:
         """Take the folders away."""
@@ -93,4 +94,6 @@ def _rounded_in(axis: Axis) -> tuple[float, float]:
 
 
 def _clipped(value: float, lower: float, upper: float) -> float:
-    return round(float(np.clip(value, lower, upper)), 4) if upper - lower > _STEP else float(np.clip(value, lower, upper))
+    return (
+        round(float(np.clip(value, lower, upper)), 4) if upper - lower > _STEP else float(np.clip(value, lower, upper))
+    )

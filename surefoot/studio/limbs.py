@@ -77,7 +77,9 @@ def _limb(robot: Robot, bodies: tuple[int, ...]) -> Limb:
     shared = [word for word in names[0] if all(word in name for name in names)]
     own = [[word for word in name if word not in shared] for name in names]
     span = dict.fromkeys(name[0] for name in (own[0], own[-1]) if name)
-    return Limb(" ".join([*shared, " … ".join(span)]).strip().capitalize(), frozenset(shared), bodies, _end(robot, bodies))
+    return Limb(
+        " ".join([*shared, " … ".join(span)]).strip().capitalize(), frozenset(shared), bodies, _end(robot, bodies)
+    )
 
 
 def _subtree(robot: Robot, root: int) -> tuple[int, ...]:

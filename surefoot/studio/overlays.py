@@ -19,13 +19,14 @@ __all__ = ["LAYERS", "Overlays", "inertia_ellipsoid"]
 
 Array = NDArray[np.float64]
 LAYERS = {
-    "frames": "Frames of the bodies",
-    "inertias": "Inertia ellipsoids",
+    "frames": "Frames",
+    "inertias": "Inertias",
     "com": "Centre of mass",
-    "contacts": "Contact surfaces",
-    "volumes": "Collision volumes",
+    "contacts": "Contacts",
+    "volumes": "Volumes",
     "loops": "Closed loops",
 }
+_INSIDE = {"inertias", "com", "volumes"}
 _GREEN, _VIOLET, _AMBER, _RED = (22, 163, 74), (124, 92, 214), (234, 140, 20), (220, 50, 60)
 
 
@@ -53,6 +54,7 @@ class Overlays:
             shown: Whether to show it.
         """
         (self._on.add if shown else self._on.discard)(layer)
+        self._stage.see_through(bool(self._on & _INSIDE))
         self._clear(layer)
         if shown and self._stage.robot is not None:
             self._build(layer, self._stage.robot)

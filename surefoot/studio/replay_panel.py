@@ -11,6 +11,7 @@ import numpy as np
 import viser
 
 from surefoot.studio.audit_panel import AuditPanel
+from surefoot.studio.inputs import set_options, set_value
 from surefoot.studio.report_pages import report_link
 from surefoot.studio.run_files import LoadedMotion, load_motion, motion_choices, report_of, run_choices
 
@@ -68,7 +69,7 @@ class ReplayPanel:
 
     def refresh(self) -> None:
         """List runs that are new."""
-        self._choice.options = tuple(dict.fromkeys([*self._choices(), self._choice.value]))
+        set_options(self._choice, list(self._choices()), self._choice.value)
 
     def _chosen(self) -> None:
         if self._choice.value != _NOTHING:
@@ -88,15 +89,20 @@ class ReplayPanel:
             tab.unwatch()
             tab.show_robot(motion.robot, motion.key, motion.trajectory.q[0], motion.world)
         self.motion = motion
+        self._select(str(motion.path.relative_to(tab.folder)))
         self._show_facts(motion)
         self.jump(motion.trajectory.start)
         self.audit.take(motion)
+
+    def _select(self, name: str) -> None:
+        """The name in the list, also of a motion that was given by its path."""
+        set_options(self._choice, list(self._choice.options), name)
 
     def _show_facts(self, motion: LoadedMotion) -> None:
         start, end = motion.trajectory.start, motion.trajectory.end
         self._slider.min, self._slider.max = round(start, 3), round(max(end, start + 1e-3), 3)
         self._slider.step = 0.001
-        self._slider.value = round(start, 3)
+        set_value(self._slider, round(start, 3))
         self._verdict.content = _verdict(motion)
         self._metrics.content = metrics_table(motion.metrics) or "*none*"
         self._link.content = self._report_html(motion)
@@ -168,14 +174,14 @@ class ReplayPanel:
         now = clock.monotonic()
         if force or now - self._last_shown >= _SLIDER_PERIOD:
             self._last_shown = now
-            self._slider.value = round(float(np.clip(self.time, self._slider.min, self._slider.max)), 3)
+            set_value(self._slider, round(float(np.clip(self.time, self._slider.min, self._slider.max)), 3))
         if force:
             self._tab.posture_changed()
 
 
 def _verdict(motion: LoadedMotion) -> str:
     verdict = motion.metrics.get("verdict", "")
-    mark = "" if not verdict else f"{'✅' if verdict == 'passed' else '❌'} **{verdict}**  \n"
+    mark = "" if not verdict else f"{'✓' if verdict == 'passed' else '✗'} **{verdict}**  \n"
     facts = f"{motion.robot.name} · {motion.trajectory.duration:.2f} s · {len(motion.trajectory)} samples"
     return f"{mark}{facts}" + "".join(f"  \n*{remark}*" for remark in motion.remarks[:3])
 

@@ -16,7 +16,10 @@ from surefoot.studio.safety import OutsideError
 __all__ = ["report_link", "report_pages"]
 
 _PREFIX = "/report/"
-_POLICY = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:"
+_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; worker-src blob:"
+)
 
 
 def report_link(name: str) -> str:

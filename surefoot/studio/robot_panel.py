@@ -11,6 +11,7 @@ from surefoot.robot import Robot
 from surefoot.studio.dragging import closed
 from surefoot.studio.drive_table import drive_table, robot_facts
 from surefoot.studio.ik_handles import DragHandle, drag_choices
+from surefoot.studio.inputs import set_options, set_value
 from surefoot.studio.joint_sliders import JointSliders
 from surefoot.studio.joint_values import Axis, with_value
 from surefoot.studio.overlays import LAYERS, Overlays
@@ -70,7 +71,7 @@ class RobotPanel:
             )
         self._choice.options = tuple(dict.fromkeys([*found, *([] if len(found) == 1 else [self._choice.value])]))
         if len(found) == 1 and self._choice.value != found[0]:
-            self._choice.value = found[0]
+            set_value(self._choice, found[0])
             self.pick(found[0])
 
     def pick(self, name: str) -> None:
@@ -156,8 +157,8 @@ class RobotPanel:
             self._sliders = JointSliders(
                 tab.gui, robot, tab.stage.q, lambda axis, value: tab.post(lambda: self._turn(axis, value), axis)
             )
-        self._end.options = (_NOTHING, *drag_choices(robot))
-        self._end.value = next(iter(drag_choices(robot)), _NOTHING)
+        ends = list(drag_choices(robot))
+        set_options(self._end, [_NOTHING, *ends], ends[0] if ends else _NOTHING)
         self._attach()
 
     def _turn(self, axis: Axis, value: float) -> None:

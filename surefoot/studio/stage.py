@@ -38,6 +38,7 @@ class Stage:
         self._data: pin.Data | None = None
         self._bodies: list[viser.FrameHandle] = []
         self._shown: Array = np.zeros((0, 7))
+        self._meshes: list[tuple[viser.MeshHandle, float | None]] = []
         self._root: viser.FrameHandle | None = None
         self._set_up()
 
@@ -69,20 +70,28 @@ class Stage:
             self._root = self.scene.add_frame("/robot", show_axes=False)
             self._bodies = [self.scene.add_frame(body_node(i), show_axes=False) for i in range(robot.tree.n)]
             self._shown = np.full((robot.tree.n, 7), np.nan)
-            for number, mesh in enumerate(_merged(meshes)):
-                self._add_mesh(number, mesh)
+            self._meshes = [self._add_mesh(number, mesh) for number, mesh in enumerate(_merged(meshes))]
             self.pose(robot.home if q is None else q)
         for listener in self.on_robot:
             listener()
         self.look_at_robot()
 
-    def _add_mesh(self, number: int, mesh: SceneMesh) -> None:
-        parent = "/robot" if mesh.body < 0 else body_node(mesh.body)
-        opacity = mesh.colour[3]
-        self.scene.add_mesh_simple(
-            f"{parent}/mesh{number}", mesh.vertices, mesh.faces, color=mesh.colour[:3],
-            opacity=None if opacity > 0.99 else opacity, side="double",
+    def _add_mesh(self, number: int, mesh: SceneMesh) -> tuple[viser.MeshHandle, float | None]:
+        opacity = None if mesh.colour[3] > 0.99 else mesh.colour[3]
+        node = self.scene.add_mesh_simple(
+            f"{body_node(mesh.body)}/mesh{number}", mesh.vertices, mesh.faces, color=mesh.colour[:3], opacity=opacity,
+            side="double",
         )  # fmt: skip
+        return node, opacity
+
+    def see_through(self, on: bool) -> None:
+        """The robot like glass, so that what is inside of it can be seen.
+
+        Args:
+            on: Whether it is.
+        """
+        for mesh, opacity in self._meshes:
+            mesh.opacity = 0.35 if on else opacity
 
     def pose(self, q: Array) -> None:
         """The robot in a posture; only bodies that have moved are sent.
@@ -123,14 +132,14 @@ class Stage:
         """
         length = 0.06 * self.size
         for body in self._bodies:
-            body.axes_length, body.axes_radius, body.origin_radius = length, 0.05 * length, 0.09 * length
+            body.axes_length, body.axes_radius, body.origin_radius = length, 0.035 * length, 0.07 * length
             body.show_axes = shown
 
     @property
     def size(self) -> float:
         """Of the robot, roughly [m]."""
         low, high = self._bounds()
-        return float(max(np.linalg.norm(high - low), 0.15))
+        return max(float(np.linalg.norm(high - low)), 0.15)
 
     def hide_robot(self, hidden: bool) -> None:
         """Take the robot off the scene, or put it back.
@@ -150,9 +159,13 @@ class Stage:
         camera = self._client.camera
         away = size * (1.7 if self.is_narrow else 1.15)
         sink = np.array([0.0, 0.0, -0.06 * size if self.is_narrow else 0.0])  # the panel of a phone lies below
+        side = _SIDE / np.linalg.norm(_SIDE)
+        right = np.cross([0.0, 0.0, 1.0], side)
+        if not self.is_narrow:  # beside the panel
+            sink = sink + 0.14 * away * right / np.linalg.norm(right)
         with self._client.atomic():
             camera.up_direction = (0.0, 0.0, 1.0)
-            camera.position = middle + sink + away * _SIDE / np.linalg.norm(_SIDE)
+            camera.position = middle + sink + away * side
             camera.look_at = middle + sink
 
     @property

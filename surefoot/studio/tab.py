@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,7 @@ class Tab:
         first: Name of the robot to begin with.
     """
 
-    def __init__(
-        self, client: viser.ClientHandle, folder: Path, store: RobotStore, jobs: JobQueue, first: str
-    ) -> None:
+    def __init__(self, client: viser.ClientHandle, folder: Path, store: RobotStore, jobs: JobQueue, first: str) -> None:
         self._client, self.gui = client, client.gui
         self.folder, self.store, self.jobs = folder, store, jobs
         self.current: tuple[RobotKey, Robot] | None = None
@@ -127,7 +125,9 @@ class Tab:
             self.tell(f"{place}{error.message}{facts}", error.next_step)
         except Exception as error:  # noqa: BLE001 - the border to the user: the server must live on
             traceback.print_exception(error, file=sys.stderr)
-            self.tell(f"internal error: {type(error).__name__}: {error}", "please report it with what the terminal says")
+            self.tell(
+                f"internal error: {type(error).__name__}: {error}", "please report it with what the terminal says"
+            )
 
     def tell(self, message: str, next_step: str = "") -> None:
         """Show a message about something that went wrong.
@@ -154,9 +154,7 @@ class Tab:
 
     # -- what is shown ------------------------------------------------------------------------------------------
 
-    def show_robot(
-        self, robot: Robot, robot_key: RobotKey, q: Array | None = None, world: World | None = None
-    ) -> None:
+    def show_robot(self, robot: Robot, robot_key: RobotKey, q: Array | None = None, world: World | None = None) -> None:
         """Put a robot on the stage; the same one only moves.
 
         Args:
