@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3.12 python3.11 python3; do \
 	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 WORKERS ?= auto
 
-.PHONY: run test test-full lint browser lock install clean
+.PHONY: run test test-full lint docs browser lock install clean
 
 run: install
 	@$(BIN)/surefoot run stand
@@ -20,6 +20,9 @@ test-full: install
 
 lint: install
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+docs: install ## the documentation as a static site in site/
+	@$(BIN)/python scripts/build_docs.py
 
 browser: ## needs root: installs Debian's chromium and the GL libraries with apt
 	@echo "make browser: installs chromium and GL libraries with apt-get; needs root"
@@ -49,4 +52,4 @@ lock: install ## pin the newest versions that pyproject.toml allows
 		--no-emit-index-url --no-header --no-annotate -o requirements.lock
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist site *.egg-info

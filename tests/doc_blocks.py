@@ -13,7 +13,11 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, text, page and first line."""
+    """A block of code: its language, text, page and first line.
+
+    Languages: `python` and `sh` run in the tests, `text` after `sh` is what it prints; `shown`, an indented block, is
+    commands that are only looked at, because they take long, open a browser or install something.
+    """
 
     language: str
     text: str
@@ -22,12 +26,11 @@ class Block:
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """Fenced blocks, and indented ones as language `sh` (all of ours are commands)."""
+    """All blocks of a page, from top to bottom."""
     text = page.read_text(encoding="utf-8")
     found = [Block(m[1], m[2], page.name, text[: m.start()].count("\n") + 2) for m in _FENCE.finditer(text)]
     bare = _FENCE.sub(lambda m: "\n" * m[0].count("\n"), text)
     for m in re.finditer(r"(?:^    \S.*\n)+", bare, re.MULTILINE):
-        found.append(
-            Block("sh", re.sub(r"^    ", "", m[0], flags=re.MULTILINE), page.name, bare[: m.start()].count("\n") + 1)
-        )
+        shown = re.sub(r"^    ", "", m[0], flags=re.MULTILINE)
+        found.append(Block("shown", shown, page.name, bare[: m.start()].count("\n") + 1))
     return sorted(found, key=lambda block: block.line)

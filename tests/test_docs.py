@@ -6,28 +6,61 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import typer
 
-from surefoot.cli.main import app
+from surefoot.cli.main import app, main
 from tests.doc_blocks import PAGES, ROOT, Block, blocks_of
 
-PYTHON = [page for page in PAGES if any(block.language == "python" for block in blocks_of(page))]
-COMMANDS = [block for page in PAGES for block in blocks_of(page) if block.language == "sh"]
+PROGRAMS = [page for page in PAGES if any(block.language in ("python", "sh") for block in blocks_of(page))]
+COMMANDS = [block for page in PAGES for block in blocks_of(page) if block.language in ("sh", "shown")]
 TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-@pytest.mark.parametrize("page", PYTHON, ids=lambda page: page.stem)
-def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The blocks of a page are one program, from top to bottom."""
+@pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.stem)
+def test_blocks_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The blocks of a page are one program, from top to bottom; commands print what stands below them."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "docs"}
-    for block in blocks_of(page):
+    blocks = blocks_of(page)
+    for block, following in pairwise([*blocks, Block("", "", page.name, 0)]):
         if block.language == "python":
-            code = "\n" * (block.line - 1) + block.text
-            exec(compile(code, str(page), "exec"), names)
+            exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), names)
+        elif block.language == "sh":
+            capsys.readouterr()
+            _run(block)
+            if following.language == "text":
+                _compare(following, capsys.readouterr().out)
+
+
+def _run(block: Block) -> None:
+    """Run the commands of a block; their status is 0, or what the comment says."""
+    for line in block.text.splitlines():
+        command, _, comment = line.partition("#")
+        words = shlex.split(command)
+        assert words[0] == "surefoot", f"{block.page}:{block.line}: fenced commands are run: {line}"
+        status = re.search(r"status (\d)", comment)
+        with pytest.raises(SystemExit) as leave:
+            main(words[1:])
+        assert leave.value.code == int(status[1] if status else 0), f"{block.page}:{block.line}: {line}"
+
+
+def _compare(block: Block, output: str) -> None:
+    """Every line but `…` begins a line of the output, numbers and spaces aside, in the same order."""
+    printed = iter([_shape(line) for line in output.splitlines()])
+    for line in block.text.splitlines():
+        words = _shape(line)
+        if words and words != ["…"]:
+            assert any(found[: len(words)] == words for found in printed), f"{block.page}:{block.line}: {line}\n{output}"
+
+
+def _shape(line: str) -> list[str]:
+    return re.sub(r"-?\d[\d.]*(e[+-]\d+)?", "#", line).split()
 
 
 @pytest.mark.parametrize("block", COMMANDS, ids=lambda block: f"{block.page}:{block.line}")
@@ -64,6 +97,13 @@ def test_pages_made_from_the_code_are_up_to_date() -> None:
         [sys.executable, "scripts/make_pages.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert found.returncode == 0, found.stderr
+
+
+def test_every_room_has_a_page() -> None:
+    """The map names each room of the package, and leads to its page."""
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    rooms = [path.name for path in (ROOT / "surefoot").iterdir() if (path / "__init__.py").exists()]
+    assert [room for room in sorted(rooms) if not re.search(rf"`{room}`.*\]\(\S+\.md\)", text)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

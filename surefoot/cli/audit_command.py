@@ -165,6 +165,8 @@ def _print_finding(console: Console, number: str, finding: Finding) -> None:
     console.print(
         f"{number} [{colour}]{finding.severity}[/] ({finding.stage}) {escape(finding.message)} [dim]\\[{span}][/]"
     )
+    if finding.why:
+        console.print(f"   why: {escape(finding.why)}")
     if finding.next_step:
         console.print(f"   next: {escape(finding.next_step)}")
     if finding.covers:

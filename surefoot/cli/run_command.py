@@ -79,10 +79,19 @@ def _summary(metrics: dict[str, Any]) -> str:
         _row("momentum residual", metrics["momentum_residual"], "kg m/s"),
     ]
     rows += [_row(key.replace("_", " "), m[key], "") for key in m.get("study_metrics", ()) if _is_number(m[key])]
+    if m.get("audit"):
+        rows.append(_audit(m["audit"]))
     if m.get("incidents"):
         rows.append(_list("incidents", [_incident(item) for item in m["incidents"]]))
     rows += [_list(what, m.get(key, [])) for key, what in _REMARKS.items() if m.get(key)]
     return "\n".join(rows)
+
+
+def _audit(found: dict[str, Any]) -> str:
+    if found["passed"]:
+        return "  audit of the motion: no defect"
+    more = f" and {found['defects'] - 1} more" if found["defects"] > 1 else ""
+    return f"  audit of the motion: {found['first']}{more}"
 
 
 def _is_number(value: Any) -> bool:

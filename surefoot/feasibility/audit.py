@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,13 +12,14 @@ import numpy as np
 
 from surefoot.errors import ShapeError
 from surefoot.feasibility.case import Case
+from surefoot.feasibility.explain_support import explain_support
 from surefoot.feasibility.findings import ranked_findings
 from surefoot.feasibility.judge import judged_items
 from surefoot.feasibility.read_motion import GivenMotion, read_motion
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.tolerances import Tolerances
 from surefoot.motion import Trajectory, World
-from surefoot.motion.audit_result import AuditResult, Replay
+from surefoot.motion.audit_result import AuditResult, Finding, Replay
 from surefoot.robot import Robot
 from surefoot.robot.load import load
 
@@ -104,7 +106,7 @@ def _result(
         duration=case.trajectory.duration,
         samples=case.n,
         items=judged_items(series),
-        findings=ranked_findings(series),
+        findings=_explained(case, ranked_findings(series)),
         contacts=case.touch.source,
         schedule=case.touch.schedule,
         replay=played,
@@ -112,6 +114,16 @@ def _result(
         seconds=dict(seconds),
         remarks=tuple(remarks),
     )
+
+
+def _explained(case: Case, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings, the first one about contact forces with the conflict behind it."""
+    first = next((k for k, finding in enumerate(findings) if finding.stage == "wrenches"), None)
+    if first is None:
+        return findings
+    found = explain_support(case, findings[first].time)
+    why = "" if found is None else found.sentence
+    return (*findings[:first], replace(findings[first], why=why), *findings[first + 1 :])
 
 
 class _Clock:

@@ -61,9 +61,7 @@ ITEMS: dict[str, ItemKind] = {
     "impact": ItemKind("energy", "impact impulse", "jump of velocity when a contact closes"),
     "jerk": ItemKind("energy", "jerk", "rate of the acceleration", "remark"),
     "rest": ItemKind("energy", "rest at start and end", "speed of the first and last sample", "remark"),
-    "replay": ItemKind(
-        "replay", "replay in physics", "how long the robot stands with joint feedback alone", "remark"
-    ),
+    "replay": ItemKind("replay", "replay in physics", "how long the robot stands with joint feedback alone", "remark"),
 }
 _ORDER = {name: place for place, name in enumerate(ITEMS)}
 

@@ -37,6 +37,7 @@ class Finding:
         violation: How far value is beyond limit, ≥ 0 [unit].
         message: One sentence for people.
         next_step: What to do about it; "" where there is nothing to say.
+        why: What conflicts there, and what each member would have to yield; "" where that was not asked.
         covers: Later findings of the same interval and part of the robot, which follow from this one.
     """
 
@@ -53,6 +54,7 @@ class Finding:
     violation: float
     message: str
     next_step: str = ""
+    why: str = ""
     covers: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

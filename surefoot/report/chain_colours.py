@@ -25,7 +25,7 @@ def chain_colours(robot: Robot) -> dict[int, Colour]:
         By index of the body; −1 is what is fixed to the world.
     """
     tree = robot.tree
-    trunk = trunk_bodies(robot)
+    trunk = set() if robot.base_joint is None else trunk_bodies(robot)  # an arm on a table has none
     colours: dict[int, Colour] = {-1: _WORLD}
     places = robot.placements(robot.home) if tree.n else {}
     for i in range(tree.n):

@@ -14,6 +14,9 @@ __all__ = ["decimated", "shares", "welded"]
 
 Array = NDArray[np.float64]
 _GRAIN = 1e-6  # width of a grid over the extent of a mesh: vertices in one cell are the same
+_CARE = (2.0, 3.0)  # low: slow and true to the shape; at 7, the default, thin parts crumple
+_SIZE = 0.4  # [m]: extent of a mesh while it is made coarser
+_TOLERATED = 3.0  # times the number of triangles that was asked for, where fewer would need less care
 _LEAST = 160  # triangles that a part keeps so that it can be known again
 
 
@@ -40,27 +43,33 @@ def shares(meshes: Sequence[Triangles], budget: int) -> list[int]:
 
 
 def decimated(mesh: Triangles, most: int) -> Triangles:
-    """A mesh with about `most` triangles at most (edges collapse in the order of the quadric error they cost).
+    """A mesh with fewer triangles (edges collapse in the order of the quadric error they cost).
 
-    Garland & Heckbert 1997, as `fast-simplification` has it. A mesh of many loose pieces resists and keeps more.
+    Garland & Heckbert 1997, as `fast-simplification` has it, with care. A mesh of many loose pieces or sharp details
+    resists and keeps more: it would crumple.
 
     Args:
         mesh: Vertices and faces.
-        most: Number of triangles.
+        most: Number of triangles to aim for.
     """
     if len(mesh[1]) <= most:
         return mesh
-    return _collapsed(welded(mesh), most)
+    vertices, faces = welded(mesh)
+    size = _SIZE / max(float(np.ptp(vertices, axis=0).max()), 1e-9)
+    vertices = size * vertices  # its bounds on the error are lengths: all meshes get the same size
+    for care in _CARE:
+        if len(faces) <= (most if care == _CARE[0] else _TOLERATED * most):
+            break
+        vertices, faces = _collapsed(vertices, faces, most, care)
+    return vertices / size, faces
 
 
-def _collapsed(mesh: Triangles, most: int) -> Triangles:
-    vertices, faces = mesh
-    if len(faces) <= most:
-        return mesh
+def _collapsed(vertices: Array, faces: NDArray[np.int64], most: int, care: float) -> Triangles:
     points, corners = fast_simplification.simplify(
         np.ascontiguousarray(vertices, dtype=np.float64),
         np.ascontiguousarray(faces, dtype=np.int32),
         target_count=int(most),
+        agg=care,
     )[:2]
     return np.asarray(points, dtype=float), np.asarray(corners, dtype=np.int64)
 

@@ -69,7 +69,9 @@ def column_files(trajectory: Trajectory, robot: Robot) -> ColumnFiles:
     """
     trajectory.require(robot)
     if robot.base != "floating" or robot.base_joint is None:
-        raise NotSupportedError(f"`{robot.name}` has no pelvis that moves", next_step="use .csv, .yaml or .mcap")
+        raise NotSupportedError(
+            f"`{robot.name}` has no floating base to be the pelvis", next_step="use .csv, .yaml or .mcap"
+        )
     count = int(np.floor(trajectory.duration / STEP + 1e-9)) + 1
     sampled = trajectory.resample(np.minimum(trajectory.start + STEP * np.arange(count), trajectory.end))
     table = joint_table(sampled, robot)

@@ -23,7 +23,7 @@ __all__ = ["SceneMesh", "collision_meshes", "robot_meshes"]
 
 Array = NDArray[np.float64]
 Faces = NDArray[np.int64]
-_VERSION = "scene meshes 4"
+_VERSION = "scene meshes 7"
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ _TILES = {
     "energy_residual_j": ("energy residual", "J"),
     "momentum_residual": ("momentum residual", "N s"),
 }
+_UNITS = {"s": "s", "m": "m", "mm": "mm", "j": "J", "n": "N", "nm": "N m", "rad": "rad", "deg": "°", "w": "W", "kg": "kg"}
 _ELSEWHERE = ("versions", "incidents", "notes", "seed", "schema", "study_metrics")
 
 
@@ -81,7 +82,10 @@ def _versions(evidence: Evidence) -> str:
 
 
 def _readable(key: str) -> str:
-    return key.replace("_", " ")
+    """`slip_m` as `slip [m]`."""
+    name, _, last = key.rpartition("_")
+    unit = _UNITS.get(last) if name else None
+    return f"{name} [{unit}]".replace("_", " ") if unit else key.replace("_", " ")
 
 
 def _text(value: Any) -> str:
@@ -92,7 +96,7 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}".replace("inf", "∞").replace("-", "−")
     if isinstance(value, Mapping):
-        return ", ".join(f"{_readable(str(key))}: {_text(item)}" for key, item in value.items()) or "–"
+        return ", ".join(f"{key}: {_text(item)}" for key, item in value.items()) or "–"
     if isinstance(value, list | tuple):
         return ", ".join(_text(item) for item in value) or "–"
     return str(value)

@@ -30,6 +30,7 @@ _BACKENDS = ("egl", "osmesa")
 _FIELD_OF_VIEW = 32.0  # [deg], vertical
 _ROOM = 1.12  # the ball that is framed, in sizes of the robot
 _SKY = ((0.86, 0.89, 0.93), (1.0, 1.0, 1.0))
+_OBSTACLE = (0.80, 0.62, 0.40, 1.0)
 _GROUND = ((0.95, 0.96, 0.97), (0.89, 0.91, 0.93))
 
 
@@ -176,6 +177,8 @@ def _add_world(spec: mujoco.MjSpec, evidence: Evidence) -> None:
     for geom in spec.worldbody.geoms:
         if geom.name.startswith("ground "):
             geom.material = "ground"
+        elif geom.name.startswith("obstacle "):
+            geom.rgba = _OBSTACLE
     for item in world.objects:
         add_shape(spec.worldbody.add_body(mocap=True), meshes, item.shape, placement(), item.name, item.mass)
 

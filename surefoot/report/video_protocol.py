@@ -36,7 +36,7 @@ _FLAGS = (
     "--force-color-profile=srgb",
 )
 _PATIENCE = 60.0  # [s] for one answer
-_TO_BROWSER, _FROM_BROWSER = 3, 4  # the file descriptors that the protocol prescribes
+_PUT_PIPES = 'exec 3<&0 4>&1 </dev/null >&2 && exec "$@"'  # chromium reads requests from 3 and writes answers to 4
 
 
 def find_browser() -> str | None:
@@ -58,13 +58,15 @@ def open_browser(executable: str) -> Iterator[Browser]:
         NotSupportedError: It does not start, or gives up on the way.
     """
     with tempfile.TemporaryDirectory(prefix="surefoot-browser-", ignore_cleanup_errors=True) as profile:
-        process, out, back = _started(executable, profile)
+        process = _started(executable, profile)
+        if process.stdin is None or process.stdout is None:
+            raise _gave_up("it has no pipes")
         try:
-            yield Browser(process, out, back)
+            yield Browser(process, process.stdin.fileno(), process.stdout.fileno())
         finally:
-            for handle in (out, back):
+            for stream in (process.stdin, process.stdout):
                 with suppress(OSError):
-                    os.close(handle)
+                    stream.close()
             _stopped(process)
 
 
@@ -164,33 +166,22 @@ class Browser:
             return "it closed its pipe"
 
 
-def _started(executable: str, profile: str) -> tuple[subprocess.Popen[bytes], int, int]:
-    """The process, where to write and where to read."""
-    theirs_in, out = os.pipe()
-    back, theirs_out = os.pipe()
+def _started(executable: str, profile: str) -> subprocess.Popen[bytes]:
+    """The process, its end of the pipes where the protocol wants them: a shell puts them there and becomes chromium."""
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     words = [executable, *_FLAGS, *root, f"--user-data-dir={profile}", "about:blank"]
-    # a shell that puts the pipes where chromium looks for them and becomes chromium
-    script = f'exec {_TO_BROWSER}<&{theirs_in} {_FROM_BROWSER}>&{theirs_out} && exec "$@"'
-    log = Path(profile) / "browser.log"
     try:
-        with log.open("wb") as errors:
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", script, "sh", *words],
-                stdin=subprocess.DEVNULL,
-                stdout=errors,
-                stderr=errors,
-                pass_fds=(theirs_in, theirs_out),
+        with (Path(profile) / "browser.log").open("wb") as log:
+            return subprocess.Popen(
+                ["/bin/sh", "-c", _PUT_PIPES, "sh", *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                bufsize=0,
                 start_new_session=True,
             )
     except OSError as error:
-        os.close(out)
-        os.close(back)
         raise _gave_up(str(error)) from error
-    finally:
-        os.close(theirs_in)
-        os.close(theirs_out)
-    return process, out, back
 
 
 def _stopped(process: subprocess.Popen[bytes]) -> None:

@@ -69,6 +69,6 @@ class Drive:
         """
         if speed > self.speed_limit:
             return 0.0
-        if speed <= self.corner_speed or self.corner_speed >= self.speed_limit:
+        if speed <= self.corner_speed or self.corner_speed >= self.speed_limit or np.isinf(self.speed_limit):
             return self.torque_limit
         return self.torque_limit * (self.speed_limit - speed) / (self.speed_limit - self.corner_speed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ import numpy as np
 
 from surefoot.errors import FileFormatError, ScenarioError
 from surefoot.motion import Log, Trajectory, World, atomic_write, save_log, save_trajectory
-from surefoot.report import Plot
+from surefoot.motion.audit_result import AuditResult
+from surefoot.report import Plot, report_page
 from surefoot.robot import Robot
-from surefoot.scenario.page import page_of_run
+from surefoot.scenario.page import evidence_of_run
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.toml_text import toml_text
 
-__all__ = ["make_folder", "scenario_toml", "write_run"]
+__all__ = ["RunRecord", "make_folder", "scenario_toml", "trajectory_of_log", "write_run"]
 
 
 def make_folder(name: str, out: str | Path | None) -> Path:
@@ -72,20 +74,11 @@ def scenario_toml(scenario: Scenario) -> str:
     return toml_text({key: value for key, value in tables.items() if value != []})
 
 
-def write_run(
-    folder: Path,
-    scenario: Scenario,
-    robot: Robot,
-    log: Log,
-    timing: Log,
-    metrics: dict[str, Any],
-    planned: Sequence[Plot] = (),
-    world: World | None = None,
-) -> None:
-    """Write the files of a run, each whole or not at all; the metrics last.
+@dataclass(frozen=True, eq=False)
+class RunRecord:
+    """Everything about a run.
 
     Args:
-        folder: Where.
         scenario: What was run.
         robot: The robot.
         log: What was measured.
@@ -93,16 +86,40 @@ def write_run(
         metrics: What it sums up to.
         planned: Plots of what was planned.
         world: Where the robot was.
+        audit: What the audit of its motion found.
     """
-    text = scenario_toml(scenario)
+
+    scenario: Scenario
+    robot: Robot
+    log: Log
+    timing: Log
+    metrics: dict[str, Any]
+    planned: Sequence[Plot] = ()
+    world: World | None = None
+    audit: AuditResult | None = None
+
+
+def write_run(folder: Path, run: RunRecord) -> None:
+    """Write the files of a run, each whole or not at all; the metrics last.
+
+    Args:
+        folder: Where.
+        run: The run.
+    """
+    text = scenario_toml(run.scenario)
     _write_text(folder / "scenario.toml", text)
-    save_log(folder / "log.parquet", log)
-    save_log(folder / "timing.parquet", timing)
-    if len(log):
-        save_trajectory(folder / "trajectory.npz", _trajectory(robot, log))
-        page = page_of_run(robot, log, timing, metrics, planned, world, text, scenario.description)
-        _write_text(folder / "report.html", page)
-    _write_text(folder / "metrics.json", json.dumps(metrics, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+    save_log(folder / "log.parquet", run.log)
+    save_log(folder / "timing.parquet", run.timing)
+    if len(run.log):
+        save_trajectory(folder / "trajectory.npz", trajectory_of_log(run.robot, run.log))
+        evidence = evidence_of_run(
+            run.robot, run.log, run.timing, run.metrics, run.planned, run.world, text, run.scenario.description
+        )
+        _write_text(folder / "report.html", report_page(replace(evidence, audit=run.audit)))
+    if run.audit is not None:
+        run.audit.save(folder / "audit.json")
+    numbers = json.dumps(run.metrics, indent=2, allow_nan=False, ensure_ascii=False)
+    _write_text(folder / "metrics.json", numbers + "\n")
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -110,6 +127,13 @@ def _write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _trajectory(robot: Robot, log: Log) -> Trajectory:
+def trajectory_of_log(robot: Robot, log: Log) -> Trajectory:
+    """The motion that a log has: states, torques, contact wrenches and pushes.
+
+    Args:
+        robot: The robot.
+        log: What was measured.
+    """
     wrenches = {name: np.array(log[f"contact.{name}.wrench"]) for name in robot.contacts}
-    return Trajectory.of(robot, log.time, log["q"], log["v"], tau=log["tau"], wrenches=wrenches)
+    pushes = {"push.force": np.array(log["push.force"])} if np.any(log["push.force"]) else {}
+    return Trajectory.of(robot, log.time, log["q"], log["v"], tau=log["tau"], wrenches=wrenches, references=pushes)

@@ -13,9 +13,10 @@ from surefoot.motion import Log
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.robot.toml_file import validated
+from surefoot.scenario.audit_of_run import audit_metrics, audit_of_run
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.catalogue import read_scenario
-from surefoot.scenario.folder import make_folder, write_run
+from surefoot.scenario.folder import RunRecord, make_folder, write_run
 from surefoot.scenario.metrics import metrics_of
 from surefoot.scenario.overrides import overridden
 from surefoot.scenario.schema import Scenario
@@ -143,8 +144,12 @@ def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: st
     findings = _findings(scenario, simulation, log) if trouble is None else Findings()
     metrics |= {"study": scenario.study, "study_metrics": list(findings.metrics), **findings.metrics}
     metrics["verdict"] = trouble or _fall(metrics) or findings.trouble or PASSED
+    found = audit_of_run(scenario, simulation, log)
+    metrics["audit"] = None if found is None else audit_metrics(found)
     planned = _planned_curves(simulation, log)
-    write_run(folder, scenario, simulation.robot, log, simulation.timing(), metrics, planned, simulation.world)
+    timing = simulation.timing()
+    run = RunRecord(scenario, simulation.robot, log, timing, metrics, planned, simulation.world, found)
+    write_run(folder, run)
     return RunResult(folder, metrics, metrics["verdict"])
 
 

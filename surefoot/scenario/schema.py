@@ -14,6 +14,7 @@ from surefoot.scenario.schema_motions import MotionTable
 from surefoot.scenario.schema_world import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
 __all__ = [
+    "AuditTable",
     "ControllerTable",
     "EstimatorTable",
     "EventTable",
@@ -120,6 +121,16 @@ class SimulationTable(StrictModel):
     integrator: Literal["semi_implicit", "rk4"] | None = None
 
 
+class AuditTable(StrictModel):
+    """`[audit]`: how the motion of the run is audited; the verdict of the run does not depend on it.
+
+    Args:
+        kind: "full", "quick" (without collisions) or "none".
+    """
+
+    kind: Literal["full", "quick", "none"] = "full"
+
+
 class Scenario(StrictModel):
     """A scenario file.
 
@@ -137,6 +148,7 @@ class Scenario(StrictModel):
         estimator: What the controller sees.
         simulation: How it is simulated.
         events: What happens.
+        audit: How its motion is audited.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
@@ -153,3 +165,4 @@ class Scenario(StrictModel):
     estimator: EstimatorTable = EstimatorTable()
     simulation: SimulationTable = SimulationTable()
     events: list[EventTable] = []
+    audit: AuditTable = AuditTable()

@@ -15,8 +15,14 @@ from surefoot.solvers.explain_groups import ScaledRows
 __all__ = ["Elastic", "least_elastic"]
 
 Numbers = NDArray[np.float64]
-_HIGHS = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9, "presolve": True}
-_INFEASIBLE = 2
+_TIGHT = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+_ATTEMPTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("highs-ds", {**_TIGHT, "presolve": True}),
+    ("highs-ds", {**_TIGHT, "presolve": False}),
+    ("highs-ipm", {**_TIGHT, "presolve": True}),
+    ("highs-ds", {"presolve": True}),
+)  # one after the other, where HiGHS gives up
+_SOLVED, _INFEASIBLE = 0, 2
 
 
 class Elastic(NamedTuple):
@@ -58,18 +64,14 @@ def least_elastic(rows: ScaledRows, costs: Numbers, measure: Numbers) -> Elastic
     left = sparse.vstack([sparse.hstack([A[above], -moves[above]]), sparse.hstack([-A[below], -moves[below]])])
     n, prices = A.shape[1], costs[gives] * units
     typical = float(np.median(prices)) if len(prices) else 1.0
-    found = linprog(
+    found = _optimum(
         np.concatenate([np.zeros(n), prices / typical]),
-        A_ub=left,
-        b_ub=np.concatenate([rows.upper[above], -rows.lower[below]]),
-        bounds=np.column_stack([np.repeat([-np.inf, 0.0], [n, len(gives)]), np.full(n + len(gives), np.inf)]),
-        method="highs-ds",
-        options=_HIGHS,
+        left,
+        np.concatenate([rows.upper[above], -rows.lower[below]]),
+        np.column_stack([np.repeat([-np.inf, 0.0], [n, len(gives)]), np.full(n + len(gives), np.inf)]),
     )
-    if found.status == _INFEASIBLE:
+    if found is None:
         return None
-    if found.status != 0:
-        raise SurefootError("HiGHS could not solve a relaxation", evidence={"status": found.message})
     amounts, multipliers = np.zeros(rows.groups), np.zeros(len(rows.upper))
     amounts[gives] = found.x[n:] * units
     ends = np.split(-found.ineqlin.marginals * typical, [int(above.sum())])
@@ -77,6 +79,17 @@ def least_elastic(rows: ScaledRows, costs: Numbers, measure: Numbers) -> Elastic
     multipliers[below] -= ends[1]
     x = found.x[:n] if basis is None else basis @ found.x[:n]
     return Elastic(x, amounts, multipliers, float(costs[gives] @ amounts[gives]))
+
+
+def _optimum(costs: Numbers, left: Any, right: Numbers, bounds: Numbers) -> Any:
+    """What HiGHS finds; None if there is no solution."""
+    for method, options in _ATTEMPTS:
+        found = linprog(costs, A_ub=left, b_ub=right, bounds=bounds, method=method, options=options)
+        if found.status == _INFEASIBLE:
+            return None
+        if found.status == _SOLVED:
+            return found
+    raise SurefootError("HiGHS could not solve a relaxation", evidence={"status": found.message})
 
 
 def _compressed(A: Any) -> tuple[Numbers | None, Any]:

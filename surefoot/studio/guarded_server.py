@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import http
 import threading
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import lru_cache
 from io import StringIO
 from typing import Any
 
@@ -97,7 +99,7 @@ class _Guard:
                     http.HTTPStatus.FORBIDDEN, "Forbidden", Headers(**{"Content-Length": "18"}), b"foreign page: no.\n"
                 )
             own = None if _is_websocket(request) else self._pages(request.path.partition("?")[0])
-            return own or _with_policy(answer(connection, request))
+            return own or _with_policy(_titled(answer(connection, request)))
 
         return guarded
 
@@ -110,6 +112,23 @@ class _Guard:
 
 def _is_websocket(request: Request) -> bool:
     return request.headers.get("Upgrade", "").lower() == "websocket"
+
+
+def _titled(response: Response | None) -> Response | None:
+    """The page under our name."""
+    if response is not None and response.headers.get("Content-Type", "").startswith("text/html"):
+        response.body = _renamed(bytes(response.body))
+        del response.headers["Content-Length"]
+        response.headers["Content-Length"] = str(len(response.body))
+    return response
+
+
+@lru_cache(maxsize=4)
+def _renamed(body: bytes) -> bytes:
+    is_packed = body.startswith(b"\x1f\x8b")
+    text = gzip.decompress(body) if is_packed else body
+    text = text.replace(b"<title>Viser</title>", b"<title>surefoot studio</title>", 1)
+    return gzip.compress(text) if is_packed else text
 
 
 def _with_policy(response: Response | None) -> Response | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import viser
 from viser._gui_handles import GuiProgressBarHandle
 
+from surefoot.studio.inputs import set_value
 from surefoot.studio.jobs import Job
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class JobsPanel:
 def _update(row: _Row, job: Job) -> None:
     row.text.content = _text(job)
     if row.bar is not None:
-        row.bar.value = 100.0 * job.share
+        set_value(row.bar, 100.0 * job.share)
 
 
 def _text(job: Job) -> str:

@@ -94,6 +94,6 @@ def _rounded_in(axis: Axis) -> tuple[float, float]:
 
 
 def _clipped(value: float, lower: float, upper: float) -> float:
-    return (
-        round(float(np.clip(value, lower, upper)), 4) if upper - lower > _STEP else float(np.clip(value, lower, upper))
-    )
+    """Inside the limits, in whole steps where there is room for some."""
+    inside = float(np.clip(value, lower, upper))
+    return round(inside, 3) if upper - lower > 10 * _STEP and lower <= round(inside, 3) <= upper else inside

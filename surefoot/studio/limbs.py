@@ -46,7 +46,7 @@ def limbs_of(robot: Robot) -> tuple[Limb, ...]:
         robot: The robot.
     """
     tree = robot.tree
-    trunk = trunk_bodies(robot)
+    trunk = trunk_bodies(robot) & set(range(tree.n))
     roots = [i for i in range(tree.n) if i not in trunk and (tree.parents[i] < 0 or int(tree.parents[i]) in trunk)]
     limbs = [_limb(robot, _subtree(robot, root)) for root in roots]
     own = tuple(sorted(trunk))

@@ -24,6 +24,7 @@ class AuditPanel {
     const button = element('button', { type: 'button', class: 'finding', onclick: () => this.page.select(finding, card) },
       element('span', { class: 'finding-text' }, finding.message), element('span', { class: 'finding-facts' }, ...facts.map(text => element('span', {}, text))));
     const card = element('li', { class: `card ${finding.severity}` }, button);
+    if (finding.why) card.append(element('p', { class: 'next' }, finding.why));
     if (finding.next_step) card.append(element('p', { class: 'next' }, finding.next_step));
     if (finding.covers.length) {
       const count = finding.covers.length;

@@ -75,6 +75,7 @@ class Surroundings {
     const mesh = new THREE.Mesh(meshGeometry(data), material);
     mesh.matrixAutoUpdate = false;
     mesh.matrix.fromArray(data.pose);
+    if (kind === 'obstacle') Object.assign(material, { transparent: true, opacity: 0.6 });  // nothing hides the robot
     mesh.castShadow = kind !== 'ground';
     mesh.receiveShadow = true;
     mesh.userData.kind = kind;

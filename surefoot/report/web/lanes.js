@@ -5,7 +5,8 @@ const INSET = 8;  // half of the thumb of the slider above
 class Lanes {
   constructor(page, canvas) {
     Object.assign(this, { page, canvas });
-    this.rows = page.data.scene.contacts.filter(contact => contact.spans);
+    const told = page.data.scene.contacts.filter(contact => contact.spans);
+    this.rows = told.some(contact => contact.spans.length) ? told : [];
     this.findings = page.findings;
     const count = this.rows.length + (this.findings.length ? 1 : 0);
     this.step = count > 6 ? 8 : 14;

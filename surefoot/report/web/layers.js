@@ -25,11 +25,11 @@ class Layers {
   }
 
   build() {
-    if (this.contacts.some(c => c.wrench)) this.layer('forces', 'Forces', true, this.buildForces());
+    if (this.contacts.some(c => c.wrench && c.wrench.some(w => w !== 0))) this.layer('forces', 'Forces', true, this.buildForces());
     if (this.points.com) this.layer('com', 'Centre of mass', true, this.buildCom());
     if (this.points.zmp) this.layer('zmp', 'ZMP', true, this.disc(LAYER_COLOURS.zmp, 0.016));
     if (this.points.capture_point) this.layer('capture', 'Capture point', true, this.ring(LAYER_COLOURS.capture));
-    if (this.contacts.some(c => c.active)) this.layer('support', 'Support polygon', true, this.buildSupport());
+    if (this.contacts.some(c => c.active && c.active.includes(1))) this.layer('support', 'Support polygon', true, this.buildSupport());
     if (this.data.footprints.length) this.layer('footprints', 'Footprints', true, this.buildFootprints());
     if (this.data.collision.length) {
       this.layer('collision', this.data.collision_kind === 'volumes' ? 'Collision volumes' : 'Collision shapes', false, null);

@@ -25,14 +25,13 @@ class Page {
     const { scene } = this.data;
     this.stage = new Stage(document.getElementById('scene'), this.theme);
     this.robot = new RobotView(this.stage, scene.meshes, scene.bodies, new Motion(scene, scene.bodies.length));
-    this.robot.update(this.clock.start);
-    const ball = robotBall(this.robot);
+    const ball = this.ball();
     this.size = Math.max(0.1, 1.6 * ball.radius);
     this.ghosts = scene.ghosts.map(ghost => new RobotView(this.stage, ghost.meshes || scene.meshes, scene.bodies, new Motion(ghost, scene.bodies.length), { pale: '#8aa4c8', opacity: 0.3 }));
     this.surroundings = new Surroundings(this.stage, scene, this.size);
     this.layers = new Layers(this.stage, scene, this.robot, this.size);
     this.anchor = this.anchorAt(this.clock.start);
-    this.stage.frame(ball.centre, 1.02 * ball.radius);
+    this.stage.frame(ball.centre, ball.radius, ball.half);
     this.buildChips();
     this.surroundings.colour();
     document.getElementById('reset').addEventListener('click', () => this.resetView());
@@ -58,6 +57,16 @@ class Page {
     this.data.scene.ghosts.forEach((ghost, i) => chip(ghost.name, '#8aa4c8', true, on => { this.ghosts[i].root.visible = on; }));
   }
 
+  // What the robot needs during the whole motion, round where it is now.
+  ball() {
+    const { start, end, time } = this.clock, here = this.anchorAt(time);
+    const times = Array.from({ length: 9 }, (_, k) => start + k / 8 * (end - start));
+    const shift = t => (this.data.scene.floats ? this.anchorAt(t).sub(here) : new THREE.Vector3());
+    const found = robotBall(this.robot, times, shift);
+    this.robot.update(time);
+    return found;
+  }
+
   // Where the camera looks when it follows: the base, without its height.
   anchorAt(t) {
     const { scene } = this.data, out = new THREE.Vector3();
@@ -73,9 +82,10 @@ class Page {
   }
 
   resetView() {
-    const ball = robotBall(this.robot);
-    this.stage.frame(ball.centre, Math.max(1.02 * ball.radius, 0.9 * this.stage.home.radius));
+    const ball = this.ball();
+    this.stage.frame(ball.centre, ball.radius, ball.half);
     this.anchor = this.anchorAt(this.clock.time);
+    this.tick();
   }
 
   tick() {

@@ -13,7 +13,8 @@ function ticksBetween(low, high, count) {
   return { step, ticks };
 }
 
-function minus(text) { return text.replace('-', '\u2212'); }
+// With a true minus sign, and none before zero.
+function minus(text) { return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replace(/-/g, '\u2212'); }
 
 // Ticks of one axis with the same number of digits.
 function tickText(value, step) {

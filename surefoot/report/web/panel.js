@@ -40,6 +40,7 @@ class PlotPanel {
     this.body.replaceChildren(...(limited ? [element('div', { class: 'plot-tools' }, this.limitsButton)] : []));
     this.body.append(element('div', { class: 'wide' }, ...large.map(item => this.view(item))));
     if (small.length) this.addSmall(small);
+    for (const view of this.views.slice(0, 8)) { view.visible = true; view.draw(); }
   }
 
   addSmall(small) {

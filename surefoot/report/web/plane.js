@@ -116,7 +116,7 @@ class PlaneView {
     if (now) this.area(now.corners, this.page.theme.value('--region-edge'), this.page.theme.value('--region'));
     for (const track of this.tracks) {
       const x = mixed(track.values, place, 0, 2), y = mixed(track.values, place, 1, 2);
-      track.readout.textContent = Number.isNaN(x) ? '\u2013' : `${x.toFixed(3)}, ${y.toFixed(3)}`.replace(/-/g, '\u2212');
+      track.readout.textContent = Number.isNaN(x) ? '\u2013' : `${minus(x.toFixed(3))}, ${minus(y.toFixed(3))}`;
       if (!track.shown || Number.isNaN(x)) continue;
       c.fillStyle = this.colour(track);
       c.strokeStyle = this.page.theme.value('--surface');

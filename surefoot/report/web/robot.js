@@ -58,9 +58,21 @@ class RobotView {
   update(t) { return this.motion.pose(this.groups, t); }
 }
 
-// Centre and radius of what the robot needs at a time; its groups must be posed.
-function robotBall(view) {
-  const low = new THREE.Vector3(Infinity, Infinity, Infinity), high = low.clone().negate(), point = new THREE.Vector3();
+// Centre and radius of a ball round the robot: now, or at some times, seen from a camera that goes with it.
+// shift(t): how far the camera has gone at time t.
+function robotBall(view, times = [null], shift = () => new THREE.Vector3()) {
+  const low = new THREE.Vector3(Infinity, Infinity, Infinity), high = low.clone().negate();
+  for (const t of times) {
+    if (t !== null) view.update(t);
+    growBox(view, low, high, shift(t));
+  }
+  if (!Number.isFinite(low.x)) return { centre: new THREE.Vector3(), radius: 1, half: null };
+  const half = high.clone().sub(low).multiplyScalar(0.5);
+  return { centre: low.add(high).multiplyScalar(0.5), radius: Math.max(0.05, half.length()), half };
+}
+
+function growBox(view, low, high, shift) {
+  const point = new THREE.Vector3();
   view.root.updateMatrixWorld(true);
   view.root.traverse(mesh => {
     if (!mesh.isMesh) return;
@@ -68,11 +80,9 @@ function robotBall(view) {
     const box = mesh.geometry.boundingBox;
     for (let k = 0; k < 8; k++) {
       point.set(k & 1 ? box.min.x : box.max.x, k & 2 ? box.min.y : box.max.y, k & 4 ? box.min.z : box.max.z);
-      mesh.localToWorld(point);
+      mesh.localToWorld(point).sub(shift);
       low.min(point);
       high.max(point);
     }
   });
-  if (!Number.isFinite(low.x)) return { centre: new THREE.Vector3(), radius: 1 };
-  return { centre: low.clone().add(high).multiplyScalar(0.5), radius: Math.max(0.05, 0.5 * low.distanceTo(high)) };
 }

@@ -28,8 +28,8 @@ class Stage {
 
   // A studio without reflections: sky and floor, a sun with shadow, a fill from the left and a rim from behind.
   addLights() {
-    this.sky = new THREE.HemisphereLight(0xffffff, 0xa8a6a2, 1);
-    this.sun = new THREE.DirectionalLight(0xfff6ea, 2);
+    this.sky = new THREE.HemisphereLight(0xfbfdff, 0xa9abae, 1);
+    this.sun = new THREE.DirectionalLight(0xfffdfa, 2);
     this.fill = new THREE.DirectionalLight(0xdfeaff, 0.7);
     this.rim = new THREE.DirectionalLight(0xffffff, 0.8);
     this.sun.castShadow = true;
@@ -49,12 +49,11 @@ class Stage {
     this.invalidate();
   }
 
-  // Frames a ball: centre, radius.
-  frame(centre, radius) {
+  // Frames a ball: centre, radius; or a box in it, by half of its edges.
+  frame(centre, radius, half = null) {
     this.home = { centre: centre.clone(), radius };
     const direction = new THREE.Vector3(1.0, -0.92, 0.42).normalize();
-    const half = Math.min(this.camera.fov, 2 * Math.atan(Math.tan(this.camera.fov * Math.PI / 360) * this.camera.aspect) * 180 / Math.PI);
-    const distance = radius / Math.sin(half * Math.PI / 360);
+    const distance = this.distance(direction, radius, half);
     const middle = centre.clone();
     middle.z += 0.07 * radius;  // room for the chips above its head
     this.controls.target.copy(middle);
@@ -67,6 +66,20 @@ class Stage {
     this.controls.update();
     this.lightAt(centre);
     this.invalidate();
+  }
+
+  // How far the camera must be so that a ball or a box fits.
+  distance(direction, radius, half) {
+    const up = 0.88 * Math.tan(this.camera.fov * Math.PI / 360), across = up * this.camera.aspect;
+    if (!half) return radius / Math.sin(Math.atan(Math.min(up, across)));
+    const right = new THREE.Vector3(-direction.y, direction.x, 0).normalize(), above = direction.clone().cross(right);
+    let most = 0;
+    for (let k = 0; k < 8; k++) {
+      const corner = new THREE.Vector3(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z);
+      const near = corner.dot(direction);
+      most = Math.max(most, near + Math.abs(corner.dot(right)) / across, near + Math.abs(corner.dot(above)) / up);
+    }
+    return most;
   }
 
   lightAt(centre) {

@@ -1,0 +1,44 @@
+"""`surefoot compare`: the table on the terminal, JSON, the page."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from surefoot.cli.compare_command import compare_command
+from surefoot.errors import FileFormatError, ShapeError
+from tests.report.motions import write_run
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    return [write_run(folder / "one", slip_m=0.02), write_run(folder / "two", end=1.5, slip_m=0.01, verdict="[red]")]
+
+
+def test_the_table_has_values_and_differences(folders, capsys):
+    assert compare_command(folders, None, False) == 0
+    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert rows["slip_m"] == ["slip_m", "0.02", "0.01", "-0.01", "-50"]
+    assert rows["world.friction"][1:3] == ["0.5", "0.55"]
+    assert rows["verdict"] == ["verdict", "–", "[red]"]
+    assert rows["versions:"] == ["versions:", "no", "difference"]
+
+
+def test_json_is_json_alone(folders, capsys, tmp_path):
+    assert compare_command(folders, tmp_path / "page.html", True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["metrics"]["slip_m"]["absolute"] == pytest.approx([-0.01])
+    assert "Metrics side by side" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_bad_input_is_told(folders, tmp_path):
+    with pytest.raises(ShapeError, match="two runs"):
+        compare_command(folders[:1], None, False)
+    with pytest.raises(FileFormatError, match="suffix"):
+        compare_command(folders, tmp_path / "page.pdf", False)
+    with pytest.raises(FileFormatError, match="no such folder"):
+        compare_command([folders[0], tmp_path / "nothing"], None, False)
+    with pytest.raises(FileFormatError, match="finished run"):
+        compare_command([folders[0], tmp_path], None, False)

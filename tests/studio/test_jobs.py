@@ -1,0 +1,103 @@
+"""Jobs run one at a time, in processes, can be stopped, and leave what they computed."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+
+from surefoot.studio.jobs import Job, JobQueue
+from surefoot.studio.robot_store import RobotKey
+
+QUICK = ["simulation.duration=0.05", "events=[]"]
+
+
+class Ear:
+    """Hears what becomes of jobs."""
+
+    def __init__(self, queue: JobQueue) -> None:
+        self.heard: list[tuple[int, str, str]] = []
+        self._changed = threading.Condition()
+        queue.listen(self)
+
+    def __call__(self, job: Job, what: str) -> None:
+        with self._changed:
+            self.heard.append((job.number, what, job.state))
+            self._changed.notify_all()
+
+    def wait(self, condition) -> None:
+        with self._changed:
+            assert self._changed.wait_for(condition, 240.0), self.heard
+
+
+@pytest.fixture
+def queue(tmp_path):
+    queue = JobQueue(tmp_path)
+    yield queue
+    queue.close()
+
+
+def run(queue: JobQueue, *overrides: str, scenario: str = "stand") -> Job:
+    request = {"kind": "run", "scenario": scenario, "robot": None, "seed": None, "overrides": list(overrides)}
+    return queue.submit(scenario, request, RobotKey("g1"))
+
+
+def test_a_run_is_told_about_and_lies_in_the_folder(queue, tmp_path):
+    ear = Ear(queue)
+    job = run(queue, *QUICK)
+    ear.wait(lambda: job.is_over)
+    assert (job.state, job.verdict, job.share) == ("done", "passed", 1.0)
+    assert job.folder is not None
+    assert job.folder.parent == tmp_path.resolve() / "runs"
+    assert json.loads((job.folder / "metrics.json").read_text())["verdict"] == "passed"
+    assert len(job.q) == 36
+    assert {what for _, what, _ in ear.heard} == {"state", "progress", "frame"}
+
+
+def test_one_at_a_time_and_both_can_be_stopped(queue):
+    ear = Ear(queue)
+    first = run(queue, "simulation.duration=600")
+    second = run(queue, *QUICK)
+    third = run(queue, *QUICK)
+    ear.wait(lambda: first.q)
+    assert [job.state for job in (first, second, third)] == ["running", "waiting", "waiting"]
+    queue.stop(second)
+    assert second.state == "stopped"
+    queue.stop(first)
+    ear.wait(lambda: first.is_over and third.is_over)
+    assert first.state == "stopped"
+    assert first.folder is not None
+    assert json.loads((first.folder / "metrics.json").read_text())["verdict"] == "interrupted"
+    assert third.state == "done"
+    assert queue.jobs == [third, second, first]
+
+
+def test_an_error_is_told_with_its_next_step(queue):
+    ear = Ear(queue)
+    job = run(queue, scenario="stant")
+    ear.wait(lambda: job.is_over)
+    assert job.state == "failed"
+    assert "stand" in job.trouble[0]
+
+
+def test_closing_stops_what_runs(tmp_path):
+    queue = JobQueue(tmp_path)
+    ear = Ear(queue)
+    job = run(queue, "simulation.duration=600")
+    ear.wait(lambda: job.q)
+    queue.close()
+    assert job.state == "stopped"
+    assert not queue._thread.is_alive()
+
+
+def test_an_audit_comes_back_as_data(queue):
+    ear = Ear(queue)
+    made = run(queue, *QUICK)
+    ear.wait(lambda: made.is_over)
+    request = {"kind": "audit", "motion": str(made.folder), "robot": "g1", "base": "auto", "mimic": "coupling",
+               "world": str(made.folder / "scenario.toml"), "replay": False}  # fmt: skip
+    job = queue.submit("audit", request, RobotKey("g1"))
+    ear.wait(lambda: job.is_over)
+    assert job.state == "done", job.trouble
+    assert {"findings", "items", "passed"} <= set(job.audit)

@@ -1,0 +1,228 @@
+"""The studio in a real browser: it draws, its tabs are independent, its jobs are shared, its errors are told."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+
+import numpy as np
+import pytest
+
+from surefoot.studio import Studio
+from tests.conftest import BROWSER
+
+pytestmark = pytest.mark.browser
+FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+         "--disable-background-networking", "--disable-sync"]  # fmt: skip
+PATIENCE = 120_000
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("studio")
+    (folder / "outside").symlink_to(tmp_path_factory.mktemp("elsewhere"))
+    with Studio(folder, port=0, robot="panda") as studio:
+        yield studio
+
+
+@pytest.fixture
+def open_tab(browser, studio):
+    pages = []
+
+    def opened(width: int = 800, height: int = 500):
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(PATIENCE)
+        page.problems = []
+        page.on("console", lambda text: page.problems.append(text.text) if text.type == "error" else None)
+        page.on("pageerror", lambda error: page.problems.append(str(error)))
+        page.on("request", lambda request: page.problems.append(request.url) if is_foreign(request.url) else None)
+        pages.append(page)
+        page.goto(studio.url)
+        page.get_by_text("fixed base").first.wait_for(state="attached")
+        return page
+
+    def is_foreign(url: str) -> bool:
+        return not url.startswith((studio.url, f"blob:{studio.url}", "data:"))
+
+    yield opened
+    for page in pages:
+        page.close()
+
+
+def pixels(page) -> np.ndarray:
+    """The left half of what is seen, (rows, columns, 3): robot and ground, not the panel."""
+    from PIL import Image
+
+    image = np.asarray(Image.open(io.BytesIO(page.screenshot(timeout=PATIENCE))).convert("RGB"), dtype=float)
+    return image[:, : image.shape[1] // 2]
+
+
+def settled(page, condition, seconds: float = 90.0) -> bool:
+    """Whether a condition holds within some time; the browser goes on meanwhile."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        page.wait_for_timeout(200)
+    return True
+
+
+def field(page, label: str):
+    """What belongs to a label: a text, or the number beside a slider."""
+    row = page.locator(f'label:text-is("{label}")').first
+    inputs = "//*[self::input[not(@type='hidden')] or self::textarea]"
+    return row.locator(f"xpath=ancestor::div[contains(@class,'Flex-root')][1]{inputs}").first
+
+
+def put(page, label: str, text: str) -> None:
+    field(page, label).fill(text)
+    field(page, label).press("Enter")
+
+
+def tab_of(studio, index: int):
+    return list(studio._tabs.values())[index]
+
+
+def test_the_page_loads_draws_and_asks_for_nothing_outside(open_tab, studio):
+    page = open_tab()
+    assert page.title() == "surefoot studio"
+    assert settled(page, lambda: np.ptp(pixels(page)) > 100.0), "the canvas is blank"
+    image = pixels(page)
+    assert len(np.unique(image.reshape(-1, 3), axis=0)) > 200
+    assert page.problems == []
+
+
+def test_a_slider_moves_the_robot_of_its_own_tab_alone(open_tab, studio):
+    first, _ = open_tab(), open_tab()
+    mine, other = tab_of(studio, -2), tab_of(studio, -1)
+    assert settled(first, lambda: mine.stage.robot is not None and other.stage.robot is not None)
+    first.wait_for_timeout(1500)
+    before = pixels(first)
+    put(first, "joint2", "1.2")
+    assert settled(first, lambda: abs(mine.stage.q[1] - 1.2) < 1e-6)
+    assert settled(first, lambda: np.mean(np.abs(pixels(first) - before).max(axis=2) > 30.0) > 0.005), "nothing moves"
+    np.testing.assert_allclose(other.stage.q, other.stage.robot.home)
+    first.get_by_role("button", name="Back to home").click()
+    assert settled(first, lambda: np.allclose(mine.stage.q, mine.stage.robot.home))
+
+
+def test_each_tab_has_its_own_robot(open_tab, studio):
+    first, _ = open_tab(), open_tab()
+    mine, other = tab_of(studio, -2), tab_of(studio, -1)
+    put(first, "Search", "hexapod")
+    assert settled(first, lambda: mine.stage.robot is not None and mine.stage.robot.name == "hexapod")
+    assert settled(first, lambda: other.stage.robot is not None)
+    assert other.stage.robot.name == "panda"
+    first.get_by_text("floating base").first.wait_for(state="attached")
+
+
+def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio):
+    first, second = open_tab(), open_tab()
+    mine = tab_of(studio, -2)
+    first.get_by_role("tab", name="Scenario").click()
+    put(first, "duration", "0.3")
+    first.get_by_text("simulation.duration=0.3").first.wait_for()
+    first.get_by_role("button", name="Run", exact=True).click()
+    for page in (first, second):
+        page.get_by_text("stand · g1").first.wait_for()
+    job = studio.jobs.jobs[0]
+    assert settled(first, lambda: job.is_over, 240.0)
+    assert job.state == "done", job
+    assert settled(first, lambda: mine._replay_panel.motion is not None)
+    assert mine.stage.robot.name == "g1"
+    second.get_by_role("button", name="Look at the result").first.wait_for()
+    first.get_by_role("tab", name="Runs").click()
+    first.get_by_role("button", name="Play", exact=True).click()
+    assert settled(first, lambda: mine._replay_panel.time > 0.05)
+    first.get_by_role("button", name="Pause", exact=True).click()
+    put(first, "Time [s]", "0.2")
+    assert settled(first, lambda: abs(mine._replay_panel.time - 0.2) < 1e-9)
+    sample = mine._replay_panel.motion.trajectory.sample(0.2).q
+    assert settled(first, lambda: np.allclose(mine.stage.q, sample, atol=1e-9))
+    link = first.get_by_text("Open the report").first.get_attribute("href")
+    report = open_report(first, studio, link)
+    assert report.problems == []
+    assert first.problems == second.problems == []
+
+
+def open_report(page, studio, link: str):
+    """The page of the run as the studio serves it, in its sandbox."""
+    report = page.context.new_page()
+    report.problems = []
+    report.on("console", lambda text: report.problems.append(text.text) if text.type == "error" else None)
+    report.on("pageerror", lambda error: report.problems.append(str(error)))
+    report.goto(studio.url.rstrip("/") + link)
+    report.locator("canvas").first.wait_for(timeout=PATIENCE)
+    report.wait_for_timeout(1000)
+    return report
+
+
+@pytest.mark.parametrize("path", ["../..", "outside", "/etc"])
+def test_paths_that_lead_out_are_refused_with_a_message(open_tab, path):
+    page = open_tab()
+    page.get_by_role("tab", name="Runs").click()
+    put(page, "Path", path)
+    page.get_by_text(re.compile("lies outside of the folder")).first.wait_for()
+    assert page.problems == []
+
+
+def test_an_error_is_told_in_the_tab_and_the_studio_lives_on(open_tab, studio):
+    page = open_tab()
+    page.get_by_role("tab", name="Scenario").click()
+    field(page, "More changes").fill("simulation.duraton=3")
+    page.get_by_text("duraton").first.wait_for()
+    assert settled(page, lambda: "duraton" in tab_of(studio, -1)._scenario_panel._more.value)
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_text("That did not work").first.wait_for()
+    page.get_by_text(re.compile("duration")).first.wait_for()
+    page.get_by_role("tab", name="Robot").click()
+    put(page, "joint2", "0.5")
+    assert settled(page, lambda: abs(tab_of(studio, -1).stage.q[1] - 0.5) < 1e-6)
+
+
+def test_a_gizmo_that_is_dragged_moves_the_robot(open_tab, studio):
+    """As when the client sends a drag."""
+    import asyncio
+
+    page = open_tab()
+    tab = tab_of(studio, -1)
+    drag = tab._robot_panel.drag
+    assert settled(page, lambda: drag._gizmo is not None and drag._dragging is not None)
+    scene, gizmo, client = tab.stage.scene, drag._gizmo, tab._client.client_id
+    target = np.array(gizmo.position) + np.array([0.0, 0.0, 0.1])
+
+    async def pull() -> None:
+        gizmo._impl.position = target
+        await scene._fire_transform_controls_callbacks(client, gizmo, "update")
+        await scene._fire_transform_controls_callbacks(client, gizmo, "end")
+
+    asyncio.run_coroutine_threadsafe(pull(), studio.server.get_event_loop()).result(30.0)
+    hand = "panda_hand_tcp"
+    assert settled(
+        page, lambda: np.allclose(tab.stage.robot.placements(tab.stage.q)[hand][:3, 3], target, atol=1e-3), 30.0
+    )
+    assert settled(page, lambda: _sliders_follow(tab), 30.0)
+
+
+def _sliders_follow(tab) -> bool:
+    return all(
+        abs(slider.value - tab.stage.q[axis.joint]) < 1e-3 for axis, slider in tab._robot_panel._sliders._sliders
+    )
+
+
+def test_the_phone_has_the_robot_first(open_tab):
+    page = open_tab(390, 844)
+    assert settled(page, lambda: np.ptp(pixels(page)) > 100.0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.problems == []
