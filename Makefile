@@ -48,7 +48,7 @@ $(STAMP): requirements.lock pyproject.toml
 
 lock: install ## pin the newest versions that pyproject.toml allows
 	@$(BIN)/python -m pip install --quiet uv
-	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade \
+	@$(BIN)/uv pip compile pyproject.toml --extra dev --extra studio --universal --python-version 3.11 --upgrade \
 		--no-emit-index-url --no-header --no-annotate -o requirements.lock
 
 clean:

@@ -1,0 +1,36 @@
+"""The page of a robot: self-contained, true to the robot, and it fits every window."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from surefoot.report import robot_page
+from surefoot.report.stick_figure import figure_lines
+from surefoot.robot import zoo
+from surefoot.robot.check import inspect_robot
+
+
+def test_it_asks_for_nothing_from_outside() -> None:
+    page = robot_page(inspect_robot("anymal"))
+    assert not re.search(r'(?:src|href)\s*=\s*["\'](?!data:)', page)
+    assert "http" not in page
+
+
+def test_the_figure_joins_parents_and_children() -> None:
+    robot = zoo.load("anymal")
+    bones, edges = figure_lines(robot, robot.home)
+    frames = robot.placements(robot.home)
+    assert len(edges) == 4
+    np.testing.assert_allclose(bones[0], [frames["base"][:3, 3], frames[robot.tree.body_names[1]][:3, 3]])
+    np.testing.assert_allclose(edges[..., 2], 0.0, atol=1e-6)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1100])
+def test_it_fits_the_window_and_raises_no_errors(opened, width) -> None:
+    page = opened(robot_page(inspect_robot("g1")), width, ready=False)
+    assert page.problems == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
