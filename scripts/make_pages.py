@@ -20,17 +20,22 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 def tolerance_table() -> str:
     """All tolerances of the audit."""
-    rows = [f"| `{name}` | {value:g} | {unit} | {about} |" for name, value, unit, about in Tolerances().table()]
+    rows = [f"| `{name}` | {value:g} | {unit} | {_cell(about)} |" for name, value, unit, about in Tolerances().table()]
     return "\n".join(["| name | default | unit | what passes |", "|---|---|---|---|", *rows])
 
 
 def item_table() -> str:
     """All items of the audit, in the order of the chain."""
     rows = [
-        f"| {kind.stage} | `{name}` | {kind.about}{' (a remark)' if kind.severity == 'remark' else ''} |"
+        f"| {kind.stage} | `{name}` | {_cell(kind.about)}{' (a remark)' if kind.severity == 'remark' else ''} |"
         for name, kind in ITEMS.items()
     ]
     return "\n".join(["| stage | item | what is judged |", "|---|---|---|", *rows])
+
+
+def _cell(text: str) -> str:
+    """A text that does not end its cell."""
+    return text.replace("|", "\\|")
 
 
 def with_tables(text: str) -> str:

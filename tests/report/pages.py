@@ -61,7 +61,7 @@ def an_audit(robot: Robot, duration: float) -> AuditResult:
     covered = Finding("energy_residual", "energy", "defect", "", 0.6, 0.7, 0.65, 3.0, 1.0, "W", 2.0, "energy appears")
     torque = Finding(
         "joint_torque", "limits", "defect", joint, 0.5 * duration, 0.55 * duration, 0.5 * duration, 500.0, 100.0, "N m",
-        400.0, "too much torque", "use a stronger drive", (covered,),
+        400.0, "too much torque", "use a stronger drive", covers=(covered,),
     )  # fmt: skip
     remark = Finding("jerk", "energy", "remark", "", 0.2, 0.2, 0.2, 9.0, 5.0, "rad/s³", 4.0, "a jerk")
     items = (

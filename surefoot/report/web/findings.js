@@ -9,7 +9,7 @@ class AuditPanel {
     const failed = audit.items.filter(item => item.status === 'failed').length;
     const judged = audit.items.filter(item => item.status !== 'skipped').length;
     const text = audit.passed ? `Nothing breaks: ${judged} items judged` : `${defects} ${defects === 1 ? 'defect' : 'defects'} in ${failed} of ${judged} items`;
-    root.append(element('div', { class: `banner ${audit.passed ? 'pass' : 'fail'}` }, element('strong', {}, audit.passed ? 'Physically possible' : 'Not possible as it is'), element('span', {}, text)));
+    root.append(element('div', { class: `banner ${audit.passed ? 'pass' : 'fail'}` }, element('strong', {}, audit.passed ? 'Passes the audit' : 'Fails the audit'), element('span', {}, text)));
     if (audit.findings.length) root.append(element('h2', {}, 'Findings, worst first'), this.list(audit.findings));
     if (audit.replay) root.append(this.replay(audit.replay));
     root.append(element('h2', {}, 'Margins'), this.table());
@@ -25,7 +25,7 @@ class AuditPanel {
       element('span', { class: 'finding-text' }, finding.message), element('span', { class: 'finding-facts' }, ...facts.map(text => element('span', {}, text))));
     const card = element('li', { class: `card ${finding.severity}` }, button);
     if (finding.why) card.append(element('p', { class: 'next' }, finding.why));
-    if (finding.next_step) card.append(element('p', { class: 'next' }, finding.next_step));
+    for (const text of [finding.why, finding.next_step]) if (text) card.append(element('p', { class: 'next' }, text));
     if (finding.covers.length) {
       const count = finding.covers.length;
       card.append(element('details', {}, element('summary', {}, `${count} more ${count === 1 ? 'finding follows' : 'findings follow'} from this`), this.list(finding.covers)));

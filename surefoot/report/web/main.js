@@ -128,7 +128,9 @@ class Page {
     for (const other of document.querySelectorAll('.card.chosen')) other.classList.remove('chosen');
     document.querySelectorAll('.related').forEach(box => box.remove());
     card.classList.add('chosen');
-    const plots = this.data.plots.plots.filter(plot => this.concerns(plot, finding)).slice(0, 2);
+    const all = this.data.plots.plots.filter(plot => this.concerns(plot, finding));
+    const exact = all.filter(plot => plot.title === finding.where);
+    const plots = (exact.length ? exact : all).slice(0, 2);
     this.related = plots.map(plot => new TimePlot(this, { ...plot, small: true }));
     card.children[0].after(element('div', { class: 'related' }, ...this.related.map(view => view.root)));
     this.drawRelated();
