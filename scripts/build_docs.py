@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -22,7 +23,6 @@ from markdown_it import MarkdownIt
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import BashLexer, PythonLexer, TOMLLexer, XmlLexer
-from pygments.util import ClassNotFound
 
 ROOT = Path(__file__).parents[1]
 MARK = ".surefoot-docs"  # a folder with this file was made here, and may be replaced
@@ -34,6 +34,7 @@ CHAPTERS: Mapping[str, Sequence[str]] = {
     "Judge and show": ("audit", "report", "export", "studio", "benchmarks"),
     "Foundations": ("errors", "spatial", "geometry", "solvers"),
 }
+TITLES = {"overview": "Overview and figures"}  # of pages whose first heading would not do
 LEXERS = {"python": PythonLexer, "sh": BashLexer, "toml": TOMLLexer, "xml": XmlLexer}
 COPY = """
 for (const block of document.querySelectorAll(".block:not(.text)")) {
@@ -110,7 +111,7 @@ def render(page: Page, pages: Mapping[str, Page], root: Path) -> None:
 def name_headings(page: Page, tokens: Sequence[Any]) -> None:
     """Give headings the anchors that they have on GitHub, too."""
     used: dict[str, int] = {}
-    for token, inside in zip(tokens, tokens[1:], strict=False):
+    for token, inside in pairwise(tokens):
         if token.type == "heading_open":
             text = "".join(child.content for child in inside.children)
             slug = re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-")
@@ -118,13 +119,13 @@ def name_headings(page: Page, tokens: Sequence[Any]) -> None:
             anchor = f"{slug}-{count}" if count else slug
             token.attrSet("id", anchor)
             page.headings.append((int(token.tag[1]), anchor, text))
-    page.title = page.headings[0][2] if page.headings else page.name
+    page.title = TITLES.get(page.name) or (page.headings[0][2] if page.headings else page.name)
 
 
 def turn_links(page: Page, tokens: Sequence[Any], pages: Mapping[str, Page], root: Path) -> None:
     """Let links between Markdown files lead between pages; files that are linked or shown are copied."""
     by_source = {other.source.resolve(): name for name, other in pages.items()}
-    for token in (child for token in tokens for child in token.children or ()):
+    for token in (child for block in tokens for child in block.children or ()):
         key = {"link_open": "href", "image": "src"}.get(token.type)
         if key is None or re.match(r"[a-z]+:", token.attrs[key]):
             continue
@@ -155,10 +156,7 @@ def broken_links(pages: Mapping[str, Page]) -> list[str]:
 def code_block(text: str, language: str) -> str:
     """A block of code, with colours where the language is known; what a command prints looks different."""
     kind = language if language in LEXERS else "text" if language else "sh"
-    try:
-        inner = highlight(text, LEXERS[language](), HtmlFormatter(nowrap=True)) if language in LEXERS else escape(text)
-    except ClassNotFound:
-        inner = escape(text)
+    inner = highlight(text, LEXERS[language](), HtmlFormatter(nowrap=True)) if language in LEXERS else escape(text)
     return f'<div class="block {kind}"><pre><code class="highlight">{inner}</code></pre></div>\n'
 
 

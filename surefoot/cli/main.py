@@ -20,8 +20,10 @@ __all__ = [
     "cache_clear",
     "cache_show",
     "check",
+    "compare",
     "convert",
     "doctor",
+    "export",
     "list_",
     "main",
     "new",
@@ -29,6 +31,7 @@ __all__ = [
     "robots",
     "run",
     "show",
+    "studio",
 ]
 
 app = typer.Typer(
@@ -144,6 +147,73 @@ def audit(
     return audit_command(
         AuditRequest(motion, robot, world, layout, names, rate, base, tolerance or [], replay, html, json)
     )
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of two runs or more.")],
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page as one HTML file.")] = None,
+    json: Json = False,
+) -> int:
+    """Runs side by side: metrics, scenarios and versions that differ; with --html the same plots over each other."""
+    from surefoot.cli.compare_command import compare_command
+
+    return compare_command(runs, html, json)
+
+
+@app.command()
+def export(
+    source: Annotated[Path, typer.Argument(metavar="RUN|MOTION", help="The folder of a run, or a motion.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", help="mp4, gif, csv, parquet, yaml or mcap; a folder for columns5ms.")
+    ],
+    robot: Annotated[str | None, typer.Option(help="The robot; that of the run if left out.")] = None,
+    base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
+    world: Annotated[
+        str | None, typer.Option(metavar="W", help="World of a film: a scenario, or a TOML file with a world table.")
+    ] = None,
+    layout: Annotated[
+        str | None, typer.Option(metavar="LAYOUT", help="Of MOTION: pinocchio, mujoco, ros, drake or csv.")
+    ] = None,
+    joints: Annotated[str | None, typer.Option(metavar="NAMES", help="Joint order of MOTION, by commas.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Samples per second, for files without times.", min=1e-6)] = None,
+    format: Annotated[
+        str | None, typer.Option(help="mp4, gif, csv, parquet, yaml, mcap or columns5ms; by the suffix if left out.")
+    ] = None,
+    dt: Annotated[float | None, typer.Option(help="Step of tables and messages [s].", min=1e-6)] = None,
+    log: Annotated[bool, typer.Option("--log", help="The log of a run instead of its motion (csv, parquet).")] = False,
+    fps: Annotated[float, typer.Option(help="Pictures a second.", min=0.1, max=240.0)] = 30.0,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Of the pictures.")] = "1280x720",
+    speed: Annotated[float, typer.Option(help="Seconds of the motion in a second of the film.", min=1e-3)] = 1.0,
+    camera: Annotated[str, typer.Option(help="three-quarter, front, left …, or azimuth,elevation,distance.")] = (
+        "three-quarter"
+    ),
+    plain: Annotated[bool, typer.Option("--plain", help="The robot alone, without forces and points.")] = False,
+    renderer: Annotated[str, typer.Option(help="auto, browser or mujoco.")] = "auto",
+) -> int:
+    """Write a motion for others: a film without a display, tables, ROS messages, 5 ms column files."""
+    from surefoot.cli.export_command import ExportOptions, export_command
+
+    options = ExportOptions(
+        robot, base, world, layout, joints, rate, format, dt, log, fps, size, speed, camera, plain, renderer
+    )
+    return export_command(source, target, options)
+
+
+@app.command()
+def studio(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where robots, scenarios and runs are; nothing outside is touched.")
+    ] = Path("."),
+    host: Annotated[str, typer.Option(help="Name or address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; the next free one if it is taken.", min=0, max=65535)] = 8080,
+    robot: Annotated[str, typer.Option(help="The robot to begin with.")] = "g1",
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
+) -> int:
+    """Robots, scenarios, runs and audits in the browser, on this machine only unless --host says otherwise."""
+    from surefoot.cli.studio_command import studio_command
+
+    return studio_command(folder, host, port, robot, not no_open)
 
 
 @app.command()

@@ -32,8 +32,10 @@ __all__ = [
     "is_trajectory_file",
     "load_log",
     "load_trajectory",
+    "log_columns",
     "save_log",
     "save_trajectory",
+    "trajectory_columns",
 ]
 
 TRAJECTORY_FORMAT = "surefoot.trajectory/1"
@@ -129,18 +131,29 @@ def export_csv(path: str | Path, item: Trajectory | Log, robot: Robot | None = N
         robot: The robot of a trajectory, for the names of its columns; not needed for a log.
     """
     if isinstance(item, Log):
-        write_csv(path, _log_columns(item))
+        write_csv(path, log_columns(item))
     elif robot is None:
         raise NotSupportedError("a trajectory needs its robot to name its columns", next_step="pass `robot`")
     else:
-        write_csv(path, _trajectory_columns(item, robot))
+        write_csv(path, trajectory_columns(item, robot))
 
 
-def _log_columns(log: Log) -> dict[str, Array]:
+def log_columns(log: Log) -> dict[str, Array]:
+    """Every number of a log as a column with its unit.
+
+    Args:
+        log: The log.
+    """
     return {f"{name} [{column.unit}]": series for column in log for name, series in column.entries.items()}
 
 
-def _trajectory_columns(trajectory: Trajectory, robot: Robot) -> dict[str, Array]:
+def trajectory_columns(trajectory: Trajectory, robot: Robot) -> dict[str, Array]:
+    """Every number of a trajectory as a column with its unit.
+
+    Args:
+        trajectory: The motion.
+        robot: The robot that makes it.
+    """
     trajectory.require(robot)
     positions, velocities = column_names(robot, "pinocchio")
     rates = [(name.removesuffix(".v"), unit) for name, unit in velocities]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ def with_layers(evidence: Evidence) -> Evidence:
         return evidence
     kernels = compile_robot(robot)
     com = np.asarray(kernels.com(evidence.q)) if evidence.com is None else evidence.com
-    found: dict[str, Array] = {"com": com}
+    found: dict[str, Any] = {"com": com}
     frames = contact_placements(robot, evidence.q)
     level = _level(robot, evidence.wrenches, frames, com)
     if evidence.zmp is None and any(np.any(w) for w in evidence.wrenches.values()):

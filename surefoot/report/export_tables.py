@@ -7,7 +7,7 @@ from pathlib import Path
 
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Log, Trajectory
-from surefoot.motion.storage import _log_columns, _trajectory_columns
+from surefoot.motion.storage import log_columns, trajectory_columns
 from surefoot.motion.tables import write_csv, write_parquet
 from surefoot.robot import Robot
 
@@ -27,11 +27,11 @@ def write_table(path: str | Path, item: Trajectory | Log, robot: Robot | None, k
         The number of columns.
     """
     if isinstance(item, Log):
-        columns = _log_columns(item)
+        columns = log_columns(item)
     elif robot is None:
         raise NotSupportedError("a trajectory needs its robot to name its columns", next_step="pass `robot`")
     else:
-        columns = _trajectory_columns(item, robot)
+        columns = trajectory_columns(item, robot)
     if kind == "csv":
         write_csv(path, columns)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ def support_regions(evidence: Evidence, activity: Mapping[str, NDArray[np.bool_]
     flags = np.column_stack(list(activity.values()))
     starts = [0, *(np.flatnonzero((flags[1:] != flags[:-1]).any(axis=1)) + 1), len(flags)]
     regions = []
-    for a, b in zip(starts[:-1], starts[1:], strict=True):
+    for a, b in pairwise(starts):
         loaded = [name for name, on in zip(activity, flags[a], strict=True) if on]
         if not loaded:
             continue

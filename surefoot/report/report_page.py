@@ -119,7 +119,9 @@ def _audit_tab(evidence: Evidence) -> str:
         return ""
     defects = sum(finding.severity == "defect" for finding in evidence.audit.findings)
     count = f'<span class="count">{defects}</span>' if defects else '<span class="count pass">✓</span>'
-    attributes = 'role="tab" type="button" id="tab-audit" aria-controls="panel-audit" aria-selected="false" tabindex="-1"'
+    attributes = (
+        'role="tab" type="button" id="tab-audit" aria-controls="panel-audit" aria-selected="false" tabindex="-1"'
+    )
     return f"<button {attributes}>Audit{count}</button>"
 
 

@@ -140,7 +140,11 @@ def _contacts(evidence: Evidence, rows: Rows, activity: Mapping[str, Flags]) -> 
     robot, out = evidence.robot, []
     for name, contact in robot.contacts.items():
         T = robot.model.frames[robot.frame_id(contact.frame)].placement.homogeneous @ contact.placement
-        item: dict[str, Any] = {"name": name, "body": robot.body_of(contact.frame), "placement": rounded(T.T.ravel(), 6)}
+        item: dict[str, Any] = {
+            "name": name,
+            "body": robot.body_of(contact.frame),
+            "placement": rounded(T.T.ravel(), 6),
+        }
         item["corners"] = rounded(contact.corners, 6)
         if name in evidence.wrenches:
             item["wrench"] = packed(evidence.wrenches[name][rows], "f4")

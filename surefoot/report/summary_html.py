@@ -19,7 +19,18 @@ _TILES = {
     "energy_residual_j": ("energy residual", "J"),
     "momentum_residual": ("momentum residual", "N s"),
 }
-_UNITS = {"s": "s", "m": "m", "mm": "mm", "j": "J", "n": "N", "nm": "N m", "rad": "rad", "deg": "°", "w": "W", "kg": "kg"}
+_UNITS = {
+    "s": "s",
+    "m": "m",
+    "mm": "mm",
+    "j": "J",
+    "n": "N",
+    "nm": "N m",
+    "rad": "rad",
+    "deg": "°",
+    "w": "W",
+    "kg": "kg",
+}
 _ELSEWHERE = ("versions", "incidents", "notes", "seed", "schema", "study_metrics")
 
 

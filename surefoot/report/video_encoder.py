@@ -86,7 +86,7 @@ def _input(settings: FilmSettings, pictures: str) -> list[str]:
 
 def _ffmpeg() -> str:
     try:
-        import imageio_ffmpeg  # type: ignore[import-untyped]
+        import imageio_ffmpeg
     except ImportError as error:
         raise NotSupportedError(
             "films need the package imageio-ffmpeg", next_step="run `pip install imageio-ffmpeg`"

@@ -131,14 +131,13 @@ def _model(evidence: Evidence, size: tuple[int, int]) -> mujoco.MjModel:
     spec = mujoco.MjSpec()
     spec.visual.global_.offwidth, spec.visual.global_.offheight = size
     spec.visual.global_.fovy = _FIELD_OF_VIEW
-    spec.visual.quality.shadowsize = 2048
     spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.45] * 3, [0.35] * 3
     spec.add_texture(
         name="sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
         rgb1=_SKY[0], rgb2=_SKY[1], width=256, height=1536,
     )  # fmt: skip
     spec.worldbody.add_light(
-        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.4, 0.3, -1.0], diffuse=[0.5] * 3, castshadow=True
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.4, 0.3, -1.0], diffuse=[0.5] * 3, castshadow=False
     )
     bodies = [spec.worldbody.add_body(mocap=True) for _ in range(evidence.robot.tree.n)]
     for mesh in robot_meshes(evidence.robot):

@@ -65,7 +65,8 @@ def an_audit(robot: Robot, duration: float) -> AuditResult:
     )  # fmt: skip
     remark = Finding("jerk", "energy", "remark", "", 0.2, 0.2, 0.2, 9.0, 5.0, "rad/s³", 4.0, "a jerk")
     items = (
-        AuditItem("joint_torque", "limits", "joint torque", "N m", "failed", "", time, margin, (joint,), joint, 1.0, 5.0, 1.0),
+        AuditItem("joint_torque", "limits", "joint torque", "N m", "failed", "", time, margin, (joint,), joint,
+                  1.0, 5.0, 1.0),
         AuditItem("friction", "wrenches", "friction cone", "1", "passed", "", time, margin + 0.2),
         AuditItem("jerk", "energy", "jerk", "rad/s³", "remark", "", time, margin),
         AuditItem("rest", "energy", "rest at start and end", "rad/s", "skipped", "no velocities"),

@@ -89,7 +89,7 @@ def test_stances_follow_the_schedule_or_the_load(humanoid) -> None:
     q = np.tile(humanoid.home, (201, 1))
     told = contact_activity(Evidence("t", humanoid, time, q, schedule=schedule))
     assert spans(time, told[left]) == [(0.0, 2.0)]
-    (start, end), = spans(time, told[right])
+    ((start, end),) = spans(time, told[right])
     assert (start, end) == (0.0, pytest.approx(1.0, abs=0.011))
 
     load = np.zeros((201, 6))

@@ -24,7 +24,9 @@ def restored(found: dict, columns: int = 1) -> np.ndarray:
 def test_values_come_back_to_half_a_step(values: np.ndarray) -> None:
     found = quantised(values)
     assert np.abs(restored(found) - values).max() <= 0.51 * found["step"] + 1e-6
-    np.testing.assert_allclose([restored(found).min(), restored(found).max()], [values.min(), values.max()], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        [restored(found).min(), restored(found).max()], [values.min(), values.max()], rtol=1e-9, atol=1e-9
+    )
 
 
 def test_what_is_not_finite_is_nothing(rng: np.random.Generator) -> None:

@@ -41,7 +41,9 @@ def test_desktop_everything_works(opened) -> None:
     assert seconds(page) == held > 0.0
 
     # scrub: the robot moves, the cursors follow
-    page.evaluate("() => { const s = document.getElementById('seek'); s.value = 1.5; s.dispatchEvent(new Event('input')); }")
+    page.evaluate(
+        "() => { const s = document.getElementById('seek'); s.value = 1.5; s.dispatchEvent(new Event('input')); }"
+    )
     assert seconds(page) == 1.5
     assert np.abs(picture(page) - first).mean() > 0.5
 
@@ -92,7 +94,7 @@ def test_plots_have_data_labels_and_legends(opened) -> None:
             """() => [...document.querySelectorAll('#panel-plots .plot canvas')].slice(0, 6).map(canvas => {
                  const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
                  const colours = new Set();
-                 for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) colours.add(data[i] + ',' + data[i + 1] + ',' + data[i + 2]);
+                 for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) colours.add(data.slice(i, i + 3).join())
                  return [colours.size, canvas.getAttribute('aria-label')]; })"""
         )
         assert drawn

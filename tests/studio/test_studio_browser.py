@@ -15,7 +15,7 @@ from tests.conftest import BROWSER
 pytestmark = pytest.mark.browser
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
          "--disable-background-networking", "--disable-sync"]  # fmt: skip
-PATIENCE = 120_000
+PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")

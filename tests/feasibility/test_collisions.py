@@ -1,0 +1,77 @@
+"""Collisions along a motion, against dense sampling with the robot's own shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.collision import ExactCollision
+from surefoot.feasibility.case import Case
+from surefoot.feasibility.collisions import check_collisions
+from surefoot.feasibility.path_travel import PathTravel
+from surefoot.geometry import Box
+from surefoot.motion import Obstacle, Trajectory, World
+from surefoot.robot import placement
+
+EMPTY = World(ground=(), gravity=np.zeros(3))
+
+
+def swing(robot: sf.Robot, samples: int, v: bool) -> Trajectory:
+    """An arm swings across: the first joint goes from −1.5 to 1.5 rad at constant speed."""
+    t = np.linspace(0.0, 2.0, samples)
+    q = np.tile(robot.home, (samples, 1))
+    q[:, 0] = -1.5 + 1.5 * t
+    rates = np.zeros((samples, robot.nv))
+    rates[:, 0] = 1.5
+    return Trajectory.of(robot, t, q, rates if v else None)
+
+
+@pytest.mark.parametrize("samples", [2, 3, 11, 201])
+@pytest.mark.parametrize("v", [False, True])
+def test_an_obstacle_is_hit_between_samples_however_few_there_are(samples: int, v: bool) -> None:
+    robot = sf.load("panda")
+    hand = robot.placements(robot.q_of({"panda_joint1": 0.3}))["panda_hand"][:3, 3]
+    post = Obstacle("post", Box((0.05, 0.05, 2.0)), placement(position=[hand[0], hand[1], 0.5]))
+    world = World(ground=(), obstacles=(post,), gravity=np.zeros(3))
+    motion = swing(robot, samples, v)
+    _, found = check_collisions(Case(robot, world, motion))
+    assert found.failed.any()
+    dense = motion.resample(dt=0.002)
+    links = sorted({item.link for item in robot.collisions})
+    exact = ExactCollision(robot, [(link, "post") for link in links], obstacles=[post]).distances(dense.q).min(axis=1)
+    hit = dense.time[exact < 0.0]
+    worst = found.time[np.unravel_index(np.nanargmin(found.value), found.value.shape)[0]]
+    assert hit.min() - 0.3 <= worst <= hit.max() + 0.3
+
+
+def test_a_motion_past_an_obstacle_is_proven_free() -> None:
+    robot = sf.load("panda")
+    far = Obstacle("far", Box((0.1, 0.1, 0.1)), placement(position=[-2.0, 0.0, 0.5]))
+    world = World(ground=(), obstacles=(far,), gravity=np.zeros(3))
+    own, found = check_collisions(Case(robot, world, swing(robot, 21, True)))
+    assert not own.failed.any()
+    assert not found.failed.any()
+    assert "proven" not in found.note
+
+
+def test_ways_of_the_joints_bound_the_cubic_between_samples() -> None:
+    robot = sf.load("panda")
+    rng = np.random.default_rng(0)
+    q = np.clip(robot.home + rng.normal(0, 0.3, (6, robot.nq)), robot.limits.lower, robot.limits.upper)
+    motion = Trajectory.of(robot, np.arange(6) * 0.3, q, rng.normal(0, 2.0, (6, robot.nv)))
+    travel = PathTravel(Case(robot, EMPTY, motion))
+    for first, last in [(0.0, 1.0), (2.0, 5.0), (1.0, 1.5), (3.25, 3.5)]:
+        linear, angular = travel.between(np.array([first]), np.array([last]))
+        times = np.interp(np.linspace(first, last, 400), np.arange(6), motion.time)
+        path = np.abs(np.diff(motion.resample(times).q, axis=0)).sum(axis=0)
+        way = linear[0] + angular[0]
+        for i in range(robot.tree.n):
+            assert way[i] >= path[robot.tree.q_index[i]] - 1e-9
+
+
+def test_robots_without_shapes_are_skipped_with_a_reason() -> None:
+    robot = sf.load("pendulum")
+    motion = Trajectory.of(robot, [0.0, 1.0], np.tile(robot.home, (2, 1)))
+    found = check_collisions(Case(robot, EMPTY, motion))
+    assert all(one.note for one in found if not one.parts)

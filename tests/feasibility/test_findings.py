@@ -1,0 +1,93 @@
+"""Series become items and findings: intervals, ranking, what covers what."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from surefoot.feasibility.findings import ranked_findings
+from surefoot.feasibility.judge import judged_items
+from surefoot.feasibility.series import Series, skipped
+
+TIME = np.linspace(0.0, 10.0, 1001)
+
+
+def series(item: str, spans: list[tuple[float, float]], size: float = 1.0, bodies=None, part: str = "joint") -> Series:
+    """A value that is beyond its limit 1 by `size` during some intervals."""
+    value = np.full((len(TIME), 1), 0.5)
+    for start, end in spans:
+        value[(start <= TIME) & (end >= TIME)] = 1.0 + size
+    return Series(item, "N m", TIME, (part,), value, upper=1.0, bodies=None if bodies is None else (bodies,))
+
+
+def test_intervals_are_those_of_the_failure_and_near_ones_are_one() -> None:
+    found = ranked_findings([series("joint_torque", [(1.0, 1.2), (1.25, 1.3), (5.0, 5.0)])])
+    assert [(f.start, f.end) for f in found] == [(pytest.approx(1.0), pytest.approx(1.3)), (pytest.approx(5.0),) * 2]
+
+
+def test_an_earlier_stage_takes_later_findings_of_the_same_interval_and_body_under_itself() -> None:
+    found = ranked_findings(
+        [
+            series("zmp", [(2.0, 3.0)], 50.0),
+            series("joint_torque", [(2.5, 2.6)], 9.0, frozenset({3, 4})),
+            series("foot_slip", [(2.4, 2.7)], 0.1, frozenset({4})),
+            series("energy_residual", [(8.0, 8.5)]),
+        ]
+    )
+    assert [f.item for f in found] == ["foot_slip", "energy_residual"]
+    assert [f.item for f in found[0].covers] == ["joint_torque", "zmp"]
+
+
+def test_other_parts_of_the_robot_and_other_times_stay_findings_of_their_own() -> None:
+    found = ranked_findings(
+        [
+            series("foot_slip", [(2.0, 3.0)], 1.0, frozenset({4})),
+            series("joint_torque", [(2.0, 3.0)], 1.0, frozenset({7})),
+            series("joint_torque", [(6.0, 6.5)], 1.0, frozenset({4})),
+        ]
+    )
+    assert [f.item for f in found] == ["foot_slip", "joint_torque", "joint_torque"]
+    assert not any(f.covers for f in found)
+
+
+def test_remarks_come_last_and_explain_no_defect() -> None:
+    found = ranked_findings([series("jerk", [(1.0, 2.0)], 1e6), series("replay", [(0.0, 9.0)])])
+    assert all(f.severity == "remark" for f in found)
+    both = ranked_findings([series("jerk", [(1.0, 2.0)], 1e6), series("energy_residual", [(1.0, 2.0)])])
+    assert [f.item for f in both] == ["energy_residual"]
+    assert [f.item for f in both[0].covers] == ["jerk"]
+
+
+def test_within_a_stage_the_worst_is_first() -> None:
+    found = ranked_findings(
+        [
+            series("joint_position", [(1.0, 2.0)], 0.1, frozenset({1})),
+            series("joint_torque", [(4.0, 5.0)], 7.0, frozenset({1})),
+        ]
+    )
+    assert [f.item for f in found] == ["joint_torque", "joint_position"]
+
+
+def test_slack_passes_and_the_margin_still_tells() -> None:
+    one = series("joint_torque", [(1.0, 2.0)], 0.05)
+    lenient = Series(one.item, one.unit, one.time, one.parts, one.value, upper=1.0, slack=0.1)
+    assert ranked_findings([lenient]) == ()
+    item = next(item for item in judged_items([lenient]) if item.name == "joint_torque")
+    assert item.status == "passed"
+    assert item.least_margin == pytest.approx(-0.05)
+    assert item.worst_time == pytest.approx(1.0)
+
+
+def test_items_that_nobody_judged_are_skipped_with_the_reason() -> None:
+    items = {item.name: item for item in judged_items([skipped("loop_closure", "no loops"), series("zmp", [])])}
+    assert items["loop_closure"].status == "skipped"
+    assert items["loop_closure"].note == "no loops"
+    assert items["zmp"].status == "passed"
+    assert items["friction"].status == "skipped"
+
+
+def test_values_that_are_not_judged_fail_nothing() -> None:
+    value = np.full((len(TIME), 2), np.nan)
+    found = Series("cop", "m", TIME, ("a", "b"), value, lower=0.0)
+    assert ranked_findings([found]) == ()
+    assert next(item for item in judged_items([found]) if item.name == "cop").status == "passed"
