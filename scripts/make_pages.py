@@ -1,7 +1,7 @@
 """Write the pages of the documentation that are made from the code: scenario files, commands, tolerances.
 
-    python scripts/make_pages.py            # write them
-    python scripts/make_pages.py --check    # status 1 if a page is not what the code says
+python scripts/make_pages.py            # write them
+python scripts/make_pages.py --check    # status 1 if a page is not what the code says
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from surefoot import tasks as tasks
     from surefoot.feasibility import audit
     from surefoot.sim import rollout, simulate
-    from surefoot.studio import show
+    from surefoot.studio.show import show
 
 __version__ = "0.1.0"
 

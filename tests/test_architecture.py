@@ -28,7 +28,8 @@ LEVELS = [
     {"feasibility"},
     {"report"},
     {"scenario", "benchmarks"},
-    {"studio", "cli"},
+    {"studio"},
+    {"cli"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 ids = [str(path.relative_to(PACKAGE)) for path in MODULES]

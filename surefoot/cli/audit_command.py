@@ -24,6 +24,7 @@ from surefoot.robot.load import load
 
 __all__ = ["AuditRequest", "audit_command"]
 
+_TINY = 1e-9
 _COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skipped": "dim"}
 
 
@@ -191,7 +192,9 @@ def _number(item: AuditItem) -> str:
     least = item.least_margin
     if item.status == "skipped" or np.isnan(least):
         return ""
-    return "no limit" if np.isinf(least) else f"{least:.4g} {item.unit}".rstrip()
+    if np.isinf(least):
+        return "no limit"
+    return f"{0.0 if abs(least) < _TINY else least:.4g} {item.unit}".rstrip()
 
 
 def _replay(result: AuditResult) -> str:

@@ -1,6 +1,6 @@
 """The motion audit: is a motion physically possible, by what margin, and where does it break?"""
 
-from surefoot.feasibility.audit import audit
+from surefoot.feasibility.run_audit import audit
 from surefoot.feasibility.read_motion import GivenMotion, read_motion
 from surefoot.feasibility.tolerances import Tolerances
 

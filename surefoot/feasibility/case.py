@@ -87,16 +87,6 @@ class Case:
         return _at_samples(self.rates, self.time) if given is None else given
 
     @cached_property
-    def a(self) -> Array:
-        """(n, nv): as given, else by differences of v."""
-        given = self.trajectory.a
-        if given is not None:
-            return given
-        if self.trajectory.v is None:
-            return _second(self.rates, self.time)
-        return _at_samples(np.diff(self.v, axis=0) / np.diff(self.time)[:, None], self.time)
-
-    @cached_property
     def contact_names(self) -> tuple[str, ...]:
         """Contact surfaces of the robot."""
         return tuple(self.robot.contacts)
@@ -159,12 +149,3 @@ def _at_samples(between: Array, time: Array) -> Array:
     dt = np.diff(time)[:, None]
     inner = (between[:-1] * dt[1:] + between[1:] * dt[:-1]) / (dt[:-1] + dt[1:])
     return np.vstack([between[:1], inner, between[-1:]])
-
-
-def _second(rates: Array, time: Array) -> Array:
-    """(n, k) second differences at the samples from mean rates (n − 1, k) between them; ends as their neighbours."""
-    if len(rates) < 2:
-        return np.zeros((len(time), rates.shape[1]))
-    middle = 0.5 * (time[1:] + time[:-1])
-    inner = np.diff(rates, axis=0) / np.diff(middle)[:, None]
-    return np.vstack([inner[:1], inner, inner[-1:]])

@@ -1,9 +1,9 @@
 """Do q, v and a belong together? Given rates against differences, over short windows.
 
 In every step the difference quotient of a quantity is a mean of its rate, so it lies between the least and the largest
-rate in that step. The rate is known at both ends: what lies outside these two is a misfit. This holds for any rate that
-is monotone in the step, also through the jumps of impacts and for semi-implicit integration, to second order in the
-step for smooth ones, and it does not depend on how densely a motion was recorded. Quotients and bounds are means over
+rate in that step. The rate is known at both ends: what lies outside these two, by more than the rate bends, is a misfit.
+This holds for any rate that is monotone in the step or smooth, also through the jumps of impacts and for semi-implicit
+integration, and it does not depend on how densely a motion was recorded. Quotients and bounds are means over
 windows (`Tolerances.window`), so that the last digit of recorded positions does not count as velocity.
 """
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
 __all__ = ["check_consistency", "misfit"]
+
+_TURNS = 0.25  # of its second difference: so far a rate may go beyond its ends inside a step, twice that of a parabola
 
 
 def check_consistency(case: Case) -> list[Series]:
@@ -45,10 +47,19 @@ def misfit(time: Array, steps: Array, rates: Array, window: float) -> tuple[Arra
     count = min(max(1, round(window / float(dt.mean()))), len(dt))
     length = _sums(dt, count)
     mean = _sums(steps, count) / length
-    low = _sums(dt * np.minimum(rates[1:], rates[:-1]), count) / length
-    high = _sums(dt * np.maximum(rates[1:], rates[:-1]), count) / length
+    beyond = _TURNS * _bends(rates)
+    low = _sums(dt * (np.minimum(rates[1:], rates[:-1]) - beyond), count) / length
+    high = _sums(dt * (np.maximum(rates[1:], rates[:-1]) + beyond), count) / length
     middle = 0.5 * (time[count:] + time[:-count])
     return middle, np.maximum(np.maximum(low - mean, mean - high), 0.0)
+
+
+def _bends(rates: Array) -> Array:
+    """(n − 1, k): second differences of rates (n, k) at the ends of each step, the larger one."""
+    bend = np.abs(np.diff(rates, 2, axis=0))
+    if not len(bend):
+        return np.zeros((len(rates) - 1, rates.shape[1]))
+    return np.maximum(np.vstack([bend[:1], bend]), np.vstack([bend, bend[-1:]]))
 
 
 def _sums(values: Array, count: int) -> Array:

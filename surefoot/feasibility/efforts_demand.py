@@ -9,13 +9,13 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.errors import ShapeError
-from surefoot.feasibility.efforts_means import moving_mean
+from surefoot.feasibility.efforts_means import integral, second_rates
 from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["PUSH", "Demand", "demand_of", "push_of", "size_of"]
+__all__ = ["PUSH", "Demand", "accelerations", "demand_of", "push_of", "size_of"]
 
 PUSH = "push.force"
 """Reference of a trajectory: force (n, 3) in world that somebody exerted on the robot [N], such as a push in a test."""
@@ -43,16 +43,33 @@ class Demand:
 
 def demand_of(case: Case) -> Demand:
     """Inverse dynamics of a motion; accelerations that were not given are means over `Tolerances.window`."""
-    window = 0.0 if case.trajectory.a is not None else case.tolerances.window
-    a = moving_mean(case.a, case.time, window)
+    a = accelerations(case)
     forces = np.array(case.kernels.rnea(case.q, case.v, a))
     com = case.kernels.com(case.q)
     net = np.full((case.n, 6), np.nan)
     if case.robot.base_joint is not None:
         R, p = _base_placements(case)
         net = _about(com, R, p, _base_wrench(case, forces))
-        net[:, :3] -= moving_mean(push_of(case), case.time, window)
+        net[:, :3] -= _mean_push(case)
     return Demand(a, forces, com, net)
+
+
+def accelerations(case: Case) -> Array:
+    """(n, nv): as given, else mean second rates (`second_rates`) of the way, by the velocity where it was given."""
+    given = case.trajectory
+    if given.a is not None:
+        return given.a
+    start = np.zeros((1, case.robot.nv))
+    way = np.vstack([start, np.cumsum(case.steps, axis=0)]) if given.v is None else integral(given.v, case.time)
+    return second_rates(way, case.time, case.tolerances.window)
+
+
+def _mean_push(case: Case) -> Array:
+    """(n, 3): pushes as they show in the accelerations."""
+    push = push_of(case)
+    if case.trajectory.a is not None or not np.any(push):
+        return push
+    return second_rates(integral(integral(push, case.time), case.time), case.time, case.tolerances.window)
 
 
 def push_of(case: Case) -> Array:

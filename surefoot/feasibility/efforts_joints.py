@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.feasibility.efforts_means import mean_rates
 from surefoot.kinematics import contact_frame
 from surefoot.motion.checks import Array
 
@@ -17,6 +18,7 @@ __all__ = ["carrying_rows", "coupled", "drive_limits", "drive_torques", "frictio
 
 Mask = NDArray[np.bool_]
 _SLOW = 0.01  # [rad/s]: dry friction grows to its full value up to this speed
+_BELIEVED = 0.5  # of the torque limit: so much dry friction a drive may have
 
 
 def drive_torques(case: Case, forces: Array) -> Array:
@@ -30,9 +32,19 @@ def drive_torques(case: Case, forces: Array) -> Array:
 
 
 def friction_forces(case: Case) -> Array:
-    """(n, nv): what overcomes the friction of the joints, d v + c sign(v); at rest dry friction may help either way."""
-    model = case.robot.model
-    return case.v * model.damping + np.clip(case.v / _SLOW, -1.0, 1.0) * model.upperDryFrictionLimit
+    """(n, nv): what overcomes the friction of the joints, d v + c sign(v); at rest dry friction may help either way.
+
+    Where v is not given, it is the mean over `Tolerances.window`, so that the last digit of positions does not count
+    as a motion that friction resists. Dry friction counts up to half of what the drive can exert: files with more do
+    not describe a drive that moves its joint.
+    """
+    model, v = case.robot.model, case.v
+    if case.trajectory.v is None:
+        way = np.vstack([np.zeros((1, case.robot.nv)), np.cumsum(case.steps, axis=0)])
+        v = mean_rates(way, case.time, case.tolerances.window)
+    dry = np.array(model.upperDryFrictionLimit)
+    dry[case.robot.driven] = np.minimum(dry[case.robot.driven], _BELIEVED * drive_limits(case))
+    return np.asarray(v * model.damping + np.clip(v / _SLOW, -1.0, 1.0) * dry)
 
 
 def coupled(case: Case) -> Array:

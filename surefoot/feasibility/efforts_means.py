@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surefoot.motion.checks import Array
 
-__all__ = ["Windows", "moving_mean", "moving_windows", "spread"]
+__all__ = ["Windows", "integral", "mean_rates", "moving_windows", "second_rates", "spread"]
 
 Indices = NDArray[np.int64]
 _ROUNDING = 1e-9  # [s]
@@ -47,19 +47,56 @@ def moving_windows(time: Array, length: float) -> Windows:
     return Windows(first, last, 0.5 * (time[first] + time[last]), time[last] - time[first])
 
 
-def moving_mean(values: Array, time: Array, length: float) -> Array:
-    """(n, k): means over the samples of a window around each; half of it at the ends.
+def integral(rates: Array, time: Array) -> Array:
+    """(n, k): integral from the first sample on, by trapezoids.
 
     Args:
-        values: (n, k).
+        rates: (n, k).
         time: (n,) [s].
-        length: Of the window [s].
     """
-    first, end = _around(time, length)
-    if (end - first == 1).all():
-        return values
-    sums = np.vstack([np.zeros(values.shape[1]), np.cumsum(values, axis=0)])
-    return np.asarray((sums[end] - sums[first]) / (end - first)[:, None])
+    steps = 0.5 * (rates[1:] + rates[:-1]) * np.diff(time)[:, None]
+    return np.vstack([np.zeros(rates.shape[1]), np.cumsum(steps, axis=0)])
+
+
+def mean_rates(way: Array, time: Array, length: float) -> Array:
+    """(n, k): mean rates of a way over `length` to both sides of each sample; over at least one step to each side.
+
+    Args:
+        way: (n, k).
+        time: (n,) [s], n ≥ 2.
+        length: [s].
+    """
+    k = np.arange(len(time))
+    before = np.searchsorted(time, time - length + _ROUNDING, side="right") - 1
+    after = np.searchsorted(time, time + length - _ROUNDING)
+    i, j = np.maximum(np.minimum(before, k - 1), 0), np.minimum(np.maximum(after, k + 1), len(time) - 1)
+    return np.asarray((way[j] - way[i]) / (time[j] - time[i])[:, None])
+
+
+def second_rates(way: Array, time: Array, length: float) -> Array:
+    """(n, k): second rates of a way: how much its mean rate after a sample differs from the one before it.
+
+    Both means are over `length`, or one step where steps are longer: a weighted mean of the second derivative over
+    twice that, most in the middle. Noise of the way counts by its amount over `length`², however dense the samples are.
+    What is nearer to an end than `length` is held.
+
+    Args:
+        way: (n, k).
+        time: (n,) [s].
+        length: [s].
+    """
+    n = len(time)
+    if n < 3:
+        return np.zeros((n, way.shape[1]))
+    before = np.searchsorted(time, time - length + _ROUNDING, side="right") - 1
+    after = np.searchsorted(time, time + length - _ROUNDING)
+    whole = np.flatnonzero((before >= 0) & (after < n))
+    first, last = (int(whole[0]), int(whole[-1])) if len(whole) else (n // 2, n // 2)
+    middle = np.clip(np.arange(n), max(first, 1), min(last, n - 2))
+    i = np.clip(np.minimum(before[middle], middle - 1), 0, None)
+    j = np.clip(np.maximum(after[middle], middle + 1), None, n - 1)
+    rates = [(way[b] - way[a]) / (time[b] - time[a])[:, None] for a, b in ((i, middle), (middle, j))]
+    return np.asarray(2.0 * (rates[1] - rates[0]) / (time[j] - time[i])[:, None])
 
 
 def spread(mask: NDArray[np.bool_], time: Array, length: float) -> NDArray[np.bool_]:

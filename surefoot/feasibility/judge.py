@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.feasibility.audit_items import ITEMS
 from surefoot.feasibility.series import Series
-from surefoot.motion.audit_result import AuditItem
+from surefoot.motion.audit_result import AuditItem, Status
 from surefoot.motion.checks import Array
 
 __all__ = ["judged_items"]
@@ -30,7 +30,7 @@ def _item(name: str, series: list[Series]) -> AuditItem:
     if not spoken:
         return AuditItem(name, kind.stage, kind.title, "", "skipped", note or "nothing to judge")
     failed = any(one.failed.any() for one in spoken)
-    status = "passed" if not failed else "remark" if kind.severity == "remark" else "failed"
+    status: Status = "passed" if not failed else "remark" if kind.severity == "remark" else "failed"
     time, margin = _over_time(spoken)
     parts = tuple(dict.fromkeys(part for one in spoken for part in one.parts))
     worst = min((_worst(one) for one in spoken), key=lambda found: found[0])

@@ -50,7 +50,7 @@ def _followable(case: Case) -> Trajectory:
     schedule = None if moved.schedule is None else moved.schedule.shifted(-given.start)
     known = bool(np.isfinite(tau).all()) and tau.shape[1] == case.robot.nu
     time = given.time - given.start
-    return replace(moved, time=time, v=case.v, a=case.a, tau=tau if known else None, schedule=schedule)
+    return replace(moved, time=time, v=case.v, a=case.efforts.demand.a, tau=tau if known else None, schedule=schedule)
 
 
 def _compared(robot: Robot, motion: Trajectory, log: Log, start: float, note: str) -> Replay:

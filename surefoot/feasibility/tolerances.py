@@ -45,7 +45,9 @@ class Tolerances:
     cop: float = _entry(0.005, "m", "centre of pressure outside a contact")
     zmp: float = _entry(0.005, "m", "zero moment point outside the support polygon")
     admissible: float = _entry(0.01, "", "missing contact force, relative to the weight")
-    window: float = _entry(0.02, "s", "balances, and accelerations that were not given, are means over this")
+    window: float = _entry(
+        0.02, "s", "balances are means over this; accelerations that were not given, over twice this"
+    )
     momentum: float = _entry(0.05, "", "force that nothing exerts, relative to the weight")
     energy: float = _entry(0.05, "", "power that nothing delivers, relative to the largest power")
     impact: float = _entry(1.0, "m/s", "normal speed of a surface when it touches down")

@@ -14,9 +14,10 @@ from surefoot.motion.atomic import atomic_write
 from surefoot.motion.checks import Array
 from surefoot.motion.stance import ContactSchedule
 
-__all__ = ["AuditItem", "AuditResult", "Finding", "Replay"]
+__all__ = ["AuditItem", "AuditResult", "Finding", "Replay", "Severity", "Status"]
 
 Severity = Literal["defect", "remark"]
+Status = Literal["passed", "failed", "remark", "skipped"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class AuditItem:
     stage: str
     title: str
     unit: str
-    status: Literal["passed", "failed", "remark", "skipped"]
+    status: Status
     note: str = ""
     time: Array = field(default_factory=lambda: np.zeros(0))
     margin: Array = field(default_factory=lambda: np.zeros(0))

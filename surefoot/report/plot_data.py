@@ -89,15 +89,14 @@ def thinned(values: Array, most: int = MOST_POINTS) -> Array:
     if len(series) <= most:
         return series
     edges = _edges(len(series), most)
-    known = np.isfinite(series)
-    low, high = np.where(known, series, np.inf), np.where(known, series, -np.inf)
-    out = np.empty(2 * (len(edges) - 1))
-    for k in range(len(edges) - 1):
-        a, b = edges[k], edges[k + 1]
-        first, second = a + int(np.argmin(low[a:b])), a + int(np.argmax(high[a:b]))
-        first, second = min(first, second), max(first, second)
-        out[2 * k], out[2 * k + 1] = series[first], series[second]
-    return out
+    width = int(np.diff(edges).max())
+    rows = np.minimum(edges[:-1, None] + np.arange(width), edges[1:, None] - 1)  # short buckets repeat their last
+    bucket = series[rows]
+    known = np.isfinite(bucket)
+    least = np.argmin(np.where(known, bucket, np.inf), axis=1)
+    largest = np.argmax(np.where(known, bucket, -np.inf), axis=1)
+    pair = np.sort(np.column_stack([least, largest]), axis=1)
+    return np.take_along_axis(bucket, pair, axis=1).ravel()
 
 
 def _edges(count: int, most: int) -> NDArray[np.int64]:

@@ -19,6 +19,14 @@ _TILES = {
     "energy_residual_j": ("energy residual", "J"),
     "momentum_residual": ("momentum residual", "N s"),
 }
+_INCIDENT_KEYS = {
+    "kind": "what",
+    "where": "where",
+    "times": "times",
+    "start_s": "first [s]",
+    "end_s": "last [s]",
+    "worst": "worst",
+}
 _UNITS = {
     "s": "s",
     "m": "m",
@@ -64,13 +72,19 @@ def _tiles(metrics: Mapping[str, Any]) -> str:
 
 
 def _incidents(found: Sequence[Mapping[str, Any]]) -> str:
+    """What happened; a click on a time goes there."""
     if not found:
         return ""
-    keys = ("kind", "where", "times", "start_s", "end_s", "worst")
-    shown = [key for key in keys if any(key in item for item in found)]
-    head = {"kind": "what", "start_s": "first [s]", "end_s": "last [s]"}
-    rows = [tuple(_text(item.get(key)) for key in shown) for item in found]
-    return "<h2>Incidents</h2>" + html_table([head.get(key, key) for key in shown], rows)
+    shown = [key for key in _INCIDENT_KEYS if any(key in item for item in found)]
+    head = "".join(f"<th>{escape(_INCIDENT_KEYS[key])}</th>" for key in shown)
+    rows = "".join(f"<tr>{''.join(_incident_cell(key, item.get(key)) for key in shown)}</tr>" for item in found)
+    return f'<h2>Incidents</h2><div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
+
+
+def _incident_cell(key: str, value: Any) -> str:
+    if key in ("start_s", "end_s") and isinstance(value, int | float):
+        return f'<td><button type="button" class="link" data-jump="{value!r}">{escape(_text(value))}</button></td>'
+    return f"<td>{escape(_text(value))}</td>"
 
 
 def _notes(notes: Sequence[str]) -> str:

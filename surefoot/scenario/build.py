@@ -13,13 +13,14 @@ from surefoot.motion import State
 from surefoot.robot import Robot
 from surefoot.robot.inertia_changes import under_gravity
 from surefoot.robot.load import load
+from surefoot.scenario.blame import blaming
 from surefoot.scenario.build_controller import build_controller
 from surefoot.scenario.build_events import build_event, without_margin
 from surefoot.scenario.build_initial import build_initial
 from surefoot.scenario.build_world import build_world, missing_ground
 from surefoot.scenario.motions import MOTIONS
-from surefoot.scenario.schema import RobotTable, Scenario, SensorsTable
-from surefoot.sim import SensorSettings, Settings, Simulation
+from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable
+from surefoot.sim import Event, SensorSettings, Settings, Simulation
 
 __all__ = ["build_simulation", "load_robot"]
 
@@ -32,22 +33,27 @@ def build_simulation(scenario: Scenario) -> Simulation:
     Args:
         scenario: The scenario.
     """
-    robot = load_robot(scenario.robot)
-    if robot.tree.n == 0:
-        raise NotSupportedError(f"`{robot.name}` has no moving joint: there is nothing to simulate")
+    with blaming("robot"):
+        robot = load_robot(scenario.robot)
+        if robot.tree.n == 0:
+            raise NotSupportedError(f"`{robot.name}` has no moving joint: there is nothing to simulate")
     world = build_world(scenario.world, robot)
     robot = under_gravity(robot, world.gravity)
-    plan = None if scenario.motion is None else MOTIONS[scenario.motion.kind](scenario.motion, robot, world)
-    initial = build_initial(scenario.initial, robot, world)
+    with blaming("motion"):
+        plan = None if scenario.motion is None else MOTIONS[scenario.motion.kind](scenario.motion, robot, world)
+    with blaming("initial"):
+        initial = build_initial(scenario.initial, robot, world)
+        rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
     if plan is not None:
         initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
-    rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
+    with blaming("controller"):
+        controller = build_controller(scenario.controller, robot, rest, plan)
     return Simulation(
         robot,
-        build_controller(scenario.controller, robot, rest, plan),
+        controller,
         world,
         _settings(scenario),
-        [build_event(event, robot, rest) for event in scenario.events],
+        [_event(k, event, robot, rest) for k, event in enumerate(scenario.events)],
         initial,
         _sensors(scenario.sensors),
         _estimator(scenario, robot, world.gravity),
@@ -56,6 +62,11 @@ def build_simulation(scenario: Scenario) -> Simulation:
             *(note for event in scenario.events for note in without_margin(event, robot, rest)),
         ],
     )
+
+
+def _event(number: int, table: EventTable, robot: Robot, rest: Array) -> Event:
+    with blaming("events", number):
+        return build_event(table, robot, rest)
 
 
 def load_robot(table: RobotTable) -> Robot:

@@ -11,6 +11,7 @@ from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
 from surefoot.robot import Robot, placement
 from surefoot.robot.contact_search import lowest_points
+from surefoot.scenario.blame import blaming
 from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
 __all__ = ["build_ground", "build_world", "missing_ground"]
@@ -26,16 +27,18 @@ def build_world(table: WorldTable, robot: Robot) -> World:
         robot: The robot: one that stands gets level ground if the scenario has none. A planar or fixed base cannot be
             lifted out of the ground: a robot that is more than 5 mm inside it at home gets none.
     """
-    pieces = build_ground(table.ground)
+    with blaming("world", "ground"):
+        pieces = build_ground(table.ground)
     if not table.empty and not table.ground and _could_stand(robot) and _depth_at_home(robot) <= _TOLERATED_DEPTH:
         pieces = (GroundPlane(),)
-    return World(
-        ground=pieces,
-        obstacles=tuple(_obstacle(item) for item in table.obstacles),
-        objects=tuple(_object(item) for item in table.objects),
-        friction=table.friction,
-        gravity=np.array(table.gravity),
-    )
+    with blaming("world"):
+        return World(
+            ground=pieces,
+            obstacles=tuple(_obstacle(item) for item in table.obstacles),
+            objects=tuple(_object(item) for item in table.objects),
+            friction=table.friction,
+            gravity=np.array(table.gravity),
+        )
 
 
 def missing_ground(table: WorldTable, robot: Robot) -> list[str]:

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from surefoot.errors import one_of
-from surefoot.robot.toml_file import read_toml
 from surefoot.scenario.schema import Scenario
+from surefoot.scenario.table_file import read_table_file
 
-__all__ = ["describe", "names", "read_scenario", "scenario_text"]
+__all__ = ["describe", "names", "own_file", "read_scenario", "scenario_text"]
 
 _FILES = Path(__file__).parent / "files"
 
@@ -38,10 +38,17 @@ def read_scenario(name_or_file: str | Path) -> Scenario:
         ScenarioError: The file is not as it should be: file, line, key, and the nearest right key.
         UnknownNameError: There is no scenario of that name.
     """
+    return read_table_file(own_file(name_or_file) or _file(os.fspath(name_or_file)), Scenario)
+
+
+def own_file(name_or_file: str | Path) -> Path | None:
+    """The file of the user that is meant; None if it is the name of a scenario.
+
+    Args:
+        name_or_file: As in `read_scenario`.
+    """
     text = os.fspath(name_or_file)
-    if isinstance(name_or_file, Path) or os.sep in text or text.endswith(".toml"):
-        return read_toml(text, Scenario)
-    return read_toml(_file(text), Scenario)
+    return Path(text) if isinstance(name_or_file, Path) or os.sep in text or text.endswith(".toml") else None
 
 
 def scenario_text(name: str) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from surefoot.errors import ScenarioError
-from surefoot.robot.toml_file import validated
 from surefoot.scenario.schema import Scenario
+from surefoot.scenario.table_file import checked
 
 __all__ = ["overridden"]
 
@@ -35,7 +34,7 @@ def overridden(scenario: Scenario, overrides: Sequence[str]) -> Scenario:
             )
         tables = scenario.model_dump(mode="python", exclude_none=True)
         _put(tables, key.strip().split("."), _parsed(value.strip(), text), text)
-        scenario = validated(tables, Scenario, Path(f"--set {text}"), {})
+        scenario = checked(tables, Scenario, f"--set {text}")
     return scenario
 
 

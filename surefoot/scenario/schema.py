@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from surefoot.robot.toml_file import StrictModel
 from surefoot.scenario.schema_controllers import ControllerTable
 from surefoot.scenario.schema_events import EventTable
-from surefoot.scenario.schema_kinds import NotNegative, Positive, Vector
+from surefoot.scenario.schema_kinds import NotNegative, Pair, Positive, Vector
 from surefoot.scenario.schema_motions import MotionTable
 from surefoot.scenario.schema_world import GroundTable, ObjectTable, ObstacleTable, WorldTable
+from surefoot.scenario.table import Table
 
 __all__ = [
     "AuditTable",
@@ -31,15 +31,18 @@ __all__ = [
 ]
 
 
-class RobotTable(StrictModel):
+_NAME = "text of at most 100 letters, digits, dots, - and _, the first a letter or digit"
+
+
+class RobotTable(Table):
     """`[robot]`: which robot.
 
     Args:
-        name: Name in the zoo, or a URDF or MJCF file.
-        base: "auto", "floating", "planar" or "fixed".
-        mimic: "coupling", "reduce" or "free".
-        drives: Kind of all drives: "torque", "torque_speed", "dc_motor", "elastic" or "servo"; "auto" for what each
-            drive says of itself.
+        name: Name in the zoo (`surefoot robots`), or a URDF or MJCF file: its path from the folder of the scenario
+            file, or from where you are.
+        base: How it is tied to the world; "auto" for what the robot says, else floating for a robot with legs.
+        mimic: Joints that follow others: kept, with their couplings ("coupling"), taken away ("reduce"), or "free".
+        drives: Kind of all drives; "auto" for what each drive says of itself.
     """
 
     name: str = "g1"
@@ -48,7 +51,7 @@ class RobotTable(StrictModel):
     drives: Literal["auto", "torque", "torque_speed", "dc_motor", "elastic", "servo"] = "auto"
 
 
-class InitialTable(StrictModel):
+class InitialTable(Table):
     """`[initial]`: how it begins; at home and at rest where nothing is said.
 
     Args:
@@ -61,17 +64,17 @@ class InitialTable(StrictModel):
     """
 
     joints: dict[str, float] = {}
-    position: tuple[float, float] | None = None
+    position: Pair | None = None
     on_slope: bool = False
     lift: float = 0.0
     velocity: Vector = (0.0, 0.0, 0.0)
 
 
-class SensorsTable(StrictModel):
+class SensorsTable(Table):
     """`[sensors]`: what is measured.
 
     Args:
-        kind: "none", "ideal" or "default": those of a legged robot of today.
+        kind: "default": those of a legged robot of today.
         dropout: Share of the readings that never arrive, of every sensor.
         burst: Mean length of a drop-out [s]; 0 where each reading is lost or not by itself.
         imu: Link or frame that carries the IMU; the base if left out.
@@ -83,7 +86,7 @@ class SensorsTable(StrictModel):
     imu: str | None = None
 
 
-class EstimatorTable(StrictModel):
+class EstimatorTable(Table):
     """`[estimator]`: what the controller sees.
 
     Args:
@@ -93,11 +96,11 @@ class EstimatorTable(StrictModel):
     kind: Literal["none", "base"] = "none"
 
 
-class SimulationTable(StrictModel):
+class SimulationTable(Table):
     """`[simulation]`: how it is simulated.
 
     Args:
-        engine: "mujoco" or "native".
+        engine: Whose physics: MuJoCo's, or our own.
         duration: How long [s].
         dt: Step of the physics [s].
         control_dt: Time between commands [s], a multiple of dt; dt if left out.
@@ -105,8 +108,8 @@ class SimulationTable(StrictModel):
         initial_spread: Standard deviation of the first joint positions around the initial ones [rad] or [m].
         self_collision: Whether the robot may touch itself (`mujoco`).
         convex_pieces: Whether meshes touch by convex pieces instead of their hulls (`mujoco`).
-        contact: Contact model of `native`: "spring_damper", "penalty_pid", "visco_elastic" or "rigid".
-        integrator: Of `native`: "semi_implicit" or "rk4".
+        contact: Contact model (`native`).
+        integrator: (`native`).
     """
 
     engine: Literal["mujoco", "native"] = "mujoco"
@@ -121,24 +124,23 @@ class SimulationTable(StrictModel):
     integrator: Literal["semi_implicit", "rk4"] | None = None
 
 
-class AuditTable(StrictModel):
+class AuditTable(Table):
     """`[audit]`: how the motion of the run is audited; the verdict of the run does not depend on it.
 
     Args:
-        kind: "full", "quick" (without collisions) or "none".
+        kind: "quick": without collisions.
     """
 
     kind: Literal["full", "quick", "none"] = "full"
 
 
-class Scenario(StrictModel):
+class Scenario(Table):
     """A scenario file.
 
     Args:
         name: Its name, also of the folder that a run writes.
         description: One line.
-        study: What is measured and judged beside the usual: "stand", "drop", "slide", "touch", "free_floating",
-            "motion", "reach", "servo" or "estimate"; "none" for nothing.
+        study: What is measured and judged beside the usual.
         robot: Which robot.
         world: Where it is.
         initial: How it begins.
@@ -151,7 +153,7 @@ class Scenario(StrictModel):
         audit: How its motion is audited.
     """
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description=_NAME)]
     description: str = ""
     study: Literal[
         "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate"

@@ -6,13 +6,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from surefoot.robot.toml_file import StrictModel
 from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
+from surefoot.scenario.table import Table
 
 __all__ = ["ControllerTable", "ForcePointTable", "KeyframeTable", "WaveTable"]
 
 
-class KeyframeTable(StrictModel):
+class KeyframeTable(Table):
     """`[[controller.keyframes]]`: a posture to be in at a time.
 
     Args:
@@ -24,7 +24,7 @@ class KeyframeTable(StrictModel):
     joints: dict[str, float]
 
 
-class WaveTable(StrictModel):
+class WaveTable(Table):
     """`[controller.waves.JOINT]`: a harmonic motion.
 
     Args:
@@ -38,7 +38,7 @@ class WaveTable(StrictModel):
     phase: float = 0.0
 
 
-class ForcePointTable(StrictModel):
+class ForcePointTable(Table):
     """`[[controller.points]]`: torques at a time.
 
     Args:

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
 from surefoot.scenario.schema_world import GroundTable
+from surefoot.scenario.table import complaint
 
 __all__ = ["EventTable"]
 
@@ -74,5 +75,5 @@ class EventTable(KindTable):
     @model_validator(mode="after")
     def _push_is_clear(self) -> Self:
         if self.direction is not None and sum(x * x for x in self.direction) < 1e-18:
-            raise ValueError("the direction of a push must not be zero")
+            raise complaint("direction", list(self.direction), "the direction of a push must not be zero")
         return self

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, Strict, model_validator
 
-from surefoot.robot.toml_file import StrictModel
+from surefoot.scenario.schema_words import expected_at
+from surefoot.scenario.table import Table, complaint
 
-__all__ = ["KindTable", "NotNegative", "Positive", "Vector"]
+__all__ = ["Edges", "KindTable", "NotNegative", "Pair", "Positive", "PositivePair", "Vector"]
 
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
-Vector = tuple[float, float, float]
+_LIST = Strict(False)  # TOML has lists where we have tuples
+Pair = Annotated[tuple[float, float], _LIST]
+PositivePair = Annotated[tuple[Positive, Positive], _LIST]
+Vector = Annotated[tuple[float, float, float], _LIST]
+Edges = Annotated[tuple[Positive, Positive, Positive], _LIST]
 
 
-class KindTable(StrictModel):
+class KindTable(Table):
     """A table with a `kind`; keys that another kind has are refused."""
 
     KEYS: ClassVar[dict[str, set[str]]] = {}
@@ -31,7 +36,7 @@ class KindTable(StrictModel):
         given = {key for key in self.model_fields_set if getattr(self, key) is not None} & several
         if wrong := sorted(given - own):
             known = f"it has {', '.join(sorted(own))}" if own else "it has no keys of its own"
-            raise ValueError(f"a {kind} has no `{wrong[0]}`; {known}")
+            raise complaint(wrong[0], getattr(self, wrong[0]), f"a {kind} has no `{wrong[0]}`; {known}")
         if missing := sorted(self.NEEDS.get(kind, set()) - given):
-            raise ValueError(f"a {kind} needs `{missing[0]}`")
+            raise complaint("kind", kind, f"a {kind} needs `{missing[0]}`, {expected_at(type(self), missing[:1])}")
         return self

@@ -6,14 +6,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from surefoot.robot.toml_file import StrictModel
-from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
+from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, PositivePair, Vector
 from surefoot.scenario.schema_step import StepTable
+from surefoot.scenario.table import Table
 
 __all__ = ["MotionTable", "WeightsTable"]
 
 
-class WeightsTable(StrictModel):
+class WeightsTable(Table):
     """`[motion.weights]`: what a motion costs.
 
     Args:
@@ -38,7 +38,8 @@ class MotionTable(KindTable):
             damping): a hand draws an eight through singular postures; "harvest" (frame, points, joints, duration,
             hold, method, horizon, other_horizons, cycle, influence, tool_radius, tolerance, weights, local_weights): a
             hand goes from point to point among obstacles, looking ahead; "swing_over" (frame, duration, cycle, step):
-            a foot swings past obstacles that its plan does not know.
+            a foot swings past obstacles that its plan does not know; "reach" (hands, duration, hold, cycle, influence,
+            tolerance): hands go somewhere while the feet stay and the robot keeps its balance and off everything.
         duration: Of the motion [s], where nothing slows it down; of one cycle of an eight; of the swing of a foot.
         rate_limit: Largest joint rates [rad/s]: of all joints together for `com_rise`, else of each.
         rise: How far up [m]; what the robot can do well if left out.
@@ -54,7 +55,7 @@ class MotionTable(KindTable):
         joints: First posture [rad] or [m]; that of home where nothing is said.
         hands: Where frames go, in world [m], by frame.
         hold: How long the frame stays at the end [s].
-        method: What is followed: "predictive", "local", or "unaware" of obstacles.
+        method: What is followed; "unaware": of obstacles.
         horizon: How far the predictive method looks ahead [s].
         other_horizons: Horizons that it is compared with [s].
         cycle: Of the control loop that is planned [s].
@@ -89,7 +90,7 @@ class MotionTable(KindTable):
     rise: Positive | None = None
     frame: str | None = None
     centre: Vector | None = None
-    size: tuple[Positive, Positive] | None = None
+    size: PositivePair | None = None
     plane: Literal["xy", "xz", "yz"] | None = None
     cycles: Annotated[int, Field(ge=1, le=20)] | None = None
     orientation: bool | None = None

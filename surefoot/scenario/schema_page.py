@@ -33,8 +33,8 @@ that exists.
     surefoot run my.toml --robot talos --seed 3 --set simulation.duration=2
 
 A run writes a folder: `report.html`, `metrics.json`, `log.parquet`, `timing.parquet` (wall-clock times),
-`trajectory.npz`, `audit.json` and `scenario.toml` with all values filled in; `surefoot run FOLDER/scenario.toml` repeats
-the run bit for bit. Ctrl-C leaves what was computed, with `completed: false` in the metrics.
+`trajectory.npz`, `audit.json` and `scenario.toml` with all values filled in; `surefoot run FOLDER/scenario.toml`
+repeats the run bit for bit. Ctrl-C leaves what was computed, with `completed: false` in the metrics.
 """
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from surefoot.robot.toml_file import StrictModel
 from surefoot.scenario.schema_kinds import NotNegative, Positive
+from surefoot.scenario.table import Table
 
 __all__ = ["StepTable"]
 
@@ -15,7 +15,7 @@ Negative = Annotated[float, Field(lt=0.0)]
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
-class StepTable(StrictModel):
+class StepTable(Table):
     """`[motion.step]`: a step, which knows no obstacles, and how it gives way to them. The stance foot is at x = 0.
 
     Args:

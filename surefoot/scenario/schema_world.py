@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from surefoot.robot.toml_file import StrictModel
-from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
+from surefoot.scenario.schema_kinds import Edges, KindTable, NotNegative, Positive, Vector
+from surefoot.scenario.table import Table, complaint
 
 __all__ = ["GroundTable", "ObjectTable", "ObstacleTable", "WorldTable"]
 
@@ -50,7 +50,7 @@ class GroundTable(KindTable):
     friction: NotNegative | None = None
     point: Vector | None = None
     normal: Vector | None = None
-    size: tuple[Positive, Positive, Positive] | None = None
+    size: Edges | None = None
     position: Vector | None = None
     yaw: float | None = None
     steps: Annotated[int, Field(ge=1, le=1000)] | None = None
@@ -85,7 +85,7 @@ class ObjectTable(KindTable):
     mass: Positive
     position: Vector = (0.0, 0.0, 0.0)
     yaw: float = 0.0
-    size: tuple[Positive, Positive, Positive] | None = None
+    size: Edges | None = None
     radius: Positive | None = None
     length: Positive | None = None
 
@@ -110,12 +110,12 @@ class ObstacleTable(KindTable):
     name: str
     position: Vector = (0.0, 0.0, 0.0)
     rpy: Vector = (0.0, 0.0, 0.0)
-    size: tuple[Positive, Positive, Positive] | None = None
+    size: Edges | None = None
     radius: Positive | None = None
     length: Positive | None = None
 
 
-class WorldTable(StrictModel):
+class WorldTable(Table):
     """`[world]`: where the robot is.
 
     Args:
@@ -138,5 +138,5 @@ class WorldTable(StrictModel):
     @model_validator(mode="after")
     def _empty_means_no_ground(self) -> Self:
         if self.empty and self.ground:
-            raise ValueError("a world that is `empty` has no `ground`")
+            raise complaint("empty", True, "a world that is `empty` has no `ground`")
         return self

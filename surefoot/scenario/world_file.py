@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from surefoot.errors import SurefootError
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.robot.toml_file import StrictModel, read_toml
+from surefoot.scenario.blame import put_in_place
 from surefoot.scenario.build_world import build_world
-from surefoot.scenario.catalogue import names, read_scenario
+from surefoot.scenario.catalogue import own_file, read_scenario
 from surefoot.scenario.schema import WorldTable
+from surefoot.scenario.table import Table
+from surefoot.scenario.table_file import read_table_file, read_tables
 
 __all__ = ["read_world"]
 
 
-class _WorldFile(StrictModel):
+class _WorldFile(Table):
     """A file with a `[world]` table and nothing else.
 
     Args:
@@ -35,7 +38,15 @@ def read_world(name_or_file: str | Path, robot: Robot) -> World:
         ScenarioError: The file is not as it should be.
         UnknownNameError: There is no scenario of that name.
     """
-    path = Path(name_or_file)
-    if str(name_or_file) not in names() and path.is_file() and "[robot]" not in path.read_text(encoding="utf-8"):
-        return build_world(read_toml(path, _WorldFile).world, robot)
-    return build_world(read_scenario(name_or_file).world, robot)
+    file = own_file(name_or_file)
+    table = _table(name_or_file, file)
+    try:
+        return build_world(table, robot)
+    except SurefootError as error:
+        raise put_in_place(error, {"world": table.model_dump(exclude_none=True)}, file, {}) from error
+
+
+def _table(name_or_file: str | Path, file: Path | None) -> WorldTable:
+    if file is not None and "name" not in read_tables(file):  # every scenario has a name
+        return read_table_file(file, _WorldFile).world
+    return read_scenario(name_or_file).world

@@ -25,9 +25,10 @@ class Stage:
 
     Args:
         client: The tab.
+        plain: Without shadows and reflections, for machines without a graphics card.
     """
 
-    def __init__(self, client: viser.ClientHandle) -> None:
+    def __init__(self, client: viser.ClientHandle, plain: bool = False) -> None:
         self._client, self.scene = client, client.scene
         self.robot: Robot | None = None
         self.q: Array = np.zeros(0)
@@ -41,12 +42,11 @@ class Stage:
         self._meshes: list[tuple[viser.MeshHandle, float | None]] = []
         self._root: viser.FrameHandle | None = None
         self._set_up()
+        self.set_plain(plain)
 
     def _set_up(self) -> None:
         scene = self.scene
         scene.set_up_direction("+z")
-        scene.configure_environment_map("studio", background=False, environment_intensity=0.3)
-        scene.configure_default_lights(enabled=True, cast_shadow=True)
         scene.configure_fog(18.0, 40.0, color=(238, 241, 246))
         scene.set_background_image(_sky(), format="png")
         self.grid = scene.add_grid(
@@ -54,6 +54,17 @@ class Stage:
             section_color=(176, 186, 200), cell_thickness=0.7, section_thickness=1.1, fade_distance=26.0,
             plane_color=(247, 249, 252), plane_opacity=0.9, shadow_opacity=0.18,
         )  # fmt: skip
+
+    def set_plain(self, plain: bool) -> None:
+        """Without shadows and reflections, or with them.
+
+        Args:
+            plain: Whether it is without.
+        """
+        self.scene.configure_environment_map(
+            None if plain else "studio", background=False, environment_intensity=0.0 if plain else 0.3
+        )
+        self.scene.configure_default_lights(enabled=True, cast_shadow=not plain)
 
     def show_robot(self, robot: Robot, meshes: tuple[SceneMesh, ...], q: Array | None = None) -> None:
         """Another robot, at home or in a posture; the camera looks at it.

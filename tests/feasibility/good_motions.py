@@ -31,7 +31,7 @@ def squat(
     robot = loaded(name)
     s = np.linspace(0.0, 1.0, KNOTS)
     path = CubicSpline(s, _postures(robot, s, (lean, sway, -depth)))
-    t = np.linspace(0.0, duration, int(round(rate * duration)) + 1)
+    t = np.linspace(0.0, duration, round(rate * duration) + 1)
     u, du, ddu = _there_and_back(t / duration, duration)
     q = path(u)
     dq, ddq = path(u, 1) * du[:, None], path(u, 2) * (du**2)[:, None] + path(u, 1) * ddu[:, None]

@@ -1,22 +1,32 @@
 import numpy as np
 import pytest
 
-from surefoot.feasibility.efforts_means import moving_mean, moving_windows, spread
+from surefoot.feasibility.efforts_means import integral, moving_windows, second_rates, spread
 
 
-def test_the_mean_of_a_line_is_the_line():
-    time = np.arange(101) * 0.01
-    values = np.stack([3.0 * time, np.ones(101)], axis=1)
-    assert moving_mean(values, time, 0.1)[10:-10] == pytest.approx(values[10:-10])
-    assert moving_mean(values, time, 0.0) == pytest.approx(values)
-
-
-def test_means_are_over_time_not_over_samples():
+def test_second_rates_of_a_parabola_are_exact_at_any_times():
     time = np.sort(np.random.default_rng(3).uniform(0.0, 1.0, 200))
-    values = time[:, None] ** 2
-    for k in (50, 100, 150):
-        inside = np.abs(time - time[k]) <= 0.05
-        assert moving_mean(values, time, 0.1)[k] == pytest.approx(values[inside].mean())
+    way = np.stack([1.5 * time**2 - time + 0.2, -4.0 * time], axis=1)
+    for length in (0.0, 0.02, 0.3):
+        assert second_rates(way, time, length) == pytest.approx(np.tile([3.0, 0.0], (200, 1)), abs=1e-6)
+
+
+def test_noise_of_a_way_counts_the_same_however_dense_the_samples_are():
+    rng = np.random.default_rng(0)
+    for count in (200, 2000):
+        time = np.linspace(0.0, 2.0, count + 1)
+        found = second_rates(rng.normal(0.0, 1e-4, (count + 1, 1)), time, 0.02)
+        assert found.std() == pytest.approx(1e-4 * np.sqrt(6.0) / 0.02**2, rel=0.3)
+
+
+def test_the_integral_of_a_line():
+    time = np.sort(np.random.default_rng(1).uniform(0.0, 1.0, 50))
+    assert integral(2.0 * time[:, None], time)[:, 0] == pytest.approx(time**2 - time[0] ** 2)
+
+
+def test_short_motions_have_second_rates():
+    assert second_rates(np.ones((2, 1)), np.array([0.0, 1.0]), 0.02) == pytest.approx(0.0)
+    assert second_rates(np.array([[0.0], [1.0], [4.0]]), np.array([0.0, 1.0, 2.0]), 5.0) == pytest.approx(2.0)
 
 
 def test_windows_are_as_long_as_asked_and_at_least_one_step():

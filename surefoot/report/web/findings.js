@@ -24,7 +24,6 @@ class AuditPanel {
     const button = element('button', { type: 'button', class: 'finding', onclick: () => this.page.select(finding, card) },
       element('span', { class: 'finding-text' }, finding.message), element('span', { class: 'finding-facts' }, ...facts.map(text => element('span', {}, text))));
     const card = element('li', { class: `card ${finding.severity}` }, button);
-    if (finding.why) card.append(element('p', { class: 'next' }, finding.why));
     for (const text of [finding.why, finding.next_step]) if (text) card.append(element('p', { class: 'next' }, text));
     if (finding.covers.length) {
       const count = finding.covers.length;
@@ -53,7 +52,7 @@ class AuditPanel {
   row(item) {
     const [sign, meaning] = STATUS[item.status];
     const jump = item.worst_time === null || item.status === 'skipped' ? null : element('button', { type: 'button', class: 'link', onclick: () => this.page.clock.jump(item.worst_time) }, `${item.worst_part ? item.worst_part + ' ' : ''}at ${short(item.worst_time)} s`);
-    const margin = item.status === 'skipped' ? '' : `${short(item.margin)} ${item.unit === '1' ? '' : item.unit}`;
+    const margin = item.status === 'skipped' ? '' : `${short(Math.abs(item.margin) < 1e-12 ? 0 : item.margin)} ${item.unit === '1' ? '' : item.unit}`;
     const where = element('td', {}, jump || element('span', { class: 'quiet' }, item.note));
     return element('tr', { class: `item ${item.status}` }, element('td', { class: 'sign', 'aria-label': meaning, title: meaning }, sign), element('td', {}, item.title), element('td', { class: 'number' }, margin), where, element('td', { class: 'spark' }, item.series ? sparkline(item, this.page) : null));
   }
@@ -69,7 +68,7 @@ function sparkline(item, page) {
   values.forEach((v, i) => {
     if (Number.isNaN(v)) { pen = false; return; }
     line += `${pen ? 'L' : 'M'}${x(i).toFixed(1)} ${y(v).toFixed(1)}`;
-    if (v < 0) broken += `M${x(i).toFixed(1)} ${y(0).toFixed(1)}V${Math.max(y(v), y(0) + 1.5).toFixed(1)}`;
+    if (v < 0 && item.status !== 'passed') broken += `M${x(i).toFixed(1)} ${y(0).toFixed(1)}V${Math.max(y(v), y(0) + 1.5).toFixed(1)}`;
     pen = true;
   });
   const box = document.createElementNS('http://www.w3.org/2000/svg', 'svg');

@@ -43,7 +43,7 @@ Layers.prototype.updateArrow = function ({ contact, arrow, shaft, head }) {
   const reach = contact.corners.reduce((most, p) => Math.max(most, Math.hypot(p[0], p[1])), 0);
   if (at.length() > 1.05 * reach) at.setLength(reach);
   const direction = new THREE.Vector3(w[0], w[1], w[2]).transformDirection(contact.world);
-  const length = 0.55 * this.size * size / this.data.weight, thick = 0.0085 * this.size;
+  const length = 0.55 * this.size * Math.min(2, size / this.data.weight), thick = 0.0085 * this.size;
   const tip = Math.min(5 * thick, 0.5 * length);
   shaft.scale.set(thick, length - tip, thick);
   shaft.position.set(0, 0.5 * (length - tip), 0);
@@ -84,14 +84,13 @@ Layers.prototype.loadedCorners = function () {
 
 Layers.prototype.updateSupport = function () {
   const corners = this.loadedCorners();
-  const hull = hullOf(corners.map(p => [p.x, p.y])).slice(0, 60);
+  const hull = hullOf(corners.map(p => [p.x, p.y, p.z + 0.0025 * this.size])).slice(0, 60);
   const { fill, edge } = this.support;
   fill.visible = edge.visible = hull.length > 2;
   if (hull.length < 3) return;
-  const z = corners.reduce((sum, p) => sum + p.z, 0) / corners.length + 0.0025 * this.size;
   const inside = fill.geometry.attributes.position, outline = edge.geometry.attributes.position, index = fill.geometry.index;
-  hull.forEach((p, i) => { inside.setXYZ(i, p[0], p[1], z); outline.setXYZ(i, p[0], p[1], z); });
-  outline.setXYZ(hull.length, hull[0][0], hull[0][1], z);
+  hull.forEach((p, i) => { inside.setXYZ(i, ...p); outline.setXYZ(i, ...p); });
+  outline.setXYZ(hull.length, ...hull[0]);
   for (let i = 0; i < hull.length - 2; i++) index.set([0, i + 1, i + 2], 3 * i);
   inside.needsUpdate = outline.needsUpdate = index.needsUpdate = true;
   fill.geometry.setDrawRange(0, 3 * (hull.length - 2));

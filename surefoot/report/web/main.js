@@ -16,6 +16,7 @@ class Page {
     if (data.audit) this.audit = new AuditPanel(this, document.getElementById('panel-audit'), data.audit);
     this.openTab = makeTabs(document.getElementById('tabs'), () => this.plots.redraw());
     this.openTab(data.audit && !data.audit.passed ? 'tab-audit' : 'tab-plots');
+    for (const button of document.querySelectorAll('[data-jump]')) button.addEventListener('click', () => this.clock.jump(Number(button.dataset.jump)));
     this.clock.listen(() => this.tick());
     this.theme.listen(() => { this.plots.redraw(); this.lanes.draw(); this.drawRelated(); });
     new ResizeObserver(() => this.plots.redraw()).observe(document.getElementById('panel'));
@@ -25,6 +26,8 @@ class Page {
     const { scene } = this.data;
     this.stage = new Stage(document.getElementById('scene'), this.theme);
     this.robot = new RobotView(this.stage, scene.meshes, scene.bodies, new Motion(scene, scene.bodies.length));
+    const plane = scene.ground.find(piece => piece.kind === 'plane');
+    if (plane) this.stage.ground = new THREE.Vector3(...plane.normal);
     const ball = this.ball();
     this.size = Math.max(0.1, 1.6 * ball.radius);
     this.ghosts = scene.ghosts.map(ghost => new RobotView(this.stage, ghost.meshes || scene.meshes, scene.bodies, new Motion(ghost, scene.bodies.length), { pale: '#8aa4c8', opacity: 0.3 }));
@@ -67,12 +70,17 @@ class Page {
     return found;
   }
 
-  // Where the camera looks when it follows: the base, without its height.
+  // Where the camera looks when it follows: the base, over level ground without its height.
   anchorAt(t) {
     const { scene } = this.data, out = new THREE.Vector3();
     if (!scene.bodies.length) return out;
     const place = placeAt(this.frames, t), stride = 3 * scene.bodies.length, p = this.robot.motion.positions;
-    return out.set(mixed(p, place, 0, stride), mixed(p, place, 1, stride), scene.ground.length ? 0 : mixed(p, place, 2, stride));
+    return out.set(mixed(p, place, 0, stride), mixed(p, place, 1, stride), this.isLevel() ? 0 : mixed(p, place, 2, stride));
+  }
+
+  isLevel() {
+    const { ground } = this.data.scene;
+    return ground.length > 0 && ground.every(piece => piece.kind === 'plane' && piece.normal[2] > 0.999);
   }
 
   setFollow(follow) {

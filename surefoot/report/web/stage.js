@@ -52,7 +52,7 @@ class Stage {
   // Frames a ball: centre, radius; or a box in it, by half of its edges.
   frame(centre, radius, half = null) {
     this.home = { centre: centre.clone(), radius };
-    const direction = new THREE.Vector3(1.0, -0.92, 0.42).normalize();
+    const direction = this.direction();
     const distance = this.distance(direction, radius, half);
     const middle = centre.clone();
     middle.z += 0.07 * radius;  // room for the chips above its head
@@ -66,6 +66,13 @@ class Stage {
     this.controls.update();
     this.lightAt(centre);
     this.invalidate();
+  }
+
+  // From the front right, or from the first other side that is well above the ground.
+  direction() {
+    const sides = [[1, -0.92], [1, 0.92], [-1, -0.92], [-1, 0.92]].map(([x, y]) => new THREE.Vector3(x, y, 0.42).normalize());
+    const height = side => side.dot(this.ground || new THREE.Vector3(0, 0, 1));
+    return sides.find(side => height(side) > 0.25) || sides.sort((a, b) => height(b) - height(a))[0];
   }
 
   // How far the camera must be so that a ball or a box fits.

@@ -1,0 +1,77 @@
+"""`Table`: a table of a scenario file; values are never converted, and mistakes are told in words."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from surefoot.robot.toml_file import StrictModel
+from surefoot.scenario.schema_words import choices_at, expected_at
+
+__all__ = ["Table", "complaint"]
+
+_TOLD = "told"  # type of the errors that have their words already
+_ORDER = {"extra_forbidden": 0, _TOLD: 1, "missing": 2}
+"""A key that is misspelt is told before the one that is missing because of it."""
+
+
+def complaint(key: str, value: Any, words: str) -> ValidationError:
+    """The error about one key of a table, for its validators to raise.
+
+    Args:
+        key: The key; "" for the table as a whole.
+        value: What stands there.
+        words: What is wrong.
+    """
+    return ValidationError.from_exception_data("table", [_told((key,) if key else (), value, words)])
+
+
+class Table(StrictModel):
+    """Refuses unknown keys, values of another type (a text is no number, true is not 1), NaN and infinity."""
+
+    model_config = ConfigDict(strict=True)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _tell_in_words(cls, given: Any, check: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return check(given)
+        except ValidationError as error:
+            details = [_in_words(cls, item) for item in error.errors(include_url=False)]
+            raise ValidationError.from_exception_data(cls.__name__, _sorted(details)) from None
+
+
+def _sorted(details: list[InitErrorDetails]) -> list[InitErrorDetails]:
+    return sorted(details, key=lambda item: _ORDER.get(str(getattr(item["type"], "type", item["type"])), 1))
+
+
+def _told(path: tuple[str | int, ...], value: Any, words: str) -> InitErrorDetails:
+    return InitErrorDetails(type=PydanticCustomError(_TOLD, words), loc=path, input=value)  # type: ignore[arg-type]
+
+
+def _in_words(table: type[Table], item: Mapping[str, Any]) -> InitErrorDetails:
+    """One of pydantic's errors, with words of our own."""
+    path, value, kind = item["loc"], item["input"], item["type"]
+    if kind == _TOLD or not path:
+        words = item["msg"] if path else "expected a table"
+        return _told(path, value, words)
+    if kind == "missing" and isinstance(path[-1], int):  # a list that is too short
+        path, kind = path[:-1], "too_short"
+    if kind in ("extra_forbidden", "missing"):
+        return InitErrorDetails(type=kind, loc=path, input=value)
+    if kind == "value_error":
+        return _told(path, value, item["msg"].removeprefix("Value error, "))
+    return _told(path, value, _expectation(table, path, value))
+
+
+def _expectation(table: type[Table], path: tuple[str | int, ...], value: Any) -> str:
+    """What should stand there, and the choice that is nearest."""
+    words = f"expected {expected_at(table, path)}"
+    if isinstance(value, dict) and words == "expected a list of tables":
+        words += f", each under [[…{path[-1]}]]"
+    near = difflib.get_close_matches(str(value), choices_at(table, path), n=1, cutoff=0.5)
+    return f'{words}; did you mean "{near[0]}"?' if near else words
