@@ -39,6 +39,7 @@ class AuditRequest:
         layout: Layout of the file; None to find out.
         joints: Joint order of the file, or None.
         rate: Samples per second, for files without times.
+        quaternion: Order of quaternions, "xyzw" or "wxyz", where the layout does not say it; None to find out.
         base: Base of the robot.
         tolerances: `name=value` texts.
         replay: Whether to replay it in MuJoCo.
@@ -52,6 +53,7 @@ class AuditRequest:
     layout: str | None
     joints: Sequence[str] | None
     rate: float | None
+    quaternion: str | None
     base: str
     tolerances: Sequence[str]
     replay: bool
@@ -68,7 +70,7 @@ def audit_command(request: AuditRequest) -> int:
     own = request.motion / "scenario.toml" if request.motion.is_dir() else None
     model = _robot(request, own)
     given = read_motion(
-        request.motion, model, layout=request.layout, joints=request.joints, rate=request.rate
+        request.motion, model, request.layout, request.joints, request.rate, request.quaternion
     )  # fmt: skip
     world = _world(request.world or (str(own) if own is not None and own.is_file() else None), model)
     result = _audited(given, model, world, _tolerances(request.tolerances), request.replay)

@@ -132,6 +132,9 @@ def audit(
         str | None, typer.Option(metavar="NAMES", help="Joint order of MOTION, by commas, if not the robot's.")
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second, for files without times.", min=1e-6)] = None,
+    quaternion: Annotated[
+        str | None, typer.Option(metavar="ORDER", help="xyzw or wxyz, where the layout does not say it.")
+    ] = None,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
     tolerance: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Another tolerance (docs/audit.md), repeatable.")
@@ -145,7 +148,7 @@ def audit(
 
     names = None if joints is None else [name.strip() for name in joints.split(",") if name.strip()]
     return audit_command(
-        AuditRequest(motion, robot, world, layout, names, rate, base, tolerance or [], replay, html, json)
+        AuditRequest(motion, robot, world, layout, names, rate, quaternion, base, tolerance or [], replay, html, json)
     )
 
 

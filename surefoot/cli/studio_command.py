@@ -8,7 +8,7 @@ from pathlib import Path
 __all__ = ["studio_command"]
 
 
-def studio_command(folder: Path, host: str, port: int, robot: str, open_browser: bool) -> int:
+def studio_command(folder: Path, host: str, port: int, robot: str, plain: bool, open_browser: bool) -> int:
     """Run the studio until it is interrupted.
 
     Args:
@@ -16,12 +16,13 @@ def studio_command(folder: Path, host: str, port: int, robot: str, open_browser:
         host: Name or address to listen on.
         port: Port; if it is taken, the next free one; 0 for any.
         robot: Name of the robot to begin with.
+        plain: Without shadows and reflections, for machines without a graphics card.
         open_browser: Whether to open the browser.
     """
     from surefoot.studio.safety import is_local_name
     from surefoot.studio.server import Studio
 
-    with Studio(folder, host, port, robot) as studio:
+    with Studio(folder, host, port, robot, plain) as studio:
         print(f"surefoot studio of {studio.folder}: {studio.url} (end it with Ctrl-C)", flush=True)
         if not is_local_name(host):
             print(

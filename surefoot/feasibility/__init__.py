@@ -1,7 +1,7 @@
 """The motion audit: is a motion physically possible, by what margin, and where does it break?"""
 
-from surefoot.feasibility.run_audit import audit
 from surefoot.feasibility.read_motion import GivenMotion, read_motion
+from surefoot.feasibility.run_audit import audit
 from surefoot.feasibility.tolerances import Tolerances
 
 __all__ = ["GivenMotion", "Tolerances", "audit", "read_motion"]

@@ -1,10 +1,10 @@
 """Do q, v and a belong together? Given rates against differences, over short windows.
 
 In every step the difference quotient of a quantity is a mean of its rate, so it lies between the least and the largest
-rate in that step. The rate is known at both ends: what lies outside these two, by more than the rate bends, is a misfit.
-This holds for any rate that is monotone in the step or smooth, also through the jumps of impacts and for semi-implicit
-integration, and it does not depend on how densely a motion was recorded. Quotients and bounds are means over
-windows (`Tolerances.window`), so that the last digit of recorded positions does not count as velocity.
+rate in that step. The rate is known at both ends: what lies outside these two, by more than the rate bends, is a
+misfit. This holds for any rate that is monotone in the step or smooth, also through the jumps of impacts and for
+semi-implicit integration, and it does not depend on how densely a motion was recorded. Quotients and bounds are means
+over windows (`Tolerances.window`), so that the last digit of recorded positions does not count as velocity.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from surefoot.motion.checks import Array
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["check_consistency", "misfit"]
+__all__ = ["check_consistency", "misfit", "unseen_bends"]
 
 _TURNS = 0.25  # of its second difference: so far a rate may go beyond its ends inside a step, twice that of a parabola
+_LITTLE = 0.01  # [rad], [m]: motion inside one long step that v at its ends need not show
 
 
 def check_consistency(case: Case) -> list[Series]:
@@ -47,16 +48,20 @@ def misfit(time: Array, steps: Array, rates: Array, window: float) -> tuple[Arra
     count = min(max(1, round(window / float(dt.mean()))), len(dt))
     length = _sums(dt, count)
     mean = _sums(steps, count) / length
-    beyond = _TURNS * _bends(rates)
+    beyond = unseen_bends(rates)
     low = _sums(dt * (np.minimum(rates[1:], rates[:-1]) - beyond), count) / length
     high = _sums(dt * (np.maximum(rates[1:], rates[:-1]) + beyond), count) / length
     middle = 0.5 * (time[count:] + time[:-count])
     return middle, np.maximum(np.maximum(low - mean, mean - high), 0.0)
 
 
-def _bends(rates: Array) -> Array:
-    """(n − 1, k): second differences of rates (n, k) at the ends of each step, the larger one."""
-    bend = np.abs(np.diff(rates, 2, axis=0))
+def unseen_bends(rates: Array) -> Array:
+    """(n − 1, k): how far rates (n, k) may go beyond their ends inside each step: a share of their second differences.
+
+    Args:
+        rates: (n, k) at the samples.
+    """
+    bend = _TURNS * np.abs(np.diff(rates, 2, axis=0))
     if not len(bend):
         return np.zeros((len(rates) - 1, rates.shape[1]))
     return np.maximum(np.vstack([bend[:1], bend]), np.vstack([bend, bend[-1:]]))
@@ -73,7 +78,19 @@ def _velocity(case: Case) -> Series:
     if v is None:
         return skipped("velocity_consistency", "no velocities are given")
     time, value = misfit(case.time, case.steps, v, case.tolerances.window)
-    return _series(case, "velocity_consistency", "rad/s", time, value, _limit(case, case.tolerances.velocity, v))
+    limit = _limit(case, case.tolerances.velocity, v)
+    value[_unseen(case, value, limit)] = np.nan
+    return _series(case, "velocity_consistency", "rad/s", time, value, limit)
+
+
+def _unseen(case: Case, value: Array, limit: Array) -> Mask:
+    """(m, k): single long steps in which a joint may have moved a little and stopped, unseen by the samples."""
+    dt = np.diff(case.time)
+    if len(value) != len(dt):
+        return np.zeros(value.shape, dtype=bool)  # windows of several steps
+    wrong = np.vstack([np.zeros((1, value.shape[1]), bool), value > limit, np.zeros((1, value.shape[1]), bool)])
+    alone = wrong[1:-1] & ~wrong[:-2] & ~wrong[2:]
+    return np.asarray(alone & (value * dt[:, None] < _LITTLE))
 
 
 def _acceleration(case: Case) -> Series:

@@ -49,7 +49,8 @@ def _slip(case: Case, motions: list[SurfaceMotion]) -> Series:
     active, limit = case.touch.active, case.tolerances.slip
     value = np.full((case.n, len(motions)), np.nan)
     for k, motion in enumerate(motions):
-        for a, b in runs_of(active[:, k]):
+        for run in runs_of(active[:, k]):
+            a, b = _stands(motion.height, run, case.tolerances.touch_slide)
             path = _along(motion.path[a:b], case.touch.normals[a:b, k])
             value[a:b, k] = slip_of_contact(case.time[a:b], path, limit)
     return Series(
@@ -65,6 +66,13 @@ def _slip(case: Case, motions: list[SurfaceMotion]) -> Series:
         texts=tuple(f"`{name}` slides {{value}} on the ground, {{limit}} would pass" for name in case.contact_names),
         next_step="hold the foot where it touched down, or lift it",
     )
+
+
+def _stands(height: Array, run: tuple[int, int], slack: float) -> tuple[int, int]:
+    """The part of a contact from when it stands until it lifts: where it is no higher than it stood, up to a slack."""
+    a, b = run
+    low = np.flatnonzero(~(height[a:b] > np.nanmedian(height[a:b]) + slack)) if np.isfinite(height[a:b]).any() else []
+    return (a + int(low[0]), a + int(low[-1]) + 1) if len(low) else run
 
 
 def _along(path: Array, normals: Array) -> Array:

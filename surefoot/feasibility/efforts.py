@@ -12,6 +12,7 @@ from surefoot.feasibility.efforts_joints import carrying_rows, drive_limits, dri
 from surefoot.feasibility.efforts_sharing import shared_load
 from surefoot.feasibility.efforts_support import Support, support_of
 from surefoot.feasibility.efforts_wrenches import Carried, carried, given_wrenches, on_bodies
+from surefoot.feasibility.wrenches_contacts import impossible_wrenches
 from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Efforts:
 
     Args:
         needed: (n, nv) generalized forces M a + h that something has to exert.
-        tau: (n, nu) torques at the driven joints, NaN where the contacts cannot carry the motion.
+        tau: (n, nu) torques at the driven joints, NaN where the contacts cannot carry the motion, or not as is said.
         tau_given: Whether they came with the motion.
         wrenches: (n, c, 6) on the robot, in the contact frames, NaN where unknown; zero where a surface is free.
         wrenches_given: Whether they came with the motion.
@@ -64,6 +65,8 @@ def efforts_of(case: Case) -> Efforts:
     if support is not None and not wrenches_given and not tau_given:
         wrenches, tau = _least_overload(case, demand, support, Carried(wrenches, found.violation), tau)
         tau[found.violation > case.tolerances.admissible * case.weight] = np.nan
+    if wrenches_given and not tau_given:
+        tau[impossible_wrenches(case, wrenches)] = np.nan
     return Efforts(demand.forces, tau, tau_given, wrenches, wrenches_given, found.violation, demand, support, note)
 
 

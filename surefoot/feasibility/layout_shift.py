@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.feasibility.consistency import unseen_bends
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch_runs import runs_of
 from surefoot.motion.checks import Array
@@ -60,7 +61,8 @@ def check_shift(case: Case) -> Series:
     dt = case.trajectory.duration / (n - 1)
     rate, mean = _on_even_times(case, case.rates), _on_even_times(case, 0.5 * (v[1:] + v[:-1]))
     longest = max(2, min(n // 4, round(_LONGEST / dt)))
-    shifts = [find_shift(rate[:, j], mean[:, j], longest) for j in range(rate.shape[1])]
+    unsure = _on_even_times(case, unseen_bends(v))
+    shifts = [find_shift(rate[:, j], mean[:, j], longest, unsure[:, j]) for j in range(rate.shape[1])]
     limit = case.tolerances.column_shift
     value = np.zeros((n, len(shifts)))
     for j, shift in enumerate(shifts):
@@ -78,15 +80,16 @@ def check_shift(case: Case) -> Series:
     return _all_at_once(series, shifts, moving, dt) if len(wrong) > 2 else series
 
 
-def find_shift(rate: Array, velocity: Array, longest: int) -> Shift | None:
+def find_shift(rate: Array, velocity: Array, longest: int, unsure: Array | float = 0.0) -> Shift | None:
     """By how many samples a velocity lags a rate; None where that explains nothing.
 
     Args:
         rate: (m,) mean rate in each step.
         velocity: (m,) mean of the given velocity in each step.
         longest: Largest shift to look for [samples].
+        unsure: (m,) misfits that are none: what the mean of a velocity that bends may be off.
     """
-    misfit = np.abs(rate - velocity)
+    misfit = np.maximum(np.abs(rate - velocity) - unsure, 0.0)
     if np.sqrt(np.mean(misfit**2)) < _SEEN:
         return None
     first, last = _where_it_shows(misfit, longest)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SurfaceMotion", "placements_of", "surface_motion", "twists_of", "world_to_stand_on"]
 
+_FOOT = 0.05  # [m]: a frame whose origin is this near to a point of contact is that of a foot
+
 
 def placements_of(case: Case) -> Array:
     """T_world_contact (n, c, 4, 4) of all contact surfaces."""
@@ -102,8 +104,9 @@ def surface_motion(world: World, surface: ContactSurface, placements: Array, nea
     heights[planes[..., 3] == NOWHERE] = np.nan
     lowest = np.argmin(np.where(np.isnan(heights), np.inf, heights), axis=1)
     under = planes[np.arange(n), lowest]
-    steps = _material_steps(R, points, under[:, :3], surface.radius)
-    path = np.vstack([np.zeros(3), np.cumsum(_least_step(steps, heights, near), axis=0)])
+    steps = _material_steps(surface, placements, points, under[:, :3])
+    copies = steps.shape[1] // k
+    path = np.vstack([np.zeros(3), np.cumsum(_least_step(steps, np.tile(heights, copies), near), axis=0)])
     return SurfaceMotion(points, heights, under[:, :3], under[:, 4], path)
 
 
@@ -117,13 +120,21 @@ def world_to_stand_on(world: World) -> World:
     return replace(world, ground=(*world.ground, *boxes)) if boxes else world
 
 
-def _material_steps(R: Array, points: Array, normals: Array, radius: float) -> Array:
-    """(n − 1, k, 3) way between samples of the material at the corners; at the lowest point of a ball."""
+def _material_steps(surface: ContactSurface, placements: Array, points: Array, normals: Array) -> Array:
+    """(n − 1, k, 3) way between samples of the material at the corners; of points in several readings, k each.
+
+    A ball that rolls moves its centre. Planners that take a foot for a point hold the centre of the ball, or the origin
+    of the foot's frame, and the ball turns on the spot. None of these slides.
+    """
     steps = np.diff(points, axis=0)
-    if radius == 0.0:
-        return steps
-    turn = _turns(R)
-    return steps - radius * np.cross(turn, 0.5 * (normals[1:] + normals[:-1]))[:, None]
+    readings = [steps]
+    if surface.radius > 0.0:
+        turns = _turns(placements[:, :3, :3])
+        readings.append(steps - surface.radius * np.cross(turns, 0.5 * (normals[1:] + normals[:-1]))[:, None])
+    origin = np.linalg.inv(surface.placement)[:, 3]
+    if surface.kind == "point" and np.linalg.norm(origin[:3]) <= _FOOT:
+        readings.append(np.diff(placements @ origin, axis=0)[:, None, :3])
+    return np.concatenate(readings, axis=1)
 
 
 def _turns(R: Array) -> Array:

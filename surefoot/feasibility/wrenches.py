@@ -12,20 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.contact import Margin, contact_margins
-from surefoot.feasibility.efforts_support import in_frames, surfaces_at_touch, touch_frames
+from surefoot.contact import Margin
 from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.wrenches_contacts import ITEMS_OF_CONTACTS, margins_of_contacts, slack_of_contact
 from surefoot.feasibility.wrenches_plane import GroundPlaneDemand, plane_demand
 from surefoot.kinematics import contact_frame
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
 __all__ = ["check_wrenches"]
 
-_UNITS = {"unilateral_force": "N", "friction": "N", "torsional_friction": "N m", "cop": "m"}
-_LIGHT = 0.02  # share of the weight below which nothing is said of a centre of pressure
 _WHOLE = "all contacts"
 _NEXT = {
     "unilateral_force": "accelerate less downwards, or let the contact go",
@@ -40,10 +37,12 @@ _NEXT = {
 def check_wrenches(case: Case) -> list[Series]:
     """`unilateral_force`, `friction`, `torsional_friction`, `cop`, `zmp` and `admissible`."""
     if case.efforts.support is None and not case.efforts.wrenches_given:
-        return [skipped(item, "the base is held without contacts") for item in (*_UNITS, "zmp", "admissible")]
+        return [
+            skipped(item, "the base is held without contacts") for item in (*ITEMS_OF_CONTACTS, "zmp", "admissible")
+        ]
     if case.contact_names:
         return [*_each_contact(case), *_whole_motion(case)]
-    none = [skipped(item, "the robot has no contact surfaces") for item in (*_UNITS, "zmp")]
+    none = [skipped(item, "the robot has no contact surfaces") for item in (*ITEMS_OF_CONTACTS, "zmp")]
     weightless = not np.any(case.world.gravity)
     return [*none, _admissible(case) if weightless else skipped("admissible", "the robot has no contact surfaces")]
 
@@ -53,26 +52,9 @@ def check_wrenches(case: Case) -> list[Series]:
 
 def _each_contact(case: Case) -> list[Series]:
     """Wrenches of the contacts one by one; of those that were found admissible only what the whole does not tell."""
-    frames, surfaces = touch_frames(case), surfaces_at_touch(case)
-    wrenches = in_frames(case.efforts.wrenches, case.touch.placements, frames)
-    margins = [
-        _loaded(
-            contact_margins(surface, wrenches[:, k], case.touch.friction[:, k], _LIGHT * case.weight), wrenches[:, k]
-        )
-        for k, surface in enumerate(surfaces)
-    ]
-    items = _UNITS if case.efforts.wrenches_given else ("torsional_friction", "cop")
+    margins = margins_of_contacts(case, case.efforts.wrenches)
+    items = ITEMS_OF_CONTACTS if case.efforts.wrenches_given else ("torsional_friction", "cop")
     return [_contact_series(case, item, [found.get(item) for found in margins]) for item in items]
-
-
-def _loaded(margins: dict[str, Margin], wrench: Array) -> dict[str, Margin]:
-    """Margins where there is a wrench; torsion where the other components are possible."""
-    free = ~np.any(wrench, axis=1)
-    out = {}
-    for name, margin in margins.items():
-        unknown = free | (margin.lower > margin.upper) if name == "torsional_friction" else free
-        out[name] = margin._replace(value=np.where(unknown, np.nan, margin.value))
-    return out
 
 
 def _contact_series(case: Case, item: str, margins: list[Margin | None]) -> Series:
@@ -84,25 +66,13 @@ def _contact_series(case: Case, item: str, margins: list[Margin | None]) -> Seri
     value, lower, upper = (
         np.stack([getattr(margin, x) for _, margin in there], axis=1) for x in ("value", "lower", "upper")
     )
-    slack, scale = _slack(case, item)
+    slack, scale = slack_of_contact(case, item)
     given = case.efforts.wrenches_given
     return Series(
-        item, _UNITS[item], case.time, tuple(case.contact_names[k] for k in rows), value, lower, upper, slack, scale,
+        item, ITEMS_OF_CONTACTS[item], case.time, tuple(case.contact_names[k] for k in rows), value, lower, upper, slack, scale,
         tuple(_body(case, k) for k in rows), note="wrenches as given" if given else "of the least wrenches that carry",
         next_step=_NEXT[item],
     )  # fmt: skip
-
-
-def _slack(case: Case, item: str) -> tuple[float, float]:
-    """What passes, and what violations are measured by."""
-    tol, weight = case.tolerances, case.weight
-    reach = max((float(np.abs(c.corners).max()) for c in case.robot.contacts.values()), default=0.1) or 0.1
-    return {
-        "unilateral_force": (tol.unilateral * weight, weight),
-        "friction": (tol.friction * weight, weight),
-        "torsional_friction": (tol.friction * weight * reach, weight * reach),
-        "cop": (tol.cop, reach),
-    }[item]
 
 
 def _body(case: Case, contact: int) -> frozenset[int]:

@@ -64,6 +64,7 @@ class UrdfDocument:
         joints: Joint elements by name.
         findings: Defects and doubts; any of level "error" makes the robot unusable.
         root: Name of the root link.
+        materials: Materials of the whole robot by name.
     """
 
     name: str
@@ -72,6 +73,7 @@ class UrdfDocument:
     joints: dict[str, Element] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     root: str = ""
+    materials: dict[str, Element] = field(default_factory=dict)
 
     def say(self, level: Level, line: int, message: str) -> None:
         """Note a finding at a line."""
@@ -132,6 +134,8 @@ def _index(document: UrdfDocument, root: Element) -> None:
                 document.say("error", element.line, f"{tag} name `{name}` repeats (first in line {table[name].line})")
             else:
                 table[name] = element
+    for element in root.all("material"):
+        document.materials.setdefault(element.attributes.get("name", ""), element)
     if not document.links:
         document.say("error", root.line, "there is no <link>")
 

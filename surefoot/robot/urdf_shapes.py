@@ -47,10 +47,27 @@ def urdf_geometries(document: UrdfDocument, tag: str, meshes: str = "warn") -> t
             geometry = holder.first("geometry")
             shape = _shape(document, geometry.children[0], missing) if geometry else None
             if shape is not None:
-                out.append(Geometry(f"{link}_{i}", link, shape, origin_of(holder)))
+                colour = _colour(document, holder)
+                out.append(Geometry(f"{link}_{i}", link, shape, origin_of(holder), color=colour))
     if missing:
         _report_missing(document, missing, meshes)
     return tuple(out)
+
+
+def _colour(document: UrdfDocument, holder: Element) -> tuple[float, float, float, float] | None:
+    """RGBA of a shape: its own, or that of the material of the robot that it names; None where there is none."""
+    material = holder.first("material")
+    if material is None:
+        return None
+    known = document.materials.get(material.attributes.get("name", ""))
+    found = material.first("color") or (known.first("color") if known is not None else None)
+    if found is None:
+        return None
+    rgba = numbers(found.attributes.get("rgba", ""), 4)
+    if rgba is None or not all(0.0 <= value <= 1.0 for value in rgba):
+        document.say("warning", found.line, "the colour is not four numbers between 0 and 1; it is left out")
+        return None
+    return rgba[0], rgba[1], rgba[2], rgba[3]
 
 
 def _report_missing(document: UrdfDocument, missing: dict[str, int], meshes: str) -> None:

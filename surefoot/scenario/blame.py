@@ -48,7 +48,7 @@ def put_in_place(
     if path is None:
         return error
     error.evidence = {**error.evidence, _KEY: ".".join(map(str, path))}
-    for key, option in reversed(changes.items()):
+    for key, option in reversed(list(changes.items())):
         if _overlap(path, key.split(".")):
             return error.with_place(option)
     return error if file is None else error.with_place(file, _line(path, key_places(text_of(file))))

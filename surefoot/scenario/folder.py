@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,40 @@ from surefoot.scenario.page import evidence_of_run
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.toml_text import toml_text
 
-__all__ = ["RunRecord", "make_folder", "scenario_toml", "trajectory_of_log", "write_run"]
+__all__ = [
+    "RunRecord",
+    "make_folder",
+    "run_folder",
+    "scenario_toml",
+    "trajectory_of_log",
+    "write_audit",
+    "write_measured",
+    "write_metrics",
+    "write_page",
+    "write_scenario",
+]
+
+
+@contextmanager
+def run_folder(name: str, out: str | Path | None) -> Iterator[Path]:
+    """The folder of a run; it and the folders around it that were made are removed again if nothing is written.
+
+    Args:
+        name: Name of the scenario.
+        out: As in `make_folder`.
+
+    Yields:
+        The folder, empty; raises as `make_folder` does.
+    """
+    wanted = Path("runs") if out is None else Path(out)
+    missing = [path for path in (wanted, *wanted.parents) if not path.exists()]
+    folder = make_folder(name, out)
+    try:
+        yield folder
+    finally:
+        for path in missing if folder == wanted else [folder, *missing]:
+            if not any(path.iterdir()):
+                path.rmdir()
 
 
 def make_folder(name: str, out: str | Path | None) -> Path:
@@ -65,6 +100,10 @@ def _given(folder: Path) -> Path:
             next_step="choose another folder with --out, or remove this one",
         )
     folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise FileFormatError(
+            "you may not write into this folder", file=folder, next_step="choose another folder with --out"
+        )
     return folder
 
 
@@ -99,26 +138,70 @@ class RunRecord:
     audit: AuditResult | None = None
 
 
-def write_run(folder: Path, run: RunRecord) -> None:
-    """Write the files of a run, each whole or not at all; the metrics last.
+def write_scenario(folder: Path, scenario: Scenario) -> None:
+    """Write the scenario with all its values.
+
+    Args:
+        folder: Where.
+        scenario: What is run.
+    """
+    _write_text(folder / "scenario.toml", scenario_toml(scenario))
+
+
+def write_measured(folder: Path, run: RunRecord) -> None:
+    """Write what was measured: log, times and motion, each whole or not at all.
 
     Args:
         folder: Where.
         run: The run.
     """
-    text = scenario_toml(run.scenario)
-    _write_text(folder / "scenario.toml", text)
     save_log(folder / "log.parquet", run.log)
     save_log(folder / "timing.parquet", run.timing)
     if len(run.log):
         save_trajectory(folder / "trajectory.npz", trajectory_of_log(run.robot, run.log))
-        evidence = evidence_of_run(
-            run.robot, run.log, run.timing, run.metrics, run.planned, run.world, text, run.scenario.description
-        )
-        _write_text(folder / "report.html", report_page(replace(evidence, audit=run.audit)))
+
+
+def write_audit(folder: Path, run: RunRecord) -> None:
+    """Write what the audit found, if there was one.
+
+    Args:
+        folder: Where.
+        run: The run.
+    """
     if run.audit is not None:
         run.audit.save(folder / "audit.json")
-    numbers = json.dumps(run.metrics, indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def write_page(folder: Path, run: RunRecord) -> None:
+    """Write the page of a run that has begun.
+
+    Args:
+        folder: Where.
+        run: The run.
+    """
+    if not len(run.log):
+        return
+    evidence = evidence_of_run(
+        run.robot,
+        run.log,
+        run.timing,
+        run.metrics,
+        run.planned,
+        run.world,
+        scenario_toml(run.scenario),
+        run.scenario.description,
+    )
+    _write_text(folder / "report.html", report_page(replace(evidence, audit=run.audit)))
+
+
+def write_metrics(folder: Path, metrics: dict[str, Any]) -> None:
+    """Write the metrics; they are the last file of a run.
+
+    Args:
+        folder: Where.
+        metrics: Ready for strict JSON.
+    """
+    numbers = json.dumps(metrics, indent=2, allow_nan=False, ensure_ascii=False)
     _write_text(folder / "metrics.json", numbers + "\n")
 
 

@@ -9,11 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.motion import Log
+from surefoot.motion import Log, LogWriter
 
-__all__ = ["SCHEMA", "metrics_of", "versions"]
+__all__ = ["SCHEMA", "metrics_of", "metrics_of_nothing", "versions"]
 
 SCHEMA = "surefoot.metrics/1"
+_COLUMNS = (
+    "torque.ratio",
+    "energy.residual",
+    "momentum.residual",
+    "tracking.error",
+    "push.force",
+    "base.tilt",
+    "base.height",
+    "v",
+)
 _PACKAGES = ("surefoot", "pin", "mujoco", "numpy", "scipy", "pyarrow")
 
 
@@ -61,6 +71,20 @@ def metrics_of(log: Log, scenario: str, robot: str) -> dict[str, Any]:
         "locked": log.metadata["locked"],
         "notes": log.metadata["notes"],
     }
+
+
+def metrics_of_nothing(scenario: str, robot: str, seed: int) -> dict[str, Any]:
+    """The same keys for a run that never began.
+
+    Args:
+        scenario: Name of the scenario.
+        robot: Name of the robot.
+        seed: Of all randomness.
+    """
+    facts = {"seed": seed, "fall_time_s": None, "planned_duration_s": None, "engine": None}
+    lists: dict[str, list[Any]] = {"incidents": [], "lifted": [], "locked": [], "notes": []}
+    empty = LogWriter(dict.fromkeys(_COLUMNS, "1"), {"momentum.residual": 3, "push.force": 3, "v": 1})
+    return metrics_of(empty.log(partial=True, metadata={**facts, **lists}), scenario, robot)
 
 
 def _grouped(incidents: list[dict[str, Any]]) -> list[dict[str, Any]]:

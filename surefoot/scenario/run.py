@@ -2,50 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from surefoot.motion import Log
-from surefoot.report import Plot
-from surefoot.robot import Robot
-from surefoot.robot.toml_file import validated
-from surefoot.scenario.audit_of_run import audit_metrics, audit_of_run
+from surefoot.errors import FileFormatError, SurefootError
+from surefoot.robot.load import is_file_name
+from surefoot.scenario.blame import blaming, put_in_place
 from surefoot.scenario.build import build_simulation
-from surefoot.scenario.catalogue import read_scenario
-from surefoot.scenario.folder import RunRecord, make_folder, write_run
-from surefoot.scenario.metrics import metrics_of
+from surefoot.scenario.catalogue import own_file, read_scenario
+from surefoot.scenario.folder import run_folder
+from surefoot.scenario.keep import INTERRUPTED, RunResult, kept_plan, kept_run
 from surefoot.scenario.overrides import overridden
 from surefoot.scenario.schema import Scenario
-from surefoot.scenario.studies import STUDIES, Findings, StudiedRun
+from surefoot.scenario.table_file import checked
 from surefoot.sim import Simulation, StoppedError
 
-__all__ = ["PASSED", "RunInterrupted", "RunResult", "resolved_scenario", "run_scenario"]
-
-PASSED = "passed"
-
-
-@dataclass(frozen=True, eq=False)
-class RunResult:
-    """What a run left.
-
-    Args:
-        path: The folder.
-        metrics: What `metrics.json` says.
-        verdict: "passed", or what went wrong.
-    """
-
-    path: Path
-    metrics: dict[str, Any] = field(repr=False)
-    verdict: str
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing went wrong."""
-        return self.verdict == PASSED
+__all__ = ["RunInterrupted", "RunResult", "resolved_scenario", "run_scenario"]
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -85,25 +58,41 @@ def run_scenario(
         RunInterrupted: The user stopped it; what was computed is written, with `completed` false.
     """
     scenario = resolved_scenario(name_or_file, robot, seed, overrides)
-    simulation = build_simulation(scenario)
-    folder = make_folder(scenario.name, out)
-    try:
-        return _written(folder, scenario, simulation, lambda: simulation.run(progress, watch))
-    finally:
-        if not any(folder.iterdir()):  # nothing could be written: leave nothing
-            folder.rmdir()
+    with run_folder(scenario.name, out) as folder:
+        try:
+            simulation = build_simulation(scenario)
+        except KeyboardInterrupt:
+            raise RunInterrupted(kept_plan(folder, scenario)) from None
+        except SurefootError as error:
+            tables, changes = scenario.model_dump(exclude_none=True), _changes(robot, seed, overrides)
+            raise put_in_place(error, tables, own_file(name_or_file), changes) from error
+        result, is_interrupted = kept_run(folder, scenario, simulation, _simulated(simulation, progress, watch))
+    if is_interrupted:
+        raise RunInterrupted(result)
+    return result
 
 
-def _written(folder: Path, scenario: Scenario, simulation: Simulation, run: Callable[[], Log]) -> RunResult:
-    """Run, and write what there is, whatever happens."""
-    trouble = None
+def _simulated(
+    simulation: Simulation, progress: Callable[[float], None] | None, watch: Callable[[Simulation], None] | None
+) -> str | None:
+    """Run to the end; what kept it from getting there."""
     try:
-        run()
+        simulation.run(progress, watch)
     except StoppedError as error:
-        trouble = error.message
+        return error.message
     except KeyboardInterrupt:
-        raise RunInterrupted(_write(folder, scenario, simulation, "interrupted")) from None
-    return _write(folder, scenario, simulation, trouble)
+        return INTERRUPTED
+    return None
+
+
+def _changes(robot: str | Path | None, seed: int | None, overrides: Sequence[str]) -> dict[str, str]:
+    """Keys that were changed from outside, and by which option."""
+    changes = {text.partition("=")[0].strip(): f"--set {text}" for text in overrides}
+    if seed is not None:
+        changes["simulation.seed"] = f"--seed {seed}"
+    if robot is not None:
+        changes["robot.name"] = f"--robot {robot}"
+    return changes
 
 
 def resolved_scenario(
@@ -122,59 +111,28 @@ def resolved_scenario(
     """
     scenario = overridden(read_scenario(name_or_file), overrides)
     tables = scenario.model_dump(mode="python", exclude_none=True)
-    if robot is not None:
-        tables["robot"]["name"] = str(robot)
     if seed is not None:
         tables["simulation"]["seed"] = seed
-    tables["robot"]["name"] = _full_path(tables["robot"]["name"], name_or_file if robot is None else ".")
-    return validated(tables, Scenario, str(name_or_file), {})
+        checked(tables, Scenario, f"--seed {seed}")
+    named = str(robot) if robot is not None else scenario.robot.name
+    try:
+        tables["robot"]["name"] = _full_path(named, None if robot is not None else own_file(name_or_file))
+    except SurefootError as error:
+        raise put_in_place(error, tables, own_file(name_or_file), _changes(robot, seed, overrides)) from error
+    return checked(tables, Scenario, os.fspath(name_or_file))
 
 
-def _full_path(robot: str, beside: str | Path) -> str:
-    """The full path of a robot file, which may stand beside the scenario file; names of the zoo as they are."""
-    here = [Path(beside).parent / robot, Path(robot)]
-    return next((str(path.resolve()) for path in here if path.is_file()), robot)
-
-
-def _write(folder: Path, scenario: Scenario, simulation: Simulation, trouble: str | None) -> RunResult:
-    log = simulation.log()
-    metrics = metrics_of(log, scenario.name, simulation.robot.name)
-    metrics["notes"] = [*metrics["notes"], *getattr(simulation.controller, "notes", ())]
-    metrics["notes"] = [*metrics["notes"], *_doubts(simulation.robot)]
-    findings = _findings(scenario, simulation, log) if trouble is None else Findings()
-    metrics |= {"study": scenario.study, "study_metrics": list(findings.metrics), **findings.metrics}
-    metrics["verdict"] = trouble or _fall(metrics) or findings.trouble or PASSED
-    found = audit_of_run(scenario, simulation, log)
-    metrics["audit"] = None if found is None else audit_metrics(found)
-    planned = _planned_curves(simulation, log)
-    timing = simulation.timing()
-    run = RunRecord(scenario, simulation.robot, log, timing, metrics, planned, simulation.world, found)
-    write_run(folder, run)
-    return RunResult(folder, metrics, metrics["verdict"])
-
-
-def _planned_curves(simulation: Simulation, log: Log) -> list[Plot]:
-    """Plots of the plan, at the times of the log."""
-    plan = getattr(simulation.controller, "plan", None)
-    if plan is None:
-        return []
-    time = plan.trajectory.time
-    return [
-        replace(curve, lines={name: np.interp(log.time, time, line) for name, line in curve.lines.items()})
-        for curve in plan.curves
-    ]
-
-
-def _findings(scenario: Scenario, simulation: Simulation, log: Log) -> Findings:
-    if scenario.study == "none" or simulation.fall_time is not None:
-        return Findings()
-    return STUDIES[scenario.study](StudiedRun(scenario, simulation, log))
-
-
-def _fall(metrics: dict[str, Any]) -> str | None:
-    return f"fell at {metrics['fall_time_s']:.2f} s" if metrics["fallen"] else None
-
-
-def _doubts(robot: Robot) -> list[str]:
-    """What loading the robot dropped or doubts: the run proves the robot without it."""
-    return [f"{item.place}: {item.message}" for item in robot.notes if item.level == "warning"]
+def _full_path(robot: str, scenario: Path | None) -> str:
+    """The full path of a robot file, from the folder of the scenario or from here; names of the zoo as they are."""
+    if not is_file_name(robot):
+        return robot
+    places = [Path(robot)] if scenario is None else [scenario.parent / robot, Path(robot)]
+    for path in places:
+        if path.exists():
+            return str(path.resolve())
+    with blaming("robot", "name"):
+        raise FileFormatError(
+            f"there is no robot file `{robot}`",
+            evidence={"looked in": ", ".join(dict.fromkeys(str(path.parent.resolve()) for path in places))},
+            next_step="check the path; it counts from the folder of the scenario file",
+        )

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
+from surefoot.scenario.schema_kinds import KindTable, Positive, Time, Vector
 from surefoot.scenario.table import Table
 
 __all__ = ["ControllerTable", "ForcePointTable", "KeyframeTable", "WaveTable"]
@@ -20,7 +20,7 @@ class KeyframeTable(Table):
         joints: Position [rad] or [m] by joint; the others stay.
     """
 
-    time: NotNegative
+    time: Time
     joints: dict[str, float]
 
 
@@ -46,7 +46,7 @@ class ForcePointTable(Table):
         torques: [N m] or [N] by joint; zero where nothing is said.
     """
 
-    time: NotNegative
+    time: Time
     torques: dict[str, float]
 
 
@@ -102,11 +102,11 @@ class ControllerTable(KindTable):
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow"
     ] = "joint_pd"
-    bandwidth: Positive | None = None
+    bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None
     keyframes: list[KeyframeTable] | None = None
     waves: dict[str, WaveTable] | None = None
-    start: NotNegative | None = None
+    start: Time | None = None
     cycles: Annotated[int, Field(ge=1)] | None = None
     joints: list[str] | None = None
     speed: Positive | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from surefoot.scenario.schema_kinds import KindTable, NotNegative, Positive, Vector
+from surefoot.scenario.schema_kinds import Friction, KindTable, NotNegative, Positive, Time, Vector
 from surefoot.scenario.schema_world import GroundTable
 from surefoot.scenario.table import complaint
 
@@ -55,7 +55,7 @@ class EventTable(KindTable):
     }
 
     kind: Literal["push", "friction", "payload", "terrain", "sensor_loss", "parameter_error"] = "push"
-    time: NotNegative = 1.0
+    time: Time = 1.0
     duration: Positive | None = None
     link: str | None = None
     at: Literal["body", "com_height"] | None = None
@@ -63,7 +63,7 @@ class EventTable(KindTable):
     speed: NotNegative | None = None
     impulse: NotNegative | None = None
     margin: NotNegative | None = None
-    friction: NotNegative | None = None
+    friction: Friction | None = None
     pieces: list[Annotated[int, Field(ge=0)]] | None = None
     mass: Positive | None = None
     position: Vector | None = None

@@ -9,10 +9,12 @@ from pydantic import Field, Strict, model_validator
 from surefoot.scenario.schema_words import expected_at
 from surefoot.scenario.table import Table, complaint
 
-__all__ = ["Edges", "KindTable", "NotNegative", "Pair", "Positive", "PositivePair", "Vector"]
+__all__ = ["Edges", "Friction", "KindTable", "NotNegative", "Pair", "Positive", "PositivePair", "Time", "Vector"]
 
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
+Friction = Annotated[float, Field(ge=0.0, le=1000.0)]
+Time = Annotated[float, Field(ge=0.0, le=1e6)]
 _LIST = Strict(False)  # TOML has lists where we have tuples
 Pair = Annotated[tuple[float, float], _LIST]
 PositivePair = Annotated[tuple[Positive, Positive], _LIST]

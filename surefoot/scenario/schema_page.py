@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
 
-from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -15,6 +13,7 @@ from pydantic_core import PydanticUndefined
 from surefoot.scenario.catalogue import describe, names
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.schema_kinds import KindTable
+from surefoot.scenario.schema_words import words_of_field
 
 __all__ = ["schema_page"]
 
@@ -87,44 +86,8 @@ def _row(name: str, field: FieldInfo, meaning: str) -> str:
 
 
 def _kind(field: FieldInfo) -> str:
-    """What may stand there: a type, choices, a range."""
-    bounds = [_bound(item) for item in field.metadata]
-    return _cell(" ".join([_type(field.annotation), *(text for text in bounds if text)]))
-
-
-def _bound(item: Any) -> str:
-    for kind, sign, name in ((Gt, ">", "gt"), (Ge, "≥", "ge"), (Lt, "<", "lt"), (Le, "≤", "le")):
-        if isinstance(item, kind):
-            return f"{sign} {getattr(item, name):g}"
-    return ""
-
-
-def _type(annotation: Any) -> str:
-    origin, inside = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        bounds = " ".join(text for text in map(_bound, _metadata(inside[1:])) if text)
-        return f"{_type(inside[0])} {bounds}".strip()
-    if origin is Literal:
-        return " or ".join(f'`"{choice}"`' for choice in inside)
-    if origin in (Union, UnionType):
-        return " or ".join(_type(part) for part in inside if part is not NoneType)
-    if origin is list:
-        return f"list of {_type(inside[0])}"
-    if origin is tuple:
-        parts = [part for part in inside if part is not Ellipsis]
-        return f"list of {len(parts)}: {_type(parts[0])}" if Ellipsis not in inside else f"list of {_type(parts[0])}"
-    if origin is dict:
-        return f"table of {_type(inside[1])}"
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return "table"
-    return {"float": "number", "int": "whole number", "str": "text", "bool": "true or false"}.get(
-        getattr(annotation, "__name__", ""), str(annotation)
-    )
-
-
-def _metadata(items: tuple[Any, ...]) -> list[Any]:
-    """Bounds, also those inside of a pydantic `Field`."""
-    return [part for item in items for part in (item.metadata if isinstance(item, FieldInfo) else (item,))]
+    """What may stand there: a type, choices as code, a range."""
+    return _cell(re.sub(r'"[^"]*"', lambda found: f"`{found[0]}`", words_of_field(field)))
 
 
 def _default(field: FieldInfo) -> str:

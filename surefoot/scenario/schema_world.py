@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, Strict, model_validator
 
-from surefoot.scenario.schema_kinds import Edges, KindTable, NotNegative, Positive, Vector
+from surefoot.scenario.schema_kinds import Edges, Friction, KindTable, Positive, Vector
 from surefoot.scenario.table import Table, complaint
 
 __all__ = ["GroundTable", "ObjectTable", "ObstacleTable", "WorldTable"]
+
+
+Acceleration = Annotated[float, Field(ge=-1000.0, le=1000.0)]
 
 
 class GroundTable(KindTable):
@@ -47,7 +50,7 @@ class GroundTable(KindTable):
     }
 
     kind: Literal["plane", "box", "stairs", "height_field"]
-    friction: NotNegative | None = None
+    friction: Friction | None = None
     point: Vector | None = None
     normal: Vector | None = None
     size: Edges | None = None
@@ -128,8 +131,8 @@ class WorldTable(Table):
         objects: Things that move.
     """
 
-    friction: NotNegative = 0.7
-    gravity: Vector = (0.0, 0.0, -9.81)
+    friction: Friction = 0.7
+    gravity: Annotated[tuple[Acceleration, Acceleration, Acceleration], Strict(False)] = (0.0, 0.0, -9.81)
     empty: bool = False
     ground: list[GroundTable] = []
     obstacles: list[ObstacleTable] = []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -15,8 +16,7 @@ from surefoot.scenario.schema_words import choices_at, expected_at
 __all__ = ["Table", "complaint"]
 
 _TOLD = "told"  # type of the errors that have their words already
-_ORDER = {"extra_forbidden": 0, _TOLD: 1, "missing": 2}
-"""A key that is misspelt is told before the one that is missing because of it."""
+_ORDER = {"extra_forbidden": 0, "missing": 2}  # the others between them
 
 
 def complaint(key: str, value: Any, words: str) -> ValidationError:
@@ -41,16 +41,20 @@ class Table(StrictModel):
         try:
             return check(given)
         except ValidationError as error:
-            details = [_in_words(cls, item) for item in error.errors(include_url=False)]
-            raise ValidationError.from_exception_data(cls.__name__, _sorted(details)) from None
+            items = _without_echoes(cls, error.errors(include_url=False))
+            details = [_in_words(cls, item) for item in sorted(items, key=lambda item: _ORDER.get(item["type"], 1))]
+            raise ValidationError.from_exception_data(cls.__name__, details) from None
 
 
-def _sorted(details: list[InitErrorDetails]) -> list[InitErrorDetails]:
-    return sorted(details, key=lambda item: _ORDER.get(str(getattr(item["type"], "type", item["type"])), 1))
+def _without_echoes(table: type[Table], items: Sequence[Any]) -> list[Any]:
+    """The errors without the keys that are missing because they are misspelt."""
+    unknown = [str(item["loc"][0]) for item in items if item["type"] == "extra_forbidden" and len(item["loc"]) == 1]
+    meant = {(key,) for word in unknown for key in difflib.get_close_matches(word, table.model_fields, 1, 0.55)}
+    return [item for item in items if item["type"] != "missing" or item["loc"] not in meant]
 
 
 def _told(path: tuple[str | int, ...], value: Any, words: str) -> InitErrorDetails:
-    return InitErrorDetails(type=PydanticCustomError(_TOLD, words), loc=path, input=value)  # type: ignore[arg-type]
+    return InitErrorDetails(type=PydanticCustomError(_TOLD, words), loc=path, input=value)
 
 
 def _in_words(table: type[Table], item: Mapping[str, Any]) -> InitErrorDetails:
@@ -71,6 +75,8 @@ def _in_words(table: type[Table], item: Mapping[str, Any]) -> InitErrorDetails:
 def _expectation(table: type[Table], path: tuple[str | int, ...], value: Any) -> str:
     """What should stand there, and the choice that is nearest."""
     words = f"expected {expected_at(table, path)}"
+    if isinstance(value, float) and not math.isfinite(value):
+        words = words.replace(" number", " finite number", 1)
     if isinstance(value, dict) and words == "expected a list of tables":
         words += f", each under [[…{path[-1]}]]"
     near = difflib.get_close_matches(str(value), choices_at(table, path), n=1, cutoff=0.5)

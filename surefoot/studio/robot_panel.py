@@ -11,7 +11,7 @@ from surefoot.robot import Robot
 from surefoot.studio.dragging import closed
 from surefoot.studio.drive_table import drive_table, robot_facts
 from surefoot.studio.ik_handles import DragHandle, drag_choices
-from surefoot.studio.inputs import set_options, set_value
+from surefoot.studio.inputs import set_options
 from surefoot.studio.joint_sliders import JointSliders
 from surefoot.studio.joint_values import Axis, with_value
 from surefoot.studio.overlays import LAYERS, Overlays
@@ -32,9 +32,10 @@ class RobotPanel:
     Args:
         tab: The tab.
         first: Name of the robot to begin with.
+        plain: Whether the stage is plain.
     """
 
-    def __init__(self, tab: Tab, first: str) -> None:
+    def __init__(self, tab: Tab, first: str, plain: bool) -> None:
         self._tab = tab
         self._sliders: JointSliders | None = None
         self.drag = DragHandle(
@@ -44,7 +45,7 @@ class RobotPanel:
             moved=lambda: tab.post(self._show_sliders, "sliders"),
         )  # fmt: skip
         self._add_choice(first)
-        self._add_layers()
+        self._add_layers(plain)
         self._add_drag()
         self._joints = tab.gui.add_folder("Joints")
         with self._joints:
@@ -69,10 +70,10 @@ class RobotPanel:
                 f"no robot has `{self._search.value}` in its name",
                 next_step="`surefoot robots` lists the zoo; files must lie in the folder of the studio",
             )
-        self._choice.options = tuple(dict.fromkeys([*found, *([] if len(found) == 1 else [self._choice.value])]))
-        if len(found) == 1 and self._choice.value != found[0]:
-            set_value(self._choice, found[0])
-            self.pick(found[0])
+        before = self._choice.value
+        set_options(self._choice, found, found[0] if len(found) == 1 else before)
+        if self._choice.value != before:
+            self.pick(self._choice.value)
 
     def pick(self, name: str) -> None:
         """Show another robot.
@@ -84,11 +85,13 @@ class RobotPanel:
             robot = self._tab.store.get(RobotKey(name))
             self._tab.show_robot(robot, robot_key=RobotKey(name))
 
-    def _add_layers(self) -> None:
+    def _add_layers(self, plain: bool) -> None:
         tab, overlays = self._tab, Overlays(self._tab.stage, self._tab.store)
         with tab.gui.add_folder("Show", expand_by_default=False):
             for layer, title in LAYERS.items():
                 self._add_layer(overlays, layer, title)
+            box = tab.gui.add_checkbox("Plain light", plain, hint="Faster on machines without a graphics card.")
+            tab.on_change(box, lambda: tab.stage.set_plain(box.value), "plain")
             tab.on_click(tab.gui.add_button("Drives …", icon=viser.Icon.ENGINE), self._show_drives)
             tab.on_click(tab.gui.add_button("Look at the robot", icon=viser.Icon.FOCUS_2), tab.stage.look_at_robot)
 

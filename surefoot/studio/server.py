@@ -37,17 +37,25 @@ class Studio:
         host: Name or address to listen on; others than localhost can be reached from the network.
         port: 0 for any that is free; if it is taken, the next free one.
         robot: Name of the robot to begin with.
+        plain: Without shadows and reflections, for machines without a graphics card.
 
     Raises:
         FileFormatError: The folder does not exist.
         UnknownNameError: The robot does not exist.
     """
 
-    def __init__(self, folder: str | Path = ".", host: str = "127.0.0.1", port: int = 8080, robot: str = "g1") -> None:
+    def __init__(
+        self,
+        folder: str | Path = ".",
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        robot: str = "g1",
+        plain: bool = False,
+    ) -> None:
         self.folder = Path(folder).resolve()
         if not self.folder.is_dir():
             raise FileFormatError("is no folder", file=self.folder, next_step="make it first, or give another one")
-        self.host, self._first = host, robot
+        self.host, self._first, self._plain = host, robot, plain
         if robot not in RobotStore(self.folder).choices():
             zoo.load(robot)  # says which names there are
         self.store = RobotStore(self.folder)
@@ -80,7 +88,7 @@ class Studio:
     def _opened(self, client: viser.ClientHandle) -> None:
         with self._lock:
             if not self._closed.is_set():
-                self._tabs[client.client_id] = Tab(client, self.folder, self.store, self.jobs, self._first)
+                self._tabs[client.client_id] = Tab(client, self.folder, self.store, self.jobs, self._first, self._plain)
 
     def _left(self, client: viser.ClientHandle) -> None:
         with self._lock:

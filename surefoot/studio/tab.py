@@ -40,26 +40,29 @@ class Tab:
         store: Robots.
         jobs: Jobs of all tabs.
         first: Name of the robot to begin with.
+        plain: Without shadows and reflections.
     """
 
-    def __init__(self, client: viser.ClientHandle, folder: Path, store: RobotStore, jobs: JobQueue, first: str) -> None:
+    def __init__(
+        self, client: viser.ClientHandle, folder: Path, store: RobotStore, jobs: JobQueue, first: str, plain: bool
+    ) -> None:
         self._client, self.gui = client, client.gui
         self.folder, self.store, self.jobs = folder, store, jobs
         self.current: tuple[RobotKey, Robot] | None = None
         self._watched: Job | None = None
         self._is_ready = False
         self._mailbox = Mailbox(self._guarded, f"surefoot tab {client.client_id}")
-        self._mailbox.post(lambda: self._build(first))
+        self._mailbox.post(lambda: self._build(first, plain))
 
-    def _build(self, first: str) -> None:
-        self.stage = Stage(self._client)
+    def _build(self, first: str, plain: bool) -> None:
+        self.stage = Stage(self._client, plain)
         if self.stage.is_narrow:  # a phone: first the robot
             self.gui.main_panel.minimize()
         self._world = WorldNodes(self.stage)
         self._jobs_panel = JobsPanel(self)
         pages = self.gui.add_tab_group()
         with pages.add_tab("Robot", icon=viser.Icon.ROBOT):
-            self._robot_panel = RobotPanel(self, first)
+            self._robot_panel = RobotPanel(self, first, plain)
         with pages.add_tab("Scenario", icon=viser.Icon.FLAG):
             self._scenario_panel = ScenarioPanel(self)
         with pages.add_tab("Runs", icon=viser.Icon.MOVIE):

@@ -32,7 +32,7 @@ def browser():
 def studio(tmp_path_factory):
     folder = tmp_path_factory.mktemp("studio")
     (folder / "outside").symlink_to(tmp_path_factory.mktemp("elsewhere"))
-    with Studio(folder, port=0, robot="panda") as studio:
+    with Studio(folder, port=0, robot="panda", plain=True) as studio:
         yield studio
 
 
@@ -40,7 +40,7 @@ def studio(tmp_path_factory):
 def open_tab(browser, studio):
     pages = []
 
-    def opened(width: int = 800, height: int = 500):
+    def opened(width: int = 680, height: int = 420):
         page = browser.new_page(viewport={"width": width, "height": height})
         page.set_default_timeout(PATIENCE)
         page.problems = []
@@ -61,11 +61,11 @@ def open_tab(browser, studio):
 
 
 def pixels(page) -> np.ndarray:
-    """The left half of what is seen, (rows, columns, 3): robot and ground, not the panel."""
+    """The left part of what is seen, (rows, columns, 3): robot and ground, not the panel."""
     from PIL import Image
 
     image = np.asarray(Image.open(io.BytesIO(page.screenshot(timeout=PATIENCE))).convert("RGB"), dtype=float)
-    return image[:, : image.shape[1] // 2]
+    return image[:, : image.shape[1] * 2 // 5]
 
 
 def settled(page, condition, seconds: float = 90.0) -> bool:
@@ -146,6 +146,8 @@ def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio)
     first.get_by_role("button", name="Play", exact=True).click()
     assert settled(first, lambda: mine._replay_panel.time > 0.05)
     first.get_by_role("button", name="Pause", exact=True).click()
+    assert settled(first, lambda: not mine._replay_panel._is_playing)
+    assert settled(first, lambda: float(field(first, "Time [s]").input_value()) == mine._replay_panel._slider.value)
     put(first, "Time [s]", "0.2")
     assert settled(first, lambda: abs(mine._replay_panel.time - 0.2) < 1e-9)
     sample = mine._replay_panel.motion.trajectory.sample(0.2).q

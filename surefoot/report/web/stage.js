@@ -78,9 +78,10 @@ class Stage {
   // How far the camera must be so that a ball or a box fits.
   distance(direction, radius, half) {
     const up = 0.88 * Math.tan(this.camera.fov * Math.PI / 360), across = up * this.camera.aspect;
-    if (!half) return radius / Math.sin(Math.atan(Math.min(up, across)));
+    const ball = radius / Math.sin(Math.atan(Math.min(up, across)));
+    if (!half) return ball;
     const right = new THREE.Vector3(-direction.y, direction.x, 0).normalize(), above = direction.clone().cross(right);
-    let most = 0;
+    let most = 0.72 * ball;
     for (let k = 0; k < 8; k++) {
       const corner = new THREE.Vector3(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z);
       const near = corner.dot(direction);

@@ -1,0 +1,42 @@
+"""`surefoot studio` as a process: it says where it is, and Ctrl-C ends it and its jobs."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+from surefoot.errors import SurefootError
+from surefoot.studio import Studio
+
+CODE = (
+    "import sys\nfrom pathlib import Path\nfrom surefoot.cli.studio_command import studio_command\n"
+    "sys.exit(studio_command(Path(sys.argv[1]), '127.0.0.1', 0, 'panda', True, False))"
+)
+
+
+def test_an_interrupt_ends_it_cleanly(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", CODE, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        line = process.stdout.readline()
+        url = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+        assert "Traceback" not in process.stderr.read()
+    finally:
+        process.kill()
+
+
+def test_a_folder_or_robot_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(SurefootError, match="no folder"):
+        Studio(tmp_path / "missing", port=0)
+    with pytest.raises(SurefootError, match="panda"):
+        Studio(tmp_path, port=0, robot="pandda")
