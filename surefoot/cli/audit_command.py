@@ -25,6 +25,7 @@ from surefoot.robot.load import load
 __all__ = ["AuditRequest", "audit_command"]
 
 _TINY = 1e-9
+_OF_A_RUN = ("trajectory.npz", "log.parquet")
 _COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skipped": "dim"}
 
 
@@ -67,15 +68,16 @@ def audit_command(request: AuditRequest) -> int:
     Args:
         request: What the user asks for.
     """
-    own = request.motion / "scenario.toml" if request.motion.is_dir() else None
+    _require_page_name(request.html)
+    own = _scenario(request.motion)
     model = _robot(request, own)
     given = read_motion(
         request.motion, model, request.layout, request.joints, request.rate, request.quaternion
     )  # fmt: skip
-    world = _world(request.world or (str(own) if own is not None and own.is_file() else None), model)
+    world = _world(request.world or (None if own is None else str(own)), model)
     result = _audited(given, model, world, _tolerances(request.tolerances), request.replay)
     if request.as_json:
-        print(json.dumps(result.to_dict(), indent=1, ensure_ascii=False))
+        print(json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False))
     else:
         _print(result, page_console())
     if request.html is not None:
@@ -85,15 +87,30 @@ def audit_command(request: AuditRequest) -> int:
     return 0 if result.passed else 1
 
 
+def _scenario(motion: Path) -> Path | None:
+    """The scenario of the run that a motion is of, if it is of one."""
+    folder = motion if motion.is_dir() else motion.parent if motion.name in _OF_A_RUN else None
+    return None if folder is None or not (folder / "scenario.toml").is_file() else folder / "scenario.toml"
+
+
 def _robot(request: AuditRequest, own: Path | None) -> Robot:
     """The robot that was named, or that of the run."""
     if request.robot is not None:
         return load(request.robot, request.base)
-    if own is None or not own.is_file():
+    if own is None:
         raise ShapeError("nobody says which robot moves", next_step="give --robot NAME or --robot FILE")
     from surefoot.scenario import load_robot, read_scenario
 
-    return load_robot(read_scenario(own).robot)
+    table = read_scenario(own).robot
+    return load_robot(table if request.base == "auto" else table.model_copy(update={"base": request.base}))
+
+
+def _require_page_name(path: Path | None) -> None:
+    """Said before the audit, which may take a while."""
+    if path is not None and path.suffix != ".html":
+        raise FileFormatError(f"suffix `{path.suffix}` is not known", file=path, next_step="use .html")
+    if path is not None and not path.parent.is_dir():
+        raise FileFormatError(f"there is no folder `{path.parent}`", file=path, next_step="create the folder first")
 
 
 def _world(name_or_file: str | None, robot: Robot) -> World | None:
@@ -137,8 +154,6 @@ def _write_page(
 ) -> None:
     from surefoot.report import audit_page
 
-    if path.suffix != ".html":
-        raise FileFormatError(f"suffix `{path.suffix}` is not known", file=path, next_step="use .html")
     text = audit_page(str(motion), given.trajectory, robot, World() if world is None else world, result)
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -34,7 +34,7 @@ def new_scenario(name: str, file: Path) -> int:
     text = scenario_text(name)
     if file.suffix != ".toml":
         raise FileFormatError(f"suffix `{file.suffix}` is not that of a scenario", file=file, next_step="use .toml")
-    if file.exists():
+    if file.exists() or file.is_symlink():
         raise FileFormatError("exists; nothing is overwritten", file=file, next_step="choose another name")
     with atomic_write(file) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -16,7 +16,7 @@ def studio_command(folder: Path, host: str, port: int, robot: str, plain: bool, 
         host: Name or address to listen on.
         port: Port; if it is taken, the next free one; 0 for any.
         robot: Name of the robot to begin with.
-        plain: Without shadows and reflections, for machines without a graphics card.
+        plain: Without shadows, for machines without a graphics card.
         open_browser: Whether to open the browser.
     """
     from surefoot.studio.safety import is_local_name

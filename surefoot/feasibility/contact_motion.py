@@ -70,9 +70,11 @@ def _slip(case: Case, motions: list[SurfaceMotion]) -> Series:
 
 def _stands(height: Array, run: tuple[int, int], slack: float) -> tuple[int, int]:
     """The part of a contact from when it stands until it lifts: where it is no higher than it stood, up to a slack."""
-    a, b = run
-    low = np.flatnonzero(~(height[a:b] > np.nanmedian(height[a:b]) + slack)) if np.isfinite(height[a:b]).any() else []
-    return (a + int(low[0]), a + int(low[-1]) + 1) if len(low) else run
+    here = height[run[0] : run[1]]
+    if np.isnan(here).all():
+        return run
+    low = np.flatnonzero(~(here > np.nanmedian(here) + slack))
+    return run[0] + int(low[0]), run[0] + int(low[-1]) + 1
 
 
 def _along(path: Array, normals: Array) -> Array:

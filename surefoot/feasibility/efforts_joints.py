@@ -14,7 +14,15 @@ from surefoot.motion.checks import Array
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["carrying_rows", "coupled", "drive_limits", "drive_torques", "friction_forces", "passive_rows"]
+__all__ = [
+    "carrying_rows",
+    "coupled",
+    "doubtful_friction",
+    "drive_limits",
+    "drive_torques",
+    "friction_forces",
+    "passive_rows",
+]
 
 Mask = NDArray[np.bool_]
 _SLOW = 0.01  # [rad/s]: dry friction grows to its full value up to this speed
@@ -35,16 +43,26 @@ def friction_forces(case: Case) -> Array:
     """(n, nv): what overcomes the friction of the joints, d v + c sign(v); at rest dry friction may help either way.
 
     Where v is not given, it is the mean over `Tolerances.window`, so that the last digit of positions does not count
-    as a motion that friction resists. Dry friction counts up to half of what the drive can exert: files with more do
-    not describe a drive that moves its joint.
+    as a motion that friction resists.
     """
     model, v = case.robot.model, case.v
     if case.trajectory.v is None:
         way = np.vstack([np.zeros((1, case.robot.nv)), np.cumsum(case.steps, axis=0)])
         v = mean_rates(way, case.time, case.tolerances.window)
-    dry = np.array(model.upperDryFrictionLimit)
-    dry[case.robot.driven] = np.minimum(dry[case.robot.driven], _BELIEVED * drive_limits(case))
-    return np.asarray(v * model.damping + np.clip(v / _SLOW, -1.0, 1.0) * dry)
+    return np.asarray(v * model.damping + np.clip(v / _SLOW, -1.0, 1.0) * model.upperDryFrictionLimit)
+
+
+def doubtful_friction(case: Case) -> Array:
+    """(nu,): dry friction beyond half of what a drive can exert, where torques were not given.
+
+    A drive that spends more on its own friction hardly moves its joint: the file does not describe it, and torques may
+    go beyond their limits by that.
+    """
+    limits = drive_limits(case)
+    if case.trajectory.tau is not None:
+        return np.zeros(len(limits))
+    half = np.where(np.isfinite(limits), _BELIEVED * limits, np.inf)
+    return np.maximum(case.robot.model.upperDryFrictionLimit[case.robot.driven] - half, 0.0)
 
 
 def coupled(case: Case) -> Array:

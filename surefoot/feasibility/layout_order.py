@@ -27,8 +27,9 @@ _FITS = 0.3  # of the motion, or of the misfit: below this a velocity fits
 _MOVES = 0.002  # [m/s], [rad/s]: slower motion tells nothing
 _SAMPLES = 200  # at which the feet are looked at
 _STANDS = 0.01  # [m]: the lowest corners of a robot that stands are this near the ground
-_FLOATS = 0.004  # [m]: those of a robot that does not are farther
-_FLATTER = 0.2  # as far from the ground as in the order that was read, or less
+_FLATTER = ((0.004, 0.2), (0.0005, 0.05))
+"""[m], share: where the lowest corners as read are farther from the ground than the first, and at most the second
+share of that in another order, the other order was meant."""
 _NOWHERE = 1e3  # [m]: height where there is no ground
 _SHARES = (0.25, 0.5, 0.75, 0.95)  # of the time in which a robot may stand
 
@@ -127,12 +128,12 @@ def _by_ground(robot: Robot, world: World, q: Array) -> OrderVerdict | None:
     some = q[np.unique(np.linspace(0, len(q) - 1, _SAMPLES).astype(int))]
     own = _farness(robot, world, some)
     others = {meant: _farness(robot, world, in_order(robot, some, meant)) for meant in ORDERS}
-    for share in _SHARES:
-        now = float(np.quantile(own, share))
-        then = {meant: float(np.quantile(far, share)) for meant, far in others.items()}
+    for part in _SHARES:
+        now = float(np.quantile(own, part))
+        then = {meant: float(np.quantile(far, part)) for meant, far in others.items()}
         best = min(then, key=lambda meant: then[meant])
-        if now > _FLOATS and then[best] <= min(_STANDS, _FLATTER * now):
-            reason = f"read as {best} its feet stand on the ground; as it is they are {now:.2f} m away from it"
+        if any(now > far and then[best] <= min(_STANDS, share * now) for far, share in _FLATTER):
+            reason = f"read as {best} its feet stand on the ground; as it is they are {now:.3g} m away from it"
             return OrderVerdict(best, True, reason)
     stands = float(np.quantile(own, _SHARES[0])) <= _STANDS
     return OrderVerdict("", True, "the robot stands on its feet") if stands else None

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Shift", "check_shift", "find_shift"]
 
-_LONGEST = 0.5  # [s]
+_LONGEST = 1.5  # [s], or
+_MOST_SAMPLES = 60
 _EXPLAINS = 0.25  # of the squared misfit may be left
 _SEEN = 2e-5  # [rad/s], [m/s]: smaller misfits are not looked at
 _SHOWS = 0.1  # of the largest misfit: where it shows
@@ -60,7 +61,7 @@ def check_shift(case: Case) -> Series:
         return skipped("column_shift", "too few samples")
     dt = case.trajectory.duration / (n - 1)
     rate, mean = _on_even_times(case, case.rates), _on_even_times(case, 0.5 * (v[1:] + v[:-1]))
-    longest = max(2, min(n // 4, round(_LONGEST / dt)))
+    longest = max(2, min(n // 3, max(round(_LONGEST / dt), _MOST_SAMPLES)))
     unsure = _on_even_times(case, unseen_bends(v))
     shifts = [find_shift(rate[:, j], mean[:, j], longest, unsure[:, j]) for j in range(rate.shape[1])]
     limit = case.tolerances.column_shift
@@ -99,7 +100,7 @@ def find_shift(rate: Array, velocity: Array, longest: int, unsure: Array | float
     flipped = float(np.mean((rate[first:last] + velocity[first:last]) ** 2))
     if best in (0, len(lags) - 1) or squares[best] > _EXPLAINS * now or flipped < squares[best]:
         return None
-    if last - first < max(_LEAST, 4 * abs(int(lags[best]))):
+    if last - first < max(_LEAST, 2 * abs(int(lags[best]))):
         return None  # a jump, not a column
     before, here, after = squares[best - 1 : best + 2]
     bend = before - 2.0 * here + after

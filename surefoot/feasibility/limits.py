@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.feasibility.efforts_joints import drive_limits
+from surefoot.feasibility.efforts_joints import doubtful_friction, drive_limits
 from surefoot.feasibility.limits_motors import motor_series
 from surefoot.feasibility.limits_parts import bodies_at, joint_rows, names_at, unit_at
 from surefoot.feasibility.series import Series, skipped
@@ -81,8 +81,8 @@ def _torque(case: Case) -> Series:
     limit, joints = limits[rows], case.robot.driven[rows]
     return Series(
         "joint_torque", unit_at(case, joints, "N m", "N"), case.time, names_at(case, joints), efforts.tau[:, rows],
-        -limit, limit, case.tolerances.joint_torque * limit, float(np.median(limit)) or 1.0, bodies_at(case, joints),
-        note=efforts.note,
+        -limit, limit, case.tolerances.joint_torque * limit + doubtful_friction(case)[rows],
+        float(np.median(limit)) or 1.0, bodies_at(case, joints), note=efforts.note,
         next_step="slow the motion down, or change the posture in which the joint is loaded",
     )  # fmt: skip
 

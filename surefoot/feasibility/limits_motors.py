@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.feasibility.efforts_joints import doubtful_friction
 from surefoot.feasibility.limits_parts import bodies_at, names_at
 from surefoot.feasibility.series import Series, skipped
 from surefoot.motion.checks import Array
@@ -125,8 +126,8 @@ def _torque_speed(case: Case, motors: Motors) -> Series:
     full = np.where(np.isfinite(some.torque), some.torque, _electric(some, np.zeros(len(rows))))
     return Series(
         "motor_torque_speed", "N m", case.time, names_at(case, joints), case.efforts.tau[:, rows], lower, upper,
-        case.tolerances.joint_torque * full, float(np.median(full)) or 1.0, bodies_at(case, joints),
-        note=case.efforts.note, next_step="slow the joint down where it is loaded",
+        case.tolerances.joint_torque * full + doubtful_friction(case)[rows], float(np.median(full)) or 1.0,
+        bodies_at(case, joints), note=case.efforts.note, next_step="slow the joint down where it is loaded",
     )  # fmt: skip
 
 

@@ -47,7 +47,8 @@ def audit(
     Args:
         motion: A trajectory, or a file that `read_motion` understands.
         robot: The robot, its name, or its file.
-        world: Ground, obstacles, friction and gravity; None for flat ground of friction 0.7.
+        world: Ground, obstacles, friction and gravity; None for flat ground of friction 0.7, and for no ground under a
+            robot with a fixed base, of which nobody knows how high it stands.
         tolerances: What passes; None for the defaults.
         collisions: Whether to look for collisions, which need most of the time.
         replay: Whether to replay it in MuJoCo.
@@ -62,7 +63,7 @@ def audit(
     if len(given.trajectory) < 2:
         raise ShapeError("a motion of one sample cannot be audited", next_step="give two samples or more")
     case = Case(
-        given_robot, World() if world is None else world, given.trajectory, tolerances or Tolerances(),
+        given_robot, _world_of(given_robot) if world is None else world, given.trajectory, tolerances or Tolerances(),
         given.quaternion_norm,
     )  # fmt: skip
     clock = _Clock(progress)
@@ -74,6 +75,11 @@ def audit(
 
 def _given(motion: Trajectory | str | Path, robot: Robot) -> GivenMotion:
     return GivenMotion(motion) if isinstance(motion, Trajectory) else read_motion(motion, robot)
+
+
+def _world_of(robot: Robot) -> World:
+    """Level ground under a robot that moves about; nothing round one that is fixed."""
+    return World(ground=()) if robot.base_joint is None else World()
 
 
 def _checks(collisions: bool) -> Mapping[str, Check]:

@@ -69,9 +69,9 @@ def _contact_series(case: Case, item: str, margins: list[Margin | None]) -> Seri
     slack, scale = slack_of_contact(case, item)
     given = case.efforts.wrenches_given
     return Series(
-        item, ITEMS_OF_CONTACTS[item], case.time, tuple(case.contact_names[k] for k in rows), value, lower, upper, slack, scale,
-        tuple(_body(case, k) for k in rows), note="wrenches as given" if given else "of the least wrenches that carry",
-        next_step=_NEXT[item],
+        item, ITEMS_OF_CONTACTS[item], case.time, tuple(case.contact_names[k] for k in rows), value, lower, upper,
+        slack, scale, tuple(_body(case, k) for k in rows),
+        note="wrenches as given" if given else "of the least wrenches that carry", next_step=_NEXT[item],
     )  # fmt: skip
 
 

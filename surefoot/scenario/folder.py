@@ -96,7 +96,7 @@ def _numbered(wanted: Path) -> Path:
 def _given(folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ScenarioError(
-            f"`{folder}` exists and is not empty; a run is never overwritten",
+            f"`{folder}` exists and is not an empty folder; a run is never overwritten",
             next_step="choose another folder with --out, or remove this one",
         )
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -153,7 +154,16 @@ def _metrics(
     notes = [*metrics["notes"], *getattr(simulation.controller, "notes", ()), *_doubts(simulation.robot)]
     metrics |= {"notes": notes, "study": scenario.study, "study_metrics": list(findings.metrics), **findings.metrics}
     metrics |= {"verdict": trouble or _fall(metrics) or findings.trouble or PASSED, "audit": None}
-    return metrics
+    return {name: _strict(value) for name, value in metrics.items()}
+
+
+def _strict(value: Any) -> Any:
+    """The same with None for numbers that are not finite: those of a study of a run that ended early."""
+    if isinstance(value, Mapping):
+        return {name: _strict(below) for name, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(below) for below in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _findings(scenario: Scenario, simulation: Simulation, log: Log, trouble: str | None) -> Findings:

@@ -57,11 +57,7 @@ class ControllerTable(KindTable):
     """`[controller]`: who decides what the drives do.
 
     Args:
-        kind: "joint_pd": hold the first posture with joint springs and gravity compensation; "limp": no torque;
-            "joint_path" (keyframes): go through postures; "joint_waves" (waves, start, cycles): swing joints;
-            "reactionless" (joints, speed, angular_only, length, strokes, direction, start): move joints without
-            reaction on the base; "hand_reach" (frame, displacement, joints, start, duration): move a frame along a
-            line; "force_schedule" (points): torques over time; "follow": follow the planned `[motion]`.
+        kind: Which controller.
         bandwidth: ω of the joints [rad/s].
         damping_ratio: ζ of the joints.
         keyframes: Postures.
@@ -81,6 +77,16 @@ class ControllerTable(KindTable):
         points: Torques.
     """
 
+    KINDS: ClassVar[dict[str, str]] = {
+        "joint_pd": "holds the first posture with joint springs and gravity compensation",
+        "limp": "no torque",
+        "joint_path": "goes through postures",
+        "joint_waves": "swings joints",
+        "reactionless": "moves joints without reaction on the base",
+        "hand_reach": "moves a frame along a line",
+        "force_schedule": "torques over time",
+        "follow": "follows what `[motion]` plans",
+    }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "joint_pd": _GAINS,
         "limp": set(),

@@ -17,9 +17,7 @@ class EventTable(KindTable):
     """`[[events]]`: something that happens.
 
     Args:
-        kind: "push" (duration, link, at, direction, and impulse, speed or margin, of which the first one counts),
-            "friction" (friction, pieces), "payload" (duration, link, mass, position), "terrain" (ground), "sensor_loss"
-            (duration, sensor) or "parameter_error" (mass_factor, com, link; from the start).
+        kind: What happens.
         time: When it begins [s].
         duration: How long it lasts [s]; a push 0.1 s, a payload for ever if left out.
         link: The link that is pushed, loaded or described wrongly; the base of the robot if left out.
@@ -39,6 +37,14 @@ class EventTable(KindTable):
         com: Shift of centres of mass in body axes [m].
     """
 
+    KINDS: ClassVar[dict[str, str]] = {
+        "push": "pushes a link; of `impulse`, `speed` and `margin` the first one counts",
+        "friction": "the ground has another friction",
+        "payload": "a link carries something that the controller does not know",
+        "terrain": "the ground is another one, of the same kinds of pieces",
+        "sensor_loss": "sensors fall silent",
+        "parameter_error": "the robot has other masses than the controller knows, from the start",
+    }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "push": {"duration", "link", "at", "direction", "speed", "impulse", "margin"},
         "friction": {"friction", "pieces"},

@@ -25,6 +25,8 @@ Edges = Annotated[tuple[Positive, Positive, Positive], _LIST]
 class KindTable(Table):
     """A table with a `kind`; keys that another kind has are refused."""
 
+    KINDS: ClassVar[dict[str, str]] = {}
+    """What each kind is, in a line."""
     KEYS: ClassVar[dict[str, set[str]]] = {}
     """Keys of each kind."""
     NEEDS: ClassVar[dict[str, set[str]]] = {}

@@ -33,13 +33,7 @@ class MotionTable(KindTable):
     """`[motion]`: what is planned; the controller `follow` follows it.
 
     Args:
-        kind: Which motion. "com_rise" (rise, duration, rate_limit): raise the centre of mass over fixed feet, through
-            straight knees; "figure_eight" (frame, centre, size, plane, cycles, orientation, tilt, duration, rate_limit,
-            damping): a hand draws an eight through singular postures; "harvest" (frame, points, joints, duration,
-            hold, method, horizon, other_horizons, cycle, influence, tool_radius, tolerance, weights, local_weights): a
-            hand goes from point to point among obstacles, looking ahead; "swing_over" (frame, duration, cycle, step):
-            a foot swings past obstacles that its plan does not know; "reach" (hands, duration, hold, cycle, influence,
-            tolerance): hands go somewhere while the feet stay and the robot keeps its balance and off everything.
+        kind: Which motion.
         duration: Of the motion [s], where nothing slows it down; of one cycle of an eight; of the swing of a foot.
         rate_limit: Largest joint rates [rad/s]: of all joints together for `com_rise`, else of each.
         rise: How far up [m]; what the robot can do well if left out.
@@ -67,6 +61,13 @@ class MotionTable(KindTable):
         step: Of the foot that swings.
     """
 
+    KINDS: ClassVar[dict[str, str]] = {
+        "com_rise": "raises the centre of mass over fixed feet, through straight knees",
+        "figure_eight": "a hand draws an eight through singular postures",
+        "harvest": "a hand goes from point to point among obstacles, looking ahead",
+        "swing_over": "a foot swings past obstacles that its plan does not know",
+        "reach": "hands go somewhere while the feet stay and the robot keeps its balance and clear of everything",
+    }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "com_rise": {"rise", "duration", "rate_limit"},
         "figure_eight": {

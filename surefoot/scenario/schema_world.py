@@ -19,8 +19,7 @@ class GroundTable(KindTable):
     """`[[world.ground]]`: a piece of ground.
 
     Args:
-        kind: "plane" (point, normal), "box" (size, position, yaw), "stairs" (steps, rise, run, width, start) or
-            "height_field" (heights, cell, origin).
+        kind: What it is.
         friction: Coulomb coefficient; that of the world if left out.
         point: A point on the plane [m].
         normal: Out of the plane.
@@ -37,6 +36,12 @@ class GroundTable(KindTable):
         origin: Of the first grid point [m].
     """
 
+    KINDS: ClassVar[dict[str, str]] = {
+        "plane": "endless, level or sloped",
+        "box": "upright, walked on and bumped into",
+        "stairs": "up along x",
+        "height_field": "a grid of heights",
+    }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "plane": {"point", "normal"},
         "box": {"size", "position", "yaw"},
@@ -70,7 +75,7 @@ class ObjectTable(KindTable):
     """`[[world.objects]]`: something that can be pushed, lifted and carried.
 
     Args:
-        kind: "box" (size), "sphere" (radius) or "cylinder" (radius, length).
+        kind: Its shape.
         name: Its name.
         mass: [kg].
         position: Of its centre at the start [m].
@@ -80,6 +85,11 @@ class ObjectTable(KindTable):
         length: Of the cylinder [m].
     """
 
+    KINDS: ClassVar[dict[str, str]] = {
+        "box": "with edges along its axes",
+        "sphere": "around its centre",
+        "cylinder": "along its z axis",
+    }
     KEYS: ClassVar[dict[str, set[str]]] = {"box": {"size"}, "sphere": {"radius"}, "cylinder": {"radius", "length"}}
     NEEDS: ClassVar[dict[str, set[str]]] = KEYS
 
@@ -97,7 +107,7 @@ class ObstacleTable(KindTable):
     """`[[world.obstacles]]`: something that stands still and must not be touched.
 
     Args:
-        kind: "box" (size), "sphere" (radius), "cylinder" (radius, length) or "capsule" (radius, length).
+        kind: Its shape.
         name: Its name.
         position: Of its centre [m].
         rpy: Its turn: roll, pitch and yaw about the axes of the world, in that order [rad].
@@ -106,6 +116,7 @@ class ObstacleTable(KindTable):
         length: Along z, of a capsule without its caps [m].
     """
 
+    KINDS: ClassVar[dict[str, str]] = {**ObjectTable.KINDS, "capsule": "along its z axis, with round ends"}
     KEYS: ClassVar[dict[str, set[str]]] = {**ObjectTable.KEYS, "capsule": {"radius", "length"}}
     NEEDS: ClassVar[dict[str, set[str]]] = KEYS
 

@@ -1,4 +1,4 @@
-"""Incidents of a run, with time stamps: falls, slips, touches of itself, joints beyond their limits."""
+"""Incidents of a run, with time stamps: falls, slips, touches of itself and of obstacles, limits."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.motion import State, World
+from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Sphere
+from surefoot.motion import Obstacle, State, World
 from surefoot.robot import Robot
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.falls import FallDetector
-from surefoot.sim.measured import Touches
+from surefoot.sim.measured import WORLD, Touches
 
 __all__ = ["Incident", "IncidentBook", "Kind"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Kind = Literal["fall", "slip", "self_collision", "position_limit", "velocity_limit", "torque_limit"]
+Kind = Literal["fall", "slip", "self_collision", "obstacle_touch", "position_limit", "velocity_limit", "torque_limit"]
 SLIP = 0.005
 """Way of a loaded contact within `SLIP_TIME` that counts as a slip [m]."""
 SLIP_TIME = 0.1
@@ -37,7 +38,7 @@ class Incident:
 
     Args:
         kind: What.
-        where: Contact, joint or pair of links; "" for a fall.
+        where: Contact, joint, link, or link and obstacle; "" for a fall.
         start: First time [s].
         end: Last time [s].
         worst: Way [m], depth or excess [rad] or [m], force [N], speed over its limit, time at the limit [s].
@@ -65,6 +66,7 @@ class IncidentBook:
 
     def __init__(self, robot: Robot, world: World | None, index: int) -> None:
         self._robot, self._index = robot, index
+        self._obstacles = () if world is None else world.obstacles
         self.falls = FallDetector(robot, world)
         self.incidents: list[Incident] = []
         self.fall_time: float | None = None
@@ -134,6 +136,16 @@ class IncidentBook:
         for body, load in zip(own.body, own.load, strict=True):
             where = self._robot.tree.body_names[int(body)]
             now["self_collision", where] = max(now.get(("self_collision", where), 0.0), float(load))
+        if self._obstacles:
+            self._look_at_obstacles(touches.where(touches.against == WORLD), now)
+
+    def _look_at_obstacles(self, touches: Touches, now: dict[tuple[str, str], float]) -> None:
+        """Touches of the world whose point, halfway between both surfaces, lies in an obstacle."""
+        for item in self._obstacles:
+            own = touches.where(_inside(item, touches.point) & (touches.load > 0.0))
+            for body, load in zip(own.body, own.load, strict=True):
+                where = f"{self._robot.tree.body_names[int(body)]} and {item.name}"
+                now["obstacle_touch", where] = max(now.get(("obstacle_touch", where), 0.0), float(load))
 
     def _look_at_drives(self, share: Array, dt: float, now: dict[tuple[str, str], float]) -> None:
         self._saturated = np.where(share >= 1.0 - 1e-6, self._saturated + dt, 0.0)
@@ -142,6 +154,25 @@ class IncidentBook:
 
     def _axes_of(self, joint: str) -> int:
         return self._robot.tree.nv_of(self._robot.joint_index(joint))
+
+
+def _inside(obstacle: Obstacle, points: Array) -> NDArray[np.bool_]:
+    """(n,) whether points in world lie in an obstacle; never in one that is a mesh."""
+    x, y, z = ((points - obstacle.pose[:3, 3]) @ obstacle.pose[:3, :3]).T
+    match obstacle.shape:
+        case Sphere(radius):
+            inside = x**2 + y**2 + z**2 <= radius**2
+        case Box(size):
+            inside = (abs(x) <= size[0] / 2) & (abs(y) <= size[1] / 2) & (abs(z) <= size[2] / 2)
+        case Cylinder(radius, length):
+            inside = (x**2 + y**2 <= radius**2) & (abs(z) <= length / 2)
+        case Capsule(radius, length):
+            inside = x**2 + y**2 + np.maximum(abs(z) - length / 2, 0.0) ** 2 <= radius**2
+        case Ellipsoid((a, b, c)):
+            inside = (x / a) ** 2 + (y / b) ** 2 + (z / c) ** 2 <= 1.0
+        case _:
+            inside = np.zeros(len(points), dtype=bool)
+    return np.asarray(inside)
 
 
 def _limited_axes(robot: Robot) -> tuple[list[str], Indices, Indices, Array, Array, Array]:

@@ -22,7 +22,7 @@ from surefoot.solvers.explain_conflict import Conflict, irreducible_conflict
 from surefoot.solvers.explain_groups import Group, ScaledRows, scaled_rows
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_relaxation import Yielding, bears_alone, least_alone, least_together, look_elsewhere
+from surefoot.solvers.explain_relaxation import Yielding, least_alone, least_together, look_elsewhere
 from surefoot.solvers.explain_result import Explanation, Member, Relaxation
 
 __all__ = ["TOLERANCE", "explain"]
@@ -59,9 +59,10 @@ def explain(
     if verdict.feasible:
         return Explanation(True, x, *facts, place=place)
     conflict = irreducible_conflict(oracle, verdict)
-    jumps = Jumps(rows, conflict.multipliers, oracle.tolerance, verdict.x)
-    open_ones = [g for g in conflict.groups if ordered[g].may_relax]
-    look_elsewhere(oracle, [g for g in open_ones if not bears_alone(oracle, g, conflict.multipliers, jumps)])
+    jumps = None
+    if oracle.program is None:
+        jumps = Jumps(rows, conflict.multipliers, oracle.tolerance, verdict.x)
+        look_elsewhere(oracle, [g for g in conflict.groups if ordered[g].may_relax], conflict.multipliers, jumps)
     members = tuple(_member(oracle, ordered[g], g, conflict, jumps) for g in conflict.groups)
     costs = np.array([group.weight if group.may_relax else np.inf for group in ordered])
     together = least_together(oracle, costs)
@@ -71,7 +72,7 @@ def explain(
     return Explanation(False, x, *facts, members, proof, least, cost, place or _place(members))
 
 
-def _member(oracle: Oracle, group: Group, number: int, conflict: Conflict, jumps: Jumps) -> Member:
+def _member(oracle: Oracle, group: Group, number: int, conflict: Conflict, jumps: Jumps | None) -> Member:
     alone = least_alone(oracle, number, jumps) if group.may_relax else None
     found = None if alone is None else Relaxation(group.name, alone.amount, group.unit, alone.side)
     witness = conflict.witnesses[number] * oracle.rows.columns

@@ -63,19 +63,23 @@ class _Trials:
         proof = _proof(verdict)
         self.suspects = np.flatnonzero(oracle.rows.rows_of(oracle.rows.group[proof != 0.0]))
         self.rows = oracle.rows.only(self.suspects)
+        if oracle.program is not None:
+            oracle.program.prepare(np.unique(self.rows.group).tolist())
         self._learn(proof)
 
     def _learn(self, proof: Numbers) -> None:
         self.proof = proof
         self.needed = set(self.oracle.rows.group[proof != 0.0].tolist())
-        self.jumps = Jumps(self.rows, self.proof[self.suspects], self.oracle.tolerance, self.start)
+        self.jumps = None
+        if self.oracle.program is None:
+            self.jumps = Jumps(self.rows, self.proof[self.suspects], self.oracle.tolerance, self.start)
 
     def point_without(self, member: int, rest: list[int]) -> Numbers | None:
         """A point at which the rest holds; None, and a new proof, if it conflicts without the member, too."""
-        point = self.jumps.keeping(member, rest)
+        point = None if self.jumps is None else self.jumps.keeping(member, rest)
         if point is not None:
             return point
-        found = self.oracle.judge(rest)
+        found = self.oracle.judge_without(member, rest)
         if found.feasible:
             return found.x
         self._learn(_proof(found))

@@ -8,10 +8,9 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from surefoot.errors import SurefootError
 from surefoot.solvers.explain_groups import ScaledRows
-from surefoot.solvers.explain_program import least_elastic
-from surefoot.solvers.explain_projection import Verdict, outside, project
+from surefoot.solvers.explain_program import Program
+from surefoot.solvers.explain_projection import Verdict, project
 
 __all__ = ["Oracle"]
 
@@ -28,14 +27,16 @@ class Oracle:
 
     Attributes:
         proofs: Multipliers (rows,) of all rows, of every proof so far.
-        by_programs: Whether HiGHS is asked at once: for problems that are large and sparse, as those over time.
+        dispensable: (groups,) whether some proof asks nothing of a group: it does not help alone.
+        program: HiGHS, which is asked at once for problems that are large and sparse, as those over time; else None.
     """
 
     def __init__(self, rows: ScaledRows, tolerance: float) -> None:
         self.rows, self.tolerance = rows, tolerance
         self.proofs: list[Numbers] = []
+        self.dispensable = np.zeros(rows.groups, dtype=bool)
         self._last = np.zeros(len(rows.columns))
-        self.by_programs = _suits_programs(rows)
+        self.program = Program(rows, tolerance) if _suits_programs(rows) else None
 
     def judge(self, groups: Sequence[int] | None = None, amounts: Numbers | None = None) -> Verdict:
         """Whether groups can hold together; multipliers are for all rows.
@@ -45,32 +46,48 @@ class Oracle:
             amounts: (groups,) how far groups are relaxed, in their units; rows then have a little more room, so that
                 the least amount that helps does help.
         """
+        if self.program is not None and amounts is None:
+            return self._noted(self.program.judge(None if groups is None else self.rows.rows_of(groups)))
         at = np.arange(len(self.rows.upper)) if groups is None else np.flatnonzero(self.rows.rows_of(groups))
         rows = self.rows if groups is None else self.rows.only(at)
         room = 0.0 if amounts is None else amounts[rows.group] * rows.measure + 0.1 * self.tolerance
-        found = self._found(rows, rows.lower - room, rows.upper + room)
+        found = self._found(rows.with_ends(rows.lower - room, rows.upper + room))
         if found.multipliers is None:
             self._last = found.x
             return found
         multipliers = np.zeros(len(self.rows.upper))
         multipliers[at] = found.multipliers
-        self.proofs.append(multipliers)
-        return found._replace(multipliers=multipliers)
+        return self._noted(found._replace(multipliers=multipliers))
 
-    def _found(self, rows: ScaledRows, lower: Numbers, upper: Numbers) -> Verdict:
-        accuracy = 0.01 * self.tolerance
-        found = None if self.by_programs else project(rows.A, lower, upper, self._last, accuracy)
-        return self._by_program(rows, lower, upper) if found is None else found
+    def judge_without(self, group: int, rest: Sequence[int]) -> Verdict:
+        """Whether others can hold together without a group.
 
-    def _by_program(self, rows: ScaledRows, lower: Numbers, upper: Numbers) -> Verdict:
-        """The same by HiGHS: the least sum of violations, and its multipliers."""
-        found = least_elastic(rows.with_ends(lower, upper), np.ones(rows.groups), np.ones(len(lower)))
-        if found is None:
-            raise SurefootError("HiGHS finds no violation that is large enough, which cannot be")
-        if np.abs(outside(rows.A @ found.x, lower, upper)).max(initial=0.0) <= 0.1 * self.tolerance:
-            return Verdict(found.x)
-        y = found.multipliers
-        return Verdict(found.x, np.where(np.abs(y) > 1e-9 * np.abs(y).max(), y, 0.0), found.cost)
+        Args:
+            group: Its number.
+            rest: Numbers of the others.
+        """
+        if self.program is None:
+            return self.judge(rest)
+        return self._noted(self.program.without(group, self.rows.rows_of(rest)))
+
+    def learn(self, proof: Numbers) -> None:
+        """Remember a proof.
+
+        Args:
+            proof: (rows,) multipliers.
+        """
+        self.proofs.append(proof)
+        asked = np.bincount(self.rows.group, np.abs(proof) * self.rows.measure, minlength=self.rows.groups)
+        self.dispensable |= asked == 0.0
+
+    def _noted(self, found: Verdict) -> Verdict:
+        if found.multipliers is not None:
+            self.learn(found.multipliers)
+        return found
+
+    def _found(self, rows: ScaledRows) -> Verdict:
+        found = project(rows.A, rows.lower, rows.upper, self._last, 0.01 * self.tolerance)
+        return Program(rows, self.tolerance).judge() if found is None else found
 
 
 def _suits_programs(rows: ScaledRows) -> bool:

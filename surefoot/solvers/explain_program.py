@@ -1,116 +1,209 @@
-"""Linear programs over groups that may give way, solved by HiGHS."""
+"""Questions about groups that may give way, as linear programs that HiGHS solves one from the basis of the other."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
+from highspy import HighsModelStatus
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain_groups import ScaledRows
+from surefoot.solvers.explain_model import Model
+from surefoot.solvers.explain_projection import Verdict, outside
 
-__all__ = ["Elastic", "least_elastic"]
+__all__ = ["Elastic", "Program"]
 
 Numbers = NDArray[np.float64]
-_TIGHT = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
-_ATTEMPTS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("highs-ds", {**_TIGHT, "presolve": True}),
-    ("highs-ds", {**_TIGHT, "presolve": False}),
-    ("highs-ipm", {**_TIGHT, "presolve": True}),
-    ("highs-ds", {"presolve": True}),
-)  # one after the other, where HiGHS gives up
-_SOLVED, _INFEASIBLE = 0, 2
+_FAR = 1e6  # multipliers prove that no x within this many times the present size of x will do
+_ATTEMPTS = ((False, "simplex"), (True, "simplex"), (True, "ipm"))
+_NOTICED = 1e-7  # share of a cost by which multipliers may exceed it
 
 
 class Elastic(NamedTuple):
-    """An optimum.
+    """An optimum, or the proof that there is none.
 
     Args:
-        x: (n,).
-        amounts: (groups,) how far each group gives way; 0 for those that may not.
         multipliers: (rows,) positive where an upper end binds, negative where a lower one does.
-        cost: The sum of amounts times costs.
+        amounts: (groups,) how far each group gives way; None if no amounts help.
+        x: (n,) where all rows hold then.
     """
 
-    x: Numbers
-    amounts: Numbers
     multipliers: Numbers
-    cost: float
+    amounts: Numbers | None = None
+    x: Numbers | None = None
 
 
-def least_elastic(rows: ScaledRows, costs: Numbers, measure: Numbers) -> Elastic | None:
-    """The least sum of costs with which some x keeps all rows; None if there is none.
+class _Question(NamedTuple):
+    """Ends (rows,) and groups that may give way: with the cost of one unit, or row by row (None)."""
 
-        min Σ_g costs_g r_g,   lower − measure r_g ≤ A x ≤ upper + measure r_g,   r ≥ 0        [explain.elastic]
+    lower: Numbers
+    upper: Numbers
+    opened: dict[int, float | None]
 
-    One r for all rows of a group (Chinneck and Dravnieks 1991 have one for each row).
+
+class Program:
+    """Rows of groups in a model that is kept.
 
     Args:
-        rows: The rows.
-        costs: (groups,) inf for groups that do not give way.
-        measure: (rows,) how far a row moves for an amount of 1.
-
-    Raises:
-        SurefootError: HiGHS gave up.
+        rows: The rows, with ends that are wider by the tolerance.
+        tolerance: That tolerance.
     """
-    basis, A = _compressed(rows.A)
-    gives = np.unique(rows.group[np.isfinite(costs[rows.group]) & (measure > 0.0)])
-    units = _units(rows, measure, gives)
-    moves = _moves(rows, measure, gives, units)
-    above, below = np.isfinite(rows.upper), np.isfinite(rows.lower)
-    left = sparse.vstack([sparse.hstack([A[above], -moves[above]]), sparse.hstack([-A[below], -moves[below]])])
-    n, prices = A.shape[1], costs[gives] * units
-    typical = float(np.median(prices)) if len(prices) else 1.0
-    found = _optimum(
-        np.concatenate([np.zeros(n), prices / typical]),
-        left,
-        np.concatenate([rows.upper[above], -rows.lower[below]]),
-        np.column_stack([np.repeat([-np.inf, 0.0], [n, len(gives)]), np.full(n + len(gives), np.inf)]),
-    )
-    if found is None:
-        return None
-    amounts, multipliers = np.zeros(rows.groups), np.zeros(len(rows.upper))
-    amounts[gives] = found.x[n:] * units
-    ends = np.split(-found.ineqlin.marginals * typical, [int(above.sum())])
-    multipliers[above] += ends[0]
-    multipliers[below] -= ends[1]
-    x = found.x[:n] if basis is None else basis @ found.x[:n]
-    return Elastic(x, amounts, multipliers, float(costs[gives] @ amounts[gives]))
 
+    def __init__(self, rows: ScaledRows, tolerance: float) -> None:
+        self._basis, self.rows = _compressed(rows)
+        self.tolerance = tolerance
+        self._model = Model(_true_ends(self.rows, tolerance))
 
-def _optimum(costs: Numbers, left: Any, right: Numbers, bounds: Numbers) -> Any:
-    """What HiGHS finds; None if there is no solution."""
-    for method, options in _ATTEMPTS:
-        found = linprog(costs, A_ub=left, b_ub=right, bounds=bounds, method=method, options=options)
-        if found.status == _INFEASIBLE:
+    def judge(self, kept: NDArray[np.bool_] | None = None) -> Verdict:
+        """Whether rows can hold together: the least share t of what is violated at a first x.
+
+        Args:
+            kept: (rows,) which of them; all if left out.
+        """
+        return self._whole(_Question(*self._only(kept), {}))
+
+    def prepare(self, groups: Sequence[int]) -> None:
+        """Say which groups will be asked about, one after the other.
+
+        Args:
+            groups: Their numbers.
+        """
+        self._model.add_reliefs(groups)
+
+    def without(self, group: int, kept: NDArray[np.bool_]) -> Verdict:
+        """Whether rows can hold together if those of a group are left out.
+
+        Args:
+            group: Its number.
+            kept: (rows,) the rows that are to hold; those of the group have no part in it.
+        """
+        lower, upper = self._only(kept | (self.rows.group == group))
+        proof = self._proof(_Question(lower, upper, {group: None}))
+        x = self._unfolded(self._model.point([group])[0]) if proof is None else np.zeros(0)
+        return Verdict(x, proof)
+
+    def alone(self, group: int) -> tuple[bool, Numbers]:
+        """Whether all rows can hold together if one group gives way, and multipliers (rows,).
+
+        Args:
+            group: Its number.
+        """
+        proof = self._proof(_Question(self.rows.lower, self.rows.upper, {group: 1.0}))
+        return (True, self._model.multipliers()) if proof is None else (False, proof)
+
+    def least(self, costs: Numbers, *, true_ends: bool = False) -> Elastic:
+        """The least sum of costs with which some x keeps all rows.
+
+        Groups take part once multipliers ask more of them than they cost; where these ask no more of any, the optimum
+        is that of all groups (column generation, Ford and Fulkerson 1958).
+
+        Args:
+            costs: (groups,) of one unit; inf for groups that do not give way.
+            true_ends: Whether rows have the ends that were given.
+        """
+        rows = _true_ends(self.rows, self.tolerance) if true_ends else self.rows
+        opened: dict[int, float | None] = {}
+        while True:
+            proof = self._proof(_Question(rows.lower, rows.upper, opened))
+            y = self._model.multipliers() if proof is None else proof
+            asked = np.bincount(rows.group, np.abs(y) * rows.measure, minlength=rows.groups)
+            allowed = (1.0 + _NOTICED) * costs if proof is None else np.where(np.isfinite(costs), 0.0, np.inf)
+            more = [int(g) for g in np.flatnonzero(asked > allowed) if g not in opened]
+            if not more:
+                break
+            opened |= {g: float(costs[g]) for g in more}
+        if proof is not None:
+            return Elastic(proof)
+        x, given = self._model.point(list(opened))
+        amounts = np.zeros(rows.groups)
+        amounts[list(opened)] = given
+        return Elastic(y, amounts, self._unfolded(x))
+
+    def _proof(self, question: _Question) -> Numbers | None:
+        """Multipliers (rows,) of the proof that what is asked for cannot be; None if the model is at an optimum.
+
+        A ray of HiGHS is a proof if its numbers are; where they are not, or there is none, t decides.
+        """
+        self._pose(question)
+        if self._model.run() == HighsModelStatus.kOptimal:
             return None
-        if found.status == _SOLVED:
-            return found
-    raise SurefootError("HiGHS could not solve a relaxation", evidence={"status": found.message})
+        y = self._model.ray()
+        if y is not None and self._proves(y, question):
+            return y
+        found = self._whole(question)
+        if found.multipliers is None:
+            self._pose(question)
+            self._run_to_optimum()
+        return found.multipliers
+
+    def _pose(self, question: _Question, whole: bool = False) -> None:
+        """Set ends and costs; with `whole` t costs 1 and all else nothing."""
+        self._model.close()
+        self._model.set_ends(question.lower, question.upper)
+        self._model.add_reliefs(list(question.opened))
+        for group, cost in question.opened.items():
+            if cost is None:
+                self._model.open_rows(group, 0.0 if whole else 1.0)
+            else:
+                self._model.open_group(group, 0.0 if whole else cost)
+        if whole:
+            self._model.open_whole()
+
+    def _run_to_optimum(self) -> None:
+        """Solve a program that has an optimum, from the last basis, from none, and by another method."""
+        for fresh, solver in _ATTEMPTS:
+            status = self._model.run(solver, fresh=fresh)
+            if status == HighsModelStatus.kOptimal:
+                return
+        raise SurefootError("HiGHS could not solve a relaxation", evidence={"status": status.name})
+
+    def _whole(self, question: _Question) -> Verdict:
+        """What the least t says: a point that keeps all rows but those that may give way, or multipliers."""
+        self._pose(question, whole=True)
+        self._run_to_optimum()
+        x, _ = self._model.point(list(question.opened))
+        left = np.abs(outside(self.rows.A @ x, question.lower, question.upper))
+        for group, cost in question.opened.items():
+            left[(self.rows.group == group) & ((cost is None) | (self.rows.measure > 0.0))] = 0.0
+        if left.max(initial=0.0) <= 0.1 * self.tolerance:
+            return Verdict(self._unfolded(x))
+        return Verdict(self._unfolded(x), self._model.multipliers())
+
+    def _proves(self, y: Numbers, question: _Question) -> bool:
+        """Whether multipliers leave no x, however far, with groups that are open out of it."""
+        at = np.flatnonzero(y)
+        ends = np.where(y[at] > 0.0, question.upper[at], question.lower[at])
+        if not len(at) or not np.isfinite(ends).all() or np.isin(self.rows.group[at], list(question.opened)).any():
+            return False
+        left = np.abs(self.rows.A.T @ y).sum()
+        return bool(left * _FAR < -float(y[at] @ ends))
+
+    def _only(self, kept: NDArray[np.bool_] | None) -> tuple[Numbers, Numbers]:
+        """Ends (rows,) of rows that are kept, none for the others."""
+        if kept is None:
+            return self.rows.lower, self.rows.upper
+        return np.where(kept, self.rows.lower, -np.inf), np.where(kept, self.rows.upper, np.inf)
+
+    def _unfolded(self, x: Numbers) -> Numbers:
+        return x if self._basis is None else self._basis @ x
 
 
-def _compressed(A: Any) -> tuple[Numbers | None, Any]:
-    """Fewer unknowns where there are fewer rows: x = basis y; the basis (None: the identity), and A basis as CSR."""
-    if sparse.issparse(A) or A.shape[0] >= A.shape[1]:
-        return None, sparse.csr_array(A)
-    basis, triangle = np.linalg.qr(A.T)
-    return basis, sparse.csr_array(np.tril(triangle.T))
+def _true_ends(rows: ScaledRows, tolerance: float) -> ScaledRows:
+    """The rows with the ends that were given; their middle where these exclude each other by less than the tolerance."""
+    lower, upper = rows.lower + tolerance, rows.upper - tolerance
+    crossed = lower > upper
+    lower[crossed] = upper[crossed] = 0.5 * (lower[crossed] + upper[crossed])
+    return rows.with_ends(lower, upper)
 
 
-def _units(rows: ScaledRows, measure: Numbers, gives: NDArray[np.intp]) -> Numbers:
-    """(gives,) amounts that move some row of the group by 1, and none further."""
-    largest = np.zeros(rows.groups)
-    np.maximum.at(largest, rows.group, measure)
-    return 1.0 / largest[gives]
-
-
-def _moves(rows: ScaledRows, measure: Numbers, gives: NDArray[np.intp], units: Numbers) -> Any:
-    """(rows, gives) as CSR: how far rows move."""
-    place = np.full(rows.groups, -1)
-    place[gives] = np.arange(len(gives))
-    at = np.flatnonzero((place[rows.group] >= 0) & (measure > 0.0))
-    column = place[rows.group[at]]
-    return sparse.csr_array((measure[at] * units[column], (at, column)), shape=(len(measure), len(gives)))
+def _compressed(rows: ScaledRows) -> tuple[Numbers | None, ScaledRows]:
+    """Fewer unknowns where there are fewer rows: x = basis y; the basis (None: the identity), and the rows for y."""
+    if sparse.issparse(rows.A) or rows.A.shape[0] >= rows.A.shape[1]:
+        return None, rows
+    basis, triangle = np.linalg.qr(rows.A.T)
+    return basis, replace(rows, A=np.tril(triangle.T), columns=np.ones(basis.shape[1]))

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_program import Elastic, least_elastic
+from surefoot.solvers.explain_program import Elastic, Program
 from surefoot.solvers.explain_projection import outside
 
-__all__ = ["Yielding", "bears_alone", "least_alone", "least_together", "look_elsewhere", "sides_of"]
+__all__ = ["Yielding", "least_alone", "least_together", "look_elsewhere", "sides_of"]
 
 Numbers = NDArray[np.float64]
 _MOST_ROUNDS = 200
@@ -36,26 +36,21 @@ class Yielding(NamedTuple):
     side: str
 
 
-def look_elsewhere(oracle: Oracle, members: Sequence[int]) -> None:
-    """Find proofs that do without members of a conflict: these do not help alone.
-
-    All of them are left out at once; where the others hold and rows are sparse, half of them, and so on: where few
-    help, few trials do.
+def look_elsewhere(oracle: Oracle, members: Sequence[int], proof: Numbers, jumps: Jumps) -> None:
+    """Find a proof that does without those members of a conflict that do not obviously help alone.
 
     Args:
         oracle: Judges the groups, and keeps the proofs.
         members: Numbers of groups.
+        proof: (rows,) multipliers.
+        jumps: Of this proof, with all rows.
     """
-    left_out = set(members)
-    if not left_out or not oracle.judge([g for g in range(oracle.rows.groups) if g not in left_out]).feasible:
-        return
-    if len(members) > 1 and oracle.by_programs:
-        half = len(members) // 2
-        look_elsewhere(oracle, members[:half])
-        look_elsewhere(oracle, members[half:])
+    doubtful = {g for g in members if not _bears_alone(oracle, g, proof, jumps)}
+    if doubtful:
+        oracle.judge([g for g in range(oracle.rows.groups) if g not in doubtful])
 
 
-def least_alone(oracle: Oracle, group: int, jumps: Jumps) -> Yielding | None:
+def least_alone(oracle: Oracle, group: int, jumps: Jumps | None) -> Yielding | None:
     """The least relaxation of one group with which all groups hold; None if it does not help alone.
 
     Multipliers y of a proof with the gap δ bound it from below,
@@ -64,13 +59,17 @@ def least_alone(oracle: Oracle, group: int, jumps: Jumps) -> Yielding | None:
 
     and a group without any y has no part in that conflict: it does not help. The largest bound is tried; if groups
     still conflict, the new proof raises it: Newton's method for the least violation as a function of r, which is convex
-    and falls to zero.
+    and falls to zero. HiGHS is asked instead where rows are sparse, or where bounds close in too slowly.
 
     Args:
         oracle: Judges the groups; its proofs are used, and new ones are added.
         group: Its number.
         jumps: Of the proof of a conflict that the group is in, with all rows; where a jump holds, there is no search.
     """
+    if oracle.dispensable[group]:
+        return None
+    if oracle.program is not None:
+        return _alone_by_program(oracle, oracle.program, group)
     amounts, demand, seen = np.zeros(oracle.rows.groups), _Demand(0.0, 0.0, ""), 0
     for _ in range(_MOST_ROUNDS):
         before = demand.amount
@@ -80,41 +79,29 @@ def least_alone(oracle: Oracle, group: int, jumps: Jumps) -> Yielding | None:
             return None
         if seen and demand.amount <= before:
             break
-        if not seen and jumps.helps(group, demand.exact):
+        if not seen and jumps is not None and jumps.helps(group, demand.exact):
             break
-        if oracle.by_programs:
-            return _alone_by_program(oracle, group)
         amounts[group], seen = demand.amount, len(oracle.proofs)
         if oracle.judge(amounts=amounts).feasible:
             break
     else:
-        return _alone_by_program(oracle, group)
+        return _alone_by_program(oracle, Program(oracle.rows, oracle.tolerance), group)
     return Yielding(group, demand.exact, demand.side)
 
 
-def bears_alone(oracle: Oracle, group: int, proof: Numbers, jumps: Jumps) -> bool:
-    """Whether the jump of a proof shows that a group helps alone, with what the proof asks of it.
-
-    Args:
-        oracle: Has the rows.
-        group: Its number.
-        proof: (rows,) multipliers.
-        jumps: Of this proof, with all rows.
-    """
+def _bears_alone(oracle: Oracle, group: int, proof: Numbers, jumps: Jumps) -> bool:
+    """Whether the jump of a proof shows that a group helps alone, with what the proof asks of it."""
     demand = _demand(oracle, group, proof)
     return np.isfinite(demand.amount) and jumps.helps(group, demand.exact)
 
 
-def _alone_by_program(oracle: Oracle, group: int) -> Yielding | None:
-    """The same by HiGHS with all rows: where they are sparse, or where bounds close in too slowly."""
-    costs = np.full(oracle.rows.groups, np.inf)
-    costs[group] = 1.0
-    found = least_elastic(_true_ends(oracle), costs, oracle.rows.measure)
-    if found is None:
-        found = least_elastic(oracle.rows, costs, oracle.rows.measure)
-    if found is None:
+def _alone_by_program(oracle: Oracle, program: Program, group: int) -> Yielding | None:
+    helps, multipliers = program.alone(group)
+    if not helps:
+        oracle.learn(multipliers)
         return None
-    return Yielding(group, float(found.amounts[group]), sides_of(oracle.rows, found.multipliers, group))
+    demand = _demand(oracle, group, multipliers)
+    return Yielding(group, demand.exact, demand.side) if np.isfinite(demand.amount) else None
 
 
 class _Demand(NamedTuple):
@@ -141,49 +128,51 @@ def _demand(oracle: Oracle, group: int, proof: Numbers) -> _Demand:
 def least_together(oracle: Oracle, costs: Numbers) -> tuple[Yielding, ...] | None:
     """The relaxation of least cost with which all groups hold; None if those conflict that may not give way.
 
-    A linear program over the rows that proofs have named; where its amounts leave a conflict, the rows of the new proof
-    and those that are violated most are added. The program has the optimum of all rows once its amounts help.
-
     Args:
         oracle: Judges the groups; its proofs are used, and new ones are added.
         costs: (groups,) of one unit; inf for those that may not give way.
     """
-    rows, ends = oracle.rows, _true_ends(oracle)
-    chosen = np.full(len(rows.upper), oracle.by_programs)
-    for proof in oracle.proofs:
-        chosen |= proof != 0.0
+    found = _over_some_rows(oracle, costs) if oracle.program is None else _at_true_ends(oracle.program, costs)
+    if found.amounts is None:
+        return None
+    gives = np.flatnonzero(found.amounts > _noise(oracle))
+    sides = [sides_of(oracle.rows, found.multipliers, int(g)) for g in gives]
+    return tuple(Yielding(int(g), float(found.amounts[g]), side) for g, side in zip(gives, sides, strict=True))
+
+
+def _at_true_ends(program: Program, costs: Numbers) -> Elastic:
+    """With the ends that were given; wider by the tolerance if those conflict that may not give way."""
+    found = program.least(costs, true_ends=True)
+    return program.least(costs) if found.amounts is None else found
+
+
+def _over_some_rows(oracle: Oracle, costs: Numbers) -> Elastic:
+    """Programs over the rows that proofs have named; where amounts leave a conflict, rows of the new proof are added.
+
+    So are those that are violated most. A program has the optimum of all rows once its amounts help.
+    """
+    rows = oracle.rows
+    chosen = np.any([proof != 0.0 for proof in oracle.proofs], axis=0)
     while True:
         at = np.flatnonzero(chosen)
-        found = least_elastic(ends.only(at), costs, rows.measure[at])
-        if found is None and ends is rows:
-            return None
-        if found is None:
-            ends = rows
-            continue
-        verdict = oracle.judge(amounts=found.amounts)
-        if verdict.multipliers is None or not (verdict.multipliers[~chosen] != 0.0).any():
-            break
-        chosen |= verdict.multipliers != 0.0
-        chosen[_most_violated(rows, found)] = True
-    multipliers = np.zeros(len(chosen))
-    multipliers[at] = found.multipliers
-    noise = _noise(oracle)
-    gives = np.flatnonzero(found.amounts > noise)
-    return tuple(Yielding(int(g), float(found.amounts[g]), sides_of(rows, multipliers, int(g))) for g in gives)
+        found = _at_true_ends(Program(rows.only(at), oracle.tolerance), costs)
+        multipliers = np.zeros(len(chosen))
+        multipliers[at] = found.multipliers
+        if found.amounts is None or found.x is None:
+            return Elastic(multipliers)
+        new = oracle.judge(amounts=found.amounts).multipliers
+        if new is None or not (new[~chosen] != 0.0).any():
+            return found._replace(multipliers=multipliers)
+        chosen |= new != 0.0
+        chosen[_most_violated(rows, found.amounts, found.x)] = True
 
 
-def _most_violated(rows: ScaledRows, found: Elastic) -> NDArray[np.intp]:
+def _most_violated(rows: ScaledRows, amounts: Numbers, x: Numbers) -> NDArray[np.intp]:
     """Rows that an optimum leaves violated, the worst of them."""
-    room = found.amounts[rows.group] * rows.measure
-    beyond = np.abs(outside(rows.A @ found.x, rows.lower - room, rows.upper + room))
+    room = amounts[rows.group] * rows.measure
+    beyond = np.abs(outside(rows.A @ x, rows.lower - room, rows.upper + room))
     worst = np.argsort(-beyond, kind="stable")[:_ROWS_AT_ONCE]
     return worst[beyond[worst] > 0.0]
-
-
-def _true_ends(oracle: Oracle) -> ScaledRows:
-    """The rows with the ends that were given."""
-    rows = oracle.rows
-    return rows.with_ends(rows.lower + oracle.tolerance, rows.upper - oracle.tolerance)
 
 
 def _noise(oracle: Oracle) -> Numbers:

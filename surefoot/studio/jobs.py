@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from surefoot.motion import World
 from surefoot.studio.robot_store import RobotKey
 
 __all__ = ["Job", "JobQueue", "Listener"]
@@ -33,6 +34,7 @@ class Job:
         title: For people.
         request: What the process is told.
         robot: The robot that moves in it.
+        world: What stands around it, or None.
         state: What has become of it.
         share: How much is done, 0…1.
         phase: What it does now.
@@ -49,6 +51,7 @@ class Job:
     title: str
     request: Mapping[str, Any]
     robot: RobotKey
+    world: World | None = field(default=None, repr=False)
     state: State = "waiting"
     share: float = 0.0
     phase: str = ""
@@ -94,15 +97,16 @@ class JobQueue:
         with self._changed:
             return list(reversed(self._jobs))
 
-    def submit(self, title: str, request: Mapping[str, Any], robot: RobotKey) -> Job:
+    def submit(self, title: str, request: Mapping[str, Any], robot: RobotKey, world: World | None = None) -> Job:
         """Ask for a job; it begins when those before it are over.
 
         Args:
             title: For people.
             request: `kind` "run": scenario, robot, seed, overrides; "audit": motion, robot, base, mimic, world, replay.
             robot: The robot that moves in it.
+            world: What stands around it, for those who watch.
         """
-        job = Job(next(self._numbers), title, request, robot)
+        job = Job(next(self._numbers), title, request, robot, world)
         with self._changed:
             self._jobs.append(job)
             over = [one for one in self._jobs if one.is_over]

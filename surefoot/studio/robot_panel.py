@@ -44,6 +44,7 @@ class RobotPanel:
             on_end=lambda: tab.post(self._let_go),
             moved=lambda: tab.post(self._show_sliders, "sliders"),
         )  # fmt: skip
+        tab.stage.on_posture.append(self.drag.settle)
         self._add_choice(first)
         self._add_layers(plain)
         self._add_drag()
@@ -90,7 +91,7 @@ class RobotPanel:
         with tab.gui.add_folder("Show", expand_by_default=False):
             for layer, title in LAYERS.items():
                 self._add_layer(overlays, layer, title)
-            box = tab.gui.add_checkbox("Plain light", plain, hint="Faster on machines without a graphics card.")
+            box = tab.gui.add_checkbox("No shadows", plain, hint="Faster on machines without a graphics card.")
             tab.on_change(box, lambda: tab.stage.set_plain(box.value), "plain")
             tab.on_click(tab.gui.add_button("Drives …", icon=viser.Icon.ENGINE), self._show_drives)
             tab.on_click(tab.gui.add_button("Look at the robot", icon=viser.Icon.FOCUS_2), tab.stage.look_at_robot)
@@ -173,7 +174,6 @@ class RobotPanel:
         q = with_value(stage.robot, stage.q, axis, value)
         stage.pose(closed(stage.robot, q, stage.robot.joint_names[axis.joint]))
         self.drag.renew()
-        self.drag.settle()
         if stage.robot.couplings or stage.robot.loops:
             self._tab.post(lambda: self._show_sliders(axis), "sliders")
 
@@ -184,7 +184,6 @@ class RobotPanel:
             self._tab.leave_replay()
             stage.pose(stage.robot.home)
             self.drag.renew()
-            self.drag.settle()
             self._show_sliders()
 
     def _show_sliders(self, but: Axis | None = None) -> None:
@@ -194,5 +193,4 @@ class RobotPanel:
     def posture_changed(self) -> None:
         """Sliders and gizmo to the posture that is shown now."""
         self.drag.renew()
-        self.drag.settle()
         self._show_sliders()

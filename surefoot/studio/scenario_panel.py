@@ -11,6 +11,7 @@ import viser
 
 from surefoot.robot.load import is_file_name
 from surefoot.scenario import Scenario, names, read_scenario, resolved_scenario
+from surefoot.scenario.build_world import build_world
 from surefoot.scenario.schema_kinds import KindTable
 from surefoot.studio.robot_store import RobotKey
 from surefoot.studio.safety import OutsideError, inside
@@ -113,8 +114,9 @@ class ScenarioPanel:
         if is_file_name(key.name):
             inside(tab.folder, key.name)
         self._require_runs_inside()
+        world = build_world(scenario.world, tab.store.get(key))
         request = {"kind": "run", "scenario": str(source), "robot": robot, "seed": None, "overrides": overrides}
-        job = tab.jobs.submit(f"{scenario.name} · {Path(key.name).stem}", request, key)
+        job = tab.jobs.submit(f"{scenario.name} · {Path(key.name).stem}", request, key, world)
         tab.watch(job)
 
     def _robot_path(self, name: str) -> str:

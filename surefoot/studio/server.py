@@ -37,7 +37,7 @@ class Studio:
         host: Name or address to listen on; others than localhost can be reached from the network.
         port: 0 for any that is free; if it is taken, the next free one.
         robot: Name of the robot to begin with.
-        plain: Without shadows and reflections, for machines without a graphics card.
+        plain: Without shadows, for machines without a graphics card.
 
     Raises:
         FileFormatError: The folder does not exist.

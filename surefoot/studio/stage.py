@@ -25,7 +25,7 @@ class Stage:
 
     Args:
         client: The tab.
-        plain: Without shadows and reflections, for machines without a graphics card.
+        plain: Without shadows, for machines without a graphics card.
     """
 
     def __init__(self, client: viser.ClientHandle, plain: bool = False) -> None:
@@ -47,6 +47,9 @@ class Stage:
     def _set_up(self) -> None:
         scene = self.scene
         scene.set_up_direction("+z")
+        scene.configure_environment_map(None)  # its reflections cost much and tell nothing
+        scene.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=(150, 160, 175), intensity=2.4)
+        scene.add_light_directional("/light/front", intensity=1.6, position=(3.0, -2.0, 3.0), cast_shadow=False)
         scene.configure_fog(18.0, 40.0, color=(238, 241, 246))
         scene.set_background_image(_sky(), format="png")
         self.grid = scene.add_grid(
@@ -56,14 +59,11 @@ class Stage:
         )  # fmt: skip
 
     def set_plain(self, plain: bool) -> None:
-        """Without shadows and reflections, or with them.
+        """Without shadows, or with them.
 
         Args:
             plain: Whether it is without.
         """
-        self.scene.configure_environment_map(
-            None if plain else "studio", background=False, environment_intensity=0.0 if plain else 0.3
-        )
         self.scene.configure_default_lights(enabled=True, cast_shadow=not plain)
 
     def show_robot(self, robot: Robot, meshes: tuple[SceneMesh, ...], q: Array | None = None) -> None:
@@ -168,16 +168,16 @@ class Stage:
         low, high = self._bounds()
         middle, size = 0.5 * (low + high), self.size
         camera = self._client.camera
-        away = size * (1.7 if self.is_narrow else 1.15)
-        sink = np.array([0.0, 0.0, -0.06 * size if self.is_narrow else 0.0])  # the panel of a phone lies below
         side = _SIDE / np.linalg.norm(_SIDE)
+        seen = (3.7 if self.is_narrow else 1.55) * size  # height of what is in view at the robot [m]
+        away = 0.5 * seen / float(np.tan(0.5 * camera.fov))
         right = np.cross([0.0, 0.0, 1.0], side)
-        if not self.is_narrow:  # beside the panel
-            sink = sink + 0.14 * away * right / np.linalg.norm(right)
+        # the panel of a phone covers the lower part, that of a desk the right one
+        free = np.array([0.0, 0.0, -0.28 * seen]) if self.is_narrow else 0.11 * seen * right / np.linalg.norm(right)
         with self._client.atomic():
             camera.up_direction = (0.0, 0.0, 1.0)
-            camera.position = middle + sink + away * side
-            camera.look_at = middle + sink
+            camera.position = middle + free + away * side
+            camera.look_at = middle + free
 
     @property
     def is_narrow(self) -> bool:

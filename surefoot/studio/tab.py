@@ -40,7 +40,7 @@ class Tab:
         store: Robots.
         jobs: Jobs of all tabs.
         first: Name of the robot to begin with.
-        plain: Without shadows and reflections.
+        plain: Without shadows.
     """
 
     def __init__(
@@ -56,8 +56,6 @@ class Tab:
 
     def _build(self, first: str, plain: bool) -> None:
         self.stage = Stage(self._client, plain)
-        if self.stage.is_narrow:  # a phone: first the robot
-            self.gui.main_panel.minimize()
         self._world = WorldNodes(self.stage)
         self._jobs_panel = JobsPanel(self)
         pages = self.gui.add_tab_group()
@@ -198,7 +196,7 @@ class Tab:
         self._replay_panel.pause()
         self._watched = job
         robot = self.store.get(job.robot)
-        self.show_robot(robot, job.robot)
+        self.show_robot(robot, job.robot, None, job.world)
         if job.is_over:
             self.show_result(job)
 

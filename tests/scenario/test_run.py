@@ -1,4 +1,3 @@
-import hashlib
 import json
 import subprocess
 import sys
@@ -11,12 +10,13 @@ from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, Unknow
 from surefoot.motion import load_log, load_trajectory
 from surefoot.robot import Drive
 from surefoot.robot.load import load
-from surefoot.scenario import build, run_scenario
+from surefoot.scenario import build, names, resolved_scenario, run_scenario, scenario_text
 from surefoot.scenario.folder import make_folder
+from tests.robot.sample_files import ARM_URDF
 
 from .test_metrics import ALWAYS
 
-FILES = {
+MEASURED = {
     "log.parquet",
     "metrics.json",
     "report.html",
@@ -24,15 +24,12 @@ FILES = {
     "timing.parquet",
     "trajectory.npz",
 }
-SHORT = ["simulation.duration=0.2", "events.0.time=0.05"]
+SHORT = ["simulation.duration=0.2", "events.0.time=0.05", "audit.kind=none"]
+AUDITED = ["simulation.duration=0.2", "events.0.time=0.05"]
 STANDING = [
     "g1", "talos", "simple_humanoid", "icub", "romeo", "anymal", "anymal_c", "solo12", "go1", "go2", "a1", "b1", "hyq",
     "laikago", "hexapod", "small-humanoid", "humanoid", "lola",
 ]  # fmt: skip
-
-
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def strict(path):
@@ -43,9 +40,10 @@ def strict(path):
 
 
 def test_folder_of_a_run(tmp_path):
-    result = run_scenario("stand", "anymal", out=tmp_path / "a", overrides=SHORT)
+    result = run_scenario("stand", "anymal", out=tmp_path / "a", overrides=AUDITED)
     assert result.passed
-    assert {p.name for p in result.path.iterdir()} == FILES
+    assert {p.name for p in result.path.iterdir()} == MEASURED | {"audit.json"}
+    assert result.metrics["audit"]["passed"] is strict(result.path / "audit.json")["passed"]
     metrics = strict(result.path / "metrics.json")
     assert metrics == result.metrics
     assert set(ALWAYS) <= set(metrics)
@@ -58,23 +56,82 @@ def test_folder_of_a_run(tmp_path):
     assert len(load_log(result.path / "timing.parquet")) == len(log) - 1
 
 
+REPEATED = {"log.parquet", "trajectory.npz", "metrics.json", "audit.json"}
+
+
+def same(one, two):
+    """The files that are the same in two folders, byte by byte."""
+    return {path.name for path in one.iterdir() if path.read_bytes() == (two / path.name).read_bytes()}
+
+
+def run_elsewhere(tmp_path, out, *words):
+    """`surefoot run` in a process of its own, in another folder."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir(exist_ok=True)
+    run = subprocess.run(
+        [sys.executable, "-m", "surefoot.cli", "run", *words, "--out", str(tmp_path / out)],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode < 2, run.stderr
+    return tmp_path / out
+
+
 def test_same_seed_same_bits_in_two_processes_and_from_the_resolved_file(tmp_path):
-    code = (
-        "import sys; from surefoot.scenario import run_scenario; scenario, out, robot, seed, *more = sys.argv[1:];"
-        "run_scenario(scenario, robot or None, out=out, seed=int(seed) if seed else None, overrides=more)"
-    )
-    extra = [*SHORT, "simulation.initial_spread=0.01"]
+    extra = [*AUDITED, "simulation.initial_spread=0.01"]
+    options = ["--robot", "anymal", *(word for text in extra for word in ("--set", text))]
+    first = run_elsewhere(tmp_path, "a", "stand", "--seed", "7", *options)
+    again = run_scenario("stand", "anymal", out=tmp_path / "b", seed=7, overrides=extra).path
+    resolved = run_elsewhere(tmp_path, "c", str(first / "scenario.toml"))
+    other = run_scenario("stand", "anymal", out=tmp_path / "d", seed=8, overrides=extra).path
+    assert same(first, again) >= REPEATED
+    assert same(first, resolved) >= REPEATED | {"scenario.toml"}
+    assert not same(first, other) & {"log.parquet", "trajectory.npz", "metrics.json"}
 
-    def run(scenario, out, *more):
-        subprocess.run([sys.executable, "-c", code, scenario, str(tmp_path / out), *more], check=True, cwd=tmp_path)
-        return digest(tmp_path / out / "log.parquet"), (tmp_path / out / "metrics.json").read_text()
 
-    first = run("stand", "a", "anymal", "7", *extra)
-    again = run("stand", "b", "anymal", "7", *extra)
-    resolved = run(str(tmp_path / "a" / "scenario.toml"), "c", "", "")
-    other = run("stand", "d", "anymal", "8", *extra)
-    assert first == again == resolved
-    assert first[0] != other[0]
+@pytest.mark.parametrize(
+    ("scenario", "overrides"),
+    [
+        ("noise", ["simulation.duration=0.3", "events.0.time=0.1", "simulation.seed=5"]),
+        ("drop", ["simulation.duration=0.1", "initial.lift=0.01"]),
+        ("slide", ["simulation.duration=0.4"]),
+        ("stand", ['events=[{kind="push", speed=5.0, time=0.05}]', "robot.name=hexapod", "simulation.duration=1"]),
+    ],
+)
+def test_the_resolved_file_repeats_the_run(tmp_path, scenario, overrides):
+    """Noise and a seed, both engines, with overrides, with another robot, and with a fall."""
+    first = run_scenario(scenario, out=tmp_path / "a", overrides=[*overrides, "audit.kind=quick"])
+    again = run_scenario(first.path / "scenario.toml", out=tmp_path / "b")
+    assert same(first.path, again.path) >= REPEATED | {"scenario.toml"}
+    assert first.metrics == again.metrics
+
+
+def test_a_robot_file_beside_the_scenario(tmp_path, monkeypatch):
+    """Named from the folder of the scenario, also through a link; the resolved file has the full path."""
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "real.urdf").write_text(ARM_URDF)
+    (tmp_path / "robots" / "arm.urdf").symlink_to(tmp_path / "real.urdf")
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\n[robot]\nname = "robots/arm.urdf"\n[simulation]\nduration = 0.1\n')
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    first = run_scenario("../mine.toml", out="a", overrides=["audit.kind=quick"])
+    monkeypatch.chdir(tmp_path)
+    again = run_scenario("elsewhere/a/scenario.toml", out="b")
+    assert first.metrics == again.metrics
+    assert same(tmp_path / "elsewhere" / "a", again.path) >= REPEATED | {"scenario.toml"}
+    assert tomllib.loads((again.path / "scenario.toml").read_text())["robot"]["name"] == str(tmp_path / "real.urdf")
+
+
+def test_a_file_named_like_a_robot_of_the_zoo_is_not_meant(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "block").write_text("not a robot")
+    assert resolved_scenario("slide").robot.name == "block"
+
+
+def test_a_copy_of_every_scenario_is_the_scenario(tmp_path):
+    for name in names():
+        (tmp_path / "copy.toml").write_text(scenario_text(name))
+        assert resolved_scenario(tmp_path / "copy.toml") == resolved_scenario(name)
 
 
 def test_resolved_scenario_has_everything(tmp_path):
@@ -89,7 +146,9 @@ def test_resolved_scenario_has_everything(tmp_path):
 
 def test_fixed_robot_holds_its_posture(tmp_path):
     for name in ("panda", "double_pendulum"):
-        result = run_scenario("stand", name, out=tmp_path / name, overrides=["simulation.duration=0.5"])
+        result = run_scenario(
+            "stand", name, out=tmp_path / name, overrides=["simulation.duration=0.5", "audit.kind=none"]
+        )
         assert result.passed
         assert result.metrics["momentum_residual"] is None
         assert result.metrics["slip_m"] == 0.0
@@ -105,8 +164,11 @@ def test_posture_that_the_drives_cannot_hold_is_noted(tmp_path, monkeypatch):
 
 
 def test_fall_is_told(tmp_path):
-    result = run_scenario("stand", "anymal", out=tmp_path / "a", overrides=["events.0.speed=5", "events.0.time=0.1"])
+    fall = ["events.0.speed=5", "events.0.time=0.1", "audit.kind=none"]
+    result = run_scenario("stand", "anymal", out=tmp_path / "a", overrides=fall)
     assert not result.passed
+    assert result.metrics["study_metrics"] == ["least_height_share", "largest_tilt_deg"]
+    assert result.metrics["largest_tilt_deg"] > 45.0
     assert "fell" in result.verdict
     assert result.metrics["fallen"] is True
     assert result.metrics["completed"] is False
@@ -116,7 +178,10 @@ def test_fall_is_told(tmp_path):
 
 def test_divergence_is_a_verdict(tmp_path):
     result = run_scenario(
-        "stand", "anymal", out=tmp_path / "a", overrides=["events.0.impulse=1e300", "events.0.time=0.1"]
+        "stand",
+        "anymal",
+        out=tmp_path / "a",
+        overrides=["events.0.impulse=1e300", "events.0.time=0.1", "audit.kind=none"],
     )
     assert not result.passed
     assert "diverged" in result.verdict
@@ -129,12 +194,15 @@ def test_interrupt_writes_and_goes_on_up(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_scenario("stand", "anymal", out=tmp_path / "a", progress=interrupt)
+        run_scenario("stand", "anymal", out=tmp_path / "a", progress=interrupt)  # not audited either
     metrics = strict(tmp_path / "a" / "metrics.json")
     assert metrics["completed"] is False
     assert metrics["fallen"] is False
-    assert len(load_log(tmp_path / "a" / "log.parquet")) == 51
-    assert {p.name for p in (tmp_path / "a").iterdir()} == FILES
+    log = load_log(tmp_path / "a" / "log.parquet")
+    assert len(log) == 51
+    assert log.partial
+    assert {p.name for p in (tmp_path / "a").iterdir()} == MEASURED
+    assert "interrupted" in (tmp_path / "a" / "report.html").read_text()
 
 
 def test_interrupt_before_the_first_step(tmp_path, monkeypatch):
@@ -155,7 +223,7 @@ def test_folders_are_never_overwritten(tmp_path, monkeypatch):
     assert names == ["stand-20260101-000000", "stand-20260101-000000-2", "stand-20260101-000000-3"]
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").write_text("mine")
-    with pytest.raises(ScenarioError, match="not empty"):
+    with pytest.raises(ScenarioError, match="not an empty folder"):
         run_scenario("stand", "anymal", out=tmp_path / "full", overrides=SHORT)
     assert [p.name for p in (tmp_path / "full").iterdir()] == ["x"]
     assert make_folder("stand", tmp_path / "new" / "deep").is_dir()
@@ -188,7 +256,9 @@ def test_stands_for_five_seconds_with_a_push(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["g1", "hexapod"])
 def test_stands_after_a_push(tmp_path, name):
-    result = run_scenario("stand", name, out=tmp_path / "a", overrides=["simulation.duration=1.0", "events.0.time=0.2"])
+    result = run_scenario(
+        "stand", name, out=tmp_path / "a", overrides=["simulation.duration=1.0", "events.0.time=0.2", "audit.kind=none"]
+    )
     assert result.passed
     assert result.metrics["max_torque_ratio"] < 1.0
     assert result.metrics["energy_residual_j"] < 1e-4
@@ -196,14 +266,14 @@ def test_stands_after_a_push(tmp_path, name):
 
 
 def test_planar_robot_stands_or_falls_and_has_all_numbers(tmp_path):
-    short = ["simulation.duration=1.0", "events.0.time=0.1"]
+    short = ["simulation.duration=1.0", "events.0.time=0.1", "audit.kind=none"]
     stands = run_scenario("stand", "biped", out=tmp_path / "a", overrides=[*short, "events.0.direction=[1, 0, 0]"])
     assert stands.passed
     numbers = [stands.metrics[name] for name in ALWAYS if name not in ("fall_time_s", "versions")]
     assert None not in numbers
     assert stands.metrics["tracking_rms"] < 0.05
     assert stands.metrics["momentum_residual"] < 0.1
-    strong = ["events.0.speed=3.0", "events.0.direction=[1, 0, 0]", "simulation.duration=3.0"]
+    strong = ["events.0.speed=3.0", "events.0.direction=[1, 0, 0]", "simulation.duration=3.0", "audit.kind=none"]
     falls = run_scenario("stand", "biped", out=tmp_path / "b", overrides=strong)
     assert not falls.passed
     assert "fell" in falls.verdict

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
-from surefoot.motion import Command, State, World
-from surefoot.robot import Drive, Joint, Link, Robot
+from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Sphere
+from surefoot.motion import Command, Obstacle, State, World
+from surefoot.robot import Drive, Geometry, Joint, Link, Robot, placement
 from surefoot.sim import Push, Settings, Simulation, simulate
 
 from .examples import block, pendulum, wheel
@@ -81,9 +83,6 @@ def test_fall_is_among_the_incidents():
 
 def test_touches_of_itself():
     """A pendulum that hangs in its frame and swings into a wall that belongs to the robot."""
-    from surefoot.geometry import Box, Sphere
-    from surefoot.robot import Geometry, placement
-
     wall = Geometry("wall", "base", Box((0.1, 1.0, 1.0)), placement((0.55, 0.0, -0.8)))
     ball = Geometry("ball", "bob", Sphere(0.1), placement((0.0, 0.0, -0.8)))
     middle = Joint("m", "revolute", axis=(1.0, 0.0, 0.0))
@@ -103,6 +102,33 @@ def test_touches_of_itself():
     without = Simulation(robot, Still(0), empty, Settings(0.6), initial=start).run()
     assert "self_collision" in kinds(with_touch)
     assert kinds(without) == []
+
+
+@pytest.mark.parametrize(
+    "shape", [Box((0.2, 2.0, 0.6)), Cylinder(0.1, 0.6), Capsule(0.1, 0.6), Sphere(0.3), Ellipsoid((0.1, 0.5, 0.3))]
+)
+def test_touches_of_an_obstacle(shape):
+    """A block that slides into something that must not be touched, and one that rests beside it."""
+    robot = block()
+    width = {Sphere: 0.3}.get(type(shape), 0.1)
+    side = max(abs(corner[0]) for corner in np.vstack(list(robot.contact_corners(robot.home).values())))
+    v = np.zeros(robot.nv)
+    v[0] = 2.0
+    hit, near = (
+        Simulation(
+            robot,
+            Still(0),
+            World(obstacles=(Obstacle("a post", shape, placement((side + width + gap, 0.0, 0.3))),)),
+            Settings(0.3),
+            initial=State(0.0, robot.home, speed),
+        ).run()
+        for gap, speed in ((0.05, v), (0.002, np.zeros(robot.nv)))
+    )
+    touches = [item for item in hit.metadata["incidents"] if item["kind"] == "obstacle_touch"]
+    assert touches
+    assert all(item["where"].endswith(" and a post") and item["worst"] > 0.0 for item in touches)
+    assert 0.02 < touches[0]["start"] < 0.2
+    assert "obstacle_touch" not in kinds(near)
 
 
 def test_pendulum_without_base_never_falls():

@@ -127,7 +127,7 @@ def test_each_tab_has_its_own_robot(open_tab, studio):
     first.get_by_text("floating base").first.wait_for(state="attached")
 
 
-def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio):
+def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio, browser):
     first, second = open_tab(), open_tab()
     mine = tab_of(studio, -2)
     first.get_by_role("tab", name="Scenario").click()
@@ -153,21 +153,20 @@ def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio)
     sample = mine._replay_panel.motion.trajectory.sample(0.2).q
     assert settled(first, lambda: np.allclose(mine.stage.q, sample, atol=1e-9))
     link = first.get_by_text("Open the report").first.get_attribute("href")
-    report = open_report(first, studio, link)
-    assert report.problems == []
+    assert problems_of_report(browser, studio.url.rstrip("/") + link) == []
     assert first.problems == second.problems == []
 
 
-def open_report(page, studio, link: str):
-    """The page of the run as the studio serves it, in its sandbox."""
-    report = page.context.new_page()
-    report.problems = []
-    report.on("console", lambda text: report.problems.append(text.text) if text.type == "error" else None)
-    report.on("pageerror", lambda error: report.problems.append(str(error)))
-    report.goto(studio.url.rstrip("/") + link)
-    report.locator("canvas").first.wait_for(timeout=PATIENCE)
-    report.wait_for_timeout(1000)
-    return report
+def problems_of_report(browser, url: str) -> list[str]:
+    """What the page of the run complains about as the studio serves it, in its sandbox."""
+    page, problems = browser.new_page(viewport={"width": 680, "height": 420}), []
+    page.on("console", lambda text: problems.append(text.text) if text.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(url)
+    page.locator("canvas").first.wait_for(timeout=PATIENCE)
+    page.wait_for_timeout(1000)
+    page.close()
+    return problems
 
 
 @pytest.mark.parametrize("path", ["../..", "outside", "/etc"])

@@ -164,7 +164,9 @@ def test_what_cannot_be_is_refused(overrides, robot, error):
 )
 def test_all_cases_pass_in_physics(tmp_path, robot, overrides):
     longer = "simulation.duration=5.5"
-    result = run_scenario("swing-over", robot=robot, out=tmp_path / "run", overrides=[*overrides, longer])
+    result = run_scenario(
+        "swing-over", robot=robot, out=tmp_path / "run", overrides=[*overrides, longer, "audit.kind=none"]
+    )
     assert result.passed, result.verdict
     assert result.metrics["blind_clearance_m"] < 0.0 < result.metrics["run_clearance_of_all_m"]
     assert result.metrics["fallen"] is False

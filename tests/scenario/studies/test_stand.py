@@ -22,7 +22,7 @@ from tests.robot.sample_files import write
     ],
 )
 def test_verdicts(tmp_path, robot, overrides, word):
-    settings = ["simulation.duration=1", "events.0.time=0.1", *overrides]
+    settings = ["simulation.duration=1", "events.0.time=0.1", "audit.kind=none", *overrides]
     result = run_scenario("stand", robot=robot, out=tmp_path / "run", overrides=settings)
     assert word in result.verdict
     assert result.passed == (word == "passed")
@@ -32,7 +32,9 @@ def test_verdicts(tmp_path, robot, overrides, word):
 
 def test_a_diverged_run_says_so(tmp_path):
     result = run_scenario(
-        "stand", out=tmp_path / "run", overrides=["controller.bandwidth=1e6", "simulation.duration=0.5"]
+        "stand",
+        out=tmp_path / "run",
+        overrides=["controller.bandwidth=1e6", "simulation.duration=0.5", "audit.kind=none"],
     )
     assert not result.passed
     assert "diverged" in result.verdict

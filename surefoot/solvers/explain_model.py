@@ -1,0 +1,289 @@
+"""A model of HiGHS that is kept from question to question, so that each begins at the basis of the last.
+
+    lower ≤ A x − s − ρ t ≤ upper,   s = s⁺ − s⁻,   s⁺ + s⁻ ≤ measure r_g,   s⁺, s⁻, r, t ≥ 0        [explain.model]
+
+ρ is what is violated at a first x, so that t = 1 helps everywhere. Rows with a single entry are bounds of x: s then is
+a second column of that x. Columns s and r of a group are added when they are first asked for; all of them, and t, are
+zero until they are opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import highspy
+import numpy as np
+import scipy.sparse as sparse
+from highspy import HighsModelStatus
+from numpy.typing import NDArray
+
+from surefoot.solvers.explain_groups import ScaledRows
+from surefoot.solvers.explain_projection import outside
+
+__all__ = ["Model", "Relief"]
+
+Numbers = NDArray[np.float64]
+Places = NDArray[np.int32]
+_OPTIONS = {
+    "output_flag": False,
+    "threads": 1,
+    "parallel": "off",
+    "presolve": "off",
+    "simplex_scale_strategy": 2,
+    "primal_feasibility_tolerance": 1e-9,
+    "dual_feasibility_tolerance": 1e-9,
+}
+_NOTHING = 1e-10  # multipliers below this share of the largest are rounding
+
+
+class Relief(NamedTuple):
+    """Columns with which rows of a group give way.
+
+    Args:
+        rows: (k,) numbers of the rows; those with two ends come twice.
+        sides: (k,) 1 for s⁺ (upper ends), −1 for s⁻.
+        columns: (k,) of s.
+        moves: (k,) how far a row moves for one unit of the group.
+        shared: Column of r for groups of several rows, in units that move some row by 1; None for one row.
+    """
+
+    rows: NDArray[np.intp]
+    sides: Numbers
+    columns: Places
+    moves: Numbers
+    shared: int | None
+
+
+class Model:
+    """Rows in HiGHS.
+
+    Args:
+        rows: The rows; t = 1 helps with these ends, and with wider ones.
+    """
+
+    def __init__(self, rows: ScaledRows) -> None:
+        self.rows, self.unknowns = rows, len(rows.columns)
+        self._part(sparse.csr_array(rows.A))
+        self._lower, self._upper = rows.lower, rows.upper
+        self._reliefs: dict[int, Relief] = {}
+        self._open: list[Places] = []
+        self.highs = highspy.Highs()
+        for name, value in _OPTIONS.items():
+            self.highs.setOptionValue(name, value)
+        self.highs.passModel(self._start())
+
+    def _part(self, A: Any) -> None:
+        """The first row with a single entry for each unknown is a bound; all others are rows of the model."""
+        single = np.flatnonzero(np.diff(A.indptr) == 1)
+        self._bounded, first = np.unique(A.indices[A.indptr[single]], return_index=True)
+        self._bounds = single[first]
+        self._factor = A.data[A.indptr[self._bounds]]
+        self._general = np.setdiff1d(np.arange(A.shape[0]), self._bounds)
+        self._matrix = A[self._general]
+        self._by_column = sparse.csc_array(self._matrix)
+        self._place = np.full(A.shape[0], -1)
+        self._place[self._general] = np.arange(len(self._general))
+        self._place[self._bounds] = np.arange(len(self._bounds))
+        self._is_bound = np.isin(np.arange(A.shape[0]), self._bounds)
+
+    def _start(self) -> Any:
+        n, general = self.unknowns, self._general
+        low, high = self._limits()
+        nearest = np.clip(0.0, low, high)
+        lower, upper = self._lower[general], self._upper[general]
+        excess = outside(self._matrix @ nearest, lower, upper)
+        whole = sparse.csr_array(-excess[:, None])
+        A = sparse.csr_array(sparse.hstack([self._matrix, whole]))
+        lp = highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = n + 1, len(general)
+        lp.col_cost_ = np.zeros(n + 1)
+        lp.col_lower_, lp.col_upper_ = np.append(low, 0.0), np.append(high, 0.0)
+        lp.row_lower_, lp.row_upper_ = lower, upper
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = A.indptr, A.indices, A.data
+        return lp
+
+    def _limits(self) -> tuple[Numbers, Numbers]:
+        """Bounds of x (n,)."""
+        low, high = np.full(self.unknowns, -np.inf), np.full(self.unknowns, np.inf)
+        ends = self._lower[self._bounds] / self._factor, self._upper[self._bounds] / self._factor
+        low[self._bounded], high[self._bounded] = np.minimum(*ends), np.maximum(*ends)
+        return low, high
+
+    def set_ends(self, lower: Numbers, upper: Numbers) -> None:
+        """Other ends.
+
+        Args:
+            lower: (rows,).
+            upper: (rows,).
+        """
+        changed = (lower != self._lower) | (upper != self._upper)
+        self._lower, self._upper = lower, upper
+        at = np.flatnonzero(changed[self._general]).astype(np.int32)
+        if len(at):
+            self.highs.changeRowsBounds(len(at), at, lower[self._general[at]], upper[self._general[at]])
+        at = self._bounded[changed[self._bounds]].astype(np.int32)
+        if len(at):
+            low, high = self._limits()
+            self.highs.changeColsBounds(len(at), at, low[at], high[at])
+
+    def open(self, columns: Places, costs: Numbers) -> None:
+        """Let columns that are zero be positive.
+
+        Args:
+            columns: Their numbers.
+            costs: Of one unit each.
+        """
+        self._open.append(columns)
+        self.highs.changeColsBounds(len(columns), columns, np.zeros(len(columns)), np.full(len(columns), np.inf))
+        self.highs.changeColsCost(len(columns), columns, costs)
+
+    def open_whole(self) -> None:
+        """Let t be positive, at the cost of 1."""
+        self.open(np.array([self.unknowns], dtype=np.int32), np.ones(1))
+
+    def open_rows(self, group: int, cost: float) -> None:
+        """Let each row of a group give way, for itself.
+
+        Args:
+            group: Its number.
+            cost: Of a row that moves by 1.
+        """
+        relief = self.relief(group)
+        self.open(relief.columns, np.full(len(relief.columns), cost))
+        if relief.shared is not None:
+            self.open(np.array([relief.shared], dtype=np.int32), np.zeros(1))
+
+    def open_group(self, group: int, cost: float) -> None:
+        """Let a group give way.
+
+        Args:
+            group: Its number.
+            cost: Of one unit.
+        """
+        relief = self.relief(group)
+        movable = relief.moves > 0.0
+        if relief.shared is None:
+            self.open(relief.columns[movable], cost / relief.moves[movable])
+        elif movable.any():
+            self.open(relief.columns[movable], np.zeros(int(movable.sum())))
+            self.open(np.array([relief.shared], dtype=np.int32), np.array([cost / relief.moves.max()]))
+
+    def close(self) -> None:
+        """Zero for all columns that were opened, and no cost."""
+        if self._open:
+            columns = np.concatenate(self._open)
+            nothing = np.zeros(len(columns))
+            self.highs.changeColsBounds(len(columns), columns, nothing, nothing)
+            self.highs.changeColsCost(len(columns), columns, nothing)
+        self._open = []
+
+    def relief(self, group: int) -> Relief:
+        """Columns with which a group gives way.
+
+        Args:
+            group: Its number.
+        """
+        self.add_reliefs([group])
+        return self._reliefs[group]
+
+    def add_reliefs(self, groups: Sequence[int]) -> None:
+        """Add columns with which groups give way, where there are none: at once, for HiGHS then begins anew.
+
+        Args:
+            groups: Their numbers.
+        """
+        new = [g for g in groups if g not in self._reliefs]
+        if not new:
+            return
+        first, rows, order = self.highs.getNumCol(), self.rows, np.argsort(self.rows.group, kind="stable")
+        starts = np.searchsorted(rows.group[order], np.arange(rows.groups + 1))
+        for g in new:
+            own = order[starts[g] : starts[g + 1]]
+            above, below = own[np.isfinite(rows.upper[own])], own[np.isfinite(rows.lower[own])]
+            chosen, sides = np.concatenate([above, below]), np.repeat([1.0, -1.0], [len(above), len(below)])
+            columns = np.arange(first, first + len(chosen), dtype=np.int32)
+            moves, first = rows.measure[chosen], first + len(chosen)
+            shares = len(own) > 1 and bool(moves.any())
+            self._reliefs[g] = Relief(chosen, sides, columns, moves, first if shares else None)
+            first += shares
+        self._add([self._reliefs[g] for g in new])
+
+    def _add(self, reliefs: Sequence[Relief]) -> None:
+        """Columns s and r, and the rows that bind them."""
+        before, count = self.highs.getNumCol(), len(self._general)
+        rows, sides, at = (np.concatenate([relief[k] for relief in reliefs]) for k in (0, 1, 2))
+        bound, place = self._is_bound[rows], self._place[rows]
+        shared = [relief for relief in reliefs if relief.shared is not None]
+        total = len(rows) + len(shared)
+        own = sparse.coo_array((-sides[~bound], (place[~bound], at[~bound] - before)), shape=(count, total))
+        factors = sparse.csc_array(
+            (sides[bound] / self._factor[place[bound]], (self._bounded[place[bound]], at[bound] - before)),
+            shape=(self.unknowns, total),
+        )
+        columns, nothing = sparse.csc_array(own + self._matrix @ factors), np.zeros(total)
+        start, index = columns.indptr[:-1].astype(np.int32), columns.indices.astype(np.int32)
+        self.highs.addCols(total, nothing, nothing, nothing, columns.nnz, start, index, columns.data)
+        bonds = sparse.vstack([sparse.csr_array((0, before + total)), *map(self._bond, shared)], format="csr")
+        k, start = bonds.shape[0], bonds.indptr[:-1].astype(np.int32)
+        self.highs.addRows(
+            k, np.full(k, -np.inf), np.zeros(k), bonds.nnz, start, bonds.indices.astype(np.int32), bonds.data
+        )
+
+    def _bond(self, relief: Relief) -> Any:
+        """Rows s⁺ + s⁻ − measure r ≤ 0."""
+        at = np.flatnonzero(relief.moves > 0.0)
+        rows, row = np.unique(relief.rows[at], return_inverse=True)
+        share = -self.rows.measure[rows] / relief.moves.max()
+        entries = np.concatenate([np.ones(len(at)), share])
+        places = np.concatenate([row, np.arange(len(rows))]), np.append(relief.columns[at], [relief.shared] * len(rows))
+        return sparse.csr_array((entries, places), shape=(len(rows), self.highs.getNumCol()))
+
+    def run(self, solver: str = "simplex", *, fresh: bool = False) -> HighsModelStatus:
+        """Solve.
+
+        Args:
+            solver: As HiGHS calls it.
+            fresh: Whether the last basis is forgotten.
+        """
+        if fresh:
+            self.highs.clearSolver()
+        self.highs.setOptionValue("solver", solver)
+        self.highs.run()
+        return self.highs.getModelStatus()
+
+    def point(self, relieved: Sequence[int]) -> tuple[Numbers, Numbers]:
+        """x (n,) at an optimum, and how far groups give way there.
+
+        Args:
+            relieved: Numbers of the groups that were opened.
+        """
+        values = np.array(self.highs.getSolution().col_value)
+        x, amounts = values[: self.unknowns], np.zeros(len(relieved))
+        for k, group in enumerate(relieved):
+            relief = self._reliefs[group]
+            s = values[relief.columns]
+            bound = self._is_bound[relief.rows]
+            at = self._place[relief.rows[bound]]
+            np.add.at(x, self._bounded[at], relief.sides[bound] * s[bound] / self._factor[at])
+            movable = relief.moves > 0.0
+            amounts[k] = (s[movable] / relief.moves[movable]).max(initial=0.0)
+        return x, amounts
+
+    def multipliers(self) -> Numbers:
+        """Of all rows (rows,) at an optimum, positive at upper ends."""
+        return self._of_all_rows(np.array(self.highs.getSolution().row_dual))
+
+    def ray(self) -> Numbers | None:
+        """Multipliers (rows,) that HiGHS takes for a proof that there is no solution, if there are any."""
+        _, there, ray = self.highs.getDualRay()
+        return self._of_all_rows(np.array(ray)) if there else None
+
+    def _of_all_rows(self, duals: Numbers) -> Numbers:
+        """From those of the rows of the model; bounds bear what these leave."""
+        out = np.zeros(len(self.rows.upper))
+        out[self._general] = -duals[: len(self._general)]
+        out[self._bounds] = -(self._matrix.T @ out[self._general])[self._bounded] / self._factor
+        largest = np.abs(out).max(initial=0.0)
+        return np.where(np.abs(out) > _NOTHING * largest, out, 0.0)
