@@ -211,12 +211,13 @@ def studio(
     host: Annotated[str, typer.Option(help="Name or address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; the next free one if it is taken.", min=0, max=65535)] = 8080,
     robot: Annotated[str, typer.Option(help="The robot to begin with.")] = "g1",
+    plain: Annotated[bool, typer.Option("--plain", help="No shadows, for machines without a graphics card.")] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
 ) -> int:
     """Robots, scenarios, runs and audits in the browser, on this machine only unless --host says otherwise."""
     from surefoot.cli.studio_command import studio_command
 
-    return studio_command(folder, host, port, robot, not no_open)
+    return studio_command(folder, host, port, robot, plain, not no_open)
 
 
 @app.command()

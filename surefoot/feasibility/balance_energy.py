@@ -8,6 +8,7 @@ import numpy as np
 
 from surefoot.feasibility.balance_windows import HOLDS, Hold, between, hold_of, means, roughness, unseen_impacts
 from surefoot.feasibility.efforts_demand import push_of
+from surefoot.feasibility.efforts_joints import STICKING
 from surefoot.feasibility.efforts_means import Windows, moving_windows
 from surefoot.feasibility.series import Series, skipped
 from surefoot.motion.checks import Array
@@ -73,9 +74,15 @@ def _contact_power(case: Case, hold: Hold) -> Array:
 
 
 def _unsure(case: Case, power: Array, windows: Windows) -> Array:
-    """(m, 1): how much mean power may be off: it was only seen at samples, and wrenches may not be known."""
+    """(m, 1): how much mean power may be off: it was only seen at samples, joints stick, wrenches may be unknown."""
     at_samples = np.append(power, power[-1:])[:, None]
-    slack = roughness(at_samples, case.time, windows)
+    slack = roughness(at_samples, case.time, windows) + means(_sticking(case)[:, None], case.time, windows)
     if not case.efforts.wrenches_given:
         slack = slack + means(np.abs(_contact_power(case, "sample"))[:, None], case.time, windows)
     return slack
+
+
+def _sticking(case: Case) -> Array:
+    """(n − 1,): power that dry friction may not take, of joints that hardly move."""
+    speed, dry = np.abs(between(case.v, "sample")), case.robot.model.upperDryFrictionLimit
+    return np.asarray(np.sum(dry * speed * (1.0 - np.minimum(speed / STICKING, 1.0)), axis=1))

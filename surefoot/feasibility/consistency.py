@@ -84,13 +84,20 @@ def _velocity(case: Case) -> Series:
 
 
 def _unseen(case: Case, value: Array, limit: Array) -> Mask:
-    """(m, k): single long steps in which a joint may have moved a little and stopped, unseen by the samples."""
+    """(m, k): single long steps in which a joint may have moved unseen by samples: a little, or as it does nearby."""
     dt = np.diff(case.time)
     if len(value) != len(dt):
         return np.zeros(value.shape, dtype=bool)  # windows of several steps
-    wrong = np.vstack([np.zeros((1, value.shape[1]), bool), value > limit, np.zeros((1, value.shape[1]), bool)])
+    none = np.zeros((1, value.shape[1]), dtype=bool)
+    wrong = np.vstack([none, value > limit, none])
     alone = wrong[1:-1] & ~wrong[:-2] & ~wrong[2:]
-    return np.asarray(alone & (value * dt[:, None] < _LITTLE))
+    return np.asarray(alone & ((value * dt[:, None] < _LITTLE) | (value < _ranges_nearby(case.v))))
+
+
+def _ranges_nearby(v: Array) -> Array:
+    """(n − 1, k): range of the rates (n, k) from two samples before each step to two after it."""
+    padded = np.pad(v, ((2, 2), (0, 0)), mode="edge")
+    return np.asarray(np.ptp(np.lib.stride_tricks.sliding_window_view(padded, 6, axis=0), axis=2))
 
 
 def _acceleration(case: Case) -> Series:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
 __all__ = [
+    "STICKING",
     "carrying_rows",
     "coupled",
     "doubtful_friction",
@@ -25,7 +26,8 @@ __all__ = [
 ]
 
 Mask = NDArray[np.bool_]
-_SLOW = 0.01  # [rad/s]: dry friction grows to its full value up to this speed
+STICKING = 0.01
+"""[rad/s]: dry friction grows to its full value up to this speed."""
 _BELIEVED = 0.5  # of the torque limit: so much dry friction a drive may have
 
 
@@ -49,7 +51,7 @@ def friction_forces(case: Case) -> Array:
     if case.trajectory.v is None:
         way = np.vstack([np.zeros((1, case.robot.nv)), np.cumsum(case.steps, axis=0)])
         v = mean_rates(way, case.time, case.tolerances.window)
-    return np.asarray(v * model.damping + np.clip(v / _SLOW, -1.0, 1.0) * model.upperDryFrictionLimit)
+    return np.asarray(v * model.damping + np.clip(v / STICKING, -1.0, 1.0) * model.upperDryFrictionLimit)
 
 
 def doubtful_friction(case: Case) -> Array:

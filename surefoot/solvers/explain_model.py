@@ -254,7 +254,7 @@ class Model:
         return self.highs.getModelStatus()
 
     def point(self, relieved: Sequence[int]) -> tuple[Numbers, Numbers]:
-        """x (n,) at an optimum, and how far groups give way there.
+        """X (n,) at an optimum, and how far groups give way there.
 
         Args:
             relieved: Numbers of the groups that were opened.

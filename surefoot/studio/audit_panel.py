@@ -33,7 +33,6 @@ class AuditPanel:
 
     def __init__(self, tab: Tab, replay: ReplayPanel) -> None:
         self._tab, self._replay = tab, replay
-        self._asked: set[int] = set()
         self._handles: list[Any] = []
         gui = tab.gui
         self._box = gui.add_folder("Audit", visible=False)
@@ -66,7 +65,7 @@ class AuditPanel:
             "kind": "audit", "motion": str(motion.path), "robot": robot, "base": key.base, "mimic": key.mimic,
             "world": None if motion.scenario is None else str(motion.scenario), "replay": self._physics.value,
         }  # fmt: skip
-        self._asked.add(self._tab.jobs.submit(f"audit · {motion.path.name}", request, key).number)
+        self._tab.jobs.submit(f"audit · {motion.path.name}", request, key)
 
     def heard(self, job: Job) -> None:
         """A job is over: if it judged this motion, list what it found.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import http
+import socket
 import threading
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -27,6 +28,7 @@ Pages = Callable[[str], Response | None]
 """From the path of a URL to a page of ours; None for those of viser."""
 _Answer = Callable[[ServerConnection, Request], Response | None]
 _ONE_AT_A_TIME = threading.Lock()
+_TRIED = 100  # ports
 _POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws: wss: data: blob:; "
     "frame-ancestors 'self'; form-action 'none'; base-uri 'self'"
@@ -45,15 +47,15 @@ def guarded_server(host: str, port: int, pages: Pages) -> viser.ViserServer:
         pages: Further pages.
 
     Raises:
-        NotSupportedError: The guard could not be put in, or no port is free.
+        NotSupportedError: The guard could not be put in, the host is not one of this machine, or no port is free.
     """
-    guard = _Guard(host, pages)
+    guard, free = _Guard(host, pages), _free_port(host, port)
     with _ONE_AT_A_TIME:
         original = websockets.asyncio.server.serve
         websockets.asyncio.server.serve = guard.serving(original)  # type: ignore[assignment, misc]
         try:
             with redirect_stdout(StringIO()):  # viser prints a banner of its own
-                server = viser.ViserServer(host=host, port=port, label="surefoot studio", verbose=False)
+                server = viser.ViserServer(host=host, port=free, label="surefoot studio", verbose=False)
         finally:
             websockets.asyncio.server.serve = original  # type: ignore[misc]
     if not guard.is_on:
@@ -64,6 +66,29 @@ def guarded_server(host: str, port: int, pages: Pages) -> viser.ViserServer:
         )
     _without_sharing(server)
     return server
+
+
+def _free_port(host: str, port: int) -> int:
+    """The port, or the next one that is free; viser itself would wait for ever on a host that is not ours."""
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.bind((address[0], 0))
+    except OSError as error:
+        raise NotSupportedError(
+            f"`{host}` is no address of this machine",
+            evidence={"reason": error.strerror or error},
+            next_step="leave --host out, or use 0.0.0.0 to be reached from the network",
+        ) from error
+    for candidate in range(port, min(port + _TRIED, 65536)):
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((address[0], candidate))
+            except OSError:  # taken, or not for us: the next one
+                continue
+            return candidate
+    raise NotSupportedError(f"no port from {port} on is free", next_step="choose another with --port, or 0 for any")
 
 
 def stop_quietly(server: viser.ViserServer) -> None:

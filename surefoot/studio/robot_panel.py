@@ -40,7 +40,7 @@ class RobotPanel:
         self._sliders: JointSliders | None = None
         self.drag = DragHandle(
             tab.stage, tab.store,
-            on_drag=lambda: tab.post(self.drag.follow, "drag"),
+            on_drag=lambda: tab.post(self._pulled, "drag"),
             on_end=lambda: tab.post(self._let_go),
             moved=lambda: tab.post(self._show_sliders, "sliders"),
         )  # fmt: skip
@@ -141,6 +141,10 @@ class RobotPanel:
             with self._tab.busy("fitting collision volumes; the first time takes a while"):
                 self.drag.prepare()
         self._tab.post(self.drag.prepare, "prepare")
+
+    def _pulled(self) -> None:
+        self._tab.leave_replay()
+        self.drag.follow()
 
     def _let_go(self) -> None:
         self.drag.settle()

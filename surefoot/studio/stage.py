@@ -152,15 +152,6 @@ class Stage:
         low, high = self._bounds()
         return max(float(np.linalg.norm(high - low)), 0.15)
 
-    def hide_robot(self, hidden: bool) -> None:
-        """Take the robot off the scene, or put it back.
-
-        Args:
-            hidden: Whether it is hidden.
-        """
-        if self._root is not None:
-            self._root.visible = not hidden
-
     def look_at_robot(self) -> None:
         """The camera so that the whole robot is in view."""
         if self.robot is None:
@@ -173,7 +164,7 @@ class Stage:
         away = 0.5 * seen / float(np.tan(0.5 * camera.fov))
         right = np.cross([0.0, 0.0, 1.0], side)
         # the panel of a phone covers the lower part, that of a desk the right one
-        free = np.array([0.0, 0.0, -0.28 * seen]) if self.is_narrow else 0.11 * seen * right / np.linalg.norm(right)
+        free = np.array([0.0, 0.0, -0.245 * seen]) if self.is_narrow else 0.11 * seen * right / np.linalg.norm(right)
         with self._client.atomic():
             camera.up_direction = (0.0, 0.0, 1.0)
             camera.position = middle + free + away * side

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.robot import zoo
+from surefoot.robot import Loop, zoo
 from surefoot.studio.dragging import Dragging, closed, held_contacts, placement_of_frame
 from surefoot.studio.ik_handles import drag_choices
 
@@ -74,3 +74,19 @@ def test_with_nothing_held_the_base_stays(robot):
 
 def test_without_loops_a_posture_is_left_as_it_is(robot):
     assert closed(robot, robot.home, robot.joint_names[3]) is robot.home
+
+
+def test_a_slider_in_a_closed_chain_moves_the_others_with_it():
+    arm = zoo.load("arm4")
+    tip = arm.link_names[-1]
+    T = arm.placements(arm.home)[tip]
+    axes = (True, False, True, False, False, False)
+    robot = arm.replace(loops=(Loop("tip", tip, "universe", placement_b=T, directions=axes),))
+    q = np.array(robot.home)
+    q[1] += 0.1
+    found = closed(robot, q, robot.joint_names[1])
+    assert found[1] == pytest.approx(q[1], abs=1e-3)
+    gap = robot.placements(found)[tip][:3, 3] - T[:3, 3]
+    open_gap = robot.placements(q)[tip][:3, 3] - T[:3, 3]
+    held = T[:3, :3][:, [0, 2]].T
+    assert np.abs(held @ gap).max() < 1e-3 < np.abs(held @ open_gap).max()

@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from surefoot.errors import NotSupportedError
 from surefoot.studio.guarded_server import guarded_server, stop_quietly
 from surefoot.studio.report_pages import report_link, report_pages
 
@@ -86,6 +87,17 @@ def test_the_page_may_load_nothing_from_elsewhere_and_not_be_framed(server):
     assert status == 200
     assert "default-src 'self'" in head
     assert "frame-ancestors 'self'" in head
+
+
+def test_a_host_that_is_not_ours_is_refused_at_once():
+    with pytest.raises(NotSupportedError, match="no address of this machine"):
+        guarded_server("203.0.113.7", 0, lambda path: None)
+
+
+def test_a_port_that_is_taken_is_passed_over(server):
+    other = guarded_server("127.0.0.1", server.get_port(), lambda path: None)
+    assert other.get_port() > server.get_port()
+    stop_quietly(other)
 
 
 def test_sharing_over_a_foreign_server_is_out(server):
