@@ -211,7 +211,9 @@ def _number(item: AuditItem) -> str:
         return ""
     if np.isinf(least):
         return "no limit"
-    return f"{0.0 if abs(least) < _TINY else least:.4g} {item.unit}".rstrip()
+    if abs(least) < _TINY and item.status == "passed":
+        return "ok"
+    return f"{least:.4g} {item.unit}".rstrip()
 
 
 def _replay(result: AuditResult) -> str:

@@ -90,8 +90,8 @@ def _summary(metrics: dict[str, Any]) -> str:
 def _audit(found: dict[str, Any]) -> str:
     if found["passed"]:
         return "  audit of the motion: no defect"
-    more = f" and {found['defects'] - 1} more" if found["defects"] > 1 else ""
-    return f"  audit of the motion: {found['first']}{more}"
+    count = found["defects"]
+    return f"  audit of the motion: {count} defect{'s' if count > 1 else ''}, first: {found['first']}"
 
 
 def _is_number(value: Any) -> bool:

@@ -16,6 +16,7 @@ from surefoot.feasibility.balance_windows import (
     means,
     roughness,
     unseen_impacts,
+    unseen_steps,
 )
 from surefoot.feasibility.efforts_demand import size_of
 from surefoot.feasibility.efforts_joints import carrying_rows, coupled, drive_limits, passive_rows
@@ -58,9 +59,11 @@ def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
     value = np.maximum(np.abs(found[best]) - dry, 0.0) / unit
     value[_at_stops(case, rows, windows)] = np.nan
     value[unseen_impacts(case.efforts.wrenches, case.time, windows)] = np.nan
+    slack = _rough_torques(case, windows)[:, rows] / unit
+    value[unseen_steps(value > case.tolerances.momentum + slack, windows)] = np.nan
     series = Series(
         "momentum_residual", "", windows.time, names_at(case, rows), value, -np.inf, case.tolerances.momentum,
-        _rough_torques(case, windows)[:, rows] / unit, 1.0, bodies_at(case, rows),
+        slack, 1.0, bodies_at(case, rows),
         width=0.5 * float(np.median(windows.length)),
         note="joints relative to their torque limits",
         texts=tuple(f"{name}: a torque of {{value}} of its limit acts that nothing exerts, at {{time}}"

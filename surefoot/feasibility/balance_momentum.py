@@ -15,6 +15,7 @@ from surefoot.feasibility.balance_windows import (
     means,
     roughness,
     unseen_impacts,
+    unseen_steps,
 )
 from surefoot.feasibility.efforts_demand import push_of, size_of
 from surefoot.feasibility.efforts_means import moving_windows
@@ -55,6 +56,7 @@ def momentum_residual(case: Case) -> Balanced | None:
     pushed = means(between(np.any(push, axis=1)[:, None].astype(float), "sample"), case.time, windows)[:, 0] > 0.0
     value[pushed, 1] = np.nan
     value[unseen_impacts(case.efforts.wrenches, case.time, windows)] = np.nan
+    value[unseen_steps(value > case.tolerances.momentum + slack, windows)] = np.nan
     series = Series(
         "momentum_residual", "", windows.time, ("net force", "net moment"), value, -np.inf, case.tolerances.momentum,
         slack, 1.0, width=0.5 * float(np.median(windows.length)), note=_note(case, hold),

@@ -12,7 +12,7 @@ from surefoot.feasibility.efforts_means import Windows
 from surefoot.feasibility.series import Series
 from surefoot.motion.checks import Array
 
-__all__ = ["HOLDS", "Balanced", "Hold", "between", "hold_of", "means", "roughness", "unseen_impacts"]
+__all__ = ["HOLDS", "Balanced", "Hold", "between", "hold_of", "means", "roughness", "unseen_impacts", "unseen_steps"]
 
 Hold = Literal["step before", "step after", "sample"]
 HOLDS: tuple[Hold, ...] = get_args(Hold)
@@ -79,6 +79,20 @@ def unseen_impacts(wrenches: Array, time: Array, windows: Windows) -> NDArray[np
     loaded = np.any(wrenches, axis=2)
     switches = (loaded[1:] != loaded[:-1]).any(axis=1) & (np.diff(time) > _SEEN)
     return means(switches[:, None].astype(float), time, windows)[:, 0] > 0.0
+
+
+def unseen_steps(failed: NDArray[np.bool_], windows: Windows) -> NDArray[np.bool_]:
+    """(m, k): single long steps that fail between two that do not: forces came and went in them, unseen by the samples.
+
+    Args:
+        failed: (m, k) by window.
+        windows: m of them; nothing is unseen if they hold several steps.
+    """
+    if (windows.last - windows.first > 1).any():
+        return np.zeros(failed.shape, dtype=bool)
+    none = np.zeros((1, failed.shape[1]), dtype=bool)
+    around = np.vstack([none, failed, none])
+    return np.asarray(failed & ~around[:-2] & ~around[2:])
 
 
 def hold_of(residuals: Mapping[Hold, Array], limit: float) -> Hold:

@@ -21,6 +21,7 @@ __all__ = ["check_collisions"]
 Pair = tuple[str, str]
 _SHOWN = 0.1  # [m]: pairs that come nearer than that are parts of the items
 _MOST_PARTS = 40
+_BOUNDS = "lower bounds: volumes are a little thicker than links, and beyond 5 cm nothing is measured"
 
 
 def check_collisions(case: Case) -> list[Series]:
@@ -43,10 +44,10 @@ def check_collisions(case: Case) -> list[Series]:
     names = {thing.name for thing in obstacles}
     own = [k for k, pair in enumerate(model.link_pairs) if pair not in nested and pair[1] not in names]
     world = [k for k, pair in enumerate(model.link_pairs) if pair[1] in names]
-    notes = _notes(found, nested)
+    proof = [_BOUNDS] if found.proven else [_BOUNDS, "not everything between samples could be proven apart"]
     return [
-        _series(case, "self_collision", found, model.link_pairs, own, notes),
-        _series(case, "obstacle_clearance", found, model.link_pairs, world, notes[:1]),
+        _series(case, "self_collision", found, model.link_pairs, own, [*proof, *_nested_note(nested)]),
+        _series(case, "obstacle_clearance", found, model.link_pairs, world, proof),
     ]
 
 
@@ -101,11 +102,10 @@ def _confirmed(
     return PathClearance(found.time, distance, found.proven)
 
 
-def _notes(found: PathClearance, nested: set[Pair]) -> list[str]:
-    notes = [] if found.proven else ["not everything between samples could be proven apart"]
+def _nested_note(nested: set[Pair]) -> list[str]:
     overlapping = sorted("–".join(pair) for pair in nested)
     shown = ", ".join(overlapping[:3]) + (f" and {len(overlapping) - 3} more" if len(overlapping) > 3 else "")
-    return [*notes, f"not judged, as their shapes overlap at home: {shown}"] if nested else notes
+    return [f"not judged, as their shapes overlap at home: {shown}"] if nested else []
 
 
 def _series(

@@ -83,7 +83,8 @@ def _runs(failed: NDArray[np.bool_], time: NDArray[np.float64]) -> list[tuple[in
 
 def _failure(series: Series, part: int, first: int, last: int) -> _Found:
     inside = series.margin[first : last + 1, part] + np.asarray(series.slack)[first : last + 1, part]
-    worst = first + int(np.nanargmin(inside))
+    least = np.flatnonzero(inside <= np.nanmin(inside) + 1e-12)
+    worst = first + int(least[len(least) // 2])  # the middle of what is equally bad
     kind, violation = ITEMS[series.item], -float(series.margin[worst, part])
     finding = Finding(
         item=series.item,

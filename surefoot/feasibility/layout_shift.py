@@ -29,7 +29,8 @@ _EXPLAINS = 0.25  # of the squared misfit may be left
 _SEEN = 2e-5  # [rad/s], [m/s]: smaller misfits are not looked at
 _SHOWS = 0.1  # of the largest misfit: where it shows
 _GAP = 0.25  # of the recording, or more: stretches of misfit that far apart are not one
-_LEAST = 20  # steps in which a misfit shows
+_LEAST = 20  # steps in which a misfit shows, and
+_LASTS = 0.15  # [s] for which it does: a shorter one is an impact that the samples do not resolve
 _SLACK = 0.25  # [samples]: accuracy of a shift
 
 
@@ -63,7 +64,8 @@ def check_shift(case: Case) -> Series:
     rate, mean = _on_even_times(case, case.rates), _on_even_times(case, 0.5 * (v[1:] + v[:-1]))
     longest = max(2, min(n // 3, max(round(_LONGEST / dt), _MOST_SAMPLES)))
     unsure = _on_even_times(case, unseen_bends(v))
-    shifts = [find_shift(rate[:, j], mean[:, j], longest, unsure[:, j]) for j in range(rate.shape[1])]
+    least = max(_LEAST, round(_LASTS / dt))
+    shifts = [find_shift(rate[:, j], mean[:, j], longest, unsure[:, j], least) for j in range(rate.shape[1])]
     limit = case.tolerances.column_shift
     value = np.zeros((n, len(shifts)))
     for j, shift in enumerate(shifts):
@@ -81,7 +83,9 @@ def check_shift(case: Case) -> Series:
     return _all_at_once(series, shifts, moving, dt) if len(wrong) > 2 else series
 
 
-def find_shift(rate: Array, velocity: Array, longest: int, unsure: Array | float = 0.0) -> Shift | None:
+def find_shift(
+    rate: Array, velocity: Array, longest: int, unsure: Array | float = 0.0, least: int = _LEAST
+) -> Shift | None:
     """By how many samples a velocity lags a rate; None where that explains nothing.
 
     Args:
@@ -89,6 +93,7 @@ def find_shift(rate: Array, velocity: Array, longest: int, unsure: Array | float
         velocity: (m,) mean of the given velocity in each step.
         longest: Largest shift to look for [samples].
         unsure: (m,) misfits that are none: what the mean of a velocity that bends may be off.
+        least: Steps in which a misfit has to show.
     """
     misfit = np.maximum(np.abs(rate - velocity) - unsure, 0.0)
     if np.sqrt(np.mean(misfit**2)) < _SEEN:
@@ -100,7 +105,7 @@ def find_shift(rate: Array, velocity: Array, longest: int, unsure: Array | float
     flipped = float(np.mean((rate[first:last] + velocity[first:last]) ** 2))
     if best in (0, len(lags) - 1) or squares[best] > _EXPLAINS * now or flipped < squares[best]:
         return None
-    if last - first < max(_LEAST, 2 * abs(int(lags[best]))):
+    if last - first < max(least, 2 * abs(int(lags[best]))):
         return None  # a jump, not a column
     before, here, after = squares[best - 1 : best + 2]
     bend = before - 2.0 * here + after

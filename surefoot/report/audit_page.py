@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from surefoot.feasibility.case import Case
 from surefoot.motion import Trajectory, World
 from surefoot.motion.audit_result import AuditResult
+from surefoot.motion.checks import Array
 from surefoot.report.evidence import Evidence, Verdict
 from surefoot.report.motion_plots import motion_plots
 from surefoot.report.report_page import report_page
@@ -13,7 +17,7 @@ __all__ = ["audit_page"]
 
 
 def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, result: AuditResult) -> str:
-    """The page as HTML.
+    """The page as HTML. Velocities, torques and contact wrenches that did not come with the motion are computed.
 
     Args:
         title: Heading, such as the name of the file.
@@ -22,6 +26,8 @@ def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, resul
         world: Where it moves.
         result: What the audit found.
     """
+    case = Case(robot, world, motion)
+    tau, wrenches = _torques(case), _wrenches(case)
     return report_page(
         Evidence(
             title=f"{title} · {robot.name}",
@@ -31,15 +37,34 @@ def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, resul
             subtitle="Is this motion physically possible, by what margin, and where does it break?",
             verdict=Verdict("no defect was found" if result.passed else _worst(result), result.passed),
             world=world,
-            v=motion.v,
-            wrenches={name: wrench for name, wrench in motion.wrenches.items() if name in robot.contacts},
+            v=case.v,
+            wrenches=wrenches,
             schedule=result.schedule,
-            plots=tuple(motion_plots(robot, motion.q, motion.v, motion.tau, motion.wrenches)),
+            plots=tuple(motion_plots(robot, motion.q, case.v, tau, wrenches)),
             audit=result,
             metrics=_metrics(result),
-            notes=result.remarks,
+            notes=(*result.remarks, *_computed(motion)),
         )
     )
+
+
+def _torques(case: Case) -> Array | None:
+    """(n, nu) given or computed torques; None where none is known."""
+    tau = case.efforts.tau
+    return tau if tau.shape[1] and np.isfinite(tau).any() else None
+
+
+def _wrenches(case: Case) -> dict[str, Array]:
+    """Given or computed wrenches by contact; zero where they are not known."""
+    wrenches = np.nan_to_num(case.efforts.wrenches)
+    return {name: wrenches[:, k] for k, name in enumerate(case.contact_names)} if wrenches.any() else {}
+
+
+def _computed(motion: Trajectory) -> list[str]:
+    """Which quantities did not come with the motion."""
+    missing = {"velocities": motion.v is None, "torques": motion.tau is None, "contact wrenches": not motion.wrenches}
+    names = [name for name, lacks in missing.items() if lacks]
+    return [f"computed, as they did not come with the motion: {', '.join(names)}"] if names else []
 
 
 def _worst(result: AuditResult) -> str:

@@ -46,7 +46,7 @@ class SceneMesh:
 
 
 def robot_meshes(robot: Robot, triangles: int = 60_000) -> tuple[SceneMesh, ...]:
-    """The visual shapes of a robot; collision shapes of bodies without any; capsules between joints if it has neither.
+    """The visual shapes of a robot; collision shapes of links without any; capsules between joints if it has neither.
 
     Colours are those of the model; where it has none, or one for everything, limbs and their parts are told apart by
     colours of our own. What was simplified is kept in surefoot's cache.
@@ -82,9 +82,9 @@ def collision_meshes(robot: Robot, triangles: int = 12_000) -> tuple[SceneMesh, 
 
 
 def _shown(robot: Robot) -> list[Geometry]:
-    """Visual shapes, and collision shapes of bodies that have no visual one."""
-    seen = {robot.body_of(geometry.link) for geometry in robot.visuals}
-    bare = [geometry for geometry in robot.collisions if robot.body_of(geometry.link) not in seen]
+    """Visual shapes, and collision shapes of links that have no visual one."""
+    seen = {geometry.link for geometry in robot.visuals}
+    bare = [geometry for geometry in robot.collisions if geometry.link not in seen]
     return [geometry for geometry in (*robot.visuals, *bare) if not isinstance(geometry.shape, Plane)]
 
 

@@ -12,7 +12,7 @@ from surefoot.report.page import html_table
 __all__ = ["summary_html"]
 
 _TILES = {
-    "duration_s": ("simulated", "s"),
+    "duration_s": ("length of the motion", "s"),
     "slip_m": ("largest slip", "m"),
     "max_torque_ratio": ("highest torque / limit", ""),
     "tracking_rms": ("tracking error (rms)", "rad"),

@@ -194,7 +194,7 @@ class Program:
 
 
 def _true_ends(rows: ScaledRows, tolerance: float) -> ScaledRows:
-    """The rows with the ends that were given; their middle where these exclude each other by less than the tolerance."""
+    """The rows with the ends that were given; their middle where these cross by less than the tolerance."""
     lower, upper = rows.lower + tolerance, rows.upper - tolerance
     crossed = lower > upper
     lower[crossed] = upper[crossed] = 0.5 * (lower[crossed] + upper[crossed])

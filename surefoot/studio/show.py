@@ -94,7 +94,8 @@ def show(
     handle, name = tempfile.mkstemp(prefix="surefoot-", suffix=".html")
     os.close(handle)
     path = shown.save(name)
-    webbrowser.open(path.as_uri())
+    if not webbrowser.open(path.as_uri()):
+        print(f"no browser was found; the page is {path}")
     return path
 
 

@@ -128,7 +128,7 @@ def test_run_prints_its_folder_on_the_last_line_and_keeps_the_contract(capsys, t
 def test_a_fallen_robot_is_a_bad_verdict(capsys, tmp_path):
     status, out, _ = surefoot(
         capsys, "run", "stand", "--out", str(tmp_path / "run"), "--set", "simulation.duration=2",
-        "--set", "controller.bandwidth=0.5", "--set", "events.0.speed=0.6",
+        "--set", "controller.bandwidth=0.5", "--set", "events.0.speed=0.6", "--set", "audit.kind=none",
     )  # fmt: skip
     assert status == 1
     assert "fell at" in out

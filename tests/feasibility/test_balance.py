@@ -6,7 +6,9 @@ import pytest
 import surefoot as sf
 from surefoot.control import JointPd
 from surefoot.feasibility.balance import check_balance
+from surefoot.feasibility.balance_windows import unseen_steps
 from surefoot.feasibility.case import Case
+from surefoot.feasibility.efforts_means import moving_windows
 from surefoot.motion import Trajectory, World
 from surefoot.robot import Joint, Link
 from surefoot.sim import Push, Settings, Simulation
@@ -108,3 +110,10 @@ def test_dry_friction_takes_what_it_can():
 def test_without_torques_and_wrenches_nothing_is_said():
     series = check_balance(squat_case("g1", rate=100.0))
     assert all(not one.parts and one.note for one in series)
+
+
+def test_a_single_long_step_that_fails_is_unseen_and_a_longer_misfit_is_not():
+    failed = np.array([[False], [True], [False], [True], [True]])
+    coarse, fine = moving_windows(np.arange(6) * 0.05, 0.02), moving_windows(np.arange(6) * 0.01, 0.02)
+    assert unseen_steps(failed, coarse)[:, 0].tolist() == [False, True, False, False, False]
+    assert not unseen_steps(failed[:4], fine).any()

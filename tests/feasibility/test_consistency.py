@@ -116,7 +116,15 @@ def test_the_last_digit_of_positions_is_no_velocity() -> None:
 
 def test_misfit_is_zero_between_the_rates_and_the_distance_outside() -> None:
     time = np.array([0.0, 1.0, 2.0])
-    rates = np.array([[0.0], [2.0], [2.0]])
-    middle, value = misfit(time, np.array([[1.7], [2.5]]), rates, 0.1)
+    rates = np.array([[0.0], [1.0], [2.0]])
+    middle, value = misfit(time, np.array([[0.7], [2.5]]), rates, 0.1)
     np.testing.assert_allclose(middle, [0.5, 1.5])
     np.testing.assert_allclose(value, [[0.0], [0.5]])
+
+
+def test_rates_that_bend_may_go_beyond_their_ends_inside_a_step() -> None:
+    """Means of a sine between coarse samples lie outside the rates at the samples round its peaks."""
+    time = np.linspace(0.0, 2.0 * np.pi, 13) + 0.26
+    rates, steps = np.cos(time)[:, None], np.diff(np.sin(time))[:, None]
+    assert (steps[:, 0] / np.diff(time) > np.maximum(rates[1:, 0], rates[:-1, 0])).any()
+    assert misfit(time, steps, rates, 0.1)[1] == pytest.approx(0.0)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from surefoot.feasibility.efforts_means import integral, moving_windows, second_rates, spread
+from surefoot.feasibility.efforts_means import integral, mean_rates, moving_windows, second_rates, spread
 
 
 def test_second_rates_of_a_parabola_are_exact_at_any_times():
@@ -17,6 +17,12 @@ def test_noise_of_a_way_counts_the_same_however_dense_the_samples_are():
         time = np.linspace(0.0, 2.0, count + 1)
         found = second_rates(rng.normal(0.0, 1e-4, (count + 1, 1)), time, 0.02)
         assert found.std() == pytest.approx(1e-4 * np.sqrt(6.0) / 0.02**2, rel=0.3)
+
+
+def test_mean_rates_of_a_line_are_its_slope():
+    time = np.sort(np.random.default_rng(4).uniform(0.0, 1.0, 60))
+    for length in (0.0, 0.02, 5.0):
+        assert mean_rates(-3.0 * time[:, None], time, length) == pytest.approx(-3.0)
 
 
 def test_the_integral_of_a_line():

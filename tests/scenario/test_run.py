@@ -94,7 +94,7 @@ def test_same_seed_same_bits_in_two_processes_and_from_the_resolved_file(tmp_pat
         ("noise", ["simulation.duration=0.3", "events.0.time=0.1", "simulation.seed=5"]),
         ("drop", ["simulation.duration=0.1", "initial.lift=0.01"]),
         ("slide", ["simulation.duration=0.4"]),
-        ("stand", ['events=[{kind="push", speed=5.0, time=0.05}]', "robot.name=hexapod", "simulation.duration=1"]),
+        ("stand", ['events=[{kind="push", speed=5.0, time=0.05}]', "robot.name=hexapod", "simulation.duration=0.3"]),
     ],
 )
 def test_the_resolved_file_repeats_the_run(tmp_path, scenario, overrides):

@@ -22,7 +22,7 @@ class AuditPanel {
     const when = finding.start === finding.end ? `${finding.time.toFixed(3)} s` : `${finding.start.toFixed(3)} \u2013 ${finding.end.toFixed(3)} s`;
     const facts = [finding.where, when, `${short(finding.value)} of ${short(finding.limit)} ${finding.unit === '1' ? '' : finding.unit}`].filter(Boolean);
     const button = element('button', { type: 'button', class: 'finding', onclick: () => this.page.select(finding, card) },
-      element('span', { class: 'finding-text' }, finding.message), element('span', { class: 'finding-facts' }, ...facts.map(text => element('span', {}, text))));
+      element('span', { class: 'finding-text' }, finding.message.replaceAll('`', '')), element('span', { class: 'finding-facts' }, ...facts.map(text => element('span', {}, text))));
     const card = element('li', { class: `card ${finding.severity}` }, button);
     for (const text of [finding.why, finding.next_step]) if (text) card.append(element('p', { class: 'next' }, text));
     if (finding.covers.length) {
@@ -52,7 +52,7 @@ class AuditPanel {
   row(item) {
     const [sign, meaning] = STATUS[item.status];
     const jump = item.worst_time === null || item.status === 'skipped' ? null : element('button', { type: 'button', class: 'link', onclick: () => this.page.clock.jump(item.worst_time) }, `${item.worst_part ? item.worst_part + ' ' : ''}at ${short(item.worst_time)} s`);
-    const margin = item.status === 'skipped' ? '' : `${short(Math.abs(item.margin) < 1e-12 ? 0 : item.margin)} ${item.unit === '1' ? '' : item.unit}`;
+    const margin = item.status === 'skipped' ? '' : item.margin === null ? 'no limit' : Math.abs(item.margin) < 1e-9 && item.status === 'passed' ? 'ok' : `${short(Math.abs(item.margin) < 1e-12 ? 0 : item.margin)} ${item.unit === '1' ? '' : item.unit}`;
     const where = element('td', {}, jump || element('span', { class: 'quiet' }, item.note));
     return element('tr', { class: `item ${item.status}` }, element('td', { class: 'sign', 'aria-label': meaning, title: meaning }, sign), element('td', {}, item.title), element('td', { class: 'number' }, margin), where, element('td', { class: 'spark' }, item.series ? sparkline(item, this.page) : null));
   }
@@ -62,7 +62,7 @@ class AuditPanel {
 function sparkline(item, page) {
   const values = dequantise(item.series), width = 150, height = 30;
   const known = Array.from(values).filter(v => !Number.isNaN(v));
-  const low = Math.min(0, ...known), high = Math.max(0, ...known), span = high - low || 1;
+  const low = Math.min(0, ...known), high = Math.max(0, ...known), span = Math.max(high - low, 1e-9);
   const y = v => 2 + (high - v) / span * (height - 4), x = i => i / Math.max(1, values.length - 1) * width;
   let line = '', broken = '', pen = false;
   values.forEach((v, i) => {
