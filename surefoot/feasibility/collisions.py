@@ -65,7 +65,7 @@ def _judged_pairs(case: Case, model: CollisionModel) -> tuple[list[Pair], set[Pa
     near = [p for p, d in zip(model.link_pairs, distances, strict=True) if d <= 0.0 and frozenset(p) in of_robot]
     measurable = [pair for pair in near if set(pair) <= _links_with_shapes(case.robot)]
     hulls = ExactCollision(case.robot, measurable).distances(case.robot.home)
-    nested = {pair for pair, d in zip(measurable, hulls, strict=True) if d <= case.tolerances.overlap}
+    nested = {pair for pair, d in zip(measurable, hulls, strict=True) if d <= 0.0}
     nested |= {pair for pair in near if pair not in measurable}
     return [pair for pair in model.link_pairs if pair not in nested], nested
 

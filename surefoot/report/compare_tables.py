@@ -10,6 +10,8 @@ from surefoot.report.run_folder import RunFolder
 
 __all__ = ["Comparison", "DifferenceRow", "compare_runs", "difference_rows", "flattened", "run_names"]
 
+_TINY = 1e-12
+
 _NOT_COMPARED = ("schema", "versions", "study_metrics")
 
 
@@ -21,7 +23,7 @@ class DifferenceRow:
         key: Its name, dotted where it stood in a table.
         values: Of each run; None where it has none.
         absolute: Difference to the first run, of each run after it; None where there is no number.
-        relative: The same as a share of the first run's value; None also where that is 0.
+        relative: The same as a share of the first run's value; None also where that is 0 to 1e-12.
     """
 
     key: str
@@ -124,7 +126,7 @@ def difference_rows(tables: Sequence[Mapping[str, Any]]) -> tuple[DifferenceRow,
 def _row(key: str, values: tuple[Any, ...]) -> DifferenceRow:
     first = values[0]
     absolute = tuple(float(v - first) if _is_number(v) and _is_number(first) else None for v in values[1:])
-    relative = tuple(None if d is None or first == 0 else d / abs(first) for d in absolute)
+    relative = tuple(None if d is None or abs(first) < _TINY else d / abs(first) for d in absolute)
     return DifferenceRow(key, values, absolute, relative)
 
 

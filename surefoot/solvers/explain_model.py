@@ -31,6 +31,7 @@ _OPTIONS = {
     "parallel": "off",
     "presolve": "off",
     "simplex_scale_strategy": 2,
+    "simplex_strategy": 0,
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
 }
@@ -267,8 +268,9 @@ class Model:
             bound = self._is_bound[relief.rows]
             at = self._place[relief.rows[bound]]
             np.add.at(x, self._bounded[at], relief.sides[bound] * s[bound] / self._factor[at])
-            movable = relief.moves > 0.0
-            amounts[k] = (s[movable] / relief.moves[movable]).max(initial=0.0)
+            largest = relief.moves.max(initial=0.0)
+            given = s.max(initial=0.0) if relief.shared is None else values[relief.shared]
+            amounts[k] = given / largest if largest > 0.0 else 0.0
         return x, amounts
 
     def multipliers(self) -> Numbers:

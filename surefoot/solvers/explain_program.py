@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sparse
 from highspy import HighsModelStatus
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain_groups import ScaledRows
@@ -21,6 +22,7 @@ __all__ = ["Elastic", "Program"]
 Numbers = NDArray[np.float64]
 _FAR = 1e6  # multipliers prove that no x within this many times the present size of x will do
 _ATTEMPTS = ((False, "simplex"), (True, "simplex"), (True, "ipm"))
+_FAINT = 1e-8  # share of the largest change of a row below which a direction of x does not matter
 _NOTICED = 1e-7  # share of a cost by which multipliers may exceed it
 
 
@@ -202,8 +204,16 @@ def _true_ends(rows: ScaledRows, tolerance: float) -> ScaledRows:
 
 
 def _compressed(rows: ScaledRows) -> tuple[Numbers | None, ScaledRows]:
-    """Fewer unknowns where there are fewer rows: x = basis y; the basis (None: the identity), and the rows for y."""
-    if sparse.issparse(rows.A) or rows.A.shape[0] >= rows.A.shape[1]:
+    """Only unknowns that matter to dense rows: x = basis y; the basis (None: the identity), and the rows for y.
+
+    Directions along which no row changes, or next to nothing, are left out, and so are entries that are next to
+    nothing: HiGHS would divide by them, and gives up where they are near its tolerance.
+    """
+    if sparse.issparse(rows.A):
         return None, rows
-    basis, triangle = np.linalg.qr(rows.A.T)
-    return basis, replace(rows, A=np.tril(triangle.T), columns=np.ones(basis.shape[1]))
+    basis, triangle, order = qr(rows.A.T, mode="economic", pivoting=True, check_finite=False)
+    gains = np.abs(np.diagonal(triangle))
+    rank = int((gains > _FAINT * gains.max(initial=0.0)).sum())
+    A = np.zeros((len(order), rank))
+    A[order] = np.where(np.abs(triangle[:rank].T) > _FAINT, triangle[:rank].T, 0.0)
+    return basis[:, :rank], replace(rows, A=A, columns=np.ones(rank))

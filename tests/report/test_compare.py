@@ -121,7 +121,7 @@ def test_absolute_and_relative_differences_agree(first, second):
             assert row.absolute == (None,)
             continue
         assert a + row.absolute[0] == pytest.approx(b, abs=1e-9, rel=1e-9)
-        if a != 0.0:
+        if abs(a) >= 1e-12:
             assert row.relative[0] * abs(a) == pytest.approx(row.absolute[0], rel=1e-9)
         assert row.differs == (a != b)
 
