@@ -16,13 +16,13 @@ ARMS = ("shoulder", "elbow", "arm_left_2", "arm_right_2", "arm_left_4", "arm_rig
 
 
 def waving(robot: sf.Robot) -> sf.Trajectory:
-    """Arms swing by 0.15 rad while the robot stands at home; v and a are exact."""
+    """Arms swing by 0.05 rad while the robot stands at home; v and a are exact."""
     t = np.linspace(0.0, 10.0, 10_001)
     q, v, a = np.tile(robot.home, (len(t), 1)), np.zeros((len(t), robot.nv)), np.zeros((len(t), robot.nv))
     fade, w = np.sin(np.pi * t / 10.0) ** 2, 2.0
     for i, name in enumerate(robot.joint_names):
         if any(word in name for word in ARMS) and robot.tree.nv_of(i) == 1:
-            wave = 0.15 * fade * np.sin(w * t + i)
+            wave = 0.05 * fade * np.sin(w * t + i)
             q[:, robot.tree.q_index[i]] += wave
             v[:, robot.tree.v_index[i]] = np.gradient(wave, t, edge_order=2)
             a[:, robot.tree.v_index[i]] = np.gradient(v[:, robot.tree.v_index[i]], t, edge_order=2)

@@ -9,6 +9,7 @@ import typer
 
 __all__ = [
     "bench",
+    "bench_constrained",
     "bench_distance",
     "bench_dynamics",
     "bench_hierarchy",
@@ -44,6 +45,20 @@ def bench_dynamics(
     from surefoot.cli.bench import bench_dynamics
 
     return bench_dynamics(robots, states, seed, quick, drake_python, json)
+
+
+@bench.command(name="constrained")
+def bench_constrained(
+    robots: Annotated[str, typer.Option(metavar="NAMES", help="Robots, separated by commas.")] = "talos,g1,anymal",
+    states: Annotated[int, typer.Option(help="States of a batch.", min=1)] = 1024,
+    seed: Annotated[int, typer.Option(help="Seed of the states.", min=0)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for a short time.")] = False,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
+) -> int:
+    """Robots on their feet side by side with Pinocchio's constraint dynamics; status 1 if an answer is wrong."""
+    from surefoot.cli.bench_constrained import bench_constrained
+
+    return bench_constrained(robots, states, seed, quick, json)
 
 
 @bench.command(name="scaling")

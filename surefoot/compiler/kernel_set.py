@@ -13,6 +13,7 @@ from surefoot.compiler.artifact import Recipe
 from surefoot.compiler.batches import thread_count
 from surefoot.compiler.bundle import bundle_parts
 from surefoot.compiler.gpu_kernel import GpuKernel
+from surefoot.compiler.held_kernels import HeldKernels
 from surefoot.compiler.kernel import Kernel
 from surefoot.compiler.large_trees import LOOPED, is_large, refuse_too_large
 from surefoot.compiler.llvm_text import kernel_text
@@ -69,7 +70,7 @@ def compile_robot(
     return KernelSet(robot, 64 if dtype == "float64" else 32, threads, functions or {}, backend)
 
 
-class KernelSet:
+class KernelSet(HeldKernels):
     """The kernels of one robot, made by `surefoot.compile`.
 
     Every attribute of `k.names` is a `Kernel`: k.rnea(q, v, a), k.aba(q, v, tau), k.crba(q), k.nonlinear(q, v),
@@ -297,7 +298,7 @@ class KernelSet:
         if not tree.n:
             raise ModelError(f"`{self.robot.name}` has no joints, so there is nothing to compile")
         sizes = tuple(input_shape(tree, name) for name in quantity.inputs) if shapes is None else tuple(shapes)
-        name = ":".join(str(x) for x in key)
+        name = ":".join(str(x) for x in key if not isinstance(x, tuple))
         large = self.backend == "llvm" and is_large(tree, name)
         if not large and self.backend != "numpy":
             refuse_too_large(tree, name)

@@ -31,6 +31,8 @@ __all__ = [
     "inverse",
     "inverse_of_lower",
     "solve",
+    "solve_first_half",
+    "solve_second_half",
 ]
 
 Ancestors = Sequence[Sequence[int]]
@@ -101,15 +103,35 @@ def solve(factors: Factors, right: Array) -> Array:
         factors: Of M.
         right: (n,) or (n, m); exact zeros in it cost nothing when traced.
     """
-    L, reciprocals, ancestors = factors
-    x = ops.zeros(np.shape(right), like=[L, right]) + right
+    return solve_second_half(factors, solve_first_half(factors, right))
+
+
+def solve_first_half(factors: Factors, right: Array) -> Array:
+    """L⁻ᵀ right: M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, and its first factor alone.
+
+    Args:
+        factors: Of M.
+        right: (n,) or (n, m); exact zeros in it cost nothing when traced.
+    """
+    x = ops.zeros(np.shape(right), like=[factors.L, right]) + right
     for k in reversed(range(len(x))):
-        for i in ancestors[k]:
-            x[i] = x[i] - L[k, i] * x[k]
+        for i in factors.ancestors[k]:
+            x[i] = x[i] - factors.L[k, i] * x[k]
+    return x
+
+
+def solve_second_half(factors: Factors, half: Array) -> Array:
+    """L⁻¹ D⁻¹ half: the rest of a solution.
+
+    Args:
+        factors: Of M.
+        half: (n,) or (n, m), from `solve_first_half`.
+    """
+    x = ops.zeros(np.shape(half), like=[factors.L, half]) + half
     for k in range(len(x)):
-        x[k] = x[k] * reciprocals[k]
-        for i in ancestors[k]:
-            x[k] = x[k] - L[k, i] * x[i]
+        x[k] = x[k] * factors.reciprocals[k]
+        for i in factors.ancestors[k]:
+            x[k] = x[k] - factors.L[k, i] * x[i]
     return x
 
 

@@ -1,0 +1,50 @@
+"""The methods of constrained forward dynamics by name: those that need only matrices.
+
+All give the same accelerations and the same constraint force, also where rows of J depend on each other; where such
+rows contradict each other, all come as near to J a + drift = 0 as can be (least squares over the rows).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.dynamics.constrained_equations import ConstrainedEquations
+from surefoot.dynamics.elimination_multipliers import by_gauss, by_lagrange, by_range_space, by_udwadia_kalaba
+from surefoot.dynamics.elimination_null_space import by_aghili, by_elimination, by_maggi_qr, by_maggi_svd
+from surefoot.dynamics.elimination_setup import ScaledEquations, scaled_equations
+
+__all__ = ["ELIMINATIONS", "METHODS", "Elimination"]
+
+Array = NDArray[np.float64]
+Elimination = Callable[[ConstrainedEquations], tuple[Array, Array]]
+
+
+def _elimination(method: Callable[[ScaledEquations], tuple[Array, Array]]) -> Elimination:
+    """A method on equations in their own unknowns."""
+
+    def solve(equations: ConstrainedEquations) -> tuple[Array, Array]:
+        scaled = scaled_equations(equations)
+        a, multipliers = method(scaled)
+        return a / scaled.scale, multipliers
+
+    solve.__doc__ = method.__doc__
+    return solve
+
+
+ELIMINATIONS: dict[str, Elimination] = {
+    "lagrange": _elimination(by_lagrange),
+    "gauss": _elimination(by_gauss),
+    "elimination": _elimination(by_elimination),
+    "maggi_svd": _elimination(by_maggi_svd),
+    "maggi_qr": _elimination(by_maggi_qr),
+    "aghili": _elimination(by_aghili),
+    "range_space": _elimination(by_range_space),
+    "udwadia_kalaba": _elimination(by_udwadia_kalaba),
+}
+"""(a, λ) of M, force, J and drift, by method: a (nv,) and the least multipliers (m,)."""
+
+METHODS: tuple[str, ...] = (*ELIMINATIONS, "recursive", "iterative", "minimal", "pinocchio", "auto")
+"""What `constrained_acceleration` takes as method."""
