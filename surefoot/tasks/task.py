@@ -101,8 +101,13 @@ class Task(ABC):
         Args:
             target: As in the constructor.
         """
-        changed: dict[str, Any] = {"target": target}
-        return replace(self, **changed)
+        numbers = self.numbers_of(target)
+        if "target" not in self.__dict__ or len(numbers) != len(self.numbers):
+            changed: dict[str, Any] = {"target": target}
+            return replace(self, **changed)
+        twin = object.__new__(type(self))  # all else is checked, and stays
+        twin.__dict__.update(self.__dict__, target=target, numbers=numbers)
+        return twin
 
     def batch_of_targets(self, targets: Numbers) -> Numbers:
         """Targets (n, …) as rows of numbers (n, target_size).
