@@ -20,7 +20,7 @@ LEVELS = [
     {"spatial", "geometry", "solvers"},
     {"robot"},
     {"motion", "kinematics"},
-    {"dynamics", "reduced"},
+    {"dynamics", "reduced", "redundant"},
     {"compiler"},
     {"contact", "collision", "tasks"},
     {"ik", "estimation"},

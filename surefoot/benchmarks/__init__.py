@@ -5,6 +5,7 @@ from surefoot.benchmarks.dynamics import DynamicsBench, run_dynamics
 from surefoot.benchmarks.hierarchy import bench_control_loop
 from surefoot.benchmarks.ik import IkBench, run_ik
 from surefoot.benchmarks.ik_peers import peer_pythons
+from surefoot.benchmarks.loops import LoopsBench, run_loops
 from surefoot.benchmarks.machine import header
 from surefoot.benchmarks.predictive import PredictiveBench, run_predictive
 from surefoot.benchmarks.scaling import ScalingBench, run_scaling
@@ -15,6 +16,7 @@ __all__ = [
     "DistanceBench",
     "DynamicsBench",
     "IkBench",
+    "LoopsBench",
     "PredictiveBench",
     "ScalingBench",
     "SimBench",
@@ -26,6 +28,7 @@ __all__ = [
     "run_distance",
     "run_dynamics",
     "run_ik",
+    "run_loops",
     "run_predictive",
     "run_scaling",
     "run_sim",

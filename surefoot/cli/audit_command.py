@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -169,7 +169,10 @@ def _print(result: AuditResult, console: Console) -> None:
         console.print(f"note: {escape(remark)}")
     for number, finding in enumerate(result.findings, 1):
         _print_finding(console, f"{number}.", finding)
-    console.print(_items(result.items))
+    if console.is_terminal:
+        console.print(_items(result.items))
+    else:
+        _print_plain(result.items)
     if result.replay is not None:
         console.print(escape(_replay(result)))
     total = sum(result.seconds.values())
@@ -187,10 +190,18 @@ def _print_finding(console: Console, number: str, finding: Finding) -> None:
         console.print(f"   why: {escape(finding.why)}")
     if finding.next_step:
         console.print(f"   next: {escape(finding.next_step)}")
-    if finding.covers:
-        names = list(dict.fromkeys(f"{one.item} {one.where}".strip() for one in finding.covers))
+    names = list(dict.fromkeys(f"{one.item} {one.where}".strip() for one in _under(finding)))
+    if names:
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         console.print(f"   [dim]explains: {escape(', '.join(names[:4]) + more)}[/]")
+
+
+def _under(finding: Finding) -> Iterator[Finding]:
+    """Findings that follow from one; not its own parts."""
+    for one in finding.covers:
+        if one.item != finding.item:
+            yield one
+        yield from _under(one)
 
 
 def _items(items: Sequence[AuditItem]) -> Table:
@@ -203,6 +214,20 @@ def _items(items: Sequence[AuditItem]) -> Table:
         note = " · ".join(text for text in (place.strip(), item.note) if text)
         table.add_row(item.title, status, _number(item), escape(note))
     return table
+
+
+def _print_plain(items: Sequence[AuditItem]) -> None:
+    """A line for each item, for files and pipes: nothing is padded; notes only where an item did not pass."""
+    rows = [("item", "", "margin", "where it is least"), *(_plain_row(item) for item in items)]
+    first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
+    for title, status, margin, place in rows:
+        print(f"{title:<{first}}  {status:<{second}}  {margin:>{third}}  {place}".rstrip())
+
+
+def _plain_row(item: AuditItem) -> tuple[str, str, str, str]:
+    place = f"{item.worst_part} at {item.worst_time:.3f} s".strip() if np.isfinite(item.worst_time) else ""
+    note = "" if item.status == "passed" else item.note
+    return item.title, item.status, _number(item), " · ".join(text for text in (place, note) if text)
 
 
 def _number(item: AuditItem) -> str:

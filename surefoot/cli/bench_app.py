@@ -14,6 +14,7 @@ __all__ = [
     "bench_dynamics",
     "bench_hierarchy",
     "bench_ik",
+    "bench_loops",
     "bench_predictive",
     "bench_scaling",
     "bench_show",
@@ -144,3 +145,17 @@ def bench_hierarchy(
     from surefoot.cli.bench_kinematics import bench_hierarchy
 
     return bench_hierarchy(seconds, quick, json)
+
+
+@bench.command(name="loops")
+def bench_loops(
+    largest: Annotated[int, typer.Option("--max", help="Most bodies.", min=8, max=128)] = 32,
+    states: Annotated[int, typer.Option(help="States of a batch.", min=1)] = 1024,
+    seed: Annotated[int, typer.Option(help="Seed of the states.", min=0)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for a short time.")] = False,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")] = None,
+) -> int:
+    """Closed chains and gears in O(n), against open chains of equal size and Pinocchio; Buschmann 2014, Fig. 3.12."""
+    from surefoot.cli.bench_loops import bench_loops
+
+    return bench_loops(largest, states, seed, quick, json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import shorten
 
 from rich.markup import escape
 from rich.table import Table
@@ -14,9 +15,13 @@ from surefoot.errors import FileFormatError, ShapeError
 from surefoot.motion import atomic_write
 from surefoot.report.compare_page import compare_page, number_text
 from surefoot.report.compare_tables import Comparison, DifferenceRow, compare_runs
+from surefoot.report.metric_names import share_text
 from surefoot.report.run_folder import RunFolder, read_run
 
 __all__ = ["compare_command"]
+
+_LONG_NAME = 14  # characters of a run's name that still make a column
+_LONG_TEXT = 28
 
 
 def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -> int:
@@ -53,32 +58,42 @@ def _write_page(path: Path, runs: Sequence[RunFolder]) -> None:
 
 
 def _print(comparison: Comparison) -> None:
-    console = page_console()
-    console.print(_table("metric", comparison, comparison.metrics))
-    for title, rows in (("scenario", comparison.scenario), ("versions", comparison.versions)):
+    """What differs; long names of runs stand once, above the tables."""
+    console, names = page_console(), comparison.names
+    if max(map(len, names)) > _LONG_NAME:
+        letters = [chr(ord("A") + k) if k < 26 else str(k) for k in range(len(names))]
+        for letter, name in zip(letters, names, strict=True):
+            console.print(f"{letter}  {escape(name)}")
         console.print()
-        console.print(_table(title, comparison, rows) if rows else f"{title}: no difference")
+        names = tuple(letters)
+    differing = [row for row in comparison.metrics if row.differs]
+    same = [row.key for row in comparison.metrics if not row.differs]
+    for title, rows in (("metric", differing), ("scenario", comparison.scenario), ("versions", comparison.versions)):
+        console.print(_table(title, names, rows) if rows else f"{title}: no difference")
+        if title == "metric" and same:
+            console.print(f"the same in all runs: {escape(', '.join(same))}")
+        console.print()
 
 
-def _table(title: str, comparison: Comparison, rows: Sequence[DifferenceRow]) -> Table:
+def _table(title: str, names: Sequence[str], rows: Sequence[DifferenceRow]) -> Table:
     """Values of all runs, then differences to the first one."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(title, no_wrap=True)
-    for name in comparison.names:
+    for name in names:
         table.add_column(escape(name), justify="right")
     numeric = any(value is not None for row in rows for value in row.absolute)
-    for name in comparison.names[1:] if numeric else ():
-        table.add_column(f"Δ {escape(name)}", justify="right")
-        table.add_column("%", justify="right")
+    for name in names[1:] if numeric else ():
+        table.add_column(f"Δ {escape(name)}", justify="right", no_wrap=True)
+        table.add_column("%", justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*_cells(row, numeric))
     return table
 
 
 def _cells(row: DifferenceRow, numeric: bool) -> list[str]:
-    texts = [row.key, *map(number_text, row.values)]
+    texts = [row.key, *(shorten(number_text(value), _LONG_TEXT, placeholder=" …") for value in row.values)]
     if numeric:
         for absolute, relative in zip(row.absolute, row.relative, strict=True):
             texts.append("" if absolute is None else f"{absolute:+.4g}" if absolute else "=")
-            texts.append(f"{100.0 * relative:+.3g}" if relative else "")
+            texts.append(share_text(relative, ""))
     return [escape(text) for text in texts]

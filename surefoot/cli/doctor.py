@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
 import json
 import os
@@ -11,42 +10,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+
+from surefoot.cli.doctor_packages import Diagnosis, packages
 
 __all__ = ["Diagnosis", "diagnose", "doctor_command", "vector_width"]
 
-# Distribution, module and what it is for; the last column: whether surefoot cannot do without it.
-_PACKAGES = (
-    ("pin", "pinocchio", "models, the dynamics oracle", True),
-    ("mujoco", "mujoco", "physics", True),
-    ("casadi", "casadi", "symbols and optimisation", True),
-    ("llvmlite", "llvmlite.binding", "machine code", True),
-    ("numpy", "numpy", "arrays", True),
-    ("scipy", "scipy", "hulls, linear programmes", True),
-    ("pyarrow", "pyarrow", "parquet files", True),
-    ("pydantic", "pydantic", "scenario files", True),
-    ("example-robot-data", "example_robot_data", "robots", True),
-    ("playwright", "playwright", "browser tests", False),
-)
 _WIDTHS = (("avx512f", 8), ("avx2", 4), ("asimd", 2), ("sse2", 2))
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """One row: what was looked at, what was found, and the remedy if it is broken.
-
-    Args:
-        what: The thing.
-        found: Version, path or state.
-        ok: Whether it works; a missing extra is no defect.
-        remedy: What to do, or "".
-    """
-
-    what: str
-    found: str
-    ok: bool = True
-    remedy: str = ""
 
 
 def doctor_command(as_json: bool) -> int:
@@ -56,9 +27,9 @@ def doctor_command(as_json: bool) -> int:
         print(json.dumps([asdict(row) for row in rows], indent=1))
     else:
         for row in rows:
-            print(f"{'ok ' if row.ok else 'BAD'}  {row.what:<22}{row.found}")
+            print(f"{'ok ' if row.ok else 'BAD'}  {row.what:<28}{row.found}")
             if row.remedy:
-                print(f"       {'':<22}-> {row.remedy}")
+                print(f"       {'':<28}-> {row.remedy}")
     return 0 if all(row.ok for row in rows) else 1
 
 
@@ -68,7 +39,7 @@ def diagnose() -> list[Diagnosis]:
         _surefoot(),
         _python(),
         _cpu(),
-        *(_package(*row) for row in _PACKAGES),
+        *packages(),
         _trial("loads a robot", _load_robot, "reinstall: `rm -rf .venv && make run`"),
         _trial("steps physics", _step_physics, "reinstall: `rm -rf .venv && make run`"),
         _chromium(),
@@ -103,19 +74,6 @@ def vector_width() -> tuple[int, str]:
 def _cpu() -> Diagnosis:
     width, name = vector_width()
     return Diagnosis("cpu", f"{platform.machine()}, {os.cpu_count()} cores, {width} doubles per vector ({name})")
-
-
-def _package(distribution: str, module: str, purpose: str, needed: bool) -> Diagnosis:
-    try:
-        version = importlib.metadata.version(distribution)
-        importlib.import_module(module)
-    except importlib.metadata.PackageNotFoundError:
-        return Diagnosis(distribution, f"missing ({purpose})", not needed, f"`pip install {distribution}`")
-    except ImportError as error:
-        return Diagnosis(
-            distribution, f"broken: {error}", False, "reinstall the locked versions: `rm -rf .venv && make run`"
-        )
-    return Diagnosis(distribution, f"{version}  ({purpose})")
 
 
 def _trial(what: str, attempt: Callable[[], str], remedy: str) -> Diagnosis:

@@ -210,7 +210,7 @@ def studio(
     ] = Path("."),
     host: Annotated[str, typer.Option(help="Name or address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; the next free one if it is taken.", min=0, max=65535)] = 8080,
-    robot: Annotated[str, typer.Option(help="The robot to begin with.")] = "g1",
+    robot: Annotated[str, typer.Option(help="The robot to begin with: a name, or a file in DIR.")] = "g1",
     plain: Annotated[bool, typer.Option("--plain", help="No shadows, for machines without a graphics card.")] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
 ) -> int:

@@ -15,7 +15,7 @@ def studio_command(folder: Path, host: str, port: int, robot: str, plain: bool, 
         folder: Where robots, scenarios and runs are; nothing outside of it is touched.
         host: Name or address to listen on.
         port: Port; if it is taken, the next free one; 0 for any.
-        robot: Name of the robot to begin with.
+        robot: The robot to begin with: a name of the zoo, or a file in the folder.
         plain: Without shadows, for machines without a graphics card.
         open_browser: Whether to open the browser.
     """

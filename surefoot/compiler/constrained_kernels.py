@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from surefoot.compiler.quantities import Quantity, input_shape
 from surefoot.dynamics.constrained_derivatives import constrained_derivatives
 from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.dynamics.constrained_forward import anchor_values, constrained_forward
-from surefoot.dynamics.constraints import Constraint, Constraints, CoupledJoints, constraints_of, own_constraints
+from surefoot.dynamics.constraints import Constraint, ConstraintPart, Constraints, constraints_of, own_constraints
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.robot.tree import Tree
@@ -73,7 +71,7 @@ _KINDS: dict[str, tuple[Callable[..., Any], Any]] = {
 }
 
 
-def resolved(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:
+def resolved(robot: Robot, constraints: Sequence[Constraint | ConstraintPart] | Constraints | None) -> Constraints:
     """Constraints in a robot; its own where none are given.
 
     Args:
@@ -99,17 +97,8 @@ def held_quantity(robot: Robot, what: str, constraints: Constraints, baumgarte: 
 
     inputs = ("q", "v", "tau", "anchors")
     sizes = (*(input_shape(robot.tree, name) for name in inputs[:3]), anchor_values(constraints).shape)
-    identity = (f"{baumgarte.alpha!r} {baumgarte.beta!r}", *(x for part in constraints.parts for x in _numbers(part)))
+    identity = (f"{baumgarte.alpha!r} {baumgarte.beta!r}", *(x for part in constraints.parts for x in part.numbers))
     names = "+".join(part.name for part in constraints.parts)
     digest = tuple(x if isinstance(x, str) else x.tobytes() for x in identity)
     quantity = Quantity(inputs, compute, "", result._fields, result, inverts=True)
     return HeldQuantity((what, names, digest), quantity, identity, sizes)
-
-
-def _numbers(part: Any) -> tuple[Any, ...]:
-    """All numbers of a constraint that a kernel has in it."""
-    if isinstance(part, CoupledJoints):
-        return (f"coupled {part.joint} {part.source} {part.ratio!r} {part.offset!r}",)
-    ends = (part.second,) if part.first.body < 0 else (part.first, part.second)
-    held = f"tied {[end.body for end in ends]} {part.held}"
-    return (held, *(np.asarray(x) for end in ends for x in (end.R, end.p)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,17 +13,18 @@ from surefoot.compiler.kernel import Kernel
 from surefoot.compiler.quantities import Quantity
 from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.dynamics.constrained_forward import anchor_values
-from surefoot.dynamics.constraints import Constraint, Constraints
+from surefoot.dynamics.constraints import Constraint, ConstraintPart, Constraints
 from surefoot.robot import Robot
 
 __all__ = ["HeldKernels"]
 
 
-class HeldKernels:
+class HeldKernels(ABC):
     """What a `KernelSet` offers for robots that are held; `KernelSet` makes the kernels."""
 
     robot: Robot
 
+    @abstractmethod
     def _kernel(
         self,
         key: tuple[Any, ...],
@@ -31,14 +33,14 @@ class HeldKernels:
         variants: Mapping[str, Kernel] | None = None,
         shapes: Sequence[tuple[int, ...]] | None = None,
     ) -> Kernel:
-        raise NotImplementedError
+        """The kernel of a quantity, made once per key."""
 
     def constrained(
         self,
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        constraints: Sequence[Constraint] | Constraints | None = None,
+        constraints: Sequence[Constraint | ConstraintPart] | Constraints | None = None,
         baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
         **options: Any,
     ) -> ConstrainedStates:
@@ -63,7 +65,7 @@ class HeldKernels:
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        constraints: Sequence[Constraint] | Constraints | None = None,
+        constraints: Sequence[Constraint | ConstraintPart] | Constraints | None = None,
         baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
         **options: Any,
     ) -> ConstrainedDerivatives:
@@ -81,7 +83,7 @@ class HeldKernels:
 
     def constrained_kernel(
         self,
-        constraints: Sequence[Constraint] | Constraints | None = None,
+        constraints: Sequence[Constraint | ConstraintPart] | Constraints | None = None,
         baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
         what: str = "constrained",
     ) -> Kernel:

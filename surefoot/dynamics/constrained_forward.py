@@ -19,7 +19,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.dynamics.cholesky import Factors, factor, solve_first_half, solve_second_half
 from surefoot.dynamics.constrained_equations import Baumgarte
-from surefoot.dynamics.constraints import Constraints, CoupledJoints, Tie, tilt_of
+from surefoot.dynamics.constraints import ConstraintPart, Constraints, Tie, tilt_of
 from surefoot.dynamics.crba import mass_matrix
 from surefoot.dynamics.rnea import rnea
 from surefoot.kinematics import WORLD, relative_jacobian, relative_placement
@@ -116,7 +116,7 @@ def anchor_values(constraints: Constraints) -> Array:
     Args:
         constraints: What holds.
     """
-    ends = [part.first for part in constraints.parts if isinstance(part, Tie) and part.first.body < 0]
+    ends = [part.first for part in constraints.parts if isinstance(part, Tie) and part.is_contact]
     return np.array([np.column_stack([end.R, end.p]) for end in ends]).reshape(-1, 3, 4)
 
 
@@ -148,12 +148,12 @@ def solve_semidefinite(A: Array, right: Array) -> Array:
     return x
 
 
-def _is_contact(part: Tie | CoupledJoints) -> bool:
-    return isinstance(part, Tie) and part.first.body < 0
+def _is_contact(part: ConstraintPart) -> bool:
+    return isinstance(part, Tie) and part.is_contact
 
 
 def _part(
-    tree: Tree, part: Tie | CoupledJoints, q: Array, v: Array, anchor: Array | None, gains: Baumgarte
+    tree: Tree, part: ConstraintPart, q: Array, v: Array, anchor: Array | None, gains: Baumgarte
 ) -> tuple[Array, Array]:
     """J (rows, nv) and drift (rows,) of one part."""
     if anchor is None or not isinstance(part, Tie):
@@ -174,7 +174,7 @@ def _turned_back(anchor: Array, twists: Array) -> Array:
     return ops.concatenate([R.T @ twists[:3], R.T @ twists[3:]])
 
 
-def _residual(tree: Tree, part: Tie | CoupledJoints, q: Array, anchor: Array | None) -> Array:
+def _residual(tree: Tree, part: ConstraintPart, q: Array, anchor: Array | None) -> Array:
     if anchor is None or not isinstance(part, Tie):
         return part.residual(tree, q)
     T, R = relative_placement(tree, WORLD, part.second, q), anchor[:, :3]

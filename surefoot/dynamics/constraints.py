@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +40,7 @@ from surefoot.spatial import so3
 
 __all__ = [
     "Constraint",
+    "ConstraintPart",
     "Constraints",
     "CoupledJoints",
     "Tie",
@@ -57,6 +59,31 @@ _KINDS = {
     "soft_finger": (True, True, True, False, False, True),
     "normal": (False, False, True, False, False, False),
 }
+
+
+class ConstraintPart(Protocol):
+    """What one constraint gives to all: r, J and J̇ v of its rows; for numbers and for symbols."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of its rows."""
+
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """All that its J, J̇ v and r depend on, beside the tree and an anchor in the world: texts and arrays."""
+
+    def residual(self, tree: Tree, q: Array) -> Array:
+        """The errors r (rows,), m and rad."""
+
+    def jacobian(self, tree: Tree, q: Array) -> Array:
+        """J (rows, nv)."""
+
+    def bias(self, tree: Tree, q: Array, v: Array) -> Array:
+        """J̇ v (rows,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +106,17 @@ class Tie:
     def rows(self) -> tuple[str, ...]:
         """Names of its rows."""
         return tuple(f"{self.name}.{_AXES[k]}" for k in self.held)
+
+    @property
+    def is_contact(self) -> bool:
+        """Whether its first frame is fixed in the world."""
+        return self.first.body < 0
+
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """As `ConstraintPart.numbers`."""
+        ends = (self.second,) if self.is_contact else (self.first, self.second)
+        return (f"tied {[end.body for end in ends]} {self.held}", *(x for end in ends for x in (end.R, end.p)))
 
     def residual(self, tree: Tree, q: Array) -> Array:
         """Gaps r (rows,), m and rad, and the rotation between the frames."""
@@ -117,6 +155,11 @@ class CoupledJoints:
         """The name of its row."""
         return (self.name,)
 
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """As `ConstraintPart.numbers`."""
+        return (f"coupled {self.joint} {self.source} {self.ratio!r} {self.offset!r}",)
+
     def residual(self, tree: Tree, q: Array) -> Array:
         """The error r (1,) = q_i - c - n q_j."""
         i, j = int(tree.q_index[self.joint]), int(tree.q_index[self.source])
@@ -142,7 +185,7 @@ class Constraints:
         parts: The ties, in order.
     """
 
-    parts: tuple[Tie | CoupledJoints, ...]
+    parts: tuple[ConstraintPart, ...]
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -178,12 +221,12 @@ class Constraints:
         return _joined([part.bias(tree, q, v) for part in self.parts], np.zeros(0))
 
 
-def constraints_of(robot: Robot, constraints: Sequence[Constraint] | Constraints) -> Constraints:
+def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPart] | Constraints) -> Constraints:
     """Constraints, with their frames found in a robot.
 
     Args:
         robot: The robot.
-        constraints: Loops, contacts and couplings.
+        constraints: Loops, contacts and couplings; parts of constraints, such as `distance(…)`, stay as they are.
 
     Raises:
         UnknownNameError: A frame or joint that the robot does not have.
@@ -191,12 +234,14 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint] | Constraints
     """
     if isinstance(constraints, Constraints):
         return constraints
-    parts: list[Tie | CoupledJoints] = []
+    parts: list[ConstraintPart] = []
     for item in constraints:
         if isinstance(item, Loop):
             parts.append(_tie(robot, item))
         elif isinstance(item, Coupling):
             parts.append(_coupled(robot, item))
+        elif hasattr(item, "jacobian") and hasattr(item, "bias"):
+            parts.append(item)
         else:
             raise NotSupportedError(
                 f"{item!r} is no constraint", next_step="give a Loop, a Coupling, or what `contact(robot, q, …)` makes"

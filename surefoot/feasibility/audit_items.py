@@ -35,6 +35,7 @@ ITEMS: dict[str, ItemKind] = {
     "quaternion_order": ItemKind("layout", "quaternion order", "xyzw is meant, not wxyz"),
     "units": ItemKind("layout", "units", "angles are radians, lengths metres"),
     "column_shift": ItemKind("layout", "column shift", "no column of v runs ahead of or behind q"),
+    "joint_jump": ItemKind("consistency", "no jumps of q", "samples that leave the path and come back"),
     "velocity_consistency": ItemKind("consistency", "v is the rate of q", "differences of q against v"),
     "acceleration_consistency": ItemKind("consistency", "a is the rate of v", "differences of v against a"),
     "loop_closure": ItemKind("kinematics", "closed loops", "gap of closed chains"),

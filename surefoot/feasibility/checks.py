@@ -11,6 +11,7 @@ from surefoot.feasibility.collisions import check_collisions
 from surefoot.feasibility.consistency import check_consistency
 from surefoot.feasibility.contact_motion import check_contact_motion
 from surefoot.feasibility.impact import check_impact
+from surefoot.feasibility.jumps import check_jumps
 from surefoot.feasibility.layout import check_layout
 from surefoot.feasibility.limits import check_limits
 from surefoot.feasibility.series import Series
@@ -21,6 +22,7 @@ __all__ = ["CHECKS"]
 
 CHECKS: Mapping[str, Callable[[Case], list[Series]]] = {
     "layout": check_layout,
+    "jumps": check_jumps,
     "consistency": check_consistency,
     "closed chains": check_closure,
     "contact motion": check_contact_motion,

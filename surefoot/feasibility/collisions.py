@@ -23,6 +23,11 @@ _SHOWN = 0.1  # [m]: pairs that come nearer than that are parts of the items
 _MOST_PARTS = 40
 _BOUNDS = "lower bounds: volumes are a little thicker than links, and beyond 5 cm nothing is measured"
 
+_NEXT = {
+    "self_collision": "lead these links round each other; if they do not touch in truth, correct their shapes",
+    "obstacle_clearance": "lead this link round the obstacle, or check where the obstacle stands",
+}
+
 
 def check_collisions(case: Case) -> list[Series]:
     """Distances of links to each other and to obstacles.
@@ -129,7 +134,14 @@ def _series(
         bodies=tuple(_bodies(case.robot, pairs[k]) for k in shown),
         width=0.5 * float(np.median(np.diff(case.time))),
         note="; ".join(notes),
+        texts=tuple(_sentence(item, pairs[k]) for k in shown),
+        next_step=_NEXT[item],
     )
+
+
+def _sentence(item: str, pair: Pair) -> str:
+    verb = "touches the obstacle" if item == "obstacle_clearance" else "runs into"
+    return f"`{pair[0]}` {verb} `{pair[1]}`: distance {{value}} at {{time}}, {{limit}} is the least that passes"
 
 
 def _bodies(robot: Robot, pair: Pair) -> frozenset[int]:

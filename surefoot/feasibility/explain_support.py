@@ -6,13 +6,22 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.contact.wrench_cone import outer_corners
+from surefoot.errors import NotSupportedError
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.efforts_joints import drive_limits
 from surefoot.feasibility.efforts_support import Support, surfaces_at_touch
 from surefoot.motion.checks import Array
-from surefoot.solvers import Explanation, Group, explain
+from surefoot.solvers import Explanation, Group, Relaxation, explain
 
-__all__ = ["explain_support"]
+__all__ = ["explain_support", "plain_reason"]
+
+_MOST_WAYS = 3
+_PULL, _FRICTION, _TORQUE = "{} cannot pull", "friction of {}", "torque limit of {}"
+_GIVING_WAY = {
+    _PULL: "the ground pulls at a corner of {} with {}",
+    _FRICTION: "friction holds {} with {} more than it can",
+    _TORQUE: "the drive of {} gives {} more than it can",
+}
 
 
 def explain_support(case: Case, t: float) -> Explanation | None:
@@ -36,6 +45,32 @@ def explain_support(case: Case, t: float) -> Explanation | None:
     groups = [_motion(case, k, corners), *_contacts(case, k, corners), *_drives(case, k, corners)]
     found = explain(groups, tolerance=1e-6, place=f"at t = {case.time[k]:.3f} s")
     return found if found.conflict and found.least != () else None  # what is left is a matter of rounding
+
+
+def plain_reason(found: Explanation) -> str:
+    """The conflict in plain words: what would have to happen that cannot.
+
+    Args:
+        found: From `explain_support`.
+    """
+    start = f"{found.place} the contacts carry this motion only if"
+    alone = [_event(member.alone) for member in found.conflict if member.alone is not None]
+    if alone:
+        more = f", or {len(alone) - _MOST_WAYS} other such things" if len(alone) > _MOST_WAYS else ""
+        return f"{start} {', or '.join(alone[:_MOST_WAYS])}{more}"
+    if not found.least:
+        return f"{found.place} no forces of these contacts carry this motion"
+    return f"{start} {' and '.join(map(_event, found.least))}"
+
+
+def _event(way: Relaxation) -> str:
+    """What it means that a group gives way."""
+    amount = f"{way.amount:.3g} {way.unit}"
+    for name, text in _GIVING_WAY.items():
+        before, after = name.split("{}")
+        if way.name.startswith(before) and way.name.endswith(after):
+            return text.format(way.name.removeprefix(before).removesuffix(after), amount)
+    raise NotSupportedError(f"nobody knows what it means that `{way.name}` gives way")
 
 
 Corners = dict[str, tuple[Array, Array]]
@@ -79,8 +114,8 @@ def _contacts(case: Case, k: int, corners: Corners) -> list[Group]:
         push[np.arange(len(z)), z] = 1.0
         for row, (axis, sign) in enumerate(((x, 1.0), (x, -1.0), (y, 1.0), (y, -1.0))):
             hold[row, axis], hold[row, z] = sign, mu
-        groups.append(Group(f"{name} cannot pull", push, 0.0, np.inf, unit="N"))
-        groups.append(Group(f"friction of {name}", hold, 0.0, np.inf, unit="N"))
+        groups.append(Group(_PULL.format(name), push, 0.0, np.inf, unit="N"))
+        groups.append(Group(_FRICTION.format(name), hold, 0.0, np.inf, unit="N"))
     return groups
 
 
@@ -93,9 +128,7 @@ def _drives(case: Case, k: int, corners: Corners) -> list[Group]:
         row = J[:, robot.driven[u]]
         if np.isfinite(limits[u]) and limits[u] > 0.0 and np.abs(row).max(initial=0.0) > 1e-9:
             need = case.efforts.needed[k, robot.driven[u]]
-            groups.append(
-                Group(f"torque limit of {drive.joint}", -row, -limits[u] - need, limits[u] - need, unit="N m")
-            )
+            groups.append(Group(_TORQUE.format(drive.joint), -row, -limits[u] - need, limits[u] - need, unit="N m"))
     return groups
 
 

@@ -1,6 +1,7 @@
 """From series to findings: intervals in which a part fails, ranked by the chain.
 
-A finding of an earlier item takes later ones of the same interval and of a common part of the robot under itself.
+A finding of an earlier item takes later ones of the same interval and of a common part of the robot under itself. What
+several contacts do at the same time is one finding that names them all, with theirs under it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ __all__ = ["ranked_findings"]
 
 _MERGED = 0.1  # [s]: failures of one part that are nearer than that are one finding
 _SAME = 0.05  # [s]: findings that are nearer than that are of the same interval
+_OF_CONTACTS = frozenset(
+    ("foot_slip", "penetration", "contact_gap", "unilateral_force", "friction", "torsional_friction", "cop", "impact")
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +46,7 @@ class _Found:
 
     def explains(self, other: _Found) -> bool:
         """Whether the other finding is of the same interval and a common part of the robot."""
-        mine, its = self.finding, other.finding
-        together = its.start <= mine.end + _SAME and mine.start <= its.end + _SAME
+        together = _together(self.finding, other.finding)
         return together and (self.bodies is None or other.bodies is None or bool(self.bodies & other.bodies))
 
 
@@ -63,7 +66,44 @@ def ranked_findings(series: Sequence[Series]) -> tuple[Finding, ...]:
         else:
             covered.setdefault(top, []).append(one.finding)
     whole = [replace(one, finding=replace(one.finding, covers=tuple(covered.get(i, ())))) for i, one in enumerate(tops)]
-    return tuple(one.finding for one in sorted(whole, key=lambda one: one.rank))
+    return _joined([one.finding for one in sorted(whole, key=lambda one: one.rank)])
+
+
+def _together(mine: Finding, its: Finding) -> bool:
+    """Whether two findings are of the same interval."""
+    return its.start <= mine.end + _SAME and mine.start <= its.end + _SAME
+
+
+def _joined(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, worst first, with those of several contacts at the same time as one."""
+    groups: list[list[Finding]] = []
+    for one in findings:
+        group = next((some for some in groups if any(_alike(one, other) for other in some)), None)
+        if group is None:
+            groups.append([one])
+        else:
+            group.append(one)
+    return tuple(group[0] if len(group) == 1 else _join(group) for group in groups)
+
+
+def _alike(one: Finding, other: Finding) -> bool:
+    return one.item == other.item and one.item in _OF_CONTACTS and _together(one, other)
+
+
+def _join(group: Sequence[Finding]) -> Finding:
+    """The worst of a group, for all of it; each of them stays whole below it."""
+    worst, parts = group[0], {one.where: one for one in reversed(group)}
+    unit = f" {worst.unit}" if worst.unit else ""
+    names = list(dict.fromkeys(one.where for one in group))
+    also = ", ".join(f"`{name}` ({parts[name].value:.4g}{unit})" for name in names[1:])
+    return replace(
+        worst,
+        where=", ".join(names),
+        start=min(one.start for one in group),
+        end=max(one.end for one in group),
+        message=f"{worst.message}; also {also}" if also else worst.message,
+        covers=tuple(group),
+    )
 
 
 def _failures(series: Series) -> Iterator[_Found]:

@@ -75,7 +75,8 @@ def read_motion(
     try:
         ours = our_motion(file, robot)
         if ours is not None:
-            return GivenMotion(*ours)
+            given = {"layout": layout, "joints": joints, "rate": rate, "quaternion": quaternion}
+            return GivenMotion(*ours[:3], (*ours[3], *_passed_over(given, "a file of surefoot")))
         table = table_of(file)
         arrays = raw_arrays(file) if table is None else {}
         read = parts_of_arrays if table is None else parts_of_table
@@ -140,7 +141,13 @@ def _assembled(robot: Robot, parts: MotionParts, timing: tuple[Array, str], quat
     trajectory, lengths, more = found[k]
     remarks = (*candidates[k].remarks, *more, *([remark] if remark else []))
     order = [f"base quaternion is read as {_ORDERS[k]}: {reason}"] if reason else []
+    order += [] if parts.unsure else _passed_over({"quaternion": quaternion}, f"layout `{parts.layout}`")
     return GivenMotion(trajectory, lengths, candidates[k].layout, (*remarks, *order))
+
+
+def _passed_over(options: Mapping[str, object], who: str) -> list[str]:
+    """Options that somebody gave where the file says it itself."""
+    return [f"`{name}` is passed over: {who} says it itself" for name, value in options.items() if value is not None]
 
 
 def _in_other_order(parts: MotionParts) -> MotionParts:

@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot.errors import FileFormatError, UnknownNameError, one_of
 from surefoot.feasibility.read_motion_arrays import parts_of_arrays, parts_of_matrix
-from surefoot.feasibility.read_motion_names import find_key, matched_joint
+from surefoot.feasibility.read_motion_names import find_key, likely_names, matched_joint, rename_step
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table
 from surefoot.motion.checks import Array
 from surefoot.motion.exchange import VECTOR_KEYS, column_names, split_unit
@@ -170,7 +170,8 @@ def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> Mo
             unknown.append(name)
     _require(robot, labels[0], found["q"], unknown)
     remarks = [*remarks, "columns by name"]
-    remarks += [f"columns passed over: {', '.join(unknown[:8])}{', …' if len(unknown) > 8 else ''}"] if unknown else []
+    more = [*labels[1], *(f"{drive.joint}.tau" for drive in robot.drives)]
+    remarks += _passed_over(unknown, [name for name in more if name not in columns])
     data = dict(found["q"])
     followers = {robot.joint_names[i] for i in range(robot.tree.n) if robot.tree.mimic_source[i] >= 0}
     needed = [name for name in labels[1] if name.removesuffix(".v") not in followers]
@@ -194,6 +195,16 @@ def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> Mo
         False,
         tuple(remarks),
     )
+
+
+def _passed_over(unknown: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Columns that nobody understands, those that look like slips of the pen first."""
+    if not unknown:
+        return []
+    likely = likely_names(unknown, known)
+    texts = [f"{name} (is `{right}` meant?)" for name, right in likely.items()]
+    texts += [name for name in unknown if name not in likely]
+    return [f"columns passed over: {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''}"]
 
 
 def _stacked(columns: Mapping[str, Array], names: Sequence[str]) -> Array | None:
@@ -274,14 +285,14 @@ def _require(robot: Robot, wanted: Sequence[str], found: Mapping[str, Array], un
     missing = [name for name in wanted if name not in found and name not in followers]
     if not missing:
         return
-    base = all(name.startswith("base.") for name in missing)
+    otherwise = f"name the columns after the joints of `{robot.name}`: {wanted[-1]}, {wanted[-1]}.v, {wanted[-1]}.tau"
+    if all(name.startswith("base.") for name in missing):
+        otherwise = "record the base too, or audit the robot with a fixed base"
     raise UnknownNameError(
         f"{len(missing)} columns are missing",
         evidence={
             "missing": ", ".join(missing[:12]) + (", …" if len(missing) > 12 else ""),
             "found and not understood": ", ".join(unknown[:12]) + (", …" if len(unknown) > 12 else "") or "none",
         },
-        next_step="record the base too, or audit the robot with a fixed base"
-        if base
-        else f"name the columns after the joints of `{robot.name}`: {wanted[-1]}, {wanted[-1]}.v, {wanted[-1]}.tau",
+        next_step=rename_step(likely_names(unknown, missing)) or otherwise,
     )

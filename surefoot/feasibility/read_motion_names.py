@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
 from surefoot.errors import UnknownNameError
 from surefoot.robot import Robot
 
-__all__ = ["ALIASES", "find_key", "matched_joint", "matched_joints", "plain_key"]
+__all__ = ["ALIASES", "find_key", "likely_names", "matched_joint", "matched_joints", "plain_key", "rename_step"]
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "time": ("time", "t", "times", "timestamp", "timestamps", "time_s", "sim_time", "stamp"),
@@ -69,6 +70,18 @@ def find_key(what: str, keys: Iterable[str]) -> str | None:
     return next((known[alias] for alias in ALIASES[what] if alias in known), None)
 
 
+def likely_names(given: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+    """Which known name each given one may be a slip of the pen for; names that are like none are left out.
+
+    Args:
+        given: Names that are not known.
+        known: Names that are.
+    """
+    short = {_without_joint(name): name for name in known}
+    near = {name: difflib.get_close_matches(_without_joint(name), short, n=1, cutoff=0.75) for name in given}
+    return {name: short[found[0]] for name, found in near.items() if found}
+
+
 def matched_joint(robot: Robot, name: str) -> str | None:
     """The joint of the robot that is meant: `Left_Knee` for `left_knee_joint`; None if there is none, or several."""
     if name in robot.joint_names:
@@ -96,7 +109,8 @@ def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None]
         raise UnknownNameError(
             f"{len(missing)} joints of `{robot.name}` are missing in the file",
             evidence={"missing": _some(missing), "not of this robot": _some(unknown) or "none"},
-            next_step="record these joints too, or load a robot without them",
+            next_step=rename_step(likely_names(unknown, missing))
+            or "record these joints too, or load a robot without them",
         )
     renamed = {n: j for n, j in zip(names, found, strict=True) if j is not None and j != n}
     remarks = (
@@ -104,6 +118,16 @@ def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None]
     )
     remarks += [f"passed over, because the robot does not have them: {_some(unknown)}"] if unknown else []
     return found, remarks
+
+
+def rename_step(likely: Mapping[str, str]) -> str:
+    """What to rename; "" where there is nothing.
+
+    Args:
+        likely: From `likely_names`.
+    """
+    pairs = [f"`{name}` to `{right}`" for name, right in likely.items()]
+    return f"rename {', '.join(pairs[:4])}{', …' if len(pairs) > 4 else ''}" if pairs else ""
 
 
 def _folded(robot: Robot) -> Mapping[str, str]:
@@ -116,6 +140,12 @@ def _folded(robot: Robot) -> Mapping[str, str]:
 def _fold(name: str) -> str:
     text = name.strip().lower().replace("-", "_").replace(" ", "_")
     return next(text.removesuffix(ending) for ending in _ENDINGS if text.endswith(ending))
+
+
+def _without_joint(name: str) -> str:
+    """`left_knee_joint.v` → `left_knee.v`."""
+    stem, dot, rest = name.strip().lower().partition(".")
+    return stem.removesuffix("_joint") + dot + rest
 
 
 def _some(names: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from surefoot.sim import StoppedError, simulate
 __all__ = ["replayed"]
 
 _STEP = 0.002  # [s]
+_PASSES = "links pass through each other"
 
 
 def replayed(case: Case) -> Replay:
@@ -40,7 +41,18 @@ def replayed(case: Case) -> Replay:
         )
     except StoppedError as error:
         log, note = error.log, f"{note}; stopped: {error.message}"
-    return _compared(robot, motion, log, case.trajectory.start, note)
+    start = case.trajectory.start
+    return _compared(robot, motion, log, start, "; ".join([note, _PASSES, *_touches(log, start)]))
+
+
+def _touches(log: Log, start: float) -> list[str]:
+    """Which links hit which obstacles, when first and how hard at most."""
+    found: dict[str, tuple[float, float]] = {}
+    for incident in log.metadata.get("incidents", ()):
+        if incident["kind"] == "obstacle_touch":
+            first, load = found.get(incident["where"], (incident["start"], 0.0))
+            found[incident["where"]] = first, max(load, incident["worst"])
+    return [f"touch of {where} from {first + start:.3f} s, {load:.3g} N" for where, (first, load) in found.items()]
 
 
 def _followable(case: Case) -> Trajectory:

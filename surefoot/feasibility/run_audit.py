@@ -12,7 +12,7 @@ import numpy as np
 
 from surefoot.errors import ShapeError
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.explain_support import explain_support
+from surefoot.feasibility.explain_support import explain_support, plain_reason
 from surefoot.feasibility.findings import ranked_findings
 from surefoot.feasibility.judge import judged_items
 from surefoot.feasibility.read_motion import GivenMotion, read_motion
@@ -128,7 +128,7 @@ def _explained(case: Case, findings: tuple[Finding, ...]) -> tuple[Finding, ...]
     if first is None:
         return findings
     found = explain_support(case, findings[first].time)
-    why = "" if found is None else found.sentence
+    why = "" if found is None else plain_reason(found)
     return (*findings[:first], replace(findings[first], why=why), *findings[first + 1 :])
 
 

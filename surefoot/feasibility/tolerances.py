@@ -26,6 +26,8 @@ class Tolerances:
     touch_slide: float = _entry(0.002, "m", "a surface that stays this near the height at which it stood slides")
     touch_force: float = _entry(0.01, "", "share of the weight from which a given normal force is a contact")
     column_shift: float = _entry(1.0, "samples", "columns of v may be off by this")
+    jump: float = _entry(0.01, "rad", "a sample of q may leave the path and come back by this")
+    jump_acceleration: float = _entry(500.0, "rad/s²", "and by as much as a turn with this acceleration is")
     velocity: float = _entry(0.05, "rad/s", "v may differ from the rate of q by this, and by `relative` of its range")
     acceleration: float = _entry(1.0, "rad/s²", "a may differ from the rate of v by this, and by `relative`")
     relative: float = _entry(0.05, "", "relative part of the tolerances of v and a")

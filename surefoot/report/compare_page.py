@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from surefoot.report.compare_clock import common_clock, held
 from surefoot.report.compare_plots import compare_plots
 from surefoot.report.compare_tables import Comparison, DifferenceRow, compare_runs, run_names
 from surefoot.report.evidence import Evidence, Ghost, PlanePlot
-from surefoot.report.page import html_table
+from surefoot.report.metric_names import metric_label, share_text
 from surefoot.report.report_page import report_page
 from surefoot.report.run_folder import RunFolder
 
@@ -25,7 +26,12 @@ Array = NDArray[np.float64]
 _REPLAY_RATE = 50.0
 _MOST_FRAMES = 3000
 _SUMMARY = '<div id="panel-summary" role="tabpanel" aria-labelledby="tab-summary" hidden>'
-_STYLE = "<style>#panel-summary .comparison td + td { overflow-wrap: normal; }</style>"
+_STYLE = """<style>
+#panel-summary .comparison td + td { overflow-wrap: normal; }
+#panel-summary .comparison td + td, #panel-summary .comparison th + th { min-width: 7em; }
+#panel-summary .comparison td:first-child { min-width: 9em; overflow-wrap: anywhere; }
+#panel-summary .comparison .delta { display: block; color: var(--muted); font-size: 12px; white-space: nowrap; }
+</style>"""
 
 
 def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
@@ -54,7 +60,7 @@ def compare_evidence(runs: Mapping[str, RunFolder], world: World | None = None) 
     times = [run.trajectory.time for run in runs.values()]
     clock = common_clock(times, _MOST_FRAMES, _REPLAY_RATE)
     motion = held(main.trajectory, clock)
-    drawn = [(name, run) for name, run in others if run.robot.tree.n == main.robot.tree.n]
+    drawn = [(name, run) for name, run in others if run.robot.tree.body_names == main.robot.tree.body_names]
     return Evidence(
         " · ".join(runs),
         main.robot,
@@ -77,9 +83,18 @@ def comparison_html(comparison: Comparison) -> str:
     Args:
         comparison: What differs.
     """
-    parts = [_STYLE, "<h2>Metrics side by side</h2>", _table(comparison, comparison.metrics)]
+    same = [row for row in comparison.metrics if not row.differs]
+    labels = {row.key: metric_label(row.key) for row in comparison.metrics}
+    parts = [
+        _STYLE,
+        "<h2>Metrics side by side</h2>",
+        _table(comparison, [row for row in comparison.metrics if row.differs], labels),
+        f"<details><summary>{len(same)} metrics are the same</summary>{_table(comparison, same, labels)}</details>"
+        if same
+        else "",
+    ]
     for title, rows in (("Scenario", comparison.scenario), ("Versions", comparison.versions)):
-        parts += [f"<h2>{title}: what differs</h2>", _table(comparison, rows) if rows else "<p>Nothing.</p>"]
+        parts += [f"<h2>{title}: what differs</h2>", _table(comparison, rows)]
     return '<div class="comparison">' + "\n".join(parts) + "</div>"
 
 
@@ -100,28 +115,28 @@ def number_text(value: Any) -> str:
     return str(value)
 
 
-def _table(comparison: Comparison, rows: Sequence[DifferenceRow]) -> str:
-    others = comparison.names[1:]
-    numeric = any(d is not None for row in rows for d in row.absolute)
-    head = ["", *comparison.names, *([f"Δ {name}" for name in others] if numeric else [])]
-    return html_table(head, [_cells(row, numeric) for row in rows])
+def _table(comparison: Comparison, rows: Sequence[DifferenceRow], labels: Mapping[str, str] | None = None) -> str:
+    """A column for each run; differences to the first one stand under the values."""
+    if not rows:
+        return "<p>Nothing.</p>"
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("", *comparison.names))
+    body = "".join(f"<tr><td>{escape((labels or {}).get(row.key, row.key))}</td>{_cells(row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
 
 
-def _cells(row: DifferenceRow, numeric: bool) -> list[str]:
-    texts = [row.key.replace("_", " "), *map(number_text, row.values)]
-    if numeric:
-        texts += [_difference(a, r) for a, r in zip(row.absolute, row.relative, strict=True)]
-    return texts
+def _cells(row: DifferenceRow) -> str:
+    first, *others = (escape(number_text(value)) for value in row.values)
+    differences = [_difference(a, r) for a, r in zip(row.absolute, row.relative, strict=True)]
+    small = [f'<span class="delta">{text}</span>' if text else "" for text in differences]
+    return f"<td>{first}</td>" + "".join(f"<td>{a}{b}</td>" for a, b in zip(others, small, strict=True))
 
 
 def _difference(absolute: float | None, relative: float | None) -> str:
-    if absolute is None:
+    """`+0.01 (+50 %)`; "" where there is none."""
+    if not absolute:
         return ""
-    if absolute == 0.0:
-        return "="
-    sign = "+" if absolute > 0.0 else ""
-    share = "" if relative is None else f" ({sign}{100.0 * relative:.3g}\u00a0%)"
-    return f"{sign}{absolute:.4g}{share}"
+    share = share_text(relative, "\u00a0%")
+    return f"{absolute:+.4g}" + (f" ({share})" if share else "")
 
 
 def _planes(runs: Mapping[str, RunFolder], clock: Array) -> tuple[PlanePlot, ...]:

@@ -29,10 +29,12 @@ class Verdict:
     Args:
         text: In a few words, such as "passed" or "fell at 2.31 s".
         passed: Whether nothing is wrong.
+        of: What ended so, such as "run"; where it is said, the verdict of the audit stands beside it.
     """
 
     text: str
     passed: bool
+    of: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,12 +30,13 @@ def plane_of_balance(evidence: Evidence) -> Evidence:
     known = {name: values for name, values in points.items() if values is not None}
     if not known:
         return evidence
+    whose = " of the first run" if evidence.ghosts else ""
     plane = PlanePlot(
-        "Seen from above: balance", ("x", "y"), "m", {name: v[:, :2] for name, v in known.items()},
+        f"Seen from above: balance{whose}", ("x", "y"), "m", {name: v[:, :2] for name, v in known.items()},
         support_regions(evidence, contact_activity(evidence)),
     )  # fmt: skip
     plots = tuple(
-        Plot(f"Balance along {axis}", "m", {name: v[:, k] for name, v in known.items()}, "Balance", key=k == 0)
+        Plot(f"Balance along {axis}{whose}", "m", {name: v[:, k] for name, v in known.items()}, "Balance", key=k == 0)
         for k, axis in enumerate("xy")
     )
     return replace(evidence, planes=(plane, *evidence.planes), plots=(*plots, *evidence.plots))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.motion.atomic import atomic_write
+from surefoot.motion.audit_result import AuditResult
 from surefoot.report.audit_data import audit_data
 from surefoot.report.evidence import Evidence
 from surefoot.report.evidence_layers import contact_activity, with_layers
@@ -27,6 +28,7 @@ _SCRIPTS = (
     "transport.js", "main.js",
 )  # fmt: skip
 _GROUPS_OF_ITEMS = {
+    "joint_jump": "Joint position",
     "joint_position": "Joint position",
     "joint_velocity": "Joint velocity",
     "joint_torque": "Joint torque",
@@ -107,17 +109,38 @@ def _plain(value: Any) -> Any:
 
 
 def _verdict(evidence: Evidence) -> str:
-    verdict = evidence.verdict
+    """How it ended; of a run also what the audit says of its motion, which may be otherwise."""
+    verdict, audit = evidence.verdict, evidence.audit
     if verdict is None:
         return ""
-    kind = "pass" if verdict.passed else "fail"
-    return f'<div class="verdict {kind}" role="status">{escape(verdict.text)}</div>'
+    if not verdict.of:
+        return _pill(verdict.text, verdict.passed, 'div role="status"')
+    pills = _pill(f"{verdict.of}: {verdict.text}", verdict.passed, 'div role="status"')
+    if audit is not None:
+        found = _counted(audit) if _defects(audit) else "no defect"
+        opens = 'button type="button" onclick="document.getElementById(\'tab-audit\').click()"'
+        pills += _pill(f"audit: {found}", audit.passed, opens)
+    return f'<div class="verdicts">{pills}</div>'
+
+
+def _pill(text: str, passed: bool, element: str) -> str:
+    kind = "pass" if passed else "fail"
+    return f'<{element} class="verdict {kind}">{escape(text)}</{element.partition(" ")[0]}>'
+
+
+def _defects(audit: AuditResult) -> int:
+    return sum(finding.severity == "defect" for finding in audit.findings)
+
+
+def _counted(audit: AuditResult) -> str:
+    count = _defects(audit)
+    return f"{count} defect{'s' if count > 1 else ''}"
 
 
 def _audit_tab(evidence: Evidence) -> str:
     if evidence.audit is None:
         return ""
-    defects = sum(finding.severity == "defect" for finding in evidence.audit.findings)
+    defects = _defects(evidence.audit)
     count = f'<span class="count">{defects}</span>' if defects else '<span class="count pass">✓</span>'
     attributes = (
         'role="tab" type="button" id="tab-audit" aria-controls="panel-audit" aria-selected="false" tabindex="-1"'

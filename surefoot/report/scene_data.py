@@ -175,5 +175,6 @@ def _ghost(evidence: Evidence, k: int) -> dict[str, Any]:
         "name": ghost.name,
         "time": packed(ghost.time[rows], "f8"),
         **_motion(poses(ghost.robot, ghost.q[rows])),
+        "bodies": list(ghost.robot.tree.body_names),
         "meshes": None if same else mesh_data(_meshes(ghost.robot)[0]),
     }

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from surefoot.report.evidence import Evidence
+from surefoot.report.metric_names import metric_label
 from surefoot.report.page import html_table
 
 __all__ = ["summary_html"]
@@ -27,18 +28,6 @@ _INCIDENT_KEYS = {
     "end_s": "last [s]",
     "worst": "worst",
 }
-_UNITS = {
-    "s": "s",
-    "m": "m",
-    "mm": "mm",
-    "j": "J",
-    "n": "N",
-    "nm": "N m",
-    "rad": "rad",
-    "deg": "°",
-    "w": "W",
-    "kg": "kg",
-}
 _ELSEWHERE = ("versions", "incidents", "notes", "seed", "schema", "study_metrics")
 
 
@@ -49,7 +38,7 @@ def summary_html(evidence: Evidence) -> str:
         evidence: What to sum up.
     """
     metrics = evidence.metrics
-    rows = [(_readable(key), _text(value)) for key, value in metrics.items() if key not in _ELSEWHERE]
+    rows = [(metric_label(key), _text(value)) for key, value in metrics.items() if key not in _ELSEWHERE]
     parts = [
         _tiles(metrics),
         _incidents(evidence.incidents),
@@ -104,13 +93,6 @@ def _versions(evidence: Evidence) -> str:
     if not rows:
         return ""
     return f"<details><summary>Versions and seed</summary>{html_table(('what', 'version'), rows)}</details>"
-
-
-def _readable(key: str) -> str:
-    """`slip_m` as `slip [m]`."""
-    name, _, last = key.rpartition("_")
-    unit = _UNITS.get(last) if name else None
-    return f"{name} [{unit}]".replace("_", " ") if unit else key.replace("_", " ")
 
 
 def _text(value: Any) -> str:

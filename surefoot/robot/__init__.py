@@ -8,6 +8,7 @@ from surefoot.robot.findings import Finding
 from surefoot.robot.links import Geometry, Joint, Link, NamedFrame, placement
 from surefoot.robot.loops import Coupling, Loop
 from surefoot.robot.robot import Limits, Robot
+from surefoot.robot.rotors import GearSprings, elastic_gears, gear_springs, geared
 from surefoot.robot.tree import Tree
 from surefoot.robot.volumes import BodyVolume
 
@@ -18,6 +19,7 @@ __all__ = [
     "DHRow",
     "Drive",
     "Finding",
+    "GearSprings",
     "Geometry",
     "Joint",
     "Limits",
@@ -27,5 +29,8 @@ __all__ = [
     "Parts",
     "Robot",
     "Tree",
+    "elastic_gears",
+    "gear_springs",
+    "geared",
     "placement",
 ]

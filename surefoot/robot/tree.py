@@ -179,8 +179,10 @@ def _subspace(joint: pin.JointModel, neutral: Array) -> Array:
 def _mimics(model: pin.Model) -> tuple[NDArray[np.int64], Array, Array]:
     n = model.njoints - 1
     source, ratio, offset = np.full(n, -1, dtype=np.int64), np.ones(n), np.zeros(n)
-    for follower, leader in zip(model.mimicking_joints, model.mimicked_joints, strict=True):
+    leaders = {int(joint.idx_v): i for i, joint in enumerate(model.joints) if i and joint.nv}
+    for follower in model.mimicking_joints:  # Pinocchio's list of those that they copy is in another order
         joint = model.joints[follower].extract()
+        leader = leaders[int(model.joints[follower].idx_v)]
         source[follower - 1], ratio[follower - 1], offset[follower - 1] = leader - 1, joint.scaling, joint.offset
     return source, ratio, offset
 

@@ -19,7 +19,7 @@ from surefoot.scenario.build_events import build_event, without_margin
 from surefoot.scenario.build_initial import build_initial
 from surefoot.scenario.build_world import build_world, missing_ground
 from surefoot.scenario.motions import MOTIONS
-from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable
+from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 
 __all__ = ["build_simulation", "load_robot"]
@@ -93,10 +93,32 @@ def _estimator(scenario: Scenario, robot: Robot, gravity: Array) -> BaseEstimato
     return BaseEstimator(robot, replace(EstimatorSettings(), imu=scenario.sensors.imu), gravity)
 
 
+def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
+    """α and β, if they are given."""
+    if table.alpha is None and table.beta is None:
+        return None
+    if table.stabilisation != "baumgarte":
+        key = "alpha" if table.alpha is not None else "beta"
+        raise NotSupportedError(
+            f"`simulation.{key}` is a gain of `baumgarte`",
+            next_step='set simulation.stabilisation="baumgarte", or leave it out',
+        )
+    alpha = table.beta if table.alpha is None else table.alpha
+    beta = table.alpha if table.beta is None else table.beta
+    return float(alpha or 0.0), float(beta or 0.0)
+
+
 def _settings(scenario: Scenario) -> Settings:
     table = scenario.simulation
     given: dict[str, dict[str, object]] = {
-        "native": {"contact": table.contact, "integrator": table.integrator},
+        "native": {
+            "contact": table.contact,
+            "integrator": table.integrator,
+            "constraint_method": table.method,
+            "stabilisation": table.stabilisation,
+            "baumgarte": _baumgarte(table),
+            "held": table.held or None,
+        },
         "mujoco": {"convex_pieces": table.convex_pieces or None},
     }
     options = {engine: {k: v for k, v in own.items() if v is not None} for engine, own in given.items()}

@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from surefoot.dynamics.constraint_projection import close
 from surefoot.errors import NotSupportedError
 from surefoot.motion import State, World
 from surefoot.robot import Robot
@@ -19,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 def build_initial(table: InitialTable, robot: Robot, world: World) -> State:
-    """The first state; a robot that floats stands on the ground of the world.
+    """The first state; a robot that floats stands on the ground of the world, closed chains are closed.
 
     Args:
         table: What the scenario says.
@@ -64,6 +65,8 @@ def _with_joints(robot: Robot, table: InitialTable) -> Array:
                 next_step="change `initial.joints`",
             )
         q[row] = position
+    if table.joints and (robot.loops or robot.couplings):
+        return close(robot, None, q, hold=tuple(table.joints))
     return q
 
 

@@ -65,6 +65,7 @@ def metrics_of(log: Log, scenario: str, robot: str) -> dict[str, Any]:
         "max_tilt_rad": _peak(log["base.tilt"]),
         "min_base_height_m": _finite(log["base.height"].min()) if len(log) else None,
         "final_speed": _peak(log["v"][-1:]),
+        **_of_constraints(log),
         "engine": log.metadata["engine"],
         "incidents": _grouped(log.metadata["incidents"]),
         "lifted": log.metadata["lifted"],
@@ -104,6 +105,12 @@ def _grouped(incidents: list[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         for (robot, kind, where), items in groups.items()
     ]
+
+
+def _of_constraints(log: Log) -> dict[str, float | None]:
+    """The largest gap of closed chains, couplings and held contacts [m] or [rad], and the largest rate of one."""
+    names = {"max_constraint_gap": "constraint.gap", "max_constraint_rate": "constraint.rate"}
+    return {key: _peak(log[name]) for key, name in names.items() if name in log}
 
 
 def _of_contacts(log: Log, what: str) -> dict[str, NDArray[np.float64]]:

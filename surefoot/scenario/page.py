@@ -59,6 +59,7 @@ def evidence_of_run(
         *_of_contacts(robot, log),
         *_of_tracking(robot, log),
         *_of_estimate(log),
+        *_of_constraints(log),
         *_of_balance(log),
         *_of_timing(timing),
     )
@@ -68,7 +69,7 @@ def evidence_of_run(
         time=log.time,
         q=log["q"],
         subtitle=description,
-        verdict=Verdict(str(metrics["verdict"]), metrics["verdict"] == "passed"),
+        verdict=Verdict(str(metrics["verdict"]), metrics["verdict"] == "passed", "run"),
         world=world,
         v=log["v"],
         wrenches=wrenches,
@@ -124,6 +125,16 @@ def _of_estimate(log: Log) -> list[Plot]:
     return [
         Plot("Attitude error", "°", {"error": np.rad2deg(log["estimate.attitude_error"])}, "Estimate"),
         Plot("Velocity error", "m/s", {"error": log["estimate.velocity_error"]}, "Estimate"),
+    ]
+
+
+def _of_constraints(log: Log) -> list[Plot]:
+    """How far the robot is off its closed chains, couplings and held contacts."""
+    if "constraint.gap" not in log:
+        return []
+    return [
+        Plot("Largest gap of a constraint", "m | rad", {"gap": log["constraint.gap"]}, "Constraints"),
+        Plot("Largest rate of a gap", "m/s | rad/s", {"rate": log["constraint.rate"]}, "Constraints"),
     ]
 
 

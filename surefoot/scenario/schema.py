@@ -96,6 +96,12 @@ class EstimatorTable(Table):
     kind: Literal["none", "base"] = "none"
 
 
+ConstraintMethod = Literal[
+    "auto", "lagrange", "gauss", "elimination", "maggi_svd", "maggi_qr", "aghili", "range_space", "udwadia_kalaba",
+    "recursive", "iterative", "minimal", "pinocchio",
+]  # fmt: skip
+
+
 class SimulationTable(Table):
     """`[simulation]`: how it is simulated.
 
@@ -110,6 +116,12 @@ class SimulationTable(Table):
         convex_pieces: Whether meshes touch by convex pieces instead of their hulls (`mujoco`).
         contact: Contact model (`native`).
         integrator: (`native`).
+        method: How the acceleration of a robot with closed chains, couplings or held surfaces is found (`native`); see
+            `docs/constraints.md`.
+        stabilisation: What keeps it on its constraints (`native`): "projection" after each step if left out.
+        alpha: Gain of "baumgarte" on the velocities of gaps [1/s] (`native`).
+        beta: Gain of "baumgarte" on gaps [1/s]; alpha if left out (`native`).
+        held: Contact surfaces that constraints hold where they are at the start (`native`).
     """
 
     engine: Literal["mujoco", "native"] = "mujoco"
@@ -122,6 +134,11 @@ class SimulationTable(Table):
     convex_pieces: bool = False
     contact: Literal["spring_damper", "penalty_pid", "visco_elastic", "rigid"] | None = None
     integrator: Literal["semi_implicit", "rk4"] | None = None
+    method: ConstraintMethod | None = None
+    stabilisation: Literal["none", "baumgarte", "projection"] | None = None
+    alpha: NotNegative | None = None
+    beta: NotNegative | None = None
+    held: list[str] | None = None
 
 
 class AuditTable(Table):
@@ -156,8 +173,9 @@ class Scenario(Table):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description=_NAME)]
     description: str = ""
     study: Literal[
-        "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate"
-    ] = "none"
+        "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate",
+        "mechanism", "pendulum_drift", "gears", "impact", "formalism",
+    ] = "none"  # fmt: skip
     robot: RobotTable = RobotTable()
     world: WorldTable = WorldTable()
     initial: InitialTable = InitialTable()

@@ -16,7 +16,10 @@ __all__ = ["ENGINES", "make_engine"]
 
 ENGINES = {
     "mujoco": ("convex_pieces", "progress"),
-    "native": ("contact", "integrator", "limits", "friction", "springs"),
+    "native": (
+        *("contact", "integrator", "limits", "friction", "springs"),
+        *("constraint_method", "stabilisation", "baumgarte", "held"),
+    ),
 }
 """The options of each engine."""
 

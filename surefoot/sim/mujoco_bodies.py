@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.errors import ModelError, NotSupportedError
 from surefoot.robot import Loop, Robot
 from surefoot.sim.mujoco_inertia import LEAST, BodyInertia, lifted_inertia, massless_joints, without_mass
+from surefoot.sim.mujoco_loops import equality_of
 
 __all__ = ["RobotBodies", "add_actuators", "add_bodies", "add_ties", "quaternion_wxyz", "set_inertia"]
 
@@ -274,7 +275,7 @@ def add_ties(out: RobotBodies) -> None:
         out: The robot in MuJoCo.
 
     Raises:
-        NotSupportedError: A closed chain ties other directions than xyz or all six.
+        NotSupportedError: A closed chain ties other directions than xyz or all six, and others can move.
     """
     tree = out.robot.tree
     for item in out.robot.couplings:
@@ -299,17 +300,11 @@ def _couple(out: RobotBodies, joint: int, source: int, ratio: float, offset: flo
 
 
 def _close(out: RobotBodies, loop: Loop) -> None:
-    """A closed chain: three directions of position, or all six."""
-    kinds = {(1, 1, 1, 0, 0, 0): mujoco.mjtEq.mjEQ_CONNECT, (1, 1, 1, 1, 1, 1): mujoco.mjtEq.mjEQ_WELD}
-    pattern = tuple(int(tied) for tied in loop.directions)
-    if pattern not in kinds:
-        raise NotSupportedError(
-            f"loop `{loop.name}` ties directions {pattern} of (x, y, z, rx, ry, rz); MuJoCo ties xyz or all six",
-            next_step="tie xyz at two points on the axis instead",
-        )
+    """A closed chain: points that coincide, or frames that do."""
+    kind = equality_of(out.robot, loop)
     sides = ((loop.frame_a, loop.placement_a, "a"), (loop.frame_b, loop.placement_b, "b"))
     sites = [_add_site(out, frame, T, out.named(f"loop {loop.name} {side}")) for frame, T, side in sides]
-    tie = out.spec.add_equality(type=kinds[pattern], objtype=mujoco.mjtObj.mjOBJ_SITE, name1=sites[0], name2=sites[1])
+    tie = out.spec.add_equality(type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, name1=sites[0], name2=sites[1])
     tie.name = out.named(f"loop {loop.name}")
 
 

@@ -132,6 +132,13 @@ class Contacts:
             rows.update(zip(link.indices, values, strict=True))
         return ops.stack([rows[k] for k in sorted(rows)]) if rows else np.zeros(0)
 
+    def start_forces(self) -> Array:
+        """f_0 (n, 3) of all points in world [N]."""
+        rows: dict[int, Array] = {}
+        for link in self.links.values():
+            rows.update(zip(link.indices, link.start_force(), strict=True))
+        return ops.stack([rows[k] for k in sorted(rows)]) if rows else np.zeros((0, 3))
+
 
 def memory_size(law: ContactLaw, points: Sequence[ContactPoint]) -> int:
     """Numbers that contacts keep from step to step: anchors (n, 3), then an integral for each link.

@@ -29,15 +29,23 @@ def touches_of(mover: Mover) -> Touches:
     """
     rows = np.flatnonzero(mover.record["mode"] != FREE)
     points = [mover.layout.points[k] for k in rows]
+    places = [item.placement for item in mover.held.values()]
+    wrenches = [item.wrench for item in mover.held.values()]
+    owners = [_surface(mover.robot, name) for name in mover.held]
     return Touches(
-        point=mover.record["point"][rows],
-        normal=mover.ground[rows, :3],
-        force=mover.record["force"][rows],
-        moment=np.zeros((len(rows), 3)),
-        surface=np.array([point.surface for point in points], dtype=np.int64),
-        body=np.array([point.body for point in points], dtype=np.int64),
-        against=np.full(len(rows), WORLD, dtype=np.int64),
+        point=_joined(mover.record["point"][rows], [T[:3, 3] for T in places]),
+        normal=_joined(mover.ground[rows, :3], [T[:3, 2] for T in places]),
+        force=_joined(mover.record["force"][rows], [T[:3, :3] @ w[:3] for T, w in zip(places, wrenches, strict=True)]),
+        moment=_joined(np.zeros((len(rows), 3)), [T[:3, :3] @ w[3:] for T, w in zip(places, wrenches, strict=True)]),
+        surface=np.array([*(point.surface for point in points), *(number for _, number in owners)], dtype=np.int64),
+        body=np.array([*(point.body for point in points), *(frame.body for frame, _ in owners)], dtype=np.int64),
+        against=np.full(len(rows) + len(places), WORLD, dtype=np.int64),
     )
+
+
+def _joined(points: Array, held: list[Array]) -> Array:
+    """Rows of points, then rows of held surfaces."""
+    return np.concatenate([points, np.reshape(held, (-1, 3))])
 
 
 def contact_wrench(mover: Mover, name: str) -> Array:
@@ -47,6 +55,8 @@ def contact_wrench(mover: Mover, name: str) -> Array:
         mover: The robot.
         name: The contact surface.
     """
+    if name in mover.held:
+        return mover.held[name].wrench.copy()
     frame, surface = _surface(mover.robot, name)
     if frame.body < 0:
         return np.zeros(6)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.motion import Command, Ground, State, World
 from surefoot.motion.checks import finite_array, number
@@ -18,11 +21,12 @@ from surefoot.sim.contact_laws import ContactLaw, Rigid, SpringDamper, law_of
 from surefoot.sim.driven import DrivenJoints
 from surefoot.sim.measured import Balance, Touches
 from surefoot.sim.native_balance import BalanceBook
+from surefoot.sim.native_constrained import BAUMGARTE, Holding
 from surefoot.sim.native_contacts import contact_wrench, touches_of
 from surefoot.sim.native_kernels import SUMMED, Settings, in_world
 from surefoot.sim.native_mover import Mover
+from surefoot.sim.native_movers import make_mover
 from surefoot.sim.native_objects import object_robot
-from surefoot.sim.native_rigid import RigidMover
 from surefoot.sim.native_world import notes_of, with_friction, with_ground
 from surefoot.spatial import se3
 
@@ -51,10 +55,16 @@ class NativeEngine:
         friction: Whether joints have friction.
         springs: Whether actuations may have gains; without, a step takes a fifth less time.
         self_collision: Whether robots should touch themselves; they do not here, and a note says so.
+        constraint_method: How the acceleration of a robot with closed chains, couplings or held surfaces is found: one
+            of `surefoot.dynamics.METHODS`, or "auto".
+        stabilisation: What keeps it on its constraints: "none", "baumgarte" or "projection" (after each step).
+        baumgarte: α and β of "baumgarte" [1/s].
+        held: Contact surfaces of the first robot that are held where they are when the engine is reset.
 
     Raises:
-        NotSupportedError: A robot with closed chains or couplings; an object of another shape than box, sphere,
-            cylinder and capsule. Steps: gains that are too stiff for "rk4".
+        NotSupportedError: An object of another shape than box, sphere, cylinder and capsule; rigid contacts of a robot
+            that constraints hold. Steps: gains that are too stiff for "rk4".
+        ModelError: A closed chain cannot be closed, or constraints contradict each other.
     """
 
     def __init__(
@@ -69,6 +79,10 @@ class NativeEngine:
         friction: bool = True,
         springs: bool = True,
         self_collision: bool = False,
+        constraint_method: str = "auto",
+        stabilisation: str = "projection",
+        baumgarte: tuple[float, float] = BAUMGARTE,
+        held: Sequence[str] = (),
     ) -> None:
         self.robots: tuple[Robot, ...] = (robots,) if isinstance(robots, Robot) else tuple(robots)
         if not self.robots:
@@ -79,9 +93,13 @@ class NativeEngine:
         soft = SpringDamper() if isinstance(self._law, Rigid) else self._law
         self._settings = Settings(self.dt, soft, integrator, touches, limits, friction, springs)
         self.notes = notes_of(self.robots, world, self_collision)
-        self._movers = [self._mover(self._here(robot)) for robot in self.robots]
+        holding = Holding(constraint_method, stabilisation, Baumgarte(*baumgarte))
+        ties = [replace(holding, held=tuple(held)), *(holding for _ in self.robots[1:])]
+        made = partial(make_mover, world=world, law=self._law, settings=self._settings)
+        self._movers = [made(self._here(robot), holding=own) for robot, own in zip(self.robots, ties, strict=True)]
         things = () if world is None else world.objects
-        self._objects = {x.name: self._mover(self._here(object_robot(x, world.friction))) for x in things if world}
+        bodies = {x.name: self._here(object_robot(x, world.friction)) for x in things if world}
+        self._objects = {name: made(body, holding=holding) for name, body in bodies.items()}
         self._all = [*self._movers, *self._objects.values()]
         self._torque_limits = [DrivenJoints(robot).torque_limits for robot in self.robots]
         self._watched = _WATCHED if integrator == "rk4" else sys.maxsize
@@ -92,11 +110,6 @@ class NativeEngine:
     def _here(self, robot: Robot) -> Robot:
         """The robot under the gravity of the world."""
         return in_world(robot, self.world)
-
-    def _mover(self, robot: Robot) -> Mover:
-        if isinstance(self._law, Rigid):
-            return RigidMover(robot, self.world, self._settings, self._law)
-        return Mover(robot, self.world, self._settings)
 
     # -- state ----------------------------------------------------------------------------------------------------
 
@@ -273,6 +286,10 @@ class NativeEngine:
         """(n,) what each contact point does: 0 free, 1 sticks, 2 slides."""
         return self._of(robot).record["mode"].copy()
 
+    def drift(self, robot: int = 0) -> tuple[Array, Array]:
+        """Residuals (m,) of the constraints of a robot [m] or [rad], and their rates (m,), now; empty for a tree."""
+        return self._of(robot).drift()
+
     def wrench(self, contact: str, robot: int = 0) -> Array:
         """(6,) on the robot, in the frame of the contact surface, linear first [N], [N m]."""
         return contact_wrench(self._of(robot), contact)
@@ -294,6 +311,10 @@ class NativeEngine:
         """(3,) centre of mass of the robot and its payloads in world now [m]."""
         mover = self._of(robot)
         return np.array(mover.kernels.com(mover.q))
+
+    def mover(self, robot: int = 0) -> Mover:
+        """What moves a robot: a `ConstrainedMover` where constraints hold it."""
+        return self._of(robot)
 
     def _of(self, robot: int) -> Mover:
         if not 0 <= robot < len(self.robots):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -45,11 +45,11 @@ def accelerate(
     if push is not None:
         load[:, :6] = load[:, :6] + push
     if (tree.mimic_source >= 0).any():
-        return _by_mass_matrix(layout, q, v, force, load), _start_forces(contacts, n)
+        return _by_mass_matrix(layout, q, v, force, load), contacts.start_forces()
     inputs = {"q": q, "v": v, "tau": force.start, "armature": tree.armature + force.gain, "external": load}
     fields, joints = run(_LOADED, tree, inputs, constants=grouped_bodies)
     if not ahead:
-        return joints["a"], _start_forces(contacts, n)
+        return joints["a"], contacts.start_forces()
     rows: dict[int, Array] = {}
     for body, link in contacts.links.items():
         acting = link.acting_force(centres[body], tree.gravity, fields[body]["acceleration"], fields[body]["alpha"])
@@ -66,13 +66,6 @@ def _by_mass_matrix(layout: Layout, q: Array, v: Array, force: Force, load: Arra
 
 def _centres(layout: Layout, indices: list[int]) -> Array:
     return np.array([layout.points[k].position for k in indices])
-
-
-def _start_forces(contacts: Contacts, n: int) -> Array:
-    rows: dict[int, Any] = {}
-    for link in contacts.links.values():
-        rows.update(zip(link.indices, link.start_force(), strict=True))
-    return ops.stack([rows[k] for k in range(n)]) if n else np.zeros((0, 3))
 
 
 def _loaded(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:

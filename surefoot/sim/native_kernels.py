@@ -22,10 +22,10 @@ from surefoot.sim.contact_laws import ContactLaw
 from surefoot.sim.native_contact import link_touch
 from surefoot.sim.native_joints import Resistance
 from surefoot.sim.native_manifold import carried_along, drift
-from surefoot.sim.native_points import body_motions, points_by_body
+from surefoot.sim.native_points import ContactPoint, body_motions, contact_points, points_by_body
 from surefoot.sim.native_step import Layout, step_function
 
-__all__ = ["SUMMED", "Settings", "account_kernel", "centres_kernel", "in_world", "step_kernel", "with_sums"]
+__all__ = ["SUMMED", "Settings", "account_kernel", "centres_kernel", "in_world", "step_kernel", "step_of", "with_sums"]
 
 SUMMED = 7
 """Entries of `tally` that are summed up: works and impulse."""
@@ -43,6 +43,8 @@ class Settings:
         stops: Whether joints stop at their limits.
         friction: Whether joints have friction.
         springs: Whether actuations may have gains.
+        held: Contact surfaces that constraints hold; None where there are no constraints. With constraints, contacts
+            act with their force at the start of a step.
     """
 
     dt: float
@@ -52,6 +54,7 @@ class Settings:
     stops: bool
     friction: bool
     springs: bool = True
+    held: tuple[str, ...] | None = None
 
     def resistance(self, robot: Robot) -> Resistance:
         """Friction and stops of the joints.
@@ -61,6 +64,15 @@ class Settings:
         """
         explicit = self.integrator == "rk4"
         return Resistance.of(robot, self.dt, explicit=explicit, stops=self.stops, friction=self.friction)
+
+    def points(self, robot: Robot) -> tuple[ContactPoint, ...]:
+        """The points by which the robot touches the ground.
+
+        Args:
+            robot: The robot.
+        """
+        held = [list(robot.contacts).index(name) for name in self.held or ()]
+        return tuple(point for point in contact_points(robot) if point.surface not in held) if self.touches else ()
 
 
 def in_world(robot: Robot, world: World | None) -> Robot:
@@ -76,6 +88,24 @@ def in_world(robot: Robot, world: World | None) -> Robot:
 _under_gravity = lru_cache(maxsize=32)(under_gravity)
 
 
+Step = Callable[..., tuple[Array, ...]]
+
+
+@lru_cache(maxsize=64)
+def step_of(robot: Robot, settings: Settings, pushes: bool = False) -> tuple[Step, Layout]:
+    """The step as a function over `ops`, and its layout.
+
+    Args:
+        robot: The robot.
+        settings: What it depends on.
+        pushes: Whether it takes pushes.
+    """
+    return step_function(
+        robot, settings.dt, settings.law, settings.integrator, settings.points(robot),
+        resistance=settings.resistance(robot), pushes=pushes, explicit_contacts=settings.held is not None,
+    )  # fmt: skip
+
+
 @lru_cache(maxsize=32)
 def step_kernel(robot: Robot, settings: Settings, pushes: bool) -> tuple[Kernel, Layout]:
     """The compiled step, and its layout; it sums up what it books.
@@ -87,18 +117,13 @@ def step_kernel(robot: Robot, settings: Settings, pushes: bool) -> tuple[Kernel,
         settings: What it depends on.
         pushes: Whether it takes pushes.
     """
-    function, layout = step_function(
-        robot, settings.dt, settings.law, settings.integrator, None if settings.touches else (),
-        resistance=settings.resistance(robot), pushes=pushes,
-    )  # fmt: skip
+    function, layout = step_of(robot, settings, pushes)
     shapes = {**layout.inputs, "sums": (SUMMED + len(robot.contacts),)}
     own = with_sums(function, layout, springs=settings.springs)
     return compile_robot(robot, functions={"step": (own, shapes)}).step, layout
 
 
-def with_sums(
-    function: Callable[..., tuple[Array, ...]], layout: Layout, *, springs: bool
-) -> Callable[..., tuple[Array, ...]]:
+def with_sums(function: Step, layout: Layout, *, springs: bool) -> Step:
     """A step with `sums` as last input and output.
 
     Args:
@@ -129,7 +154,7 @@ def centres_kernel(robot: Robot, settings: Settings) -> Kernel:
         robot: The robot.
         settings: Of its step.
     """
-    points = step_kernel(robot, settings, False)[1].points
+    points = step_of(robot, settings)[1].points
 
     def centres(q: Array) -> Array:
         motions = body_motions(robot.tree, q, np.zeros(robot.nv), list(points_by_body(points)))
@@ -150,7 +175,7 @@ def account_kernel(robot: Robot, settings: Settings) -> Kernel:
         robot: The robot.
         settings: Of its step.
     """
-    layout, tree = step_kernel(robot, settings, False)[1], robot.tree
+    layout, tree = step_of(robot, settings)[1], robot.tree
     back = 0.5 * settings.dt if settings.integrator == "semi_implicit" else 0.0
 
     def account(q: Array, v: Array, memory: Array, ground: Array) -> Array:

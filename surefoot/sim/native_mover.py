@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +16,12 @@ from surefoot.robot import Robot
 from surefoot.sim.actuation import Actuation
 from surefoot.sim.native_explicit import require_stable
 from surefoot.sim.native_joints import DrivenRows, Force, Springs
-from surefoot.sim.native_kernels import SUMMED, Settings, account_kernel, centres_kernel, step_kernel
+from surefoot.sim.native_kernels import SUMMED, Settings, account_kernel, centres_kernel, step_kernel, step_of
 from surefoot.sim.native_limits import at_start, held_at, next_sides, side_of
 from surefoot.sim.native_step import TALLY
 from surefoot.sim.terrain import contact_planes
 
-__all__ = ["Mover"]
+__all__ = ["HeldSurface", "Mover"]
 
 Array = NDArray[np.float64]
 _BEYOND, _SPEED = TALLY.index("beyond"), TALLY.index("squared_speed")
@@ -34,6 +34,19 @@ class _Push(NamedTuple):
     """A wrench (6,) in world axes on a body, about its centre of mass."""
 
     body: int
+    wrench: Array
+
+
+@dataclass(frozen=True, eq=False)
+class HeldSurface:
+    """What a contact surface carries that constraints hold to the world.
+
+    Args:
+        placement: (4, 4) of its frame in world.
+        wrench: (6,) on the robot, in this frame, linear first [N], [N m].
+    """
+
+    placement: Array
     wrench: Array
 
 
@@ -58,12 +71,13 @@ class Mover:
         self._is_picky = len(self._unplaced) > 0 or not settings.springs or self._is_explicit
         self._pushes: list[_Push] = []
         self.push_impulse = np.zeros(3)
+        self.held: dict[str, HeldSurface] = {}
         self._build()
         self.set_world(world)
 
     def _build(self) -> None:
         """Make the arrays, and the steps on them."""
-        kernel, self.layout = step_kernel(self.robot, self.settings, False)
+        self.layout = step_of(self.robot, self.settings)[1]
         shapes = self.layout.inputs
         self._nu = self.robot.nu
         self.drive = np.zeros((7, self._nu))
@@ -78,9 +92,14 @@ class Mover:
             name: np.zeros(shape) for name, shape in self.layout.outputs.items() if name not in ("q", "v", "memory")
         }
         self._tally = self.record["tally"].data
-        self._calls = [kernel.bind(*self._arrays(side)) for side in (0, 1)]
+        self._calls = self._step_calls()
         self._pushed_calls: list[Callable[[], None]] = []
         self._kernels: KernelSet | None = None
+
+    def _step_calls(self) -> list[Callable[[], None]]:
+        """The step from one copy of the state to the other, and back."""
+        kernel, _ = step_kernel(self.robot, self.settings, False)
+        return [kernel.bind(*self._arrays(side)) for side in (0, 1)]
 
     def _arrays(self, side: int, *more: Array) -> list[Array]:
         """Inputs and outputs of a step from one copy of the state to the other."""
@@ -343,6 +362,10 @@ class Mover:
             evidence={"speed": float(speed[row]), "torques": self.record["torque"].tolist()},
             next_step="use a smaller dt, lower gains, or look at what the log shows before that time",
         )
+
+    def drift(self) -> tuple[Array, Array]:
+        """Residuals of constraints, and their rates; a tree has none."""
+        return np.zeros(0), np.zeros(0)
 
     # -- accounts -------------------------------------------------------------------------------------------------
 

@@ -34,11 +34,11 @@ from surefoot.robot import Robot
 from surefoot.sim.contact_laws import Rigid
 from surefoot.sim.native_contact import Contacts, contacts_of
 from surefoot.sim.native_joints import Springs
-from surefoot.sim.native_kernels import SUMMED, Settings, with_sums
+from surefoot.sim.native_kernels import SUMMED, Settings, step_of, with_sums
 from surefoot.sim.native_manifold import seen_at_start
 from surefoot.sim.native_mover import Mover
 from surefoot.sim.native_points import ContactPoint
-from surefoot.sim.native_step import Outcome, Stepper, step_function
+from surefoot.sim.native_step import Outcome, Stepper
 from surefoot.sim.native_touch import FREE, SLIDES, STICKS, TINY
 from surefoot.spatial.so3 import skew
 
@@ -66,10 +66,7 @@ class _Kernels:
 @lru_cache(maxsize=16)
 def _kernels(robot: Robot, settings: Settings) -> _Kernels:
     """The compiled parts of a step with rigid contacts."""
-    function, layout = step_function(
-        robot, settings.dt, settings.law, settings.integrator, None if settings.touches else (),
-        resistance=settings.resistance(robot), pushes=True,
-    )  # fmt: skip
+    function, layout = step_of(robot, settings, pushes=True)
     stepper: Stepper = function.__self__  # type: ignore[attr-defined]
     parts, n = _Parts(stepper), len(layout.points)
     more = {"after": (robot.nv,), "impulse": (n, 3), "sums": (SUMMED + len(robot.contacts),)}

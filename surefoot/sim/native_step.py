@@ -112,6 +112,7 @@ def step_function(
     pushes: bool = False,
     level: bool = False,
     rounds: int = 0,
+    explicit_contacts: bool = False,
 ) -> tuple[Callable[..., tuple[Array, ...]], Layout]:
     """One step as a function over `ops`, and the layout of its inputs and outputs.
 
@@ -126,6 +127,7 @@ def step_function(
         level: Whether all normals are vertical, which takes fewer operations; those of `ground` are not read then.
         rounds: How many sets of drives at their limits are tried (`surefoot.sim.native_limits`); 0: the caller keeps
             limits ("semi_implicit" only; "rk4" clips in each stage).
+        explicit_contacts: Whether contacts act with their force at the start of a step, as they always do in "rk4".
 
     Raises:
         NotSupportedError: The robot has closed chains or couplings.
@@ -134,7 +136,7 @@ def step_function(
     if integrator not in INTEGRATORS:
         raise one_of("integrator", integrator, INTEGRATORS)
     _require_tree(robot)
-    explicit = integrator == "rk4" or bool((robot.tree.mimic_source >= 0).any())
+    explicit = explicit_contacts or integrator == "rk4" or bool((robot.tree.mimic_source >= 0).any())
     own = contact_points(robot) if points is None else tuple(points)
     fitted = law.fitted(scale_of(robot, own, dt, explicit=explicit))
     layout = Layout(robot, float(dt), fitted, integrator, own, pushes, level)
@@ -148,9 +150,9 @@ def _require_tree(robot: Robot) -> None:
     tied = [*(loop.name for loop in robot.loops), *(item.joint for item in robot.couplings)]
     if tied:
         raise NotSupportedError(
-            f"`{robot.name}` has closed chains or coupled joints, which the native engine does not simulate",
+            f"`{robot.name}` has closed chains or coupled joints, which the compiled step of a tree does not hold",
             evidence={"loops and couplings": ", ".join(tied)},
-            next_step='use the engine "mujoco", or for coupled joints load with mimic="reduce"',
+            next_step='use `NativeEngine` or the engine "mujoco", or load coupled joints with mimic="reduce"',
         )
 
 

@@ -24,6 +24,7 @@ __all__ = ["ControlError", "DivergedError", "Progress", "Simulation", "StoppedEr
 
 Progress = Callable[[float], None]
 _WORK = ("drives", "contacts", "damping", "pushes")
+_DRIFT = {"constraint.gap": "m | rad", "constraint.rate": "m/s | rad/s"}
 
 
 class StoppedError(SimulationError):
@@ -232,8 +233,17 @@ class Simulation:
         row |= {"energy.residual": balance.energy_residual, "momentum.residual": balance.momentum_residual}
         for k, (participant, state) in enumerate(zip(self.participants, states, strict=True)):
             own = participant.row(self.engine, state, self._player.force[k])
+            own |= self._drift(k)
             row |= {self._prefix(k) + name: value for name, value in own.items()}
         self._writer.append(row)
+
+    def _drift(self, k: int) -> dict[str, float]:
+        """How far a robot is off its constraints, where its engine holds them exactly."""
+        drift = getattr(self.engine, "drift", None)
+        residual, rate = ((), ()) if drift is None else drift(k)
+        if not len(residual):
+            return {}
+        return {name: float(np.abs(x).max()) for name, x in zip(_DRIFT, (residual, rate), strict=True)}
 
     def _prefix(self, k: int) -> str:
         """Before the names of the columns of a robot."""
@@ -250,6 +260,7 @@ class Simulation:
         sizes = {"momentum.residual": 3}
         for k, participant in enumerate(self.participants):
             own_units, own_sizes = participant.columns()
+            own_units |= {name: _DRIFT[name] for name in self._drift(k)}
             units |= {self._prefix(k) + name: unit for name, unit in own_units.items()}
             sizes |= {self._prefix(k) + name: size for name, size in own_sizes.items()}
         return units, sizes

@@ -1,9 +1,12 @@
 """Solvers: they take functions, vectors and matrices, and never see a robot. One sub-package for each kind.
 
 `HierarchySolver`: strict hierarchies of linear equations and inequalities. `explain`: why constraints cannot hold
-together. `ode`: initial value problems.
+together. `DyadicPlan`, `dyadic_solve`: wishes and rules with weights, sparse and dense. `ode`: initial value problems.
 """
 
+from surefoot.solvers.dyadic import DyadicSolution, Index, dyadic_solve
+from surefoot.solvers.dyadic_counts import OperationCounts, gauss_counts
+from surefoot.solvers.dyadic_plan import DyadicPlan
 from surefoot.solvers.explain import explain
 from surefoot.solvers.explain_groups import Group
 from surefoot.solvers.explain_result import Explanation, Member, Relaxation
@@ -11,13 +14,19 @@ from surefoot.solvers.hierarchy import ActiveSetError, HierarchySolution, Hierar
 
 __all__ = [
     "ActiveSetError",
+    "DyadicPlan",
+    "DyadicSolution",
     "Explanation",
     "Group",
     "HierarchySolution",
     "HierarchySolver",
+    "Index",
     "Level",
     "Member",
+    "OperationCounts",
     "Relaxation",
     "Tolerances",
+    "dyadic_solve",
     "explain",
+    "gauss_counts",
 ]

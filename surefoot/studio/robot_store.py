@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.collision import CollisionModel, robot_volumes
-from surefoot.errors import one_of
+from surefoot.errors import FileFormatError, one_of
 from surefoot.report.scene_mesh import SceneMesh, robot_meshes
 from surefoot.robot import Robot, zoo
 from surefoot.robot.load import is_file_name, load
@@ -59,6 +59,26 @@ class RobotStore:
         words = search.lower().split()
         known = [*zoo.names(), *self._files()]
         return [name for name in known if all(word in name.lower() for word in words)]
+
+    def choice(self, name: str | Path) -> str:
+        """A robot as the list of choices has it.
+
+        Args:
+            name: Name in the zoo, or a file: in the folder, or from where the program was started.
+
+        Raises:
+            OutsideError: The file lies outside of the folder.
+            FileFormatError: There is no such file.
+            UnknownNameError: There is no such robot.
+        """
+        if not is_file_name(str(name)):
+            self._source(str(name))
+            return str(name)
+        here, started = self._folder / Path(name).expanduser(), Path(name).expanduser().absolute()
+        found = inside(self._folder, started if started.is_file() and not here.is_file() else here)
+        if not found.is_file():
+            raise FileFormatError("there is no such file", file=name, next_step=f"put it into {self._folder}")
+        return f"./{found.relative_to(self._folder.resolve())}"
 
     def _files(self) -> list[str]:
         """URDF and MJCF files of the folder, three levels deep, as paths in it."""

@@ -11,7 +11,6 @@ from typing import Self
 import viser
 
 from surefoot.errors import FileFormatError
-from surefoot.robot import zoo
 from surefoot.studio.guarded_server import guarded_server, stop_quietly
 from surefoot.studio.jobs import JobQueue
 from surefoot.studio.report_pages import report_pages
@@ -36,11 +35,12 @@ class Studio:
             it is touched.
         host: Name or address to listen on; others than localhost can be reached from the network.
         port: 0 for any that is free; if it is taken, the next free one.
-        robot: Name of the robot to begin with.
+        robot: The robot to begin with: a name of the zoo, or a URDF or MJCF file in the folder.
         plain: Without shadows, for machines without a graphics card.
 
     Raises:
-        FileFormatError: The folder does not exist.
+        FileFormatError: The folder, or the file of the robot, does not exist.
+        OutsideError: The file of the robot lies outside of the folder.
         UnknownNameError: The robot does not exist.
     """
 
@@ -49,16 +49,15 @@ class Studio:
         folder: str | Path = ".",
         host: str = "127.0.0.1",
         port: int = 8080,
-        robot: str = "g1",
+        robot: str | Path = "g1",
         plain: bool = False,
     ) -> None:
         self.folder = Path(folder).resolve()
         if not self.folder.is_dir():
             raise FileFormatError("is no folder", file=self.folder, next_step="make it first, or give another one")
-        self.host, self._first, self._plain = host, robot, plain
-        if robot not in RobotStore(self.folder).choices():
-            zoo.load(robot)  # says which names there are
+        self.host, self._plain = host, plain
         self.store = RobotStore(self.folder)
+        self._first = self.store.choice(robot)
         self.jobs = JobQueue(self.folder)
         self._tabs: dict[int, Tab] = {}
         self._lock = threading.Lock()

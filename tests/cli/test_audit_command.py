@@ -8,6 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
+from surefoot.feasibility.audit_items import ITEMS
 from surefoot.motion import load_trajectory
 from surefoot.scenario import run_scenario
 from tests.cli.test_main import surefoot
@@ -106,3 +107,13 @@ def test_a_run_without_its_scenario_needs_a_robot(capsys, folder, tmp_path):
     status, _, err = surefoot(capsys, "audit", str(tmp_path / "run"))
     assert status == 2
     assert "--robot" in err
+
+
+def test_into_a_pipe_every_item_is_one_short_line(capsys, folder):
+    _, out, _ = surefoot(capsys, "audit", str(folder), "--no-replay")
+    lines = out.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("item"))
+    rows = lines[start + 1 : start + 1 + len(ITEMS)]
+    assert [row.split("  ")[0] for row in rows] == [kind.title for kind in ITEMS.values()]
+    assert all(line == line.rstrip() for line in lines)
+    assert max(map(len, rows)) < 140

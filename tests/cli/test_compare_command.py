@@ -26,6 +26,17 @@ def test_the_table_has_values_and_differences(folders, capsys):
     assert rows["versions:"] == ["versions:", "no", "difference"]
 
 
+def test_long_names_stand_once_and_long_texts_are_cut(tmp_path, capsys):
+    text = "a sentence that would make every row of the table as wide as itself"
+    runs = [write_run(tmp_path / f"stand-20260101-1200{k}0", slip_m=10.0**k, note=text * k) for k in (1, 3)]
+    assert compare_command(runs, None, False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("stand-20260101" in line for line in lines) == 2
+    assert lines[1].split() == ["B", "stand-20260101-120030"]
+    assert next(line.split() for line in lines if line.startswith("slip_m"))[-1] == "×100"
+    assert max(len(line) for line in lines if not line.startswith("the same")) < 110
+
+
 def test_json_is_json_alone(folders, capsys, tmp_path):
     assert compare_command(folders, tmp_path / "page.html", True) == 0
     found = json.loads(capsys.readouterr().out)

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from surefoot import ops
@@ -8,6 +9,7 @@ from surefoot.dynamics import composite_bodies, mass_matrix
 from surefoot.dynamics.block_inertia import inertia_times, joined, own_inertia, unpacked
 from surefoot.dynamics.cholesky import ancestors_of_dofs
 from surefoot.kinematics.bodies import bodies
+from surefoot.robot.load import load
 from surefoot.spatial import inertia
 
 from .examples import (
@@ -96,3 +98,12 @@ def test_armature_is_on_the_diagonal_once():
 def test_few_operations(name, most):
     robot = robot_named(name)
     assert operations(lambda q: mass_matrix(robot.tree, q), robot.nq) <= most
+
+
+@pytest.mark.parametrize("name", ["coil:3:driven", "coil:8:driven", "dill:3:driven"])
+def test_many_followers_each_copy_their_own_leader(name):
+    """Pinocchio lists followers and leaders in different orders: are they paired right?."""
+    robot = load(name, mimic="reduce")
+    q = np.random.default_rng(0).normal(size=robot.nq)
+    upper = np.triu(pin.crba(robot.model, robot.model.createData(), q))
+    np.testing.assert_allclose(mass_matrix(robot.tree, q), upper + np.triu(upper, 1).T, atol=1e-14)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.explain_support import explain_support
+from surefoot.feasibility.explain_support import explain_support, plain_reason
 from surefoot.motion import Trajectory, World
 from tests.feasibility.good_motions import loaded, squat
 
@@ -34,3 +34,12 @@ def test_friction_is_what_lacks_and_by_how_much() -> None:
 def test_what_can_be_carried_has_no_conflict() -> None:
     assert explain_support(pushed_block(2.0), 0.1) is None
     assert explain_support(Case(loaded("g1"), World(), squat("g1")), 1.0) is None
+
+
+def test_the_reason_is_told_in_plain_words() -> None:
+    found = explain_support(pushed_block(4.0), 0.1)
+    assert found is not None
+    text = plain_reason(found)
+    assert text.startswith("at t = 0.100 s the contacts carry this motion only if")
+    assert "friction holds bottom with" in text
+    assert "conflict" not in text

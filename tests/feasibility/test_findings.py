@@ -91,3 +91,21 @@ def test_values_that_are_not_judged_fail_nothing() -> None:
     found = Series("cop", "m", TIME, ("a", "b"), value, lower=0.0)
     assert ranked_findings([found]) == ()
     assert next(item for item in judged_items([found]) if item.name == "cop").status == "passed"
+
+
+def test_what_several_contacts_do_at_once_is_one_finding_that_names_them_all() -> None:
+    feet = [
+        series("foot_slip", [(2.0 + 0.1 * k, 3.0)], 0.5 + 0.1 * k, frozenset({k}), f"foot{k}") for k in range(4)
+    ] + [series("friction", [(2.5, 2.6)], 1.0, frozenset({1}), "foot1")]  # fmt: skip
+    found = ranked_findings([*feet, series("foot_slip", [(7.0, 7.5)], 9.0, frozenset({2}), "foot2")])
+    assert [f.where for f in found] == ["foot2", "foot3, foot2, foot1, foot0"]
+    together = found[1]
+    assert all(f"foot{k}" in together.message for k in range(1, 3))
+    assert (together.start, together.end) == (pytest.approx(2.0), pytest.approx(3.0))
+    assert [f.where for f in together.covers] == ["foot3", "foot2", "foot1", "foot0"]
+    assert [f.item for f in together.covers[2].covers] == ["friction"]
+
+
+def test_joints_keep_findings_of_their_own() -> None:
+    joints = [series("joint_torque", [(2.0, 3.0)], 1.0, frozenset({k}), f"joint{k}") for k in range(3)]
+    assert sorted(f.where for f in ranked_findings(joints)) == ["joint0", "joint1", "joint2"]

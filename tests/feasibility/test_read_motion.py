@@ -389,6 +389,39 @@ def test_what_cannot_be_told_is_refused_with_what_was_found_and_what_to_do(tmp_p
     assert "30 columns" in wide.message
 
 
+def test_slips_of_the_pen_in_column_names_are_told_with_what_was_meant(tmp_path: Path) -> None:
+    robot, motion = loaded("panda"), _motion("panda")
+    names = list(robot.joint_names)
+    header = ["time", *names, *(f"{name}.v" for name in names)]
+    numbers = np.column_stack([motion.time, motion.q, motion.v])
+
+    def read(wrong: str, right: str) -> GivenMotion:
+        columns = {wrong if name == right else name: x for name, x in zip(header, numbers.T, strict=True)}
+        write_csv(tmp_path / "m.csv", columns)
+        return read_motion(tmp_path / "m.csv", robot)
+
+    wrong, right = names[3].replace("joint", "jiont"), names[3]
+    with pytest.raises(UnknownNameError) as info:
+        read(wrong, right)
+    assert info.value.next_step == f"rename `{wrong}` to `{right}`"
+    found = read(f"{right}.vv", f"{right}.v")
+    assert found.trajectory.v is None
+    assert any(f"{right}.vv (is `{right}.v` meant?)" in remark for remark in found.remarks)
+
+
+def test_an_order_of_quaternions_that_the_file_says_itself_is_passed_over_and_told(tmp_path: Path) -> None:
+    robot, motion = loaded("g1"), _motion()
+    write_states(tmp_path / "m.npz", robot, "mujoco", StateTable(motion.time, motion.q, motion.v))
+    plain, told = (read_motion(tmp_path / "m.npz", robot, quaternion=order) for order in (None, "xyzw"))
+    np.testing.assert_array_equal(plain.trajectory.q, told.trajectory.q)
+    assert [text for text in told.remarks if text not in plain.remarks] == [
+        "`quaternion` is passed over: layout `mujoco` says it itself"
+    ]
+    save_trajectory(tmp_path / "t.npz", motion)
+    remarks = read_motion(tmp_path / "t.npz", robot, rate=50.0, quaternion="wxyz").remarks
+    assert sum("is passed over" in text for text in remarks) == 2
+
+
 def test_an_order_that_nothing_tells_is_asked_for(tmp_path: Path) -> None:
     robot, motion = loaded("g1"), _motion()
     q = np.array(motion.q)

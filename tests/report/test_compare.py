@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +15,10 @@ from surefoot.report.compare_clock import common_clock, held, on_clock
 from surefoot.report.compare_page import compare_evidence, compare_page, comparison_html, number_text
 from surefoot.report.compare_plots import compare_plots, joint_quantities, log_quantities
 from surefoot.report.compare_tables import Comparison, compare_runs, difference_rows, flattened, run_names
+from surefoot.report.evidence import Ghost
+from surefoot.report.metric_names import metric_label, share_text
 from surefoot.report.run_folder import is_run_folder, read_run, robot_of_run
+from surefoot.report.scene_data import scene_data
 from surefoot.robot import zoo
 from tests.conftest import BROWSER
 from tests.report.motions import swaying, write_run
@@ -231,6 +237,43 @@ def test_another_robot_is_in_the_plots_only(runs, tmp_path):
     found = compare_evidence({"a": runs[0], "arm": other})
     assert found.ghosts == ()
     assert "arm is another robot (arm4)" in found.notes[-1]
+
+
+def test_ghosts_have_bodies_of_their_own(runs, tmp_path):
+    """A robot with as many bodies is another robot all the same; one that is drawn has its own bodies."""
+    arm = read_run(write_run(tmp_path / "arm", "arm4"))
+    tree = replace(arm.robot.tree, body_names=tuple(f"other_{name}" for name in arm.robot.tree.body_names))
+    other = replace(arm, robot=copy(arm.robot))
+    object.__setattr__(other.robot, "tree", tree)
+    assert compare_evidence({"a": arm, "b": other}).ghosts == ()
+    evidence = replace(
+        compare_evidence(dict(zip("ab", runs, strict=True))),
+        ghosts=(Ghost("arm", arm.robot, arm.trajectory.time, arm.trajectory.q),),
+    )
+    (ghost,) = scene_data(evidence, np.arange(5), {})["ghosts"]
+    assert ghost["bodies"] == list(arm.robot.tree.body_names)
+    assert max(mesh["body"] for mesh in ghost["meshes"]) < len(ghost["bodies"])
+
+
+def test_metrics_that_are_the_same_stand_apart(runs):
+    html = comparison_html(compare_runs(runs))
+    shown, _, same = html.partition("metrics are the same")
+    assert "slip [m]" in shown
+    assert "<td>robot</td>" in same
+    assert "<td>robot</td>" not in shown
+
+
+@pytest.mark.parametrize(
+    ("relative", "text"), [(None, ""), (0.0, ""), (0.127, "+12.7 %"), (-0.5, "-50 %"), (38.4, "×39.4"), (9.0, "×10")]
+)
+def test_shares_are_percent_and_large_ones_factors(relative, text):
+    assert share_text(relative) == text
+
+
+def test_labels_have_units_and_parts():
+    assert metric_label("slip_by_contact_m.left_foot") == "slip by contact [m]: left_foot"
+    assert metric_label("max_torque_ratio") == "max torque ratio"
+    assert metric_label("audit.first") == "audit: first"
 
 
 def test_the_page_has_the_tables_and_texts_are_escaped(runs):

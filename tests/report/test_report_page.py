@@ -11,6 +11,7 @@ import pytest
 from surefoot.errors import ShapeError, UnknownNameError
 from surefoot.geometry import Box, Plane, Sphere
 from surefoot.motion import GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World
+from surefoot.motion.audit_result import AuditResult, Finding
 from surefoot.report import Evidence, Ghost, Plot, Verdict, report_page, write_report
 from surefoot.report.scene_data import frame_rows
 from surefoot.robot import placement, zoo
@@ -48,6 +49,17 @@ def test_texts_are_escaped_everywhere() -> None:
     assert "<b onclick" not in page
     assert page.count("</script>") == 3
     assert data_of(page)["plots"]["plots"][0]["title"] == hostile
+
+
+def test_a_run_that_passes_with_a_motion_that_does_not_shows_both() -> None:
+    finding = Finding("zmp", "wrenches", "defect", "", 0.1, 0.2, 0.15, -1.0, 0.0, "m", 1.0, "too far")
+    for findings, told in (((finding,), "audit: 1 defect"), ((), "audit: no defect")):
+        audit = AuditResult("arm4", 1.0, 11, (), findings)
+        head = report_page(still("arm4", verdict=Verdict("passed", True, "run"), audit=audit)).partition("<main>")[0]
+        pills = re.findall(r'class="verdict (pass|fail)">([^<]*)<', head)
+        assert pills == [("pass", "run: passed"), ("fail" if findings else "pass", told)]
+    of_audit = report_page(still("arm4", verdict=Verdict("1 defect found", False), audit=audit)).partition("<main>")[0]
+    assert of_audit.count('class="verdict') == 1
 
 
 def test_a_ten_second_humanoid_run_stays_small() -> None:

@@ -185,7 +185,9 @@ def test_loop_is_held(directions):
 
 
 def test_loop_of_other_directions_is_refused():
-    loop = Loop("odd", "bob", "universe", directions=(True, False, True, False, False, False))
+    """The tip can move along z too, so that x alone is not what MuJoCo could tie."""
+    tip = placement((0.0, 0.0, -0.8))
+    loop = Loop("odd", "bob", "universe", tip, tip, (True, False, False, False, False, False))
     with pytest.raises(NotSupportedError, match="odd"):
         build_mujoco(pendulum().replace(loops=(loop,)))
 

@@ -10,8 +10,10 @@ import urllib.request
 
 import pytest
 
-from surefoot.errors import SurefootError
+from surefoot.errors import FileFormatError, SurefootError
 from surefoot.studio import Studio
+from surefoot.studio.robot_store import RobotStore
+from surefoot.studio.safety import OutsideError
 
 CODE = (
     "import sys\nfrom pathlib import Path\nfrom surefoot.cli.studio_command import studio_command\n"
@@ -40,3 +42,22 @@ def test_a_folder_or_robot_that_does_not_exist_is_refused(tmp_path):
         Studio(tmp_path / "missing", port=0)
     with pytest.raises(SurefootError, match="panda"):
         Studio(tmp_path, port=0, robot="pandda")
+
+
+def test_a_robot_of_a_file_in_the_folder_is_taken_and_others_are_refused(tmp_path, monkeypatch):
+    folder, outside = tmp_path / "work", tmp_path / "other.urdf"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "one.urdf").write_text("<robot name='one'><link name='a'/></robot>")
+    outside.write_text("<robot name='other'><link name='a'/></robot>")
+    store = RobotStore(folder)
+    monkeypatch.chdir(tmp_path)
+    for name in ("sub/one.urdf", "./sub/one.urdf", "work/sub/one.urdf", folder / "sub" / "one.urdf"):
+        assert store.choice(name) == "./sub/one.urdf"
+        assert store.choice(name) in store.choices()
+    assert store.choice("g1") == "g1"
+    with pytest.raises(OutsideError):
+        store.choice("other.urdf")
+    with pytest.raises(FileFormatError, match="no such file"):
+        store.choice("none.urdf")
+    with Studio(folder, port=0, robot="sub/one.urdf") as studio:
+        assert studio.url

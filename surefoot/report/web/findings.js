@@ -27,7 +27,7 @@ class AuditPanel {
     for (const text of [finding.why, finding.next_step]) if (text) card.append(element('p', { class: 'next' }, text));
     if (finding.covers.length) {
       const count = finding.covers.length;
-      card.append(element('details', {}, element('summary', {}, `${count} more ${count === 1 ? 'finding follows' : 'findings follow'} from this`), this.list(finding.covers)));
+      card.append(element('details', {}, element('summary', {}, `${count} ${count === 1 ? 'finding' : 'findings'} under this one`), this.list(finding.covers)));
     }
     return card;
   }

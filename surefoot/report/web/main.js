@@ -30,7 +30,7 @@ class Page {
     if (plane) this.stage.ground = new THREE.Vector3(...plane.normal);
     const ball = this.ball();
     this.size = Math.max(0.1, 1.6 * ball.radius);
-    this.ghosts = scene.ghosts.map(ghost => new RobotView(this.stage, ghost.meshes || scene.meshes, scene.bodies, new Motion(ghost, scene.bodies.length), { pale: '#8aa4c8', opacity: 0.3 }));
+    this.ghosts = scene.ghosts.map(ghost => new RobotView(this.stage, ghost.meshes || scene.meshes, ghost.bodies, new Motion(ghost, ghost.bodies.length), { pale: '#8aa4c8', opacity: 0.3 }));
     this.surroundings = new Surroundings(this.stage, scene, this.size);
     this.layers = new Layers(this.stage, scene, this.robot, this.size);
     this.anchor = this.anchorAt(this.clock.start);
@@ -137,7 +137,7 @@ class Page {
     document.querySelectorAll('.related').forEach(box => box.remove());
     card.classList.add('chosen');
     const all = this.data.plots.plots.filter(plot => this.concerns(plot, finding));
-    const exact = all.filter(plot => plot.title === finding.where);
+    const exact = all.filter(plot => finding.where.split(', ').includes(plot.title));
     const plots = (exact.length ? exact : all).slice(0, 2);
     this.related = plots.map(plot => new TimePlot(this, { ...plot, small: true }));
     card.children[0].after(element('div', { class: 'related' }, ...this.related.map(view => view.root)));
@@ -152,7 +152,7 @@ class Page {
     const group = this.data.groups_of_items[finding.item];
     if (group && plot.group !== group) return false;
     if (!finding.where) return Boolean(group) && !plot.small;
-    return plot.title.includes(finding.where) || (Boolean(group) && plot.lines.some(line => line.name === finding.where));
+    return finding.where.split(', ').some(name => plot.title.includes(name) || (Boolean(group) && plot.lines.some(line => line.name === name)));
   }
 
   // Behind the lines: stances, and findings in red.

@@ -30,6 +30,7 @@ class RobotView {
       const alpha = look.opacity || opacity;
       this.materials.set(key, new THREE.MeshPhongMaterial({
         color, specular: 0x2c2e33, shininess: 38, side: THREE.DoubleSide, transparent: alpha < 1, opacity: alpha, depthWrite: alpha === 1,
+        polygonOffset: Boolean(look.pale), polygonOffsetFactor: 2, polygonOffsetUnits: 4,  // behind what it coincides with
       }));
     }
     return this.materials.get(key);

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from surefoot.errors import ModelError, UnknownNameError, one_of
 from surefoot.robot.assemble import Mimic
 from surefoot.robot.robot import Robot
 from surefoot.robot.zoo.benchmark_trees import MAX_COIL, MAX_DILL, coil, dill
 from surefoot.robot.zoo.biped import biped
+from surefoot.robot.zoo.delta import delta
 from surefoot.robot.zoo.harvester import harvester
 from surefoot.robot.zoo.hexapod import hexapod
 from surefoot.robot.zoo.humanoid import humanoid
 from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.lola import lola
+from surefoot.robot.zoo.loop_mechanisms import crank, four_bar, pendulum_mass
 from surefoot.robot.zoo.sliders import sliding_block, v_support
 from surefoot.robot.zoo.small_humanoid import small_humanoid
 from surefoot.robot.zoo.small_mechanisms import arm4, cartpole, pendulum
@@ -71,52 +74,90 @@ class Builder:
     Args:
         description: One line.
         plan: The function that makes it.
-        number: The number that its name may carry, first after the name; None for none.
+        numbers: The numbers that its name may carry, in this order, first after the name; each may be left out with
+            those after it.
         flags: Words that its name may carry; each sets the argument of that name.
     """
 
     description: str
     plan: Callable[..., Plan]
-    number: Number | None = None
+    numbers: tuple[Number, ...] = ()
     flags: tuple[str, ...] = ()
 
     @property
     def usage(self) -> str:
         """What may follow the name, e.g. `[:n][:driven]`."""
-        number = f"[:{self.number.symbol}]" if self.number else ""
-        return number + "".join(f"[:{flag}]" for flag in self.flags)
+        return "".join(f"[:{word}]" for word in (*(number.symbol for number in self.numbers), *self.flags))
 
 
 BUILT: dict[str, Builder] = {
     "cartpole": Builder(
         "cart on a rail with a free pole, upright at 0 (Busenhart 1994)",
         cartpole,
-        Number("force", "force", 1.0, 1000.0, False, "limit of the cart's drive in N; 20 if left out"),
+        (Number("force", "force", 1.0, 1000.0, False, "limit of the cart's drive in N; 20 if left out"),),
     ),
-    "pendulum": Builder("1 kg on a rod of 1 m, no drive (Buschmann 2014)", pendulum),
+    "pendulum": Builder(
+        "1 kg on a rod of 1 m, no drive; by its angle, or flying and tied (Buschmann 2014)", pendulum, flags=("tied",)
+    ),
     "arm4": Builder("four hinges in the vertical plane, reach 1 m", arm4),
     "harvester": Builder("harvesting arm: a lift and eight hinges (after Buschmann 2014)", harvester),
     "coil": Builder(
         "chain of n equal bodies, to measure algorithms (Buschmann 2014)",
         coil,
-        Number("n", "n", 1, MAX_COIL, True, "number of bodies; 8 if left out"),
+        (Number("n", "n", 1, MAX_COIL, True, "number of bodies; 8 if left out"),),
         ("driven",),
     ),
     "dill": Builder(
         "binomial tree of 2^L bodies, to measure algorithms (Buschmann 2014)",
         dill,
-        Number("L", "levels", 0, MAX_DILL, True, "number of levels; 5 if left out"),
+        (Number("L", "levels", 0, MAX_DILL, True, "number of levels; 5 if left out"),),
         ("driven",),
     ),
     "block": Builder(
         "box of 0.2 x 0.2 x 0.1 m without drives, to drop and to slide",
         sliding_block,
-        Number("mass", "mass", 0.01, 1000.0, False, "in kg; 2 if left out"),
+        (Number("mass", "mass", 0.01, 1000.0, False, "in kg; 2 if left out"),),
     ),
     "v-support": Builder(
         "two feet that a drive pushes apart, for a V-shaped support (Nenchev & Konno 2019)",
         v_support,
-        Number("angle", "angle", 0.0, 60.0, False, "slope of the support in degrees; 30 if left out"),
+        (Number("angle", "angle", 0.0, 60.0, False, "slope of the support in degrees; 30 if left out"),),
+    ),
+    "four-bar": Builder(
+        "crank, coupler and rocker: one closed chain, the crank driven",
+        four_bar,
+        (
+            Number("ground", "ground", 0.01, 100.0, False, "distance of the joints on the world in m; 1 if left out"),
+            Number("crank", "crank", 0.01, 100.0, False, "length in m; 0.4 if left out"),
+            Number("coupler", "coupler", 0.01, 100.0, False, "length in m; 1.1 if left out"),
+            Number("rocker", "rocker", 0.01, 100.0, False, "length in m; 0.8 if left out"),
+        ),
+        ("hinge",),
+    ),
+    "crank": Builder(
+        "hinge driven by a series-elastic spindle: one closed chain (after Koch)",
+        crank,
+        (
+            Number("l1", "l1", 0.0, 10.0, False, "offset of the nut along the upper limb in m; 0.3 if left out"),
+            Number("r1", "r1", 0.0, 10.0, False, "offset of the nut across it in m; 0.05 if left out"),
+            Number("l2", "l2", 0.0, 10.0, False, "offset of the spindle along the shank in m; 0.06 if left out"),
+            Number("r2", "r2", 0.0, 10.0, False, "offset of the spindle across it in m; 0.02 if left out"),
+        ),
+    ),
+    "delta": Builder(
+        "parallel robot: three driven arms, three closed chains, a platform that translates (after Clavel 1988)",
+        delta,
+        (
+            Number("base", "base", 0.01, 10.0, False, "middle to the axes of the arms in m; 0.12 if left out"),
+            Number("arm", "arm", 0.01, 10.0, False, "length of an upper arm in m; 0.2 if left out"),
+            Number("forearm", "forearm", 0.01, 10.0, False, "length of a forearm in m; 0.45 if left out"),
+            Number("platform", "platform", 0.01, 10.0, False, "middle to the forearms in m; 0.05 if left out"),
+        ),
+    ),
+    "pendulum-mass": Builder(
+        "1 kg free in space, a pendulum in Cartesian coordinates where a rod holds it (Buschmann 2014)",
+        pendulum_mass,
+        (Number("length", "length", 0.01, 100.0, False, "of the rod in m; 1 if left out"),),
     ),
     "biped": Builder("walker in the sagittal plane: 11 bodies, 87.6 kg (Busenhart 1994)", biped),
     "hexapod": Builder("six legs of three servos, 2.2 kg (after Wimmer 2016)", hexapod),
@@ -157,10 +198,10 @@ def build(name: str, parameters: Sequence[str] = (), base: str = "auto", mimic: 
 def _arguments(name: str, builder: Builder, parameters: list[str]) -> dict[str, int | float | bool]:
     """The arguments of the builder that the parameters stand for."""
     out: dict[str, int | float | bool] = {}
-    if builder.number and parameters and parameters[0] not in builder.flags:
-        out[builder.number.keyword] = builder.number.read(parameters[0], name)
-        parameters = parameters[1:]
-    for text in parameters:
+    given = list(takewhile(lambda text: text not in builder.flags, parameters))[: len(builder.numbers)]
+    for number, text in zip(builder.numbers, given, strict=False):
+        out[number.keyword] = number.read(text, name)
+    for text in parameters[len(given) :]:
         keyword = text.replace("-", "_")
         if text not in builder.flags or keyword in out:
             raise _wrong_parameter(name, builder, text)

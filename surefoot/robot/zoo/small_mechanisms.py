@@ -7,6 +7,7 @@ import numpy as np
 from surefoot.robot.assemble import Parts
 from surefoot.robot.drives import Drive
 from surefoot.robot.links import Joint, Link, NamedFrame, placement
+from surefoot.robot.loops import Loop
 from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import ball, bar, block, drum, link_of, shapes_of
 
@@ -35,15 +36,34 @@ def cartpole(force: float = CART_FORCE) -> Plan:
     return Plan("cartpole", (cart, pole), "fixed", Parts(drives=drives, frames=frames))
 
 
-def pendulum() -> Plan:
+def pendulum(tied: bool = False) -> Plan:
     """A point mass of 1 kg on a rod of 1 m, hanging at q = 0, at (sin q, 0, −cos q); no drive.
 
     Buschmann 2014, section 3.4.1 (planar pendulum: m = 1, l = 1), with `POINT_INERTIA` added.
+
+    Args:
+        tied: Coordinates of the mass instead of the angle: it flies in the x–z plane and a closed chain ties the other
+            end of its rod to the world's origin; at home the rod is horizontal.
     """
+    if tied:
+        return _tied_pendulum()
     swing = Joint("swing", "revolute", axis=_TURN)
     bob = _point_on_rod("bob", None, swing, 1.0, (0.0, 0.0, -1.0))
     frames = (NamedFrame("tip", "bob", placement((0.0, 0.0, -1.0))),)
     return Plan("pendulum", (bob,), "fixed", Parts(drives=(), frames=frames))
+
+
+def _tied_pendulum() -> Plan:
+    along = Link("along", None, Joint("x", "prismatic", placement((1.0, 0.0, 0.0)), (1.0, 0.0, 0.0)))
+    up = Link("up", "along", Joint("z", "prismatic", placement(), (0.0, 0.0, 1.0)))
+    shapes = [ball(1.0, 0.04), bar(1.0, 0.012, (-1.0, 0.0, 0.0), (0.0, 0.0, 0.0), touches=False)]
+    collisions, visuals = shapes_of("bob", shapes)
+    turn = Joint("turn", "revolute", placement(), _TURN)
+    bob = Link("bob", "up", turn, 1.0, np.zeros(3), POINT_INERTIA * np.eye(3), collisions, visuals)
+    held = (True, False, True, False, False, False)
+    pivot = Loop("pivot", "universe", "bob", placement(), placement((-1.0, 0.0, 0.0)), held)
+    frames = (NamedFrame("tip", "bob", placement()),)
+    return Plan("pendulum-tied", (along, up, bob), "fixed", Parts(drives=(), frames=frames, loops=(pivot,)))
 
 
 def _point_on_rod(name: str, parent: str | None, joint: Joint, mass: float, tip: tuple[float, float, float]) -> Link:

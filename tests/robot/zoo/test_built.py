@@ -20,6 +20,10 @@ SIZES = {  # name: nq, nv, nu, bodies, mass [kg]
     "dill": (32, 32, 32, 32, 9.4), "dill:0": (1, 1, 1, 1, 0.2), "dill:3:driven": (16, 16, 8, 16, 2.42),
     "block": (7, 6, 0, 1, 2.0), "block:0.5": (7, 6, 0, 1, 0.5), "v-support": (8, 7, 1, 2, 5.0),
     "v-support:45": (8, 7, 1, 2, 5.0),
+    "four-bar": (3, 3, 1, 3, 4.6), "four-bar:2:1:1.5:1.8": (3, 3, 1, 3, 8.6), "four-bar:hinge": (3, 3, 1, 3, 4.6),
+    "crank": (3, 3, 1, 3, 3.8), "crank:0.25:0": (3, 3, 1, 3, 3.8), "delta": (12, 12, 3, 10, 1.9),
+    "delta:0.2:0.3:0.7:0.1": (12, 12, 3, 10, 1.9), "pendulum-mass": (3, 3, 0, 1, 1.0),
+    "pendulum-mass:2": (3, 3, 0, 1, 1.0),
     "biped": (14, 13, 10, 11, 87.6), "hexapod": (25, 24, 18, 19, 2.2),
     "small-humanoid": (27, 26, 20, 21, 7.0), "small-humanoid:arms7": (33, 32, 26, 27, 7.0),
     "small-humanoid:soles": (27, 26, 20, 21, 7.0), "small-humanoid:arms7:soles": (33, 32, 26, 27, 7.0),
@@ -214,6 +218,9 @@ def test_reduced_gears_are_the_projected_tree(text):
         ("cartpole", ["inf"], ModelError), ("dill", ["5", "drivn"], UnknownNameError),
         ("dill", ["driven", "driven"], UnknownNameError), ("dill", ["driven", "5"], UnknownNameError),
         ("small-humanoid", ["arms8"], UnknownNameError), ("hexapod", ["7"], UnknownNameError),
+        ("four-bar", ["1", "0.4", "hing"], ModelError), ("four-bar", ["hinge", "1"], UnknownNameError),
+        ("four-bar", ["1", "0.4", "1.1", "0.8", "3"], UnknownNameError), ("four-bar", ["9"], ModelError),
+        ("delta", ["0.1", "-1"], ModelError), ("delta", ["0.1", "0.3", "0.2"], ModelError),
         ("block", ["0"], ModelError), ("v-support", ["61"], ModelError), ("v-support", ["-5"], ModelError),
         ("lola", ["elastic", "5"], UnknownNameError), ("dil", [], UnknownNameError),
     ],
@@ -229,6 +236,7 @@ def test_parameters_reach_the_robot():
     assert ROBOTS["cartpole"].drives[0].torque_limit == 20.0
     assert build("coil", ["driven"]).name == "coil-8-driven"
     assert BUILT["dill"].usage == "[:L][:driven]"
+    assert BUILT["four-bar"].usage == "[:ground][:crank][:coupler][:rocker][:hinge]"
 
 
 def test_other_bases():

@@ -1,0 +1,118 @@
+"""Which rows of a constraint Jacobian are independent, in their order, and what redundant rows agree on.
+
+    J = K Q,    Q Qᵀ = E        [dyn.constraint-rank]
+
+Rows are taken one after the other and made orthogonal to those before them (Gram & Schmidt, twice; Giraud, Langou &
+Rozložník 2005). A row of which nothing is left depends on those before it. Its multiplier can be chosen freely; the
+constraint force Jᵀ λ = Qᵀ μ cannot, and the least λ with Kᵀ λ = μ is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["RowBasis", "contradictions", "row_basis"]
+
+_DEPENDENT = 1e-10  # what is left of a row that depends on others, as a share of its length
+_SHORT = 1e-2  # rows shorter than this share of the longest are measured by it
+
+
+@dataclass(frozen=True, eq=False)
+class RowBasis:
+    """J = K Q with orthonormal rows of Q.
+
+    Args:
+        Q: (rank, nv) orthonormal directions in which motion is held.
+        K: (m, rank) the rows of J in these directions.
+        independent: Indices of the rows that do not depend on those before them.
+    """
+
+    Q: NDArray[np.float64]
+    K: NDArray[np.float64]
+    independent: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        """How many rows are independent."""
+        return len(self.independent)
+
+    @property
+    def redundant(self) -> tuple[int, ...]:
+        """Indices of the rows that depend on those before them."""
+        return tuple(k for k in range(len(self.K)) if k not in self.independent)
+
+    @cached_property
+    def _factors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """U (m, rank), orthonormal, and T (rank, rank), triangular: K = U T."""
+        U, T = np.linalg.qr(self.K)
+        return U, T
+
+    def along(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """X (rank,) with K x = right, or as near as rows that contradict each other allow.
+
+        Args:
+            right: (m,) one number for each row.
+        """
+        U, T = self._factors
+        return np.asarray(np.linalg.solve(T, U.T @ right), dtype=float)
+
+    def disagreement(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What no x with K x = right can meet (m,).
+
+        Args:
+            right: (m,) one number for each row.
+        """
+        U, _ = self._factors
+        return right - U @ (U.T @ right)
+
+    def multipliers(self, mu: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The least λ (m,) with Jᵀ λ = Qᵀ μ.
+
+        Args:
+            mu: (rank,) forces along Q.
+        """
+        U, T = self._factors
+        return U @ np.linalg.solve(T.T, mu)
+
+
+def row_basis(J: ArrayLike) -> RowBasis:
+    """The independent rows of a matrix, in their order (numbers).
+
+    Args:
+        J: (m, nv).
+    """
+    J = np.asarray(J, dtype=float)
+    lengths = np.linalg.norm(J, axis=1)
+    least = _DEPENDENT * np.maximum(lengths, _SHORT * lengths.max(initial=0.0))
+    basis = np.zeros((0, J.shape[1]))
+    independent: list[int] = []
+    for k, row in enumerate(J):
+        left = row - (basis @ row) @ basis
+        left = left - (basis @ left) @ basis
+        length = np.linalg.norm(left)
+        if length > least[k]:
+            basis = np.vstack([basis, left / length])
+            independent.append(k)
+    return RowBasis(basis, J @ basis.T, tuple(independent))
+
+
+def contradictions(J: ArrayLike, right: ArrayLike, rows: Sequence[str], tolerance: float = 1e-6) -> dict[str, float]:
+    """What rows of J x = right contradict each other by, by name; empty where some x meets them all (numbers).
+
+    Args:
+        J: (m, nv).
+        right: (m,).
+        rows: m names.
+        tolerance: Differences up to this share of the largest entry of `right`, or of 1 if larger, are rounding.
+    """
+    right = np.asarray(right, dtype=float)
+    wrong = row_basis(J).disagreement(right)
+    largest = float(np.abs(wrong).max(initial=0.0))
+    if largest <= tolerance * max(1.0, float(np.abs(right).max(initial=0.0))):
+        return {}
+    return {name: float(value) for name, value in zip(rows, wrong, strict=True) if abs(value) > 1e-3 * largest}

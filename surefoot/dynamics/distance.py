@@ -1,0 +1,95 @@
+"""Two points that keep their distance, as the ends of a rod without mass do.
+
+    r = |p| - l,    J = uᵀ J_p,    J̇ v = uᵀ J̇_p v + (|ṗ|² - (uᵀ ṗ)²) / |p|,    u = p / |p|        [dyn.distance]
+
+with p the way from the first point to the second in the axes of the first frame, and J_p its Jacobian. It is one more
+part of `Constraints`, beside ties and couplings. Buschmann 2014, section 3.4.1 (the pendulum in Cartesian coordinates).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefoot import ops
+from surefoot.errors import ModelError
+from surefoot.kinematics import WORLD, Frame, frame_of, relative_jacobian, relative_placement
+from surefoot.kinematics.relative_bias import relative_bias
+from surefoot.ops import Array
+from surefoot.robot import Robot
+from surefoot.robot.tree import Tree
+
+__all__ = ["Distance", "distance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """Origins of two frames at a fixed distance.
+
+    Args:
+        name: Its name.
+        first: One frame.
+        second: The other one, on which the multiplier acts: along the way from the first, outwards.
+        length: l > 0 [m].
+    """
+
+    name: str
+    first: Frame
+    second: Frame
+    length: float
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The name of its row."""
+        return (f"{self.name}.distance",)
+
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """As `ConstraintPart.numbers`."""
+        ends = (self.first, self.second)
+        return (f"distance {[end.body for end in ends]} {self.length!r}", *(x for end in ends for x in (end.R, end.p)))
+
+    def residual(self, tree: Tree, q: Array) -> Array:
+        """|p| - l (1,), m."""
+        p = relative_placement(tree, self.first, self.second, q)[:3, 3]
+        return ops.stack([ops.norm(p) - self.length])
+
+    def jacobian(self, tree: Tree, q: Array) -> Array:
+        """J (1, nv)."""
+        p = relative_placement(tree, self.first, self.second, q)[:3, 3]
+        return (p / ops.norm(p) @ relative_jacobian(tree, self.first, self.second, q)[:3])[None]
+
+    def bias(self, tree: Tree, q: Array, v: Array) -> Array:
+        """J̇ v (1,)."""
+        p = relative_placement(tree, self.first, self.second, q)[:3, 3]
+        u, rate = p / ops.norm(p), relative_jacobian(tree, self.first, self.second, q)[:3] @ v
+        along = u @ rate
+        drift = relative_bias(tree, self.first, self.second, q, v)[:3]
+        return ops.stack([u @ drift + (rate @ rate - along * along) / ops.norm(p)])
+
+
+def distance(
+    robot: Robot,
+    name: str,
+    frame: str,
+    length: float,
+    to: str = "universe",
+    at: ArrayLike = (0.0, 0.0, 0.0),
+) -> Distance:
+    """A rod without mass between a frame and a point.
+
+    Args:
+        robot: The robot.
+        name: Of the constraint.
+        frame: Link, joint, frame or contact surface at the one end.
+        length: [m].
+        to: What carries the other end; "universe" for the world.
+        at: (3,) the other end, in the frame of `to` [m].
+    """
+    if not (np.isfinite(length) and length > 0.0):
+        raise ModelError(f"rod `{name}` has length {length:g}", next_step="give it in m, more than 0")
+    base = WORLD if to == "universe" else frame_of(robot, to)
+    return Distance(name, Frame(base.body, base.R, base.p + base.R @ np.asarray(at)), frame_of(robot, frame), length)

@@ -1,0 +1,209 @@
+"""The equations of a constrained robot of which only some joints are driven.
+
+    M a + h = Sᵀ tau + Jᵀ λ,    J a + drift = 0        [dyn.driven]
+
+S picks the driven degrees of freedom, P the others, the passive ones (Koch, section 5.2). λ acts on the robot
+(errata of Nenchev & Konno 2019: their λ of section 4.12 is the opposite, their F̄ᶜ is this one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.dynamics.constrained_equations import Baumgarte, drift_of
+from surefoot.dynamics.constraints import Constraint, Constraints, constraints_of, own_constraints
+from surefoot.dynamics.crba import mass_matrix
+from surefoot.dynamics.forward import require_invertible
+from surefoot.dynamics.rnea import nonlinear_terms
+from surefoot.errors import ShapeError
+from surefoot.ops import Array
+from surefoot.robot import Robot
+from surefoot.robot.tree import Tree
+
+__all__ = [
+    "Actuation",
+    "DrivenEquations",
+    "actuation",
+    "checked_constraints",
+    "checked_equations",
+    "checked_vector",
+    "driven_equations",
+    "null_basis",
+    "rank_of",
+    "size_of",
+]
+
+
+class DrivenEquations(NamedTuple):
+    """M a + h = Sᵀ tau + Jᵀ λ, J a + drift = 0.
+
+    Args:
+        M: (nv, nv) mass matrix.
+        h: (nv,) velocity and gravity terms.
+        J: (m, nv).
+        drift: (m,).
+        driven: (nu,) degrees of freedom that S picks, in the order of tau.
+    """
+
+    M: Array
+    h: Array
+    J: Array
+    drift: Array
+    driven: NDArray[np.int64]
+
+    @property
+    def passive(self) -> NDArray[np.int64]:
+        """Degrees of freedom that no drive acts on, ascending: those that P picks."""
+        return np.setdiff1d(np.arange(len(self.h)), self.driven)
+
+    def forces(self, tau: Array) -> Array:
+        """Sᵀ tau (nv,).
+
+        Args:
+            tau: (nu,) forces of the drives, N m or N.
+        """
+        return np.eye(len(self.h))[:, self.driven] @ tau
+
+
+class Actuation(NamedTuple):
+    """Whether the constraints leave no motion to joints that are not driven.
+
+    Args:
+        rank: Of J Pᵀ.
+        passive: Number of passive degrees of freedom, nv - nu.
+    """
+
+    rank: int
+    passive: int
+
+    @property
+    def full(self) -> bool:
+        """Whether driven accelerations determine all others: rank(J Pᵀ) = nv - nu."""
+        return self.rank == self.passive
+
+
+def driven_equations(
+    tree: Tree,
+    constraints: Constraints,
+    driven: ArrayLike,
+    q: Array,
+    v: Array,
+    baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
+) -> DrivenEquations:
+    """The equations of a state; also for symbols.
+
+    Args:
+        tree: The tree.
+        constraints: What holds.
+        driven: (nu,) driven degrees of freedom.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        baumgarte: Gains that pull the state back.
+    """
+    J = constraints.jacobian(tree, q)
+    drift = drift_of(tree, constraints, J, q, v, baumgarte)
+    return DrivenEquations(
+        mass_matrix(tree, q), nonlinear_terms(tree, q, v), J, drift, np.asarray(driven, dtype=np.int64)
+    )
+
+
+def checked_constraints(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:
+    """What holds: as given, or the robot's own loops and couplings.
+
+    Args:
+        robot: The robot.
+        constraints: Loops, couplings, contacts; None for those of the robot.
+
+    Raises:
+        UnknownNameError: A frame or joint that the robot does not have.
+    """
+    return own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
+
+
+def checked_equations(
+    robot: Robot, q: ArrayLike, v: ArrayLike, constraints: Constraints, baumgarte: Baumgarte
+) -> DrivenEquations:
+    """The equations of a robot whose drives are its own, from arguments that are looked at.
+
+    Args:
+        robot: The robot.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        constraints: What holds.
+        baumgarte: Gains that pull the state back.
+
+    Raises:
+        ShapeError: q, v or a gain has a wrong shape or is not finite.
+        ModelError: The mass matrix is singular.
+    """
+    require_invertible(robot.tree)
+    gains = Baumgarte(*checked_vector("baumgarte", baumgarte, 2).tolist())
+    state = robot.checked_q(q), checked_vector("v", v, robot.nv)
+    return driven_equations(robot.tree, constraints, robot.driven, *state, gains)
+
+
+def checked_vector(name: str, values: ArrayLike, size: int) -> NDArray[np.float64]:
+    """The vector as floats, or a clear error.
+
+    Args:
+        name: What it is called.
+        values: The vector.
+        size: How many entries it must have.
+
+    Raises:
+        ShapeError: It has another shape, or is not finite.
+    """
+    found = np.asarray(values, dtype=float)
+    if found.shape != (size,):
+        raise ShapeError(f"`{name}` has shape {found.shape}, ({size},) is needed")
+    if not np.isfinite(found).all():
+        raise ShapeError(f"`{name}` is not finite", evidence={"entries": np.flatnonzero(~np.isfinite(found)).tolist()})
+    return found
+
+
+def actuation(J: ArrayLike, driven: ArrayLike) -> Actuation:
+    """Whether a constrained robot is fully actuated: rank(J Pᵀ) = nv - nu (numbers).
+
+    [dyn.full-actuation]   Koch, definition 16, (5.17a)
+
+    Args:
+        J: (m, nv) constraints.
+        driven: (nu,) driven degrees of freedom.
+    """
+    J = np.asarray(J, dtype=float)
+    passive = np.setdiff1d(np.arange(J.shape[1]), np.asarray(driven, dtype=np.int64))
+    return Actuation(rank_of(J[:, passive], size_of(J)), len(passive))
+
+
+def null_basis(A: ArrayLike, size: float = 0.0) -> NDArray[np.float64]:
+    """Orthonormal basis (n, n - rank) of what A (m, n) maps to zero (numbers).
+
+    Args:
+        A: (m, n).
+        size: As in `rank_of`.
+    """
+    A = np.asarray(A, dtype=float)
+    return np.linalg.svd(A)[2][rank_of(A, size) :].T if A.size else np.eye(A.shape[1])
+
+
+def rank_of(A: ArrayLike, size: float = 0.0) -> int:
+    """Rank of a matrix: singular values above 1e-10 of the largest (numbers).
+
+    Args:
+        A: (m, n).
+        size: Largest singular value of a matrix that A is a part of, so that a part that is all rounding has rank 0.
+    """
+    values = np.linalg.svd(np.asarray(A, dtype=float), compute_uv=False)
+    return int(np.sum(values > _LOST_RANK * max(values[0], size))) if values.size else 0
+
+
+def size_of(A: ArrayLike) -> float:
+    """Largest singular value of a matrix; 0 for an empty one (numbers)."""
+    return float(np.linalg.svd(np.asarray(A, dtype=float), compute_uv=False).max(initial=0.0))
+
+
+_LOST_RANK = 1e-10

@@ -1,0 +1,149 @@
+"""Models as TOML files: data only, strict. What is wrong is named with file, line, key and the nearest right name.
+
+name = "pendulum"
+space = "plane"
+gravity = [0.0, -9.81]
+
+[[bodies]]
+name = "bob"
+mass = 1.0
+inertia = [0.0]
+
+[[hinges]]
+name = "pivot"
+tail = "bob"
+head = "ground"
+
+[[hinges.links]]
+offset = [0.0, -1.0]
+
+[[hinges.links]]
+pin = { name = "swing", lower = -1.5, upper = 1.5, damping = 0.01 }
+
+[[actuators]]
+name = "motor"
+acts_on = [{ freedom = "swing" }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from surefoot.errors import ScenarioError, one_of
+from surefoot.motion.atomic import atomic_write
+from surefoot.redundant.model import Model
+from surefoot.redundant.model_check import problems, require_sound
+from surefoot.redundant.model_text import model_text
+from surefoot.robot.toml_file import key_lines, parse_toml, validated
+from surefoot.robot.xml_guard import read_bytes
+
+__all__ = ["load_model", "model_names", "read_model", "save_model"]
+
+Key = tuple[str | int, ...]
+
+
+def model_names() -> tuple[str, ...]:
+    """Names of the models in the package."""
+    folder = resources.files("surefoot.redundant") / "models"
+    return tuple(sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml")))
+
+
+def load_model(path_or_name: str | Path) -> Model:
+    """A model from a file, or one of the package by name (`model_names`).
+
+    Args:
+        path_or_name: A path that ends in .toml, or a name.
+
+    Raises:
+        ScenarioError: The file is not as it should be.
+        UnknownNameError: There is no model of that name.
+    """
+    if Path(path_or_name).suffix == ".toml":
+        return read_model(path_or_name)
+    if str(path_or_name) not in model_names():
+        raise one_of("model", str(path_or_name), model_names())
+    with resources.as_file(resources.files("surefoot.redundant") / "models" / f"{path_or_name}.toml") as file:
+        return read_model(file)
+
+
+def read_model(path: str | Path) -> Model:
+    """A model from a TOML file.
+
+    Args:
+        path: The file.
+
+    Raises:
+        FileFormatError: There is no such file.
+        ScenarioError: The file is not as it should be.
+    """
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ScenarioError("the file is not UTF-8 text", file=path, line=line) from error
+    lines = _links_in_hinges(key_lines(text))
+    model = validated(parse_toml(text, path), Model, path, lines)
+    found = [(_line(key, lines), f"`{'.'.join(map(str, key))}`: {what}") for key, what in problems(model)]
+    if found:
+        further = {f"line {line}" if line else f"{i}": what for i, (line, what) in enumerate(found[1:9], 2)}
+        raise ScenarioError(found[0][1], file=path, line=found[0][0], evidence=further)
+    return model
+
+
+def _links_in_hinges(lines: Mapping[Key, int]) -> dict[Key, int]:
+    """Lines by key, with `[[hinges.links]]` counted within each hinge, as TOML means them."""
+    starts = sorted(line for key, line in lines.items() if len(key) == 2 and key[0] == "hinges")
+    tables = {key: line for key, line in lines.items() if key[:2] == ("hinges", "links")}
+    heads = sorted(line for key, line in tables.items() if len(key) == 3)
+    out = {key: line for key, line in lines.items() if key not in tables}
+    for key, line in tables.items():
+        if len(key) < 3:
+            continue
+        head = next(at for at in reversed(heads) if at <= line)
+        hinge = sum(start < head for start in starts) - 1
+        within = sum(starts[hinge] < at < head for at in heads)
+        out["hinges", hinge, "links", within, *key[3:]] = line
+    return out
+
+
+def _line(key: Key, lines: Mapping[Key, int]) -> int | None:
+    """Line of a key, or of the nearest one above it."""
+    return next((lines[key[:n]] for n in range(len(key), 0, -1) if key[:n] in lines), None)
+
+
+def save_model(model: Model, path: str | Path) -> None:
+    """Write a model as TOML; `read_model` gives an equal one. The file is written whole or not at all.
+
+    Args:
+        model: The model.
+        path: Where.
+
+    Raises:
+        ModelError: The model contradicts itself.
+        FileFormatError: The file cannot be written.
+    """
+    require_sound(model)
+    with atomic_write(path) as temporary:
+        temporary.write_text(model_text(_tables(model)), encoding="utf-8")
+
+
+def _tables(item: BaseModel) -> dict[str, Any]:
+    """The entries of a part that differ from what is taken when they are left out."""
+    out: dict[str, Any] = {}
+    for name, field in type(item).model_fields.items():
+        value = getattr(item, name)
+        if field.is_required() or value != field.default:
+            out[name] = _plain(value)
+    return out
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return _tables(value)
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value

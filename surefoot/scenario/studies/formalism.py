@@ -1,0 +1,73 @@
+"""A run once more by the redundant-coordinate formalism, and how far both differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.redundant import Simulated, inputs_of, model_of, simulate, state_of
+from surefoot.scenario.studies.findings import Findings, StudiedRun
+
+__all__ = ["LARGEST_DIFFERENCE", "formalism"]
+
+Array = NDArray[np.float64]
+LARGEST_DIFFERENCE = 1e-4
+"""Between the joints of both runs [rad] or [m]."""
+LARGEST_OPENING = 1e-8
+"""Of the hinges of the formalism, after projection [rad] or [m]."""
+_PLAIN = ("revolute", "prismatic")
+
+
+def formalism(run: StudiedRun) -> Findings:
+    """Joint motion by the formalism of Busenhart 1994, under the torques of the run, against that of the run.
+
+    Every body has coordinates of its own there, and forward dynamics is a weighted least-squares problem in each step.
+
+    Args:
+        run: The run; a robot whose joints have one axis each.
+    """
+    robot, log = run.simulation.robot, run.log
+    names = [robot.tree.joint_names[i] for i in range(robot.tree.n) if robot.tree.kinds[i] in _PLAIN]
+    if len(names) < robot.tree.n:
+        return Findings({}, "the robot has joints of several axes, whose coordinates are others in the formalism")
+    model, dt = model_of(robot), run.simulation.settings.control_dt
+    start = state_of(robot, model, np.array(log["q"][0]), np.array(log["v"][0]))
+    found = simulate(model, start, _torques(run), float(log.time[-1] - log.time[0]), dt)
+    order = [model.layout.freedoms.names.index(name) for name in names]
+    rows = min(len(found.time), len(log))
+    difference = np.abs(found.coordinates[:rows, order] - np.array(log["q"][:rows]))
+    metrics = _metrics(found, difference)
+    if metrics["hinge_opening_max"] > LARGEST_OPENING:
+        return Findings(metrics, f"a hinge opens by {metrics['hinge_opening_max']:.2g}")
+    if metrics["joint_difference_max"] > LARGEST_DIFFERENCE:
+        return Findings(metrics, f"both runs differ by {metrics['joint_difference_max']:.2g}")
+    return Findings(metrics)
+
+
+def _torques(run: StudiedRun) -> Callable[[float, Any], Array]:
+    """Joint forces of the run, in the step that begins at a time: those of the next row of its log."""
+    robot, log = run.simulation.robot, run.log
+    forces = np.zeros((len(log), robot.nv))
+    forces[:, robot.driven] = log["tau"]
+    q, start, dt = np.array(log["q"]), float(log.time[0]), run.simulation.settings.control_dt
+
+    def acting(t: float, _: Any) -> Array:
+        k = min(round((t - start) / dt) + 1, len(log) - 1)
+        return inputs_of(robot, q[k - 1], forces[k])
+
+    return acting
+
+
+def _metrics(found: Simulated, difference: Array) -> dict[str, Any]:
+    energy = found.kinetic + found.potential
+    return {
+        "joint_difference_max": float(difference.max()),
+        "hinge_opening_max": float(max(found.open_angle.max(), found.open_distance.max())),
+        "energy_change_j": float(np.ptp(energy)),
+        "bodies": int(found.positions.shape[1]),
+        "freedoms": int(found.coordinates.shape[1]),
+        "steps": len(found.time) - 1,
+    }

@@ -1,0 +1,52 @@
+"""Points at a fixed distance: derivatives, the pendulum in Cartesian coordinates."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from surefoot.dynamics.constrained_forward import constrained_forward
+from surefoot.dynamics.constraints import Constraints
+from surefoot.dynamics.distance import distance
+from surefoot.errors import ModelError
+from tests.dynamics.examples import armed, moved, robot_named, state, traced
+
+
+@pytest.mark.parametrize("to", ["universe", "l2"])
+def test_jacobian_and_bias_are_the_derivatives(to):
+    robot = armed()
+    rod = distance(robot, "rod", "l5", 0.4, to, (0.1, 0.2, 0.3))
+    q, v, _ = state(robot, 1)
+    h = 1e-5
+    ends = [moved(robot, q, v, t) for t in (-h, h)]
+    r, J = rod.residual(robot.tree, q), rod.jacobian(robot.tree, q)
+    low, high = (rod.residual(robot.tree, x) for x in ends)
+    assert (high - low) / (2 * h) == pytest.approx(J @ v, rel=1e-7)
+    low, high = (rod.jacobian(robot.tree, x) @ v for x in ends)
+    assert (high - low) / (2 * h) == pytest.approx(rod.bias(robot.tree, q, v), rel=1e-6)
+    np.testing.assert_allclose(traced(lambda q, v: rod.bias(robot.tree, q, v), q, v), rod.bias(robot.tree, q, v))
+    T = robot.placements(q)
+    other = (np.eye(4) if to == "universe" else T[to]) @ [0.1, 0.2, 0.3, 1.0]
+    assert r[0] == pytest.approx(np.linalg.norm(T["l5"][:3, 3] - other[:3]) - 0.4)
+
+
+def test_pendulum_in_cartesian_coordinates():
+    """At angle φ with speed w: a = -g sin φ along the circle and w² inwards; the rod pulls with m (g cos φ + w²)."""
+    robot = robot_named("pendulum-mass")
+    ties = Constraints((distance(robot, "rod", "mass", 1.0),))  # type: ignore[arg-type]
+    phi, w = 0.7, 1.3
+    r, t = np.array([np.sin(phi), 0.0, -np.cos(phi)]), np.array([np.cos(phi), 0.0, np.sin(phi)])
+    a, multipliers = constrained_forward(robot.tree, ties, r - [1.0, 0.0, 0.0], w * t, np.zeros(3))
+    np.testing.assert_allclose(a, -9.81 * np.sin(phi) * t - w**2 * r, atol=1e-12)
+    assert multipliers[0] == pytest.approx(-(9.81 * np.cos(phi) + w**2))
+    assert pin.computeTotalMass(robot.model) == 1.0
+
+
+def test_home_of_the_mass_is_the_horizontal_rod():
+    robot = robot_named("pendulum-mass")
+    np.testing.assert_allclose(distance(robot, "rod", "mass", 1.0).residual(robot.tree, np.array(robot.home)), 0.0)
+
+
+@pytest.mark.parametrize("length", [0.0, -1.0, np.inf])
+def test_wrong_lengths(length):
+    with pytest.raises(ModelError):
+        distance(robot_named("pendulum-mass"), "rod", "mass", length)
