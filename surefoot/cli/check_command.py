@@ -41,7 +41,7 @@ def check_command(robot: str, base: str, mimic: str, html: Path | None, as_json:
         raise one_of("base", base, BASES)
     if mimic not in MIMIC_MODES:
         raise one_of("mimic mode", mimic, MIMIC_MODES)
-    inspection = inspect_robot(robot, base, mimic)  # type: ignore[arg-type]
+    inspection = _with_closed_chains(inspect_robot(robot, base, mimic))  # type: ignore[arg-type]
     if as_json:
         print(json.dumps(_as_data(inspection), indent=1))
     else:
@@ -53,6 +53,15 @@ def check_command(robot: str, base: str, mimic: str, html: Path | None, as_json:
         if not as_json:
             print(html)
     return 0 if inspection.sound else 1
+
+
+def _with_closed_chains(inspection: Inspection) -> Inspection:
+    """Also whether closed chains and couplings can close."""
+    if inspection.robot is None or not (inspection.robot.loops or inspection.robot.couplings):
+        return inspection
+    from surefoot.dynamics.closure_findings import closure_findings
+
+    return inspection.joined(closure_findings(inspection.robot))
 
 
 def _as_data(inspection: Inspection) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,14 @@ class Inspection:
     def sound(self) -> bool:
         """Whether there is no finding of level "error"."""
         return not any(item.level == "error" for item in self.findings)
+
+    def joined(self, findings: Sequence[Finding]) -> Inspection:
+        """The same with further findings.
+
+        Args:
+            findings: The others.
+        """
+        return replace(self, findings=_sorted([*self.findings, *findings]))
 
 
 def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "coupling") -> Inspection:

@@ -55,15 +55,14 @@ class NativeEngine:
         friction: Whether joints have friction.
         springs: Whether actuations may have gains; without, a step takes a fifth less time.
         self_collision: Whether robots should touch themselves; they do not here, and a note says so.
-        constraint_method: How the acceleration of a robot with closed chains, couplings or held surfaces is found: one
-            of `surefoot.dynamics.METHODS`, or "auto".
-        stabilisation: What keeps it on its constraints: "none", "baumgarte" or "projection" (after each step).
+        constraint_method: Of `surefoot.dynamics.constraint_methods.METHODS`, where constraints hold a robot.
+        stabilisation: What keeps it on them: "none", "baumgarte" or "projection" (after each step).
         baumgarte: α and β of "baumgarte" [1/s].
         held: Contact surfaces of the first robot that are held where they are when the engine is reset.
 
     Raises:
-        NotSupportedError: An object of another shape than box, sphere, cylinder and capsule; rigid contacts of a robot
-            that constraints hold. Steps: gains that are too stiff for "rk4".
+        NotSupportedError: An object of another shape than box, sphere, cylinder and capsule; rigid contacts and
+            constraints. Steps: gains that are too stiff for "rk4".
         ModelError: A closed chain cannot be closed, or constraints contradict each other.
     """
 
@@ -272,51 +271,48 @@ class NativeEngine:
 
     def torques(self, robot: int = 0) -> Array:
         """(nu,) torques of the drives that acted, within their limits [N m] or [N]."""
-        return self._of(robot).record["torque"].copy()
+        return self.mover(robot).record["torque"].copy()
 
     def acceleration(self, robot: int = 0) -> Array:
         """(nv,) of the step: its change of v over its duration."""
-        return self._of(robot).record["acceleration"].copy()
+        return self.mover(robot).record["acceleration"].copy()
 
     def touches(self, robot: int = 0) -> Touches:
         """Where the robot touches the ground."""
-        return touches_of(self._of(robot))
+        return touches_of(self.mover(robot))
 
     def modes(self, robot: int = 0) -> Array:
         """(n,) what each contact point does: 0 free, 1 sticks, 2 slides."""
-        return self._of(robot).record["mode"].copy()
+        return self.mover(robot).record["mode"].copy()
 
     def drift(self, robot: int = 0) -> tuple[Array, Array]:
         """Residuals (m,) of the constraints of a robot [m] or [rad], and their rates (m,), now; empty for a tree."""
-        return self._of(robot).drift()
+        return self.mover(robot).drift()
 
     def wrench(self, contact: str, robot: int = 0) -> Array:
         """(6,) on the robot, in the frame of the contact surface, linear first [N], [N m]."""
-        return contact_wrench(self._of(robot), contact)
+        return contact_wrench(self.mover(robot), contact)
 
     def slip(self, contact: str, robot: int = 0) -> float:
         """Way [m] that the loaded contact surface slid since the reset."""
-        mover = self._of(robot)
+        mover = self.mover(robot)
         if contact not in mover.robot.contacts:
             raise one_of("contact surface", contact, mover.robot.contacts)
         return float(mover.sums[SUMMED + list(mover.robot.contacts).index(contact)])
 
     def placement(self, link: str, robot: int = 0) -> Array:
         """T_world_link (4, 4) now."""
-        mover = self._of(robot)
+        mover = self.mover(robot)
         _require_link(mover.robot, link)
         return np.array(mover.kernels.frames(mover.q, [link])[0])
 
     def com(self, robot: int = 0) -> Array:
         """(3,) centre of mass of the robot and its payloads in world now [m]."""
-        mover = self._of(robot)
+        mover = self.mover(robot)
         return np.array(mover.kernels.com(mover.q))
 
     def mover(self, robot: int = 0) -> Mover:
         """What moves a robot: a `ConstrainedMover` where constraints hold it."""
-        return self._of(robot)
-
-    def _of(self, robot: int) -> Mover:
         if not 0 <= robot < len(self.robots):
             raise ShapeError(f"there is no robot {robot}", evidence={"robots": [item.name for item in self.robots]})
         return self._movers[robot]
@@ -333,7 +329,7 @@ class NativeEngine:
             point: (3,) in world [m] where the force acts; the centre of mass of the body if left out. The lever arm is
                 that of this moment and stays; push again after a release where the body moves far.
         """
-        mover = self._of(robot)
+        mover = self.mover(robot)
         _require_link(mover.robot, link)
         body = mover.robot.body_of(link)
         if body < 0:
@@ -386,7 +382,7 @@ class NativeEngine:
             position: (3,) in the frame of the link [m].
             robot: Which robot.
         """
-        mover = self._of(robot)
+        mover = self.mover(robot)
         _require_link(mover.robot, link)
         loads = self._payloads[robot]
         loads[link] = number(mass, "mass of a payload"), np.array(finite_array(position, (3,), "position of a payload"))

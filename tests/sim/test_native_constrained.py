@@ -168,7 +168,9 @@ def test_it_begins_closed_and_says_what_cannot_close():
     engine.reset(State.of(robot, np.array(robot.home) + [0.0, 0.05, -0.05]))
     assert np.abs(engine.drift()[0]).max() < 1e-9
     bars = [Link("frame"), Link("bar", "frame", Joint("hinge", "revolute"), 1.0, np.zeros(3), np.eye(3))]
-    far = Loop("far", "universe", "bar", placement((5.0, 0.0, 0.0)), placement((1.0, 0.0, 0.0)), (True,) * 3 + (False,) * 3)
+    far = Loop(
+        "far", "universe", "bar", placement((5.0, 0.0, 0.0)), placement((1.0, 0.0, 0.0)), (True,) * 3 + (False,) * 3
+    )
     with pytest.raises(ModelError, match=r"far.*open|open.*far") as caught:
         NativeEngine(Robot.from_tree("short", bars, "fixed", loops=(far,)), EMPTY)
     assert "4" in str(caught.value)

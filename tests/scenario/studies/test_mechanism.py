@@ -1,0 +1,91 @@
+"""Mechanisms with closed chains, gears and impacts: what their studies measure and what they object to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from surefoot.dynamics.constrained_equations import ConstrainedEquations
+from surefoot.dynamics.constraint_methods import ELIMINATIONS
+from surefoot.scenario.studies.pendulum_drift import EXPECTED, swing, swing_field
+
+from .runs import studied
+
+
+@pytest.mark.parametrize(("name", "mobility", "rows"), [("four-bar", 1, 2), ("crank", 1, 2), ("delta", 3, 9)])
+def test_mechanisms_stay_closed(name, mobility, rows):
+    found = studied(name, "simulation.duration=0.3")
+    assert found.findings.trouble is None
+    assert (found.metrics["mobility"], found.metrics["constraint_rows"]) == (mobility, rows)
+    assert found.metrics["gap_max"] < 1e-9
+
+
+def test_redundant_rows_are_counted():
+    metrics = studied("four-bar", 'robot.name="four-bar:hinge"', "simulation.duration=0.02").metrics
+    assert (metrics["redundant_rows"], metrics["mobility"]) == (3, 1)
+
+
+def test_energy_from_nowhere_is_seen():
+    found = studied("four-bar", 'simulation.integrator="semi_implicit"', "simulation.dt=0.02", "simulation.duration=1")
+    assert "from nowhere" in found.findings.trouble
+
+
+def test_a_tree_is_no_mechanism():
+    assert (
+        "nothing is tied" in studied("four-bar", 'robot.name="pendulum"', "simulation.duration=0.01").findings.trouble
+    )
+
+
+def test_the_field_of_the_pendulum_is_that_of_the_methods():
+    rng = np.random.default_rng(0)
+    for alpha in (0.0, 3.0):
+        x, z, u, w = state = rng.standard_normal(4)
+        drift = u * u + w * w + 2.0 * alpha * (x * u + z * w) + 0.5 * alpha**2 * (x * x + z * z - 1.0)
+        equations = ConstrainedEquations(np.eye(2), np.array([0.0, -9.81]), np.array([[x, z]]), np.array([drift]))
+        a, _ = ELIMINATIONS["lagrange"](equations)
+        np.testing.assert_allclose(swing_field(alpha, 9.81)(0.0, state), [u, w, *a], atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 10.0])
+def test_drift_of_the_pendulum(alpha):
+    _, x, z, _ = swing(alpha, 9.81, 100.0)
+    assert np.abs(np.hypot(x, z) - 1.0).max() == pytest.approx(EXPECTED[alpha], rel=0.05)
+
+
+@pytest.mark.slow
+def test_drift_of_the_pendulum_of_the_file():
+    metrics = studied("pendulum-drift", "simulation.duration=0.1").metrics
+    assert metrics["drift_alpha_100_m"] == pytest.approx(1.7e-8, rel=0.05)
+    assert metrics["drift_exponent"] == pytest.approx(2.0, abs=0.2)
+
+
+def test_impact_by_its_laws():
+    found = studied("impact-drop", "simulation.duration=0.11")
+    assert found.findings.trouble is None
+    assert found.metrics["energy_lost_j"] == pytest.approx(found.metrics["energy_lost_by_laws_j"], rel=0.02)
+    assert found.metrics["jump_error"] < 0.02
+
+
+def test_a_block_loses_all_it_has():
+    metrics = studied("impact-drop", 'robot.name="block"', "simulation.duration=0.11").metrics
+    assert metrics["energy_lost_j"] == pytest.approx(metrics["kinetic_energy_before_j"], rel=1e-3)
+
+
+def test_who_does_not_fall_has_no_impact():
+    trouble = studied("impact-drop", "initial.lift=1.0", "simulation.duration=0.01").findings.trouble
+    assert "does not fall" in trouble
+
+
+def test_elastic_gears_give_way():
+    found = studied("geared-lola", "simulation.duration=0.5")
+    metrics = found.metrics
+    assert found.findings.trouble is None
+    assert metrics["rotor_inertia_at_joints_kgm2_rigid"] > 1.0 > metrics["rotor_inertia_at_joints_kgm2_elastic"]
+    assert metrics["tracking_rms_elastic"] > metrics["tracking_rms_rigid"] > 0.0
+    assert 1e-4 < metrics["peak_wind_up_rad"] < 0.05
+
+
+def test_the_formalism_moves_a_cart_pole_alike():
+    found = studied("cart-pole-004", "simulation.duration=0.3", "simulation.control_dt=0.01")
+    assert found.findings.trouble is None
+    assert found.metrics["joint_difference_max"] < 1e-7
