@@ -11,16 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from surefoot.cli.bench_app import bench
+from surefoot.cli.cache_app import cache
 from surefoot.errors import SurefootError, one_of
 
 __all__ = [
     "app",
     "audit",
-    "cache_bound",
-    "cache_clear",
-    "cache_show",
     "check",
     "compare",
+    "compare_methods",
     "convert",
     "doctor",
     "export",
@@ -39,7 +38,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
 app.add_typer(bench, name="bench")
 
@@ -164,6 +162,22 @@ def compare(
     return compare_command(runs, html, json)
 
 
+@app.command(name="compare-methods")
+def compare_methods(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A name (`surefoot list`) or a file.")],
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the result, new or empty.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page as one HTML file.")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, repeatable.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Every method that holds constraints on one scenario: drift, energy, time per step, conditioning, agreement."""
+    from surefoot.cli.compare_methods_command import compare_methods_command
+
+    return compare_methods_command(scenario, out, html, json, overrides or ())
+
+
 @app.command()
 def export(
     source: Annotated[Path, typer.Argument(metavar="RUN|MOTION", help="The folder of a run, or a motion.")],
@@ -269,41 +283,6 @@ def doctor(json: Json = False) -> int:
     from surefoot.cli.doctor import doctor_command
 
     return doctor_command(json)
-
-
-@cache.callback()
-def cache_show(context: typer.Context, json: Json = False) -> int:
-    """The compiled kernels on disk: show, clear and bound them; status 1 if one of them cannot be used."""
-    from surefoot.cli.cache import show_cache
-
-    context.obj = json
-    return 0 if context.invoked_subcommand else show_cache(json)
-
-
-@cache.command(name="clear")
-def cache_clear(
-    context: typer.Context,
-    older_than: Annotated[
-        float | None, typer.Option(metavar="DAYS", help="Only what was not used for so many days.", min=0.0)
-    ] = None,
-    json: Json = False,
-) -> int:
-    """Remove compiled kernels."""
-    from surefoot.cli.cache import clear_cache
-
-    return clear_cache(older_than, json or context.obj)
-
-
-@cache.command(name="bound")
-def cache_bound(
-    context: typer.Context,
-    size: Annotated[str, typer.Argument(metavar="SIZE", help="Bytes, or a number with K, M, G or T, such as 500M.")],
-    json: Json = False,
-) -> int:
-    """Remove the kernels not used for longest until the rest is within SIZE."""
-    from surefoot.cli.cache import bound_cache
-
-    return bound_cache(size, json or context.obj)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.dynamics.constrained_equations import Baumgarte, ConstrainedEquations, ConstrainedMotion, drift_of
+from surefoot.dynamics.constraint_inertia import require_inertia
 from surefoot.dynamics.constraint_methods import ELIMINATIONS, METHODS
 from surefoot.dynamics.constraint_oracle import by_pinocchio
 from surefoot.dynamics.constraint_projection import close, project_velocity
@@ -37,7 +38,7 @@ from surefoot.dynamics.crba import mass_matrix
 from surefoot.dynamics.driven_equations import checked_vector
 from surefoot.dynamics.minimal_coordinates import minimal_acceleration
 from surefoot.dynamics.rnea import rnea
-from surefoot.errors import ModelError, NotSupportedError, ShapeError, one_of
+from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.robot import Robot
 
 __all__ = ["constrained_acceleration"]
@@ -77,8 +78,9 @@ def constrained_acceleration(
         UnknownNameError: There is no such method, frame or joint.
     """
     if method not in METHODS:
-        raise one_of("method", method, METHODS)
+        raise one_of("method", str(method), METHODS)
     problem = _problem(robot, q, v, tau, constraints, external, baumgarte)
+    require_inertia(robot.tree, problem.equations.M, problem.basis, everywhere=method in _WHOLE_INERTIA)
     a, multipliers = _SOLVERS[method](problem)
     _refuse_contradictions(problem)
     return ConstrainedMotion(
@@ -199,15 +201,9 @@ def _held_state(problem: _Problem) -> HeldState:
 
 
 def _by_pinocchio(problem: _Problem) -> tuple[Array, Array]:
-    wrong = contradictions(problem.J, problem.drift, problem.held.rows, tolerance=1e-9)
-    if wrong:
-        raise NotSupportedError(
-            "Pinocchio's iteration does not converge where rows contradict each other, as they do off the constraints",
-            evidence={"rows": ", ".join(wrong)},
-            next_step="move the state onto the constraints (`closed_state`), or use another method",
-        )
     forces = problem.tau + problem.pushes
-    a = by_pinocchio(problem.robot, problem.held, problem.q, problem.v, forces, problem.J, problem.drift)
+    met = -problem.basis.along(problem.drift) @ problem.basis.Q
+    a = by_pinocchio(problem.robot, problem.held, problem.q, problem.v, forces, problem.J, met)
     return a, problem.multipliers(a)
 
 
@@ -217,6 +213,7 @@ def _by_minimal_coordinates(problem: _Problem) -> tuple[Array, Array]:
     return a, problem.multipliers(a)
 
 
+_WHOLE_INERTIA = ("gauss", "aghili", "range_space", "udwadia_kalaba", "recursive", "iterative", "pinocchio")
 _SOLVERS: dict[str, Callable[[_Problem], tuple[Array, Array]]] = {
     **{name: _by_elimination(name) for name in ELIMINATIONS},
     "recursive": lambda problem: by_recursion(_held_state(problem)),

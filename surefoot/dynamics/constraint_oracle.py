@@ -2,13 +2,14 @@
 
 Carpentier, Budhiraja & Mansard 2021: proximal iterations on the multipliers through the sparse factors of the mass
 matrix. Pinocchio knows frame pairs that are tied in all directions, or in their positions. Away from the constraints
-(J v ≠ 0), and with gains that lead back, its accelerations of frame pairs are other ones than ours. What it misses is
-added, with the forces that this takes: its answer to tau - M Δa is a - Δa.
+(J v ≠ 0), and with gains that lead back, its accelerations of frame pairs are other ones than ours, and those of
+redundant pairs contradict each other, so that its iterations do not converge. It is asked for what is the same for
+both: the robot at rest, where J a = 0, under forces that make up for velocities and for accelerations Δa with
+J Δa + drift = 0. Its answer to tau - (h - g) - M Δa is a - Δa.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,34 +29,10 @@ Array = NDArray[np.float64]
 _KINDS = {tuple(range(6)): pin.ContactType.CONTACT_6D, (0, 1, 2): pin.ContactType.CONTACT_3D}
 _ACCURACY, _REGULARISATION, _ITERATIONS = 1e-15, 1e-9, 1000
 _SAME = 1e-8
+_HELD = 1e-9  # share of the accelerations that J a = 0 is met by
 
 
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Pinocchio's names for a constrained state."""
-
-    robot: Robot
-    q: Array
-    v: Array
-    tau: Array
-    models: Any
-    datas: Any
-    data: Any
-
-    def solve(self, less: Array) -> Array:
-        """Accelerations (nv,) beyond some of them (nv,) that are given."""
-        model = self.robot.model
-        tau = self.tau - mass_matrix(self.robot.tree, self.q) @ less
-        pin.initConstraintDynamics(model, self.data, self.models, self.datas)
-        settings = pin.ProximalSettings(_ACCURACY, _ACCURACY, _REGULARISATION, _ITERATIONS)
-        return np.array(
-            pin.constraintDynamics(model, self.data, self.q, self.v, tau, self.models, self.datas, settings)
-        )
-
-
-def by_pinocchio(
-    robot: Robot, constraints: Constraints, q: Array, v: Array, tau: Array, J: Array, drift: Array
-) -> Array:
+def by_pinocchio(robot: Robot, constraints: Constraints, q: Array, v: Array, tau: Array, J: Array, met: Array) -> Array:
     """Accelerations (nv,).
 
     Args:
@@ -65,10 +42,10 @@ def by_pinocchio(
         v: (nv,) velocity.
         tau: (nv,) joint forces, and what acts from outside, N m or N.
         J: (m, nv) of the constraints.
-        drift: (m,) of the constraints.
+        met: (nv,) any accelerations Δa that meet the constraints.
 
     Raises:
-        NotSupportedError: Pinocchio cannot express a constraint, or the robot.
+        NotSupportedError: Pinocchio cannot express a constraint, or the robot, or does not converge.
     """
     if (robot.tree.mimic_source >= 0).any():
         raise NotSupportedError(
@@ -80,12 +57,20 @@ def by_pinocchio(
         models.append(_model(robot, part))
     for model in models:
         datas.append(model.createData())
-    problem = _Problem(robot, q, v, tau, models, datas, robot.model.createData())
-    first = problem.solve(np.zeros(robot.nv))
-    turns = [_turn(robot, part, q) for part in constraints.parts if isinstance(part, Tie)]
-    _refuse_open_loops(problem, constraints, turns, J)
-    missing = np.asarray(-np.linalg.lstsq(J, J @ first + drift, rcond=1e-10)[0], dtype=float)
-    return missing + problem.solve(missing)
+    data = robot.model.createData()
+    forces = tau - pin.nonLinearEffects(robot.model, data, q, v) + pin.computeGeneralizedGravity(robot.model, data, q)
+    forces = forces - mass_matrix(robot.tree, q) @ met
+    pin.initConstraintDynamics(robot.model, data, models, datas)
+    settings = pin.ProximalSettings(_ACCURACY, _ACCURACY, _REGULARISATION, _ITERATIONS)
+    found = pin.constraintDynamics(robot.model, data, q, np.zeros(robot.nv), forces, models, datas, settings)
+    _refuse_open_loops(robot, constraints, q, J, list(zip(models, datas, strict=True)), data)
+    if not np.abs(J @ found).max(initial=0.0) <= _HELD * float((np.abs(J) @ np.abs(found)).max(initial=0.0)) + _HELD:
+        raise NotSupportedError(
+            "Pinocchio's iteration does not converge for these constraints",
+            evidence={"residual": float(np.abs(J @ found).max()), "iterations": settings.iter},
+            next_step="use another method",
+        )
+    return np.asarray(met + found, dtype=float)
 
 
 def _model(robot: Robot, part: ConstraintPart) -> Any:
@@ -109,14 +94,17 @@ def _turn(robot: Robot, part: Tie, q: Array) -> Array:
     return np.asarray(np.kron(np.eye(len(part.held) // 3), R.T), dtype=float)
 
 
-def _refuse_open_loops(problem: _Problem, constraints: Constraints, turns: list[Array], J: Array) -> None:
+def _refuse_open_loops(
+    robot: Robot, constraints: Constraints, q: Array, J: Array, theirs: list[tuple[Any, Any]], data: Any
+) -> None:
     """Frame pairs that are apart: Pinocchio takes the difference of their own velocities."""
     start = 0
-    for part, turn, model, data in zip(constraints.parts, turns, problem.models, problem.datas, strict=True):
-        theirs = pin.getConstraintJacobian(problem.robot.model, problem.data, model, data)
-        ours = turn @ J[start : start + len(turn)]
-        start += len(turn)
-        if np.abs(theirs - ours).max() > _SAME * max(1.0, np.abs(ours).max()):
+    for part, pair in zip(constraints.parts, theirs, strict=True):
+        rows = slice(start, start + len(part.rows))
+        start = rows.stop
+        ours = _turn(robot, part, q) @ J[rows] if isinstance(part, Tie) else J[rows]
+        gap = pin.getConstraintJacobian(robot.model, data, *pair) - ours
+        if np.abs(gap).max() > _SAME * max(1.0, np.abs(ours).max()):
             raise NotSupportedError(
                 f"Pinocchio means something else by constraint `{part.name}` where its frames are apart",
                 next_step="close it first (`close`), or use another method",

@@ -18,6 +18,7 @@ from surefoot.dynamics.constraints import Constraint, Constraints, Tie, constrai
 from surefoot.dynamics.crba import mass_matrix
 from surefoot.dynamics.driven_equations import checked_vector
 from surefoot.dynamics.forward import require_invertible
+from surefoot.dynamics.measured_rows import energy_factor, measured_rows, shortest_step
 from surefoot.errors import ModelError
 from surefoot.kinematics import integrate
 from surefoot.kinematics.recursion import dof_rows
@@ -93,9 +94,10 @@ def project_velocity(
     if weighted:
         require_invertible(robot.tree)
     J = np.asarray(held.jacobian(robot.tree, q), dtype=float)
-    free = np.arange(robot.nv)
+    root = _root(robot, q, np.arange(robot.nv), weighted)
+    rows = measured_rows(root, J)
     for _ in range(2):  # the second one takes away what rounding left
-        velocity = velocity + _step(J, J @ velocity, _root(robot, q, free, weighted), 0.0)
+        velocity = velocity + np.linalg.solve(root.T, shortest_step(rows, -J @ velocity))
     return velocity
 
 
@@ -192,7 +194,7 @@ def _root(robot: Robot, q: Array, free: NDArray[np.int64], weighted: bool) -> Ar
     """L (k, k) with W = L Lᵀ."""
     if not weighted:
         return np.eye(len(free))
-    return np.linalg.cholesky(np.asarray(mass_matrix(robot.tree, q), dtype=float)[np.ix_(free, free)])
+    return energy_factor(np.asarray(mass_matrix(robot.tree, q), dtype=float)[np.ix_(free, free)])
 
 
 def _step(J: Array, r: Array, root: Array, damping: float) -> Array:

@@ -5,6 +5,9 @@
 Rows are taken one after the other and made orthogonal to those before them (Gram & Schmidt, twice; Giraud, Langou &
 Rozložník 2005). A row of which nothing is left depends on those before it. Its multiplier can be chosen freely; the
 constraint force Jᵀ λ = Qᵀ μ cannot, and the least λ with Kᵀ λ = μ is given.
+
+What counts as nothing is far above rounding: forces along what is left are lost to rounding first, and rows that depend
+on others where loops are closed do so only nearly where loops are open by what integration leaves.
 """
 
 from __future__ import annotations
@@ -16,10 +19,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["RowBasis", "contradictions", "row_basis"]
+__all__ = ["RowBasis", "contradictions", "null_basis", "rank_of", "row_basis", "size_of"]
 
-_DEPENDENT = 1e-10  # what is left of a row that depends on others, as a share of its length
-_SHORT = 1e-2  # rows shorter than this share of the longest are measured by it
+_DEPENDENT = 1e-7  # what is left of a row that depends on others, as a share of its length
+_LOST_RANK = 1e-10  # of the largest singular value, where only their number matters
+_NOTHING = 1e-12  # length of a row that is all rounding, as a share of the longest
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,15 @@ class RowBasis:
         """U (m, rank), orthonormal, and T (rank, rank), triangular: K = U T."""
         U, T = np.linalg.qr(self.K)
         return U, T
+
+    def mapped(self, Q: NDArray[np.float64]) -> RowBasis:
+        """The same rows in other coordinates, K Q' with the directions as they are there.
+
+        Args:
+            Q: (rank, n) the directions in the other coordinates, independent and of any length.
+        """
+        directions, R = np.linalg.qr(Q.T)
+        return RowBasis(directions.T, self.K @ R.T, self.independent)
 
     def along(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         """X (rank,) with K x = right, or as near as rows that contradict each other allow.
@@ -88,7 +101,7 @@ def row_basis(J: ArrayLike) -> RowBasis:
     """
     J = np.asarray(J, dtype=float)
     lengths = np.linalg.norm(J, axis=1)
-    least = _DEPENDENT * np.maximum(lengths, _SHORT * lengths.max(initial=0.0))
+    least = np.maximum(_DEPENDENT * lengths, _NOTHING * lengths.max(initial=0.0))
     basis = np.zeros((0, J.shape[1]))
     independent: list[int] = []
     for k, row in enumerate(J):
@@ -116,3 +129,30 @@ def contradictions(J: ArrayLike, right: ArrayLike, rows: Sequence[str], toleranc
     if largest <= tolerance * max(1.0, float(np.abs(right).max(initial=0.0))):
         return {}
     return {name: float(value) for name, value in zip(rows, wrong, strict=True) if abs(value) > 1e-3 * largest}
+
+
+def null_basis(A: ArrayLike, size: float = 0.0) -> NDArray[np.float64]:
+    """Orthonormal basis (n, n - rank) of what A (m, n) maps to zero (numbers).
+
+    Args:
+        A: (m, n).
+        size: As in `rank_of`.
+    """
+    A = np.asarray(A, dtype=float)
+    return np.linalg.svd(A)[2][rank_of(A, size) :].T if A.size else np.eye(A.shape[1])
+
+
+def rank_of(A: ArrayLike, size: float = 0.0) -> int:
+    """Rank of a matrix: singular values above 1e-10 of the largest (numbers).
+
+    Args:
+        A: (m, n).
+        size: Largest singular value of a matrix that A is a part of, so that a part that is all rounding has rank 0.
+    """
+    values = np.linalg.svd(np.asarray(A, dtype=float), compute_uv=False)
+    return int(np.sum(values > _LOST_RANK * max(values[0], size))) if values.size else 0
+
+
+def size_of(A: ArrayLike) -> float:
+    """Largest singular value of a matrix; 0 for an empty one (numbers)."""
+    return float(np.linalg.svd(np.asarray(A, dtype=float), compute_uv=False).max(initial=0.0))

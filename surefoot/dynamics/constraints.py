@@ -13,7 +13,7 @@ and r is the component of the rotation vector.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -230,10 +230,16 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPa
 
     Raises:
         UnknownNameError: A frame or joint that the robot does not have.
-        ModelError: Two of one name, or a coupling of joints with several axes.
+        NotSupportedError: Something that is no constraint, or no list of them.
+        ModelError: Two of one name, a placement that is none, or a coupling of joints with several axes.
     """
     if isinstance(constraints, Constraints):
         return constraints
+    if isinstance(constraints, str) or not isinstance(constraints, Iterable):
+        raise NotSupportedError(
+            f"constraints are a list, not one {type(constraints).__name__}",
+            next_step="put it in brackets: [contact(robot, q, …)]",
+        )
     parts: list[ConstraintPart] = []
     for item in constraints:
         if isinstance(item, Loop):
@@ -244,7 +250,8 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPa
             parts.append(item)
         else:
             raise NotSupportedError(
-                f"{item!r} is no constraint", next_step="give a Loop, a Coupling, or what `contact(robot, q, …)` makes"
+                f"`{item if isinstance(item, str) else type(item).__name__}` is no constraint",
+                next_step="give a Loop, a Coupling, or what `contact(robot, q, …)` makes",
             )
     names = [part.name for part in parts]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -277,10 +284,14 @@ def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] =
     if isinstance(kind, str) and not held:
         raise one_of("kind of contact", kind, _KINDS)
     if len(held) != 6 or not any(held):
-        raise ShapeError("a contact has six directions, of which one is held at least", evidence={"kind": tuple(held)})
+        raise ShapeError(
+            "a contact has six directions, of which one is held at least",
+            evidence={"kind": tuple(held)},
+            next_step="give six booleans for (x, y, z, rx, ry, rz)",
+        )
     is_surface = frame in robot.contacts
     place = contact_frame(robot, frame) if is_surface else frame_of(robot, frame)
-    T = np.asarray(frame_placement(robot.tree, place, np.asarray(q, dtype=float)), dtype=float)
+    T = np.asarray(frame_placement(robot.tree, place, robot.checked_q(q)), dtype=float)
     link = robot.contacts[frame].frame if is_surface else frame
     placement = robot.contacts[frame].placement if is_surface else np.eye(4)
     x, y, z, rx, ry, rz = (bool(value) for value in held)
@@ -288,29 +299,62 @@ def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] =
 
 
 def _tie(robot: Robot, loop: Loop) -> Tie:
-    if not any(loop.directions):
-        raise ModelError(f"constraint `{loop.name}` holds no direction", next_step="set one of its directions to true")
-    first = _placed(robot, loop.frame_a, loop.placement_a)
-    second = _placed(robot, loop.frame_b, loop.placement_b)
+    if len(loop.directions) != 6 or not any(loop.directions):
+        raise ModelError(
+            f"constraint `{loop.name}` holds no direction, or has not six of them",
+            evidence={"directions": loop.directions},
+            next_step="give six booleans for (x, y, z, rx, ry, rz), of which one is true at least",
+        )
+    first = _placed(robot, loop.name, loop.frame_a, loop.placement_a)
+    second = _placed(robot, loop.name, loop.frame_b, loop.placement_b)
     return Tie(loop.name, first, second, tuple(k for k in range(6) if loop.directions[k]))
 
 
-def _placed(robot: Robot, name: str, placement: NDArray[np.float64]) -> Frame:
+def _placed(robot: Robot, constraint: str, name: str, placement: NDArray[np.float64]) -> Frame:
     """The tied frame on a link; "universe" is the world."""
     base = WORLD if name == "universe" else frame_of(robot, name)
-    return Frame(base.body, base.R @ placement[:3, :3], base.p + base.R @ placement[:3, 3])
+    T = np.asarray(placement, dtype=float)
+    R = T[:3, :3] if T.shape == (4, 4) else np.zeros((3, 3))
+    if not np.allclose(R @ R.T, np.eye(3), atol=_TURNED) or np.linalg.det(R) < 0.0:
+        raise ModelError(
+            f"constraint `{constraint}` has a placement on `{name}` that is none",
+            evidence={"placement": T.tolist()},
+            next_step="give (4, 4) with a rotation and a position: surefoot.robot.placement((x, y, z), R)",
+        )
+    return Frame(base.body, base.R @ R, base.p + base.R @ T[:3, 3])
 
 
 def _coupled(robot: Robot, item: Coupling) -> CoupledJoints:
-    tree, at = robot.tree, []
-    for name in (item.joint, item.source):
-        if name not in tree.joint_names:
-            raise one_of("joint", name, tree.joint_names)
-        i = tree.joint_names.index(name)
-        if tree.nq_of(i) != 1:
-            raise ModelError(f"joint `{name}` has more than one coordinate and cannot be coupled")
-        at.append(i)
-    return CoupledJoints(f"{item.joint}~{item.source}", at[0], at[1], item.ratio, item.offset)
+    name = f"{item.joint}~{item.source}"
+    if item.joint == item.source:
+        raise ModelError(f"coupling `{name}` ties a joint to itself", next_step="name another joint that leads")
+    if not np.isfinite([item.ratio, item.offset]).all():
+        raise ModelError(
+            f"coupling `{name}` is not finite", evidence={"ratio": item.ratio, "offset": item.offset},
+            next_step="give numbers",
+        )  # fmt: skip
+    joint, source = (_one_axis(robot, end) for end in (item.joint, item.source))
+    return CoupledJoints(name, joint, source, item.ratio, item.offset)
+
+
+def _one_axis(robot: Robot, name: str) -> int:
+    """The body of a joint that can be coupled."""
+    tree = robot.tree
+    if name not in tree.joint_names:
+        raise one_of("joint", name, tree.joint_names)
+    i = tree.joint_names.index(name)
+    if tree.mimic_source[i] >= 0:
+        leader = tree.joint_names[int(tree.mimic_source[i])]
+        raise ModelError(
+            f"joint `{name}` copies `{leader}` and has no coordinate of its own to couple",
+            next_step=f'couple `{leader}`, or load with mimic="coupling"',
+        )
+    if tree.nq_of(i) != 1:
+        raise ModelError(
+            f"joint `{name}` ({tree.kinds[i]}) has more than one coordinate and cannot be coupled",
+            next_step="couple joints with one coordinate: revolute, prismatic or helical ones",
+        )
+    return i
 
 
 def tilt_of(R: Array, held: tuple[int, ...]) -> Array:
@@ -330,6 +374,7 @@ def tilt_of(R: Array, held: tuple[int, ...]) -> Array:
 
 
 _FLIPPED = 1e-9
+_TURNED = 1e-6  # by which a rotation may be none
 
 
 def _joined(parts: Sequence[Array], empty: Array) -> Array:

@@ -9,12 +9,14 @@ part of `Constraints`, beside ties and couplings. Buschmann 2014, section 3.4.1 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.dynamics.driven_equations import checked_vector
 from surefoot.errors import ModelError
 from surefoot.kinematics import WORLD, Frame, frame_of, relative_jacobian, relative_placement
 from surefoot.kinematics.relative_bias import relative_bias
@@ -59,16 +61,27 @@ class Distance:
 
     def jacobian(self, tree: Tree, q: Array) -> Array:
         """J (1, nv)."""
-        p = relative_placement(tree, self.first, self.second, q)[:3, 3]
-        return (p / ops.norm(p) @ relative_jacobian(tree, self.first, self.second, q)[:3])[None]
+        u = self._way(tree, q)[0]
+        return (u @ relative_jacobian(tree, self.first, self.second, q)[:3])[None]
 
     def bias(self, tree: Tree, q: Array, v: Array) -> Array:
         """J̇ v (1,)."""
-        p = relative_placement(tree, self.first, self.second, q)[:3, 3]
-        u, rate = p / ops.norm(p), relative_jacobian(tree, self.first, self.second, q)[:3] @ v
+        u, length = self._way(tree, q)
+        rate = relative_jacobian(tree, self.first, self.second, q)[:3] @ v
         along = u @ rate
         drift = relative_bias(tree, self.first, self.second, q, v)[:3]
-        return ops.stack([u @ drift + (rate @ rate - along * along) / ops.norm(p)])
+        return ops.stack([u @ drift + (rate @ rate - along * along) / length])
+
+    def _way(self, tree: Tree, q: Array) -> tuple[Array, Array]:
+        """Direction u (3,) and length of the way from the first point to the second."""
+        p = relative_placement(tree, self.first, self.second, q)[:3, 3]
+        length = ops.norm(p)
+        if not ops.is_symbolic(length) and length == 0.0:
+            raise ModelError(
+                f"the ends of rod `{self.name}` meet, so that it has no direction",
+                next_step="begin where they are apart, or tie them as points",
+            )
+        return p / length, length
 
 
 def distance(
@@ -89,7 +102,8 @@ def distance(
         to: What carries the other end; "universe" for the world.
         at: (3,) the other end, in the frame of `to` [m].
     """
-    if not (np.isfinite(length) and length > 0.0):
-        raise ModelError(f"rod `{name}` has length {length:g}", next_step="give it in m, more than 0")
+    if not (isinstance(length, Real) and np.isfinite(length) and length > 0.0):
+        raise ModelError(f"rod `{name}` has length {length!r}", next_step="give it in m, more than 0")
     base = WORLD if to == "universe" else frame_of(robot, to)
-    return Distance(name, Frame(base.body, base.R, base.p + base.R @ np.asarray(at)), frame_of(robot, frame), length)
+    end = base.p + base.R @ checked_vector("at", at, 3)
+    return Distance(name, Frame(base.body, base.R, end), frame_of(robot, frame), float(length))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.dynamics.constrained_equations import Baumgarte, drift_of
+from surefoot.dynamics.constraint_rank import rank_of, size_of
 from surefoot.dynamics.constraints import Constraint, Constraints, constraints_of, own_constraints
 from surefoot.dynamics.crba import mass_matrix
 from surefoot.dynamics.forward import require_invertible
@@ -32,9 +33,6 @@ __all__ = [
     "checked_equations",
     "checked_vector",
     "driven_equations",
-    "null_basis",
-    "rank_of",
-    "size_of",
 ]
 
 
@@ -157,7 +155,10 @@ def checked_vector(name: str, values: ArrayLike, size: int) -> NDArray[np.float6
     Raises:
         ShapeError: It has another shape, or is not finite.
     """
-    found = np.asarray(values, dtype=float)
+    try:
+        found = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"`{name}` holds what is no number", next_step=f"give {size} numbers") from None
     if found.shape != (size,):
         raise ShapeError(f"`{name}` has shape {found.shape}, ({size},) is needed")
     if not np.isfinite(found).all():
@@ -177,33 +178,3 @@ def actuation(J: ArrayLike, driven: ArrayLike) -> Actuation:
     J = np.asarray(J, dtype=float)
     passive = np.setdiff1d(np.arange(J.shape[1]), np.asarray(driven, dtype=np.int64))
     return Actuation(rank_of(J[:, passive], size_of(J)), len(passive))
-
-
-def null_basis(A: ArrayLike, size: float = 0.0) -> NDArray[np.float64]:
-    """Orthonormal basis (n, n - rank) of what A (m, n) maps to zero (numbers).
-
-    Args:
-        A: (m, n).
-        size: As in `rank_of`.
-    """
-    A = np.asarray(A, dtype=float)
-    return np.linalg.svd(A)[2][rank_of(A, size) :].T if A.size else np.eye(A.shape[1])
-
-
-def rank_of(A: ArrayLike, size: float = 0.0) -> int:
-    """Rank of a matrix: singular values above 1e-10 of the largest (numbers).
-
-    Args:
-        A: (m, n).
-        size: Largest singular value of a matrix that A is a part of, so that a part that is all rounding has rank 0.
-    """
-    values = np.linalg.svd(np.asarray(A, dtype=float), compute_uv=False)
-    return int(np.sum(values > _LOST_RANK * max(values[0], size))) if values.size else 0
-
-
-def size_of(A: ArrayLike) -> float:
-    """Largest singular value of a matrix; 0 for an empty one (numbers)."""
-    return float(np.linalg.svd(np.asarray(A, dtype=float), compute_uv=False).max(initial=0.0))
-
-
-_LOST_RANK = 1e-10

@@ -59,7 +59,7 @@ def by_range_space(equations: ScaledEquations) -> tuple[Array, Array]:
     """Multipliers first, then accelerations with the dynamically consistent inverse.
 
         M_c = (J M⁻¹ Jᵀ)⁻¹,  J⁻ᴹ = M⁻¹ Jᵀ M_c,  λ = -M_c (drift + J M⁻¹ force)
-        a = -J⁻ᴹ drift + (E - J⁻ᴹ J) M⁻¹ force        [dyn.range-space]   Khatib 1987;
+        a = -J⁻ᴹ drift + (E - J⁻ᴹ J) M⁻¹ force = M⁻¹ (force + Jᵀ λ)        [dyn.range-space]   Khatib 1987;
         Nenchev & Konno 2019, (4.170)–(4.176) (errata: J̇ q̇ for J q̇)
 
     Args:
@@ -68,10 +68,8 @@ def by_range_space(equations: ScaledEquations) -> tuple[Array, Array]:
     M, Q = equations.M, equations.Q
     responses = solved(M, np.column_stack([equations.force, Q.T]))
     free, inverse = responses[:, 0], responses[:, 1:]
-    consistent = np.linalg.solve(Q @ inverse, inverse.T).T
-    miss = equations.along + Q @ free
-    mu = np.asarray(-np.linalg.solve(Q @ inverse, miss), dtype=float)
-    return free - consistent @ miss, equations.basis.multipliers(mu)
+    mu = np.asarray(-np.linalg.solve(Q @ inverse, equations.along + Q @ free), dtype=float)
+    return free + inverse @ mu, equations.basis.multipliers(mu)
 
 
 def by_udwadia_kalaba(equations: ScaledEquations) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 With D² the diagonal of M, accelerations D a and forces D⁻¹ f have one unit, and D⁻¹ M D⁻¹ has ones on its diagonal:
 its condition is near the best that scaling can reach (van der Sluis 1969). Methods that need independent rows take
-the orthonormal ones of J D⁻¹ = K Q; methods that take any rows get J D⁻¹ and its rank.
+the orthonormal ones of J D⁻¹ = K Q; methods that take any rows get K Q and its rank.
 """
 
 from __future__ import annotations
@@ -64,11 +64,10 @@ def scaled_equations(equations: ConstrainedEquations) -> ScaledEquations:
     M, force, J, drift = (np.asarray(part, dtype=float) for part in equations)
     diagonal = np.diag(M)
     scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-    independent = row_basis(J).independent
-    scaled = J / scale
-    Q = np.linalg.qr(scaled[list(independent)].T)[0].T
-    basis = RowBasis(Q, scaled @ Q.T, independent)
-    return ScaledEquations(M / np.outer(scale, scale), force / scale, scaled, drift, basis, basis.along(drift), scale)
+    rows = row_basis(J)
+    basis = rows.mapped(rows.Q / scale)
+    scaled = M / np.outer(scale, scale), force / scale, basis.K @ basis.Q
+    return ScaledEquations(*scaled, drift, basis, basis.along(drift), scale)
 
 
 def factored(M: Array) -> Array:
@@ -94,11 +93,10 @@ def solved(A: Array, right: Array) -> Array:
     """
     if not A.size:
         return np.zeros_like(right)
-    factors, order, _ = lapack.dgetrf(A)
-    pivots = np.abs(np.diag(factors))
+    pivots = np.abs(np.diag(lapack.dgetrf(A)[0]))
     if pivots.min() <= _LOST_PIVOT * pivots.max():
         raise no_inertia()
-    return np.asarray(lapack.dgetrs(factors, order, right)[0])
+    return np.asarray(np.linalg.solve(A, right))  # dgetrs of many right sides wakes threads, which takes milliseconds
 
 
 _LOST_PIVOT = 1e-13
@@ -109,6 +107,5 @@ def no_inertia() -> ModelError:
     return ModelError(
         "the mass matrix is not positive definite where the method needs it, so that forces do not determine "
         "accelerations",
-        next_step="give all links a mass and an inertia, the joints an armature, or use `lagrange` or `maggi_qr`, "
-        "which need inertia only along motions that the constraints leave",
+        next_step="give all links a mass and an inertia, or the joints an armature",
     )

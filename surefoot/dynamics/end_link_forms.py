@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.dynamics.driven_equations import rank_of
+from surefoot.dynamics.constraint_rank import rank_of
 from surefoot.dynamics.reduced_forms import SplitEquations, require_independent
 from surefoot.errors import ModelError, ShapeError
 from surefoot.ops import Array

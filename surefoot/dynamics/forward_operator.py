@@ -8,13 +8,15 @@ is as smooth as the equations, and can be traced.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot import ops
 from surefoot.dynamics.constrained_equations import Baumgarte
+from surefoot.dynamics.constraint_inertia import require_inertia
 from surefoot.dynamics.constraint_rank import RowBasis, contradictions, row_basis
 from surefoot.dynamics.constraints import Constraint, Constraints
 from surefoot.dynamics.driven_equations import (
@@ -28,7 +30,7 @@ from surefoot.errors import ModelError
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-__all__ = ["OperatorResult", "fdop", "forward_operator", "without_redundant_rows"]
+__all__ = ["OperatorResult", "fdop", "forward_operator", "refined", "without_redundant_rows"]
 
 
 class OperatorResult(NamedTuple):
@@ -69,6 +71,7 @@ def fdop(
     """
     held = checked_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
+    require_inertia(robot.tree, equations.M, basis, everywhere=True)
     found = forward_operator(equations, checked_vector("tau", tau, robot.nu))
     return found._replace(multipliers=basis.multipliers(found.multipliers))
 
@@ -81,11 +84,36 @@ def forward_operator(equations: DrivenEquations, tau: Array) -> OperatorResult:
         tau: (nu,) forces of the drives.
     """
     M, h, J, drift, _ = equations
-    force = equations.forces(tau) - h
-    mobile = solve_positive(M, np.concatenate([J.T, force[:, None]], axis=1))
-    JT, free = mobile[:, :-1], mobile[:, -1]
-    multipliers = solve_positive(J @ JT, -drift - J @ free)
-    return OperatorResult(free + JT @ multipliers, tau, multipliers)
+
+    def solve(g: Array, drift: Array) -> tuple[Array, Array]:
+        mobile = solve_positive(M, np.concatenate([J.T, -g[:, None]], axis=1))
+        JT, free = mobile[:, :-1], mobile[:, -1]
+        multipliers = solve_positive(J @ JT, -drift - J @ free)
+        return free + JT @ multipliers, multipliers
+
+    a, multipliers = refined(solve, M, J, h - equations.forces(tau), drift)
+    return OperatorResult(a, tau, multipliers)
+
+
+def refined(
+    solve: Callable[[Array, Array], tuple[Array, Array]], F: Array, J: Array, g: Array, drift: Array
+) -> tuple[Array, Array]:
+    """A (nv,) and λ (m,) in F a + g = Jᵀ λ, J a + drift = 0, from a solver that loses digits where it squares J.
+
+    Numbers get one step of iterative refinement (Wilkinson 1963); for symbols the solver is all there is.
+
+    Args:
+        solve: (a, λ) of (g, drift).
+        F: (nv, nv) inertia.
+        J: (m, nv).
+        g: (nv,).
+        drift: (m,).
+    """
+    a, multipliers = solve(g, drift)
+    if ops.is_symbolic(a, multipliers):
+        return a, multipliers
+    more, further = solve(F @ a + g - J.T @ multipliers, J @ a + drift)
+    return a + more, multipliers + further
 
 
 def without_redundant_rows(equations: DrivenEquations, rows: Sequence[str]) -> tuple[DrivenEquations, RowBasis]:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.constraint_rank import null_basis, size_of
 from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.driven_equations import checked_constraints, checked_vector, null_basis, size_of
+from surefoot.dynamics.driven_equations import checked_constraints, checked_vector
 from surefoot.robot import Robot
 
 __all__ = ["ForceParts", "InternalForces", "internal_force_basis", "internal_forces", "split_forces"]

@@ -27,16 +27,9 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.dynamics.constrained_equations import Baumgarte
+from surefoot.dynamics.constraint_rank import null_basis, rank_of, size_of
 from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.driven_equations import (
-    DrivenEquations,
-    checked_constraints,
-    checked_equations,
-    checked_vector,
-    null_basis,
-    rank_of,
-    size_of,
-)
+from surefoot.dynamics.driven_equations import DrivenEquations, checked_constraints, checked_equations, checked_vector
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.robot import Robot
 

@@ -27,15 +27,11 @@ from numpy.typing import ArrayLike
 
 from surefoot import ops
 from surefoot.dynamics.constrained_equations import Baumgarte
+from surefoot.dynamics.constraint_inertia import require_inertia
+from surefoot.dynamics.constraint_rank import null_basis
 from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.driven_equations import (
-    DrivenEquations,
-    checked_constraints,
-    checked_equations,
-    checked_vector,
-    null_basis,
-)
-from surefoot.dynamics.forward_operator import OperatorResult, without_redundant_rows
+from surefoot.dynamics.driven_equations import DrivenEquations, checked_constraints, checked_equations, checked_vector
+from surefoot.dynamics.forward_operator import OperatorResult, refined, without_redundant_rows
 from surefoot.dynamics.inverse_relaxations import relaxed_all, relaxed_forces, relaxed_torques
 from surefoot.dynamics.smooth_factors import orthogonal_factors, solve_lower, solve_positive, solve_upper
 from surefoot.errors import ModelError, ShapeError, one_of
@@ -69,6 +65,8 @@ class Weight:
         """
         if self.kind == "mass":
             return self.alpha * driven_inertia
+        if self.kind != "flat":
+            raise one_of("kind of weight", self.kind, ("mass", "flat"))
         return self.alpha * np.eye(len(driven_inertia)) - driven_inertia
 
 
@@ -106,6 +104,7 @@ def idop(
     """
     held = checked_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
+    require_inertia(robot.tree, equations.M, basis, everywhere=True)
     desired = checked_vector("desired", desired, robot.nu)
     K = _checked_weight(equations, weight, solver)
     contact = _contact_softness(equations, softness)
@@ -159,9 +158,8 @@ def weight_matrix(equations: DrivenEquations, weight: Weight | Array) -> Array:
 
 def _by_null_space(equations: DrivenEquations, desired: Array, K: Array) -> OperatorResult:
     """(5.37)–(5.39), in the order of the degrees of freedom: F = M + Sᵀ K S, Jᵀ = [Y Z] (R; 0)."""
-    M, h, J, drift, driven = equations
-    F = ops.zeros(M.shape, like=[M, K]) + M
-    F[np.ix_(driven, driven)] = F[np.ix_(driven, driven)] + K
+    _, h, J, drift, driven = equations
+    F = _relaxed_inertia(equations, K)
     g = h - equations.forces(K @ desired)
     Y, Z, R = orthogonal_factors(J.T)
     held = Y @ -solve_lower(R.T, drift)
@@ -174,19 +172,31 @@ def _by_schur(equations: DrivenEquations, desired: Array, K: Array) -> OperatorR
     M, h, J, drift, driven = equations
     passive = equations.passive
     SJ, PJ, SMP = J[:, driven].T, J[:, passive].T, M[np.ix_(driven, passive)]
-    r = K @ desired - h[driven]
-    H = M[np.ix_(driven, driven)] + K
-    X = solve_positive(H, np.concatenate([SMP, SJ, r[:, None]], axis=1))  # H⁻¹ (S M Pᵀ, S Jᵀ, r)
-    split = len(passive), len(passive) + len(J)
-    HP, HJ, Hr = X[:, : split[0]], X[:, split[0] : split[1]], X[:, -1]
-    A, C, a = M[np.ix_(passive, passive)] - SMP.T @ HP, PJ - SMP.T @ HJ, -h[passive] - SMP.T @ Hr
-    AC = solve_positive(A, np.concatenate([C, a[:, None]], axis=1))
-    multipliers = solve_positive(C.T @ AC[:, :-1] + SJ.T @ HJ, -(C.T @ AC[:, -1]) - drift - SJ.T @ Hr)
-    w = AC[:, -1] + AC[:, :-1] @ multipliers
-    v = Hr - HP @ w + HJ @ multipliers
-    found = ops.zeros(len(h), like=[v, w])
-    found[driven], found[passive] = v, w
-    return OperatorResult(found, K @ (desired - v), multipliers)
+    F = _relaxed_inertia(equations, K)
+    H = F[np.ix_(driven, driven)]
+
+    def solve(g: Array, drift: Array) -> tuple[Array, Array]:
+        X = solve_positive(H, np.concatenate([SMP, SJ, -g[driven, None]], axis=1))  # H⁻¹ (S M Pᵀ, S Jᵀ, -S g)
+        split = len(passive), len(passive) + len(J)
+        HP, HJ, Hr = X[:, : split[0]], X[:, split[0] : split[1]], X[:, -1]
+        A, C, b = M[np.ix_(passive, passive)] - SMP.T @ HP, PJ - SMP.T @ HJ, -g[passive] - SMP.T @ Hr
+        AC = solve_positive(A, np.concatenate([C, b[:, None]], axis=1))
+        multipliers = solve_positive(C.T @ AC[:, :-1] + SJ.T @ HJ, -(C.T @ AC[:, -1]) - drift - SJ.T @ Hr)
+        w = AC[:, -1] + AC[:, :-1] @ multipliers
+        a = ops.zeros(len(g), like=[w, Hr])
+        a[driven], a[passive] = Hr - HP @ w + HJ @ multipliers, w
+        return a, multipliers
+
+    a, multipliers = refined(solve, F, J, h - equations.forces(K @ desired), drift)
+    return OperatorResult(a, K @ (desired - a[driven]), multipliers)
+
+
+def _relaxed_inertia(equations: DrivenEquations, K: Array) -> Array:
+    """F = M + Sᵀ K S (nv, nv)."""
+    M, driven = equations.M, equations.driven
+    F = ops.zeros(M.shape, like=[M, K]) + M
+    F[np.ix_(driven, driven)] = F[np.ix_(driven, driven)] + K
+    return F
 
 
 def _checked_weight(equations: DrivenEquations, weight: Weight | ArrayLike, solver: str) -> Array:
@@ -199,7 +209,7 @@ def _checked_weight(equations: DrivenEquations, weight: Weight | ArrayLike, solv
         or np.abs(K - K.T).max(initial=0.0) > 1e-9 * np.abs(K).max(initial=0.0)
     ):
         raise ShapeError(f"the weight must be a finite symmetric matrix ({nu}, {nu})", evidence={"shape": K.shape})
-    F = equations.M + np.eye(len(equations.M))[:, equations.driven] @ K @ np.eye(len(equations.M))[equations.driven]
+    F = _relaxed_inertia(equations, K)
     Z = np.eye(len(F)) if solver == "schur" else null_basis(equations.J)
     values = np.linalg.eigvalsh(Z.T @ F @ Z)
     if values.size and values[0] <= 1e-12 * abs(values[-1]):

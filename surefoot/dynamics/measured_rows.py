@@ -18,6 +18,7 @@ from surefoot.errors import ModelError
 __all__ = ["energy_factor", "impulses_of", "measured_rows", "outside", "shortest_step"]
 
 Array = NDArray[np.float64]
+_NO_INERTIA = 1e-12  # share of an inertia that others leave of it
 
 
 def energy_factor(M: Array) -> Array:
@@ -30,13 +31,20 @@ def energy_factor(M: Array) -> Array:
         ModelError: It is not positive definite.
     """
     try:
-        return np.asarray(np.linalg.cholesky(M), dtype=float)
-    except np.linalg.LinAlgError as error:
-        raise ModelError(
-            "the mass matrix is not positive definite: an impulse would move something without mass",
-            evidence={"smallest eigenvalue": float(np.linalg.eigvalsh(M)[0])},
-            next_step="`surefoot check` names the joints that move no inertia",
-        ) from error
+        C = np.asarray(np.linalg.cholesky(M), dtype=float)
+    except np.linalg.LinAlgError:
+        raise _no_inertia(M) from None
+    if (np.diag(C) ** 2 <= _NO_INERTIA * np.diag(M)).any():
+        raise _no_inertia(M)
+    return C
+
+
+def _no_inertia(M: Array) -> ModelError:
+    return ModelError(
+        "the mass matrix is not positive definite: an impulse would move something without mass",
+        evidence={"smallest eigenvalue": float(np.linalg.eigvalsh(M)[0])},
+        next_step="`surefoot check` names the joints that move no inertia",
+    )
 
 
 def measured_rows(C: Array, J: Array) -> RowBasis:
@@ -46,7 +54,8 @@ def measured_rows(C: Array, J: Array) -> RowBasis:
         C: (nv, nv) of `energy_factor`.
         J: (m, nv).
     """
-    return row_basis(np.linalg.solve(C, J.T).T)
+    rows = row_basis(J)
+    return rows.mapped(np.asarray(np.linalg.solve(C, rows.Q.T).T, dtype=float))
 
 
 def shortest_step(rows: RowBasis, change: Array) -> Array:

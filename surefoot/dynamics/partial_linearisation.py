@@ -17,15 +17,9 @@ from numpy.typing import ArrayLike
 
 from surefoot import ops
 from surefoot.dynamics.constrained_equations import Baumgarte
+from surefoot.dynamics.constraint_rank import null_basis, rank_of
 from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.driven_equations import (
-    DrivenEquations,
-    checked_constraints,
-    checked_equations,
-    checked_vector,
-    null_basis,
-    rank_of,
-)
+from surefoot.dynamics.driven_equations import DrivenEquations, checked_constraints, checked_equations, checked_vector
 from surefoot.dynamics.forward_operator import OperatorResult, forward_operator, without_redundant_rows
 from surefoot.dynamics.smooth_factors import solve_positive
 from surefoot.errors import ModelError, ShapeError

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefoot.dynamics.driven_equations import rank_of, size_of
+from surefoot.dynamics.constraint_rank import rank_of, size_of
 from surefoot.errors import ModelError
 from surefoot.ops import Array
 

@@ -29,7 +29,12 @@ def restitution_of_rows(constraints: Constraints, given: Restitution) -> NDArray
         ModelError: A coefficient outside 0…1.
     """
     rows = constraints.rows
-    numbers = _by_name(constraints, given) if isinstance(given, Mapping) else np.asarray(given, dtype=float)
+    try:
+        numbers = _by_name(constraints, given) if isinstance(given, Mapping) else np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"restitution {given!r} is no number", next_step="give one number, one for each row, or numbers by name"
+        ) from None
     if numbers.shape not in ((), (len(rows),)):
         raise ShapeError(f"restitution has shape {numbers.shape}; there are {len(rows)} rows")
     out = np.array(np.broadcast_to(numbers, len(rows)), dtype=float)

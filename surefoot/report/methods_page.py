@@ -56,7 +56,11 @@ def cell_text(value: Any) -> str:
     Args:
         value: A number or None.
     """
-    return "–" if value is None else "0" if value == 0.0 else f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e")
+    if value is None or value == 0.0:
+        return "–" if value is None else "0"
+    if 100.0 <= value < 1e6:
+        return f"{value:.0f}"
+    return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e")
 
 
 def _of_methods(c: MethodsComparison) -> list[str]:

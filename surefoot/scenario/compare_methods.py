@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from surefoot.dynamics.constrained_acceleration import constrained_acceleration
 from surefoot.dynamics.constrained_equations import constrained_equations
+from surefoot.dynamics.constrained_forward import constrained_forward
 from surefoot.dynamics.constraint_methods import METHODS
+from surefoot.dynamics.constraints import Constraints
 from surefoot.errors import NotSupportedError, SurefootError
 from surefoot.motion import Log
 from surefoot.report.methods_data import MethodRun, MethodsComparison
+from surefoot.robot import Robot
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.method_conditions import condition_of
 from surefoot.scenario.run import resolved_scenario
@@ -29,7 +32,7 @@ Array = NDArray[np.float64]
 Progress = Callable[[float, str], None]
 LONGEST = 2.0
 """How long each method runs [s], at most."""
-_REFERENCE = "lagrange"
+_REFERENCE, _COMPILED = "lagrange", "auto"
 _STATES = 12  # at which methods are compared by themselves
 _QUICK = 0.1  # quantile of the computing times: what else a machine does only adds to them
 _ROUNDING = 1e-15  # gaps below count as this, where growth is looked at
@@ -53,7 +56,7 @@ def compare_methods(
     """
     scenario = _shortened(resolved_scenario(name_or_file, overrides=overrides))
     tell = progress or (lambda share, text: None)
-    names = [name for name in METHODS if name != "auto"]
+    names = [*(name for name in METHODS if name != _COMPILED), _COMPILED]
     total = len(names) + len(STABILISATIONS)
     first = build_simulation(_with(scenario, names[0], "none"))
     _mover(first)
@@ -146,13 +149,22 @@ def _compared(run: MethodRun, first: Simulation, states: Sequence[tuple[Array, A
         tau = np.zeros(robot.nv)
         tau[robot.driven] += torque
         best = constrained_acceleration(robot, q, v, tau, held, _REFERENCE)
-        own = constrained_acceleration(robot, q, v, tau, held, run.name)
-        errors.append([_relative(own.a, best.a), _relative(own.constraint_force, best.constraint_force)])
+        a, force = _by(run.name, robot, (q, v, tau), held)
+        errors.append([_relative(a, best.a), _relative(force, best.constraint_force)])
         conditions.append(condition_of(run.name, constrained_equations(robot.tree, held, q, v, tau)))
     worst = np.max(errors, axis=0)
     known = [value for value in conditions if value is not None]
     condition = max(known, default=None)
     return replace(run, condition=condition, acceleration_error=float(worst[0]), force_error=float(worst[1]))
+
+
+def _by(name: str, robot: Robot, state: tuple[Array, Array, Array], held: Constraints) -> tuple[Array, Array]:
+    """Acceleration and constraint force by a method, in the engine's own form."""
+    if name != _COMPILED:
+        found = constrained_acceleration(robot, *state, held, name)
+        return found.a, found.constraint_force
+    a, multipliers = constrained_forward(robot.tree, held, *state)
+    return a, held.jacobian(robot.tree, state[0]).T @ multipliers
 
 
 def _relative(value: Array, reference: Array) -> float:

@@ -48,7 +48,7 @@ def _matrix(method: str, equations: ScaledEquations) -> Array | None:
             return (np.eye(len(M)) - held) @ M + M @ held
         case "gauss" | "udwadia_kalaba":
             return Q @ np.linalg.inv(np.linalg.cholesky(M)).T
-        case "range_space" | "recursive" | "iterative":
+        case "range_space" | "recursive" | "iterative" | "auto":
             return Q @ np.linalg.solve(M, Q.T)
     return None
 

@@ -45,7 +45,6 @@ BAUMGARTE = Baumgarte(20.0, 20.0)
 Moved = tuple["_Stage", Array, Array, Array, Array]
 _CLOSED = 1e-11  # residual [m] or [rad] from which on a state counts as closed
 _ROUNDS = 4  # of Newton's method after a step
-_RANK = 1e-10  # singular values below this share of the largest are those of rows that depend on others
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ class ConstrainedMover(Mover):
             if name not in robot.contacts:
                 raise one_of("contact surface", name, robot.contacts)
         self.holding, self._tied = holding, robot
-        self._by_matrices = by_matrices(holding.method)
+        self._by_matrices, self._gains = by_matrices(holding.method), np.array(holding.gains, dtype=float)
         super().__init__(_opened(robot), world, replace(settings, held=holding.held))
 
     def _build(self) -> None:
@@ -231,6 +230,8 @@ class ConstrainedMover(Mover):
 
     def _stage(self, q: Array, v: Array, given: list[Array]) -> _Stage:
         """The acceleration in a state."""
+        if self.holding.method == "auto":
+            return _Stage(*self._of_kernels.stage(q, v, *given, self.anchors, self._gains))
         M, force, J, bias, residual = self._of_kernels.equations(q, v, *given, self.anchors)
         gains = self.holding.gains
         drift = bias + 2.0 * gains.alpha * (J @ v) + gains.beta**2 * residual
@@ -252,16 +253,16 @@ class ConstrainedMover(Mover):
     def _closed(self, q: Array) -> Array:
         """The configuration moved onto the constraints, by Newton's method in the metric of the mass matrix."""
         for _ in range(_ROUNDS):
-            M, J, residual = self._of_kernels.closure(q, self.anchors)
+            motion, residual = self._of_kernels.closing(q, self.anchors)
             if np.abs(residual).max(initial=0.0) <= _CLOSED:
                 break
-            q = self._of_kernels.place(q, _least_motion(M, J, -residual))
+            q = self._of_kernels.place(q, motion)
         return q
 
     def _along(self, q: Array, v: Array) -> Array:
         """The velocity without what breaks constraints."""
-        M, J, _ = self._of_kernels.closure(q, self.anchors)
-        return v - _least_motion(M, J, J @ v)
+        found: Array = self._of_kernels.along(q, v, self.anchors)
+        return found
 
     def _note_held(self, stage: _Stage) -> None:
         """What held surfaces carry."""
@@ -275,14 +276,6 @@ class ConstrainedMover(Mover):
             wrench = np.zeros(6)
             wrench[tied] = stage.multipliers[at : at + len(tied)]
             self.held[name] = HeldSurface(np.vstack([place, [0.0, 0.0, 0.0, 1.0]]), wrench)
-
-
-def _least_motion(M: Array, J: Array, change: Array) -> Array:
-    """The x (nv,) with J x = change, least in xᵀ M x; M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺ change."""
-    L = np.linalg.cholesky(M)
-    whitened = np.linalg.solve(L, J.T)
-    found: Array = np.linalg.solve(L.T, np.linalg.lstsq(whitened.T, change, rcond=_RANK)[0])
-    return found
 
 
 def _weighted(stages: list[Array]) -> Array:

@@ -10,8 +10,9 @@ import numpy as np
 from surefoot import ops
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.dynamics import mass_matrix, rnea
+from surefoot.dynamics.cholesky import factor
 from surefoot.dynamics.constrained_equations import Baumgarte
-from surefoot.dynamics.constrained_forward import anchor_values, anchored
+from surefoot.dynamics.constrained_forward import Held, anchor_values, anchored
 from surefoot.dynamics.constraints import Constraints
 from surefoot.kinematics import integrate
 from surefoot.ops import Array
@@ -37,7 +38,10 @@ class ConstrainedKernels:
             J (m, nv), J̇ v (m,), residual (m,).
         forces: (q, v, …) -> joint forces at the start of the step (nv,), what they lose per acceleration (nv,), wrench
             on each body about its origin, in its axes (bodies, 6).
+        stage: (q, v, …, anchors, gains) -> a (nv,), Jᵀ λ (nv,), λ (m,) by the factors of M; gains are α and β.
         closure: (q, anchors) -> M, J, residual.
+        closing: (q, anchors) -> the least motion (nv,) that closes, to first order, and the residual.
+        along: (q, v, anchors) -> the velocity without what breaks constraints.
         power: (q, v, …, a, constraint_force, speed) -> (7,), first entries of `TALLY` per second.
         euler: (q, v, a) -> q and v at the end of a semi-implicit step, and the mean velocity in the axes at its start.
         place: (q, u) -> q ⊕ u.
@@ -47,7 +51,10 @@ class ConstrainedKernels:
 
     equations: Kernel
     forces: Kernel
+    stage: Kernel
     closure: Kernel
+    closing: Kernel
+    along: Kernel
     power: Kernel
     euler: Kernel
     place: Kernel
@@ -76,7 +83,10 @@ def constrained_kernels(robot: Robot, settings: Settings, constraints: Constrain
         functions={
             "equations": (parts.equations, {**state, **held}),
             "forces": (parts.forces, state),
+            "stage": (parts.stage, {**state, **held, "gains": (2,)}),
             "closure": (parts.closure, {"q": nq, **held}),
+            "closing": (parts.closing, {"q": nq, **held}),
+            "along": (parts.along, {"q": nq, "v": nv, **held}),
             "power": (parts.power, {**state, **work}),
             "euler": (parts.euler, {"q": nq, "v": nv, "a": nv}),
             "place": (parts.place, {"q": nq, "u": nv}),
@@ -108,6 +118,28 @@ class _Parts:
         force = start - rnea(self.tree, q, v, np.zeros(len(v)), external)
         J, bias = anchored(self.tree, self.constraints, q, v, anchors, Baumgarte())
         return M, force, J, bias, self._residual(q, anchors)
+
+    def stage(
+        self, q: Array, v: Array, torque: Array, position: Array, kp: Array, velocity: Array, kd: Array, lower: Array,
+        upper: Array, memory: Array, ground: Array, push: Array, anchors: Array, gains: Array,
+    ) -> tuple[Array, ...]:  # fmt: skip
+        """Acceleration, constraint force and multipliers."""
+        M, force, J, bias, residual = self.equations(
+            q, v, torque, position, kp, velocity, kd, lower, upper, memory, ground, push, anchors
+        )
+        drift = bias + 2.0 * gains[0] * (J @ v) + gains[1] * gains[1] * residual
+        a, multipliers = Held.of(factor(self.tree, M), J).solve(force, drift)
+        return a, J.T @ multipliers, multipliers
+
+    def closing(self, q: Array, anchors: Array) -> tuple[Array, Array]:
+        """The least motion, in the metric of the mass matrix, that takes the residual away."""
+        M, J, residual = self.closure(q, anchors)
+        return Held.of(factor(self.tree, M), J).solve(np.zeros(len(M)), residual)[0], residual
+
+    def along(self, q: Array, v: Array, anchors: Array) -> Array:
+        """The nearest velocity that keeps the constraints."""
+        M, J, _ = self.closure(q, anchors)
+        return v + Held.of(factor(self.tree, M), J).solve(np.zeros(len(M)), J @ v)[0]
 
     def forces(
         self, q: Array, v: Array, torque: Array, position: Array, kp: Array, velocity: Array, kd: Array, lower: Array,

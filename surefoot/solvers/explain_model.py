@@ -10,7 +10,7 @@ zero until they are opened.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import highspy
 import numpy as np
@@ -18,10 +18,11 @@ import scipy.sparse as sparse
 from highspy import HighsModelStatus
 from numpy.typing import NDArray
 
+from surefoot.solvers.explain_basis import Basis, Relief, basis_of, swapped
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_projection import outside
 
-__all__ = ["Model", "Relief"]
+__all__ = ["Model"]
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.int32]
@@ -35,25 +36,8 @@ _OPTIONS = {
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
 }
+_FEW_PIVOTS = {"simplex_dual_edge_weight_strategy": 1}  # Devex: exact weights of a new basis are a solve for each row
 _NOTHING = 1e-10  # multipliers below this share of the largest are rounding
-
-
-class Relief(NamedTuple):
-    """Columns with which rows of a group give way.
-
-    Args:
-        rows: (k,) numbers of the rows; those with two ends come twice.
-        sides: (k,) 1 for s⁺ (upper ends), −1 for s⁻.
-        columns: (k,) of s.
-        moves: (k,) how far a row moves for one unit of the group.
-        shared: Column of r for groups of several rows, in units that move some row by 1; None for one row.
-    """
-
-    rows: NDArray[np.intp]
-    sides: Numbers
-    columns: Places
-    moves: Numbers
-    shared: int | None
 
 
 class Model:
@@ -61,16 +45,19 @@ class Model:
 
     Args:
         rows: The rows; t = 1 helps with these ends, and with wider ones.
+        basis: Of another model of these rows, from which questions are to begin; None: each begins at that of the last.
     """
 
-    def __init__(self, rows: ScaledRows) -> None:
+    def __init__(self, rows: ScaledRows, basis: Basis | None = None) -> None:
         self.rows, self.unknowns = rows, len(rows.columns)
         self._part(sparse.csr_array(rows.A))
         self._lower, self._upper = rows.lower, rows.upper
         self._reliefs: dict[int, Relief] = {}
         self._open: list[Places] = []
+        self._by_row = False
+        self.basis = basis
         self.highs = highspy.Highs()
-        for name, value in _OPTIONS.items():
+        for name, value in {**_OPTIONS, **(_FEW_PIVOTS if basis else {})}.items():
             self.highs.setOptionValue(name, value)
         self.highs.passModel(self._start())
 
@@ -151,10 +138,8 @@ class Model:
             group: Its number.
             cost: Of a row that moves by 1.
         """
-        relief = self.relief(group)
+        relief = self._reliefs[group]
         self.open(relief.columns, np.full(len(relief.columns), cost))
-        if relief.shared is not None:
-            self.open(np.array([relief.shared], dtype=np.int32), np.zeros(1))
 
     def open_group(self, group: int, cost: float) -> None:
         """Let a group give way.
@@ -163,7 +148,7 @@ class Model:
             group: Its number.
             cost: Of one unit.
         """
-        relief = self.relief(group)
+        relief = self._reliefs[group]
         movable = relief.moves > 0.0
         if relief.shared is None:
             self.open(relief.columns[movable], cost / relief.moves[movable])
@@ -180,25 +165,21 @@ class Model:
             self.highs.changeColsCost(len(columns), columns, nothing)
         self._open = []
 
-    def relief(self, group: int) -> Relief:
-        """Columns with which a group gives way.
-
-        Args:
-            group: Its number.
-        """
-        self.add_reliefs([group])
-        return self._reliefs[group]
-
-    def add_reliefs(self, groups: Sequence[int]) -> None:
+    def add_reliefs(self, groups: Sequence[int], *, by_row: bool) -> None:
         """Add columns with which groups give way, where there are none: at once, for HiGHS then begins anew.
 
         Args:
             groups: Their numbers.
+            by_row: Whether each row gives way for itself, without r; columns of the other kind are taken out.
         """
+        if by_row != self._by_row:
+            self.drop_reliefs()
+        self._by_row = by_row
         new = [g for g in groups if g not in self._reliefs]
         if not new:
             return
-        first, rows, order = self.highs.getNumCol(), self.rows, np.argsort(self.rows.group, kind="stable")
+        first, bond = self.highs.getNumCol(), self.highs.getNumRow()
+        rows, order = self.rows, np.argsort(self.rows.group, kind="stable")
         starts = np.searchsorted(rows.group[order], np.arange(rows.groups + 1))
         for g in new:
             own = order[starts[g] : starts[g + 1]]
@@ -206,9 +187,10 @@ class Model:
             chosen, sides = np.concatenate([above, below]), np.repeat([1.0, -1.0], [len(above), len(below)])
             columns = np.arange(first, first + len(chosen), dtype=np.int32)
             moves, first = rows.measure[chosen], first + len(chosen)
-            shares = len(own) > 1 and bool(moves.any())
-            self._reliefs[g] = Relief(chosen, sides, columns, moves, first if shares else None)
-            first += shares
+            shares = not by_row and len(own) > 1 and bool(moves.any())
+            bonds = _bonds(chosen, moves, bond) if shares else np.full(len(chosen), -1, dtype=np.int32)
+            self._reliefs[g] = Relief(chosen, sides, columns, moves, first if shares else None, bonds)
+            first, bond = first + shares, max(bond, int(bonds.max(initial=-1)) + 1)
         self._add([self._reliefs[g] for g in new])
 
     def _add(self, reliefs: Sequence[Relief]) -> None:
@@ -235,11 +217,39 @@ class Model:
     def _bond(self, relief: Relief) -> Any:
         """Rows s⁺ + s⁻ − measure r ≤ 0."""
         at = np.flatnonzero(relief.moves > 0.0)
-        rows, row = np.unique(relief.rows[at], return_inverse=True)
+        row, one = relief.bonds[at] - relief.bonds[at].min(), np.unique(relief.bonds[at], return_index=True)[1]
+        rows = relief.rows[at[one]]
         share = -self.rows.measure[rows] / relief.moves.max()
         entries = np.concatenate([np.ones(len(at)), share])
         places = np.concatenate([row, np.arange(len(rows))]), np.append(relief.columns[at], [relief.shared] * len(rows))
         return sparse.csr_array((entries, places), shape=(len(rows), self.highs.getNumCol()))
+
+    def present_basis(self) -> Basis | None:
+        """The basis at which t is least, if there is one; before the first relief."""
+        return basis_of(self.highs, self.multipliers())
+
+    def begin(self, bearer: int) -> None:
+        """Go to the basis that was given, with a group in the place of t.
+
+        Args:
+            bearer: Number of the group, which is open, as others may be.
+        """
+        shape = self.highs.getNumRow(), self.highs.getNumCol()
+        if self.basis is None:
+            return
+        found = swapped(self.basis, list(self._reliefs.values()), self._reliefs[bearer], shape)
+        if found is not None:
+            self.highs.setBasis(found)
+
+    def drop_reliefs(self) -> None:
+        """Take out all columns with which groups give way."""
+        if not self._reliefs:
+            return
+        columns = np.arange(self.unknowns + 1, self.highs.getNumCol(), dtype=np.int32)
+        rows = np.arange(len(self._general), self.highs.getNumRow(), dtype=np.int32)
+        self.highs.deleteCols(len(columns), columns)
+        self.highs.deleteRows(len(rows), rows)
+        self._reliefs, self._open = {}, []
 
     def run(self, solver: str = "simplex", *, fresh: bool = False) -> HighsModelStatus:
         """Solve.
@@ -289,3 +299,10 @@ class Model:
         out[self._bounds] = -(self._matrix.T @ out[self._general])[self._bounded] / self._factor
         largest = np.abs(out).max(initial=0.0)
         return np.where(np.abs(out) > _NOTHING * largest, out, 0.0)
+
+
+def _bonds(rows: NDArray[np.intp], moves: Numbers, first: int) -> Places:
+    """Rows of the model that bind columns of a group, one for each row that moves; −1 for those that do not."""
+    out, at = np.full(len(rows), -1, dtype=np.int32), moves > 0.0
+    out[at] = first + np.unique(rows[at], return_inverse=True)[1]
+    return out

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from surefoot.errors import SurefootError
+from surefoot.solvers.explain_basis import Basis
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_model import Model
 from surefoot.solvers.explain_projection import Verdict, outside
@@ -60,6 +63,7 @@ class Program:
         self._basis, self.rows = _compressed(rows)
         self.tolerance = tolerance
         self._model = Model(_true_ends(self.rows, tolerance))
+        self._first: Basis | None = None
 
     def judge(self, kept: NDArray[np.bool_] | None = None) -> Verdict:
         """Whether rows can hold together: the least share t of what is violated at a first x.
@@ -67,7 +71,10 @@ class Program:
         Args:
             kept: (rows,) which of them; all if left out.
         """
-        return self._whole(_Question(*self._only(kept), {}))
+        found = self._whole(_Question(*self._only(kept), {}))
+        if kept is None and found.multipliers is not None:
+            self._first = self._model.present_basis()
+        return found
 
     def prepare(self, groups: Sequence[int]) -> None:
         """Say which groups will be asked about, one after the other.
@@ -75,7 +82,7 @@ class Program:
         Args:
             groups: Their numbers.
         """
-        self._model.add_reliefs(groups)
+        self._model.add_reliefs(groups, by_row=True)
 
     def without(self, group: int, kept: NDArray[np.bool_]) -> Verdict:
         """Whether rows can hold together if those of a group are left out.
@@ -95,8 +102,9 @@ class Program:
         Args:
             group: Its number.
         """
-        proof = self._proof(_Question(self.rows.lower, self.rows.upper, {group: 1.0}))
-        return (True, self._model.multipliers()) if proof is None else (False, proof)
+        asked = self._relaxing
+        proof = asked._proof(_Question(self.rows.lower, self.rows.upper, {group: 1.0}), group)
+        return (True, asked._model.multipliers()) if proof is None else (False, proof)
 
     def least(self, costs: Numbers, *, true_ends: bool = False) -> Elastic:
         """The least sum of costs with which some x keeps all rows.
@@ -108,10 +116,21 @@ class Program:
             costs: (groups,) of one unit; inf for groups that do not give way.
             true_ends: Whether rows have the ends that were given.
         """
-        rows = _true_ends(self.rows, self.tolerance) if true_ends else self.rows
-        opened: dict[int, float | None] = {}
+        return self._relaxing._least(costs, _true_ends(self.rows, self.tolerance) if true_ends else self.rows)
+
+    @cached_property
+    def _relaxing(self) -> Program:
+        """The same rows in a model that begins at the basis of the first proof, once there is one."""
+        if self._first is None:
+            return self
+        out = copy(self)
+        out._model = Model(_true_ends(self.rows, self.tolerance), self._first)
+        return out
+
+    def _least(self, costs: Numbers, rows: ScaledRows) -> Elastic:
+        opened, bearer = self._asked_first(costs)
         while True:
-            proof = self._proof(_Question(rows.lower, rows.upper, opened))
+            proof, bearer = self._proof(_Question(rows.lower, rows.upper, opened), bearer), None
             y = self._model.multipliers() if proof is None else proof
             asked = np.bincount(rows.group, np.abs(y) * rows.measure, minlength=rows.groups)
             allowed = (1.0 + _NOTICED) * costs if proof is None else np.where(np.isfinite(costs), 0.0, np.inf)
@@ -126,12 +145,28 @@ class Program:
         amounts[list(opened)] = given
         return Elastic(y, amounts, self._unfolded(x))
 
-    def _proof(self, question: _Question) -> Numbers | None:
+    def _asked_first(self, costs: Numbers) -> tuple[dict[int, float | None], int | None]:
+        """Groups of which the first proof asks something, with their costs, and the cheapest that bears it alone."""
+        if self._first is None:
+            return {}, None
+        y = self._first.multipliers
+        asked = np.bincount(self.rows.group, np.abs(y) * self.rows.measure, minlength=self.rows.groups)
+        groups = np.flatnonzero((asked > 0.0) & np.isfinite(costs))
+        if not len(groups):
+            return {}, None
+        return {int(g): float(costs[g]) for g in groups}, int(groups[np.argmin(costs[groups] / asked[groups])])
+
+    def _proof(self, question: _Question, bearer: int | None = None) -> Numbers | None:
         """Multipliers (rows,) of the proof that what is asked for cannot be; None if the model is at an optimum.
 
-        A ray of HiGHS is a proof if its numbers are; where they are not, or there is none, t decides.
+        A ray of HiGHS is a proof if its numbers are; where they are not, or there is none, t decides. With a bearer the
+        model begins at the basis of the first proof, which this group bears; else at the last one.
         """
+        if bearer is not None and self._model.basis is not None:
+            self._model.drop_reliefs()
         self._pose(question)
+        if bearer is not None:
+            self._model.begin(bearer)
         if self._model.run() == HighsModelStatus.kOptimal:
             return None
         y = self._model.ray()
@@ -147,7 +182,8 @@ class Program:
         """Set ends and costs; with `whole` t costs 1 and all else nothing."""
         self._model.close()
         self._model.set_ends(question.lower, question.upper)
-        self._model.add_reliefs(list(question.opened))
+        if question.opened:
+            self._model.add_reliefs(list(question.opened), by_row=None in question.opened.values())
         for group, cost in question.opened.items():
             if cost is None:
                 self._model.open_rows(group, 0.0 if whole else 1.0)

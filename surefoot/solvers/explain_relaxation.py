@@ -97,8 +97,8 @@ def _bears_alone(oracle: Oracle, group: int, proof: Numbers, jumps: Jumps) -> bo
 
 def _alone_by_program(oracle: Oracle, program: Program, group: int) -> Yielding | None:
     helps, multipliers = program.alone(group)
+    oracle.learn(multipliers)
     if not helps:
-        oracle.learn(multipliers)
         return None
     demand = _demand(oracle, group, multipliers)
     return Yielding(group, demand.exact, demand.side) if np.isfinite(demand.amount) else None

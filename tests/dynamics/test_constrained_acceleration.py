@@ -1,6 +1,7 @@
 """All methods of constrained forward dynamics, on robots: one answer, which is that of physics and of Pinocchio."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from surefoot.dynamics import (
@@ -21,6 +22,7 @@ from surefoot.errors import ModelError, NotSupportedError, ShapeError, UnknownNa
 from surefoot.kinematics import integrate
 from surefoot.robot import Joint, Link, Loop, Robot
 from surefoot.robot.loops import Coupling
+from tests.sim.examples import solid
 
 from .constraint_examples import POINT, held_trees, held_zoo, off, soles, tied, trees
 from .examples import armed, assert_same, followers, robot_named, state, wrenches
@@ -80,12 +82,96 @@ def test_states_off_the_constraints_have_one_answer_too():
     constraints = soles(robot, q)
     reference = constrained_acceleration(robot, q, v, tau, constraints)
     assert reference.residual > 0.1
-    for method in set(GENERAL) - {"minimal"}:
+    for method in (set(GENERAL) | {"pinocchio"}) - {"minimal"}:
         found = constrained_acceleration(robot, q, v, tau, constraints, method)
         assert off(found.a, reference.a) < 1e-9, method
         assert off(found.constraint_force, reference.constraint_force) < 1e-9, method
-    with pytest.raises(NotSupportedError, match="contradict"):
-        constrained_acceleration(robot, q, v, tau, constraints, "pinocchio")
+
+
+def test_a_weld_and_a_point_at_one_place_agree_with_pinocchio_off_the_constraints():
+    """Pinocchio's own drifts of the two differ there and contradict each other."""
+    robot = armed()
+    q, v, tau = state(robot, 13)
+    weld = tied(robot, q, "weld", ("l2", "l4"), np.random.default_rng(13))
+    point = Loop("point", "l2", "l4", weld.placement_a, weld.placement_b, POINT)
+    for constraints in ([weld, point], [point, weld]):
+        agree(robot, q, v, tau, constraints, ["pinocchio"])
+
+
+def test_pinocchio_agrees_without_our_drift():
+    """On the constraints its own constraintDynamics, as it is, gives the same motion."""
+    robot = robot_named("talos")
+    q, v, tau = state(robot, 14)
+    feet = [contact(robot, q, name) for name in robot.contacts]
+    v = project_velocity(robot, feet, q, v)
+    models = []
+    for tie in constraints_of(robot, feet).parts:
+        ends = [(end.body + 1, pin.SE3(end.R, end.p)) for end in (tie.second, tie.first)]
+        models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, robot.model, *ends[0], *ends[1], pin.LOCAL))
+    datas, data = [model.createData() for model in models], robot.model.createData()
+    pin.initConstraintDynamics(robot.model, data, models, datas)
+    expected = pin.constraintDynamics(robot.model, data, q, v, tau, models, datas, pin.ProximalSettings(1e-15, 0.0, 50))
+    assert off(constrained_acceleration(robot, q, v, tau, feet).a, expected) < 1e-9
+
+
+@pytest.mark.parametrize("gap", [1e-11, 1e-9, 1e-8])
+def test_an_overconstrained_mechanism_that_is_a_little_open_still_moves(gap):
+    """A platform on three parallel cranks: closed, one row depends on the others; open, it nearly does."""
+    from .loop_examples import three_cranks
+
+    robot = three_cranks()
+    q = close(robot, None, robot.home)
+    rest, tau = np.zeros(4), np.array([3.0, 0.0, 0.0, 0.0])
+    closed = agree(robot, q, rest, tau, None, GENERAL)
+    aside = q + gap * np.array([1.0, -2.0, 0.5, 1.5])
+    for method in GENERAL:
+        found = constrained_acceleration(robot, aside, rest, tau, method=method)
+        assert found.rank == closed.rank == 3
+        assert off(found.a, closed.a) < 100.0 * gap, method
+
+
+def point_masses(count: int) -> Robot:
+    """A floating trunk with a point mass on hinges that turn in place: (x, y), and then z, which meets the mass."""
+    rng = np.random.default_rng(15)
+    links = [Link("trunk", **solid(rng, 4.0))]
+    for k, axis in enumerate(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))[:count]):
+        last = {"mass": 1.0, "com": np.array([0.0, 0.0, 0.3])} if k == count - 1 else {}
+        links.append(Link(f"l{k}", links[-1].name, Joint(f"j{k}", "revolute", axis=axis), **last))
+    return Robot.from_tree("point", links, "floating", drives=())
+
+
+@pytest.mark.parametrize("method", [*GENERAL, "lagrange", "auto", "pinocchio"])
+def test_motions_without_inertia_are_named(method):
+    """The last hinge turns about the mass: no force determines how, wherever the others stand."""
+    robot = point_masses(3)
+    rest = np.zeros(robot.nv)
+    with pytest.raises(ModelError, match="`j2`") as caught:
+        constrained_acceleration(robot, robot.neutral, rest, rest, [], method)
+    assert "j0" not in str(caught.value)
+    assert "armature" in caught.value.next_step
+
+
+@pytest.mark.parametrize("method", [*GENERAL, "lagrange", "pinocchio"])
+def test_a_posture_without_inertia_is_named(method):
+    """A point mass in the plane of its last hinge's axis; only there the mass matrix is singular."""
+    robot = point_masses(2)
+    rest, q = np.zeros(robot.nv), np.array(robot.neutral)
+    constrained_acceleration(robot, q, rest, rest, [], method)
+    q[-1] = 0.5 * np.pi  # the mass lies on the axis of the first hinge
+    with pytest.raises(ModelError, match="`j0`"):
+        constrained_acceleration(robot, q, rest, rest, [], method)
+
+
+def test_motions_without_inertia_may_be_held():
+    """Held by a gear the massless hinge needs no inertia, but methods that begin with M⁻¹ do."""
+    robot = point_masses(3)
+    q, v, tau = state(robot, 16)
+    gear = [Coupling("j2", "j0", 2.0)]
+    agree(robot, q, v, tau, gear, ["elimination", "maggi_svd", "maggi_qr", "minimal"])
+    for method in ("gauss", "aghili", "range_space", "udwadia_kalaba", "recursive", "iterative"):
+        with pytest.raises(ModelError, match="`j2`") as caught:
+            constrained_acceleration(robot, q, v, tau, gear, method)
+        assert "lagrange" in caught.value.next_step
 
 
 def test_equations_of_motion_and_of_the_constraints_hold():
@@ -256,6 +342,9 @@ def test_an_open_pair_of_frames_means_something_else_to_pinocchio():
         ({"baumgarte": (np.inf, 1.0)}, ShapeError),
         ({"method": "magic"}, UnknownNameError),
         ({"constraints": [Loop("a", "base", "nowhere")]}, UnknownNameError),
+        ({"constraints": [Coupling("j2", "j2")]}, ModelError),
+        ({"constraints": [Coupling("j2", "j5", np.nan)]}, ModelError),
+        ({"constraints": [Coupling("j2", "j0")]}, ModelError),
     ],
 )
 def test_bad_input_is_refused(change, error):

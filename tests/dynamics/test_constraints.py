@@ -10,7 +10,7 @@ from surefoot.robot import Loop
 from surefoot.robot.loops import Coupling
 
 from .constraint_examples import ALL, random_directions, somewhere, tied, trees
-from .examples import assert_same, followers, moved, robot_named, state, traced
+from .examples import armed, assert_same, followers, moved, robot_named, state, traced
 
 STEP = 1e-5
 
@@ -160,3 +160,35 @@ def test_what_cannot_be_meant_is_refused():
         contact(robot, q, "l1", "glued")
     with pytest.raises(ShapeError):
         contact(robot, q, "l1", (True, True))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (Loop("a", "universe", "l2"), NotSupportedError),
+        ("l2", NotSupportedError),
+        (["l2"], NotSupportedError),
+        (None, NotSupportedError),
+        ([Loop("a", "universe", "l2", np.zeros(3))], ModelError),
+        ([Loop("a", "universe", "l2", np.diag([2.0, 2.0, 2.0, 1.0]))], ModelError),
+        ([Loop("a", "universe", "l2", np.diag([1.0, 1.0, -1.0, 1.0]))], ModelError),
+        ([Loop("a", "universe", "l2", directions=(True, True, True))], ModelError),
+        ([Coupling("j2", "j2")], ModelError),
+        ([Coupling("j2", "j5", np.inf)], ModelError),
+    ],
+)
+def test_mistakes_are_named(wrong, error):
+    with pytest.raises(error) as caught:
+        constraints_of(armed(), wrong)
+    assert caught.value.next_step
+
+
+def test_a_joint_that_copies_another_cannot_be_coupled():
+    with pytest.raises(ModelError, match="copies `j0`"):
+        constraints_of(followers("reduce"), [Coupling("j2", "j1")])
+
+
+def test_a_contact_is_made_in_a_configuration():
+    for q in (np.zeros(3), np.full(armed().nq, np.nan)):
+        with pytest.raises(ShapeError):
+            contact(armed(), q, "l2")

@@ -7,8 +7,15 @@ import pytest
 from surefoot.dynamics.constrained_forward import constrained_forward
 from surefoot.dynamics.constraints import Constraints
 from surefoot.dynamics.distance import distance
-from surefoot.errors import ModelError
-from tests.dynamics.examples import armed, moved, robot_named, state, traced
+from surefoot.errors import ModelError, ShapeError
+from surefoot.robot import Joint, Link, Robot, placement
+from tests.dynamics.examples import armed, moved, state, traced
+
+
+def flying_mass() -> Robot:
+    """A point of 1 kg; q is its way from (1, 0, 0)."""
+    joint = Joint("position", "translation", placement((1.0, 0.0, 0.0)))
+    return Robot.from_tree("mass", [Link("mass", None, joint, 1.0, inertia=1e-9 * np.eye(3))], "fixed", drives=())
 
 
 @pytest.mark.parametrize("to", ["universe", "l2"])
@@ -31,8 +38,8 @@ def test_jacobian_and_bias_are_the_derivatives(to):
 
 def test_pendulum_in_cartesian_coordinates():
     """At angle φ with speed w: a = -g sin φ along the circle and w² inwards; the rod pulls with m (g cos φ + w²)."""
-    robot = robot_named("pendulum-mass")
-    ties = Constraints((distance(robot, "rod", "mass", 1.0),))  # type: ignore[arg-type]
+    robot = flying_mass()
+    ties = Constraints((distance(robot, "rod", "mass", 1.0),))
     phi, w = 0.7, 1.3
     r, t = np.array([np.sin(phi), 0.0, -np.cos(phi)]), np.array([np.cos(phi), 0.0, np.sin(phi)])
     a, multipliers = constrained_forward(robot.tree, ties, r - [1.0, 0.0, 0.0], w * t, np.zeros(3))
@@ -42,11 +49,24 @@ def test_pendulum_in_cartesian_coordinates():
 
 
 def test_home_of_the_mass_is_the_horizontal_rod():
-    robot = robot_named("pendulum-mass")
+    robot = flying_mass()
     np.testing.assert_allclose(distance(robot, "rod", "mass", 1.0).residual(robot.tree, np.array(robot.home)), 0.0)
 
 
 @pytest.mark.parametrize("length", [0.0, -1.0, np.inf])
 def test_wrong_lengths(length):
     with pytest.raises(ModelError):
-        distance(robot_named("pendulum-mass"), "rod", "mass", length)
+        distance(flying_mass(), "rod", "mass", length)
+
+
+def test_ends_that_meet_have_no_direction():
+    robot = armed()
+    rod = distance(robot, "rod", "l5", 0.4, "l5")
+    with pytest.raises(ModelError, match="`rod`"):
+        rod.jacobian(robot.tree, robot.neutral)
+
+
+@pytest.mark.parametrize(("change", "error"), [({"length": "1"}, ModelError), ({"at": (0.0, 0.0)}, ShapeError)])
+def test_what_is_no_rod_is_refused(change, error):
+    with pytest.raises(error):
+        distance(**({"robot": armed(), "name": "rod", "frame": "l5", "length": 1.0} | change))

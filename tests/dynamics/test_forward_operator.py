@@ -6,7 +6,7 @@ from surefoot.dynamics.forward_operator import fdop, forward_operator, without_r
 from surefoot.errors import ModelError
 
 from .driven_examples import CASES, SIZES, case, equations_of, kkt, random_equations
-from .examples import assert_same, traced
+from .examples import assert_same, robot_named, traced
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -72,3 +72,10 @@ def test_traced():
 
     found = traced(acceleration, *equations[:4], tau)
     assert_same(found, forward_operator(equations, tau).a, 1e-11)
+
+
+def test_postures_without_inertia_are_named():
+    """iCub's home: its head is a point mass above two axes that are in line."""
+    robot = robot_named("icub")
+    with pytest.raises(ModelError, match="`neck_roll`, `neck_yaw`"):
+        fdop(robot, robot.home, np.zeros(robot.nv), np.zeros(robot.nu), [])

@@ -32,7 +32,8 @@ def test_it_is_the_impulse_per_speed_of_an_impact(direction):
     q, v, _ = state(ROBOT, 2)
     feet = [contact(ROBOT, q, foot) for foot in ("left_foot", "right_foot")]
     standing = impact(ROBOT, q, v, feet).v_after
-    axis = placement(rotation=np.column_stack([*np.linalg.svd(direction[None])[2][1:], direction]))
+    across = np.linalg.svd(direction[None])[2][1]
+    axis = placement(rotation=np.column_stack([across, np.cross(direction, across), direction]))
     hand = contact(ROBOT, q, HAND, "normal")
     aligned = type(hand)("hand", "universe", HAND, axis, axis, (False, False, True, False, False, False))
     found = impact(ROBOT, q, standing, [*feet, aligned])

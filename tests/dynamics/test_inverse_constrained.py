@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from surefoot.dynamics import rnea
+from surefoot.dynamics.constraint_rank import null_basis, rank_of
 from surefoot.dynamics.constraints import constraints_of, contact
-from surefoot.dynamics.driven_equations import null_basis, rank_of
 from surefoot.dynamics.forward_operator import fdop
 from surefoot.dynamics.inverse_constrained import (
     inverse_dynamics_constrained,

@@ -257,3 +257,21 @@ def test_traced_with_exact_derivatives(solver):
     assert_same(np.array(out[1]).ravel(), found.tau, 1e-10)
     step = inverse_operator(equations, values[-1] + direction, solver=solver).tau - found.tau
     assert_same(np.array(out[2]).ravel(), step, 1e-10)
+
+
+@pytest.mark.parametrize("solver", ["null_space", "schur"])
+@pytest.mark.parametrize("size", [(7, 4, 7), (27, 25, 27), (36, 17, 36), (36, 30, 30)], ids=str)
+def test_ill_conditioned_equations_lead_back_too(size, solver):
+    """Inertias of very different size, and constraints that leave nothing: FD(tau) is a, contacts are met."""
+    rng = np.random.default_rng(size)
+    A = rng.standard_normal((size[0],) * 2) * 10.0 ** rng.uniform(-1.0, 1.0, size[0])[:, None]
+    equations = random_equations(*size)._replace(M=A @ A.T + 0.01 * np.diag(np.diag(A @ A.T)))
+    found = inverse_operator(equations, rng.standard_normal(size[1]), Weight(), solver)
+    back = forward_operator(equations, found.tau)
+    assert np.abs(found.a - back.a).max() < 1e-10 * max(1.0, np.abs(found.a).max())
+    assert np.abs(equations.J @ found.a + equations.drift).max() < 1e-11 * max(1.0, np.abs(found.a).max())
+
+
+def test_an_unknown_kind_of_weight_is_refused():
+    with pytest.raises(UnknownNameError, match="heavy"):
+        inverse_operator(random_equations(4, 1, 2), np.zeros(1), Weight("heavy"))

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from surefoot.dynamics.constraint_rank import null_basis
 from surefoot.dynamics.constraints import constraints_of, contact
-from surefoot.dynamics.driven_equations import DrivenEquations, null_basis
+from surefoot.dynamics.driven_equations import DrivenEquations
 from surefoot.dynamics.forward_operator import fdop
 from surefoot.dynamics.reduced_forms import joint_space_form, lagrange_dalembert, split_equations
 from surefoot.errors import ModelError

@@ -32,3 +32,9 @@ def test_by_name_a_row_goes_before_its_constraint():
 def test_wrong_ones_are_refused(given, kind):
     with pytest.raises(kind):
         restitution_of_rows(FEET, given)
+
+
+@pytest.mark.parametrize("given", ["half", {"left_foot": "half"}])
+def test_what_is_no_number_is_refused(given):
+    with pytest.raises(ShapeError, match="half"):
+        restitution_of_rows(FEET, given)

@@ -17,7 +17,8 @@ from surefoot.scenario.toml_text import toml_text
 SHORT = ["study=none", "simulation.duration=0.1"]
 EXPECTED = {
     "drop", "figure-eight", "harvest", "noise", "op2-arm", "reach", "servo", "slide", "slide-v", "stand",
-    "straight-knees", "swing-contact", "swing-over", "zero-g", "zero-g-turn",
+    "straight-knees", "swing-contact", "swing-over", "zero-g", "zero-g-turn", "cart-pole-004", "crank", "delta",
+    "four-bar", "geared-lola", "impact-drop", "pendulum-drift",
 }  # fmt: skip
 
 

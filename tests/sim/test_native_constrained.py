@@ -165,7 +165,7 @@ def test_held_feet_carry_the_robot(integrator):
 def test_it_begins_closed_and_says_what_cannot_close():
     robot = linkage()
     engine = NativeEngine(robot, EMPTY, 0.001)
-    engine.reset(State.of(robot, np.array(robot.home) + [0.0, 0.05, -0.05]))
+    engine.reset(State.of(robot, np.array(robot.home) + np.array([0.0, 0.05, -0.05])))
     assert np.abs(engine.drift()[0]).max() < 1e-9
     bars = [Link("frame"), Link("bar", "frame", Joint("hinge", "revolute"), 1.0, np.zeros(3), np.eye(3))]
     far = Loop(

@@ -18,7 +18,7 @@ from surefoot.robot.zoo.hexapod import hexapod
 from surefoot.robot.zoo.humanoid import humanoid
 from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.lola import lola
-from surefoot.robot.zoo.loop_mechanisms import crank, four_bar, pendulum_mass
+from surefoot.robot.zoo.loop_mechanisms import crank, four_bar
 from surefoot.robot.zoo.sliders import sliding_block, v_support
 from surefoot.robot.zoo.small_humanoid import small_humanoid
 from surefoot.robot.zoo.small_mechanisms import arm4, cartpole, pendulum
@@ -153,11 +153,6 @@ BUILT: dict[str, Builder] = {
             Number("forearm", "forearm", 0.01, 10.0, False, "length of a forearm in m; 0.45 if left out"),
             Number("platform", "platform", 0.01, 10.0, False, "middle to the forearms in m; 0.05 if left out"),
         ),
-    ),
-    "pendulum-mass": Builder(
-        "1 kg free in space, a pendulum in Cartesian coordinates where a rod holds it (Buschmann 2014)",
-        pendulum_mass,
-        (Number("length", "length", 0.01, 100.0, False, "of the rod in m; 1 if left out"),),
     ),
     "biped": Builder("walker in the sagittal plane: 11 bodies, 87.6 kg (Busenhart 1994)", biped),
     "hexapod": Builder("six legs of three servos, 2.2 kg (after Wimmer 2016)", hexapod),

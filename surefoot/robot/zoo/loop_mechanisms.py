@@ -16,10 +16,9 @@ from surefoot.robot.drives import Drive
 from surefoot.robot.links import Joint, Link, NamedFrame, placement
 from surefoot.robot.loops import Loop
 from surefoot.robot.zoo.limbs import Plan
-from surefoot.robot.zoo.small_mechanisms import POINT_INERTIA
-from surefoot.robot.zoo.solids import ball, bar, drum, link_of, shapes_of
+from surefoot.robot.zoo.solids import ball, bar, drum, link_of
 
-__all__ = ["crank", "crank_length", "crank_lever", "four_bar", "four_bar_angles", "pendulum_mass"]
+__all__ = ["crank", "crank_length", "crank_lever", "four_bar", "four_bar_angles"]
 
 _TURN = (0.0, -1.0, 0.0)
 _IN_PLANE = (True, False, True, False, False, False)
@@ -172,21 +171,6 @@ def crank_lever(q: Any, l1: float, r1: float, l2: float, r2: float) -> Any:
     """
     a, b, alpha = np.hypot(l1, r1), np.hypot(l2, r2), np.arctan2(r1, l1) + np.arctan2(r2, l2)
     return a * b * ops.sin(q + alpha) / crank_length(q, l1, r1, l2, r2)
-
-
-def pendulum_mass(length: float = 1.0) -> Plan:
-    """A point mass of 1 kg that moves freely in space: q is its way from (length, 0, 0), where it is at home.
-
-    Tied to the origin by a rod without mass (`surefoot.dynamics.distance`) it is the pendulum in Cartesian
-    coordinates, with which constraint methods are compared: from horizontal at rest. Buschmann 2014, section 3.4.1.
-
-    Args:
-        length: Distance of the home posture from the origin [m].
-    """
-    joint = Joint("position", "translation", placement((length, 0.0, 0.0)))
-    collisions, visuals = shapes_of("mass", [ball(1.0, 0.04)])
-    mass = Link("mass", None, joint, 1.0, np.zeros(3), POINT_INERTIA * np.eye(3), collisions, visuals)
-    return Plan("pendulum-mass", (mass,), "fixed", Parts(drives=(), contacts=()))
 
 
 def _bar(name: str, parent: str | None, at: tuple[float, float, float], length: float, effort: float = np.inf) -> Link:

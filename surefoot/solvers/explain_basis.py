@@ -1,0 +1,101 @@
+"""Bases from which HiGHS goes on: optimal for one relaxation, and dual feasible for any other.
+
+Where the least share t of what is violated is found, its multipliers y are those of a proof. Divided by what they ask of
+a group, Σ |y| measure, they are dual feasible for the least relaxation of this group alone, as they are for the least
+cost of many if they are divided by what they ask of the group that is then dearest. The basis is that of t, with
+
+    t                       ↔  r of the group that bears the conflict
+    the slack of a bond     ↔  s at the end that y names, for the rows of all groups that may give way      [explain.swap]
+
+so that a dual simplex method (Lemke 1954) needs no first phase: only rows and bounds that x leaves are to be mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import highspy
+import numpy as np
+from highspy import HighsBasisStatus
+from numpy.typing import NDArray
+
+__all__ = ["Basis", "Relief", "basis_of", "swapped"]
+
+Numbers = NDArray[np.float64]
+Places = NDArray[np.int32]
+
+
+class Relief(NamedTuple):
+    """Columns with which rows of a group give way.
+
+    Args:
+        rows: (k,) numbers of the rows; those with two ends come twice.
+        sides: (k,) 1 for s⁺ (upper ends), −1 for s⁻.
+        columns: (k,) of s.
+        moves: (k,) how far a row moves for one unit of the group.
+        shared: Column of r for groups of several rows, in units that move some row by 1; None for one row.
+        bonds: (k,) rows of the model that bind s to r; −1 where there is none.
+    """
+
+    rows: NDArray[np.intp]
+    sides: Numbers
+    columns: Places
+    moves: Numbers
+    shared: int | None
+    bonds: Places
+
+
+class Basis(NamedTuple):
+    """A basis at which t is least, before any group may give way.
+
+    Args:
+        columns: Of x and t.
+        rows: Of the rows of the model.
+        multipliers: (rows,) of the proof.
+    """
+
+    columns: list[HighsBasisStatus]
+    rows: list[HighsBasisStatus]
+    multipliers: Numbers
+
+
+def basis_of(highs: highspy.Highs, multipliers: Numbers) -> Basis | None:
+    """The present basis, if t, the last column, is in it.
+
+    Args:
+        highs: At an optimum, without columns of reliefs.
+        multipliers: (rows,) there.
+    """
+    found = highs.getBasis()
+    columns, rows = list(found.col_status), list(found.row_status)
+    if not found.valid or columns[-1] != HighsBasisStatus.kBasic:
+        return None
+    return Basis(columns, rows, multipliers)
+
+
+def swapped(
+    basis: Basis, reliefs: Sequence[Relief], bearer: Relief, shape: tuple[int, int]
+) -> highspy.HighsBasis | None:
+    """The basis at which one group bears the conflict [explain.swap]; None if the proof asks nothing of this group.
+
+    Args:
+        basis: At which t is least.
+        reliefs: Of all groups that may give way.
+        bearer: Of the group that bears it.
+        shape: Rows and columns of the model as it is now.
+    """
+    asked = np.maximum(bearer.sides * basis.multipliers[bearer.rows], 0.0) * bearer.moves
+    if not asked.any():
+        return None
+    rows = basis.rows + [HighsBasisStatus.kBasic] * (shape[0] - len(basis.rows))
+    columns = basis.columns + [HighsBasisStatus.kLower] * (shape[1] - len(basis.columns))
+    columns[len(basis.columns) - 1] = HighsBasisStatus.kLower
+    columns[int(bearer.columns[asked.argmax()]) if bearer.shared is None else bearer.shared] = HighsBasisStatus.kBasic
+    for relief in reliefs:
+        named = (relief.bonds >= 0) & (relief.sides * basis.multipliers[relief.rows] > 0.0)
+        for column, bond in zip(relief.columns[named].tolist(), relief.bonds[named].tolist(), strict=True):
+            columns[column], rows[bond] = HighsBasisStatus.kBasic, HighsBasisStatus.kUpper
+    out = highspy.HighsBasis()
+    out.col_status, out.row_status, out.valid, out.alien = columns, rows, True, False
+    return out
