@@ -1,18 +1,19 @@
 """Bases from which HiGHS goes on: optimal for one relaxation, and dual feasible for any other.
 
-Where the least share t of what is violated is found, its multipliers y are those of a proof. Divided by what they ask of
-a group, Σ |y| measure, they are dual feasible for the least relaxation of this group alone, as they are for the least
-cost of many if they are divided by what they ask of the group that is then dearest. The basis is that of t, with
+Where the least share t of what is violated is found, its multipliers y are those of a proof. Divided by what they ask
+of a group, Σ |y| measure, they are dual feasible for the least relaxation of this group alone; for the least cost of
+many they are so if they are divided by the largest of what they ask of a group for its cost. The basis is that of t,
+with
 
-    t                       ↔  r of the group that bears the conflict
-    the slack of a bond     ↔  s at the end that y names, for the rows of all groups that may give way      [explain.swap]
+    t                      ↔  r of the group that bears the conflict                                  [explain.swap]
+    the slack of a bond    ↔  s at the end that y names, for the rows of all groups that may give way
 
 so that a dual simplex method (Lemke 1954) needs no first phase: only rows and bounds that x leaves are to be mended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import highspy
@@ -20,7 +21,7 @@ import numpy as np
 from highspy import HighsBasisStatus
 from numpy.typing import NDArray
 
-__all__ = ["Basis", "Relief", "basis_of", "swapped"]
+__all__ = ["Basis", "Relief", "basis_of", "extended", "go_to", "swapped"]
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.int32]
@@ -47,11 +48,11 @@ class Relief(NamedTuple):
 
 
 class Basis(NamedTuple):
-    """A basis at which t is least, before any group may give way.
+    """Which columns and rows of a model are basic, or at which end.
 
     Args:
-        columns: Of x and t.
-        rows: Of the rows of the model.
+        columns: Of x, t and reliefs.
+        rows: Of the rows of the model, and of bonds.
         multipliers: (rows,) of the proof.
     """
 
@@ -74,28 +75,47 @@ def basis_of(highs: highspy.Highs, multipliers: Numbers) -> Basis | None:
     return Basis(columns, rows, multipliers)
 
 
-def swapped(
-    basis: Basis, reliefs: Sequence[Relief], bearer: Relief, shape: tuple[int, int]
-) -> highspy.HighsBasis | None:
-    """The basis at which one group bears the conflict [explain.swap]; None if the proof asks nothing of this group.
+def extended(basis: Basis, shape: tuple[int, int]) -> Basis:
+    """The basis of a model with more columns, which are zero, and more rows, which do not bind.
 
     Args:
         basis: At which t is least.
-        reliefs: Of all groups that may give way.
-        bearer: Of the group that bears it.
         shape: Rows and columns of the model as it is now.
     """
-    asked = np.maximum(bearer.sides * basis.multipliers[bearer.rows], 0.0) * bearer.moves
-    if not asked.any():
-        return None
     rows = basis.rows + [HighsBasisStatus.kBasic] * (shape[0] - len(basis.rows))
     columns = basis.columns + [HighsBasisStatus.kLower] * (shape[1] - len(basis.columns))
-    columns[len(basis.columns) - 1] = HighsBasisStatus.kLower
+    return Basis(columns, rows, basis.multipliers)
+
+
+def swapped(basis: Basis, whole: int, bearer: Relief, reliefs: Iterable[Relief]) -> Basis:
+    """The basis at which one group bears the conflict [explain.swap]; as it is if the proof asks nothing of this group.
+
+    Args:
+        basis: At which t is least, with columns and rows for all reliefs.
+        whole: Column of t.
+        bearer: Of the group that bears it.
+        reliefs: Of all groups that may give way.
+    """
+    columns, rows, y = list(basis.columns), list(basis.rows), basis.multipliers
+    asked = np.maximum(bearer.sides * y[bearer.rows], 0.0) * bearer.moves
+    if not asked.any():
+        return basis
+    columns[whole] = HighsBasisStatus.kLower
     columns[int(bearer.columns[asked.argmax()]) if bearer.shared is None else bearer.shared] = HighsBasisStatus.kBasic
     for relief in reliefs:
-        named = (relief.bonds >= 0) & (relief.sides * basis.multipliers[relief.rows] > 0.0)
+        named = (relief.bonds >= 0) & (relief.sides * y[relief.rows] > 0.0)
         for column, bond in zip(relief.columns[named].tolist(), relief.bonds[named].tolist(), strict=True):
             columns[column], rows[bond] = HighsBasisStatus.kBasic, HighsBasisStatus.kUpper
+    return Basis(columns, rows, y)
+
+
+def go_to(highs: highspy.Highs, basis: Basis) -> None:
+    """Let HiGHS begin at a basis.
+
+    Args:
+        highs: With a model of this shape.
+        basis: Where to begin.
+    """
     out = highspy.HighsBasis()
-    out.col_status, out.row_status, out.valid, out.alien = columns, rows, True, False
-    return out
+    out.col_status, out.row_status, out.valid, out.alien = basis.columns, basis.rows, True, False
+    highs.setBasis(out)

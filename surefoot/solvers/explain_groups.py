@@ -200,6 +200,8 @@ def _per_row(group: Group, what: str, rows: int) -> Numbers:
 def _rows_not_finite(A: Any) -> NDArray[np.intp]:
     if not sparse.issparse(A):
         return np.flatnonzero(~np.isfinite(A).all(axis=1))
+    if A.format in ("csr", "csc", "coo") and np.isfinite(A.data).all():
+        return np.zeros(0, dtype=np.intp)
     entries = sparse.coo_array(A)
     return np.unique(entries.coords[0][~np.isfinite(entries.data)])
 

@@ -18,7 +18,7 @@ import scipy.sparse as sparse
 from highspy import HighsModelStatus
 from numpy.typing import NDArray
 
-from surefoot.solvers.explain_basis import Basis, Relief, basis_of, swapped
+from surefoot.solvers.explain_basis import Basis, Relief, basis_of, extended, go_to, swapped
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_projection import outside
 
@@ -36,7 +36,10 @@ _OPTIONS = {
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
 }
-_FEW_PIVOTS = {"simplex_dual_edge_weight_strategy": 1}  # Devex: exact weights of a new basis are a solve for each row
+_FEW_PIVOTS = {
+    "simplex_scale_strategy": 0,  # rows and columns are scaled
+    "simplex_dual_edge_weight_strategy": 1,  # Devex: exact weights of a new basis are a solve for each row
+}
 _NOTHING = 1e-10  # multipliers below this share of the largest are rounding
 
 
@@ -74,6 +77,8 @@ class Model:
         self._place[self._general] = np.arange(len(self._general))
         self._place[self._bounds] = np.arange(len(self._bounds))
         self._is_bound = np.isin(np.arange(A.shape[0]), self._bounds)
+        self._order = np.argsort(self.rows.group, kind="stable")
+        self._starts = np.searchsorted(self.rows.group[self._order], np.arange(self.rows.groups + 1))
 
     def _start(self) -> Any:
         n, general = self.unknowns, self._general
@@ -179,10 +184,9 @@ class Model:
         if not new:
             return
         first, bond = self.highs.getNumCol(), self.highs.getNumRow()
-        rows, order = self.rows, np.argsort(self.rows.group, kind="stable")
-        starts = np.searchsorted(rows.group[order], np.arange(rows.groups + 1))
+        rows = self.rows
         for g in new:
-            own = order[starts[g] : starts[g + 1]]
+            own = self._order[self._starts[g] : self._starts[g + 1]]
             above, below = own[np.isfinite(rows.upper[own])], own[np.isfinite(rows.lower[own])]
             chosen, sides = np.concatenate([above, below]), np.repeat([1.0, -1.0], [len(above), len(below)])
             columns = np.arange(first, first + len(chosen), dtype=np.int32)
@@ -195,51 +199,54 @@ class Model:
 
     def _add(self, reliefs: Sequence[Relief]) -> None:
         """Columns s and r, and the rows that bind them."""
-        before, count = self.highs.getNumCol(), len(self._general)
+        before, above = self.highs.getNumCol(), self.highs.getNumRow()
         rows, sides, at = (np.concatenate([relief[k] for relief in reliefs]) for k in (0, 1, 2))
-        bound, place = self._is_bound[rows], self._place[rows]
         shared = [relief for relief in reliefs if relief.shared is not None]
-        total = len(rows) + len(shared)
-        own = sparse.coo_array((-sides[~bound], (place[~bound], at[~bound] - before)), shape=(count, total))
-        factors = sparse.csc_array(
-            (sides[bound] / self._factor[place[bound]], (self._bounded[place[bound]], at[bound] - before)),
-            shape=(self.unknowns, total),
-        )
-        columns, nothing = sparse.csc_array(own + self._matrix @ factors), np.zeros(total)
-        start, index = columns.indptr[:-1].astype(np.int32), columns.indices.astype(np.int32)
-        self.highs.addCols(total, nothing, nothing, nothing, columns.nnz, start, index, columns.data)
-        bonds = sparse.vstack([sparse.csr_array((0, before + total)), *map(self._bond, shared)], format="csr")
-        k, start = bonds.shape[0], bonds.indptr[:-1].astype(np.int32)
-        self.highs.addRows(
-            k, np.full(k, -np.inf), np.zeros(k), bonds.nnz, start, bonds.indices.astype(np.int32), bonds.data
-        )
+        counts, index, entries = self._entries(rows, sides)
+        lengths = np.zeros(len(rows) + len(shared), dtype=np.int32)
+        lengths[at - before] = counts
+        start, nothing = _starts(lengths), np.zeros(len(lengths))
+        self.highs.addCols(len(lengths), nothing, nothing, nothing, len(index), start, index, entries)
+        if not shared:
+            return
+        row, column, entries = (np.concatenate(parts) for parts in zip(*map(_bond, shared), strict=True))
+        order = np.argsort(row, kind="stable")
+        in_rows = np.bincount(row - above)
+        ends = np.full(len(in_rows), -np.inf), np.zeros(len(in_rows))
+        self.highs.addRows(len(in_rows), *ends, len(row), _starts(in_rows), column[order], entries[order])
 
-    def _bond(self, relief: Relief) -> Any:
-        """Rows s⁺ + s⁻ − measure r ≤ 0."""
-        at = np.flatnonzero(relief.moves > 0.0)
-        row, one = relief.bonds[at] - relief.bonds[at].min(), np.unique(relief.bonds[at], return_index=True)[1]
-        rows = relief.rows[at[one]]
-        share = -self.rows.measure[rows] / relief.moves.max()
-        entries = np.concatenate([np.ones(len(at)), share])
-        places = np.concatenate([row, np.arange(len(rows))]), np.append(relief.columns[at], [relief.shared] * len(rows))
-        return sparse.csr_array((entries, places), shape=(len(rows), self.highs.getNumCol()))
+    def _entries(self, rows: NDArray[np.intp], sides: Numbers) -> tuple[Places, Places, Numbers]:
+        """Of columns s: how many each has, their rows in the model, and the entries."""
+        bound, place = self._is_bound[rows], self._place[rows]
+        x, factor = np.zeros(len(rows), dtype=np.intp), -sides
+        x[bound], factor[bound] = self._bounded[place[bound]], sides[bound] / self._factor[place[bound]]
+        first = self._by_column.indptr[x]
+        counts = np.where(bound, self._by_column.indptr[x + 1] - first, 1)
+        of = np.repeat(np.arange(len(rows)), counts)
+        source = np.arange(len(of)) - _starts(counts)[of] + first[of]
+        source[~bound[of]] = 0
+        taken = [
+            part[source] if len(part) else np.zeros(len(of)) for part in (self._by_column.indices, self._by_column.data)
+        ]
+        index = np.where(bound[of], taken[0], place[of]).astype(np.int32)
+        return counts.astype(np.int32), index, np.where(bound[of], taken[1], 1.0) * factor[of]
 
     def present_basis(self) -> Basis | None:
         """The basis at which t is least, if there is one; before the first relief."""
         return basis_of(self.highs, self.multipliers())
 
-    def begin(self, bearer: int) -> None:
-        """Go to the basis that was given, with a group in the place of t.
+    def begin(self, bearer: int | None = None) -> None:
+        """Go to the basis that was given, if there is one.
 
         Args:
-            bearer: Number of the group, which is open, as others may be.
+            bearer: Number of a group, which is open, as others may be, that takes the place of t.
         """
-        shape = self.highs.getNumRow(), self.highs.getNumCol()
         if self.basis is None:
             return
-        found = swapped(self.basis, list(self._reliefs.values()), self._reliefs[bearer], shape)
-        if found is not None:
-            self.highs.setBasis(found)
+        basis = extended(self.basis, (self.highs.getNumRow(), self.highs.getNumCol()))
+        if bearer is not None:
+            basis = swapped(basis, self.unknowns, self._reliefs[bearer], self._reliefs.values())
+        go_to(self.highs, basis)
 
     def drop_reliefs(self) -> None:
         """Take out all columns with which groups give way."""
@@ -306,3 +313,17 @@ def _bonds(rows: NDArray[np.intp], moves: Numbers, first: int) -> Places:
     out, at = np.full(len(rows), -1, dtype=np.int32), moves > 0.0
     out[at] = first + np.unique(rows[at], return_inverse=True)[1]
     return out
+
+
+def _bond(relief: Relief) -> tuple[Places, Places, Numbers]:
+    """Rows s⁺ + s⁻ − measure r ≤ 0 of the model: their rows, columns and entries."""
+    at = np.flatnonzero(relief.bonds >= 0)
+    bonds, one = np.unique(relief.bonds[at], return_index=True)
+    shared = np.full(len(bonds), relief.shared, dtype=np.int32)
+    entries = np.concatenate([np.ones(len(at)), -relief.moves[at[one]] / relief.moves.max()])
+    return np.concatenate([relief.bonds[at], bonds]), np.concatenate([relief.columns[at], shared]), entries
+
+
+def _starts(lengths: NDArray[Any]) -> Places:
+    """Where parts begin that lie one after the other."""
+    return (np.cumsum(lengths) - lengths).astype(np.int32)

@@ -82,7 +82,9 @@ class Program:
         Args:
             groups: Their numbers.
         """
-        self._model.add_reliefs(groups, by_row=True)
+        model = self._relaxing._model
+        model.add_reliefs(groups, by_row=True)
+        model.begin()
 
     def without(self, group: int, kept: NDArray[np.bool_]) -> Verdict:
         """Whether rows can hold together if those of a group are left out.
@@ -92,8 +94,9 @@ class Program:
             kept: (rows,) the rows that are to hold; those of the group have no part in it.
         """
         lower, upper = self._only(kept | (self.rows.group == group))
-        proof = self._proof(_Question(lower, upper, {group: None}))
-        x = self._unfolded(self._model.point([group])[0]) if proof is None else np.zeros(0)
+        asked = self._relaxing
+        proof = asked._proof(_Question(lower, upper, {group: None}))
+        x = self._unfolded(asked._model.point([group])[0]) if proof is None else np.zeros(0)
         return Verdict(x, proof)
 
     def alone(self, group: int) -> tuple[bool, Numbers]:
@@ -146,7 +149,7 @@ class Program:
         return Elastic(y, amounts, self._unfolded(x))
 
     def _asked_first(self, costs: Numbers) -> tuple[dict[int, float | None], int | None]:
-        """Groups of which the first proof asks something, with their costs, and the cheapest that bears it alone."""
+        """Groups of which the first proof asks something, with costs, and the cheapest (last) that bears it alone."""
         if self._first is None:
             return {}, None
         y = self._first.multipliers
@@ -154,7 +157,8 @@ class Program:
         groups = np.flatnonzero((asked > 0.0) & np.isfinite(costs))
         if not len(groups):
             return {}, None
-        return {int(g): float(costs[g]) for g in groups}, int(groups[np.argmin(costs[groups] / asked[groups])])
+        alone = costs[groups] / asked[groups]
+        return {int(g): float(costs[g]) for g in groups}, int(groups[alone <= (1.0 + _NOTICED) * alone.min()][-1])
 
     def _proof(self, question: _Question, bearer: int | None = None) -> Numbers | None:
         """Multipliers (rows,) of the proof that what is asked for cannot be; None if the model is at an optimum.

@@ -62,6 +62,8 @@ def test_desktop_everything_works(opened) -> None:
     assert seconds(page) > 0.0
     page.keyboard.press("+")
     assert page.evaluate("window.surefoot.clock.speed") == 2
+    for _ in range(3):
+        page.keyboard.press("-")  # so slowly that it still plays when it is looked at
     page.keyboard.press("Space")
     assert page.evaluate("window.surefoot.clock.playing")
     page.keyboard.press("Space")
