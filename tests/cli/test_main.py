@@ -110,8 +110,9 @@ def test_doctor_says_what_to_do_about_a_cache_that_cannot_be_written(capsys, mon
 def test_run_prints_its_folder_on_the_last_line_and_keeps_the_contract(capsys, tmp_path):
     out_dir = tmp_path / "run"
     status, out, _ = surefoot(
-        capsys, "run", "stand", "--out", str(out_dir), "--seed", "3", "--set", "simulation.duration=0.3"
-    )
+        capsys, "run", "stand", "--out", str(out_dir), "--seed", "3", "--set", "simulation.duration=0.3",
+        "--set", "audit.kind=quick",
+    )  # fmt: skip
     assert status == 0
     assert out.splitlines()[-1] == str(out_dir)
     metrics = json.loads((out_dir / "metrics.json").read_text())

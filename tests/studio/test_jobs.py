@@ -10,7 +10,7 @@ import pytest
 from surefoot.studio.jobs import Job, JobQueue
 from surefoot.studio.robot_store import RobotKey
 
-QUICK = ["simulation.duration=0.05", "events=[]"]
+QUICK = ["simulation.duration=0.05", "events=[]", "audit.kind=quick"]
 
 
 class Ear:
