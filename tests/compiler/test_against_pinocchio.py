@@ -173,7 +173,7 @@ def without(expected: Expected, names) -> Expected:
 # --- eight robots
 
 
-@pytest.mark.parametrize("name", EIGHT)
+@pytest.mark.parametrize("name", [pytest.param("g1", marks=pytest.mark.slow), *EIGHT[1:]])
 def test_eight_robots(name):
     """But for what takes long to compile. Derivatives of universal joints are wrong in Pinocchio: see below."""
     given, expected = expected_of(name, 100)

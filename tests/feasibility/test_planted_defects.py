@@ -15,7 +15,8 @@ from surefoot.motion.audit_result import AuditResult, Finding
 from surefoot.robot import Robot
 from tests.feasibility.good_motions import loaded, squat
 
-LEGGED = ["g1", "talos", "anymal"]
+TALOS = pytest.param("talos", marks=pytest.mark.slow)  # its volumes take most of a minute to fit
+LEGGED = ["g1", TALOS, "anymal"]
 
 
 def judged(name: str, motion: Trajectory, world: World | None = None) -> AuditResult:
@@ -77,7 +78,7 @@ def test_foot_slip(name: str, length: float) -> None:
     assert found.start >= 1.4
 
 
-@pytest.mark.parametrize("name", ["g1", "talos"])
+@pytest.mark.parametrize("name", ["g1", TALOS])
 def test_self_collision_between_samples(name: str) -> None:
     robot = loaded(name)
     a, b = crossing(robot, np.random.default_rng(3))
@@ -106,7 +107,7 @@ def crossing(robot: Robot, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     raise AssertionError("no crossing was found")
 
 
-@pytest.mark.parametrize("name", ["g1", "talos"])
+@pytest.mark.parametrize("name", ["g1", TALOS])
 def test_friction_violation_in_given_wrenches(name: str) -> None:
     motion, robot = with_efforts(name), loaded(name)
     contact = next(k for k, w in motion.wrenches.items() if w[:, 2].max() > 1.0)
@@ -127,7 +128,7 @@ def test_friction_violation_of_the_motion(name: str) -> None:
     assert found.item == "friction"
 
 
-@pytest.mark.parametrize(("name", "lean"), [("g1", 0.13), ("talos", 0.2)])
+@pytest.mark.parametrize(("name", "lean"), [("g1", 0.13), pytest.param("talos", 0.2, marks=pytest.mark.slow)])
 def test_zmp_excursion(name: str, lean: float) -> None:
     """The base goes so far forwards that the robot would tip over its toes."""
     found = first(judged(name, squat(name, 200.0, 4.0, 0.08, 0.0, lean)))
