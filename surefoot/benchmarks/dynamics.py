@@ -21,7 +21,7 @@ from surefoot.benchmarks.peer import Peer
 from surefoot.benchmarks.pinocchio_batch import PinocchioBatch
 from surefoot.benchmarks.states import States, end_frames, random_states
 from surefoot.benchmarks.timing import Effort, Progress, Times, measure, pinned, silent
-from surefoot.benchmarks.ways import WAYS, Prepared, Way
+from surefoot.benchmarks.ways import WAYS, Prepared, Way, fill_with_zeros
 from surefoot.compiler import compile_robot
 from surefoot.errors import ModelError, NotSupportedError, ShapeError
 from surefoot.robot import Robot
@@ -148,9 +148,11 @@ class _RobotBench:
         ready = {way: way.prepare(kernels[way.bits], typed[way.bits]) for way in WAYS}
         errors = self.checked(case, ready)
         pinocchio, ours, others = self.timed(case, ready)
+        with pinned():
+            filling = measure(fill_with_zeros(kernels[64], len(self.states)), len(self.states), self.bench.effort)
         baseline = min(x.p50 for x in pinocchio.values())
         calls = {peer.name: peer.calls[case.name] for peer in self.peers if peer.name in others}
-        limit = limit_of(kernels[64], ours["tiled"].p50, self.result["machine"])
+        limit = limit_of(kernels[64], ours["tiled"].p50, self.result["machine"]) | {"fill": _row(filling, baseline)}
         return {
             "title": case.title,
             "pinocchio": {"calls": case.calls, "p50_us": 1e6 * baseline, **{k: x.json() for k, x in pinocchio.items()}},
@@ -160,7 +162,9 @@ class _RobotBench:
                 for way, x in ready.items()
             },
             "peers": {name: {"calls": calls[name]} | _row(x, baseline) for name, x in others.items()},
-            "limit": limit | ({} if self.bench.quick else memory_operations(kernels[64])),
+            "limit": limit
+            | {"fill": _row(filling, baseline)}
+            | ({} if self.bench.quick else memory_operations(kernels[64])),
         }
 
     def checked(self, case: Case, ready: dict[Way, Prepared]) -> dict[str, float]:

@@ -16,7 +16,7 @@ from surefoot.benchmarks.machine import second_level_cache
 from surefoot.compiler import Kernel
 from surefoot.compiler.batches import aligned_empty
 
-__all__ = ["WAYS", "Prepared", "Way"]
+__all__ = ["WAYS", "Prepared", "Way", "fill_with_zeros"]
 
 Array = NDArray[Any]
 Inputs = tuple[Array, ...]
@@ -121,6 +121,33 @@ def _rows(threads: int | str) -> Callable[[Kernel, Inputs], Prepared]:
     return prepare
 
 
+def fill_with_zeros(kernel: Kernel, n: int) -> Callable[[], None]:
+    """Writes dense outputs (n, …) and computes nothing: no way that gives them can be faster.
+
+    Args:
+        kernel: Whose outputs.
+        n: States.
+    """
+    outputs = [np.empty((n, *shape), kernel.dtype) for shape in kernel.artifact.output_shapes]
+
+    def one_pass() -> None:
+        for x in outputs:
+            x.fill(0.0)
+
+    return one_pass
+
+
+def _packed_rows(kernel: Kernel, inputs: Inputs) -> Prepared:
+    found, n = kernel.artifact, len(inputs[0])
+    result = np.empty((n, found.slots), kernel.dtype)
+    values = sum(int(np.prod(shape)) for shape in found.input_shapes) + found.slots
+
+    def one_pass() -> Array:
+        return kernel.packed(*inputs, out=result)
+
+    return Prepared(one_pass, lambda: list(kernel.unpack(one_pass())), values * kernel.dtype.itemsize)
+
+
 def _tiled_all(kernel: Kernel, inputs: Inputs) -> Prepared:
     tiles = [kernel.to_tiles(x) for x in inputs]
     packed = kernel.tiled(*tiles)
@@ -135,6 +162,7 @@ WAYS = (
     Way("call", "one state a call, from Python", _calls),
     Way("bound", "one state a call, arrays bound", _bound),
     Way("tiled", "batch in tiles, packed results in cache", _tiled),
+    Way("packed", "batch in rows, packed results", _packed_rows),
     Way("rows", "batch in rows, dense results", _rows(1)),
     Way("tiled_float32", "batch in tiles, float32", _tiled, bits=32),
     Way("tiled_all", "batch in tiles, all cores", _tiled_all, all_cores=True),

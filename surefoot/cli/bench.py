@@ -119,6 +119,7 @@ def _dynamics_table(robot: Json) -> Table:
             _add_times(table, f"Pinocchio, {when}", case["pinocchio"][when])
         for way in case["ways"].values():
             _add_times(table, way["title"], way)
+        _add_times(table, "for comparison: dense results filled with zeros", case["limit"]["fill"])
         for peer, row in case["peers"].items():
             _add_times(table, _PEERS[peer], row)
     return table

@@ -7,7 +7,7 @@ import importlib.metadata
 import json
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,11 @@ class Artifact:
     operations: int
     scratch: int
     code: bytes = field(repr=False)
+
+    def without_layout(self) -> Artifact:
+        """The same code, whose only output (slots,) is what it stores."""
+        places, nothing = np.arange(self.slots, dtype=np.int64), np.zeros(0)
+        return replace(self, output_shapes=((self.slots,),), layout=(places,), numbers=nothing)
 
     def packed(self) -> bytes:
         """As bytes, for the cache."""

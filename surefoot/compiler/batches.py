@@ -188,6 +188,12 @@ class BatchRunner:
         self._rows, self._tiles, self.rows_address = _driver(artifact.build)
         self._spec = self.spec.address
         self.work_bytes = self._count_work_values() * artifact.build.stride
+        self._units = units
+
+    @functools.cached_property
+    def packed(self) -> BatchRunner:
+        """The same code, whose only output (slots,) is what it stores."""
+        return BatchRunner(self.artifact.without_layout(), self._units)
 
     def _count_work_values(self) -> int:
         tiles = self.spec.get("tiles")

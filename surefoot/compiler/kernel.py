@@ -140,7 +140,12 @@ class Kernel:
         return self._run(arrays, out, n, threads)
 
     def _run(self, arrays: Sequence[Array], out: Any, n: int | None, threads: int | str | None) -> Any:
-        runner = self.single if n is None else self.batch
+        return self._result(self._run_on(self.single if n is None else self.batch, arrays, out, n, threads))
+
+    def _run_on(
+        self, runner: BatchRunner, arrays: Sequence[Array], out: Any, n: int | None, threads: int | str | None
+    ) -> list[Array]:
+        """The arrays of the outputs."""
         outputs = self._outputs(out, n, runner.artifact.output_shapes)
         if out is not None:
             self._refuse_overlap(arrays, outputs)
@@ -148,7 +153,7 @@ class Kernel:
         bad = runner.rows(arrays, outputs, 1 if n is None else n, count)
         if bad >= 0:
             self.refuse_units([x if n is not None else x[None] for x in arrays])
-        return self._result(outputs)
+        return outputs
 
     def _refuse_overlap(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
         """An output may be one of the inputs as it is, but not overlap with them or with other outputs in part."""
@@ -315,10 +320,27 @@ class Kernel:
             )
         return bound_function(self._front, arrays[:count], arrays[count:])
 
+    def packed(self, *args: ArrayLike, out: Array | None = None, threads: int | str | None = None) -> Array:
+        """Packed results, an ordinary array (n, slots): entries that differ from state to state, each once, in rows.
+
+        Dense matrices are limited by the memory that they are written to; this leaves their zeros, ones and mirrored
+        entries out. `layout` says which entry is where, `unpack` makes dense arrays of it.
+
+        Args:
+            *args: Inputs in their order, as in a call: of one state, which gives (slots,), or with a batch axis.
+            out: Array for the result.
+            threads: Number of threads, or "all".
+        """
+        given = self._by_name(args, {})
+        for name in [name for name in self.variants if given.get(name) is not None]:
+            return self.variants[name].packed(*args, out=out, threads=threads)
+        arrays, n = self._arrays({name: given.get(name) for name in self.recipe.inputs}, check_finite=False)
+        return self._run_on((self.single if n is None else self.batch).packed, arrays, out, n, threads)[0]
+
     def tiled(self, *tiles: Array, out: Array | None = None, threads: int | str | None = None) -> Array:
         """Packed results (blocks, slots, lanes) of inputs in tiles (`to_tiles`): the fastest way.
 
-        Only entries that differ from state to state are stored, each once; `layout` says which entry is where.
+        As `packed`, in the order in which vectors are computed.
 
         Args:
             *tiles: Inputs (blocks, …, lanes), in memory that starts at a cache line (as `to_tiles` makes it).
@@ -366,12 +388,12 @@ class Kernel:
         return self.artifact.numbers
 
     def unpack(self, packed: Array, n: int | None = None) -> tuple[Array, ...]:
-        """Dense outputs (n, …) of packed tiles.
+        """Dense outputs (n, …) of packed results.
 
         Args:
-            packed: What `tiled` returned.
-            n: How many states there are; all of the tiles' if left out.
+            packed: What `packed` (for a batch) or `tiled` returned.
+            n: How many states there are; all if left out.
         """
-        rows = from_tiles(packed, n)
+        rows = from_tiles(packed, n) if packed.ndim == 3 else packed[:n]
         values = np.concatenate([rows, np.broadcast_to(self.numbers[::-1], (len(rows), len(self.numbers)))], axis=1)
         return tuple(values[:, layout].astype(self.dtype) for layout in self.layout)

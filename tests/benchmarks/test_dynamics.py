@@ -60,6 +60,17 @@ def test_rows_tell_their_traffic(result):
     assert row["bandwidth_gb_s"] == pytest.approx(1e-3 * 8 * 4 * 4 / row["p50_us"])
 
 
+def test_packed_rows_have_no_zeros_and_filling_with_zeros_is_told(result):
+    case = result["robots"]["arm4"]["cases"]["frames"]
+    stored = case["limit"]["stored_values_per_state"]
+    packed = case["ways"]["packed"]
+    assert stored < 4 * (16 + 6 * 4)
+    assert packed["bandwidth_gb_s"] == pytest.approx(1e-3 * 8 * (4 + stored) / packed["p50_us"])
+    assert case["limit"]["fill"]["ratio"] == pytest.approx(
+        case["pinocchio"]["p50_us"] / case["limit"]["fill"]["p50_us"]
+    )
+
+
 def test_limits_count_operations(result):
     for name, case in result["robots"]["arm4"]["cases"].items():
         limit = case["limit"]

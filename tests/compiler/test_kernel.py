@@ -376,6 +376,43 @@ def test_tiles_there_and_back(arm, of_arm, name, n):
     assert (threaded == packed).all()
 
 
+@pytest.mark.parametrize("name", ["rnea", "crba", "energy"])
+@pytest.mark.parametrize("n", [1, 16, 37])
+def test_packed_rows_hold_what_dense_arrays_hold(arm, of_arm, name, n):
+    kernel = getattr(arm, name)
+    given = [getattr(of_arm, x)[:n] for x in kernel.recipe.inputs]
+    dense = kernel(*given)
+    dense = dense if isinstance(dense, tuple) else (dense,)
+    packed = kernel.packed(*given)
+    assert packed.shape == (n, kernel.artifact.slots)
+    for ours, theirs in zip(kernel.unpack(packed), dense, strict=True):
+        assert (ours == theirs).all()
+    out = np.full_like(packed, np.nan)
+    assert kernel.packed(*given, out=out, threads=2) is out
+    assert (out == packed).all()
+    one = kernel.packed(*(x[-1] for x in given))
+    assert (one == packed[-1]).all()
+
+
+def test_packed_rows_take_wrenches(arm, of_arm):
+    """The optional argument calls for another kernel, whose slots are other ones."""
+    given = of_arm.q[:5], of_arm.v[:5], of_arm.a[:5]
+    wrenches = np.random.default_rng(3).normal(size=(5, *arm.rnea.variants["external"].recipe.input_shapes[-1]))
+    packed = arm.rnea.packed(*given, wrenches)
+    assert (arm.rnea.variants["external"].unpack(packed)[0] == arm.rnea(*given, wrenches)).all()
+
+
+def test_packed_rows_refuse_what_a_call_refuses(arm, walker, of_arm):
+    with pytest.raises(ShapeError, match="shape"):
+        arm.crba.packed(of_arm.q[:, :-1])
+    with pytest.raises(ShapeError, match="out"):
+        arm.crba.packed(of_arm.q, out=np.empty((len(of_arm.q), 81)))
+    with pytest.raises(ShapeError, match="needs"):
+        arm.rnea.packed(of_arm.q)
+    with pytest.raises(ShapeError, match="length 4"):
+        walker.com.packed(np.full((3, walker.com.recipe.input_shapes[0][0]), 2.0))
+
+
 def test_zeros_are_not_stored(arm, of_arm):
     """The layout says where every entry of a matrix is; symmetric ones share a slot, numbers have none."""
     M, (layout,) = arm.crba(of_arm.q), arm.crba.layout
