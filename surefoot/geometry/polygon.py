@@ -28,19 +28,18 @@ def convex_hull(points: ArrayLike, tolerance: float = 1e-9) -> Array:
     for sequence in (ordered, ordered[::-1]):
         chain: list[Array] = []
         for point in sequence:
-            while len(chain) >= 2 and not _turns_left(chain[-2], chain[-1], point, tolerance):
+            while len(chain) >= 2 and not _turn_left(chain[-2], chain[-1], point, tolerance):
                 chain.pop()
             chain.append(point)
         chains.append(chain[:-1])
     return np.array(chains[0] + chains[1])
 
 
-def _turns_left(a: Array, b: Array, c: Array, tolerance: float) -> bool:
-    """Whether b lies more than `tolerance` to the right of the line from a to c."""
-    along = c - a
-    length = float(np.hypot(along[0], along[1]))
-    area = along[0] * (a[1] - b[1]) - along[1] * (a[0] - b[0])
-    return bool(area > tolerance * length)
+def _turn_left(a: Array, b: Array, c: Array, tolerance: float) -> NDArray[np.bool_]:
+    """Whether points b (..., 2) lie more than `tolerance` to the right of the lines from a to c."""
+    along, back = c - a, a - b
+    area = along[..., 0] * back[..., 1] - along[..., 1] * back[..., 0]
+    return np.asarray(area > tolerance * np.hypot(along[..., 0], along[..., 1]))
 
 
 def is_rectangle(corners: ArrayLike, tolerance: float = 1e-3) -> bool:
@@ -59,12 +58,14 @@ def is_rectangle(corners: ArrayLike, tolerance: float = 1e-3) -> bool:
     return closes <= tolerance and slant <= tolerance
 
 
-def convex_hulls(points: ArrayLike, active: ArrayLike | None = None) -> Array:
-    """Convex hulls of many small sets of points at once (gift wrapping, Jarvis 1973).
+def convex_hulls(points: ArrayLike, active: ArrayLike | None = None, tolerance: float = 1e-9) -> Array:
+    """Convex hulls of many small sets of points at once (Andrew's monotone chain, 1979).
 
     Args:
         points: (n, k, 2): n sets of k points.
         active: (n, k): which points count; all if left out.
+        tolerance: Corners that stick out by less than this [m] are dropped, but for those with the least and the
+            largest x.
 
     Returns:
         (n, c, 2): corners, counter-clockwise; hulls of fewer than c corners repeat their first one at the end. Hulls
@@ -72,43 +73,49 @@ def convex_hulls(points: ArrayLike, active: ArrayLike | None = None) -> Array:
     """
     p = np.asarray(points, dtype=float)
     use = np.ones(p.shape[:2], dtype=bool) if active is None else np.asarray(active, dtype=bool)
-    n, k = use.shape
-    rows, empty = np.arange(n), ~use.any(axis=1)
-    corner = _lowest(p, use)
-    first = np.array(p[rows, corner]) if k else np.full((n, 2), np.nan)
-    corners, open_ = [first], ~empty
-    for _ in range(k - 1):
-        corner = _rightmost(p, use, corner)
-        open_ &= (p[rows, corner] != first).any(axis=1)
-        if not open_.any():
-            break
-        corners.append(np.where(open_[:, None], p[rows, corner], first))
-    hulls = np.stack(corners, axis=1)
-    hulls[empty] = np.nan
+    ordered = _in_order(p, use)
+    lower, upper = _chains(ordered, tolerance), _chains(ordered[:, ::-1], tolerance)
+    hulls = _joined(lower, upper)
+    hulls[~use.any(axis=1)] = np.nan
     return hulls
 
 
-def _lowest(p: Array, use: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(n,) index of the point with the least x, of these the least y."""
-    x = np.where(use, p[:, :, 0], np.inf)
-    y = np.where(use & (x == x.min(axis=1, initial=np.inf)[:, None]), p[:, :, 1], np.inf)
-    return np.asarray(y.argmin(axis=1)) if p.shape[1] else np.zeros(len(p), dtype=np.int64)
+def _in_order(p: Array, use: NDArray[np.bool_]) -> Array:
+    """(n, max(k, 1), 2): the points that count by x, then y; the first of them in place of those that do not."""
+    if not p.shape[1]:
+        return np.full((len(p), 1, 2), np.nan)
+    first = np.take_along_axis(p, use.argmax(axis=1)[:, None, None], axis=1)
+    used = np.where(use[:, :, None], p, first)
+    order = np.lexsort((used[:, :, 1], used[:, :, 0]), axis=1)
+    return np.asarray(np.take_along_axis(used, order[:, :, None], axis=1))
 
 
-def _rightmost(p: Array, use: NDArray[np.bool_], corner: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n,) index of the point that leaves all others to the left, seen from a corner; the farthest of those in line."""
-    rows = np.arange(len(p))
-    way = p - p[rows, corner][:, None]
-    far = np.where(use, np.einsum("nki,nki->nk", way, way), 0.0)
-    best = np.where(far.max(axis=1) > 0.0, far.argmax(axis=1), corner)
-    for j in range(p.shape[1]):
-        to, now = way[:, j], way[rows, best]
-        turn = now[:, 0] * to[:, 1] - now[:, 1] * to[:, 0]
-        in_line = _SHORT * np.sqrt(np.maximum(far[:, j], far[rows, best]))
-        farther = far[:, j] > far[rows, best]
-        better = (far[:, j] > 0.0) & ((turn < -in_line) | ((np.abs(turn) <= in_line) & farther))
-        best[better] = j
-    return best
+def _chains(ordered: Array, tolerance: float) -> tuple[Array, NDArray[np.int64]]:
+    """(n, k, 2) corners from the first to the last of ordered points (n, k, 2), all others on their left; (n,) how many."""
+    n, k, _ = ordered.shape
+    rows, corners, size = np.arange(n), np.empty((n, k, 2)), np.zeros(n, dtype=np.int64)
+    for j in range(k):
+        point = ordered[:, j]
+        while True:
+            before, last = corners[rows, np.maximum(size - 2, 0)], corners[rows, np.maximum(size - 1, 0)]
+            drop = (size >= 2) & ~_turn_left(before, last, point, tolerance)
+            if not drop.any():
+                break
+            size -= drop
+        corners[rows, size] = point
+        size += 1
+    return corners, size
+
+
+def _joined(lower: tuple[Array, NDArray[np.int64]], upper: tuple[Array, NDArray[np.int64]]) -> Array:
+    """(n, c, 2): one chain after the other, each without its last corner; the first corner fills up."""
+    (below, m), (above, k) = lower, upper
+    rows, count = np.arange(len(m)), m + k - 2
+    at = np.arange(max(1, count.max(initial=1)))[:, None]
+    of_below = below[rows, np.minimum(at, m - 1)]
+    of_above = above[rows, np.clip(at - (m - 1), 0, k - 1)]
+    hulls = np.where((at < m - 1)[..., None], of_below, np.where((at < count)[..., None], of_above, below[:, 0]))
+    return np.ascontiguousarray(hulls.swapaxes(0, 1))
 
 
 def distance_inside(points: ArrayLike, polygon: ArrayLike) -> Array:

@@ -73,3 +73,19 @@ def test_hulls_of_near_duplicates_keep_their_inside():
     points = np.vstack([sole, sole + np.array([0.2, 0.0])]) + 1e-16 * rng.normal(size=(500, 8, 2))
     assert_allclose(distance_inside([0.2, 0.04], convex_hulls(points)), 0.04, atol=1e-9)
     assert_allclose(distance_inside([0.45, 0.05], convex_hulls(points)), -0.05, atol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [0.0, *10.0 ** -np.arange(16.0, 5.0, -1.0)])
+def test_corners_in_line_up_to_rounding_do_not_open_the_hull(noise):
+    """Two parallel soles whose corners lie on common edges, but for noise: against the planes of scipy's hull."""
+    rng = np.random.default_rng(5)
+    sole = (SQUARE - 0.5) * [0.2, 0.1]
+    points = np.vstack([sole - np.array([0.0, 0.1]), sole + np.array([0.0, 0.1])]) + noise * rng.normal(
+        size=(300, 8, 2)
+    )
+    probes = rng.uniform([-0.09, -0.14], [0.09, 0.14], size=(300, 2))
+    found = distance_inside(probes, convex_hulls(points))
+    assert_allclose(found, np.minimum(0.1 - abs(probes[:, 0]), 0.15 - abs(probes[:, 1])), atol=6.0 * noise + 1e-8)
+    for probe, set_, distance in zip(probes[:40], points[:40], found[:40], strict=True):
+        planes = ConvexHull(set_).equations
+        assert_allclose(distance, -(planes[:, :2] @ probe + planes[:, 2]).max(), atol=1e-8)
