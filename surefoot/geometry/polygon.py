@@ -8,11 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["convex_hull", "convex_hulls", "distance_inside", "is_rectangle"]
 
 Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
 _SHORT = 1e-9  # edges below this have no direction [m]
+_WHOLE = 2.0**96  # turns numbers into whole ones, exactly down to 1e-13 and to 1e-29 below
 
 
 def convex_hull(points: ArrayLike, tolerance: float = 1e-9) -> Array:
     """Corners of the convex hull, counter-clockwise (Andrew's monotone chain, 1979).
+
+    Signs are found in whole numbers: corners that lie in line up to rounding would break the chain otherwise.
 
     Args:
         points: (n, 2).
@@ -22,24 +26,43 @@ def convex_hull(points: ArrayLike, tolerance: float = 1e-9) -> Array:
         (k, 2); one corner for a point, two for a segment.
     """
     ordered = np.unique(np.asarray(points, dtype=float), axis=0)
-    if len(ordered) <= 2:
-        return ordered
-    chains = []
-    for sequence in (ordered, ordered[::-1]):
-        chain: list[Array] = []
-        for point in sequence:
-            while len(chain) >= 2 and not _turn_left(chain[-2], chain[-1], point, tolerance):
-                chain.pop()
-            chain.append(point)
-        chains.append(chain[:-1])
-    return np.array(chains[0] + chains[1])
+    whole = [(int(x), int(y)) for x, y in ordered * _WHOLE]
+    lower, upper = _chain(whole, range(len(whole))), _chain(whole, range(len(whole) - 1, -1, -1))
+    hull = ordered[lower[:-1] + upper[:-1]] if len(ordered) > 2 else ordered
+    return _without_flat_corners(hull, tolerance)
 
 
-def _turn_left(a: Array, b: Array, c: Array, tolerance: float) -> NDArray[np.bool_]:
-    """Whether points b (..., 2) lie more than `tolerance` to the right of the lines from a to c."""
-    along, back = c - a, a - b
-    area = along[..., 0] * back[..., 1] - along[..., 1] * back[..., 0]
-    return np.asarray(area > tolerance * np.hypot(along[..., 0], along[..., 1]))
+def _chain(whole: list[tuple[int, int]], order: range) -> list[int]:
+    """Numbers of the points that leave all others on their left, from the first to the last."""
+    chain: list[int] = []
+    for k in order:
+        x, y = whole[k]
+        while len(chain) >= 2:
+            (ax, ay), (bx, by) = whole[chain[-2]], whole[chain[-1]]
+            if (bx - ax) * (y - ay) > (by - ay) * (x - ax):
+                break
+            chain.pop()
+        chain.append(k)
+    return chain
+
+
+def _without_flat_corners(hull: Array, tolerance: float) -> Array:
+    """A hull (k, 2) without corners that are nearer than `tolerance` to the segment between their neighbours."""
+    kept = list(hull)
+    k = 0
+    while k < len(kept) and len(kept) > 2:
+        before, corner, after = kept[k - 1], kept[k], kept[(k + 1) % len(kept)]
+        if _distance_to_segment(corner, before, after) <= tolerance:
+            del kept[k]
+        else:
+            k += 1
+    return np.array(kept).reshape(-1, 2)
+
+
+def _distance_to_segment(point: Array, start: Array, end: Array) -> float:
+    along, away = end - start, point - start
+    share = np.clip(away @ along / max(float(along @ along), _SHORT**2), 0.0, 1.0)
+    return float(np.linalg.norm(away - share * along))
 
 
 def is_rectangle(corners: ArrayLike, tolerance: float = 1e-3) -> bool:
@@ -58,14 +81,15 @@ def is_rectangle(corners: ArrayLike, tolerance: float = 1e-3) -> bool:
     return closes <= tolerance and slant <= tolerance
 
 
-def convex_hulls(points: ArrayLike, active: ArrayLike | None = None, tolerance: float = 1e-9) -> Array:
+def convex_hulls(points: ArrayLike, active: ArrayLike | None = None) -> Array:
     """Convex hulls of many small sets of points at once (Andrew's monotone chain, 1979).
+
+    Corners are rounded to whole parts of 2⁻²⁹ of the extent of their set (a nanometre for two feet), so that signs are
+    exact: corners that lie in line up to rounding would break the chain otherwise.
 
     Args:
         points: (n, k, 2): n sets of k points.
         active: (n, k): which points count; all if left out.
-        tolerance: Corners that stick out by less than this [m] are dropped, but for those with the least and the
-            largest x.
 
     Returns:
         (n, c, 2): corners, counter-clockwise; hulls of fewer than c corners repeat their first one at the end. Hulls
@@ -73,32 +97,36 @@ def convex_hulls(points: ArrayLike, active: ArrayLike | None = None, tolerance: 
     """
     p = np.asarray(points, dtype=float)
     use = np.ones(p.shape[:2], dtype=bool) if active is None else np.asarray(active, dtype=bool)
-    ordered = _in_order(p, use)
-    lower, upper = _chains(ordered, tolerance), _chains(ordered[:, ::-1], tolerance)
-    hulls = _joined(lower, upper)
-    hulls[~use.any(axis=1)] = np.nan
+    known = use.any(axis=1) & np.isfinite(np.where(use[:, :, None], p, 0.0)).all(axis=(1, 2))
+    hulls = np.full((len(p), 1, 2), np.nan)
+    if known.any():
+        found = _hulls(p[known], use[known])
+        hulls = np.full((len(p), *found.shape[1:]), np.nan)
+        hulls[known] = found
     return hulls
 
 
-def _in_order(p: Array, use: NDArray[np.bool_]) -> Array:
-    """(n, max(k, 1), 2): the points that count by x, then y; the first of them in place of those that do not."""
-    if not p.shape[1]:
-        return np.full((len(p), 1, 2), np.nan)
+def _hulls(p: Array, use: NDArray[np.bool_]) -> Array:
+    """Of sets with one point at least, all of them finite."""
     first = np.take_along_axis(p, use.argmax(axis=1)[:, None, None], axis=1)
-    used = np.where(use[:, :, None], p, first)
-    order = np.lexsort((used[:, :, 1], used[:, :, 0]), axis=1)
-    return np.asarray(np.take_along_axis(used, order[:, :, None], axis=1))
+    away = np.where(use[:, :, None], p - first, 0.0)
+    unit = np.exp2(np.ceil(np.log2(np.maximum(np.abs(away).max(axis=(1, 2)), 1e-300))) - 29.0)[:, None, None]
+    whole = np.rint(away / unit).astype(np.int64)
+    order = np.lexsort((whole[:, :, 1], whole[:, :, 0]), axis=1)
+    ordered = np.take_along_axis(whole, order[:, :, None], axis=1)
+    return np.asarray(first + unit * _joined(_chains(ordered), _chains(ordered[:, ::-1])))
 
 
-def _chains(ordered: Array, tolerance: float) -> tuple[Array, NDArray[np.int64]]:
-    """(n, k, 2) corners from the first to the last of ordered points (n, k, 2), all others on their left; (n,) how many."""
+def _chains(ordered: Whole) -> tuple[Whole, Whole]:
+    """(n, k, 2) corners from the first to the last of ordered points, with all others on their left; (n,) how many."""
     n, k, _ = ordered.shape
-    rows, corners, size = np.arange(n), np.empty((n, k, 2)), np.zeros(n, dtype=np.int64)
+    rows, corners, size = np.arange(n), np.zeros((n, k, 2), dtype=np.int64), np.zeros(n, dtype=np.int64)
     for j in range(k):
         point = ordered[:, j]
         while True:
             before, last = corners[rows, np.maximum(size - 2, 0)], corners[rows, np.maximum(size - 1, 0)]
-            drop = (size >= 2) & ~_turn_left(before, last, point, tolerance)
+            edge, to = last - before, point - before
+            drop = (size >= 2) & (edge[:, 0] * to[:, 1] <= edge[:, 1] * to[:, 0])
             if not drop.any():
                 break
             size -= drop
@@ -107,15 +135,15 @@ def _chains(ordered: Array, tolerance: float) -> tuple[Array, NDArray[np.int64]]
     return corners, size
 
 
-def _joined(lower: tuple[Array, NDArray[np.int64]], upper: tuple[Array, NDArray[np.int64]]) -> Array:
+def _joined(lower: tuple[Whole, Whole], upper: tuple[Whole, Whole]) -> Whole:
     """(n, c, 2): one chain after the other, each without its last corner; the first corner fills up."""
     (below, m), (above, k) = lower, upper
     rows, count = np.arange(len(m)), m + k - 2
-    at = np.arange(max(1, count.max(initial=1)))[:, None]
+    at = np.arange(max(1, count.max()))[:, None]
     of_below = below[rows, np.minimum(at, m - 1)]
     of_above = above[rows, np.clip(at - (m - 1), 0, k - 1)]
     hulls = np.where((at < m - 1)[..., None], of_below, np.where((at < count)[..., None], of_above, below[:, 0]))
-    return np.ascontiguousarray(hulls.swapaxes(0, 1))
+    return np.asarray(hulls.swapaxes(0, 1))
 
 
 def distance_inside(points: ArrayLike, polygon: ArrayLike) -> Array:
