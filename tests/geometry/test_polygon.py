@@ -91,3 +91,11 @@ def test_corners_in_line_up_to_rounding_do_not_open_the_hull(noise):
     for probe, set_, distance in zip(probes[:40], points[:40], found[:40], strict=True):
         planes = ConvexHull(set_).equations
         assert_allclose(distance, -(planes[:, :2] @ probe + planes[:, 2]).max(), atol=1e-8)
+
+
+def test_hulls_of_soles_in_line_keep_their_inside():
+    """Heel and toe of two feet: corners in line up to rounding, the first one in the middle of an edge."""
+    rng = np.random.default_rng(1)
+    feet = [SQUARE * [length, 0.12] + [x, y] for x, length in ((0.0, 0.2), (0.212, 0.07)) for y in (0.0, 0.18)]
+    points = np.vstack(feet) + rng.normal(size=(2000, 16, 2)) * 10.0 ** rng.integers(-17, -8, (2000, 1, 1))
+    assert_allclose(distance_inside([0.1, 0.15], convex_hulls(points)), 0.1, atol=1e-6)
