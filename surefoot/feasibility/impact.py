@@ -21,6 +21,7 @@ __all__ = ["check_impact", "effective_masses"]
 
 Rows = NDArray[np.int64]
 _BEFORE, _AFTER = 0.05, 0.01  # [s] round a touch-down in which the surface is looked at: detection comes after the fact
+_LITTLE = 1e-13  # of the trace of M
 _NEAR = 3.0  # × `Tolerances.touch_height`: higher surfaces do not touch yet
 
 
@@ -70,9 +71,17 @@ def effective_masses(case: Case, sample: Rows, contact: Rows) -> Array:
     holds = (case.touch.active[sample] & case.touch.active[sample - 1])[:, :, None] & tied
     normal = J[np.arange(e), contact, 2][:, None]
     rows = np.concatenate([normal, (J * holds[..., None]).reshape(e, 6 * c, -1)], axis=1)
-    M = case.kernels.crba(case.q[sample])
+    M = _with_mass(case.kernels.crba(case.q[sample]))
     inverse = rows @ np.linalg.solve(M, np.swapaxes(rows, 1, 2))
     return np.asarray(np.linalg.pinv(inverse, rcond=1e-9, hermitian=True)[:, 0, 0])
+
+
+def _with_mass(M: Array) -> Array:
+    """(e, nv, nv): mass matrices with a little mass on every joint.
+
+    Links without mass at the end of a chain, as files of hands have them, leave M singular; they push on nothing.
+    """
+    return M + _LITTLE * np.trace(M, axis1=1, axis2=2)[:, None, None] * np.eye(M.shape[1])
 
 
 def _closing_speeds(case: Case, sample: Rows, contact: Rows) -> Array:

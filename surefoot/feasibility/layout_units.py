@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_units"]
 
+_POSITIONS = "joint positions"
 _DEGREES = 180.0 / np.pi
 _BEYOND = 1.0  # [rad]: angles beyond their limits by that are far beyond
 _TURN = 2.0 * np.pi
@@ -28,12 +29,13 @@ _SLOW = 1.0  # [s] between samples
 
 @dataclass(frozen=True)
 class _Unit:
-    """What a quantity seems to be in: by which factor it is too large, why, and what to do."""
+    """What a quantity seems to be in: by which factor it is too large, why, what to do, and where if not all of it."""
 
     part: str
     factor: float
     text: str
     next_step: str
+    where: str = ""
 
 
 def check_units(case: Case) -> Series:
@@ -45,14 +47,15 @@ def check_units(case: Case) -> Series:
     slope = _slope(case)
     found = [_angles(case, slope), _velocities(case, slope), _base(case), _times(case, slope)]
     wrong = [unit for unit in found if unit is not None]
-    parts = ("joint positions", "joint velocities", "base position", "time")
+    parts = (_POSITIONS, "joint velocities", "base position", "time")
     factors = {unit.part: unit.factor for unit in wrong}
     texts = {unit.part: unit.text for unit in wrong}
+    places = {unit.part: unit.where for unit in wrong}
     return Series(
         "units",
         "×",
         np.array([0.5 * (case.trajectory.start + case.trajectory.end)]),
-        parts,
+        tuple(places.get(part) or part for part in parts),
         np.array([[factors.get(part, 1.0) for part in parts]]),
         upper=1.0,
         width=0.5 * case.trajectory.duration,
@@ -86,25 +89,36 @@ def _is(factor: float, wanted: float) -> bool:
 
 
 def _angles(case: Case, slope: float) -> _Unit | None:
-    """Angles far beyond their limits that lie within them if they are degrees."""
+    """Angles far beyond their limits that lie within them if they are degrees: all of them, or single columns."""
     at, _ = _turning(case)
     if not len(at):
         return None
     lower, upper = case.robot.limits.lower[at], case.robot.limits.upper[at]
     lower, upper = np.where(np.isfinite(lower), lower, -_TURN), np.where(np.isfinite(upper), upper, _TURN)
     q = case.q[:, at]
-    far = _excess(q, lower, upper) > _BEYOND
+    excess = _excess(q, lower, upper)
+    far = excess > _BEYOND
     inside = _excess(q / _DEGREES, lower, upper) < 0.1
     many = far.sum() >= max(2.0, _MANY * len(at)) or (far.sum() > 0 and _is(slope, _DEGREES))
-    if not (many and inside.all() and np.abs(q).max() > _LARGE):
+    whole = bool(many and inside.all() and np.abs(q).max() > _LARGE)
+    some = far if whole else (excess > _TURN) & inside
+    if not some.any():
         return None
-    worst = int(np.argmax(_excess(q, lower, upper)))
-    name = case.robot.joint_names[int(np.flatnonzero(case.robot.tree.q_index == at[worst])[0])]
+    worst = int(np.argmax(np.where(some, excess, -np.inf)))
+    names = [_joint_at(case, int(row)) for row in at[some]]
+    reading = f"as degrees all {len(at)} joints lie inside" if whole else "as degrees it lies inside"
     text = (
-        f"joint positions look like degrees: `{name}` reaches {np.abs(q[:, worst]).max():.1f}, its limits are"
-        f" {lower[worst]:.2f} … {upper[worst]:.2f} rad; as degrees all {len(at)} joints lie inside"
+        f"joint positions look like degrees: `{_joint_at(case, int(at[worst]))}` reaches"
+        f" {np.abs(q[:, worst]).max():.1f}, its limits are {lower[worst]:.2f} … {upper[worst]:.2f} rad; {reading}"
     )
-    return _Unit("joint positions", _DEGREES, text, "convert the angles to radians (numpy.deg2rad)")
+    which = "the angles" if whole else "the angles of " + ", ".join(names)
+    part = _POSITIONS if whole else ", ".join(names)
+    return _Unit(_POSITIONS, _DEGREES, text, f"convert {which} to radians (numpy.deg2rad)", part)
+
+
+def _joint_at(case: Case, row: int) -> str:
+    """Name of the joint at an entry of q."""
+    return case.robot.joint_names[int(np.flatnonzero(case.robot.tree.q_index == row)[-1])]
 
 
 def _excess(q: Array, lower: Array, upper: Array) -> Array:

@@ -10,6 +10,7 @@ import pinocchio as pin
 from surefoot.control import TrajectoryFollower
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility.case import Case
+from surefoot.feasibility.replay_touches import touch_notes
 from surefoot.motion import Log, State, Trajectory
 from surefoot.motion.audit_result import Replay
 from surefoot.motion.checks import Array
@@ -42,17 +43,7 @@ def replayed(case: Case) -> Replay:
     except StoppedError as error:
         log, note = error.log, f"{note}; stopped: {error.message}"
     start = case.trajectory.start
-    return _compared(robot, motion, log, start, "; ".join([note, _PASSES, *_touches(log, start)]))
-
-
-def _touches(log: Log, start: float) -> list[str]:
-    """Which links hit which obstacles, when first and how hard at most."""
-    found: dict[str, tuple[float, float]] = {}
-    for incident in log.metadata.get("incidents", ()):
-        if incident["kind"] == "obstacle_touch":
-            first, load = found.get(incident["where"], (incident["start"], 0.0))
-            found[incident["where"]] = first, max(load, incident["worst"])
-    return [f"touch of {where} from {first + start:.3f} s, {load:.3g} N" for where, (first, load) in found.items()]
+    return _compared(robot, motion, log, start, "; ".join([note, _PASSES, *touch_notes(case, log)]))
 
 
 def _followable(case: Case) -> Trajectory:

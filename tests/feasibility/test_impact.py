@@ -3,6 +3,8 @@ import pinocchio as pin
 import pytest
 
 from surefoot.feasibility.case import Case
+from surefoot.feasibility.efforts_jacobians import touch_jacobians
+from surefoot.feasibility.efforts_support import touch_frames
 from surefoot.feasibility.impact import check_impact, effective_masses
 from surefoot.feasibility.tolerances import Tolerances
 from surefoot.motion import Trajectory, World
@@ -58,3 +60,18 @@ def test_effective_mass_is_that_of_a_free_contact():
 def test_a_motion_without_touch_downs_has_no_impact():
     (series,) = check_impact(squat_case("g1", rate=100.0))
     assert not series.parts
+
+
+def test_links_without_mass_leave_the_rest_as_it_is():
+    """The fingers of this robot have no mass, so that M is singular; without them it is not."""
+    case = landing("romeo", 0.8)
+    robot = case.given_robot
+    M = pin.crba(robot.model, robot.model.createData(), np.array(case.q[10]))
+    M = np.triu(M) + np.triu(M, 1).T
+    heavy = np.diag(M) > 1e-12
+    assert not heavy.all()
+    sample = np.array([10])
+    normal = touch_jacobians(case, touch_frames(case), sample)[0, 0, 2, heavy]
+    wanted = 1.0 / (normal @ np.linalg.solve(M[np.ix_(heavy, heavy)], normal))
+    assert effective_masses(case, sample, np.array([0]))[0] == pytest.approx(wanted, rel=1e-6)
+    assert len(check_impact(case)[0].time)

@@ -230,3 +230,22 @@ def test_an_arm_has_no_base_to_judge() -> None:
     assert _failed(found) == []
     assert found["quaternion_order"].note
     assert found["quaternion_norm"].note
+
+
+@pytest.mark.parametrize(("name", "joint"), [("g1", "left_knee_joint"), ("hexapod", "left_front_femur")])
+@pytest.mark.parametrize("given", [True, False])
+def test_a_single_column_in_degrees_is_found_by_name(name: str, joint: str, given: bool) -> None:
+    motion, robot = _motion(name), loaded(name)
+    q = np.array(motion.q)
+    q[:, robot.tree.q_index[robot.joint_names.index(joint)]] *= 180.0 / np.pi
+    found = _checked(name, replace(motion, q=q, v=motion.v if given else None))
+    assert ("units", joint) in _failed(found)
+    assert joint in found["units"].next_step
+
+
+def test_a_joint_a_turn_off_is_not_taken_for_degrees() -> None:
+    """Encoders that count turns."""
+    motion, robot = _motion("g1"), loaded("g1")
+    q = np.array(motion.q)
+    q[:, robot.tree.q_index[robot.joint_names.index("left_knee_joint")]] += 2.0 * np.pi
+    assert not _checked("g1", replace(motion, q=q, v=None))["units"].failed.any()
