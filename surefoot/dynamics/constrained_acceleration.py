@@ -26,19 +26,29 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.dynamics.constrained_equations import Baumgarte, ConstrainedEquations, ConstrainedMotion, drift_of
+from surefoot.dynamics.checked_arguments import (
+    checked_choice,
+    checked_configuration,
+    checked_vector,
+    checked_wrenches,
+)
+from surefoot.dynamics.constrained_equations import (
+    Baumgarte,
+    ConstrainedEquations,
+    ConstrainedMotion,
+    checked_gains,
+    drift_of,
+)
+from surefoot.dynamics.constraint_conflicts import refuse_contradictions
 from surefoot.dynamics.constraint_inertia import require_inertia
 from surefoot.dynamics.constraint_methods import ELIMINATIONS, METHODS
 from surefoot.dynamics.constraint_oracle import by_pinocchio
-from surefoot.dynamics.constraint_projection import close, project_velocity
-from surefoot.dynamics.constraint_rank import RowBasis, contradictions, row_basis
+from surefoot.dynamics.constraint_rank import RowBasis, row_basis
 from surefoot.dynamics.constraint_recursion import HeldState, by_iteration, by_recursion
 from surefoot.dynamics.constraints import Constraint, Constraints, constraints_of, own_constraints
 from surefoot.dynamics.crba import mass_matrix
-from surefoot.dynamics.driven_equations import checked_vector
 from surefoot.dynamics.minimal_coordinates import minimal_acceleration
 from surefoot.dynamics.rnea import rnea
-from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.robot import Robot
 
 __all__ = ["constrained_acceleration"]
@@ -77,12 +87,12 @@ def constrained_acceleration(
         NotSupportedError: The method cannot express the constraints.
         UnknownNameError: There is no such method, frame or joint.
     """
-    if method not in METHODS:
-        raise one_of("method", str(method), METHODS)
+    checked_choice("method", method, METHODS)
     problem = _problem(robot, q, v, tau, constraints, external, baumgarte)
     require_inertia(robot.tree, problem.equations.M, problem.basis, everywhere=method in _WHOLE_INERTIA)
     a, multipliers = _SOLVERS[method](problem)
-    _refuse_contradictions(problem)
+    state = problem.q, problem.v
+    refuse_contradictions(robot, problem.held, state, problem.J, problem.drift, problem.baumgarte)
     return ConstrainedMotion(
         a=a,
         constraint_force=problem.J.T @ multipliers,
@@ -154,41 +164,9 @@ def _problem(
 ) -> _Problem:
     """From arguments that are looked at."""
     held = own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
-    gains = Baumgarte(*checked_vector("baumgarte", baumgarte, 2).tolist())
     vectors = checked_vector("v", v, robot.nv), checked_vector("tau", tau, robot.nv)
-    return _Problem(robot, held, robot.checked_q(q), *vectors, _checked_wrenches(robot, external), gains)
-
-
-def _checked_wrenches(robot: Robot, external: ArrayLike | None) -> Array | None:
-    if external is None:
-        return None
-    found = np.asarray(external, dtype=float)
-    if found.shape != (robot.tree.n, 6) or not np.isfinite(found).all():
-        raise ShapeError(
-            f"`external` has shape {found.shape}, ({robot.tree.n}, 6) finite numbers are needed",
-            next_step="give one wrench for each body, linear first, about its origin and in its axes",
-        )
-    return found
-
-
-def _refuse_contradictions(problem: _Problem) -> None:
-    """Rows that disagree also where the velocity keeps the constraints and the position can be closed.
-
-    Rows that depend on others always disagree a little off the constraints: by products of what the state violates.
-    """
-    if not contradictions(problem.J, problem.drift, problem.held.rows):
-        return
-    robot, held, q = problem.robot, problem.held, problem.q
-    kept = project_velocity(robot, held, q, problem.v, weighted=False)
-    wrong = contradictions(problem.J, held.bias(robot.tree, q, kept), held.rows)
-    if wrong:
-        raise ModelError(
-            f"constraints contradict each other: no acceleration meets {', '.join(f'`{name}`' for name in wrong)}",
-            evidence={f"`{name}` misses by": f"{value:.6g} m/s² or rad/s²" for name, value in wrong.items()},
-            next_step="take one of them away, or leave the singular configuration",
-        )
-    if problem.baumgarte.beta:
-        close(robot, held, q)
+    wrenches, gains = checked_wrenches(robot.tree, external), checked_gains(baumgarte)
+    return _Problem(robot, held, checked_configuration(robot, q), *vectors, wrenches, gains)
 
 
 def _by_elimination(name: str) -> Callable[[_Problem], tuple[Array, Array]]:

@@ -9,31 +9,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.dynamics.checked_arguments import checked_vector
 from surefoot.dynamics.constraints import Constraints
 from surefoot.dynamics.crba import mass_matrix
 from surefoot.dynamics.rnea import rnea
+from surefoot.errors import ShapeError
 from surefoot.ops import Array
 from surefoot.robot.tree import Tree
 
-__all__ = ["Baumgarte", "ConstrainedEquations", "ConstrainedMotion", "constrained_equations", "drift_of"]
+__all__ = [
+    "Baumgarte",
+    "ConstrainedEquations",
+    "ConstrainedMotion",
+    "checked_gains",
+    "constrained_equations",
+    "drift_of",
+]
 
 
-class Baumgarte(NamedTuple):
-    """Gains that pull a state back onto its constraints; 0 for none.
+class _Gains(NamedTuple):
+    alpha: float
+    beta: float
+
+
+class Baumgarte(_Gains):
+    """Gains that pull a state back onto its constraints; 0 for none. Negative ones would push it away: refused.
 
     Args:
-        alpha: Of the velocities [1/s].
-        beta: Of the positions [1/s].
+        alpha: Of the velocities [1/s], 0 or more.
+        beta: Of the positions [1/s], 0 or more.
     """
 
-    alpha: float = 0.0
-    beta: float = 0.0
+    __slots__ = ()
+
+    def __new__(cls, alpha: float = 0.0, beta: float = 0.0) -> Baumgarte:
+        """Gains that are looked at."""
+        gains = checked_vector("baumgarte", (alpha, beta), 2)
+        if (gains < 0.0).any():
+            raise ShapeError(
+                "a Baumgarte gain is negative and would push the state away from its constraints",
+                evidence={"alpha": alpha, "beta": beta},
+                next_step="give gains of 0 (none) or more [1/s]",
+            )
+        return super().__new__(cls, *gains.tolist())
+
+
+def checked_gains(given: Baumgarte | Sequence[float]) -> Baumgarte:
+    """The gains, also of a pair of numbers (α, β).
+
+    Args:
+        given: The gains.
+
+    Raises:
+        ShapeError: They are not two finite numbers of 0 or more.
+    """
+    return given if isinstance(given, Baumgarte) else Baumgarte(*checked_vector("baumgarte", given, 2).tolist())
 
 
 class ConstrainedEquations(NamedTuple):

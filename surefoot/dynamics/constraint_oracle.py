@@ -5,7 +5,8 @@ matrix. Pinocchio knows frame pairs that are tied in all directions, or in their
 (J v ≠ 0), and with gains that lead back, its accelerations of frame pairs are other ones than ours, and those of
 redundant pairs contradict each other, so that its iterations do not converge. It is asked for what is the same for
 both: the robot at rest, where J a = 0, under forces that make up for velocities and for accelerations Δa with
-J Δa + drift = 0. Its answer to tau - (h - g) - M Δa is a - Δa.
+J Δa + drift = 0. Its answer to tau - (h - g) - M Δa is a - Δa. Where constraints are nearly singular the factors that
+it iterates with leave some of the forbidden motion; asked again for the forces M x of its answer x, it gives x without.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ __all__ = ["by_pinocchio"]
 Array = NDArray[np.float64]
 _KINDS = {tuple(range(6)): pin.ContactType.CONTACT_6D, (0, 1, 2): pin.ContactType.CONTACT_3D}
 _ACCURACY, _REGULARISATION, _ITERATIONS = 1e-15, 1e-9, 1000
+_ROUNDS = 3
 _SAME = 1e-8
 _HELD = 1e-9  # share of the accelerations that J a = 0 is met by
 
@@ -59,10 +61,14 @@ def by_pinocchio(robot: Robot, constraints: Constraints, q: Array, v: Array, tau
         datas.append(model.createData())
     data = robot.model.createData()
     forces = tau - pin.nonLinearEffects(robot.model, data, q, v) + pin.computeGeneralizedGravity(robot.model, data, q)
-    forces = forces - mass_matrix(robot.tree, q) @ met
+    M = mass_matrix(robot.tree, q)
+    gravity = pin.computeGeneralizedGravity(robot.model, data, q)
     pin.initConstraintDynamics(robot.model, data, models, datas)
     settings = pin.ProximalSettings(_ACCURACY, _ACCURACY, _REGULARISATION, _ITERATIONS)
-    found = pin.constraintDynamics(robot.model, data, q, np.zeros(robot.nv), forces, models, datas, settings)
+    found, acting = np.zeros(robot.nv), forces - M @ met
+    for _ in range(_ROUNDS):
+        found = pin.constraintDynamics(robot.model, data, q, np.zeros(robot.nv), acting, models, datas, settings).copy()
+        acting = M @ found + gravity
     _refuse_open_loops(robot, constraints, q, J, list(zip(models, datas, strict=True)), data)
     if not np.abs(J @ found).max(initial=0.0) <= _HELD * float((np.abs(J) @ np.abs(found)).max(initial=0.0)) + _HELD:
         raise NotSupportedError(

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.checked_arguments import checked_configuration, checked_names, checked_vector
 from surefoot.dynamics.constraints import Constraint, Constraints, Tie, constraints_of, own_constraints
 from surefoot.dynamics.crba import mass_matrix
-from surefoot.dynamics.driven_equations import checked_vector
 from surefoot.dynamics.forward import require_invertible
 from surefoot.dynamics.measured_rows import energy_factor, measured_rows, shortest_step
 from surefoot.errors import ModelError
@@ -59,7 +59,7 @@ def close(
         UnknownNameError: A joint to hold that the robot does not have.
     """
     held = _held(robot, constraints)
-    start, free = robot.checked_q(q0), _free_rows(robot, hold)
+    start, free = checked_configuration(robot, q0), _free_rows(robot, hold)
     if weighted:
         require_invertible(robot.tree)
     rng, best = np.random.default_rng(0), start
@@ -89,7 +89,7 @@ def project_velocity(
         v: (nv,) velocity.
         weighted: Whether near means in the metric of the kinetic energy, as after a plastic impact.
     """
-    held, q = _held(robot, constraints), robot.checked_q(q)
+    held, q = _held(robot, constraints), checked_configuration(robot, q)
     velocity = checked_vector("v", v, robot.nv)
     if weighted:
         require_invertible(robot.tree)
@@ -135,7 +135,7 @@ def violations(robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLik
         v: (nv,) velocity; None to look at positions alone.
     """
     out: list[tuple[float, str, str]] = []
-    place, unit = robot.checked_q(q), "" if v is None else "/s"
+    place, unit = checked_configuration(robot, q), "" if v is None else "/s"
     for part in constraints.parts:
         found = part.residual(robot.tree, place) if v is None else part.jacobian(robot.tree, place) @ np.asarray(v)
         lengths = [k for k, axis in enumerate(part.held) if axis < 3] if isinstance(part, Tie) else []
@@ -153,7 +153,8 @@ def _held(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) 
 
 def _free_rows(robot: Robot, hold: Sequence[str]) -> NDArray[np.int64]:
     """The entries of v (k,) of joints that may move."""
-    stay = {k for name in hold for k in range(*dof_rows(robot.tree, robot.joint_index(name)).indices(robot.nv))}
+    names = checked_names("a joint to hold", hold)
+    stay = {k for name in names for k in range(*dof_rows(robot.tree, robot.joint_index(name)).indices(robot.nv))}
     return np.array([k for k in range(robot.nv) if k not in stay], dtype=np.int64)
 
 

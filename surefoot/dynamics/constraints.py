@@ -13,30 +13,29 @@ and r is the component of the rotation vector.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot import ops
-from surefoot.errors import ModelError, NotSupportedError, ShapeError, one_of
-from surefoot.kinematics import (
-    WORLD,
-    Frame,
-    contact_frame,
-    frame_of,
-    frame_placement,
-    relative_jacobian,
-    relative_placement,
+from surefoot.dynamics.checked_arguments import (
+    checked_choice,
+    checked_configuration,
+    checked_frame,
+    checked_placement,
+    checked_robot,
+    checked_text,
 )
-from surefoot.kinematics.recursion import dof_rows
-from surefoot.kinematics.relative_bias import relative_bias
+from surefoot.dynamics.constraint_owner import require_owner
+from surefoot.dynamics.constraint_parts import ConstraintPart, CoupledJoints, Tie, tilt_of
+from surefoot.errors import ModelError, NotSupportedError, ShapeError, one_of
+from surefoot.kinematics import Frame, contact_frame, frame_of, frame_placement
 from surefoot.ops import Array
 from surefoot.robot import Coupling, Loop, Robot
 from surefoot.robot.tree import Tree
-from surefoot.spatial import so3
 
 __all__ = [
     "Constraint",
@@ -51,7 +50,6 @@ __all__ = [
 ]
 
 Constraint = Loop | Coupling
-_AXES = ("x", "y", "z", "rx", "ry", "rz")
 _KINDS = {
     "flat": (True,) * 6,
     "point": (True, True, True, False, False, False),
@@ -59,122 +57,6 @@ _KINDS = {
     "soft_finger": (True, True, True, False, False, True),
     "normal": (False, False, True, False, False, False),
 }
-
-
-class ConstraintPart(Protocol):
-    """What one constraint gives to all: r, J and J̇ v of its rows; for numbers and for symbols."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """Names of its rows."""
-
-    @property
-    def numbers(self) -> tuple[Any, ...]:
-        """All that its J, J̇ v and r depend on, beside the tree and an anchor in the world: texts and arrays."""
-
-    def residual(self, tree: Tree, q: Array) -> Array:
-        """The errors r (rows,), m and rad."""
-
-    def jacobian(self, tree: Tree, q: Array) -> Array:
-        """J (rows, nv)."""
-
-    def bias(self, tree: Tree, q: Array, v: Array) -> Array:
-        """J̇ v (rows,)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tie:
-    """Two frames of a tree, tied in some directions.
-
-    Args:
-        name: Its name.
-        first: The frame in whose axes the directions are.
-        second: The frame on which the forces act.
-        held: Indices among (x, y, z, rx, ry, rz) that are held.
-    """
-
-    name: str
-    first: Frame
-    second: Frame
-    held: tuple[int, ...]
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """Names of its rows."""
-        return tuple(f"{self.name}.{_AXES[k]}" for k in self.held)
-
-    @property
-    def is_contact(self) -> bool:
-        """Whether its first frame is fixed in the world."""
-        return self.first.body < 0
-
-    @property
-    def numbers(self) -> tuple[Any, ...]:
-        """As `ConstraintPart.numbers`."""
-        ends = (self.second,) if self.is_contact else (self.first, self.second)
-        return (f"tied {[end.body for end in ends]} {self.held}", *(x for end in ends for x in (end.R, end.p)))
-
-    def residual(self, tree: Tree, q: Array) -> Array:
-        """Gaps r (rows,), m and rad, and the rotation between the frames."""
-        T = relative_placement(tree, self.first, self.second, q)
-        return ops.concatenate([T[:3, 3], tilt_of(T[:3, :3], self.held)])[list(self.held)]
-
-    def jacobian(self, tree: Tree, q: Array) -> Array:
-        """J (rows, nv)."""
-        return relative_jacobian(tree, self.first, self.second, q)[list(self.held)]
-
-    def bias(self, tree: Tree, q: Array, v: Array) -> Array:
-        """J̇ v (rows,)."""
-        return relative_bias(tree, self.first, self.second, q, v)[list(self.held)]
-
-
-@dataclass(frozen=True)
-class CoupledJoints:
-    """One joint that follows another by a ratio.
-
-    Args:
-        name: Its name.
-        joint: Body whose joint follows.
-        source: Body whose joint leads.
-        ratio: n in q_i = c + n q_j.
-        offset: c.
-    """
-
-    name: str
-    joint: int
-    source: int
-    ratio: float
-    offset: float
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """The name of its row."""
-        return (self.name,)
-
-    @property
-    def numbers(self) -> tuple[Any, ...]:
-        """As `ConstraintPart.numbers`."""
-        return (f"coupled {self.joint} {self.source} {self.ratio!r} {self.offset!r}",)
-
-    def residual(self, tree: Tree, q: Array) -> Array:
-        """The error r (1,) = q_i - c - n q_j."""
-        i, j = int(tree.q_index[self.joint]), int(tree.q_index[self.source])
-        return ops.stack([q[i] - self.offset - self.ratio * q[j]])
-
-    def jacobian(self, tree: Tree, q: Array) -> Array:
-        """J (1, nv)."""
-        J = ops.zeros((1, len(tree.armature)), like=q)
-        J[0, dof_rows(tree, self.joint)] = 1.0
-        J[0, dof_rows(tree, self.source)] = -self.ratio
-        return J
-
-    def bias(self, tree: Tree, q: Array, v: Array) -> Array:
-        """J̇ v = 0."""
-        return np.zeros(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,33 +112,29 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPa
 
     Raises:
         UnknownNameError: A frame or joint that the robot does not have.
-        NotSupportedError: Something that is no constraint, or no list of them.
-        ModelError: Two of one name, a placement that is none, or a coupling of joints with several axes.
+        NotSupportedError: Something that is no constraint, or no list of them; or no robot.
+        ModelError: Two of one name, a placement that is none, a coupling of joints with several axes, or constraints
+            that were made for another robot.
     """
+    checked_robot(robot)
     if isinstance(constraints, Constraints):
+        for part in constraints.parts:
+            _require_own(robot, part)
         return constraints
-    if isinstance(constraints, str) or not isinstance(constraints, Iterable):
+    if isinstance(constraints, str | Mapping | np.ndarray) or not isinstance(constraints, Iterable):
         raise NotSupportedError(
             f"constraints are a list, not one {type(constraints).__name__}",
             next_step="put it in brackets: [contact(robot, q, …)]",
         )
-    parts: list[ConstraintPart] = []
-    for item in constraints:
-        if isinstance(item, Loop):
-            parts.append(_tie(robot, item))
-        elif isinstance(item, Coupling):
-            parts.append(_coupled(robot, item))
-        elif hasattr(item, "jacobian") and hasattr(item, "bias"):
-            parts.append(item)
-        else:
-            raise NotSupportedError(
-                f"`{item if isinstance(item, str) else type(item).__name__}` is no constraint",
-                next_step="give a Loop, a Coupling, or what `contact(robot, q, …)` makes",
-            )
+    parts = [_part(robot, item) for item in constraints]
     names = [part.name for part in parts]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ModelError(f"two constraints are called `{twice[0]}`", evidence={"names": names})
+        raise ModelError(
+            f"two constraints are called `{twice[0]}`",
+            evidence={"names": names},
+            next_step="give one of them another name",
+        )
     return Constraints(tuple(parts))
 
 
@@ -266,7 +144,7 @@ def own_constraints(robot: Robot) -> Constraints:
     Args:
         robot: The robot.
     """
-    return constraints_of(robot, (*robot.loops, *robot.couplings))
+    return constraints_of(robot, (*checked_robot(robot).loops, *robot.couplings))
 
 
 def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] = "flat", name: str = "") -> Loop:
@@ -279,62 +157,101 @@ def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] =
         kind: "flat" (held in all directions), "point" (free to turn), "line" (free to turn about y), "soft_finger"
             (point that cannot spin about z), "normal" (slides), or six booleans for (x, y, z, rx, ry, rz) of the frame.
         name: Of the constraint; that of the frame if left out.
+
+    Raises:
+        UnknownNameError: No such frame or kind.
+        ShapeError: q, or the directions, have a wrong shape.
+        NotSupportedError: The robot is none, or a name is no text.
     """
-    held = kind if not isinstance(kind, str) else _KINDS.get(kind, ())
-    if isinstance(kind, str) and not held:
-        raise one_of("kind of contact", kind, _KINDS)
-    if len(held) != 6 or not any(held):
-        raise ShapeError(
-            "a contact has six directions, of which one is held at least",
-            evidence={"kind": tuple(held)},
-            next_step="give six booleans for (x, y, z, rx, ry, rz)",
-        )
+    checked_robot(robot)
+    checked_text("the third argument of a contact, its frame,", frame)
+    held = _KINDS[checked_choice("kind of contact", kind, _KINDS)] if isinstance(kind, str) else _directions(kind)
     is_surface = frame in robot.contacts
     place = contact_frame(robot, frame) if is_surface else frame_of(robot, frame)
-    T = np.asarray(frame_placement(robot.tree, place, robot.checked_q(q)), dtype=float)
+    T = np.asarray(frame_placement(robot.tree, place, checked_configuration(robot, q)), dtype=float)
     link = robot.contacts[frame].frame if is_surface else frame
     placement = robot.contacts[frame].placement if is_surface else np.eye(4)
-    x, y, z, rx, ry, rz = (bool(value) for value in held)
-    return Loop(name or frame, "universe", link, T, np.asarray(placement), (x, y, z, rx, ry, rz))
+    x, y, z, rx, ry, rz = held
+    own_name = checked_text("the name of a contact", name) or frame
+    return Loop(own_name, "universe", link, T, np.asarray(placement), (x, y, z, rx, ry, rz))
+
+
+def _directions(held: Sequence[bool]) -> tuple[bool, ...]:
+    """Six booleans, of which one is true at least."""
+    found = _six(held)
+    if not any(found):
+        raise ShapeError(
+            "a contact has six directions, of which one is held at least",
+            evidence={"kind": held},
+            next_step="give six booleans for (x, y, z, rx, ry, rz), or one of " + ", ".join(_KINDS),
+        )
+    return found
+
+
+def _six(held: Sequence[bool]) -> tuple[bool, ...]:
+    """Six booleans; nothing where that is not what was given."""
+    found = tuple(held) if isinstance(held, Iterable) else ()
+    sound = len(found) == 6 and all(isinstance(x, bool | np.bool_ | int) and x in (0, 1) for x in found)
+    return tuple(bool(x) for x in found) if sound else ()
+
+
+def _part(robot: Robot, item: Constraint | ConstraintPart) -> ConstraintPart:
+    """One constraint, with its frames found."""
+    if isinstance(item, Loop):
+        return _tie(robot, item)
+    if isinstance(item, Coupling):
+        return _coupled(robot, item)
+    if all(hasattr(item, name) for name in ("name", "rows", "residual", "jacobian", "bias")):
+        _require_own(robot, item)
+        return item
+    raise NotSupportedError(
+        f"`{item if isinstance(item, str) else type(item).__name__}` is no constraint",
+        next_step="give a Loop, a Coupling, or what `contact(robot, q, …)` makes",
+    )
+
+
+def _require_own(robot: Robot, part: ConstraintPart) -> None:
+    """Refuse a part that was made for another robot."""
+    owner = getattr(part, "tree", None)
+    if owner is not robot.tree:
+        require_owner(robot, f"constraint `{part.name}`", owner)
 
 
 def _tie(robot: Robot, loop: Loop) -> Tie:
-    if len(loop.directions) != 6 or not any(loop.directions):
+    name = checked_text("the name of a loop", loop.name)
+    directions = _six(loop.directions)
+    if not any(directions):
         raise ModelError(
-            f"constraint `{loop.name}` holds no direction, or has not six of them",
+            f"constraint `{name}` holds no direction, or has not six of them",
             evidence={"directions": loop.directions},
             next_step="give six booleans for (x, y, z, rx, ry, rz), of which one is true at least",
         )
-    first = _placed(robot, loop.name, loop.frame_a, loop.placement_a)
-    second = _placed(robot, loop.name, loop.frame_b, loop.placement_b)
-    return Tie(loop.name, first, second, tuple(k for k in range(6) if loop.directions[k]))
+    first = _placed(robot, name, loop.frame_a, loop.placement_a)
+    second = _placed(robot, name, loop.frame_b, loop.placement_b)
+    return Tie(name, first, second, tuple(k for k in range(6) if directions[k]), robot.tree)
 
 
 def _placed(robot: Robot, constraint: str, name: str, placement: NDArray[np.float64]) -> Frame:
     """The tied frame on a link; "universe" is the world."""
-    base = WORLD if name == "universe" else frame_of(robot, name)
-    T = np.asarray(placement, dtype=float)
-    R = T[:3, :3] if T.shape == (4, 4) else np.zeros((3, 3))
-    if not np.allclose(R @ R.T, np.eye(3), atol=_TURNED) or np.linalg.det(R) < 0.0:
-        raise ModelError(
-            f"constraint `{constraint}` has a placement on `{name}` that is none",
-            evidence={"placement": T.tolist()},
-            next_step="give (4, 4) with a rotation and a position: surefoot.robot.placement((x, y, z), R)",
-        )
-    return Frame(base.body, base.R @ R, base.p + base.R @ T[:3, 3])
+    base = checked_frame(robot, f"a frame of constraint `{constraint}`", name)
+    T = checked_placement(f"constraint `{constraint}` on `{name}`", placement)
+    return Frame(base.body, base.R @ T[:3, :3], base.p + base.R @ T[:3, 3])
 
 
 def _coupled(robot: Robot, item: Coupling) -> CoupledJoints:
+    for end in (item.joint, item.source):
+        checked_text("a joint of a coupling", end)
     name = f"{item.joint}~{item.source}"
     if item.joint == item.source:
         raise ModelError(f"coupling `{name}` ties a joint to itself", next_step="name another joint that leads")
-    if not np.isfinite([item.ratio, item.offset]).all():
+    numbers = (item.ratio, item.offset)
+    if not all(isinstance(x, Real) and np.isfinite(x) for x in numbers):
         raise ModelError(
             f"coupling `{name}` is not finite", evidence={"ratio": item.ratio, "offset": item.offset},
             next_step="give numbers",
         )  # fmt: skip
     joint, source = (_one_axis(robot, end) for end in (item.joint, item.source))
-    return CoupledJoints(name, joint, source, item.ratio, item.offset)
+    return CoupledJoints(name, joint, source, float(item.ratio), float(item.offset), robot.tree)
 
 
 def _one_axis(robot: Robot, name: str) -> int:
@@ -355,26 +272,6 @@ def _one_axis(robot: Robot, name: str) -> int:
             next_step="couple joints with one coordinate: revolute, prismatic or helical ones",
         )
     return i
-
-
-def tilt_of(R: Array, held: tuple[int, ...]) -> Array:
-    """How far one frame is turned against another (3,), rad: the rotation vector; 2 tan(θ/2) where one angle is free.
-
-    Args:
-        R: (3, 3) R_first_second.
-        held: Indices among (x, y, z, rx, ry, rz) that are held.
-    """
-    angles = [k - 3 for k in held if k >= 3]
-    if len(angles) != 2:
-        return so3.log(R) if angles else np.zeros(3)
-    free = ({0, 1, 2} - set(angles)).pop()
-    axis = np.eye(3)[free]
-    tilted = R[:, free]
-    return ops.cross(axis, tilted) * (2.0 / ops.maximum(1.0 + tilted[free], _FLIPPED))
-
-
-_FLIPPED = 1e-9
-_TURNED = 1e-6  # by which a rotation may be none
 
 
 def _joined(parts: Sequence[Array], empty: Array) -> Array:

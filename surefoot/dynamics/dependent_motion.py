@@ -21,7 +21,7 @@ from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
 from surefoot.robot.tree import Tree
 
-__all__ = ["dependent_jacobian", "dependent_motion"]
+__all__ = ["dependent_motion"]
 
 
 def dependent_motion(tree: Tree, item: Subsystem, q: Array, v: Array, gains: Baumgarte) -> tuple[Array, Array]:
@@ -40,18 +40,6 @@ def dependent_motion(tree: Tree, item: Subsystem, q: Array, v: Array, gains: Bau
     if item.dependent:
         y, rest = _closed(tree, item, E, e, (q, v), gains)
     return (E @ y)[dofs], (E @ rest + e)[dofs]
-
-
-def dependent_jacobian(tree: Tree, item: Subsystem, q: Array) -> Array:
-    """J_D (rows, dependent) of the ties of a subsystem.
-
-    Args:
-        tree: The tree.
-        item: The subsystem.
-        q: (nq,) configuration.
-    """
-    J = item.ties.jacobian(tree, q) @ gear_matrix(tree, item.gears)
-    return J[:, list(item.dependent)]
 
 
 def _closed(

@@ -8,7 +8,7 @@ part of `Constraints`, beside ties and couplings. Buschmann 2014, section 3.4.1 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
-from surefoot.dynamics.driven_equations import checked_vector
+from surefoot.dynamics.checked_arguments import checked_frame, checked_robot, checked_text, checked_vector
 from surefoot.errors import ModelError
-from surefoot.kinematics import WORLD, Frame, frame_of, relative_jacobian, relative_placement
+from surefoot.kinematics import Frame, relative_jacobian, relative_placement
 from surefoot.kinematics.relative_bias import relative_bias
 from surefoot.ops import Array
 from surefoot.robot import Robot
@@ -36,12 +36,14 @@ class Distance:
         first: One frame.
         second: The other one, on which the multiplier acts: along the way from the first, outwards.
         length: l > 0 [m].
+        tree: The tree in which the frames were found; None where that is not known.
     """
 
     name: str
     first: Frame
     second: Frame
     length: float
+    tree: Tree | None = field(default=None, repr=False)
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -101,9 +103,17 @@ def distance(
         length: [m].
         to: What carries the other end; "universe" for the world.
         at: (3,) the other end, in the frame of `to` [m].
+
+    Raises:
+        UnknownNameError: The robot has no frame of that name.
+        ModelError: The length is not positive.
+        ShapeError: `at` is not three finite numbers.
+        NotSupportedError: The robot is none, or a name is no text.
     """
+    checked_robot(robot)
+    checked_text("the name of a rod", name)
     if not (isinstance(length, Real) and np.isfinite(length) and length > 0.0):
         raise ModelError(f"rod `{name}` has length {length!r}", next_step="give it in m, more than 0")
-    base = WORLD if to == "universe" else frame_of(robot, to)
+    base, other = (checked_frame(robot, f"an end of rod `{name}`", end) for end in (to, frame))
     end = base.p + base.R @ checked_vector("at", at, 3)
-    return Distance(name, Frame(base.body, base.R, end), frame_of(robot, frame), float(length))
+    return Distance(name, Frame(base.body, base.R, end), other, float(length), robot.tree)

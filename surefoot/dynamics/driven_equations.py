@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.dynamics.constrained_equations import Baumgarte, drift_of
+from surefoot.dynamics.checked_arguments import checked_configuration, checked_vector
+from surefoot.dynamics.constrained_equations import Baumgarte, checked_gains, drift_of
 from surefoot.dynamics.constraint_rank import rank_of, size_of
 from surefoot.dynamics.constraints import Constraint, Constraints, constraints_of, own_constraints
 from surefoot.dynamics.crba import mass_matrix
 from surefoot.dynamics.forward import require_invertible
 from surefoot.dynamics.rnea import nonlinear_terms
-from surefoot.errors import ShapeError
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.robot.tree import Tree
@@ -31,7 +31,6 @@ __all__ = [
     "actuation",
     "checked_constraints",
     "checked_equations",
-    "checked_vector",
     "driven_equations",
 ]
 
@@ -139,31 +138,8 @@ def checked_equations(
         ModelError: The mass matrix is singular.
     """
     require_invertible(robot.tree)
-    gains = Baumgarte(*checked_vector("baumgarte", baumgarte, 2).tolist())
-    state = robot.checked_q(q), checked_vector("v", v, robot.nv)
-    return driven_equations(robot.tree, constraints, robot.driven, *state, gains)
-
-
-def checked_vector(name: str, values: ArrayLike, size: int) -> NDArray[np.float64]:
-    """The vector as floats, or a clear error.
-
-    Args:
-        name: What it is called.
-        values: The vector.
-        size: How many entries it must have.
-
-    Raises:
-        ShapeError: It has another shape, or is not finite.
-    """
-    try:
-        found = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"`{name}` holds what is no number", next_step=f"give {size} numbers") from None
-    if found.shape != (size,):
-        raise ShapeError(f"`{name}` has shape {found.shape}, ({size},) is needed")
-    if not np.isfinite(found).all():
-        raise ShapeError(f"`{name}` is not finite", evidence={"entries": np.flatnonzero(~np.isfinite(found)).tolist()})
-    return found
+    state = checked_configuration(robot, q), checked_vector("v", v, robot.nv)
+    return driven_equations(robot.tree, constraints, robot.driven, *state, checked_gains(baumgarte))
 
 
 def actuation(J: ArrayLike, driven: ArrayLike) -> Actuation:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.dynamics.checked_arguments import checked_vector
 from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.dynamics.constraint_inertia import require_inertia
 from surefoot.dynamics.constraint_rank import RowBasis, contradictions, row_basis
@@ -23,7 +24,6 @@ from surefoot.dynamics.driven_equations import (
     DrivenEquations,
     checked_constraints,
     checked_equations,
-    checked_vector,
 )
 from surefoot.dynamics.smooth_factors import solve_positive
 from surefoot.errors import ModelError

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.checked_arguments import checked_configuration, checked_vector
 from surefoot.dynamics.cholesky import factor
 from surefoot.dynamics.constrained_forward import Held
 from surefoot.dynamics.constraint_rank import RowBasis
@@ -28,7 +29,7 @@ from surefoot.dynamics.constraints import Constraint, Constraints, constraints_o
 from surefoot.dynamics.crba import mass_matrix
 from surefoot.dynamics.measured_rows import energy_factor, impulses_of, measured_rows, shortest_step
 from surefoot.dynamics.restitution import Restitution, restitution_of_rows
-from surefoot.errors import ModelError, ShapeError
+from surefoot.errors import ModelError
 from surefoot.ops import Array as AnyArray
 from surefoot.robot import Robot
 from surefoot.robot.tree import Tree
@@ -132,10 +133,7 @@ def impact_state(
         restitution: As in `impact`.
     """
     found = constraints_of(robot, constraints)
-    configuration = robot.checked_q(q)
-    speed = np.asarray(v, dtype=float)
-    if speed.shape != (robot.nv,) or not np.isfinite(speed).all():
-        raise ShapeError(f"v must be ({robot.nv},) finite numbers", evidence={"shape": speed.shape})
+    configuration, speed = checked_configuration(robot, q), checked_vector("v", v, robot.nv)
     C = energy_factor(np.asarray(mass_matrix(robot.tree, configuration), dtype=float))
     J = np.asarray(found.jacobian(robot.tree, configuration), dtype=float)
     return ImpactState(found, speed, C, J, restitution_of_rows(found, restitution))

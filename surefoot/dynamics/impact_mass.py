@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.checked_arguments import checked_configuration, checked_frame, checked_names, checked_vector
 from surefoot.dynamics.constraint_rank import RowBasis
 from surefoot.dynamics.constraints import Constraint, Constraints, constraints_of
 from surefoot.dynamics.crba import mass_matrix
@@ -70,7 +72,7 @@ def equivalent_mass(
         locked_joints: True: all joints but the base are stiff, as behind high gears; or the names of those that are.
     """
     struck = _Struck.of(robot, q, planted, locked_joints)
-    e = _vector(direction, "direction")
+    e = checked_vector("direction", direction, 3)
     length = float(np.linalg.norm(e))
     if length == 0.0:
         raise ShapeError("the direction of a blow has no length")
@@ -101,7 +103,7 @@ def blow(
         locked_joints: As in `equivalent_mass`.
     """
     struck = _Struck.of(robot, q, planted, locked_joints)
-    hit = _vector(impulse, "impulse")
+    hit = checked_vector("impulse", impulse, 3)
     y = struck.step(frame, hit)
     free = outside(struck.rows, y)
     jump = np.zeros(robot.nv)
@@ -142,11 +144,13 @@ def cop_jump(
         SimulationError: The ground gives no vertical impulse.
     """
     hit = blow(robot, q, frame, impulse, planted, locked_joints)
-    configuration = robot.checked_q(q)
+    if not (isinstance(duration, Real) and np.isfinite(duration) and duration >= 0.0):
+        raise ShapeError("the duration of a blow must be 0 or more", evidence={"duration": duration})
+    configuration, sole = checked_configuration(robot, q), checked_frame(robot, "the foot", about)
     lift = -robot.mass * duration * robot.tree.gravity
     force = hit.ground[:3] + lift
     moment = hit.ground[3:] + np.cross(np.asarray(com(robot.tree, configuration), dtype=float), lift)
-    foot = np.asarray(frame_placement(robot.tree, frame_of(robot, about), configuration), dtype=float)[:3, 3]
+    foot = np.asarray(frame_placement(robot.tree, sole, configuration), dtype=float)[:3, 3]
     moment = moment - np.cross(foot, force)
     if abs(force[2]) <= _STUCK * float(np.linalg.norm(impulse)):
         raise SimulationError(
@@ -196,7 +200,7 @@ class _Struck:
         locked_joints: bool | Sequence[str],
     ) -> _Struck:
         """The robot, with joints locked and feet planted."""
-        configuration, constraints = robot.checked_q(q), constraints_of(robot, planted)
+        configuration, constraints = checked_configuration(robot, q), constraints_of(robot, planted)
         free = _free_rows(robot, locked_joints)
         M = np.asarray(mass_matrix(robot.tree, configuration), dtype=float)
         J = np.asarray(constraints.jacobian(robot.tree, configuration), dtype=float)
@@ -205,7 +209,8 @@ class _Struck:
 
     def step(self, frame: str, impulse: Array) -> Array:
         """The step (free,) in the coordinates of the energy that an impulse (3,) makes where nothing is planted."""
-        J = np.asarray(frame_jacobian(self.robot.tree, frame_of(self.robot, frame), self.q), dtype=float)
+        point = checked_frame(self.robot, "what is hit", frame)
+        J = np.asarray(frame_jacobian(self.robot.tree, point, self.q), dtype=float)
         return np.asarray(np.linalg.solve(self.C, J[:3, self.free].T @ impulse))
 
 
@@ -214,7 +219,7 @@ def _free_rows(robot: Robot, locked_joints: bool | Sequence[str]) -> NDArray[np.
     if locked_joints is True:
         return robot.base_rows
     locked = np.zeros(robot.nv, dtype=bool)
-    for name in locked_joints or ():
+    for name in () if locked_joints is False else checked_names("a locked joint", locked_joints):
         locked[dof_rows(robot.tree, robot.joint_index(name))] = True
     return np.flatnonzero(~locked)
 
@@ -224,10 +229,3 @@ def _gained(robot: Robot, q: Array, jump: Array) -> Array:
     A = np.asarray(centroidal_momentum_matrix(robot.tree, q), dtype=float)
     linear, angular = (A @ jump)[:3], (A @ jump)[3:]
     return np.concatenate([linear, angular + np.cross(np.asarray(com(robot.tree, q), dtype=float), linear)])
-
-
-def _vector(values: ArrayLike, what: str) -> Array:
-    out = np.asarray(values, dtype=float)
-    if out.shape != (3,) or not np.isfinite(out).all():
-        raise ShapeError(f"{what} must be three finite numbers", evidence={"shape": out.shape})
-    return out

@@ -23,11 +23,12 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.checked_arguments import checked_choice
 from surefoot.dynamics.constraints import Constraint, Constraints, Tie
 from surefoot.dynamics.impact import Impact, ImpactState, impact_of, impact_state
 from surefoot.dynamics.measured_rows import impulses_of, measured_rows, shortest_step
 from surefoot.dynamics.restitution import Restitution
-from surefoot.errors import SimulationError, one_of
+from surefoot.errors import SimulationError
 from surefoot.robot import Robot
 
 __all__ = ["ImpactLaw", "pushing_impact"]
@@ -76,8 +77,7 @@ def pushing_impact(
         SimulationError: No set of contacts fulfils the conditions.
         ModelError: Restitutions differ so that energy would grow.
     """
-    if law not in get_args(ImpactLaw):
-        raise one_of("law of impact", law, get_args(ImpactLaw))
+    checked_choice("law of impact", law, get_args(ImpactLaw))
     state = impact_state(robot, q, v, constraints, restitution)
     step = _complementary(state) if law == "newton" else _poisson(state)
     _, little = _negligible(state)

@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.checked_arguments import checked_configuration, checked_vector
 from surefoot.dynamics.constraint_rank import null_basis, size_of
 from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.driven_equations import checked_constraints, checked_vector
+from surefoot.dynamics.driven_equations import checked_constraints
 from surefoot.robot import Robot
 
 __all__ = ["ForceParts", "InternalForces", "internal_force_basis", "internal_forces", "split_forces"]
@@ -100,4 +101,5 @@ def internal_force_basis(J: ArrayLike, driven: ArrayLike) -> InternalForces:
 
 
 def _jacobian(robot: Robot, q: ArrayLike, constraints: Sequence[Constraint] | Constraints | None) -> Numbers:
-    return np.asarray(checked_constraints(robot, constraints).jacobian(robot.tree, robot.checked_q(q)), dtype=float)
+    held = checked_constraints(robot, constraints)
+    return np.asarray(held.jacobian(robot.tree, checked_configuration(robot, q)), dtype=float)

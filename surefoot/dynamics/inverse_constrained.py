@@ -26,11 +26,12 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.checked_arguments import checked_choice, checked_numbers, checked_vector
 from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.dynamics.constraint_rank import null_basis, rank_of, size_of
 from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.driven_equations import DrivenEquations, checked_constraints, checked_equations, checked_vector
-from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.dynamics.driven_equations import DrivenEquations, checked_constraints, checked_equations
+from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.robot import Robot
 
 __all__ = [
@@ -97,8 +98,10 @@ def inverse_dynamics_constrained(
     Raises:
         ShapeError: An argument has a wrong shape or is not finite, or weights are not positive.
         NotSupportedError: "projection" where its condition does not hold.
+        UnknownNameError: There is no such method.
         ModelError: The mass matrix is singular.
     """
+    checked_choice("method", method, get_args(InverseMethod))
     equations = checked_equations(robot, q, v, checked_constraints(robot, constraints), baumgarte)
     a = checked_vector("a", a, robot.nv)
     match method:
@@ -108,12 +111,9 @@ def inverse_dynamics_constrained(
             return qr_inverse(equations, a, weights, preferred)
         case "joint_space":
             return joint_space_inverse(equations, a, weights, preferred)
-        case "projection":
-            if weights is not None:
-                raise NotSupportedError('"projection" has no weights', next_step='use method="weighted"')
-            return projection_inverse(equations, a, preferred)
-        case _:
-            raise one_of("method", method, get_args(InverseMethod))
+    if weights is not None:
+        raise NotSupportedError('"projection" has no weights', next_step='use method="weighted"')
+    return projection_inverse(equations, a, preferred)
 
 
 def weighted_inverse(
@@ -257,7 +257,7 @@ def _square(weights: ArrayLike | None, size: int) -> Numbers:
     """W (size, size)."""
     if weights is None:
         return np.eye(size)
-    W = np.asarray(weights, dtype=float)
+    W = checked_numbers("weights", weights, f"give ({size},) or ({size}, {size}) numbers")
     W = np.diag(W) if W.ndim == 1 else W
     if W.shape != (size, size) or not np.isfinite(W).all() or np.abs(W - W.T).max(initial=0.0) > 0.0:
         raise ShapeError(f"weights must be ({size},) or a symmetric ({size}, {size})", evidence={"shape": W.shape})

@@ -20,17 +20,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.dynamics.checked_arguments import checked_choice, checked_numbers, checked_vector
 from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.dynamics.constraint_inertia import require_inertia
 from surefoot.dynamics.constraint_rank import null_basis
 from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.driven_equations import DrivenEquations, checked_constraints, checked_equations, checked_vector
+from surefoot.dynamics.driven_equations import DrivenEquations, checked_constraints, checked_equations
 from surefoot.dynamics.forward_operator import OperatorResult, refined, without_redundant_rows
 from surefoot.dynamics.inverse_relaxations import relaxed_all, relaxed_forces, relaxed_torques
 from surefoot.dynamics.smooth_factors import orthogonal_factors, solve_lower, solve_positive, solve_upper
@@ -101,7 +103,10 @@ def idop(
     Raises:
         ShapeError: An argument has a wrong shape or is not finite, or softness is not positive.
         ModelError: The mass matrix is singular, the constraints contradict each other, or the weight is too small.
+        UnknownNameError: There is no such solver or relaxation.
     """
+    checked_choice("solver", solver, get_args(IdopSolver))
+    checked_choice("relaxation", relaxation, get_args(IdopRelaxation))
     held = checked_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
     require_inertia(robot.tree, equations.M, basis, everywhere=True)
@@ -117,8 +122,6 @@ def idop(
             found = relaxed_forces(equations, desired, contact)
         case "all":
             found = relaxed_all(equations, desired, np.linalg.inv(K), contact)
-        case _:
-            raise one_of("relaxation", relaxation, get_args(IdopRelaxation))
     return found._replace(multipliers=basis.multipliers(found.multipliers))
 
 
@@ -202,7 +205,10 @@ def _relaxed_inertia(equations: DrivenEquations, K: Array) -> Array:
 def _checked_weight(equations: DrivenEquations, weight: Weight | ArrayLike, solver: str) -> Array:
     """K as numbers, symmetric and regular, with F = M + Sᵀ K S positive definite where the solver needs it."""
     nu = len(equations.driven)
-    K = np.asarray(weight_matrix(equations, weight if isinstance(weight, Weight) else np.asarray(weight, dtype=float)))
+    if isinstance(weight, Weight):
+        checked_vector("alpha", [weight.alpha], 1)
+    given = weight if isinstance(weight, Weight) else checked_numbers("weight", weight, "give a Weight, or K (nu, nu)")
+    K = np.asarray(weight_matrix(equations, given))
     if (
         K.shape != (nu, nu)
         or not np.isfinite(K).all()
@@ -239,6 +245,8 @@ def _enough(equations: DrivenEquations) -> float:
 
 def _contact_softness(equations: DrivenEquations, softness: float) -> Array:
     """K (m, m) of the contacts: a share of the mobility that the free robot has there."""
-    if not (np.isfinite(softness) and softness > 0.0):
-        raise ShapeError("the softness of contacts must be positive", evidence={"softness": softness})
+    if not (isinstance(softness, Real) and np.isfinite(softness) and softness > 0.0):
+        raise ShapeError(
+            "the softness of contacts must be positive", evidence={"softness": softness}, next_step="give a number"
+        )
     return softness * equations.J @ np.linalg.solve(equations.M, equations.J.T)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.checked_arguments import checked_configuration
 from surefoot.dynamics.constraint_projection import close
 from surefoot.dynamics.constraints import (
     Constraint,
@@ -36,7 +37,7 @@ from surefoot.kinematics.recursion import dof_rows
 from surefoot.robot import Robot
 from surefoot.robot.tree import Tree
 
-__all__ = ["LoopGraph", "Subsystem", "gear_matrix", "loop_graph"]
+__all__ = ["LoopGraph", "Subsystem", "gear_matrix", "loop_graph", "pivots"]
 
 Array = NDArray[np.float64]
 _RANK = 1e-8  # a singular value below this part of the largest one is none
@@ -259,7 +260,7 @@ def _dependent(
     """Rows of v that the ties determine best, undriven ones first."""
     E = gear_matrix(robot.tree, gears)[:, list(leading)]
     every = Constraints((*gears, *ties.parts))
-    states = [robot.checked_q(q)] if q is not None else _closed_states(robot, every, leading)
+    states = [checked_configuration(robot, q)] if q is not None else _closed_states(robot, every, leading)
     jacobians = [ties.jacobian(robot.tree, at) @ E for at in states]
     values = [np.linalg.svd(J, compute_uv=False) for J in jacobians]
     ranks = [int(np.sum(s > max(_RANK * s[0], _NOTHING))) for s in values]
@@ -270,7 +271,7 @@ def _dependent(
     best = 0 if sound[0] > _WELL else int(np.argmax(sound))
     driven = set(robot.driven.tolist())
     passive = [k for k, row in enumerate(leading) if row not in driven]
-    return tuple(sorted(leading[k] for k in _pivots(jacobians[best], rank, passive)))
+    return tuple(sorted(leading[k] for k in pivots(jacobians[best], rank, passive)))
 
 
 def _closed_states(robot: Robot, constraints: Constraints, moved: Sequence[int]) -> list[Array]:
@@ -286,8 +287,14 @@ def _closed_states(robot: Robot, constraints: Constraints, moved: Sequence[int])
     return states
 
 
-def _pivots(J: Array, rank: int, preferred: Sequence[int]) -> list[int]:
-    """Columns that span the others, preferred ones first: QR with column pivots (Golub & Van Loan, section 5.4.2)."""
+def pivots(J: Array, rank: int, preferred: Sequence[int]) -> list[int]:
+    """Columns that span the others, preferred ones first: QR with column pivots (Golub & Van Loan, section 5.4.2).
+
+    Args:
+        J: (m, n).
+        rank: How many columns to choose.
+        preferred: Columns that are taken as long as they are well determined.
+    """
     left, largest = J.copy(), 0.0
     chosen: list[int] = []
     while len(chosen) < rank:

@@ -7,33 +7,38 @@ tie. One text for numbers and for kernels:
     k = sf.compile(robot, functions={"loops": minimal_function(robot)})
     a = k.loops(q, v, tau)
 
-Which coordinates are independent is settled once for a robot. Where the others are not determined by them, at dead
-points, `minimal_acceleration` refuses by name; a kernel gives what is not finite or not true.
+Which coordinates are independent is settled once for a kernel. Where the others are not determined by them, at dead
+points, it gives what is not finite. `minimal_acceleration` chooses others there (`coordinate_choice`), and refuses by
+name where the mechanism itself is singular: ask it why, where a kernel gives nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.dynamics.constrained_equations import Baumgarte, drift_of
-from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.dependent_motion import dependent_jacobian
-from surefoot.dynamics.driven_equations import checked_vector
+from surefoot.dynamics.checked_arguments import (
+    checked_configuration,
+    checked_robot,
+    checked_vector,
+    checked_wrenches,
+)
+from surefoot.dynamics.constrained_equations import Baumgarte, checked_gains, drift_of
+from surefoot.dynamics.constraint_conflicts import refuse_contradictions
+from surefoot.dynamics.constraint_owner import require_owner
+from surefoot.dynamics.constraints import Constraint, Constraints, constraints_of
+from surefoot.dynamics.coordinate_choice import dependent_jacobian, is_regular, suited_graph
 from surefoot.dynamics.loop_graph import LoopGraph, Subsystem, loop_graph
 from surefoot.dynamics.subsystem_walk import walk_subsystems
-from surefoot.errors import ModelError, ShapeError
+from surefoot.errors import ModelError
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.robot.tree import Tree
 
 __all__ = ["minimal_acceleration", "minimal_forward", "minimal_function"]
-
-_SINGULAR = 1e-8  # of the largest singular value
-_CONTRADICTION = 1e-6  # of the accelerations that the constraints ask for
 
 
 def minimal_forward(
@@ -74,13 +79,14 @@ def minimal_function(
         baumgarte: Gains that pull the state back.
         wrenches: Whether it takes wrenches on the bodies.
     """
-    tree, graph = robot.tree, _cut(robot, constraints)
+    graph, gains = _cut(robot, constraints), checked_gains(baumgarte)
+    tree = robot.tree
 
     def loops(q: Array, v: Array, tau: Array) -> Array:
-        return minimal_forward(tree, graph, q, v, tau, None, baumgarte)
+        return minimal_forward(tree, graph, q, v, tau, None, gains)
 
     def pushed_loops(q: Array, v: Array, tau: Array, external: Array) -> Array:
-        return minimal_forward(tree, graph, q, v, tau, external, baumgarte)
+        return minimal_forward(tree, graph, q, v, tau, external, gains)
 
     return pushed_loops if wrenches else loops
 
@@ -96,6 +102,9 @@ def minimal_acceleration(
 ) -> NDArray[np.float64]:
     """Accelerations (nv,), rad/s² or m/s², of a robot whose loops and gears hold; what cannot be is refused.
 
+    Independent coordinates are chosen anew where those of the robot do not suit the state; those of a `LoopGraph` that
+    is given stay. Off the constraints redundant rows may disagree; what they agree on is met, as by all methods.
+
     Args:
         robot: The robot.
         constraints: What holds, or how it was cut; None for the robot's own loops and couplings.
@@ -106,30 +115,37 @@ def minimal_acceleration(
         baumgarte: Gains that pull the state back.
 
     Raises:
-        ModelError: A loop cannot be closed, is at a singular posture, contradicts another, or moves no inertia.
+        ModelError: A loop cannot be closed, is at a singular posture, contradicts another, moves no inertia, or was
+            made for another robot.
         ShapeError: An array has a wrong shape or is not finite.
+        UnknownNameError: A frame or joint that the robot does not have.
     """
-    tree, graph = robot.tree, _cut(robot, constraints)
-    q, v, tau = robot.checked_q(q), checked_vector("v", v, robot.nv), checked_vector("tau", tau, robot.nv)
-    wrenches = None if external is None else _checked_wrenches(tree, external)
-    tied = [item for item in graph.subsystems if item.ties.parts]
-    for item in tied:
+    graph, tree = _cut(robot, constraints), robot.tree
+    q, v = checked_configuration(robot, q), checked_vector("v", v, robot.nv)
+    acting = checked_vector("tau", tau, robot.nv), checked_wrenches(tree, external)
+    gains = checked_gains(baumgarte)
+    if not isinstance(constraints, LoopGraph):
+        graph = suited_graph(graph, q, v, gains)
+    for item in graph.subsystems:
         _require_regular(tree, item, q)
     with np.errstate(divide="ignore", invalid="ignore"):
-        a = minimal_forward(tree, graph, q, v, tau, wrenches, baumgarte)
+        a = np.asarray(minimal_forward(tree, graph, q, v, *acting, gains), dtype=float)
     _require_inertia(graph, a)
-    for item in tied:
-        _require_consistent(tree, item, (q, v, a), baumgarte)
-    return np.asarray(a, dtype=float)
+    _refuse_contradictions(robot, graph, (q, v), gains)
+    return a
 
 
 def _cut(robot: Robot, constraints: Sequence[Constraint] | Constraints | LoopGraph | None) -> LoopGraph:
     """The subsystems; found once for a robot and its constraints."""
+    checked_robot(robot)
     if isinstance(constraints, LoopGraph):
-        if constraints.tree.joint_names != robot.joint_names:
-            raise ModelError(f"the loops were cut from another robot than `{robot.name}`")
+        require_owner(robot, "a graph of loops", constraints.tree)
         return constraints
-    return _kept(robot, constraints if isinstance(constraints, Constraints | None) else tuple(constraints))
+    if constraints is None or isinstance(constraints, Constraints):
+        return _kept(robot, constraints if constraints is None else constraints_of(robot, constraints))
+    items = tuple(constraints) if isinstance(constraints, Iterator) else constraints
+    constraints_of(robot, items)  # says what is wrong with them
+    return _kept(robot, tuple(items))
 
 
 @lru_cache(maxsize=64)
@@ -137,18 +153,12 @@ def _kept(robot: Robot, constraints: tuple[Constraint, ...] | Constraints | None
     return loop_graph(robot, constraints)
 
 
-def _checked_wrenches(tree: Tree, external: ArrayLike) -> NDArray[np.float64]:
-    if np.shape(external) != (tree.n, 6):
-        raise ShapeError(f"external has shape {np.shape(external)}, expected {(tree.n, 6)}")
-    return checked_vector("external", np.ravel(external), 6 * tree.n).reshape(tree.n, 6)
-
-
 def _require_regular(tree: Tree, item: Subsystem, q: NDArray[np.float64]) -> None:
     """Refuse a posture in which the independent coordinates do not determine the others."""
     if not item.dependent:
         return
     values = np.linalg.svd(dependent_jacobian(tree, item, q), compute_uv=False)
-    if values[-1] <= _SINGULAR * values[0]:
+    if not is_regular(values):
         raise ModelError(
             f"loop `{item.name}` is at a singular posture: its independent joints do not determine the others",
             evidence={
@@ -172,23 +182,11 @@ def _require_inertia(graph: LoopGraph, a: NDArray[np.float64]) -> None:
         )
 
 
-def _require_consistent(tree: Tree, item: Subsystem, state: tuple[NDArray[np.float64], ...], gains: Baumgarte) -> None:
-    """Refuse constraints of which some cannot be held while others are."""
-    q, v, a = state
-    J = item.ties.jacobian(tree, q)
-    drift = drift_of(tree, item.ties, J, q, v, gains)
-    gaps = np.abs(J @ a + drift)
-    scale = max(1.0, float(np.abs(drift).max()), float((np.abs(J) @ np.abs(a)).max()))
-    if gaps.max() > _CONTRADICTION * scale:
-        worst = item.ties.rows[int(np.argmax(gaps))]
-        raise ModelError(
-            f"constraints of `{item.name}` contradict each other: `{worst}` cannot be held with the others",
-            evidence={
-                "residual of its acceleration": float(gaps.max()),
-                "residual of positions [m or rad]": float(np.abs(item.ties.residual(tree, q)).max()),
-            },
-            next_step="close the loops first, or hold fewer directions",
-        )
+def _refuse_contradictions(robot: Robot, graph: LoopGraph, state: tuple[Array, Array], gains: Baumgarte) -> None:
+    held = Constraints(tuple(part for item in graph.subsystems for part in (*item.gears, *item.ties.parts)))
+    J = np.asarray(held.jacobian(robot.tree, state[0]), dtype=float)
+    drift = drift_of(robot.tree, held, J, *state, gains)
+    refuse_contradictions(robot, held, state, J, drift, gains)
 
 
 def _names(tree: Tree, rows: Sequence[int]) -> str:

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot import ops
+from surefoot.dynamics.checked_arguments import checked_numbers, checked_robot, checked_vector
 from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.dynamics.constraint_rank import null_basis, rank_of
 from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.driven_equations import DrivenEquations, checked_constraints, checked_equations, checked_vector
+from surefoot.dynamics.driven_equations import DrivenEquations, checked_constraints, checked_equations
 from surefoot.dynamics.forward_operator import OperatorResult, forward_operator, without_redundant_rows
 from surefoot.dynamics.smooth_factors import solve_positive
 from surefoot.errors import ModelError, ShapeError
@@ -54,15 +55,25 @@ def partial_linearisation(
         ModelError: The drives cannot accelerate these joints independently, the mass matrix is singular, or the
             constraints contradict each other.
     """
-    rows = robot.driven if commanded is None else np.asarray(commanded, dtype=np.int64)
-    if rows.ndim != 1 or len(set(rows.tolist())) != len(rows) or ((rows < 0) | (rows >= robot.nv)).any():
-        raise ShapeError(
-            "commanded degrees of freedom must be different indices of v", evidence={"given": rows.tolist()}
-        )
+    checked_robot(robot)
+    rows = robot.driven if commanded is None else _checked_rows(robot, commanded)
     held = checked_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
     found = linearised(equations, rows, checked_vector("desired", desired, len(rows)))
     return found._replace(multipliers=basis.multipliers(found.multipliers))
+
+
+def _checked_rows(robot: Robot, commanded: ArrayLike) -> NDArray[np.int64]:
+    """Indices of v (k,), all different."""
+    given = checked_numbers("commanded", commanded, "give indices of v")
+    rows = np.unique(given[np.isin(given, np.arange(robot.nv))])
+    if given.ndim != 1 or len(rows) != given.size:
+        raise ShapeError(
+            "commanded degrees of freedom must be different indices of v",
+            evidence={"given": given.tolist()},
+            next_step=f"give whole numbers from 0 to {robot.nv - 1}",
+        )
+    return given.astype(np.int64)
 
 
 def linearised(equations: DrivenEquations, commanded: Array, desired: Array) -> OperatorResult:

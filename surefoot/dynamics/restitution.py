@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.dynamics.checked_arguments import checked_numbers
 from surefoot.dynamics.constraints import Constraints
 from surefoot.errors import ModelError, ShapeError, one_of
 
@@ -29,12 +30,8 @@ def restitution_of_rows(constraints: Constraints, given: Restitution) -> NDArray
         ModelError: A coefficient outside 0…1.
     """
     rows = constraints.rows
-    try:
-        numbers = _by_name(constraints, given) if isinstance(given, Mapping) else np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError(
-            f"restitution {given!r} is no number", next_step="give one number, one for each row, or numbers by name"
-        ) from None
+    values = _by_name(constraints, given) if isinstance(given, Mapping) else given
+    numbers = checked_numbers("restitution", values, "give one number, one for each row, or numbers by name")
     if numbers.shape not in ((), (len(rows),)):
         raise ShapeError(f"restitution has shape {numbers.shape}; there are {len(rows)} rows")
     out = np.array(np.broadcast_to(numbers, len(rows)), dtype=float)
@@ -47,10 +44,10 @@ def restitution_of_rows(constraints: Constraints, given: Restitution) -> NDArray
     return out
 
 
-def _by_name(constraints: Constraints, given: Mapping[str, float]) -> NDArray[np.float64]:
+def _by_name(constraints: Constraints, given: Mapping[str, float]) -> list[float]:
     known = {part.name for part in constraints.parts} | set(constraints.rows)
     for name in given:
         if name not in known:
             raise one_of("constraint or row", name, known)
     owners = [(part.name, row) for part in constraints.parts for row in part.rows]
-    return np.array([given.get(row, given.get(name, 0.0)) for name, row in owners], dtype=float)
+    return [given.get(row, given.get(name, 0.0)) for name, row in owners]

@@ -4,7 +4,8 @@
 
 A reflection takes only rows in which its column has an entry that is not exactly zero, and columns with few such rows
 go first: in Jacobians of several loops, joints of one loop before those that they share, so that little fills up.
-There is no pivoting on values, and none is needed while A has full column rank.
+There is no pivoting on values, and none is needed while A has full column rank. Where it has not, the result is not
+finite: of a column that depends on others nothing is left to divide by.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from surefoot.ops import Array
 
 __all__ = ["structured_least_squares"]
 
+_NOTHING = 1e-8  # of the size of A
+
 
 def structured_least_squares(A: Array, right: Array) -> Array:
     """X (n, k).   [dyn.qr].
@@ -28,12 +31,15 @@ def structured_least_squares(A: Array, right: Array) -> Array:
         right: (m, k).
     """
     if not ops.is_symbolic(A, right):
-        return np.linalg.lstsq(A, right, rcond=None)[0]
+        found, _, _, values = np.linalg.lstsq(A, right, rcond=None)
+        return found if not values.size or values[-1] > _NOTHING * values[0] else np.full_like(found, np.nan)
     n = A.shape[1]
     order = sorted(range(n), key=lambda j: len(_live(A[:, j])))
     work = ops.concatenate([A[:, order], right], axis=1).astype(object)
+    least = _NOTHING**2 * (A.ravel() @ A.ravel())
     for k in range(n):
         _reflect(work, k)
+        work[k, k] = ops.where(ops.less(least, work[k, k] * work[k, k]), work[k, k], 0.0)
     X = ops.zeros((n, right.shape[1]), like=work)
     X[order] = _back_substituted(work, n)
     return X

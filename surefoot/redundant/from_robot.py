@@ -21,6 +21,7 @@ from surefoot.spatial import so3
 __all__ = ["PrincipalFrame", "joint_freedoms", "joint_in_parent", "model_of", "principal_frames"]
 
 Array = NDArray[np.float64]
+_Stops = tuple[float | None, float | None]
 _KINDS = ("revolute", "continuous", "prismatic", "spherical", "planar", "free", "translation")
 
 
@@ -42,17 +43,18 @@ class PrincipalFrame:
 def model_of(robot: Robot) -> Model:
     """The robot as bodies and hinges, in space; actuators are all degrees of freedom, in the order of v.
 
-    Freedoms are called after their joint; those of joints with several JOINT.x, …, JOINT.rx, … Couplings are not taken
-    over.
+    Freedoms are called after their joint; those of joints with several JOINT.x, …, JOINT.rx, … Position limits of
+    revolute, prismatic and translation joints become stops. Friction, damping and bounds of drives are not in it:
+    inputs are the forces that arrive at the joints.
 
     Args:
         robot: The robot.
 
     Raises:
-        NotSupportedError: A joint is helical or copies another, or a loop holds one rotation only.
+        NotSupportedError: A joint is helical or copies another, joints are coupled, or a loop holds one rotation only.
     """
     tree = robot.tree
-    _require_known(tree)
+    _require_known(robot)
     frames = principal_frames(tree)
     bodies = tuple(
         Body(name=name, mass=float(mass), inertia=_floats(frame.moments))
@@ -70,13 +72,22 @@ def model_of(robot: Robot) -> Model:
     )
 
 
-def _require_known(tree: Tree) -> None:
+def _require_known(robot: Robot) -> None:
+    tree = robot.tree
+    if robot.couplings:
+        first = robot.couplings[0]
+        raise NotSupportedError(
+            f"joint `{first.joint}` follows `{first.source}`, and the formalism has no row that couples freedoms",
+            evidence={"couplings": [f"{item.joint} = {item.offset:g} + {item.ratio:g} {item.source}"
+                                    for item in robot.couplings]},
+            next_step="leave them out (robot.replace(couplings=())), or use surefoot.dynamics.constrained_acceleration",
+        )  # fmt: skip
     for i, kind in enumerate(tree.kinds):
         if kind not in _KINDS or tree.mimic_source[i] >= 0:
             why = "copies another" if tree.mimic_source[i] >= 0 else f"is {kind}"
             raise NotSupportedError(
                 f"joint `{tree.joint_names[i]}` {why}, which is no chain of pins, balls and slides",
-                next_step='load with mimic="coupling", or replace the joint',
+                next_step="replace the joint, or use surefoot.dynamics, which has it",
             )
 
 
@@ -142,13 +153,14 @@ def _motion_link(robot: Robot, i: int, R: Array, p: Array) -> Link:
     name, kind, axis = tree.joint_names[i], tree.kinds[i], R @ tree.axes[i]
     first = int(tree.v_index[i])
     armature = tree.armature[first : first + tree.nv_of(i)]
+    stops = _stops(robot, i)
     match kind:
         case "revolute" | "continuous":
-            return Link(pin=_freedom(name, axis, armature[0]), offset=offset)
+            return Link(pin=_freedom(name, axis, armature[0], stops[0]), offset=offset)
         case "prismatic":
-            return Link(offset=offset, slides=(_freedom(name, axis, armature[0]),))
+            return Link(offset=offset, slides=(_freedom(name, axis, armature[0], stops[0]),))
     _require_no_armature(name, armature)
-    slides = tuple(_freedom(f"{name}.{k}", R[:, j], 0.0) for j, k in enumerate("xyz"))
+    slides = tuple(_freedom(f"{name}.{k}", R[:, j], 0.0, stops[j]) for j, k in enumerate("xyz"))
     match kind:
         case "spherical":
             return Link(ball=Ball(name=f"{name}.r"), offset=offset)
@@ -157,6 +169,16 @@ def _motion_link(robot: Robot, i: int, R: Array, p: Array) -> Link:
         case "planar":
             return Link(pin=_freedom(f"{name}.rz", R[:, 2], 0.0), offset=offset, slides=slides[:2])
     return Link(ball=Ball(name=f"{name}.r"), offset=offset, slides=slides)
+
+
+def _stops(robot: Robot, i: int) -> list[_Stops]:
+    """Lower and upper stop of each freedom of a joint; None for none."""
+    tree, first = robot.tree, int(robot.tree.q_index[i])
+    if tree.kinds[i] not in ("revolute", "prismatic", "translation"):
+        return [(None, None)] * 3
+    bounds = np.array([robot.limits.lower, robot.limits.upper])[:, first : first + tree.nq_of(i)]
+    low, high = ([float(x) if np.isfinite(x) else None for x in side] for side in bounds)
+    return list(zip(low, high, strict=True))
 
 
 def _require_no_armature(name: str, armature: Array) -> None:
@@ -168,9 +190,9 @@ def _require_no_armature(name: str, armature: Array) -> None:
         )
 
 
-def _freedom(name: str, axis: Array, armature: float) -> Freedom:
+def _freedom(name: str, axis: Array, armature: float, stops: _Stops = (None, None)) -> Freedom:
     unit = axis / np.linalg.norm(axis)
-    return Freedom(name=name, axis=_floats(unit), armature=float(armature))
+    return Freedom(name=name, axis=_floats(unit), armature=float(armature), lower=stops[0], upper=stops[1])
 
 
 def _actuators(robot: Robot) -> tuple[Actuator, ...]:

@@ -87,29 +87,13 @@ def read_model(path: str | Path) -> Model:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ScenarioError("the file is not UTF-8 text", file=path, line=line) from error
-    lines = _links_in_hinges(key_lines(text))
+    lines = key_lines(text)
     model = validated(parse_toml(text, path), Model, path, lines)
     found = [(_line(key, lines), f"`{'.'.join(map(str, key))}`: {what}") for key, what in problems(model)]
     if found:
         further = {f"line {line}" if line else f"{i}": what for i, (line, what) in enumerate(found[1:9], 2)}
         raise ScenarioError(found[0][1], file=path, line=found[0][0], evidence=further)
     return model
-
-
-def _links_in_hinges(lines: Mapping[Key, int]) -> dict[Key, int]:
-    """Lines by key, with `[[hinges.links]]` counted within each hinge, as TOML means them."""
-    starts = sorted(line for key, line in lines.items() if len(key) == 2 and key[0] == "hinges")
-    tables = {key: line for key, line in lines.items() if key[:2] == ("hinges", "links")}
-    heads = sorted(line for key, line in tables.items() if len(key) == 3)
-    out = {key: line for key, line in lines.items() if key not in tables}
-    for key, line in tables.items():
-        if len(key) < 3:
-            continue
-        head = next(at for at in reversed(heads) if at <= line)
-        hinge = sum(start < head for start in starts) - 1
-        within = sum(starts[hinge] < at < head for at in heads)
-        out["hinges", hinge, "links", within, *key[3:]] = line
-    return out
 
 
 def _line(key: Key, lines: Mapping[Key, int]) -> int | None:

@@ -130,18 +130,20 @@ def _is_model(annotation: Any) -> bool:
 
 
 def key_lines(text: str) -> dict[Path_, int]:
-    """Line of every table and key of a TOML text, by key path; inline tables have the line of their key."""
+    """Line of every table and key of a TOML text, by key path; inline tables have the line of their key.
+
+    Tables of an array have their number within the table that the array belongs to, as TOML means them: of
+    `[[a]] [[a.b]] [[a]] [[a.b]]` the last is `("a", 1, "b", 0)`.
+
+    Args:
+        text: The text.
+    """
     lines: dict[Path_, int] = {}
     table: Path_ = ()
     counts: dict[Path_, int] = {}
     for number, line in _statements(text):
         if header := _HEADER.match(line):
-            table = _parts(header[2])
-            if header[1] == "[[":
-                counts[table] = counts.get(table, -1) + 1
-                table = (*table, counts[table])
-            else:
-                table = _through_arrays(table, counts)
+            table = _opened(_parts(header[2]), counts, more=header[1] == "[[")
             lines.setdefault(table, number)
         elif assignment := _ASSIGNMENT.match(line):
             path = (*table, *_parts(assignment[1]))
@@ -150,14 +152,14 @@ def key_lines(text: str) -> dict[Path_, int]:
     return lines
 
 
-def _through_arrays(table: Path_, counts: dict[Path_, int]) -> Path_:
-    """`[a.b]` below `[[a]]` belongs to the last a."""
-    out: Path_ = ()
-    for part in table:
-        out = (*out, part)
-        if out in counts:
-            out = (*out, counts[out])
-    return out
+def _opened(keys: Path_, counts: dict[Path_, int], more: bool) -> Path_:
+    """The table that a header opens: below arrays it belongs to their last table; `[[…]]` makes one more."""
+    out = keys[:1]
+    for key in keys[1:]:
+        out = (*out, counts[out], key) if out in counts else (*out, key)
+    if more:
+        counts[out] = counts.get(out, -1) + 1
+    return (*out, counts[out]) if out in counts else out
 
 
 def _parts(dotted: str) -> Path_:

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from surefoot.dynamics import mass_matrix, rnea
+from surefoot.dynamics.checked_arguments import checked_vector
 from surefoot.dynamics.constrained_equations import Baumgarte
-from surefoot.dynamics.driven_equations import actuation, checked_constraints, checked_equations, checked_vector
+from surefoot.dynamics.driven_equations import actuation, checked_constraints, checked_equations
 from surefoot.errors import ShapeError
 
 from .driven_examples import case

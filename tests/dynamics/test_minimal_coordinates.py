@@ -7,13 +7,24 @@ import pytest
 
 import surefoot as sf
 from surefoot import ops
-from surefoot.dynamics import aba, close, constraints_of, contact, forward_dynamics, mass_matrix, own_constraints, rnea
+from surefoot.dynamics import (
+    aba,
+    close,
+    constrained_acceleration,
+    constraints_of,
+    contact,
+    forward_dynamics,
+    mass_matrix,
+    own_constraints,
+    project_velocity,
+    rnea,
+)
 from surefoot.dynamics.constrained_equations import Baumgarte, constrained_equations
 from surefoot.dynamics.loop_graph import gear_matrix, loop_graph
 from surefoot.dynamics.minimal_coordinates import minimal_acceleration, minimal_forward, minimal_function
 from surefoot.errors import ModelError, ShapeError
 from surefoot.kinematics.bodies import bodies, joint_placement, joint_subspace
-from surefoot.robot import Joint, Link, Loop, Robot
+from surefoot.robot import Coupling, Joint, Link, Loop, Robot
 from surefoot.spatial.so3 import skew
 
 from .examples import assert_same, followers, operations, robot_named, state, traced
@@ -231,26 +242,91 @@ def test_a_singular_posture_is_named():
     assert "residual" in str(error.value)
 
 
-def test_coordinates_chosen_elsewhere_serve_where_the_first_ones_do_not():
+def dead_point() -> tuple[Robot, np.ndarray, np.ndarray, np.ndarray]:
+    """A four-bar driven at its rocker where crank and coupler are in line: the rocker does not determine them."""
     robot = four_bar().replace(drives=(sf.Drive("rocker_joint"),))
     q = close(robot, None, robot.q_of({"crank_joint": -0.9, "rocker_joint": -1.5}), hold=["coupler_joint"])
-    v, tau = np.zeros(3), np.array([0.3, -0.2, 0.5])
+    return robot, q, np.zeros(3), np.array([0.3, -0.2, 0.5])
+
+
+def test_where_the_coordinates_of_a_graph_do_not_serve_others_are_chosen():
+    robot, q, v, tau = dead_point()
+    expected = projected(robot, own_constraints(robot), (q, v, tau, None))[0]
     with pytest.raises(ModelError, match="singular posture"):
-        minimal_acceleration(robot, None, q, v, tau)
-    found = minimal_acceleration(robot, loop_graph(robot, None, q), q, v, tau)
-    assert_same(found, projected(robot, own_constraints(robot), (q, v, tau, None))[0])
+        minimal_acceleration(robot, loop_graph(robot), q, v, tau)
+    assert_same(minimal_acceleration(robot, loop_graph(robot, None, q), q, v, tau), expected)
+    assert_same(minimal_acceleration(robot, None, q, v, tau), expected)
+    found = constrained_acceleration(robot, q, v, tau, method="minimal")
+    assert_same(found.a, expected)
 
 
-def test_contradicting_constraints_are_named():
-    """Velocities of three parallel cranks that differ ask for accelerations that no motion has."""
+@pytest.mark.parametrize("aside", [0.0, 1e-10])
+def test_kernels_give_nothing_at_dead_points_rather_than_nonsense(aside):
+    """Not finite there and next to it; finite and true a little further on."""
+    robot, q, v, tau = dead_point()
+    kernel = sf.compile(robot, functions={"loops": minimal_function(robot)}).loops
+    at = close(robot, None, q + np.array([aside, 0.0, 0.0]), hold=["crank_joint"]) if aside else q
+    assert not np.isfinite(kernel(at, v, tau)).any()
+    assert not np.isfinite(minimal_forward(robot.tree, loop_graph(robot), at, v, tau)).any()
+    beside = close(robot, None, q + np.array([0.01, 0.0, 0.0]), hold=["crank_joint"])
+    expected = projected(robot, own_constraints(robot), (beside, v, tau, None))[0]
+    assert_same(kernel(beside, v, tau), expected, 1e-9)
+    both = kernel(np.array([at, beside]), np.array([v, v]), np.array([tau, tau]))
+    assert np.isfinite(both).all(axis=1).tolist() == [False, True]
+
+
+def test_a_posture_that_is_nearly_dead_costs_no_digits():
+    """The rocker determines the others by 1e-6; with another choice that does not matter."""
+    robot, q, v, tau = dead_point()
+    near = close(robot, None, q + np.array([1e-6, 0.0, 0.0]), hold=["crank_joint"])
+    v = project_velocity(robot, None, near, np.array([1.0, 2.0, 3.0]))
+    expected = projected(robot, own_constraints(robot), (near, v, tau, None))[0]
+    assert_same(minimal_acceleration(robot, None, near, v, tau), expected, 1e-12)
+    first = minimal_acceleration(robot, loop_graph(robot), near, v, tau)
+    assert np.abs(first - expected).max() > 1e-12 * np.abs(expected).max()
+
+
+def disagreeing_cranks() -> tuple[Robot, tuple[np.ndarray, ...]]:
+    """Velocities of three parallel cranks that differ: redundant rows ask for accelerations that no motion has."""
     robot = three_cranks()
     q, _, tau, _ = closed_state(robot, 0)
     v = np.zeros(robot.nv)
     for name, speed in {"c0": 1.0, "c1": 1.0, "c2": 2.0, "p": -1.0}.items():
         v[robot.tree.v_index[robot.joint_index(name)]] = speed
-    with pytest.raises(ModelError, match="`tie1 \\+ tie2` contradict each other") as error:
-        minimal_acceleration(robot, None, q, v, tau)
-    assert "residual" in str(error.value)
+    return robot, (q, v, tau, None)
+
+
+def test_redundant_rows_that_disagree_off_the_constraints_are_met_in_least_squares():
+    robot, now = disagreeing_cranks()
+    expected, _ = projected(robot, own_constraints(robot), now)
+    a = minimal_acceleration(robot, None, *now)
+    assert_same(a, expected, 1e-12)
+    _, _, J, drift = constrained_equations(robot.tree, own_constraints(robot), *now)
+    assert np.abs(J @ a + drift).max() > 0.1
+
+
+def test_gears_that_disagree_with_ties_are_rows_like_the_others():
+    """The three cranks with a gear that the loops imply, at velocities that break it."""
+    robot, now = disagreeing_cranks()
+    held = constraints_of(robot, [*robot.loops, Coupling("c2", "c0"), Coupling("c1", "c2")])
+    expected, _ = projected(robot, held, now)
+    assert_same(minimal_acceleration(robot, held, *now), expected, 1e-12)
+    gears = minimal_forward(robot.tree, loop_graph(robot, held), *now)
+    assert np.abs(gears - expected).max() > 1e-3 * np.abs(expected).max()
+
+
+def test_contradicting_constraints_are_named():
+    """A stretched chain between two pivots, moving across, cannot stay stretched."""
+    rod = {"mass": 1.0, "com": np.array([0.5, 0.0, 0.0]), "inertia": 0.1 * np.eye(3)}
+    hinges = [Joint(name, "revolute", sf.robot.placement((x, 0.0, 0.0)), axis=(0, 0, 1)) for name, x in
+              (("j1", 0.0), ("j2", 1.0))]  # fmt: skip
+    links = [Link("floor"), Link("first", "floor", hinges[0], **rod), Link("second", "first", hinges[1], **rod)]
+    robot = Robot.from_tree("stretched", links, "fixed", drives=())
+    ends = sf.robot.placement((2.0, 0.0, 0.0)), sf.robot.placement((1.0, 0.0, 0.0))
+    loop = Loop("pivot", "universe", "second", *ends, (True, False, False, False, False, False))
+    graph = loop_graph(robot, [loop], np.zeros(2))
+    with pytest.raises(ModelError, match=r"contradict each other.*pivot\.x"):
+        minimal_acceleration(robot, graph, np.zeros(2), np.array([1.0, -2.0]), np.zeros(2))
 
 
 def test_a_joint_that_moves_no_inertia_is_named():

@@ -18,9 +18,10 @@ from surefoot.redundant import (
     joint_accelerations,
     model_of,
     posed,
+    simulate,
     state_of,
 )
-from surefoot.robot import Joint, Link, Robot
+from surefoot.robot import Coupling, Joint, Link, Robot
 from tests.redundant.examples import four_bar, package_model, random_motion, random_robot
 from tests.sim.examples import solid
 
@@ -160,3 +161,50 @@ def test_what_is_no_chain_of_links_is_refused() -> None:
         model_of(robot)
     with pytest.raises(ShapeError, match="u must be"):
         forward_dynamics(package_model("cart-pole"), posed(package_model("cart-pole")), [1.0, 2.0])
+
+
+def test_couplings_are_refused_by_name() -> None:
+    """The formalism has no row for them: a model without them would be another robot."""
+    robot = four_bar()
+    coupled = robot.replace(couplings=(Coupling("j0", "j1", 2.0),))
+    with pytest.raises(NotSupportedError, match="`j0` follows `j1`") as caught:
+        model_of(coupled)
+    assert model_of(coupled.replace(couplings=())) == model_of(robot)
+    assert "couplings=()" in caught.value.next_step
+
+
+def limited() -> Robot:
+    """A pendulum with a slide, both with limits, on a table that slides within a box; a wheel turns without end."""
+    rng = np.random.default_rng(8)
+    links = [Link("floor")]
+    for name, joint in {
+        "arm": Joint("swing", "revolute", axis=(0.0, 1.0, 0.0), lower=-0.5, upper=0.25),
+        "tip": Joint("reach", "prismatic", axis=(0.0, 0.0, 1.0), lower=-0.1),
+        "table": Joint("table", "translation"),
+        "wheel": Joint("wheel", "continuous", axis=(1.0, 0.0, 0.0)),
+    }.items():
+        links.append(Link(name, links[-1].name, joint, **solid(rng)))
+    return Robot.from_tree("limited", links, "fixed", drives=())
+
+
+def test_limits_of_joints_are_stops() -> None:
+    robot = limited()
+    model = model_of(robot)
+    law = model.layout.freedoms
+    stops = {name: (low, high) for name, low, high in zip(law.names, law.lower, law.upper, strict=True)}
+    assert stops["swing"] == (-0.5, 0.25)
+    assert stops["reach"] == (-0.1, np.inf)
+    free = {name for name, pair in stops.items() if pair == (-np.inf, np.inf)}
+    assert free == {"table.x", "table.y", "table.z", "wheel"}
+
+
+def test_a_robot_stays_within_its_limits() -> None:
+    """An arm that falls is held by its stop, with the moment of its weight."""
+    arm = Joint("swing", "revolute", axis=(0.0, 1.0, 0.0), lower=-0.5, upper=0.25)
+    weight = {"mass": 2.0, "com": np.array([0.5, 0.0, 0.0]), "inertia": 0.1 * np.eye(3)}
+    robot = Robot.from_tree("arm", [Link("floor"), Link("arm", "floor", arm, **weight)], "fixed", drives=())
+    model = model_of(robot)
+    run = simulate(model, state_of(robot, model, np.zeros(1), np.zeros(1)), [0.0], duration=1.0, dt=0.005)
+    assert run.coordinates.max() < 0.25 + 0.005 * 3.0  # met at the end of a step
+    assert run.coordinates[-1, 0] == pytest.approx(0.25, abs=1e-3)
+    assert run.reactions[-1, 0] == pytest.approx(-2.0 * 9.81 * 0.5 * np.cos(0.25), rel=1e-3)

@@ -52,6 +52,78 @@ def test_lines_of_all_keys():
     assert ("key",) not in lines
 
 
+NESTED = """
+[[hinges]]
+name = "a"
+[[hinges.links]]
+x = 1
+[[hinges.links.parts]]
+y = 1
+[[hinges.links]]
+x = 2
+[[hinges.links.parts]]
+y = 2
+[[hinges.links.parts]]
+y = 3
+[hinges.links.parts.deep]
+z = 4
+[[hinges]]
+name = "b"
+[hinges.frame]
+w = 5
+[[hinges.links]]
+x = 3
+[[hinges.links.parts]]
+y = 6
+"""
+
+
+def _leaves(value: object, path: tuple[str | int, ...] = ()):
+    """Every number of nested tables and lists, with its path."""
+    if isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _leaves(below, (*path, key))
+    else:
+        yield path, value
+
+
+@pytest.mark.parametrize("text", [NESTED, NESTED.replace("hinges", 'outer."x.y"')])
+def test_tables_of_arrays_in_arrays_are_counted_within_their_parent(text):
+    """Every path that tomllib gives leads to the line that says its value."""
+    lines, rows = key_lines(text), text.splitlines()
+    leaves = list(_leaves(tomllib.loads(text)))
+    assert len(leaves) == 11
+    for path, value in leaves:
+        said = f'"{value}"' if isinstance(value, str) else str(value)
+        assert rows[lines[path] - 1] == f"{path[-1]} = {said}", path
+    assert len([path for path in lines if isinstance(path[-1], int)]) == 2 + 3 + 4
+
+
+def test_an_error_in_a_nested_table_has_its_line(tmp_path):
+    class Link(StrictModel):
+        """A nested table."""
+
+        x: int
+
+    class Hinge(StrictModel):
+        """A table with tables."""
+
+        links: list[Link]
+
+    class File(StrictModel):
+        """A whole file."""
+
+        hinges: list[Hinge]
+
+    path = tmp_path / "x.toml"
+    path.write_text(
+        "[[hinges]]\n[[hinges.links]]\nx = 1\n[[hinges]]\n[[hinges.links]]\nx = 2\n[[hinges.links]]\nx = 'no'\n"
+    )
+    with pytest.raises(ScenarioError, match=r"hinges\.1\.links\.1\.x") as caught:
+        read_toml(path, File)
+    assert caught.value.line == 8
+
+
 class Inner(StrictModel):
     """An inner table."""
 
