@@ -66,7 +66,7 @@ def compare_evidence(runs: Mapping[str, RunFolder], world: World | None = None) 
         main.robot,
         clock,
         motion.q,
-        subtitle=f"{len(runs)} runs compared; {main_name} in colour, the others pale",
+        subtitle=f"{len(runs)} runs compared; {_who_is_drawn(main_name, len(others), len(drawn))}",
         world=world,
         v=motion.v,
         wrenches=motion.wrenches,
@@ -75,6 +75,12 @@ def compare_evidence(runs: Mapping[str, RunFolder], world: World | None = None) 
         planes=_planes(runs, clock),
         notes=(*_ends(runs), *_not_drawn(others, drawn)),
     )
+
+
+def _who_is_drawn(first: str, others: int, drawn: int) -> str:
+    if not drawn:
+        return f"the replay shows {first} alone: the robots differ"
+    return f"{first} in colour, {'the others' if drawn == others else f'{drawn} of the others'} pale"
 
 
 def comparison_html(comparison: Comparison) -> str:

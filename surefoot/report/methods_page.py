@@ -68,10 +68,17 @@ def _of_methods(c: MethodsComparison) -> list[str]:
     gaps = {run.name: run.gap for run in ran if run.gap is not None}
     figures = [
         _figure(
-            bars_svg(_each(ran, "step"), "computing time of a step in µs", "{:.0f}"), "Computing time of a step [µs]"
+            bars_svg(_each(ran, "step"), "computing time of a step in µs", "{:.0f}"),
+            "Computing time of a step [µs], logarithmic",
         ),
-        _figure(bars_svg(_each(ran, "condition"), "condition numbers"), "Condition of the matrix that is solved"),
-        _figure(bars_svg(_each(ran, "off in a"), "differences to the reference"), f"Off {c.reference} in acceleration"),
+        _figure(
+            bars_svg(_each(ran, "condition"), "condition numbers"),
+            "Condition of the matrix that is solved, logarithmic",
+        ),
+        _figure(
+            bars_svg(_each(ran, "off in a"), "differences to the reference"),
+            f"Off {c.reference} in acceleration [relative], logarithmic",
+        ),
         _figure(lines_svg(c.time, gaps, "gaps over time"), "Largest gap [m | rad], nothing pulls back"),
     ]
     missing = [f"<li><b>{escape(run.name)}</b>: {escape(run.trouble)}</li>" for run in c.methods if run.trouble]

@@ -19,6 +19,7 @@ from surefoot.report.video_protocol import Browser, find_browser, open_browser
 
 __all__ = ["BrowserFilm", "browser_film"]
 
+_SCRIPTS = ("smooth.js", "film.js")
 _END_OF_SCRIPTS = "})();"
 _QUALITY = 95
 
@@ -89,7 +90,8 @@ def _open(browser: Browser, page: Path, settings: FilmSettings) -> None:
 
 
 def _with_film_script(page: str) -> str:
-    """The page with the script of the film after its own scripts, where it sees what they made."""
-    script = resources.files("surefoot.report").joinpath("web").joinpath("film.js").read_text(encoding="utf-8")
+    """The page with the scripts of the film after its own, where it sees what they made."""
+    web = resources.files("surefoot.report").joinpath("web")
+    script = "".join(web.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS)
     before, end, after = page.rpartition(_END_OF_SCRIPTS)
     return before + script + end + after

@@ -20,6 +20,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from surefoot.errors import NotSupportedError
+from surefoot.studio.phone_sheet import with_phone_sheet
 from surefoot.studio.safety import names_of_host, request_is_ours
 
 __all__ = ["Pages", "guarded_server", "stop_quietly"]
@@ -140,19 +141,19 @@ def _is_websocket(request: Request) -> bool:
 
 
 def _titled(response: Response | None) -> Response | None:
-    """The page under our name."""
+    """The page under our name, fit for a phone."""
     if response is not None and response.headers.get("Content-Type", "").startswith("text/html"):
-        response.body = _renamed(bytes(response.body))
+        response.body = _ours(bytes(response.body))
         del response.headers["Content-Length"]
         response.headers["Content-Length"] = str(len(response.body))
     return response
 
 
 @lru_cache(maxsize=4)
-def _renamed(body: bytes) -> bytes:
+def _ours(body: bytes) -> bytes:
     is_packed = body.startswith(b"\x1f\x8b")
     text = gzip.decompress(body) if is_packed else body
-    text = text.replace(b"<title>Viser</title>", b"<title>surefoot studio</title>", 1)
+    text = with_phone_sheet(text.replace(b"<title>Viser</title>", b"<title>surefoot studio</title>", 1))
     return gzip.compress(text) if is_packed else text
 
 

@@ -18,6 +18,8 @@ __all__ = ["Stage", "body_node"]
 Array = NDArray[np.float64]
 _SIDE = np.array([0.86, -1.0, 0.42])
 """Where the camera stands, seen from the robot: in front of it, on its right, a little above."""
+_TALL = 0.5
+"""Width over height of the scene of a phone."""
 
 
 class Stage:
@@ -157,18 +159,23 @@ class Stage:
         if self.robot is None:
             return
         low, high = self._bounds()
-        middle, size = 0.5 * (low + high), self.size
-        camera = self._client.camera
+        middle, camera = 0.5 * (low + high), self._client.camera
         side = _SIDE / np.linalg.norm(_SIDE)
-        seen = (3.7 if self.is_narrow else 1.55) * size  # height of what is in view at the robot [m]
-        away = 0.5 * seen / float(np.tan(0.5 * camera.fov))
         right = np.cross([0.0, 0.0, 1.0], side)
-        # the panel of a phone covers the lower part, that of a desk the right one
-        free = np.array([0.0, 0.0, -0.245 * seen]) if self.is_narrow else 0.11 * seen * right / np.linalg.norm(right)
+        right /= np.linalg.norm(right)
+        seen = self._height_on_phone(high - low, side, right) if self.is_narrow else 1.55 * self.size
+        away = 0.5 * seen / float(np.tan(0.5 * camera.fov))
+        free = np.zeros(3) if self.is_narrow else 0.11 * seen * right  # the panel of a desk covers the right part
         with self._client.atomic():
             camera.up_direction = (0.0, 0.0, 1.0)
             camera.position = middle + free + away * side
             camera.look_at = middle + free
+
+    def _height_on_phone(self, extent: Array, side: Array, right: Array) -> float:
+        """Height of what must be in view at the robot [m], so that it fits both ways into a tall window."""
+        wide = float(np.abs(extent) @ np.abs(right))
+        tall = float(np.abs(extent) @ np.abs(np.cross(side, right)))
+        return max(1.45 * tall, 1.2 * wide / _TALL)
 
     @property
     def is_narrow(self) -> bool:

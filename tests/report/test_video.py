@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from itertools import pairwise
 
 import numpy as np
@@ -30,6 +31,15 @@ def pictures_of(path) -> tuple[list[np.ndarray], dict]:
     facts = next(reader)
     width, height = facts["size"]
     return [np.frombuffer(frame, np.uint8).reshape(height, width, 3).astype(int) for frame in reader], facts
+
+
+def pixels_of(picture: bytes, kind: str) -> np.ndarray:
+    """(height, width, 3) of what a film gives."""
+    if kind == "rgb24":
+        return np.frombuffer(picture, np.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"), dtype=int)
 
 
 def evidence_of(name: str = "hexapod", end: float = 0.2) -> Evidence:
@@ -152,10 +162,25 @@ def test_the_camera_changes_the_picture(renderer):
 
 
 @pytest.mark.browser
-def test_a_time_has_its_picture_whatever_was_shown_before():
-    with video.open_film(evidence_of(), FilmSettings(size=SIZE), "mujoco") as film:
-        first, _, again = (np.frombuffer(film.picture(t), np.uint8).astype(int) for t in (0.1, 0.2, 0.1))
+@pytest.mark.parametrize("renderer", ["browser", "mujoco"])
+def test_a_time_has_its_picture_whatever_was_shown_before(renderer):
+    with video.open_film(evidence_of(), FilmSettings(size=SIZE), renderer) as film:
+        first, other, again = (pixels_of(film.picture(t), film.kind) for t in (0.1, 0.2, 0.1))
     assert np.abs(first - again).max() <= 2  # shades of 255
+    assert np.abs(first - other).max() > 24
+
+
+@pytest.mark.browser
+def test_edges_are_smooth():
+    """The pass over the finished picture changes its edges, and only these: they become less steep."""
+    with video.open_film(evidence_of(), FilmSettings(size=SIZE, layers=False), "browser") as film:
+        smooth = pixels_of(film.picture(0.1), film.kind)
+        film._browser.run("WebGL2RenderingContext.prototype.drawArrays = () => {}; 1")  # that of the pass
+        rough = pixels_of(film.picture(0.1), film.kind)
+    changed = np.abs(smooth - rough).max(axis=-1) > 8
+    assert 0.002 < changed.mean() < 0.2
+    steepest = [np.abs(np.diff(picture.mean(axis=-1), axis=1)).clip(80.0).sum() for picture in (smooth, rough)]
+    assert steepest[0] < 0.999 * steepest[1]
 
 
 @pytest.mark.browser

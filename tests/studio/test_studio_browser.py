@@ -223,7 +223,25 @@ def _sliders_follow(tab) -> bool:
 
 
 def test_the_phone_has_the_robot_first(open_tab):
+    """The panel is a sheet that starts closed; open, it takes room from the scene instead of covering it."""
     page = open_tab(390, 844)
     assert settled(page, lambda: np.ptp(pixels(page)) > 100.0)
+    controls = page.get_by_role("button", name="controls")
+    assert settled(page, lambda: controls.get_attribute("aria-expanded") == "false")
+    assert settled(page, lambda: height_of(page, "canvas") > 0.9 * 844)
+    controls.focus()
+    page.keyboard.press("Enter")
+    assert settled(page, lambda: controls.get_attribute("aria-expanded") == "true")
+    assert settled(page, lambda: 0.35 * 844 < height_of(page, "canvas") < 0.6 * 844)
+    sheet = page.get_by_role("tab", name="Runs").bounding_box()
+    assert sheet["y"] > height_of(page, "canvas"), "the sheet covers the scene"
+    page.get_by_role("button", name="Back to home").scroll_into_view_if_needed()
+    assert controls.bounding_box()["y"] > 0.3 * 844, "the handle scrolls away"
+    page.get_by_role("tab", name="Runs").click()
+    page.get_by_role("button", name="Look for runs again").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.problems == []
+
+
+def height_of(page, name: str) -> float:
+    return page.locator(name).first.bounding_box()["height"]

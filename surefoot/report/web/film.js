@@ -1,9 +1,12 @@
 // The film: one picture after the other, each drawn once, seen from where the maker of the film stands.
-// Put behind main.js by report/video_browser.py; pages that people open do not have it.
+// Put behind main.js and smooth.js by report/video_browser.py; pages that people open do not have it.
 
 const MAP_OF_FILM = 1024;  // texels of the shadow; a film is drawn without a graphics card
 const buildScene = Page.prototype.buildScene;
 let page = null;  // of main.js, known when its scene is built
+let smoothing = null;
+
+Stage.samples = false;  // without a graphics card they take more time than all the rest; see smooth.js
 
 Page.prototype.buildScene = function () {
   page = this;
@@ -20,12 +23,16 @@ window.film = {
     if (!look.follow) aimAtAll();
     turnCamera(look);
     page.stage.invalidate = () => {};  // from now on pictures are drawn when they are asked for
-    page.lanes.draw = () => {};
+    page.lanes.draw = page.lanes.tick = page.plots.tick = page.plots.redraw = () => {};  // not in the picture
+    smoothing = new Smoothing(page.stage.renderer.getContext());
   },
 
   picture(t) {
     page.clock.jump(t);
     page.stage.draw();
+    const { renderer, scene, camera, canvas } = page.stage;
+    smoothing.apply(partWithEdges(scene, camera, canvas.width, canvas.height));
+    renderer.resetState();
   },
 };
 

@@ -4,7 +4,7 @@ class Stage {
   constructor(canvas, theme) {
     this.canvas = canvas;
     this.theme = theme;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: Stage.samples, alpha: true });
     this.sharpness = Math.min(2, window.devicePixelRatio || 1);
     this.renderer.setPixelRatio(this.sharpness);
     this.renderer.debug.checkShaderErrors = false;  // asking would wait for each shader
@@ -147,3 +147,5 @@ class Stage {
     this.resize();
   }
 }
+
+Stage.samples = true;  // several of them a pixel, for smooth edges
