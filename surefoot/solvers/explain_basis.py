@@ -9,6 +9,8 @@ with
     the slack of a bond    ↔  s at the end that y names, for the rows of all groups that may give way
 
 so that a dual simplex method (Lemke 1954) needs no first phase: only rows and bounds that x leaves are to be mended.
+The other way round, the optimum of one relaxation becomes a basis with t, from which another begins: of all bases that
+are known, at that whose multipliers bound it best.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ class Relief(NamedTuple):
         moves: (k,) how far a row moves for one unit of the group.
         shared: Column of r for groups of several rows, in units that move some row by 1; None for one row.
         bonds: (k,) rows of the model that bind s to r; −1 where there is none.
+        places: (k,) rows of the model; −1 for bounds of x.
+        unknowns: (k,) columns of the x that are bounded; −1 for others.
     """
 
     rows: NDArray[np.intp]
@@ -45,6 +49,8 @@ class Relief(NamedTuple):
     moves: Numbers
     shared: int | None
     bonds: Places
+    places: Places
+    unknowns: Places
 
 
 class Basis(NamedTuple):
@@ -61,18 +67,33 @@ class Basis(NamedTuple):
     multipliers: Numbers
 
 
-def basis_of(highs: highspy.Highs, multipliers: Numbers) -> Basis | None:
-    """The present basis, if t, the last column, is in it.
+def basis_of(highs: highspy.Highs, shape: tuple[int, int], reliefs: Iterable[Relief], proof: Numbers) -> Basis | None:
+    """The present basis without reliefs, with t, the last column before them; None if there is no such basis.
+
+    Where one group bears the conflict, t takes the place of its r, and bonds that of their s [explain.swap]. If s and
+    its bond are basic, the multiplier of the row is zero: the row takes the place of s.
 
     Args:
-        highs: At an optimum, without columns of reliefs.
-        multipliers: (rows,) there.
+        highs: At an optimum.
+        shape: Rows and columns of the model without reliefs.
+        reliefs: Those of the model.
+        proof: (rows,) multipliers there.
     """
-    found = highs.getBasis()
+    basic, found = HighsBasisStatus.kBasic, highs.getBasis()
     columns, rows = list(found.col_status), list(found.row_status)
-    if not found.valid or columns[-1] != HighsBasisStatus.kBasic:
+    besides = (columns[shape[1] :] + rows[shape[0] :]).count(basic)
+    for relief in reliefs:
+        parts = (part.tolist() for part in (relief.columns, relief.bonds, relief.places, relief.unknowns))
+        for s, bond, row, x in zip(*parts, strict=True):
+            if bond >= 0 and columns[s] == rows[bond] == basic:
+                part, at = (columns, x) if x >= 0 else (rows, row)
+                besides -= part[at] != basic
+                part[at] = basic
+    besides += columns[shape[1] - 1] == basic
+    if not found.valid or besides != len(rows) - shape[0] + 1:
         return None
-    return Basis(columns, rows, multipliers)
+    columns[shape[1] - 1] = basic
+    return Basis(columns[: shape[1]], rows[: shape[0]], proof)
 
 
 def extended(basis: Basis, shape: tuple[int, int]) -> Basis:

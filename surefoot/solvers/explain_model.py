@@ -48,19 +48,19 @@ class Model:
 
     Args:
         rows: The rows; t = 1 helps with these ends, and with wider ones.
-        basis: Of another model of these rows, from which questions are to begin; None: each begins at that of the last.
+        near: Whether questions begin at bases that are near their optimum: there are few pivots, then.
     """
 
-    def __init__(self, rows: ScaledRows, basis: Basis | None = None) -> None:
+    def __init__(self, rows: ScaledRows, *, near: bool = False) -> None:
         self.rows, self.unknowns = rows, len(rows.columns)
         self._part(sparse.csr_array(rows.A))
         self._lower, self._upper = rows.lower, rows.upper
         self._reliefs: dict[int, Relief] = {}
         self._open: list[Places] = []
         self._by_row = False
-        self.basis = basis
+        self.near = near
         self.highs = highspy.Highs()
-        for name, value in {**_OPTIONS, **(_FEW_PIVOTS if basis else {})}.items():
+        for name, value in {**_OPTIONS, **(_FEW_PIVOTS if near else {})}.items():
             self.highs.setOptionValue(name, value)
         self.highs.passModel(self._start())
 
@@ -193,9 +193,17 @@ class Model:
             moves, first = rows.measure[chosen], first + len(chosen)
             shares = not by_row and len(own) > 1 and bool(moves.any())
             bonds = _bonds(chosen, moves, bond) if shares else np.full(len(chosen), -1, dtype=np.int32)
-            self._reliefs[g] = Relief(chosen, sides, columns, moves, first if shares else None, bonds)
+            places, unknowns = self._stand(chosen)
+            self._reliefs[g] = Relief(chosen, sides, columns, moves, first if shares else None, bonds, places, unknowns)
             first, bond = first + shares, max(bond, int(bonds.max(initial=-1)) + 1)
         self._add([self._reliefs[g] for g in new])
+
+    def _stand(self, rows: NDArray[np.intp]) -> tuple[Places, Places]:
+        """Where rows are in the model: their rows, and for bounds their columns of x; −1 for the other."""
+        bound, place = self._is_bound[rows], self._place[rows]
+        unknowns = np.full(len(rows), -1)
+        unknowns[bound] = self._bounded[place[bound]]
+        return np.where(bound, -1, place).astype(np.int32), unknowns.astype(np.int32)
 
     def _add(self, reliefs: Sequence[Relief]) -> None:
         """Columns s and r, and the rows that bind them."""
@@ -231,32 +239,38 @@ class Model:
         index = np.where(bound[of], taken[0], place[of]).astype(np.int32)
         return counts.astype(np.int32), index, np.where(bound[of], taken[1], 1.0) * factor[of]
 
-    def present_basis(self) -> Basis | None:
-        """The basis at which t is least, if there is one; before the first relief."""
-        return basis_of(self.highs, self.multipliers())
+    @property
+    def moved(self) -> bool:
+        """Whether the last search left the basis where it began."""
+        return bool(self.highs.getInfo().simplex_iteration_count > 0)
 
-    def begin(self, bearer: int | None = None) -> None:
-        """Go to the basis that was given, if there is one.
+    def present_basis(self) -> Basis | None:
+        """The present basis as one of the model without reliefs, if there is one; see `basis_of`."""
+        shape = len(self._general), self.unknowns + 1
+        return basis_of(self.highs, shape, self._reliefs.values(), self.multipliers())
+
+    def begin(self, basis: Basis, bearer: int | None = None) -> None:
+        """Go to a basis.
 
         Args:
+            basis: For the model without reliefs.
             bearer: Number of a group, which is open, as others may be, that takes the place of t.
         """
-        if self.basis is None:
-            return
-        basis = extended(self.basis, (self.highs.getNumRow(), self.highs.getNumCol()))
+        basis = extended(basis, (self.highs.getNumRow(), self.highs.getNumCol()))
         if bearer is not None:
             basis = swapped(basis, self.unknowns, self._reliefs[bearer], self._reliefs.values())
         go_to(self.highs, basis)
 
     def drop_reliefs(self) -> None:
-        """Take out all columns with which groups give way."""
+        """Take out all columns with which groups give way; t is zero then."""
+        self.close()
         if not self._reliefs:
             return
         columns = np.arange(self.unknowns + 1, self.highs.getNumCol(), dtype=np.int32)
         rows = np.arange(len(self._general), self.highs.getNumRow(), dtype=np.int32)
         self.highs.deleteCols(len(columns), columns)
         self.highs.deleteRows(len(rows), rows)
-        self._reliefs, self._open = {}, []
+        self._reliefs = {}
 
     def run(self, solver: str = "simplex", *, fresh: bool = False) -> HighsModelStatus:
         """Solve.

@@ -51,6 +51,20 @@ class _Question(NamedTuple):
     opened: dict[int, float | None]
 
 
+class _Known(NamedTuple):
+    """A basis of the model without reliefs, and how far each group gives way at least, by its multipliers (groups,)."""
+
+    basis: Basis
+    bounds: Numbers
+
+
+class _Start(NamedTuple):
+    """Where a search begins: a basis of the model without reliefs, and the group that takes the place of t."""
+
+    basis: Basis
+    bearer: int
+
+
 class Program:
     """Rows of groups in a model that is kept.
 
@@ -63,7 +77,7 @@ class Program:
         self._basis, self.rows = _compressed(rows)
         self.tolerance = tolerance
         self._model = Model(_true_ends(self.rows, tolerance))
-        self._first: Basis | None = None
+        self._known: list[_Known] = []
 
     def judge(self, kept: NDArray[np.bool_] | None = None) -> Verdict:
         """Whether rows can hold together: the least share t of what is violated at a first x.
@@ -73,7 +87,7 @@ class Program:
         """
         found = self._whole(_Question(*self._only(kept), {}))
         if kept is None and found.multipliers is not None:
-            self._first = self._model.present_basis()
+            self._remember(self._model.present_basis())
         return found
 
     def prepare(self, groups: Sequence[int]) -> None:
@@ -84,7 +98,8 @@ class Program:
         """
         model = self._relaxing._model
         model.add_reliefs(groups, by_row=True)
-        model.begin()
+        if self._known:
+            model.begin(self._known[0].basis)
 
     def without(self, group: int, kept: NDArray[np.bool_]) -> Verdict:
         """Whether rows can hold together if those of a group are left out.
@@ -106,8 +121,12 @@ class Program:
             group: Its number.
         """
         asked = self._relaxing
-        proof = asked._proof(_Question(self.rows.lower, self.rows.upper, {group: 1.0}), group)
-        return (True, asked._model.multipliers()) if proof is None else (False, proof)
+        proof = asked._proof(_Question(self.rows.lower, self.rows.upper, {group: 1.0}), self._nearest(group))
+        if proof is not None:
+            return False, proof
+        if self._known and asked._model.moved:
+            self._remember(asked._model.present_basis())
+        return True, asked._model.multipliers()
 
     def least(self, costs: Numbers, *, true_ends: bool = False) -> Elastic:
         """The least sum of costs with which some x keeps all rows.
@@ -123,19 +142,19 @@ class Program:
 
     @cached_property
     def _relaxing(self) -> Program:
-        """The same rows in a model that begins at the basis of the first proof, once there is one."""
-        if self._first is None:
+        """The same rows in a model for questions that begin at bases that are known, once there is one."""
+        if not self._known:
             return self
         out = copy(self)
-        out._model = Model(_true_ends(self.rows, self.tolerance), self._first)
+        out._model = Model(_true_ends(self.rows, self.tolerance), near=True)
         return out
 
     def _least(self, costs: Numbers, rows: ScaledRows) -> Elastic:
-        opened, bearer = self._asked_first(costs)
+        opened, start = self._asked_first(costs)
         while True:
-            proof, bearer = self._proof(_Question(rows.lower, rows.upper, opened), bearer), None
+            proof, start = self._proof(_Question(rows.lower, rows.upper, opened), start), None
             y = self._model.multipliers() if proof is None else proof
-            asked = np.bincount(rows.group, np.abs(y) * rows.measure, minlength=rows.groups)
+            asked = self._asked(y)
             allowed = (1.0 + _NOTICED) * costs if proof is None else np.where(np.isfinite(costs), 0.0, np.inf)
             more = [int(g) for g in np.flatnonzero(asked > allowed) if g not in opened]
             if not more:
@@ -148,29 +167,32 @@ class Program:
         amounts[list(opened)] = given
         return Elastic(y, amounts, self._unfolded(x))
 
-    def _asked_first(self, costs: Numbers) -> tuple[dict[int, float | None], int | None]:
-        """Groups of which the first proof asks something, with costs, and the cheapest (last) that bears it alone."""
-        if self._first is None:
-            return {}, None
-        y = self._first.multipliers
-        asked = np.bincount(self.rows.group, np.abs(y) * self.rows.measure, minlength=self.rows.groups)
-        groups = np.flatnonzero((asked > 0.0) & np.isfinite(costs))
-        if not len(groups):
-            return {}, None
-        alone = costs[groups] / asked[groups]
-        return {int(g): float(costs[g]) for g in groups}, int(groups[alone <= (1.0 + _NOTICED) * alone.min()][-1])
+    def _asked_first(self, costs: Numbers) -> tuple[dict[int, float | None], _Start | None]:
+        """The group that takes part first, with its cost, and where to begin: multipliers with the largest bound.
 
-    def _proof(self, question: _Question, bearer: int | None = None) -> Numbers | None:
+        Their bound is the least of what a group costs that bears their conflict; the last of these groups bears it.
+        """
+        if not self._known:
+            return {}, None
+        alone = [np.where(bounds > 0.0, costs * bounds, np.inf) for _, bounds in self._known]
+        least = [float(cost.min()) for cost in alone]
+        k = int(np.argmax(np.where(np.isfinite(least), least, -np.inf)))
+        if not np.isfinite(least[k]):
+            return {}, None
+        bearer = int(np.flatnonzero(alone[k] <= (1.0 + _NOTICED) * least[k])[-1])
+        return {bearer: float(costs[bearer])}, _Start(self._known[k].basis, bearer)
+
+    def _proof(self, question: _Question, start: _Start | None = None) -> Numbers | None:
         """Multipliers (rows,) of the proof that what is asked for cannot be; None if the model is at an optimum.
 
-        A ray of HiGHS is a proof if its numbers are; where they are not, or there is none, t decides. With a bearer the
-        model begins at the basis of the first proof, which this group bears; else at the last one.
+        A ray of HiGHS is a proof if its numbers are; where they are not, or there is none, t decides. Without a
+        start the model goes on from its last basis.
         """
-        if bearer is not None and self._model.basis is not None:
+        if start is not None:
             self._model.drop_reliefs()
         self._pose(question)
-        if bearer is not None:
-            self._model.begin(bearer)
+        if start is not None:
+            self._model.begin(*start)
         if self._model.run() == HighsModelStatus.kOptimal:
             return None
         y = self._model.ray()
@@ -181,6 +203,29 @@ class Program:
             self._pose(question)
             self._run_to_optimum()
         return found.multipliers
+
+    def _remember(self, basis: Basis | None) -> None:
+        """Keep a basis from which questions may begin; bounds are those of [explain.alone]."""
+        if basis is None:
+            return
+        y, rows = basis.multipliers, self.rows
+        at = np.flatnonzero(y)
+        gap = -float(y[at] @ np.where(y[at] > 0.0, rows.upper[at], rows.lower[at]))
+        asked = self._asked(y)
+        bounds = np.divide(gap, asked, out=np.full(len(asked), -np.inf), where=asked > 0.0)
+        self._known.append(_Known(basis, bounds))
+
+    def _asked(self, y: Numbers) -> Numbers:
+        """(groups,) how much multipliers change with one unit of each group."""
+        weights = np.abs(y) * self.rows.measure
+        return np.asarray(np.bincount(self.rows.group, weights, minlength=self.rows.groups), dtype=np.float64)
+
+    def _nearest(self, bearer: int) -> _Start | None:
+        """Of the bases that are known that whose multipliers ask most of a group (the last of these)."""
+        if not self._known:
+            return None
+        bounds = np.array([known.bounds[bearer] for known in self._known])
+        return _Start(self._known[np.flatnonzero(bounds >= (1.0 - _NOTICED) * bounds.max())[-1]].basis, bearer)
 
     def _pose(self, question: _Question, whole: bool = False) -> None:
         """Set ends and costs; with `whole` t costs 1 and all else nothing."""

@@ -7,9 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from highspy import HighsBasisStatus
 
 from surefoot.solvers import Group, explain
+from surefoot.solvers.explain_groups import scaled_rows
 from surefoot.solvers.explain_model import Model
+from surefoot.solvers.explain_program import Program
 from tests.solvers.explain_problems import cycle
 from tests.solvers.test_explain import INF, least_cost
 
@@ -41,7 +44,11 @@ def thin(seed: int) -> list[Group]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_relaxations_of_thin_rows_agree_with_independent_programs(seed: int) -> None:
+@pytest.mark.parametrize("rays", [True, False])
+def test_relaxations_of_thin_rows_agree_with_independent_programs(seed: int, rays: bool, monkeypatch) -> None:
+    """With rays as proofs, and without: t then decides, and must be zero in the next program."""
+    if not rays:
+        monkeypatch.setattr(Model, "ray", lambda self: None)
     thin_groups = thin(seed)
     found = explain(thin_groups)
     groups = [replace(group, A=group.A.toarray()) for group in thin_groups]
@@ -62,7 +69,7 @@ def test_a_lone_proof_needs_no_pivots(monkeypatch) -> None:
 
     def run(self, *args, **options):
         status = solve(self, *args, **options)
-        if self.basis is not None and not self._by_row:
+        if self.near and not self._by_row:
             pivots.append(self.highs.getInfo().simplex_iteration_count)
         return status
 
@@ -70,3 +77,23 @@ def test_a_lone_proof_needs_no_pivots(monkeypatch) -> None:
     found = explain(cycle(60, gap=0.3))
     assert [member.alone.amount for member in found.conflict] == pytest.approx([0.3] * 60)
     assert pivots == [0] * 61  # each member, and all together
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bases_are_kept_without_reliefs(seed: int) -> None:
+    """Also where rows share one r: as many are basic as there are rows, and beginning there changes no amount."""
+    rows = scaled_rows(thin(seed), None, 1e-7)
+    program, bounds = Program(rows, 1e-7), {}
+    assert not program.judge().feasible
+    for group in range(rows.groups):
+        known = len(program._known)
+        if program.alone(group)[0] and len(program._known) > known:
+            bounds[group] = program._known[-1].bounds[group]
+    assert bounds
+    for basis, _ in program._known:
+        assert (basis.columns + basis.rows).count(HighsBasisStatus.kBasic) == len(basis.rows)
+    for group, bound in bounds.items():
+        y = program.alone(group)[1]
+        gap = -(y[y > 0.0] @ rows.upper[y > 0.0] + y[y < 0.0] @ rows.lower[y < 0.0])
+        asked = np.abs(y[rows.group == group]) @ rows.measure[rows.group == group]
+        assert bound == pytest.approx(gap / asked, rel=1e-6) if asked else bound == -INF
