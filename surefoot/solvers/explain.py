@@ -58,11 +58,12 @@ def explain(
     x, facts = verdict.x * rows.columns, _facts(ordered, rows, verdict.x, tolerance)
     if verdict.feasible:
         return Explanation(True, x, *facts, place=place)
-    conflict = irreducible_conflict(oracle, verdict)
+    relaxable = {g for g, group in enumerate(ordered) if group.may_relax}
+    conflict = irreducible_conflict(oracle, verdict, relaxable)
     jumps = None
     if oracle.program is None:
         jumps = Jumps(rows, conflict.multipliers, oracle.tolerance, verdict.x)
-        look_elsewhere(oracle, [g for g in conflict.groups if ordered[g].may_relax], conflict.multipliers, jumps)
+        look_elsewhere(oracle, [g for g in conflict.groups if g in relaxable], conflict.multipliers, jumps)
     members = tuple(_member(oracle, ordered[g], g, conflict, jumps) for g in conflict.groups)
     costs = np.array([group.weight if group.may_relax else np.inf for group in ordered])
     together = least_together(oracle, costs)
@@ -73,7 +74,9 @@ def explain(
 
 
 def _member(oracle: Oracle, group: Group, number: int, conflict: Conflict, jumps: Jumps | None) -> Member:
-    alone = least_alone(oracle, number, jumps) if group.may_relax else None
+    alone = conflict.alone.get(number)
+    if alone is None and group.may_relax:
+        alone = least_alone(oracle, number, jumps)
     found = None if alone is None else Relaxation(group.name, alone.amount, group.unit, alone.side)
     witness = conflict.witnesses[number] * oracle.rows.columns
     return Member(group.name, found, group.may_relax, witness, group.place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_projection import Verdict
+from surefoot.solvers.explain_relaxation import Yielding, alone_by_program
 
 __all__ = ["Conflict", "irreducible_conflict"]
 
@@ -23,26 +25,30 @@ class Conflict(NamedTuple):
         groups: Numbers of its members.
         multipliers: (rows,) of the proof that they cannot hold together.
         witnesses: For each member a point (n,) at which all others hold.
+        alone: How far members give way alone, of those that were found to help.
     """
 
     groups: tuple[int, ...]
     multipliers: Numbers
     witnesses: dict[int, Numbers]
+    alone: dict[int, Yielding]
 
 
-def irreducible_conflict(oracle: Oracle, verdict: Verdict) -> Conflict:
+def irreducible_conflict(oracle: Oracle, verdict: Verdict, relaxable: Collection[int] = ()) -> Conflict:
     """The set that is left by an elastic filter and then a deletion filter.
 
     The elastic filter (Chinneck and Dravnieks 1991) lets all rows give way, as little as possible; what gives way
     cannot hold together. Here it is the sum of squares that is least, for which the rows that give way are unique, and
     are themselves the multipliers of the proof. The deletion filter then leaves out group after group, in their order,
-    wherever the rest still conflicts; a group that the last proof does not need needs no trial.
+    wherever the rest still conflicts; a group that the last proof does not need needs no trial. Where all other groups
+    hold if a group alone gives way, it is in every conflict; that is asked first, for it is to be told of members.
 
     Args:
         oracle: Judges subsets.
         verdict: Of all groups: that they conflict.
+        relaxable: Numbers of the groups that may give way.
     """
-    trials = _Trials(oracle, verdict)
+    trials = _Trials(oracle, verdict, relaxable)
     kept, witnesses = sorted(trials.needed), {}
     for member in tuple(kept):
         rest = [other for other in kept if other != member]
@@ -52,14 +58,15 @@ def irreducible_conflict(oracle: Oracle, verdict: Verdict) -> Conflict:
                 witnesses[member] = witness
                 continue
         kept = rest
-    return Conflict(tuple(kept), trials.proof, witnesses)
+    return Conflict(tuple(kept), trials.proof, witnesses, trials.alone)
 
 
 class _Trials:
     """Tries to do without groups, and keeps the last proof that what is left conflicts."""
 
-    def __init__(self, oracle: Oracle, verdict: Verdict) -> None:
-        self.oracle, self.start = oracle, verdict.x
+    def __init__(self, oracle: Oracle, verdict: Verdict, relaxable: Collection[int]) -> None:
+        self.oracle, self.start, self.relaxable = oracle, verdict.x, relaxable
+        self.alone: dict[int, Yielding] = {}
         proof = _proof(verdict)
         self.suspects = np.flatnonzero(oracle.rows.rows_of(oracle.rows.group[proof != 0.0]))
         self.rows = oracle.rows.only(self.suspects)
@@ -76,7 +83,7 @@ class _Trials:
 
     def point_without(self, member: int, rest: list[int]) -> Numbers | None:
         """A point at which the rest holds; None, and a new proof, if it conflicts without the member, too."""
-        point = None if self.jumps is None else self.jumps.keeping(member, rest)
+        point = self._point_of_relaxation(member) if self.jumps is None else self.jumps.keeping(member, rest)
         if point is not None:
             return point
         found = self.oracle.judge_without(member, rest)
@@ -84,6 +91,16 @@ class _Trials:
             return found.x
         self._learn(_proof(found))
         return None
+
+    def _point_of_relaxation(self, member: int) -> Numbers | None:
+        """A point at which all groups hold if the member gives way alone, if it helps."""
+        program = self.oracle.program
+        if program is None or member not in self.relaxable or self.oracle.dispensable[member]:
+            return None
+        found = alone_by_program(self.oracle, program, member)
+        if found.yielding is not None:
+            self.alone[member] = found.yielding
+        return found.x
 
 
 def _proof(verdict: Verdict) -> Numbers:

@@ -73,6 +73,7 @@ class Model:
         self._general = np.setdiff1d(np.arange(A.shape[0]), self._bounds)
         self._matrix = A[self._general]
         self._by_column = sparse.csc_array(self._matrix)
+        self._on_bounded = self._matrix.T.tocsr()[self._bounded]
         self._place = np.full(A.shape[0], -1)
         self._place[self._general] = np.arange(len(self._general))
         self._place[self._bounds] = np.arange(len(self._bounds))
@@ -317,7 +318,7 @@ class Model:
         """From those of the rows of the model; bounds bear what these leave."""
         out = np.zeros(len(self.rows.upper))
         out[self._general] = -duals[: len(self._general)]
-        out[self._bounds] = -(self._matrix.T @ out[self._general])[self._bounded] / self._factor
+        out[self._bounds] = -(self._on_bounded @ out[self._general]) / self._factor
         largest = np.abs(out).max(initial=0.0)
         return np.where(np.abs(out) > _NOTHING * largest, out, 0.0)
 

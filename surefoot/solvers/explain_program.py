@@ -77,6 +77,7 @@ class Program:
         self._basis, self.rows = _compressed(rows)
         self.tolerance = tolerance
         self._model = Model(_true_ends(self.rows, tolerance))
+        self._transposed = self.rows.A.T.tocsr() if sparse.issparse(self.rows.A) else self.rows.A.T
         self._known: list[_Known] = []
 
     def judge(self, kept: NDArray[np.bool_] | None = None) -> Verdict:
@@ -96,7 +97,7 @@ class Program:
         Args:
             groups: Their numbers.
         """
-        model = self._relaxing._model
+        model = self._leaving._model
         model.add_reliefs(groups, by_row=True)
         if self._known:
             model.begin(self._known[0].basis)
@@ -109,13 +110,13 @@ class Program:
             kept: (rows,) the rows that are to hold; those of the group have no part in it.
         """
         lower, upper = self._only(kept | (self.rows.group == group))
-        asked = self._relaxing
+        asked = self._leaving
         proof = asked._proof(_Question(lower, upper, {group: None}))
         x = self._unfolded(asked._model.point([group])[0]) if proof is None else np.zeros(0)
         return Verdict(x, proof)
 
-    def alone(self, group: int) -> tuple[bool, Numbers]:
-        """Whether all rows can hold together if one group gives way, and multipliers (rows,).
+    def alone(self, group: int) -> Elastic:
+        """The least with which one group gives way so that all rows hold; its amount is the only one.
 
         Args:
             group: Its number.
@@ -123,10 +124,11 @@ class Program:
         asked = self._relaxing
         proof = asked._proof(_Question(self.rows.lower, self.rows.upper, {group: 1.0}), self._nearest(group))
         if proof is not None:
-            return False, proof
+            return Elastic(proof)
         if self._known and asked._model.moved:
             self._remember(asked._model.present_basis())
-        return True, asked._model.multipliers()
+        x, amounts = asked._model.point([group])
+        return Elastic(asked._model.multipliers(), amounts, self._unfolded(x))
 
     def least(self, costs: Numbers, *, true_ends: bool = False) -> Elastic:
         """The least sum of costs with which some x keeps all rows.
@@ -142,6 +144,15 @@ class Program:
 
     @cached_property
     def _relaxing(self) -> Program:
+        """The same rows in a model in which groups give way."""
+        return self._near()
+
+    @cached_property
+    def _leaving(self) -> Program:
+        """The same rows in a model in which the rows of groups are left out."""
+        return self._near()
+
+    def _near(self) -> Program:
         """The same rows in a model for questions that begin at bases that are known, once there is one."""
         if not self._known:
             return self
@@ -267,7 +278,7 @@ class Program:
         ends = np.where(y[at] > 0.0, question.upper[at], question.lower[at])
         if not len(at) or not np.isfinite(ends).all() or np.isin(self.rows.group[at], list(question.opened)).any():
             return False
-        left = np.abs(self.rows.A.T @ y).sum()
+        left = np.abs(self._transposed @ y).sum()
         return bool(left * _FAR < -float(y[at] @ ends))
 
     def _only(self, kept: NDArray[np.bool_] | None) -> tuple[Numbers, Numbers]:

@@ -14,7 +14,7 @@ from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_program import Elastic, Program
 from surefoot.solvers.explain_projection import outside
 
-__all__ = ["Yielding", "least_alone", "least_together", "look_elsewhere", "sides_of"]
+__all__ = ["Alone", "Yielding", "alone_by_program", "least_alone", "least_together", "look_elsewhere", "sides_of"]
 
 Numbers = NDArray[np.float64]
 _MOST_ROUNDS = 200
@@ -34,6 +34,20 @@ class Yielding(NamedTuple):
     group: int
     amount: float
     side: str
+
+
+class Alone(NamedTuple):
+    """Whether one group helps alone.
+
+    Args:
+        yielding: How far it gives way; None if it does not help.
+        x: (n,) where all other groups hold then.
+        multipliers: (rows,) that bound the amount, or prove that the group does not help.
+    """
+
+    yielding: Yielding | None
+    x: Numbers | None
+    multipliers: Numbers
 
 
 def look_elsewhere(oracle: Oracle, members: Sequence[int], proof: Numbers, jumps: Jumps) -> None:
@@ -69,7 +83,7 @@ def least_alone(oracle: Oracle, group: int, jumps: Jumps | None) -> Yielding | N
     if oracle.dispensable[group]:
         return None
     if oracle.program is not None:
-        return _alone_by_program(oracle, oracle.program, group)
+        return alone_by_program(oracle, oracle.program, group).yielding
     amounts, demand, seen = np.zeros(oracle.rows.groups), _Demand(0.0, 0.0, ""), 0
     for _ in range(_MOST_ROUNDS):
         before = demand.amount
@@ -85,7 +99,7 @@ def least_alone(oracle: Oracle, group: int, jumps: Jumps | None) -> Yielding | N
         if oracle.judge(amounts=amounts).feasible:
             break
     else:
-        return _alone_by_program(oracle, Program(oracle.rows, oracle.tolerance), group)
+        return alone_by_program(oracle, Program(oracle.rows, oracle.tolerance), group).yielding
     return Yielding(group, demand.exact, demand.side)
 
 
@@ -95,13 +109,20 @@ def _bears_alone(oracle: Oracle, group: int, proof: Numbers, jumps: Jumps) -> bo
     return np.isfinite(demand.amount) and jumps.helps(group, demand.exact)
 
 
-def _alone_by_program(oracle: Oracle, program: Program, group: int) -> Yielding | None:
-    helps, multipliers = program.alone(group)
-    oracle.learn(multipliers)
-    if not helps:
-        return None
-    demand = _demand(oracle, group, multipliers)
-    return Yielding(group, demand.exact, demand.side) if np.isfinite(demand.amount) else None
+def alone_by_program(oracle: Oracle, program: Program, group: int) -> Alone:
+    """What HiGHS says about one group that gives way alone.
+
+    Args:
+        oracle: Its proofs are added to.
+        program: Of all its rows.
+        group: Its number.
+    """
+    found = program.alone(group)
+    oracle.learn(found.multipliers)
+    demand = _demand(oracle, group, found.multipliers)
+    if found.x is None or not np.isfinite(demand.amount):
+        return Alone(None, None, found.multipliers)
+    return Alone(Yielding(group, demand.exact, demand.side), found.x, found.multipliers)
 
 
 class _Demand(NamedTuple):

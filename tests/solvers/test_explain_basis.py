@@ -87,13 +87,13 @@ def test_bases_are_kept_without_reliefs(seed: int) -> None:
     assert not program.judge().feasible
     for group in range(rows.groups):
         known = len(program._known)
-        if program.alone(group)[0] and len(program._known) > known:
+        if program.alone(group).x is not None and len(program._known) > known:
             bounds[group] = program._known[-1].bounds[group]
     assert bounds
     for basis, _ in program._known:
         assert (basis.columns + basis.rows).count(HighsBasisStatus.kBasic) == len(basis.rows)
     for group, bound in bounds.items():
-        y = program.alone(group)[1]
+        y = program.alone(group).multipliers
         gap = -(y[y > 0.0] @ rows.upper[y > 0.0] + y[y < 0.0] @ rows.lower[y < 0.0])
         asked = np.abs(y[rows.group == group]) @ rows.measure[rows.group == group]
         assert bound == pytest.approx(gap / asked, rel=1e-6) if asked else bound == -INF
