@@ -12,29 +12,21 @@ found = sf.audit("motion.csv", robot)   # is it physically possible, by what mar
 """
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
-
-try:
-    import pinocchio as _pinocchio  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        f"surefoot needs Pinocchio, which does not load: {error}\n"
-        "  next: install the locked packages (`make install`); if it is libgomp that is missing: apt install libgomp1"
-    ) from error
-
-from surefoot.compiler import KernelSet
-from surefoot.compiler import compile_robot as compile
-from surefoot.errors import SurefootError
-from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
-from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, zoo
-from surefoot.robot.load import load
 
 if TYPE_CHECKING:
     from surefoot import collision as collision
     from surefoot import feasibility as feasibility
     from surefoot import ik as ik
     from surefoot import tasks as tasks
+    from surefoot.compiler import KernelSet
+    from surefoot.compiler import compile_robot as compile
+    from surefoot.errors import SurefootError
     from surefoot.feasibility import audit
+    from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
+    from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, zoo
+    from surefoot.robot.load import load
     from surefoot.sim import rollout, simulate
     from surefoot.studio.show import show
 
@@ -67,13 +59,45 @@ __all__ = [
     "zoo",
 ]
 
-_ROOM_OF = {"audit": "feasibility", "rollout": "sim", "show": "studio", "simulate": "sim"}
+_NAMES_OF = {
+    "compiler": ("KernelSet",),
+    "errors": ("SurefootError",),
+    "feasibility": ("audit",),
+    "motion": ("ContactSchedule", "Log", "Stance", "State", "Trajectory", "World", "from_layout", "to_layout"),
+    "robot": ("ContactSurface", "Coupling", "Drive", "Joint", "Link", "Loop", "Robot", "zoo"),
+    "robot.load": ("load",),
+    "sim": ("rollout", "simulate"),
+    "studio": ("show",),
+}
+_ROOM_OF = {name: room for room, names in _NAMES_OF.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Engines and rooms that take time to load are imported when they are asked for."""
-    if name in ("collision", "feasibility", "ik", "tasks"):
+    """Names and rooms are imported when they are asked for: a program that starts can be interrupted cleanly."""
+    if name == "compile":
+        found = _room("compiler").compile_robot
+    elif name in _ROOM_OF:
+        found = getattr(_room(_ROOM_OF[name]), name)
+    elif not name.startswith("_") and importlib.util.find_spec(f"surefoot.{name}") is not None:
+        return _room(name)
+    else:
+        raise AttributeError(f"module `surefoot` has no attribute `{name}`")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _room(name: str) -> Any:
+    try:
         return importlib.import_module(f"surefoot.{name}")
-    if name in _ROOM_OF:
-        return getattr(importlib.import_module(f"surefoot.{_ROOM_OF[name]}"), name)
-    raise AttributeError(f"module `surefoot` has no attribute `{name}`")
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] != "pinocchio":
+            raise
+        raise ImportError(
+            f"surefoot needs Pinocchio, which does not load: {error}\n"
+            "  next: install the locked packages (`make install`); if it is libgomp that is missing: apt install "
+            "libgomp1"
+        ) from error

@@ -11,14 +11,16 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from surefoot.cli.listings import page_console
+from surefoot.cli.run_progress import FirstTimeColumn
 from surefoot.errors import FileFormatError, ShapeError, one_of
 from surefoot.feasibility import GivenMotion, Tolerances, audit, read_motion
 from surefoot.motion import World, atomic_write
 from surefoot.motion.audit_result import AuditItem, AuditResult, Finding
+from surefoot.motion.counted import counted
 from surefoot.robot import Robot
 from surefoot.robot.load import load
 
@@ -140,7 +142,10 @@ def _audited(
     given: GivenMotion, robot: Robot, world: World | None, tolerances: Tolerances, replay: bool
 ) -> AuditResult:
     console = Console(file=sys.stderr)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(), FirstTimeColumn(),
+    )  # fmt: skip
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("reading", total=1.0)
         return audit(
@@ -162,7 +167,7 @@ def _write_page(
 def _print(result: AuditResult, console: Console) -> None:
     """The verdict, the findings, the items, the replay and where the time went."""
     verdict = "[bold green]passed[/]" if result.passed else "[bold red]failed[/]"
-    head = f"{result.robot} · {result.duration:.3f} s · {result.samples} samples"
+    head = f"{result.robot} · {result.duration:.3f} s · {counted(result.samples, 'sample')}"
     console.print(f"{escape(head)}: {verdict}")
     console.print(f"contacts: {escape(result.contacts)}")
     for remark in result.remarks:
@@ -238,7 +243,7 @@ def _number(item: AuditItem) -> str:
         return "no limit"
     if abs(least) < _TINY and item.status == "passed":
         return "ok"
-    return f"{least:.4g} {item.unit}".rstrip()
+    return f"{'≥ ' if item.is_bound else ''}{least:.4g} {item.unit}".rstrip()
 
 
 def _replay(result: AuditResult) -> str:

@@ -20,6 +20,7 @@ from surefoot.cli.bench_page import (
     write_json,
 )
 from surefoot.errors import UnknownNameError
+from surefoot.motion.counted import counted
 
 __all__ = ["bench_constrained"]
 
@@ -42,7 +43,7 @@ def bench_constrained(robots: str, states: int, seed: int, quick: bool, file: Pa
     print(machine_line(result))
     for name, robot in result["robots"].items():
         held = ", ".join(f"{contact} ({kind})" for contact, kind in robot["contacts"].items())
-        print(f"\n{name}: nv {robot['nv']}, held by {held}: {robot['rows']} rows")
+        print(f"\n{name}: nv {robot['nv']}, held by {held}: {counted(robot['rows'], 'row')}")
         print_table(_table(robot))
     print_lines("what is compared", [f"Pinocchio: {next(iter(result['robots'].values()))['peer']}"])
     return 0

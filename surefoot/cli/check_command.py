@@ -15,6 +15,7 @@ from rich.tree import Tree as Branch
 
 from surefoot.cli.listings import page_console
 from surefoot.errors import one_of
+from surefoot.motion.counted import counted
 from surefoot.robot.assemble import MIMIC_MODES
 from surefoot.robot.check import Inspection, inspect_robot
 from surefoot.robot.contacts import ContactSurface
@@ -115,16 +116,22 @@ def _print(inspection: Inspection) -> None:
     counts = {level: sum(f.level == level for f in inspection.findings) for level in _COLOURS}
     for item in inspection.findings:
         console.print(f"[{_COLOURS[item.level]}]{item.level:<8}[/] {escape(item.place)}: {escape(item.message)}")
-    verdict = "defects found" if not inspection.sound else "sound"
     console.print(
-        f"[bold]{escape(inspection.name)}: {verdict}[/] "
-        f"({counts['error']} errors, {counts['warning']} warnings, {counts['note']} notes)"
+        f"[bold]{escape(inspection.name)}: {_verdict(inspection.sound, counts['warning'])}[/] "
+        f"({', '.join(counted(counts[level], level) for level in _COLOURS)})"
     )
 
 
+def _verdict(is_sound: bool, warnings: int) -> str:
+    if not is_sound:
+        return "defects found"
+    return f"sound, with {counted(warnings, 'warning')}" if warnings else "sound"
+
+
 def _print_robot(console: Console, robot: Robot) -> None:
+    bodies = "1 moving body" if robot.tree.n == 1 else f"{robot.tree.n} moving bodies"
     console.print(
-        f"[bold]{escape(robot.name)}[/]  base {robot.base} · {robot.tree.n} moving bodies · "
+        f"[bold]{escape(robot.name)}[/]  base {robot.base} · {bodies} · "
         f"nq {robot.nq} · nv {robot.nv} · nu {robot.nu} · {robot.mass:.3f} kg"
     )
     console.print(_branches(robot))
@@ -136,7 +143,8 @@ def _print_robot(console: Console, robot: Robot) -> None:
         console.print(f"coupling: {escape(item.joint)} = {item.offset:g} + {item.ratio:g} · {escape(item.source)}")
     for loop in robot.loops:
         console.print(
-            f"loop: {escape(loop.name)}: {escape(loop.frame_a)} to {escape(loop.frame_b)}, {loop.size} directions"
+            f"loop: {escape(loop.name)}: {escape(loop.frame_a)} to {escape(loop.frame_b)}, "
+            f"{counted(loop.size, 'direction')}"
         )
 
 
@@ -161,10 +169,13 @@ def _joint_line(robot: Robot, i: int) -> str:
     return f"{text} → {escape(tree.body_names[i])} [cyan]{tree.masses[i]:.3g} kg[/]"
 
 
+def _table(*titles: str) -> Table:
+    """An empty table; units in brackets stand as they are."""
+    return Table(*map(escape, titles), box=None, header_style="bold", pad_edge=False)
+
+
 def _contact_table(robot: Robot) -> Table:
-    table = Table(
-        "contact", "link", "kind", "corners", "size [mm]", "friction", box=None, header_style="bold", pad_edge=False
-    )
+    table = _table("contact", "link", "kind", "corners", "size [mm]", "friction")
     for item in robot.contacts.values():
         size = 1000.0 * (item.corners.max(axis=0) - item.corners.min(axis=0))
         table.add_row(
@@ -179,16 +190,7 @@ def _contact_table(robot: Robot) -> Table:
 
 
 def _drive_table(robot: Robot) -> Table:
-    table = Table(
-        "drive",
-        "torque [N m | N]",
-        "speed [rad/s | m/s]",
-        "gear",
-        "armature [kg m² | kg]",
-        box=None,
-        header_style="bold",
-        pad_edge=False,
-    )
+    table = _table("drive", "torque [N m | N]", "speed [rad/s | m/s]", "gear", "armature [kg m² | kg]")
     for item in robot.drives:
         table.add_row(
             escape(item.joint),

@@ -22,6 +22,7 @@ __all__ = ["compare_command"]
 
 _LONG_NAME = 14  # characters of a run's name that still make a column
 _LONG_TEXT = 28
+_ALWAYS = ("verdict", "audit.defects")  # shown also where they are the same
 
 
 def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -> int:
@@ -66,8 +67,9 @@ def _print(comparison: Comparison) -> None:
             console.print(f"{letter}  {escape(name)}")
         console.print()
         names = tuple(letters)
-    differing = [row for row in comparison.metrics if row.differs]
-    same = [row.key for row in comparison.metrics if not row.differs]
+    metrics = comparison.metrics_in_short()
+    differing = [row for row in metrics if row.differs or row.key in _ALWAYS]
+    same = [row.key for row in metrics if not row.differs and row.key not in _ALWAYS]
     for title, rows in (("metric", differing), ("scenario", comparison.scenario), ("versions", comparison.versions)):
         console.print(_table(title, names, rows) if rows else f"{title}: no difference")
         if title == "metric" and same:

@@ -12,6 +12,7 @@ from rich.markup import escape
 from surefoot.cli.bench_page import plain_table, print_lines, print_table, progress
 from surefoot.errors import FileFormatError
 from surefoot.motion import atomic_write
+from surefoot.motion.counted import counted
 from surefoot.report.methods_data import MethodRun, MethodsComparison
 from surefoot.report.methods_page import COLUMNS, cell_text, methods_page
 
@@ -80,8 +81,9 @@ def _print(found: MethodsComparison, as_json: bool) -> None:
         print(json.dumps({**found.to_dict(), "timing": found.timing()}, indent=1, ensure_ascii=False, allow_nan=False))
         return
     print(
-        f"{found.scenario} · {found.robot} · {len(found.rows)} rows, {found.rank} independent · {found.integrator}, "
-        f"{1e3 * found.dt:g} ms, {found.duration:g} s; reference {found.reference}; times are noisy\n"
+        f"{found.scenario} · {found.robot} · {counted(len(found.rows), 'row')}, {found.rank} independent · "
+        f"{found.integrator}, {1e3 * found.dt:g} ms, {found.duration:g} s; reference {found.reference}; "
+        "times are noisy\n"
     )
     _print_runs("method, not stabilised", found.methods, tuple(COLUMNS))
     print()

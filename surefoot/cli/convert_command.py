@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from surefoot.errors import one_of
+from surefoot.motion.counted import counted
 from surefoot.motion.exchange import LAYOUTS
 from surefoot.motion.exchange_files import read_states, write_states
 from surefoot.robot.load import load
@@ -40,7 +41,7 @@ def convert_command(
     model = load(robot, base)
     table = read_states(source, model, from_, _names(from_joints))
     write_states(target, model, to, table, _names(to_joints))
-    print(f"{len(table.q)} states of {model.name}: {from_} -> {to}")
+    print(f"{counted(len(table.q), 'state')} of {model.name}: {from_} -> {to}")
     print(target)
     return 0
 

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from surefoot.cli.doctor_packages import Diagnosis, packages
+from surefoot.motion.counted import counted
 
 __all__ = ["Diagnosis", "diagnose", "doctor_command", "vector_width"]
 
@@ -116,7 +117,7 @@ def _cache() -> Diagnosis:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-        return Diagnosis("cache folder", f"{folder} ({len(entries())} kernels)")
+        return Diagnosis("cache folder", f"{folder} ({counted(len(entries()), 'kernel')})")
     except CacheError as error:
         return Diagnosis("cache folder", f"{error.place}: {error.message}", False, error.next_step)
     except OSError as error:

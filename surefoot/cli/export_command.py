@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility.read_motion import read_motion
 from surefoot.motion import Log, Trajectory, World, load_log, load_trajectory
+from surefoot.motion.counted import counted
 from surefoot.motion.storage import is_trajectory_file
 from surefoot.report.evidence import Evidence
 from surefoot.report.export_columns import column_files, write_column_files
@@ -94,13 +95,16 @@ def _export(
     kind: str, source: Path, target: Path, robot: Robot, trajectory: Trajectory, options: ExportOptions
 ) -> list[str]:
     """Write one format; remarks for the user."""
-    head = f"{robot.name} · {trajectory.duration:.3f} s · {len(trajectory)} samples"
+    head = f"{robot.name} · {trajectory.duration:.3f} s · {counted(len(trajectory), 'sample')}"
     if kind in FILMS:
-        return [f"{head}: {_film(source, target, robot, trajectory, options)} pictures"]
+        return [f"{head}: {counted(_film(source, target, robot, trajectory, options), 'picture')}"]
     if kind == COLUMNS:
         files = column_files(trajectory, robot)
         write_column_files(target, files)
-        return [f"{head}: {len(files.time)} rows of {len(files.names)} joints", *_notes(files.notes)]
+        return [
+            f"{head}: {counted(len(files.time), 'row')} of {counted(len(files.names), 'joint')}",
+            *_notes(files.notes),
+        ]
     if kind == "yaml":
         return [f"{head}: JointTrajectory", *_notes(write_joint_trajectory(target, trajectory, robot))]
     if kind == "mcap":
@@ -145,7 +149,7 @@ def _export_log(source: Path, target: Path, kind: str) -> None:
     if kind not in ("csv", "parquet"):
         raise NotSupportedError("a log is written as a table", next_step="use .csv or .parquet, or leave out --log")
     log: Log = load_log(source / "log.parquet" if source.is_dir() else source)
-    print(f"{len(log)} ticks: {write_table(target, log, None, kind)} columns")
+    print(f"{counted(len(log), 'tick')}: {counted(write_table(target, log, None, kind), 'column')}")
 
 
 def _film(source: Path, target: Path, robot: Robot, trajectory: Trajectory, options: ExportOptions) -> int:

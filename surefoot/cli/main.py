@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -293,15 +294,26 @@ def main(arguments: list[str] | None = None) -> None:
     """
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a killed run keeps what it has, like an interrupted one
+    signal.signal(signal.SIGTERM, _interrupt)  # a killed run keeps what it has, like an interrupted one
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     sys.exit(_status(arguments))
+
+
+_interruptions: list[int] = []
+
+
+def _interrupt(number: int, _: FrameType | None) -> None:
+    """Stop, and remember it: libraries that are interrupted while they load may say something else."""
+    _interruptions.append(number)
+    raise KeyboardInterrupt
 
 
 def _status(arguments: list[str] | None) -> int:
     """The exit status of a command; errors of the user become messages without a traceback."""
-    command = typer.main.get_command(app)
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        words = sys.argv[1:] if arguments is None else arguments
+        command = typer.main.get_command(app)
         with command.make_context("surefoot", list(words)) as context:
             status = command.invoke(context)
         sys.stdout.flush()
@@ -309,7 +321,7 @@ def _status(arguments: list[str] | None) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except typer.TyperException as error:
-        return _usage(error)
+        return _usage(error, words)
     except SurefootError as error:
         print(f"surefoot: {error}", file=sys.stderr)
         return error.exit_code
@@ -322,7 +334,7 @@ def _status(arguments: list[str] | None) -> int:
         print(f"surefoot: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
         return 2
     except Exception as error:  # noqa: BLE001 - the outermost border: a bug must end as status 3
-        return _internal(error)
+        return _interrupted() if _interruptions else _internal(error)
 
 
 def _interrupted() -> int:
@@ -330,7 +342,7 @@ def _interrupted() -> int:
     return 130
 
 
-def _usage(error: typer.TyperException) -> int:
+def _usage(error: typer.TyperException, words: list[str]) -> int:
     """A wrong option, argument or command: one line, the nearest right name, and where help stands."""
     message = error.format_message()
     context = getattr(error, "ctx", None)
@@ -340,12 +352,19 @@ def _usage(error: typer.TyperException) -> int:
             message.split("'")[1],
             [str(item.name) for item in _commands(context.command if context else None)],
         ).message
-    elif option := getattr(error, "option_name", None):
+    elif message.startswith("No such option") and (option := getattr(error, "option_name", None)):
         known = [name for item in context.command.params for name in item.opts] if context else []
         message = one_of("option", option, known).message
-    path = context.command_path if context else "surefoot"
+    elif message.endswith("requires an argument."):
+        message = f"option `{getattr(error, 'option_name', '')}` needs a value"
+    path = context.command_path if context else " ".join(["surefoot", *_named_command(words)])
     print(f"surefoot: {message}\n  next: `{path} --help`", file=sys.stderr)
     return 2
+
+
+def _named_command(words: list[str]) -> list[str]:
+    """The command that the words begin with, as far as there is one."""
+    return words[:1] if words and words[0] in {item.name for item in _commands()} else []
 
 
 def _commands(group: Any = None) -> list[Any]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from surefoot.cli.run_progress import RunProgress
 
 if TYPE_CHECKING:
     from surefoot.scenario import RunResult
@@ -19,6 +17,13 @@ _REMARKS = {
     "locked": "joints locked, as they move no mass",
     "notes": "note",
 }
+_USUAL = [  # key, name and unit
+    ("slip_m", "foot slip", "m"),
+    ("max_torque_ratio", "highest torque / limit", ""),
+    ("tracking_rms", "joint tracking error (rms)", "rad or m"),
+    ("energy_residual_j", "energy residual", "J"),
+    ("momentum_residual", "momentum residual", "N s"),
+]
 
 
 def run_command(scenario: str, robot: str | None, out: Path | None, seed: int | None, overrides: list[str]) -> int:
@@ -34,31 +39,17 @@ def run_command(scenario: str, robot: str | None, out: Path | None, seed: int | 
     Returns:
         0 if it passed, 1 if the robot fell or did not finish.
     """
-    from surefoot.scenario import RunInterrupted, run_scenario
+    with RunProgress() as bar:
+        from surefoot.scenario import RunInterrupted, run_scenario
 
-    try:
-        with _progress() as bar:
-            task = bar.add_task("simulating", total=1.0)
-            result = run_scenario(
-                scenario, robot=robot, out=out, seed=seed, overrides=overrides,
-                progress=lambda share: bar.update(task, completed=share),
-            )  # fmt: skip
-    except RunInterrupted as stop:
-        _print(stop.result)
-        raise
+        try:
+            result = run_scenario(scenario, robot=robot, out=out, seed=seed, overrides=overrides, stage=bar.tell)
+        except RunInterrupted as stop:
+            bar.stop()
+            _print(stop.result)
+            raise
     _print(result)
     return 0 if result.passed else 1
-
-
-def _progress() -> Progress:
-    console = Console(file=sys.stderr)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f} %"),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def _print(result: RunResult) -> None:
@@ -70,15 +61,8 @@ def _print(result: RunResult) -> None:
 def _summary(metrics: dict[str, Any]) -> str:
     """The run in a few lines."""
     m = metrics
-    rows = [
-        f"{m['scenario']} · {m['robot']} · seed {m['seed']} · {m['duration_s']:.2f} s simulated: {m['verdict']}",
-        _row("foot slip", metrics["slip_m"], "m"),
-        _row("highest torque / limit", metrics["max_torque_ratio"], ""),
-        _row("joint tracking error (rms)", metrics["tracking_rms"], "rad"),
-        _row("energy residual", metrics["energy_residual_j"], "J"),
-        _row("momentum residual", metrics["momentum_residual"], "kg m/s"),
-    ]
-    rows += [_row(key.replace("_", " "), m[key], "") for key in m.get("study_metrics", ()) if _is_number(m[key])]
+    head = f"{m['scenario']} · {m['robot']} · seed {m['seed']} · {m['duration_s']:.2f} s simulated: {m['verdict']}"
+    rows = [head, *_table([*_USUAL, *(_study_row(key) for key in m.get("study_metrics", ()) if _is_number(m[key]))], m)]
     if m.get("audit"):
         rows.append(_audit(m["audit"]))
     if m.get("incidents"):
@@ -87,11 +71,25 @@ def _summary(metrics: dict[str, Any]) -> str:
     return "\n".join(rows)
 
 
+def _study_row(key: str) -> tuple[str, str, str]:
+    from surefoot.scenario.metric_units import name_and_unit
+
+    return key, *name_and_unit(key)
+
+
+def _table(rows: list[tuple[str, str, str]], metrics: dict[str, Any]) -> list[str]:
+    """Lines of names, numbers and units, the numbers under each other."""
+    width = max(len(name) for _, name, _ in rows)
+    texts = {key: "–" if metrics[key] is None else f"{metrics[key]:.3g} {unit}".rstrip() for key, _, unit in rows}
+    return [f"  {name:<{width}}  {texts[key]}" for key, name, _ in rows]
+
+
 def _audit(found: dict[str, Any]) -> str:
     if found["passed"]:
         return "  audit of the motion: no defect"
-    count = found["defects"]
-    return f"  audit of the motion: {count} defect{'s' if count > 1 else ''}, first: {found['first']}"
+    from surefoot.motion.counted import counted
+
+    return f"  audit of the motion: {counted(found['defects'], 'defect')}, first: {found['first']}"
 
 
 def _is_number(value: Any) -> bool:
@@ -106,7 +104,3 @@ def _incident(item: dict[str, Any]) -> str:
 def _list(what: str, items: list[str]) -> str:
     more = f" and {len(items) - 4} more" if len(items) > 4 else ""
     return f"  {what}: {'; '.join(items[:4])}{more}"
-
-
-def _row(name: str, value: float | None, unit: str) -> str:
-    return f"  {name:<28}{'–' if value is None else f'{value:.3g} {unit}'.rstrip()}"

@@ -35,6 +35,7 @@ class Case:
         trajectory: The motion as it was given; quaternions made of unit length.
         tolerances: What passes.
         quaternion_norm: Length of quaternions as they were given (n,) by joint, before they were normalised.
+        filled: Joints whose velocities were not given: those of the trajectory are differences of q.
     """
 
     given_robot: Robot
@@ -42,6 +43,7 @@ class Case:
     trajectory: Trajectory
     tolerances: Tolerances = field(default_factory=Tolerances)
     quaternion_norm: Mapping[str, Array] = field(default_factory=dict)
+    filled: tuple[str, ...] = ()
 
     @cached_property
     def robot(self) -> Robot:
@@ -85,6 +87,13 @@ class Case:
         """(n, nv): as given, else by differences of q."""
         given = self.trajectory.v
         return _at_samples(self.rates, self.time) if given is None else given
+
+    @cached_property
+    def filled_rows(self) -> list[int]:
+        """Entries of v that were not given, of the joints in `filled`."""
+        tree = self.robot.tree
+        starts = [(int(tree.v_index[i]), tree.nv_of(i)) for i in map(self.robot.joint_index, self.filled)]
+        return [start + k for start, size in starts for k in range(size)]
 
     @cached_property
     def contact_names(self) -> tuple[str, ...]:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from surefoot.collision import CollisionModel, ExactCollision, PruningSettings, world_obstacles
 from surefoot.errors import ModelError
 from surefoot.feasibility.case import Case
+from surefoot.feasibility.clearance_shapes import missing_shapes_note, standing_shapes
 from surefoot.feasibility.mesh_overlap import MeshOverlap
+from surefoot.feasibility.nearest_pair import Nearest, nearest_pair
 from surefoot.feasibility.path_clearance import PathClearance, path_clearance
 from surefoot.feasibility.series import Series, skipped
-from surefoot.motion import Obstacle
 from surefoot.robot import Robot
 
 __all__ = ["check_collisions"]
 
 Pair = tuple[str, str]
-_SHOWN = 0.1  # [m]: pairs that come nearer than that are parts of the items
 _MOST_PARTS = 40
-_BOUNDS = "lower bounds: volumes are a little thicker than links, and beyond 5 cm nothing is measured"
+_MEASURED = 0.05  # [m] beyond the clearance that is asked for: what is farther is not measured
+_BOUNDS = "the least is measured with hulls; the others are lower bounds, and beyond 5 cm nothing is measured"
 
 _NEXT = {
     "self_collision": "lead these links round each other; if they do not touch in truth, correct their shapes",
@@ -38,22 +40,35 @@ def check_collisions(case: Case) -> list[Series]:
     try:
         model = _model_of(case.given_robot)
     except ModelError as error:
-        return [skipped(item, error.message) for item in ("self_collision", "obstacle_clearance")]
+        note = "; ".join(text for text in (error.message, missing_shapes_note(case.robot)) if text)
+        return [skipped(item, note) for item in ("self_collision", "obstacle_clearance")]
     obstacles = world_obstacles(case.world)
     model = model.with_obstacles(obstacles) if obstacles else model
     judged, nested = _judged_pairs(case, model)
     limit, slack = case.tolerances.clearance, case.tolerances.overlap
-    exact = ExactCollision(case.robot, _measurable(case, judged), obstacles=_with_shapes(case))
-    found = path_clearance(case, model, exact, limit - 0.5 * slack, 0.5 * slack)
+    exact = ExactCollision(case.robot, _measurable(case, judged), obstacles=standing_shapes(case.world))
+    found = path_clearance(case, model, exact, limit - 0.5 * slack, 0.5 * slack, limit + _MEASURED)
     found = _confirmed(case, found, model.link_pairs, exact, limit - slack)
     names = {thing.name for thing in obstacles}
     own = [k for k, pair in enumerate(model.link_pairs) if pair not in nested and pair[1] not in names]
     world = [k for k, pair in enumerate(model.link_pairs) if pair[1] in names]
-    proof = [_BOUNDS] if found.proven else [_BOUNDS, "not everything between samples could be proven apart"]
+    lost = missing_shapes_note(case.robot)
+    proof = [lost] if lost else []
+    proof += [_BOUNDS] if found.proven else [_BOUNDS, "not everything between samples could be proven apart"]
+    clearance = _Clearance(case, found, model.link_pairs, exact)
     return [
-        _series(case, "self_collision", found, model.link_pairs, own, [*proof, *_nested_note(nested)]),
-        _series(case, "obstacle_clearance", found, model.link_pairs, world, proof),
+        _series(clearance, "self_collision", own, [*proof, *_nested_note(nested)]),
+        _series(clearance, "obstacle_clearance", world, proof),
     ]
+
+
+class _Clearance(NamedTuple):
+    """What was found, and what it was found with."""
+
+    case: Case
+    found: PathClearance
+    pairs: Sequence[Pair]
+    exact: ExactCollision
 
 
 @lru_cache(maxsize=8)
@@ -79,13 +94,9 @@ def _links_with_shapes(robot: Robot) -> set[str]:
     return {item.link for item in robot.collisions}
 
 
-def _with_shapes(case: Case) -> tuple[Obstacle, ...]:
-    return case.world.obstacles
-
-
 def _measurable(case: Case, pairs: Sequence[Pair]) -> list[Pair]:
     """Pairs whose exact shapes are known."""
-    known = _links_with_shapes(case.robot) | {thing.name for thing in _with_shapes(case)}
+    known = _links_with_shapes(case.robot) | {thing.name for thing in standing_shapes(case.world)}
     return [pair for pair in pairs if set(pair) <= known]
 
 
@@ -97,7 +108,7 @@ def _confirmed(
     suspects = [k for k in measured if (found.distance[:, k] < limit).any()]
     if not suspects:
         return found
-    meshes = MeshOverlap(case.robot, [pairs[k] for k in suspects], _with_shapes(case))
+    meshes = MeshOverlap(case.robot, [pairs[k] for k in suspects], standing_shapes(case.world))
     distance = np.array(found.distance)
     rows = np.flatnonzero((distance[:, suspects] < limit).any(axis=1))
     q = case.trajectory.resample(found.time[rows]).q
@@ -113,30 +124,42 @@ def _nested_note(nested: set[Pair]) -> list[str]:
     return [f"not judged, as their shapes overlap at home: {shown}"] if nested else []
 
 
-def _series(
-    case: Case, item: str, found: PathClearance, pairs: Sequence[Pair], columns: Sequence[int], notes: Sequence[str]
-) -> Series:
+def _series(clearance: _Clearance, item: str, columns: Sequence[int], notes: Sequence[str]) -> Series:
     """The nearest pairs of an item."""
+    case, found, pairs, _ = clearance
     if not columns:
         return skipped(item, "there is nothing to hit")
-    least = found.distance[:, columns].min(axis=0)
+    limit = case.tolerances.clearance
+    distance, bound_from = _measured(clearance, columns)
+    least = distance.min(axis=0)
     order = np.argsort(least, kind="stable")
-    shown = [columns[k] for k in order[:_MOST_PARTS] if least[k] < _SHOWN or k == order[0]]
+    shown = [int(k) for k in order[:_MOST_PARTS] if least[k] < limit + _MEASURED or k == order[0]]
     return Series(
         item=item,
         unit="m",
         time=found.time,
-        parts=tuple(" – ".join(pairs[k]) for k in shown),
-        value=found.distance[:, shown],
-        lower=case.tolerances.clearance,
+        parts=tuple(" – ".join(pairs[columns[k]]) for k in shown),
+        value=distance[:, shown],
+        lower=limit,
         slack=case.tolerances.overlap,
         scale=0.05,
-        bodies=tuple(_bodies(case.robot, pairs[k]) for k in shown),
+        bodies=tuple(_bodies(case.robot, pairs[columns[k]]) for k in shown),
         width=0.5 * float(np.median(np.diff(case.time))),
         note="; ".join(notes),
-        texts=tuple(_sentence(item, pairs[k]) for k in shown),
+        texts=tuple(_sentence(item, pairs[columns[k]]) for k in shown),
         next_step=_NEXT[item],
+        bound_from=bound_from,
     )
+
+
+def _measured(clearance: _Clearance, columns: Sequence[int]) -> Nearest:
+    """Distances of some pairs, the least of them measured if they pass; what fails was measured before."""
+    case, found, pairs, exact = clearance
+    bounds, limit = found.distance[:, columns], case.tolerances.clearance
+    if (bounds < limit - case.tolerances.overlap).any():
+        return Nearest(np.minimum(bounds, limit + _MEASURED), np.inf)
+    q = case.trajectory.resample(found.time).q
+    return nearest_pair(exact, q, bounds, [pairs[k] for k in columns], limit + _MEASURED)
 
 
 def _sentence(item: str, pair: Pair) -> str:

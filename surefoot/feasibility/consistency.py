@@ -80,6 +80,7 @@ def _velocity(case: Case) -> Series:
     time, value = misfit(case.time, case.steps, v, case.tolerances.window)
     limit = _limit(case, case.tolerances.velocity, v)
     value[_unseen(case, value, limit)] = np.nan
+    value[:, case.filled_rows] = np.nan
     return _series(case, "velocity_consistency", "rad/s", time, value, limit)
 
 
@@ -108,6 +109,7 @@ def _acceleration(case: Case) -> Series:
         return skipped("acceleration_consistency", "no velocities are given")
     time, value = misfit(case.time, np.diff(v, axis=0), a, case.tolerances.window)
     value[_near_switches(case, time)] = np.nan
+    value[:, case.filled_rows] = np.nan
     series = _series(
         case, "acceleration_consistency", "rad/s²", time, value, _limit(case, case.tolerances.acceleration, a)
     )

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["shared_load"]
 
 _CHEAP = 100.0  # a torque beyond its limit counts that much less than a force that is missing at the base
-_CARRIED = 1e-3  # share of the weight that may be missing at the base
 
 
 def shared_load(case: Case, demand: Demand, support: Support, rows: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Contact wrenches (m, c, 6) in the contact frames that overload the drives least; and (m,) whether they carry.
+    """Contact wrenches (m, c, 6) in the contact frames that overload the drives least; and (m,) what is missing [N].
 
     Several feet can push against each other at will: of all these inner forces those are taken that keep torques within
     their limits, or exceed them least (`contact.admissible_with_torques`).
@@ -46,7 +45,7 @@ def shared_load(case: Case, demand: Demand, support: Support, rows: NDArray[np.i
     found = admissible_with_torques(cones, J @ C.T, needed, -bounds, bounds, _lengths(case))
     missing = np.linalg.norm((found.missing / _lengths(case))[:, base], axis=1)
     wrenches = in_frames(cones.wrenches(found.shares), support.frames[rows], case.touch.placements[rows])
-    return wrenches, missing <= _CARRIED * case.weight
+    return wrenches, missing
 
 
 def _at(support: Support, rows: NDArray[np.int64]) -> PlacedCones:

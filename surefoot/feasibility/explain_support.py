@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
 import numpy as np
 import pinocchio as pin
 
 from surefoot.contact.wrench_cone import outer_corners
-from surefoot.errors import NotSupportedError
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.efforts_joints import drive_limits
 from surefoot.feasibility.efforts_support import Support, surfaces_at_touch
+from surefoot.feasibility.explain_words import FRICTION, JOINED, PULL, PULL_WEIGHT, TORQUE, needed, told
 from surefoot.motion.checks import Array
-from surefoot.solvers import Explanation, Group, Relaxation, explain
+from surefoot.solvers import Explanation, Group, explain
 
-__all__ = ["explain_support", "plain_reason"]
+__all__ = ["explain_support", "plain_reason", "why_not_carried"]
 
-_MOST_WAYS = 3
-_PULL, _FRICTION, _TORQUE = "{} cannot pull", "friction of {}", "torque limit of {}"
-_GIVING_WAY = {
-    _PULL: "the ground pulls at a corner of {} with {}",
-    _FRICTION: "friction holds {} with {} more than it can",
-    _TORQUE: "the drive of {} gives {} more than it can",
-}
+_TOLERANCE = 1e-6
+_LIKE = 1.005  # times the effort that is as good as the same
+_NOISE = 1e-6  # share of the largest part of what a motion asks for that counts as none
 
 
 def explain_support(case: Case, t: float) -> Explanation | None:
     """The conflict at the sample nearest to a time; None where the motion needs no contacts or they carry it.
 
     The unknowns are forces at the corners that touch, in the axes of their contacts: no corner pulls, the force of
-    each contact stays inside a friction pyramid, together they exert what the motion asks for (which nobody can
-    change), and no drive is overloaded. Torsion of single contacts is left out.
+    each contact stays inside a friction pyramid, and together they exert what the motion asks for (which nobody can
+    change). Contacts give way together, by the same amount, so that none of several like ones is singled out; those
+    without which it is as easy do not. Drives are asked only where contacts carry the motion: then none may be
+    overloaded. Torsion of single contacts is left out.
 
     Args:
         case: The motion.
@@ -42,35 +44,70 @@ def explain_support(case: Case, t: float) -> Explanation | None:
     corners = _corners(case, support, k)
     if not any(len(points) for points, _ in corners.values()):
         return None
-    groups = [_motion(case, k, corners), *_contacts(case, k, corners), *_drives(case, k, corners)]
-    found = explain(groups, tolerance=1e-6, place=f"at t = {case.time[k]:.3f} s")
+    place, contacts = f"at t = {case.time[k]:.3f} s", _Contacts(_motion(case, k, corners), _contacts(case, k, corners))
+    found = contacts.conflict(place, tuple(corners))
+    if found.feasible:
+        groups = [contacts.motion, *contacts.groups.values(), *_drives(case, k, corners)]
+        found = explain(groups, tolerance=_TOLERANCE, place=place)
+    elif found.least:
+        found = contacts.smallest(found, tuple(corners))
     return found if found.conflict and found.least != () else None  # what is left is a matter of rounding
 
 
-def plain_reason(found: Explanation) -> str:
+class _Contacts(NamedTuple):
+    """What the motion asks for, and what contacts cannot do, by kind and contact."""
+
+    motion: Group
+    groups: Mapping[tuple[str, str], Group]
+
+    def conflict(self, place: str, yielding: Sequence[str], kinds: Iterable[str] = (PULL, FRICTION)) -> Explanation:
+        """The conflict if some contacts may give way, together, and in some ways only."""
+        soft = [self._joined(kind, yielding) for kind in kinds]
+        others = (one for (kind, name), one in self.groups.items() if kind not in kinds or name not in yielding)
+        rigid = [replace(one, may_relax=False) for one in others]
+        return explain([self.motion, *soft, *rigid], tolerance=_TOLERANCE, place=place)
+
+    def smallest(self, found: Explanation, names: Sequence[str]) -> Explanation:
+        """The conflict with as few contacts that give way as make it no harder for the others."""
+        before, kept = {event.kind: event.amount for event in needed(found).events}, list(names)
+        for name in names:
+            fewer = [other for other in kept if other != name]
+            trial = self.conflict(found.place, fewer, tuple(before)) if fewer else found
+            if trial is found or not trial.conflict or not trial.least:
+                continue
+            if all(event.amount <= _LIKE * before[event.kind] for event in needed(trial).events):
+                found, kept = trial, fewer
+        return found
+
+    def _joined(self, kind: str, names: Sequence[str]) -> Group:
+        some = [self.groups[kind, name] for name in names]
+        return replace(some[0], name=kind.format(JOINED.join(names)), A=np.vstack([one.A for one in some]))
+
+
+def why_not_carried(case: Case, t: float) -> str:
+    """The conflict at the sample nearest to a time in plain words; "" where there is none.
+
+    Args:
+        case: The motion.
+        t: [s].
+    """
+    found, support = explain_support(case, t), case.efforts.support
+    if found is None or support is None:
+        return ""
+    return plain_reason(found, int(support.carrying[np.argmin(np.abs(case.time - t))].sum()))
+
+
+def plain_reason(found: Explanation, contacts: int) -> str:
     """The conflict in plain words: what would have to happen that cannot.
 
     Args:
         found: From `explain_support`.
+        contacts: How many contacts carry then.
     """
-    start = f"{found.place} the contacts carry this motion only if"
-    alone = [_event(member.alone) for member in found.conflict if member.alone is not None]
-    if alone:
-        more = f", or {len(alone) - _MOST_WAYS} other such things" if len(alone) > _MOST_WAYS else ""
-        return f"{start} {', or '.join(alone[:_MOST_WAYS])}{more}"
-    if not found.least:
+    need = needed(found)
+    if not need.events:
         return f"{found.place} no forces of these contacts carry this motion"
-    return f"{start} {' and '.join(map(_event, found.least))}"
-
-
-def _event(way: Relaxation) -> str:
-    """What it means that a group gives way."""
-    amount = f"{way.amount:.3g} {way.unit}"
-    for name, text in _GIVING_WAY.items():
-        before, after = name.split("{}")
-        if way.name.startswith(before) and way.name.endswith(after):
-            return text.format(way.name.removeprefix(before).removesuffix(after), amount)
-    raise NotSupportedError(f"nobody knows what it means that `{way.name}` gives way")
+    return f"{found.place} the contacts carry this motion only if {told(need, contacts)}"
 
 
 Corners = dict[str, tuple[Array, Array]]
@@ -99,23 +136,36 @@ def _columns(corners: Corners) -> dict[str, slice]:
 def _motion(case: Case, k: int, corners: Corners) -> Group:
     """All forces together are what the motion asks for, about the centre of mass."""
     com, net = case.efforts.demand.com[k], case.efforts.demand.net[k]
+    net = np.where(np.abs(net) > _NOISE * np.abs(net).max(), net, 0.0)  # rounding says nothing about sizes
     blocks = [np.vstack([R, pin.skew(point - com) @ R]) for points, R in corners.values() for point in points]
-    return Group("what the motion asks for", np.hstack(blocks), net, net, may_relax=False)
+    return Group("what the motion asks for", _with_pulls(np.hstack(blocks)), net, net, may_relax=False)
 
 
-def _contacts(case: Case, k: int, corners: Corners) -> list[Group]:
+def _with_pulls(A: Array) -> Array:
+    """(rows, 4 corners): rows about forces, with a column for the pull of each corner, of which they say nothing."""
+    return np.hstack([A, np.zeros((len(A), A.shape[1] // 3))])
+
+
+def _contacts(case: Case, k: int, corners: Corners) -> dict[tuple[str, str], Group]:
+    """What each contact cannot do, by kind and contact.
+
+    With normal forces z of the corners and their pulls p ≥ 0: z + p ≥ 0, p = 0, and ±x, ±y ≤ μ Σ (z + p), so that a
+    corner that pulls is not said to lack friction as well.
+    """
     columns = _columns(corners)
-    total = max(part.stop for part in columns.values())
-    groups = []
+    forces = max(part.stop for part in columns.values())
+    groups = {}
     for name, part in columns.items():
         mu = float(case.touch.friction[k, case.contact_names.index(name)])
         x, y, z = (np.arange(part.start + axis, part.stop, 3) for axis in range(3))
-        push, hold = np.zeros((len(z), total)), np.zeros((4, total))
-        push[np.arange(len(z)), z] = 1.0
+        pull, rows = forces + z // 3, np.arange(len(z))
+        none, push, hold = (np.zeros((count, forces + forces // 3)) for count in (len(z), 2 * len(z), 4))
+        none[rows, pull] = push[rows, z] = push[rows, pull] = push[rows + len(z), pull] = 1.0
         for row, (axis, sign) in enumerate(((x, 1.0), (x, -1.0), (y, 1.0), (y, -1.0))):
-            hold[row, axis], hold[row, z] = sign, mu
-        groups.append(Group(_PULL.format(name), push, 0.0, np.inf, unit="N"))
-        groups.append(Group(_FRICTION.format(name), hold, 0.0, np.inf, unit="N"))
+            hold[row, axis], hold[row, z], hold[row, pull] = sign, mu, mu
+        groups[PULL, name] = Group(PULL.format(name), none, -np.inf, 0.0, unit="N", weight=PULL_WEIGHT)
+        groups[FRICTION, name] = Group(FRICTION.format(name), hold, 0.0, np.inf, unit="N")
+        groups["", name] = Group(f"pulls of {name}", push, 0.0, np.inf, may_relax=False)
     return groups
 
 
@@ -128,7 +178,11 @@ def _drives(case: Case, k: int, corners: Corners) -> list[Group]:
         row = J[:, robot.driven[u]]
         if np.isfinite(limits[u]) and limits[u] > 0.0 and np.abs(row).max(initial=0.0) > 1e-9:
             need = case.efforts.needed[k, robot.driven[u]]
-            groups.append(Group(_TORQUE.format(drive.joint), -row, -limits[u] - need, limits[u] - need, unit="N m"))
+            groups.append(
+                Group(
+                    TORQUE.format(drive.joint), _with_pulls(-row[None]), -limits[u] - need, limits[u] - need, unit="N m"
+                )
+            )
     return groups
 
 

@@ -1,7 +1,8 @@
 """From series to findings: intervals in which a part fails, ranked by the chain.
 
-A finding of an earlier item takes later ones of the same interval and of a common part of the robot under itself. What
-several contacts do at the same time is one finding that names them all, with theirs under it.
+A finding of an earlier item takes later ones of the same interval and of a common part of the robot under itself; of
+one that lasts longer it takes the samples of that interval, and the rest stays a finding of its own. What several
+contacts do at the same time is one finding that names them all, with theirs under it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from surefoot.feasibility.audit_items import ITEMS, STAGES, order_of
 from surefoot.feasibility.series import Series
+from surefoot.feasibility.spikes import is_spike
 from surefoot.motion.audit_result import Finding
 
 __all__ = ["ranked_findings"]
@@ -27,27 +29,59 @@ _OF_CONTACTS = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """A finding, the bodies that it concerns (None: all), and how bad it is, relative to what is typical."""
+    """A finding with the samples that fail, the bodies that it concerns (None: all), and how bad it is.
+
+    Args:
+        finding: The finding.
+        series: What it was found in.
+        part: Which part.
+        rows: (k,) samples that fail.
+        is_rest: Whether an earlier finding explains other samples of it.
+    """
 
     finding: Finding
-    bodies: frozenset[int] | None
-    weight: float
+    series: Series
+    part: int
+    rows: NDArray[np.int64]
+    is_rest: bool = False
 
     @property
-    def rank(self) -> tuple[int, int, float]:
-        """Defects before remarks, by stage, worst first."""
+    def bodies(self) -> frozenset[int] | None:
+        """Bodies that it concerns; None for all."""
+        return None if self.series.bodies is None else self.series.bodies[self.part]
+
+    @property
+    def weight(self) -> float:
+        """How bad it is, relative to what is typical; rounded, so that what is alike ranks by time."""
+        return float(f"{self.finding.violation / self.series.scale:.3g}")
+
+    @property
+    def rank(self) -> tuple[int, int, bool, float, float]:
+        """Defects before remarks, by stage, what is left of others last, worst first."""
         finding = self.finding
-        return (finding.severity == "remark", STAGES.index(finding.stage), -self.weight)
+        remark = finding.severity == "remark"
+        return (remark, STAGES.index(finding.stage), self.is_rest, -self.weight, finding.start)
 
     @property
-    def cause(self) -> tuple[int, int, float]:
+    def cause(self) -> tuple[int, int, float, float]:
         """In the order of the chain, item by item."""
-        return (self.finding.severity == "remark", order_of(self.finding.item), -self.weight)
+        finding = self.finding
+        return (finding.severity == "remark", order_of(finding.item), -self.weight, finding.start)
 
-    def explains(self, other: _Found) -> bool:
-        """Whether the other finding is of the same interval and a common part of the robot."""
-        together = _together(self.finding, other.finding)
-        return together and (self.bodies is None or other.bodies is None or bool(self.bodies & other.bodies))
+    def explained(self, other: _Found) -> NDArray[np.bool_]:
+        """(k,) which samples of another finding are of the same interval, if it concerns a common part of the robot."""
+        mine, its = self.bodies, other.bodies
+        if mine is not None and its is not None and not mine & its:
+            return np.zeros(len(other.rows), dtype=bool)
+        time, width = np.asarray(other.series.time)[other.rows], other.series.width
+        start, end = self.finding.start - _SAME, self.finding.end + _SAME
+        return np.asarray((time + width >= start) & (time - width <= end))
+
+    def only(self, chosen: NDArray[np.bool_]) -> _Found:
+        """The same with some of the samples."""
+        if chosen.all():
+            return self
+        return replace(_failure(self.series, self.part, self.rows[chosen]), is_rest=True)
 
 
 def ranked_findings(series: Sequence[Series]) -> tuple[Finding, ...]:
@@ -56,17 +90,28 @@ def ranked_findings(series: Sequence[Series]) -> tuple[Finding, ...]:
     Args:
         series: What the checks found.
     """
-    found = sorted((one for item in series for one in _failures(item)), key=lambda one: one.cause)
     tops: list[_Found] = []
     covered: dict[int, list[Finding]] = {}
-    for one in found:
-        top = next((i for i, other in enumerate(tops) if other.explains(one)), None)
-        if top is None or tops[top].finding.severity != one.finding.severity == "defect":
-            tops.append(one)
-        else:
-            covered.setdefault(top, []).append(one.finding)
+    for one in sorted((one for item in series for one in _failures(item)), key=lambda one: one.cause):
+        rest = _unexplained(one, tops, covered)
+        if rest is not None:
+            tops.append(rest)
     whole = [replace(one, finding=replace(one.finding, covers=tuple(covered.get(i, ())))) for i, one in enumerate(tops)]
     return _joined([one.finding for one in sorted(whole, key=lambda one: one.rank)])
+
+
+def _unexplained(one: _Found, tops: Sequence[_Found], covered: dict[int, list[Finding]]) -> _Found | None:
+    """What earlier findings leave of a finding, or None; what they explain of it is put under them."""
+    for i, top in enumerate(tops):
+        if top.finding.severity == "remark" and one.finding.severity == "defect":
+            continue
+        taken = top.explained(one)
+        if taken.any():
+            covered.setdefault(i, []).append(one.only(taken).finding)
+        if taken.all():
+            return None
+        one = one.only(~taken)
+    return one
 
 
 def _together(mine: Finding, its: Finding) -> bool:
@@ -110,40 +155,46 @@ def _failures(series: Series) -> Iterator[_Found]:
     """Every interval in which a part fails."""
     failed = series.failed
     for part in np.flatnonzero(failed.any(axis=0)):
-        for first, last in _runs(failed[:, part], np.asarray(series.time)):
-            yield _failure(series, int(part), first, last)
+        for rows in _runs(failed[:, part], np.asarray(series.time)):
+            yield _failure(series, int(part), rows)
 
 
-def _runs(failed: NDArray[np.bool_], time: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """First and last sample of each run of failures, near ones merged."""
+def _runs(failed: NDArray[np.bool_], time: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    """The samples of each run of failures, near ones merged."""
     rows = np.flatnonzero(failed)
     breaks = np.flatnonzero((np.diff(time[rows]) > _MERGED) & (np.diff(rows) > 1))
-    return list(zip(rows[np.r_[0, breaks + 1]], rows[np.r_[breaks, len(rows) - 1]], strict=True))
+    return np.split(rows, breaks + 1)
 
 
-def _failure(series: Series, part: int, first: int, last: int) -> _Found:
-    inside = series.margin[first : last + 1, part] + np.asarray(series.slack)[first : last + 1, part]
+def _failure(series: Series, part: int, rows: NDArray[np.int64]) -> _Found:
+    inside = series.margin[rows, part] + np.asarray(series.slack)[rows, part]
     least = np.flatnonzero(inside <= np.nanmin(inside) + 1e-12)
-    worst = first + int(least[len(least) // 2])  # the middle of what is equally bad
+    worst = int(rows[least[len(least) // 2]])  # the middle of what is equally bad
     kind, violation = ITEMS[series.item], -float(series.margin[worst, part])
     finding = Finding(
         item=series.item,
         stage=kind.stage,
         severity="remark" if kind.severity == "remark" else "defect",
         where=series.parts[part],
-        start=float(series.time[first]) - series.width,
-        end=float(series.time[last]) + series.width,
+        start=round(float(series.time[rows[0]]) - series.width, 9) + 0.0,  # never −0
+        end=float(series.time[rows[-1]]) + series.width,
         time=float(series.time[worst]),
         value=float(series.value[worst, part]),
         limit=series.nearer_limit(worst, part),
         unit=series.unit,
         violation=violation,
         message="",
-        next_step=series.next_step,
+        next_step=_advice(series, part, rows, worst),
     )
     text = series.texts[part] if series.texts else ""
-    bodies = None if series.bodies is None else series.bodies[part]
-    return _Found(replace(finding, message=_message(finding, text)), bodies, violation / series.scale)
+    return _Found(replace(finding, message=_message(finding, text)), series, part, rows)
+
+
+def _advice(series: Series, part: int, rows: NDArray[np.int64], worst: int) -> str:
+    """What to do: where a few samples stand out, to look at them; else what helps against all of the motion."""
+    if series.spike_step and is_spike(series.value[:, part], rows):
+        return series.spike_step.format(where=series.parts[part], time=f"{float(series.time[worst]):.3f} s")
+    return series.next_step
 
 
 def _message(finding: Finding, text: str) -> str:

@@ -13,6 +13,9 @@ from surefoot.motion.checks import Array
 
 __all__ = ["judged_items"]
 
+_ALIKE = 1e-4  # relative difference of margins that are as good as the same
+_UNKNOWN = ("", np.nan, np.nan, np.inf)
+
 
 def judged_items(series: Sequence[Series]) -> tuple[AuditItem, ...]:
     """All items in the order of the chain; what no check spoke of was skipped.
@@ -33,9 +36,12 @@ def _item(name: str, series: list[Series]) -> AuditItem:
     status: Status = "passed" if not failed else "remark" if kind.severity == "remark" else "failed"
     time, margin = _over_time(spoken)
     parts = tuple(dict.fromkeys(part for one in spoken for part in one.parts))
-    worst = min((_worst(one) for one in spoken), key=lambda found: found[0])
+    nearest = min(spoken, key=lambda one: _worst(one)[0])
+    worst = _worst(nearest)
+    bound = status == "passed" and worst[3] >= nearest.bound_from  # where and when it is least, nobody knows
     return AuditItem(
-        name, kind.stage, kind.title, spoken[0].unit, status, note, time, margin, parts, *worst[1:]
+        name, kind.stage, kind.title, spoken[0].unit, status, note, time, margin, parts,
+        *(_UNKNOWN if bound else worst[1:]), bound,
     )  # fmt: skip
 
 
@@ -58,7 +64,9 @@ def _least(margin: Array) -> Array:
 def _worst(series: Series) -> tuple[float, str, float, float, float]:
     """Least margin relative to the slack, with part, time, value and limit."""
     margin = np.where(np.isnan(series.margin), np.inf, series.margin)
-    k, part = np.unravel_index(int(np.argmin(margin + np.asarray(series.slack))), margin.shape)
+    room = margin + np.asarray(series.slack)
+    least = float(room.min())
+    k, part = np.argwhere(room <= least + (_ALIKE * abs(least) if np.isfinite(least) else 0.0))[0]  # the first of them
     if np.isinf(margin[k, part]):
         return _largest(series)
     return (

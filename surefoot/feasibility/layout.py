@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.feasibility.layout_order import judge_order
+from surefoot.feasibility.layout_order import judge_order, other_order
 from surefoot.feasibility.layout_shift import check_shift
 from surefoot.feasibility.layout_units import check_units
 from surefoot.feasibility.series import Series, skipped
@@ -66,9 +66,10 @@ def _order(case: Case) -> Series:
     base = case.robot.base_joint
     if base is None or case.robot.tree.kinds[base] != "free":
         return skipped("quaternion_order", "the base has no quaternion")
-    verdict = judge_order(case.robot, case.world, case.time, case.q, case.trajectory.v)
     name = case.robot.joint_names[base]
-    other = {"wxyz": "xyzw", "xyzw": "wxyz"}.get(verdict.meant, "")
+    told = None if name in case.filled else case.trajectory.v
+    verdict = judge_order(case.robot, case.world, case.time, case.q, told)
+    other = other_order(verdict.meant)
     return Series(
         "quaternion_order",
         "",
@@ -77,7 +78,7 @@ def _order(case: Case) -> Series:
         np.array([[float(bool(verdict.meant))]]),
         upper=0.0,
         width=0.5 * case.trajectory.duration,
-        note=verdict.reason,
+        note=verdict.doubt or verdict.reason,
         texts=(f"the quaternion of `{name}` is {verdict.meant} and was read as {other}: {verdict.reason}",),
         next_step=f"give the order that is meant: --quaternion {verdict.meant or 'xyzw'}, or --layout "
         + ("mujoco" if verdict.meant == "wxyz" else "pinocchio"),

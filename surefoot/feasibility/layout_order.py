@@ -1,9 +1,12 @@
 """Is the quaternion of the base in the order in which it was read? Evidence from velocities and from the ground.
 
-The four numbers of a unit quaternion are one in any order. Two things tell a wrong order: the turning between samples
-does not fit the given velocity, while that of another order does; or the feet are nowhere near the ground, while in
-another order they stand on it. A robot that rolls, lies or hangs fits its own velocity, and does not by chance stand
-flat on its feet in another order.
+The four numbers of a unit quaternion are one in any order, and it turns equally fast in any order. Three things tell a
+wrong order: the turning between samples does not fit the given velocity, while that of another order does; the feet
+are nowhere near the ground, while in another order they stand on it; or they slide over it, while in another order
+they stand still. The last one matters for robots that are nearly upright: (0, 0, 0, 1) in the other order is half a
+turn about the vertical. A robot that rolls, lies or hangs fits its own velocity, and does not by chance stand flat on
+its feet in another order. Where nothing tells, and the robot would be upright or look ahead in another order, there is
+a doubt.
 """
 
 from __future__ import annotations
@@ -12,26 +15,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.compiler import compile_robot
-from surefoot.feasibility.touch_surfaces import surface_motion
+from surefoot.feasibility.layout_feet import STANDS, farness, slide
 from surefoot.motion import World
 from surefoot.motion.checks import Array
-from surefoot.motion.exchange_joints import rotate
+from surefoot.motion.exchange_joints import rotate, rotate_back
 from surefoot.robot import Robot
 
-__all__ = ["ORDERS", "OrderVerdict", "in_order", "judge_order", "turning"]
+__all__ = ["ORDERS", "OrderVerdict", "in_order", "judge_order", "other_order", "turning"]
 
 ORDERS = {"wxyz": -1, "xyzw": 1}
 """What the numbers were meant as → how far to roll what was read: wxyz read as xyzw, and xyzw read as wxyz."""
 _FITS = 0.3  # of the motion, or of the misfit: below this a velocity fits
+_EXACT = 0.003  # of the motion: smaller misfits are alike
 _MOVES = 0.002  # [m/s], [rad/s]: slower motion tells nothing
 _SAMPLES = 200  # at which the feet are looked at
-_STANDS = 0.01  # [m]: the lowest corners of a robot that stands are this near the ground
 _FLATTER = ((0.004, 0.2), (0.0005, 0.05))
 """[m], share: where the lowest corners as read are farther from the ground than the first, and at most the second
 share of that in another order, the other order was meant."""
-_NOWHERE = 1e3  # [m]: height where there is no ground
+_STILLER = ((0.01, 0.3), (0.0005, 0.1))
+"""[m], share: where a foot slides farther than the first as read, and at most the second share of that in another
+order, the other order was meant."""
 _SHARES = (0.25, 0.5, 0.75, 0.95)  # of the time in which a robot may stand
+_STEP = 0.025  # [s] between samples at which slides are looked at, and
+_MOST = 4000  # of them
+_TURNED = -0.8  # cosine of the angle to the home posture, beyond which a base is upside down or looks back
+_AS_AT_HOME = 0.8  # cosine within which it is as at home
 
 
 @dataclass(frozen=True)
@@ -42,11 +50,18 @@ class OrderVerdict:
         meant: Key of `ORDERS` that the numbers were meant in; "" if they fit as they were read, or nothing tells.
         certain: Whether there was evidence.
         reason: For people.
+        doubt: For people: what makes another order likely, where nothing tells them apart; "" for nothing.
     """
 
     meant: str
     certain: bool
     reason: str
+    doubt: str = ""
+
+
+def other_order(order: str) -> str:
+    """The other one of xyzw and wxyz; "" of ""."""
+    return {"wxyz": "xyzw", "xyzw": "wxyz"}.get(order, "")
 
 
 def in_order(robot: Robot, q: Array, meant: str) -> Array:
@@ -71,11 +86,12 @@ def judge_order(robot: Robot, world: World, time: Array, q: Array, v: Array | No
         world: Its ground counts.
         time: (n,) [s].
         q: (n, nq) as it was read.
-        v: (n, nv), or None.
+        v: (n, nv) with the velocity of the base as it was given, or None.
     """
     if robot.base_joint is None or robot.tree.kinds[robot.base_joint] != "free":
         return OrderVerdict("", True, "the base has no quaternion")
-    return _by_velocity(robot, time, q, v) or _by_ground(robot, world, q) or OrderVerdict("", False, "nothing tells")
+    found = _by_velocity(robot, time, q, v) or _by_ground(robot, world, time, q)
+    return found or OrderVerdict("", False, "nothing tells", _doubt(robot, q))
 
 
 def _base_quaternion(robot: Robot) -> slice:
@@ -89,12 +105,14 @@ def _by_velocity(robot: Robot, time: Array, q: Array, v: Array | None) -> OrderV
     motion, misfit = _misfit(robot, time, q, v)
     if motion < _MOVES:
         return None
-    if misfit <= _FITS * motion:
-        return OrderVerdict("", True, "it turns as the velocity says")
-    others = {meant: _misfit(robot, time, in_order(robot, q, meant), v)[1] for meant in ORDERS}
+    least = _EXACT * motion
+    misfit = max(misfit, least)
+    others = {meant: max(_misfit(robot, time, in_order(robot, q, meant), v)[1], least) for meant in ORDERS}
     best = min(others, key=lambda meant: others[meant])
+    if misfit <= _FITS * motion and (others[best] > _FITS * motion or misfit <= _FITS * others[best]):
+        return OrderVerdict("", True, "it turns as the velocity says")
     if others[best] > _FITS * misfit:
-        return None
+        return None  # neither fits, or both do, as half a turn about the way that the base goes changes nothing
     share = f"{100.0 * others[best] / motion:.0f} % instead of {100.0 * misfit / motion:.0f} %"
     return OrderVerdict(best, True, f"read as {best} the base moves as its velocity says (misfit {share})")
 
@@ -121,34 +139,69 @@ def turning(turn: Array) -> Array:
     return np.asarray(vector * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 2.0)[:, None])
 
 
-def _by_ground(robot: Robot, world: World, q: Array) -> OrderVerdict | None:
-    """Where the robot stands in one order for longer than in the order that was read, that one was meant."""
+def _by_ground(robot: Robot, world: World, time: Array, q: Array) -> OrderVerdict | None:
+    """Where the robot stands in one order for longer than in the order that was read, or stiller: that order."""
     if not robot.contacts or not world.ground:
         return None
     some = q[np.unique(np.linspace(0, len(q) - 1, _SAMPLES).astype(int))]
-    own = _farness(robot, world, some)
-    others = {meant: _farness(robot, world, in_order(robot, some, meant)) for meant in ORDERS}
+    own = farness(robot, world, some)
+    others = {meant: farness(robot, world, in_order(robot, some, meant)) for meant in ORDERS}
     for part in _SHARES:
         now = float(np.quantile(own, part))
         then = {meant: float(np.quantile(far, part)) for meant, far in others.items()}
         best = min(then, key=lambda meant: then[meant])
-        if any(now > far and then[best] <= min(_STANDS, share * now) for far, share in _FLATTER):
+        if any(now > far and then[best] <= min(STANDS, share * now) for far, share in _FLATTER):
             reason = f"read as {best} its feet stand on the ground; as it is they are {now:.3g} m away from it"
             return OrderVerdict(best, True, reason)
-    stands = float(np.quantile(own, _SHARES[0])) <= _STANDS
-    return OrderVerdict("", True, "the robot stands on its feet") if stands else None
+    rivals = [meant for meant, far in others.items() if _stands(far)]
+    if rivals and (verdict := _by_slides(robot, world, _dense(time, q), rivals)) is not None:
+        return verdict
+    doubt = _doubt(robot, q) if rivals else ""
+    return OrderVerdict("", True, "the robot stands on its feet", doubt) if _stands(own) else None
 
 
-def _farness(robot: Robot, world: World, q: Array) -> Array:
-    """(n,) how far a whole surface is from the ground, or three points: the lowest corners of all [m]."""
-    names = list(dict.fromkeys(surface.frame for surface in robot.contacts.values()))
-    links = compile_robot(robot).frames(q, names).reshape(len(q), len(names), 4, 4)
-    heights = np.hstack(
-        [
-            surface_motion(world, surface, links[:, names.index(surface.frame)] @ surface.placement, 0.0).heights
-            for surface in robot.contacts.values()
-        ]
-    )
-    count = max(3, min(len(surface.corners) for surface in robot.contacts.values()))
-    lowest = np.sort(np.where(np.isnan(heights), _NOWHERE, heights), axis=1)[:, :count]
-    return np.asarray(np.abs(lowest).max(axis=1))
+def _stands(far: Array) -> bool:
+    return float(np.quantile(far, _SHARES[0])) <= STANDS
+
+
+def _dense(time: Array, q: Array) -> Array:
+    """Samples that are near enough in time to follow feet from one to the next."""
+    count = min(len(q), _MOST, 2 + int((time[-1] - time[0]) / _STEP))
+    return np.asarray(q[np.unique(np.linspace(0, len(q) - 1, count).astype(int))])
+
+
+def _by_slides(robot: Robot, world: World, q: Array, rivals: list[str]) -> OrderVerdict | None:
+    """Of several orders in which the robot stands, the one in which its feet stay where they are."""
+    own = slide(robot, world, q)
+    others = {meant: slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
+    best = min(others, key=lambda meant: others[meant])
+    if any(own > far and others[best] <= share * own for far, share in _STILLER):
+        reason = f"read as {best} its feet stand still ({others[best]:.2g} m); as it is they slide by {own:.2g} m"
+        return OrderVerdict(best, True, reason)
+    if any(others[best] > far and own <= share * others[best] for far, share in _STILLER):
+        return OrderVerdict("", True, "the feet stand still")
+    return None
+
+
+def _doubt(robot: Robot, q: Array) -> str:
+    """A base that looks back or is upside down all the time, and is as at home in another order; "" for others."""
+    up, ahead = _against_home(robot, q)
+    for meant in ORDERS:
+        there = _against_home(robot, in_order(robot, q, meant))
+        if min(np.median(there[0]), np.median(there[1])) < _AS_AT_HOME:
+            continue
+        for what, cosine in (("is upside down", up), ("looks back, half a turn from home,", ahead)):
+            if np.max(cosine) < _TURNED:
+                order = other_order(meant)
+                return f"the base {what} all the time; if its quaternion is {meant}, not {order}, it is as at home"
+    return ""
+
+
+def _against_home(robot: Robot, q: Array) -> tuple[Array, Array]:
+    """(n,) cosines of the angles between now and home, of the base's vertical, and of its heading in the plane."""
+    at = _base_quaternion(robot)
+    turn, home = q[:, at], np.tile(robot.home[at], (len(q), 1))
+    up, ahead = (rotate_back(home, np.tile(axis, (len(q), 1))) for axis in ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)))
+    heading = rotate(turn, ahead)
+    flat = np.maximum(np.linalg.norm(heading[:, :2], axis=1), 1e-9)
+    return rotate(turn, up)[:, 2], np.asarray(heading[:, 0] / flat)

@@ -17,6 +17,7 @@ from surefoot.feasibility.consistency import unseen_bends
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch_runs import runs_of
 from surefoot.motion.checks import Array
+from surefoot.motion.counted import counted
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
@@ -65,7 +66,10 @@ def check_shift(case: Case) -> Series:
     longest = max(2, min(n // 3, max(round(_LONGEST / dt), _MOST_SAMPLES)))
     unsure = _on_even_times(case, unseen_bends(v))
     least = max(_LEAST, round(_LASTS / dt))
-    shifts = [find_shift(rate[:, j], mean[:, j], longest, unsure[:, j], least) for j in range(rate.shape[1])]
+    shifts = [
+        None if j in case.filled_rows else find_shift(rate[:, j], mean[:, j], longest, unsure[:, j], least)
+        for j in range(rate.shape[1])
+    ]
     limit = case.tolerances.column_shift
     value = np.zeros((n, len(shifts)))
     for j, shift in enumerate(shifts):
@@ -79,7 +83,8 @@ def check_shift(case: Case) -> Series:
         "column_shift", "samples", case.time, case.velocity_names, value, -limit, limit, _SLACK, 10.0,
         case.velocity_bodies, texts=texts, next_step=_next_step([shifts[j] for j in wrong]),
     )  # fmt: skip
-    moving = [j for j in range(len(shifts)) if np.ptp(rate[:, j]) > 10.0 * _SEEN]
+    given = [j for j in range(len(shifts)) if j not in case.filled_rows]
+    moving = [j for j in given if np.ptp(rate[:, j]) > 10.0 * _SEEN]
     return _all_at_once(series, shifts, moving, dt) if len(wrong) > 2 else series
 
 
@@ -162,14 +167,15 @@ def _text(what: str, shift: Shift | None, dt: float) -> str:
         return ""
     side = "lags" if shift.samples > 0.0 else "runs ahead of"
     m = abs(shift.samples)
-    return f"{what} {side} q by {1e3 * m * dt:.1f} ms ({m:.0f} samples)"
+    return f"{what} {side} q by {1e3 * m * dt:.1f} ms ({counted(round(m), 'sample')})"
 
 
 def _next_step(shifts: list[Shift | None]) -> str:
     amounts = sorted({round(shift.samples) for shift in shifts if shift is not None})
     if not amounts:
         return ""
-    return "shift the column by " + " or ".join(f"{-m:+d}" for m in amounts[:3]).replace("-", "−") + " samples"
+    noun = "sample" if {abs(m) for m in amounts[:3]} == {1} else "samples"
+    return "shift the column by " + " or ".join(f"{-m:+d}" for m in amounts[:3]).replace("-", "−") + f" {noun}"
 
 
 def _all_at_once(series: Series, shifts: list[Shift | None], moving: list[int], dt: float) -> Series:

@@ -74,7 +74,7 @@ def _turning(case: Case) -> tuple[np.ndarray, np.ndarray]:
 
 def _slope(case: Case) -> float:
     """Rate of q over given v, for the joints that turn; NaN where they are not alike, or nothing moves."""
-    v, (_, at) = case.trajectory.v, _turning(case)
+    v, at = case.trajectory.v, np.setdiff1d(_turning(case)[1], case.filled_rows).astype(int)
     if v is None or not len(at) or case.n < 3:
         return float("nan")
     rate, mean = case.rates[:, at].ravel(), (0.5 * (v[1:, at] + v[:-1, at])).ravel()

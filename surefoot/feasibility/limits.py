@@ -10,6 +10,7 @@ from surefoot.feasibility.efforts_joints import doubtful_friction, drive_limits
 from surefoot.feasibility.limits_motors import motor_series
 from surefoot.feasibility.limits_parts import bodies_at, joint_rows, names_at, unit_at
 from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.spikes import look_at_sample
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
@@ -52,6 +53,7 @@ def _velocity(case: Case) -> Series:
         -limit, limit, case.tolerances.joint_velocity * limit, float(np.median(limit)) or 1.0, bodies_at(case, rows),
         note="as given" if case.trajectory.v is not None else "differences of q",
         next_step="slow the motion down: `Trajectory.time_scaled`",
+        spike_step="" if case.trajectory.v is None else look_at_sample("velocity"),
     )  # fmt: skip
 
 
@@ -68,6 +70,7 @@ def _acceleration(case: Case) -> Series:
         limit if np.isfinite(limit) and limit > 0.0 else 100.0, bodies_at(case, rows),
         note=source if np.isfinite(limit) else f"{source}; no limit is set",
         next_step="slow the motion down: `Trajectory.time_scaled`",
+        spike_step="" if case.trajectory.a is None else look_at_sample("acceleration"),
     )  # fmt: skip
 
 
@@ -83,7 +86,8 @@ def _torque(case: Case) -> Series:
         "joint_torque", unit_at(case, joints, "N m", "N"), case.time, names_at(case, joints), efforts.tau[:, rows],
         -limit, limit, case.tolerances.joint_torque * limit + doubtful_friction(case)[rows],
         float(np.median(limit)) or 1.0, bodies_at(case, joints), note=efforts.note,
-        next_step="slow the motion down, or change the posture in which the joint is loaded",
+        next_step="slow the motion down, carry less, or change the posture in which the joint is loaded",
+        spike_step=look_at_sample("torque") if efforts.tau_given else "",
     )  # fmt: skip
 
 

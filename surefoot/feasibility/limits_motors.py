@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from surefoot.feasibility.efforts_joints import doubtful_friction
 from surefoot.feasibility.limits_parts import bodies_at, names_at
 from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.spikes import look_at_sample
 from surefoot.motion.checks import Array
 from surefoot.robot import Drive
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
 __all__ = ["Motors", "motor_series", "power_bounds", "torque_bounds"]
+
+
+_NEXT = "slow the joint down where it is loaded"
 
 
 class Motors(NamedTuple):
@@ -117,6 +121,12 @@ def _electric(motors: Motors, along: Array) -> Array:
     return np.where(known, gain * np.maximum(motors.voltage - gain * along, 0.0) / R, np.inf)
 
 
+def _spike_step(case: Case) -> str:
+    given = {"torque": case.efforts.tau_given, "velocity": case.trajectory.v is not None}
+    names = [name for name, there in given.items() if there]
+    return look_at_sample(" and the ".join(names)) if names else ""
+
+
 def _torque_speed(case: Case, motors: Motors) -> Series:
     rows = np.flatnonzero(motors.falls | motors.electric)
     if not len(rows):
@@ -127,7 +137,7 @@ def _torque_speed(case: Case, motors: Motors) -> Series:
     return Series(
         "motor_torque_speed", "N m", case.time, names_at(case, joints), case.efforts.tau[:, rows], lower, upper,
         case.tolerances.joint_torque * full + doubtful_friction(case)[rows], float(np.median(full)) or 1.0,
-        bodies_at(case, joints), note=case.efforts.note, next_step="slow the joint down where it is loaded",
+        bodies_at(case, joints), note=case.efforts.note, next_step=_NEXT, spike_step=_spike_step(case),
     )  # fmt: skip
 
 
@@ -142,5 +152,5 @@ def _power(case: Case, motors: Motors) -> Series:
     return Series(
         "motor_power", "W", case.time, names_at(case, joints), case.efforts.tau[:, rows] * case.v[:, joints],
         lower[rows], limit, case.tolerances.joint_torque * limit, float(np.median(limit)) or 1.0,
-        bodies_at(case, joints), note=note, next_step="slow the joint down where it is loaded",
+        bodies_at(case, joints), note=note, next_step=_NEXT, spike_step=_spike_step(case),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from surefoot.motion.checks import Array
 __all__ = ["PathClearance", "path_clearance"]
 
 _KNOTS = 1000  # intervals to begin with, if there are more samples than that
-_NEAR = 0.05  # [m]: distances below that are exact
+_NEAR = 0.025  # [m]: pairs whose volumes are nearer than that are measured by their hulls
 _MOST = 30_000  # postures that are looked at in all
 _INTERVALS_AT_ONCE = 1024
 
@@ -31,7 +31,8 @@ class PathClearance:
 
     Args:
         time: (m,) when the motion was looked at, increasing [s].
-        distance: (m, link pairs) [m]; lower bounds where they are larger than `_NEAR`.
+        distance: (m, link pairs) [m]; lower bounds, of hulls where they are small, else of volumes, and beyond what was
+            asked for of anything.
         proven: Whether everything between those times is proven to be no nearer than the clearance, or found to be.
     """
 
@@ -41,7 +42,7 @@ class PathClearance:
 
 
 def path_clearance(
-    case: Case, model: CollisionModel, exact: ExactCollision, clearance: float, resolution: float
+    case: Case, model: CollisionModel, exact: ExactCollision, clearance: float, resolution: float, within: float
 ) -> PathClearance:
     """Look at a motion until every pair is proven apart, or found too near.
 
@@ -51,8 +52,9 @@ def path_clearance(
         exact: Hulls of some of the pairs of links of the model.
         clearance: What distances should keep [m].
         resolution: Intervals in which distances can change by less than that are not halved [m].
+        within: Distances that are not below that may be any lower bounds [m].
     """
-    search = _Search(case, model, exact, clearance, resolution)
+    search = _Search(case, model, exact, clearance, resolution, within)
     while search.halve():
         pass
     return search.found()
@@ -62,10 +64,16 @@ class _Search:
     """Sample coordinates that were looked at with their distances, and intervals that are still open."""
 
     def __init__(
-        self, case: Case, model: CollisionModel, exact: ExactCollision, clearance: float, resolution: float
+        self,
+        case: Case,
+        model: CollisionModel,
+        exact: ExactCollision,
+        clearance: float,
+        resolution: float,
+        within: float,
     ) -> None:
         self.case, self.model, self.exact = case, model, exact
-        self.clearance, self.resolution, self.proven = clearance, resolution, True
+        self.clearance, self.resolution, self.within, self.proven = clearance, resolution, within, True
         self.travel = PathTravel(case)
         place = {frozenset(pair): k for k, pair in enumerate(model.link_pairs)}
         self.columns = np.array([place[frozenset(pair)] for pair in model.names], dtype=np.int64)
@@ -79,8 +87,8 @@ class _Search:
     def _distances(self, places: Array) -> Array:
         """(m, link pairs) at sample coordinates."""
         Q = self._postures(places)
-        found = np.array(self.model.link_distances(Q, within=self.clearance + _NEAR))
-        near = found[:, self.measured] < self.clearance + 0.5 * _NEAR
+        found = np.array(self.model.link_distances(Q, within=self.within))
+        near = found[:, self.measured] < self.clearance + _NEAR
         for row in np.flatnonzero(near.any(axis=1)):
             some = np.flatnonzero(near[row])
             found[row, self.measured[some]] = np.maximum(found[row, self.measured[some]], self.exact.at(Q[row], some))

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import FileFormatError, NotSupportedError, SurefootError, one_of
-from surefoot.feasibility.layout_order import judge_order, turning
+from surefoot.feasibility.layout_order import OrderVerdict, judge_order, turning
 from surefoot.feasibility.read_motion_arrays import parts_of_arrays
 from surefoot.feasibility.read_motion_base import in_body_axes
 from surefoot.feasibility.read_motion_columns import parts_of_table
 from surefoot.feasibility.read_motion_files import our_motion, raw_arrays, table_of
 from surefoot.feasibility.read_motion_names import find_key
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table, normalised
+from surefoot.feasibility.read_motion_rates import filled_in, filled_remark
 from surefoot.motion import Trajectory, World, from_layout
 from surefoot.motion.checks import Array, number
 from surefoot.motion.exchange import LAYOUTS
+from surefoot.motion.tables import Table
 from surefoot.robot import Robot
 
 __all__ = ["GivenMotion", "read_motion"]
@@ -36,12 +38,15 @@ class GivenMotion:
         quaternion_norm: Length (n,) that they had, by joint.
         layout: One of `exchange.LAYOUTS`.
         remarks: How the file was understood, for people.
+        filled: Joints whose velocities the file does not give, while it gives others: those of the trajectory are
+            differences of q.
     """
 
     trajectory: Trajectory
     quaternion_norm: Mapping[str, Array] = field(default_factory=dict)
     layout: str = "pinocchio"
     remarks: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
 
 
 def read_motion(
@@ -72,6 +77,7 @@ def read_motion(
     """
     _check_options(layout, quaternion)
     file = _file(Path(path))
+    table = None
     try:
         ours = our_motion(file, robot)
         if ours is not None:
@@ -83,7 +89,12 @@ def read_motion(
         parts = read(robot, arrays if table is None else table, layout, joints)  # type: ignore[arg-type]
         return _assembled(robot, parts, _times(parts, arrays, rate), quaternion)
     except SurefootError as error:
-        raise error.with_place(file) from None
+        raise error.with_place(file, _line(table, error.evidence.get("row"))) from None
+
+
+def _line(table: Table | None, row: object) -> int | None:
+    """The line of a text file in which a row of a table stands."""
+    return table.lines[row] if table is not None and isinstance(row, int) and row < len(table.lines) else None
 
 
 def _check_options(layout: str | None, quaternion: str | None) -> None:
@@ -137,12 +148,29 @@ def _assembled(robot: Robot, parts: MotionParts, timing: tuple[Array, str], quat
     if quaternion is not None and parts.unsure:
         candidates = [candidates[_ORDERS.index(quaternion)]]
     found = [_trajectory(robot, candidate, time) for candidate in candidates]
-    k, reason = _choice(robot, [trajectory for trajectory, _, _ in found]) if len(found) > 1 else (0, "")
+    verdicts = [_verdict(robot, trajectory, parts.filled) for trajectory, _, _ in found]
+    k, reason = _choice(robot, [trajectory for trajectory, _, _ in found], verdicts) if len(found) > 1 else (0, "")
     trajectory, lengths, more = found[k]
-    remarks = (*candidates[k].remarks, *more, *([remark] if remark else []))
+    remarks = (*candidates[k].remarks, *more, *filter(None, [remark, filled_remark(robot, parts.filled)]))
     order = [f"base quaternion is read as {_ORDERS[k]}: {reason}"] if reason else []
+    order += _doubts(candidates[k], verdicts[k]) if quaternion is None else []
     order += [] if parts.unsure else _passed_over({"quaternion": quaternion}, f"layout `{parts.layout}`")
-    return GivenMotion(trajectory, lengths, candidates[k].layout, (*remarks, *order))
+    return GivenMotion(trajectory, lengths, candidates[k].layout, (*remarks, *order), parts.filled)
+
+
+def _doubts(parts: MotionParts, verdict: OrderVerdict) -> list[str]:
+    """What speaks against the order that was read, and how to say the other one."""
+    if not verdict.doubt:
+        return []
+    if parts.unsure:
+        return [f"{verdict.doubt}: give --quaternion"]
+    vector = {"mujoco": "pinocchio", "pinocchio": "mujoco"}.get(parts.layout)
+    return [f"{verdict.doubt}: " + ("name the columns in that order" if vector is None else f"give --layout {vector}")]
+
+
+def _verdict(robot: Robot, reading: Trajectory, filled: Sequence[str]) -> OrderVerdict:
+    """Whether a reading of the base quaternion is right; by velocities only where those of the base were given."""
+    return judge_order(robot, World(), reading.time, reading.q, None if _has_base(robot, filled) else reading.v)
 
 
 def _passed_over(options: Mapping[str, object], who: str) -> list[str]:
@@ -167,25 +195,34 @@ def _trajectory(robot: Robot, parts: MotionParts, time: Array) -> tuple[Trajecto
     n = len(next(np.asarray(x) for key, x in data.items() if not key.endswith("names")))
     at = np.arange(n, dtype=float) * float(time[0]) if len(time) == 1 and n > 1 else time
     remarks: list[str] = []
-    if parts.layout == "ros" and "base_linear" in data and parts.unsure and len(at) == n:
+    unsure = parts.layout == "ros" and parts.unsure and "base_linear" in data and not _has_base(robot, parts.filled)
+    if unsure and len(at) == n:
         pose = data["base_position"], data["base_orientation"], turning(data["base_orientation"])
         linear, angular, remarks = in_body_axes(at, pose, data["base_linear"], data["base_angular"])
         data |= {"base_linear": linear, "base_angular": angular}
     q, v = from_layout(robot, parts.layout, data, parts.joints)
-    trajectory = Trajectory.of(robot, at, q, v, a=parts.a, tau=parts.tau, wrenches=parts.wrenches)
+    trajectory = Trajectory.of(
+        robot, at, q, v, a=parts.a, tau=parts.tau, wrenches=parts.wrenches, references=parts.references
+    )
+    if trajectory.v is not None and parts.filled:
+        trajectory = replace(trajectory, v=filled_in(robot, trajectory.time, trajectory.q, trajectory.v, parts.filled))
     return trajectory, lengths, remarks
 
 
-def _choice(robot: Robot, readings: Sequence[Trajectory]) -> tuple[int, str]:
+def _has_base(robot: Robot, joints: Sequence[str]) -> bool:
+    return robot.base_joint is not None and robot.joint_names[robot.base_joint] in joints
+
+
+def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[OrderVerdict]) -> tuple[int, str]:
     """Which reading of a quaternion is right, and why.
 
     Raises:
         FileFormatError: Nothing tells.
     """
-    verdicts = [judge_order(robot, World(), r.time, r.q, r.v) for r in readings]
-    for k, verdict in enumerate(verdicts):
-        if verdict.certain and not verdict.meant:
-            return k, verdict.reason
+    fitting = [k for k, verdict in enumerate(verdicts) if verdict.certain and not verdict.meant]
+    if fitting:
+        k = min(fitting, key=lambda k: bool(verdicts[k].doubt))
+        return k, verdicts[k].reason
     tilts = [_tilt(robot, reading) for reading in readings]
     k = int(np.argmin(tilts))
     if tilts[k] < 45.0 and tilts[1 - k] > 90.0:

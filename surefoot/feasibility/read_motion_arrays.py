@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, one_of
+from surefoot.feasibility.efforts_demand import PUSH
 from surefoot.feasibility.read_motion_base import base_fields
 from surefoot.feasibility.read_motion_names import ALIASES, find_key, matched_joints, plain_key
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table
 from surefoot.motion.checks import Array
 from surefoot.motion.exchange import LAYOUTS, VECTOR_KEYS, column_names, layout_sizes
+from surefoot.motion.exchange_blocks import layout_blocks
 from surefoot.motion.exchange_joints import rotate_back
 from surefoot.motion.exchange_ros import ROS_KEYS
 from surefoot.robot import Robot
@@ -172,9 +174,25 @@ def _states(robot: Robot, arrays: Arrays, layout: str | None, named: Sequence[st
         return None  # `q` of the joints, and the base beside it
     position, velocity = VECTOR_KEYS[name]
     data = {position: values}
-    if (rates := find_key("rates", arrays)) is not None:
-        data[velocity] = finite_table(arrays[rates], rates)
-    return MotionParts(name, data, _tuple(order), remarks=(f"`{key}` is read as layout {name}",))
+    remarks = [f"`{key}` is read as layout {name}"]
+    filled: tuple[str, ...] = ()
+    if (rates := find_key("rates", arrays) or find_key("velocities", arrays)) is not None:
+        data[velocity], filled = _whole_rates(robot, name, order, finite_table(arrays[rates], rates))
+        remarks += [f"`{rates}` is read as velocities of the joints"] if filled else []
+    return MotionParts(name, data, _tuple(order), filled=filled, remarks=tuple(remarks))
+
+
+def _whole_rates(robot: Robot, layout: str, order: Sequence[str] | None, rates: Array) -> tuple[Array, tuple[str, ...]]:
+    """Velocities of whole states; where those of the base are missing with zeros, and the base to be filled in."""
+    base = robot.base_joint
+    block = None if base is None else next(b for b in layout_blocks(robot, layout, order) if b.joint == base)
+    sizes = _sizes(robot, layout, order)
+    if block is None or sizes is None or rates.ndim != 2:
+        return rates, ()
+    place = block.in_layout[1]
+    if rates.shape[1] != sizes[1] - (place.stop - place.start):
+        return rates, ()
+    return np.insert(rates, [place.start] * (place.stop - place.start), 0.0, axis=1), (block.name,)
 
 
 def _whole_order(robot: Robot, named: Sequence[str] | None) -> list[str] | None:
@@ -204,17 +222,34 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None) 
     remarks.append(f"`{key}` is read as joint positions" + ("" if named is not None else ", in the robot's order"))
     data: dict[str, Any] = {"joint_names": [joints[k] for k in keep], "position": values[:, keep]}
     rates = find_key("velocities", arrays) or find_key("rates", arrays)
-    if rates is not None and np.ndim(arrays[rates]) == 2 and np.shape(arrays[rates])[1] == len(names):
+    if rates is not None and np.shape(arrays[rates]) == values.shape:
         data["velocity"] = finite_table(arrays[rates], rates, names)[:, keep]
+    elif rates is not None:
+        remarks.append(f"`{rates}` is left out: its shape is {np.shape(arrays[rates])}, not {values.shape}")
     base = base_fields(robot, arrays, find_key)
     data |= base.data
-    remarks += base.remarks
-    moving = [name for name in ("velocity", "base_linear", "base_angular") if name in data]
-    needed = 1 if robot.base_joint is None else 3
-    if moving and len(moving) < needed:
-        remarks.append(f"velocities are incomplete ({', '.join(moving)} only) and left out")
-        data = {k: x for k, x in data.items() if k not in moving}
-    return MotionParts("ros", data, unsure=base.unsure, remarks=tuple(remarks))
+    data, filled = _completed(robot, data)
+    return MotionParts("ros", data, filled=filled, unsure=base.unsure, remarks=(*remarks, *base.remarks))
+
+
+def _completed(robot: Robot, data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """With zeros for velocities that are missing while others are given, and the joints that these are of."""
+    twist = () if robot.base_joint is None else ("base_linear", "base_angular")
+    with_base, with_joints = all(key in data for key in twist), "velocity" in data
+    if not with_joints and not (twist and with_base):
+        return {key: values for key, values in data.items() if key not in twist}, ()
+    n = len(data["position"])
+    if not with_joints:
+        return {**data, "velocity": np.zeros_like(data["position"])}, tuple(_own_joints(robot))
+    if with_base:
+        return data, ()
+    return data | {key: np.zeros((n, 3)) for key in twist}, (robot.joint_names[robot.base_joint or 0],)
+
+
+def _own_joints(robot: Robot) -> list[str]:
+    """Joints but the base that move on their own."""
+    tree = robot.tree
+    return [tree.joint_names[i] for i in range(tree.n) if i != robot.base_joint and tree.mimic_source[i] < 0]
 
 
 def _unknown(arrays: Arrays) -> FileFormatError:
@@ -246,7 +281,9 @@ def _with_efforts(robot: Robot, arrays: Arrays, parts: MotionParts, named: Seque
         for key in (f"wrenches/{name}", f"wrench_{name}", f"wrench.{name}", f"contact.{name}.wrench"):
             if key in arrays:
                 wrenches[name] = finite_table(arrays[key], key)
-    return replace(parts, tau=tau, a=a, wrenches=wrenches, remarks=tuple(remarks))
+    references = {PUSH: finite_table(arrays[PUSH], PUSH)} if np.shape(arrays.get(PUSH, 0.0))[1:] == (3,) else {}
+    remarks += [f"`{PUSH}` is read as a push on the robot"] if references else []
+    return replace(parts, tau=tau, a=a, wrenches=wrenches, references=references, remarks=tuple(remarks))
 
 
 def _are_targets(robot: Robot, parts: MotionParts, commands: Array) -> bool:

@@ -10,16 +10,25 @@ import numpy as np
 
 from surefoot.errors import FileFormatError, UnknownNameError, one_of
 from surefoot.feasibility.read_motion_arrays import parts_of_arrays, parts_of_matrix
-from surefoot.feasibility.read_motion_names import find_key, likely_names, matched_joint, rename_step
+from surefoot.feasibility.read_motion_exports import contact_entry, contact_wrenches, numbered, parts_of_export
+from surefoot.feasibility.read_motion_names import (
+    find_key,
+    likely_names,
+    matched_joint,
+    of_another_robot,
+    rename_step,
+    some_names,
+)
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table
+from surefoot.feasibility.read_motion_rates import completed
 from surefoot.motion.checks import Array
+from surefoot.motion.counted import are_missing
 from surefoot.motion.exchange import VECTOR_KEYS, column_names, split_unit
-from surefoot.motion.tables import Table
+from surefoot.motion.tables import SEPARATOR, Table
 from surefoot.robot import Robot
 
 __all__ = ["parts_of_table"]
 
-_CELL = re.compile(r"([^\[\]]+)\[(\d+)\](?:\s+(.*\S))?")
 _WORDS = {
     "q": ("pos", "position", "q", "angle", "joint_pos", "dof_pos", "qpos"),
     "v": ("v", "vel", "velocity", "dq", "qd", "speed", "joint_vel", "dof_vel", "qvel"),
@@ -38,7 +47,6 @@ _BASE_ENTRIES = {
     for axis in ("xyzw" if kind == "q" else "xyz")
     for word in words
 }
-_WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _FACTORS = {
     "deg": np.pi / 180.0, "deg/s": np.pi / 180.0, "deg/s^2": np.pi / 180.0, "mm": 1e-3, "cm": 1e-2, "mm/s": 1e-3,
     "ms": 1e-3, "us": 1e-6, "ns": 1e-9,
@@ -62,13 +70,18 @@ def parts_of_table(
         UnknownNameError: Columns are missing.
     """
     if table.header is None:
-        return parts_of_matrix(robot, table.numbers, layout, joints)
+        return parts_of_matrix(robot, finite_table(table.numbers, "the table"), layout, joints)
     if repeated := sorted({name for name in table.header if table.header.count(name) > 1}):
         raise FileFormatError("column names repeat", evidence={"names": ", ".join(repeated[:10])})
     columns, remarks = _in_si_units(table)
-    if any(_CELL.fullmatch(name) for name in columns):
-        return _vectors(robot, columns, layout, joints)
-    return _exported(robot, columns) or _named(robot, columns, remarks)
+    if SEPARATOR in table.metadata:
+        remarks.append(f"entries are separated by {table.metadata[SEPARATOR]}")
+    if (ours := parts_of_export(robot, columns, remarks)) is not None:
+        return ours
+    arrays, labels = numbered(columns)
+    if find_key("states", labels) or find_key("positions", labels):
+        return _vectors(robot, (arrays, labels), layout, joints)
+    return _named(robot, columns, remarks)
 
 
 def _in_si_units(table: Table) -> tuple[dict[str, Array], list[str]]:
@@ -80,23 +93,26 @@ def _in_si_units(table: Table) -> tuple[dict[str, Array], list[str]]:
         factor = _FACTORS.get(unit or "", 1.0)
         if factor != 1.0:
             remarks.append(f"`{name}` is converted from {unit}")
-        out[name] = finite_table(values, name) * factor
+        out[name] = values * factor
     return out, remarks[:3] + ([f"… and {len(remarks) - 3} more columns"] if len(remarks) > 3 else [])
 
 
 def _vectors(
-    robot: Robot, columns: Mapping[str, Array], layout: str | None, joints: Sequence[str] | None
+    robot: Robot,
+    columns: tuple[Mapping[str, Array], Mapping[str, list[str]]],
+    layout: str | None,
+    joints: Sequence[str] | None,
 ) -> MotionParts:
     """Columns `qpos[0] root_joint.x`, …: arrays, and names that tell layout and order of the joints."""
-    arrays, labels = _numbered(columns)
+    arrays, labels = columns
     key = find_key("states", labels)
     told = labels.get(key or "", [])
     if joints is None and told and all(told):
         joints = list(dict.fromkeys(_joint_of(robot, label) for label in told))
         layout = layout or _layout_of(robot, str(key), told, joints)
-    time = find_key("time", columns)
+    time = find_key("time", arrays)
     parts = parts_of_arrays(robot, arrays, layout, joints)
-    return parts if time is None else replace(parts, time=columns[time])
+    return parts if time is None else replace(parts, time=finite_table(arrays[time], time))
 
 
 def _joint_of(robot: Robot, label: str) -> str:
@@ -114,86 +130,37 @@ def _layout_of(robot: Robot, key: str, labels: Sequence[str], joints: Sequence[s
     return None
 
 
-def _numbered(columns: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, list[str]]]:
-    """`qpos[0]`, `qpos[1]`, … as one array with the names of its entries; other columns as they are."""
-    parts: dict[str, dict[int, tuple[str, Array]]] = {}
-    out: dict[str, Array] = {}
-    for name, values in columns.items():
-        cell = _CELL.fullmatch(name)
-        if cell is None:
-            out[name] = values
-        else:
-            parts.setdefault(cell[1], {})[int(cell[2])] = (cell[3] or "", values)
-    for key, entries in parts.items():
-        if sorted(entries) != list(range(len(entries))):
-            raise FileFormatError(f"columns {key}[…] are not numbered 0, 1, 2, …", evidence={"given": sorted(entries)})
-        out[key] = np.column_stack([entries[k][1] for k in range(len(entries))])
-    return out, {key: [entries[k][0] for k in range(len(entries))] for key, entries in parts.items()}
-
-
-def _exported(robot: Robot, columns: Mapping[str, Array]) -> MotionParts | None:
-    """Columns as `storage.export_csv` writes them: `q.left_knee`, `v.left_knee`, …; None for others."""
-    positions, velocities = ([name for name, _ in labels] for labels in column_names(robot, "pinocchio"))
-    rates = [name.removesuffix(".v") for name in velocities]
-    efforts = [rates[k] for k in robot.driven]
-    names = {"q": positions, "v": rates, "a": rates, "tau": efforts}
-    found = {
-        key: np.column_stack([columns[f"{key}.{name}"] for name in labels])
-        for key, labels in names.items()
-        if labels and all(f"{key}.{name}" in columns for name in labels)
-    }
-    if "q" not in found:
-        return None
-    return MotionParts(
-        "pinocchio",
-        {key: found[key] for key in ("q", "v") if key in found},
-        time=columns.get("time"),
-        a=found.get("a"),
-        tau=found.get("tau"),
-        wrenches=_wrenches(robot, columns),
-        remarks=("columns as surefoot exports them",),
-    )
-
-
 def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> MotionParts:
     """Columns named after joints, base and contacts."""
     labels = [[name for name, _ in part] for part in column_names(robot, "csv")]
     time = find_key("time", columns)
     found: dict[str, dict[str, Array]] = {kind: {} for kind in _WORDS}
     unknown = []
-    contacts = {name for name in columns if _contact_entry(robot, name)}
     for name, values in columns.items():
         kind, target = _meaning(robot, name, labels)
         if kind:
-            found[kind].setdefault(target, values)
-        elif name != time and name not in contacts:
+            found[kind].setdefault(target, finite_table(values, name))
+        elif name != time and contact_entry(robot, name) is None:
             unknown.append(name)
     _require(robot, labels[0], found["q"], unknown)
     remarks = [*remarks, "columns by name"]
     more = [*labels[1], *(f"{drive.joint}.tau" for drive in robot.drives)]
     remarks += _passed_over(unknown, [name for name in more if name not in columns])
-    data = dict(found["q"])
-    followers = {robot.joint_names[i] for i in range(robot.tree.n) if robot.tree.mimic_source[i] >= 0}
-    needed = [name for name in labels[1] if name.removesuffix(".v") not in followers]
-    if found["v"] and all(name in found["v"] for name in needed):
-        data |= found["v"]
-    elif found["v"]:
-        missing = [name for name in needed if name not in found["v"]]
-        remarks.append(f"velocities are incomplete (`{missing[0]}` is missing) and left out")
+    v, filled = completed(robot, "csv", labels[1], found["v"])
+    remarks += ["velocities are incomplete for every joint and left out"] if found["v"] and not v else []
     tau = _stacked(found["tau"], [drive.joint for drive in robot.drives])
     a = _stacked(found["a"], [name.removesuffix(".v") for name in labels[1]])
     for what, kind, got in (("torques", "tau", tau), ("accelerations", "a", a)):
         remarks += [f"{what} are incomplete and left out"] if found[kind] and got is None else []
     return MotionParts(
         "csv",
-        data,
-        None,
-        None if time is None else columns[time],
-        a,
-        tau,
-        _wrenches(robot, columns),
-        False,
-        tuple(remarks),
+        found["q"] | v,
+        time=None if time is None else finite_table(columns[time], time),
+        a=a,
+        tau=tau,
+        wrenches=contact_wrenches(robot, columns),
+        filled=filled,
+        remarks=tuple(remarks),
     )
 
 
@@ -257,42 +224,21 @@ def _base_entry(robot: Robot, name: str) -> str | None:
     return None
 
 
-def _contact_entry(robot: Robot, name: str) -> tuple[str, int] | None:
-    """Contact and entry of its wrench: `wrench.left_foot.fz` or `left_foot.fz`; None for other columns."""
-    rest, _, entry = name.removeprefix("wrench.").rpartition(".")
-    return (rest, _WRENCH.index(entry)) if rest in robot.contacts and entry in _WRENCH else None
-
-
-def _wrenches(robot: Robot, columns: Mapping[str, Array]) -> dict[str, Array]:
-    """Contact wrenches (n, 6); entries that are missing are an error."""
-    out: dict[str, dict[int, Array]] = {}
-    for name, values in columns.items():
-        place = _contact_entry(robot, name)
-        if place is not None:
-            out.setdefault(place[0], {})[place[1]] = values
-    for contact, entries in out.items():
-        if len(entries) < len(_WRENCH):
-            missing = ", ".join(f"{contact}.{part}" for k, part in enumerate(_WRENCH) if k not in entries)
-            raise UnknownNameError(
-                f"the wrench of contact `{contact}` lacks {missing}", next_step="give all six entries"
-            )
-    return {contact: np.column_stack([entries[k] for k in range(6)]) for contact, entries in out.items()}
-
-
 def _require(robot: Robot, wanted: Sequence[str], found: Mapping[str, Array], unknown: Sequence[str]) -> None:
     tree = robot.tree
     followers = {tree.joint_names[i] for i in range(tree.n) if tree.mimic_source[i] >= 0}
-    missing = [name for name in wanted if name not in found and name not in followers]
+    needed = [name for name in wanted if name not in followers]
+    missing = [name for name in needed if name not in found]
     if not missing:
         return
+    joints = [name for name in needed if not name.startswith("base.")]
+    if (other := of_another_robot(robot, joints, [name for name in joints if name in found], unknown)) is not None:
+        raise other
     otherwise = f"name the columns after the joints of `{robot.name}`: {wanted[-1]}, {wanted[-1]}.v, {wanted[-1]}.tau"
     if all(name.startswith("base.") for name in missing):
         otherwise = "record the base too, or audit the robot with a fixed base"
     raise UnknownNameError(
-        f"{len(missing)} columns are missing",
-        evidence={
-            "missing": ", ".join(missing[:12]) + (", …" if len(missing) > 12 else ""),
-            "found and not understood": ", ".join(unknown[:12]) + (", …" if len(unknown) > 12 else "") or "none",
-        },
+        are_missing(len(missing), "column"),
+        evidence={"missing": some_names(missing), "found and not understood": some_names(unknown) or "none"},
         next_step=rename_step(likely_names(unknown, missing)) or otherwise,
     )

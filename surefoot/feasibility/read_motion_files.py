@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import FileFormatError, ShapeError
+from surefoot.feasibility.efforts_demand import PUSH
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table, normalised
 from surefoot.motion import ContactSchedule, Log, Trajectory, load_log, load_trajectory
 from surefoot.motion.checks import Array
@@ -22,6 +23,9 @@ __all__ = ["OurMotion", "our_motion", "raw_arrays", "table_of"]
 
 OurMotion = tuple[Trajectory, dict[str, Array], str, tuple[str, ...]]
 _SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
+_PICKLED = (".pkl", ".pickle", ".pt", ".pth", ".joblib")
+_WITHOUT_BASE = (".yaml", ".yml", ".mcap", ".pos", ".hip", ".zmp")
+"""What we export for other programs; most of it does not say where the base is."""
 
 
 def our_motion(path: Path, robot: Robot) -> OurMotion | None:
@@ -48,7 +52,7 @@ def our_motion(path: Path, robot: Robot) -> OurMotion | None:
 def table_of(path: Path) -> Table | None:
     """The table in a file; None for files of arrays."""
     if path.suffix == ".csv":
-        return read_csv(path)
+        return read_csv(path, finite=False)
     return read_parquet(path) if path.suffix == ".parquet" else None
 
 
@@ -68,12 +72,16 @@ def raw_arrays(path: Path) -> dict[str, Any]:
 def _require_suffix(path: Path) -> None:
     if path.suffix in _SUFFIXES:
         return
-    pickled = path.suffix in (".pkl", ".pickle", ".pt", ".pth", ".joblib")
+    why, step = "", "convert the file"
+    if path.suffix in _PICKLED:
+        why, step = "; such files may run code when they are read", "store the arrays with numpy.savez"
+    elif path.suffix in _WITHOUT_BASE:
+        why, step = " here", "export the motion as .csv or .parquet, or give the trajectory that it was exported from"
     raise FileFormatError(
-        f"suffix `{path.suffix}` is not known" + ("; such files may run code when they are read" if pickled else ""),
+        f"suffix `{path.suffix}` is not known{why}",
         file=path,
         evidence={"expected": ", ".join(_SUFFIXES)},
-        next_step="store the arrays with numpy.savez" if pickled else "convert the file",
+        next_step=step,
     )
 
 
@@ -124,4 +132,5 @@ def _from_log(robot: Robot, log: Log, path: Path) -> tuple[Trajectory, dict[str,
         for name in robot.contacts
         if f"contact.{name}.wrench" in log
     }
-    return Trajectory.of(robot, log.time, data["q"], **others, wrenches=wrenches), lengths
+    pushed = {PUSH: finite_table(log[PUSH], PUSH)} if PUSH in log else {}
+    return Trajectory.of(robot, log.time, data["q"], **others, wrenches=wrenches, references=pushed), lengths

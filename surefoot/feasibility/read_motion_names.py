@@ -6,9 +6,20 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
 from surefoot.errors import UnknownNameError
+from surefoot.motion.counted import are_missing, counted
 from surefoot.robot import Robot
 
-__all__ = ["ALIASES", "find_key", "likely_names", "matched_joint", "matched_joints", "plain_key", "rename_step"]
+__all__ = [
+    "ALIASES",
+    "find_key",
+    "likely_names",
+    "matched_joint",
+    "matched_joints",
+    "of_another_robot",
+    "plain_key",
+    "rename_step",
+    "some_names",
+]
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "time": ("time", "t", "times", "timestamp", "timestamps", "time_s", "sim_time", "stamp"),
@@ -51,6 +62,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "base_state": ("root_states", "root_state", "base_state"),
 }  # fmt: skip
 """What a thing is → the keys under which programs store it, the commonest first."""
+_ALIKE = 0.75  # of the letters of a slip of the pen are right
 _ENDINGS = ("_joint", "_motor", "_actuator", "_drive", "")
 
 
@@ -71,15 +83,45 @@ def find_key(what: str, keys: Iterable[str]) -> str | None:
 
 
 def likely_names(given: Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    """Which known name each given one may be a slip of the pen for; names that are like none are left out.
+    """Which known name each given one may be a slip of the pen for, each once; names that are like none are left out.
 
     Args:
         given: Names that are not known.
         known: Names that are.
     """
-    short = {_without_joint(name): name for name in known}
-    near = {name: difflib.get_close_matches(_without_joint(name), short, n=1, cutoff=0.75) for name in given}
-    return {name: short[found[0]] for name, found in near.items() if found}
+    short, texts = [_without_joint(name) for name in known], [_without_joint(name) for name in given]
+    pairs = []
+    for i, text in enumerate(texts):
+        for near in difflib.get_close_matches(text, set(short), n=5, cutoff=_ALIKE):
+            pairs.append((difflib.SequenceMatcher(None, near, text).ratio(), i, short.index(near)))
+    out: dict[int, int] = {}
+    for _, i, k in sorted(pairs, key=lambda pair: (-pair[0], *pair[1:])):
+        if i not in out and k not in out.values():
+            out[i] = k
+    return {given[i]: known[out[i]] for i in sorted(out)}
+
+
+def of_another_robot(
+    robot: Robot, wanted: Sequence[str], found: Sequence[str], unknown: Sequence[str]
+) -> UnknownNameError | None:
+    """The error for a file whose names are not those of the robot; None where most fit, or are slips of the pen.
+
+    Args:
+        robot: The robot.
+        wanted: Its joints.
+        found: Those of them that the file has.
+        unknown: Names in the file that fit nothing.
+    """
+    missing = [name for name in wanted if name not in found]
+    if 2 * len(missing) <= len(wanted) or len(unknown) <= len(found):
+        return None
+    if 2 * len(likely_names(unknown, missing)) > len(missing):
+        return None
+    return UnknownNameError(
+        f"seems to be of another robot: {len(found)} of {counted(len(wanted), 'joint')} of `{robot.name}` are in it",
+        evidence={"names in the file": some_names(unknown), f"joints of `{robot.name}`": some_names(wanted)},
+        next_step="give the robot that the file is of (--robot), or name its columns after the joints of this one",
+    )
 
 
 def matched_joint(robot: Robot, name: str) -> str | None:
@@ -105,10 +147,12 @@ def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None]
     wanted = [tree.joint_names[i] for i in range(tree.n) if i != base and tree.mimic_source[i] < 0]
     missing = [name for name in wanted if name not in found]
     unknown = [name for name, joint in zip(names, found, strict=True) if joint is None]
+    if (other := of_another_robot(robot, wanted, [name for name in wanted if name in found], unknown)) is not None:
+        raise other
     if missing:
         raise UnknownNameError(
-            f"{len(missing)} joints of `{robot.name}` are missing in the file",
-            evidence={"missing": _some(missing), "not of this robot": _some(unknown) or "none"},
+            f"{are_missing(len(missing), 'joint')} in the file that `{robot.name}` has",
+            evidence={"missing": some_names(missing), "not of this robot": some_names(unknown) or "none"},
             next_step=rename_step(likely_names(unknown, missing))
             or "record these joints too, or load a robot without them",
         )
@@ -116,7 +160,7 @@ def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None]
     remarks = (
         [f"`{next(iter(renamed))}` is read as joint `{next(iter(renamed.values()))}`, and so on"] if renamed else []
     )
-    remarks += [f"passed over, because the robot does not have them: {_some(unknown)}"] if unknown else []
+    remarks += [f"passed over, because the robot does not have them: {some_names(unknown)}"] if unknown else []
     return found, remarks
 
 
@@ -148,5 +192,10 @@ def _without_joint(name: str) -> str:
     return stem.removesuffix("_joint") + dot + rest
 
 
-def _some(names: Sequence[str]) -> str:
+def some_names(names: Sequence[str]) -> str:
+    """The first names of many, for people.
+
+    Args:
+        names: All of them.
+    """
     return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")

@@ -32,6 +32,8 @@ class MotionParts:
         a: (n, nv) in Pinocchio's layout, or None.
         tau: (n, nu), or None.
         wrenches: Contact → (n, 6).
+        references: Name → (n, k).
+        filled: Joints whose velocities are not given, while others are: to be computed from q.
         unsure: Whether the order of the base quaternion is a guess.
         remarks: What was understood how, for people.
     """
@@ -43,6 +45,8 @@ class MotionParts:
     a: Array | None = None
     tau: Array | None = None
     wrenches: Mapping[str, Array] = field(default_factory=dict)
+    references: Mapping[str, Array] = field(default_factory=dict)
+    filled: tuple[str, ...] = ()
     unsure: bool = False
     remarks: tuple[str, ...] = ()
 

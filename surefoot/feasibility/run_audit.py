@@ -12,7 +12,8 @@ import numpy as np
 
 from surefoot.errors import ShapeError
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.explain_support import explain_support, plain_reason
+from surefoot.feasibility.clearance_shapes import missing_shapes_note
+from surefoot.feasibility.explain_support import why_not_carried
 from surefoot.feasibility.findings import ranked_findings
 from surefoot.feasibility.judge import judged_items
 from surefoot.feasibility.read_motion import GivenMotion, read_motion
@@ -27,6 +28,7 @@ __all__ = ["audit"]
 
 Check = Callable[[Case], list[Series]]
 Found = TypeVar("Found")
+_MOST_REASONS = 3
 
 
 def audit(
@@ -64,13 +66,14 @@ def audit(
         raise ShapeError("a motion of one sample cannot be audited", next_step="give two samples or more")
     case = Case(
         given_robot, _world_of(given_robot) if world is None else world, given.trajectory, tolerances or Tolerances(),
-        given.quaternion_norm,
+        given.quaternion_norm, given.filled,
     )  # fmt: skip
     clock = _Clock(progress)
     series = [one for name, check in _checks(collisions).items() for one in clock.timed(name, check, case)]
     played = clock.timed("replay", _replayed, case) if replay else None
     series.append(_replay_series(case, played))
-    return _result(case, series, played, clock.seconds, given.remarks)
+    remarks = (*given.remarks, *filter(None, [missing_shapes_note(given_robot) if collisions else ""]))
+    return _result(case, series, played, clock.seconds, remarks)
 
 
 def _given(motion: Trajectory | str | Path, robot: Robot) -> GivenMotion:
@@ -123,13 +126,10 @@ def _result(
 
 
 def _explained(case: Case, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings, the first one about contact forces with the conflict behind it."""
-    first = next((k for k, finding in enumerate(findings) if finding.stage == "wrenches"), None)
-    if first is None:
-        return findings
-    found = explain_support(case, findings[first].time)
-    why = "" if found is None else plain_reason(found)
-    return (*findings[:first], replace(findings[first], why=why), *findings[first + 1 :])
+    """The findings, those about contact forces with the conflict behind them: the worst few, as each takes its time."""
+    about = [k for k, finding in enumerate(findings) if finding.stage == "wrenches"][:_MOST_REASONS]
+    whys = {k: why_not_carried(case, findings[k].time) for k in about}
+    return tuple(replace(one, why=whys.get(k, "")) for k, one in enumerate(findings))
 
 
 class _Clock:

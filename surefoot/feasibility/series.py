@@ -34,6 +34,9 @@ class Series:
         note: How it was computed, or why it was skipped.
         texts: A sentence for each part, with {value}, {limit}, {time}; "" for the general one.
         next_step: What to do if it fails.
+        spike_step: What to do instead if only a few samples stand out from their neighbours; "" for the same. With
+            {where} and {time}.
+        bound_from: Values from here on are lower bounds: nobody measured how large they are.
     """
 
     item: str
@@ -50,6 +53,8 @@ class Series:
     note: str = ""
     texts: tuple[str, ...] = ()
     next_step: str = ""
+    spike_step: str = ""
+    bound_from: float = np.inf
 
     def __post_init__(self) -> None:
         shape = (len(self.time), len(self.parts))

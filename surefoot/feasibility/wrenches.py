@@ -14,6 +14,7 @@ import numpy as np
 
 from surefoot.contact import Margin
 from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.spikes import look_at_sample
 from surefoot.feasibility.wrenches_contacts import ITEMS_OF_CONTACTS, margins_of_contacts, slack_of_contact
 from surefoot.feasibility.wrenches_plane import GroundPlaneDemand, plane_demand
 from surefoot.kinematics import contact_frame
@@ -72,6 +73,7 @@ def _contact_series(case: Case, item: str, margins: list[Margin | None]) -> Seri
         item, ITEMS_OF_CONTACTS[item], case.time, tuple(case.contact_names[k] for k in rows), value, lower, upper,
         slack, scale, tuple(_body(case, k) for k in rows),
         note="wrenches as given" if given else "of the least wrenches that carry", next_step=_NEXT[item],
+        spike_step=look_at_sample("wrench") if given else "",
     )  # fmt: skip
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.motion.counted import counted
+
 __all__ = ["BatchResult", "IkResult"]
 
 Array = NDArray[np.float64]
@@ -38,13 +40,14 @@ class IkResult:
     def message(self) -> str:
         """One line for people."""
         if self.success:
-            return f"solved in {self.steps} steps from {self.starts} start{'s' * (self.starts > 1)}"
+            return f"solved in {counted(self.steps, 'step')} from {counted(self.starts, 'start')}"
         left = ", ".join(
             f"{task} {value:.3g} {unit}" for task, parts in self.errors.items() for unit, value in parts.items()
         )
         stuck = f"; at their limits: {', '.join(self.at_limits)}" if self.at_limits else ""
         near = f"; too near: {' and '.join(self.touching)}" if self.touching else ""
-        return f"not solved after {self.starts} starts and {self.steps} steps; left: {left}{stuck}{near}"
+        tried = f"{counted(self.starts, 'start')} and {counted(self.steps, 'step')}"
+        return f"not solved after {tried}; left: {left}{stuck}{near}"
 
 
 @dataclass(frozen=True, eq=False)

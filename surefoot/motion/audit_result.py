@@ -82,6 +82,7 @@ class AuditItem:
         worst_time: When [s]; NaN if there is none.
         value: The value there.
         limit: The limit there; infinite if there is none.
+        is_bound: Whether the least margin is a lower bound: nothing is nearer, and how near it is was not measured.
     """
 
     name: str
@@ -97,6 +98,7 @@ class AuditItem:
     worst_time: float = np.nan
     value: float = np.nan
     limit: float = np.inf
+    is_bound: bool = False
 
     @property
     def least_margin(self) -> float:
@@ -107,7 +109,8 @@ class AuditItem:
     def to_dict(self) -> dict[str, Any]:
         """As plain data, without the margins over time."""
         names = ("name", "stage", "title", "unit", "status", "note", "worst_part", "worst_time", "value", "limit")
-        return {key: _plain(getattr(self, key)) for key in names} | {"margin": _plain(self.least_margin)}
+        numbers = {"margin": _plain(self.least_margin), "is_bound": self.is_bound}
+        return {key: _plain(getattr(self, key)) for key in names} | numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError, one_of
 from surefoot.motion.checks import Array, finite_array
+from surefoot.motion.counted import are_missing
 from surefoot.motion.exchange_blocks import Block, Part, decode, encode, layout_blocks
 from surefoot.motion.exchange_joints import Label, unit_length
 from surefoot.motion.exchange_ros import BaseVelocity, from_ros, to_ros
@@ -286,7 +287,7 @@ def _require_columns(blocks: Sequence[Block], names: Sequence[Sequence[Label]], 
     missing = [name for labels in names for name, _ in labels if name not in found and name not in free]
     if missing:
         raise UnknownNameError(
-            f"{len(missing)} columns are missing",
+            are_missing(len(missing), "column"),
             evidence={"missing": ", ".join(missing[:12]) + (", …" if len(missing) > 12 else "")},
             next_step="give all positions, and all velocities or none",
         )

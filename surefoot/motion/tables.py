@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +14,16 @@ import numpy as np
 from surefoot.errors import FileFormatError
 from surefoot.motion.atomic import atomic_write
 from surefoot.motion.checks import Array
+from surefoot.motion.counted import counted
 from surefoot.motion.npz import existing_file
 
-__all__ = ["Table", "read_csv", "read_parquet", "write_csv", "write_parquet"]
+__all__ = ["SEPARATOR", "SEPARATORS", "Table", "read_csv", "read_parquet", "write_csv", "write_parquet"]
+
+SEPARATOR = "separator"
+"""Metadata of tables whose entries are not separated by commas."""
+SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}
+_LONGEST = 60  # characters of an entry that is quoted
+_DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +95,7 @@ def _parquet_column(column: Any, name: str, path: str | Path) -> Array:
 
     is_number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
     if not is_number or column.null_count:
-        what = f"is of type {column.type}" if not is_number else f"has {column.null_count} empty entries"
+        what = f"is of type {column.type}" if not is_number else f"has no number in {counted(column.null_count, 'row')}"
         raise FileFormatError(f"column `{name}` {what}, expected numbers", file=path)
     return np.asarray(column.to_numpy(), dtype=float)
 
@@ -112,23 +120,50 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
 
 
-def read_csv(path: str | Path) -> Table:
+def read_csv(path: str | Path, finite: bool = True) -> Table:
     """The numbers of a CSV file; its first line is a header if it holds anything but numbers.
 
+    Entries are separated by commas; by semicolons, tabs or spaces where the first line has no commas, which the
+    metadata say (`SEPARATOR`). A `#` before the first name is passed over.
+
+    Args:
+        path: The file.
+        finite: Whether to refuse numbers that are not finite.
+
     Raises:
-        FileFormatError: No such file, no text, an entry that is no finite number, rows of different lengths.
+        FileFormatError: No such file, no text, decimal commas, an entry that is no number, rows of different lengths.
     """
     lines = _text(path).splitlines()
     kept = [k for k, line in enumerate(lines) if line.strip()]
     if not kept:
         raise FileFormatError("is empty", file=path, next_step="write it again")
-    first = next(csv.reader([lines[kept[0]]]))
+    separator = _separator([lines[k] for k in kept[:2]])
+    first = _cells(lines[kept[0]].lstrip("# "), separator)
     header = None if all(_is_number(cell) for cell in first) else tuple(cell.strip() for cell in first)
+    if header is not None and all(_is_number(cell) or _DECIMAL_COMMA.fullmatch(cell.strip()) for cell in first):
+        raise _decimal_commas(path, kept[0] + 1, next(cell for cell in first if not _is_number(cell)))
     body = kept if header is None else kept[1:]
-    numbers = _numbers([lines[k] for k in body], len(first))
+    numbers = _numbers([lines[k] for k in body], len(first), separator, finite)
     if numbers is None:
-        raise _bad_cell(path, lines, body, header, len(first))
-    return Table(header, numbers, tuple(k + 1 for k in body))
+        raise _bad_cell(path, {k + 1: _cells(lines[k], separator) for k in body}, header, len(first), finite)
+    said = {} if separator == "," else {SEPARATOR: SEPARATORS[separator]}
+    return Table(header, numbers, tuple(k + 1 for k in body), said)
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """What stands between entries, told by the first line; by the second where the first names one column."""
+    first = lines[0]
+    if ";" in first and ("," not in first or _DECIMAL_COMMA.fullmatch(first.split(";")[0].strip())):
+        return ";"
+    if "\t" in first.strip() and ("," not in first or _DECIMAL_COMMA.fullmatch(first.split("\t")[0].strip())):
+        return "\t"
+    cells = lines[-1].split()
+    spaced = "," not in first and len(cells) > 1 and all(_is_number(cell) for cell in cells)
+    return " " if spaced and len(first.lstrip("# ").split()) == len(cells) else ","
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    return line.split() if separator == " " else next(csv.reader([line], delimiter=separator))
 
 
 def _text(path: str | Path) -> str:
@@ -148,34 +183,47 @@ def _is_number(cell: str) -> bool:
     return "_" not in cell
 
 
-def _numbers(rows: Sequence[str], width: int) -> Array | None:
-    """The numbers, or None where one of them is none or not finite."""
+def _numbers(rows: Sequence[str], width: int, separator: str, finite: bool) -> Array | None:
+    """The numbers, or None where one of them is none, or not finite."""
     if not rows:
         return np.zeros((0, width))
     try:
-        out = np.loadtxt(rows, delimiter=",", ndmin=2, comments=None)
+        out = np.loadtxt(rows, delimiter=None if separator == " " else separator, ndmin=2, comments=None)
     except ValueError:
         return None
-    return out if out.shape[1] == width and np.isfinite(out).all() else None
+    return out if out.shape[1] == width and (not finite or np.isfinite(out).all()) else None
 
 
 def _bad_cell(
-    path: str | Path, lines: Sequence[str], body: Sequence[int], header: tuple[str, ...] | None, width: int
+    path: str | Path, rows: Mapping[int, Sequence[str]], header: tuple[str, ...] | None, width: int, finite: bool
 ) -> FileFormatError:
-    """The error that names the first wrong entry."""
-    for k in body:
-        cells = next(csv.reader([lines[k]]))
+    """The error that names the first wrong entry, of rows by line."""
+    for line, cells in rows.items():
         if len(cells) != width:
             return FileFormatError(
                 f"row has {len(cells)} entries, the first one has {width}",
                 file=path,
-                line=k + 1,
-                next_step="write the file again; separate entries by commas",
+                line=line,
+                next_step="write the file again; separate entries by commas, write decimals with points",
             )
         for column, cell in enumerate(cells):
-            if not _is_number(cell) or not np.isfinite(float(cell)):
-                name = f"column {column + 1}" + (f" (`{header[column]}`)" if header else "")
-                return FileFormatError(
-                    f"{name} holds {cell.strip()!r}, expected a finite number", file=path, line=k + 1
-                )
+            if _DECIMAL_COMMA.fullmatch(cell.strip()):
+                return _decimal_commas(path, line, cell)
+            if not _is_number(cell) or (finite and not np.isfinite(float(cell))):
+                name = f"column {column + 1}" + (f" (`{_short(header[column])}`)" if header else "")
+                message = f"{name} holds {_short(cell.strip())!r}, expected a finite number"
+                return FileFormatError(message, file=path, line=line)
     return FileFormatError("holds entries that are no numbers", file=path)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _decimal_commas(path: str | Path, line: int, cell: str) -> FileFormatError:
+    return FileFormatError(
+        f"holds numbers with decimal commas, such as {cell.strip()}",
+        file=path,
+        line=line,
+        next_step="write decimals with points",
+    )

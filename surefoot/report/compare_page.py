@@ -89,19 +89,24 @@ def comparison_html(comparison: Comparison) -> str:
     Args:
         comparison: What differs.
     """
-    same = [row for row in comparison.metrics if not row.differs]
-    labels = {row.key: metric_label(row.key) for row in comparison.metrics}
+    metrics = comparison.metrics_in_short()
+    same = [row for row in metrics if not row.differs]
+    labels = {row.key: metric_label(row.key) for row in metrics}
     parts = [
         _STYLE,
         "<h2>Metrics side by side</h2>",
-        _table(comparison, [row for row in comparison.metrics if row.differs], labels),
-        f"<details><summary>{len(same)} metrics are the same</summary>{_table(comparison, same, labels)}</details>"
+        _table(comparison, [row for row in metrics if row.differs], labels),
+        f"<details><summary>{_how_many_are_the_same(len(same))}</summary>{_table(comparison, same, labels)}</details>"
         if same
         else "",
     ]
     for title, rows in (("Scenario", comparison.scenario), ("Versions", comparison.versions)):
         parts += [f"<h2>{title}: what differs</h2>", _table(comparison, rows)]
     return '<div class="comparison">' + "\n".join(parts) + "</div>"
+
+
+def _how_many_are_the_same(count: int) -> str:
+    return "1 metric is the same" if count == 1 else f"{count} metrics are the same"
 
 
 def number_text(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,11 @@ __all__ = ["Comparison", "DifferenceRow", "compare_runs", "difference_rows", "fl
 _TINY = 1e-12
 
 _NOT_COMPARED = ("schema", "versions", "study_metrics")
+_FIRST = (
+    "verdict", "completed", "fallen", "fall_time_s", "audit.passed", "audit.defects", "audit.first", "audit.at_s",
+    "incidents", "duration_s", "slip_m", "max_torque_ratio", "tracking_rms", "energy_residual_j", "momentum_residual",
+)  # fmt: skip
+_INCIDENT = re.compile(r"incidents(?: \(count\)|\[\d+\]\.(\w+))?")
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,18 @@ class Comparison:
     metrics: tuple[DifferenceRow, ...]
     scenario: tuple[DifferenceRow, ...]
     versions: tuple[DifferenceRow, ...]
+
+    def metrics_in_short(self) -> tuple[DifferenceRow, ...]:
+        """The metrics for people: verdict, audit and what always counts first; incidents as one row.
+
+        Returns:
+            Rows; the values of `incidents` are texts such as "3, first at 0.50 s".
+        """
+        of_incidents = [row for row in self.metrics if _INCIDENT.fullmatch(row.key)]
+        others = [row for row in self.metrics if not _INCIDENT.fullmatch(row.key)]
+        texts = [_incidents_text(of_incidents, k) for k in range(len(self.names))]
+        rows = [*others, _row("incidents", tuple(texts))] if of_incidents else others
+        return tuple(sorted(rows, key=lambda row: _FIRST.index(row.key) if row.key in _FIRST else len(_FIRST)))
 
     def to_dict(self) -> dict[str, Any]:
         """As numbers, texts and lists, for JSON."""
@@ -128,6 +146,19 @@ def _row(key: str, values: tuple[Any, ...]) -> DifferenceRow:
     absolute = tuple(float(v - first) if _is_number(v) and _is_number(first) else None for v in values[1:])
     relative = tuple(None if d is None or abs(first) < _TINY else d / abs(first) for d in absolute)
     return DifferenceRow(key, values, absolute, relative)
+
+
+def _incidents_text(rows: Sequence[DifferenceRow], run: int) -> str | None:
+    """How many incidents a run had, and when the first began; None if it does not say."""
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        what = _INCIDENT.fullmatch(row.key)
+        if what is not None and row.values[run] is not None:
+            found.setdefault(what[1] or "", []).append(row.values[run])
+    if "start_s" not in found:
+        return "none" if found else None
+    count = sum(found["times"]) if "times" in found else len(found["start_s"])
+    return f"{count}, first at {min(found['start_s']):.2f} s"
 
 
 def _row_dict(row: DifferenceRow) -> dict[str, Any]:

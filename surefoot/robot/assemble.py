@@ -45,7 +45,7 @@ class Parts:
         drives: Drives; None for one on every joint that is neither base nor follower.
         loops: Closed chains.
         couplings: Joint couplings.
-        home: Joint positions of the home posture by name; None for zero, moved inside the limits.
+        home: Joint positions of the home posture by name; None for zero, well inside the limits where zero is outside.
         home_base: First entries of q at home; None to put the feet on z = 0.
         notes: What the reader has to say.
         source: The file.

@@ -24,6 +24,8 @@ from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
 __all__ = ["Inspection", "inspect_robot", "physical_findings"]
 
 Array = NDArray[np.float64]
+_ON_LIMIT = 1e-3  # share of its range in which a joint stands on its limit
+_MOVE_HOME = "`[home.joints]` in the side file gives another home"
 _SINGULAR = 1e-12  # inertia at a joint below this cannot be divided by [kg m²] or [kg]
 
 
@@ -104,6 +106,7 @@ def physical_findings(robot: Robot, document: UrdfDocument | None = None) -> lis
         *_inertia_findings(robot, document),
         *_joint_findings(robot),
         *_limit_findings(robot),
+        *_home_findings(robot),
         *_contact_findings(robot),
     ]
 
@@ -201,13 +204,31 @@ def _limit_findings(robot: Robot) -> list[Finding]:
         elif tree.kinds[i] == "revolute" and np.isfinite([low, high]).all() and high - low > 8.0 * np.pi:
             out.append(Finding("warning", name, f"limits [{low:g}, {high:g}] rad span more than four turns: degrees?"))
         elif not low - 1e-9 <= home <= high + 1e-9:
-            out.append(
-                Finding("warning", name, f"home position {home:.4g} is outside its limits [{low:.4g}, {high:.4g}]")
-            )
+            text = f"home position {home:.4g} is outside its limits [{low:.4g}, {high:.4g}]; {_MOVE_HOME}"
+            out.append(Finding("warning", name, text))
         for what, value in (("effort", limits.effort[v_row]), ("velocity", limits.velocity[v_row])):
             if value == 0.0:
                 out.append(Finding("warning", name, f"{what} limit is 0; taken as no limit"))
     return out
+
+
+def _home_findings(robot: Robot) -> list[Finding]:
+    """Joints that stand on a limit at home: what moves about home passes it. Followers stand where others put them."""
+    tree, limits, followers = robot.tree, robot.limits, {item.joint for item in robot.couplings}
+    on_limit = []
+    for i in range(tree.n):
+        if tree.nq_of(i) != 1 or tree.joint_names[i] in followers:
+            continue
+        row = int(tree.q_index[i])
+        low, high, home = limits.lower[row], limits.upper[row], robot.home[row]
+        near = max(1e-9, _ON_LIMIT * (high - low)) if np.isfinite([low, high]).all() else 1e-9
+        if low < high and min(abs(home - low), abs(home - high)) <= near:
+            on_limit.append(f"`{tree.joint_names[i]}` at {home:.4g} of [{low:.4g}, {high:.4g}]")
+    if not on_limit:
+        return []
+    names = "; ".join(on_limit[:4]) + (f" and {len(on_limit) - 4} more" if len(on_limit) > 4 else "")
+    what = "a joint stands" if len(on_limit) == 1 else f"{len(on_limit)} joints stand"
+    return [Finding("note", robot.name, f"at home {what} on a position limit: {names}; {_MOVE_HOME}")]
 
 
 def _contact_findings(robot: Robot) -> list[Finding]:

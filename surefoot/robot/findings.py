@@ -19,12 +19,14 @@ class Finding:
         place: Where: `file:line`, a link, a joint.
         message: What, with the values.
         line: Line in the file; 0 where unknown.
+        bare: Links that lost a collision shape by it.
     """
 
     level: Level
     place: str
     message: str
     line: int = 0
+    bare: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.level}: {self.place}: {self.message}"

@@ -12,9 +12,10 @@ from surefoot.robot.loops import Coupling
 from surefoot.robot.robot import Robot
 from surefoot.robot.tree import NV
 
-__all__ = ["home_posture", "on_ground"]
+__all__ = ["home_posture", "on_ground", "well_inside"]
 
 Array = NDArray[np.float64]
+_FROM_LIMIT = 0.05  # share of the range that a position moved inside keeps from the limit
 
 
 def home_posture(
@@ -24,7 +25,7 @@ def home_posture(
 
     Args:
         robot: The robot.
-        given: Joint positions by name; None for zero positions moved inside the limits.
+        given: Joint positions by name; None for zero positions, well inside the limits where zero is outside.
         base: First entries of q; None for neutral.
         ties: All couplings as the file gives them, also those that were coupled away.
     """
@@ -35,7 +36,7 @@ def home_posture(
 
 
 def _inside_limits(robot: Robot, ties: Sequence[Coupling]) -> dict[str, float]:
-    """Every one-axis joint at zero and its followers with it, moved to the nearest place inside all their limits."""
+    """Every one-axis joint at zero and its followers with it, those outside moved well inside all their limits."""
     tree, followers = robot.tree, {item.joint for item in ties}
     one_axis = [name for i, name in enumerate(tree.joint_names) if NV[tree.kinds[i]] == 1]
     out = _tied({name: 0.0 for name in one_axis if name not in followers}, ties)
@@ -45,8 +46,20 @@ def _inside_limits(robot: Robot, ties: Sequence[Coupling]) -> dict[str, float]:
             if item.source == name and item.ratio != 0.0:
                 ends = sorted((bound - item.offset) / item.ratio for bound in _range(robot, item.joint))
                 low, high = max(low, ends[0]), min(high, ends[1])
-        out[name] = float(np.clip(out[name], low, max(low, high)))
+        out[name] = well_inside(out[name], low, max(low, high))
     return _tied({name: x for name, x in out.items() if name not in followers}, ties) if robot.couplings else out
+
+
+def well_inside(position: float, low: float, high: float) -> float:
+    """The position; if it is outside, one inside, 5 % of the range from the limit: at the limit it would be passed.
+
+    Args:
+        position: Of a joint.
+        low: Its lower limit.
+        high: Its upper limit, at least `low`.
+    """
+    margin = _FROM_LIMIT * (high - low) if np.isfinite([low, high]).all() else 0.0
+    return position if low <= position <= high else float(np.clip(position, low + margin, high - margin))
 
 
 def _range(robot: Robot, joint: str) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from surefoot.robot.read_mjcf import mjcf_links, with_base
 from surefoot.robot.read_urdf import require_sound, urdf_couplings, urdf_links, urdf_model
 from surefoot.robot.robot import Robot
 from surefoot.robot.side_file import SideFile, find_side_file, merged, read_side_file
+from surefoot.robot.side_places import placed_in_side_file
 from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
 from surefoot.robot.urdf_shapes import urdf_geometries
 from surefoot.robot.xml_guard import Element, parse_xml, read_bytes
@@ -64,7 +65,7 @@ def load_file(
             prepare(document)
         return _load_urdf(document, base, mimic, meshes, extra, side_path, name, root_rotation, home)
     except SurefootError as error:
-        raise error.with_place(path) from error.__cause__
+        raise placed_in_side_file(error, side_path).with_place(path) from error.__cause__
 
 
 def document_of(path: str | Path) -> Element:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.robot.findings import Finding
+from surefoot.robot.home import well_inside
 from surefoot.robot.mjcf_names import Names
 from surefoot.robot.mjcf_tree import free_pose, is_one_axis
 
@@ -59,11 +60,12 @@ def _key(model: mujoco.MjModel) -> int | None:
 
 
 def _initial(model: mujoco.MjModel, names: Names) -> Home:
-    """The initial configuration, inside the limits; nothing where all of it is zero."""
+    """The initial configuration, well inside the limits where it is outside; nothing where all of it is zero."""
     qpos = np.array(model.qpos0)
     for k in range(model.njnt):
         if model.jnt_limited[k] and is_one_axis(model, k):
-            qpos[model.jnt_qposadr[k]] = np.clip(qpos[model.jnt_qposadr[k]], *model.jnt_range[k])
+            low, high = (float(bound) for bound in model.jnt_range[k])
+            qpos[model.jnt_qposadr[k]] = well_inside(float(qpos[model.jnt_qposadr[k]]), low, high)
     positions = _positions(model, names, qpos)
     base = free_pose(model, 0, qpos) if root_is_free(model) else None
     turned = base is not None and not np.allclose(base[3:6], 0.0, atol=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -47,15 +48,23 @@ def drop_missing_meshes(spec: mujoco.MjSpec, files: MjcfFiles, mode: str) -> lis
             raise MissingMeshError(f"mesh `{path}` does not exist", next_step=_STEP, file=file, line=line)
         dropped = _drop(spec, mesh, path, file, line)
         if mode == "warn":
-            message = f"mesh `{path}` does not exist; {dropped} shapes that use it are dropped"
-            notes.append(Finding("warning", str(file), message, line or 0))
+            message = f"mesh `{path}` does not exist; {dropped.shapes} shapes that use it are dropped"
+            notes.append(Finding("warning", str(file), message, line or 0, dropped.bare))
     return notes
 
 
-def _drop(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path, file: Path, line: int | None) -> int:
-    """Take out a mesh and the geoms that use it; returns their number."""
+class _Dropped(NamedTuple):
+    """How many shapes were taken out, and the bodies that lost one with which they may touch."""
+
+    shapes: int
+    bare: tuple[str, ...]
+
+
+def _drop(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path, file: Path, line: int | None) -> _Dropped:
+    """Take out a mesh and the geoms that use it."""
     name = mesh.name or Path(mesh.file).stem  # MuJoCo names a mesh after its file where no name is given
     users = [geom for geom in spec.geoms if geom.meshname == name]
+    bare = tuple(dict.fromkeys(geom.parent.name for geom in users if geom.contype or geom.conaffinity))
     for geom in users:
         if _gives_inertia(spec, geom):
             raise ModelError(
@@ -68,7 +77,7 @@ def _drop(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path, file: Path, lin
     for site in [site for site in spec.sites if site.meshname == name]:
         site.meshname = ""
     spec.delete(mesh)
-    return len(users)
+    return _Dropped(len(users), bare)
 
 
 def _path(spec: mujoco.MjSpec, name: str, files: MjcfFiles) -> Path:

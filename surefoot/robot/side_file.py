@@ -181,7 +181,11 @@ def find_side_file(robot_file: str | Path) -> Path | None:
 
 def read_side_file(path: str | Path) -> SideFile:
     """Read and check a side file; its errors name key and line."""
-    return read_toml(path, SideFile)
+    try:
+        return read_toml(path, SideFile)
+    except ScenarioError as error:
+        error.next_step = error.next_step or "change what stands there; docs/side-file.md shows every key"
+        raise
 
 
 def merged(parts: Parts, side: SideFile, file: str | Path) -> Parts:

@@ -75,9 +75,9 @@ class UrdfDocument:
     root: str = ""
     materials: dict[str, Element] = field(default_factory=dict)
 
-    def say(self, level: Level, line: int, message: str) -> None:
-        """Note a finding at a line."""
-        self.findings.append(Finding(level, f"{self.file}:{line}", message, line))
+    def say(self, level: Level, line: int, message: str, bare: tuple[str, ...] = ()) -> None:
+        """Note a finding at a line; with links that lost a collision shape by it."""
+        self.findings.append(Finding(level, f"{self.file}:{line}", message, line, bare))
 
     @property
     def errors(self) -> list[Finding]:

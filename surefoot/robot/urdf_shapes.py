@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,7 @@ def urdf_geometries(document: UrdfDocument, tag: str, meshes: str = "warn") -> t
         raise one_of("mesh mode", meshes, MESH_MODES)
     out: list[Geometry] = []
     missing: dict[str, int] = {}
+    users: dict[str, list[str]] = {}
     for link, element in document.links.items():
         for i, holder in enumerate(element.all(tag)):
             geometry = holder.first("geometry")
@@ -49,8 +51,10 @@ def urdf_geometries(document: UrdfDocument, tag: str, meshes: str = "warn") -> t
             if shape is not None:
                 colour = _colour(document, holder)
                 out.append(Geometry(f"{link}_{i}", link, shape, origin_of(holder), color=colour))
+            elif geometry:
+                users.setdefault(geometry.children[0].attributes["filename"], []).append(link)
     if missing:
-        _report_missing(document, missing, meshes)
+        _report_missing(document, missing, meshes, users if tag == "collision" else {})
     return tuple(out)
 
 
@@ -70,7 +74,9 @@ def _colour(document: UrdfDocument, holder: Element) -> tuple[float, float, floa
     return rgba[0], rgba[1], rgba[2], rgba[3]
 
 
-def _report_missing(document: UrdfDocument, missing: dict[str, int], meshes: str) -> None:
+def _report_missing(
+    document: UrdfDocument, missing: dict[str, int], meshes: str, users: Mapping[str, Sequence[str]]
+) -> None:
     if meshes == "require":
         raise MissingMeshError(
             f"{len(missing)} mesh file(s) are missing",
@@ -81,7 +87,8 @@ def _report_missing(document: UrdfDocument, missing: dict[str, int], meshes: str
         )
     if meshes == "warn":
         for name, line in missing.items():
-            document.say("warning", line, f"mesh `{name}` is missing; the shape is left out")
+            bare = tuple(dict.fromkeys(users.get(name, ())))
+            document.say("warning", line, f"mesh `{name}` is missing; the shape is left out", bare)
 
 
 def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) -> Shape | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,20 +18,23 @@ from surefoot.sim import Simulation
 __all__ = ["audit_metrics", "audit_of_run"]
 
 
-def audit_of_run(scenario: Scenario, simulation: Simulation, log: Log) -> AuditResult | None:
+def audit_of_run(
+    scenario: Scenario, simulation: Simulation, log: Log, progress: Callable[[str, float], None] | None = None
+) -> AuditResult | None:
     """What an audit finds about the motion of a run, in the world as it was at the start; None if not asked for.
 
     Args:
         scenario: What was run.
         simulation: The simulation.
         log: What was measured.
+        progress: Called with the name of each part of the audit and the share that is done.
     """
     if scenario.audit.kind == "none" or len(log) < 2:
         return None
     robot, world = simulation.robot, simulation.world
     place = World(ground=(), gravity=np.array(robot.tree.gravity)) if world is None else world
     motion = trajectory_of_log(robot, log)
-    found = audit(motion, robot, place, collisions=scenario.audit.kind == "full", replay=False)
+    found = audit(motion, robot, place, collisions=scenario.audit.kind == "full", replay=False, progress=progress)
     return replace(found, seconds={})  # wall-clock times would differ when the run is repeated
 
 

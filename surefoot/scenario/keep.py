@@ -26,6 +26,7 @@ from surefoot.scenario.folder import (
 from surefoot.scenario.metrics import metrics_of, metrics_of_nothing
 from surefoot.scenario.motions import PlannedFollower
 from surefoot.scenario.schema import Scenario
+from surefoot.scenario.stages import AUDITING, REPORTING, Tell, told_nobody
 from surefoot.scenario.studies import STUDIES, Findings, StudiedRun
 from surefoot.sim import Simulation
 
@@ -100,7 +101,9 @@ def kept_plan(folder: Path, scenario: Scenario) -> RunResult:
     return RunResult(folder, metrics, verdict)
 
 
-def kept_run(folder: Path, scenario: Scenario, simulation: Simulation, trouble: str | None) -> tuple[RunResult, bool]:
+def kept_run(
+    folder: Path, scenario: Scenario, simulation: Simulation, trouble: str | None, stage: Tell = told_nobody
+) -> tuple[RunResult, bool]:
     """Write what was measured, then what is to be said about it; the metrics last.
 
     Args:
@@ -108,6 +111,7 @@ def kept_run(folder: Path, scenario: Scenario, simulation: Simulation, trouble: 
         scenario: What was run.
         simulation: The simulation.
         trouble: What kept it from its end, or `INTERRUPTED`.
+        stage: Told what is done now.
 
     Returns:
         What it left, and whether the user interrupted it, now or before.
@@ -120,9 +124,9 @@ def kept_run(folder: Path, scenario: Scenario, simulation: Simulation, trouble: 
     metrics = _metrics(scenario, simulation, log, findings, trouble)
     run = replace(run, metrics=metrics, planned=_planned_curves(simulation, log))
     if trouble != INTERRUPTED:
-        run = stages.attempt("the audit", lambda: _audited(folder, run, simulation), run)
+        run = stages.attempt("the audit", lambda: _audited(folder, run, simulation, stage), run)
     _mark(metrics, stages.interrupted)
-    stages.attempt("the writing of the page", lambda: write_page(folder, run), None)
+    stages.attempt("the writing of the page", lambda: _reported(folder, run, stage), None)
     _mark(metrics, stages.interrupted)
     stages.insist("writing", lambda: write_metrics(folder, metrics))
     return RunResult(folder, metrics, metrics["verdict"]), stages.interrupted is not None
@@ -133,12 +137,17 @@ def _write_first(folder: Path, run: RunRecord) -> None:
     write_measured(folder, run)
 
 
-def _audited(folder: Path, run: RunRecord, simulation: Simulation) -> RunRecord:
-    found: AuditResult | None = audit_of_run(run.scenario, simulation, run.log)
+def _audited(folder: Path, run: RunRecord, simulation: Simulation, stage: Tell) -> RunRecord:
+    found: AuditResult | None = audit_of_run(run.scenario, simulation, run.log, lambda _, share: stage(AUDITING, share))
     audited = replace(run, audit=found)
     write_audit(folder, audited)
     run.metrics["audit"] = None if found is None else audit_metrics(found)
     return audited
+
+
+def _reported(folder: Path, run: RunRecord, stage: Tell) -> None:
+    stage(REPORTING, 0.0)
+    write_page(folder, run)
 
 
 def _mark(metrics: dict[str, Any], interrupted: str | None) -> None:

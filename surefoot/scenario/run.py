@@ -15,7 +15,8 @@ from surefoot.scenario.folder import run_folder
 from surefoot.scenario.keep import INTERRUPTED, RunResult, kept_plan, kept_run
 from surefoot.scenario.overrides import overridden
 from surefoot.scenario.schema import Scenario
-from surefoot.scenario.table_file import checked
+from surefoot.scenario.stages import COMPILING, SIMULATING, Tell, told_nobody
+from surefoot.scenario.table_file import checked, helping
 from surefoot.sim import Simulation, StoppedError
 
 __all__ = ["RunInterrupted", "RunResult", "resolved_scenario", "run_scenario"]
@@ -41,6 +42,7 @@ def run_scenario(
     overrides: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
     watch: Callable[[Simulation], None] | None = None,
+    stage: Tell = told_nobody,
 ) -> RunResult:
     """Run a scenario and write its folder: metrics, log, timing, trajectory, resolved scenario and a page.
 
@@ -50,8 +52,9 @@ def run_scenario(
         out: Folder for the results; None for `runs/<name>-<time>/`.
         seed: Another seed than the scenario's.
         overrides: Changes, `dotted.key=value`.
-        progress: Called now and then with the share that is done, 0…1.
+        progress: Called now and then with the share that is simulated, 0…1.
         watch: Called after every command with the simulation.
+        stage: Called with the name of what is done now, one of `STAGES`, and the share of it that is done, 0…1.
 
     Raises:
         SurefootError: The scenario, the robot or the folder is not as it should be.
@@ -59,21 +62,35 @@ def run_scenario(
     """
     scenario = resolved_scenario(name_or_file, robot, seed, overrides)
     with run_folder(scenario.name, out) as folder:
+        stage(COMPILING, 0.0)
         try:
             simulation = build_simulation(scenario)
         except KeyboardInterrupt:
             raise RunInterrupted(kept_plan(folder, scenario)) from None
         except SurefootError as error:
             tables, changes = scenario.model_dump(exclude_none=True), _changes(robot, seed, overrides)
-            raise put_in_place(error, tables, own_file(name_or_file), changes) from error
-        result, is_interrupted = kept_run(folder, scenario, simulation, _simulated(simulation, progress, watch))
+            with helping():
+                raise put_in_place(error, tables, own_file(name_or_file), changes) from error
+        trouble = _simulated(simulation, _both(progress, stage), watch)
+        result, is_interrupted = kept_run(folder, scenario, simulation, trouble, stage)
     if is_interrupted:
         raise RunInterrupted(result)
     return result
 
 
+def _both(progress: Callable[[float], None] | None, stage: Tell) -> Callable[[float], None]:
+    """Tell the share that is simulated to both who want to know."""
+
+    def tell(share: float) -> None:
+        stage(SIMULATING, share)
+        if progress is not None:
+            progress(share)
+
+    return tell
+
+
 def _simulated(
-    simulation: Simulation, progress: Callable[[float], None] | None, watch: Callable[[Simulation], None] | None
+    simulation: Simulation, progress: Callable[[float], None], watch: Callable[[Simulation], None] | None
 ) -> str | None:
     """Run to the end; what kept it from getting there."""
     try:

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from surefoot.errors import FileFormatError, ScenarioError
+from surefoot.errors import FileFormatError, ScenarioError, SurefootError
 from surefoot.robot.toml_file import parse_toml, validated
 from surefoot.robot.xml_guard import MAX_BYTES, read_bytes
 from surefoot.scenario.key_places import key_places
 from surefoot.scenario.table import Table
 
-__all__ = ["checked", "read_table_file", "read_tables", "text_of"]
+__all__ = ["checked", "helping", "read_table_file", "read_tables", "text_of"]
 
 Schema = TypeVar("Schema", bound=Table)
+_HINTS = {  # by what a message says; the last one is for all others
+    "is missing": "add it; docs/scenarios.md says what each key takes",
+    "does not increase": "give the times in their order, each later than the one before",
+    "": "change what stands there; docs/scenarios.md says what each key takes, `surefoot show stand` is an example",
+}
+
+
+@contextmanager
+def helping() -> Iterator[None]:
+    """Errors about what stands in a file that name no next step, and do not guess what was meant, get one."""
+    try:
+        yield
+    except SurefootError as error:
+        if not error.next_step and "did you mean" not in error.message:
+            error.next_step = next(hint for part, hint in _HINTS.items() if part in error.message)
+        raise
 
 
 def read_table_file(path: str | Path, schema: type[Schema]) -> Schema:
@@ -57,7 +75,8 @@ def checked(tables: dict[str, Any], schema: type[Schema], file: str | Path, text
     try:
         return schema.model_validate(tables)
     except ValidationError:
-        return validated(tables, schema, file, key_places(text))
+        with helping():
+            return validated(tables, schema, file, key_places(text))
 
 
 def text_of(path: str | Path) -> str:

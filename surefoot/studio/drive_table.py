@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.motion.counted import counted
 from surefoot.robot import Drive, Robot
 
 __all__ = ["drive_table", "robot_facts"]
@@ -28,12 +29,12 @@ def robot_facts(robot: Robot) -> str:
         robot: The robot.
     """
     ties = [
-        f"{len(robot.contacts)} contacts",
-        *([f"{len(robot.loops)} loops"] if robot.loops else []),
-        *([f"{len(robot.couplings)} couplings"] if robot.couplings else []),
+        counted(len(robot.contacts), "contact"),
+        *([counted(len(robot.loops), "loop")] if robot.loops else []),
+        *([counted(len(robot.couplings), "coupling")] if robot.couplings else []),
     ]
     doubts = sum(note.level == "warning" for note in robot.notes)
-    warn = f" · {doubts} warnings (`surefoot check`)" if doubts else ""
+    warn = f" · {counted(doubts, 'warning')} (`surefoot check`)" if doubts else ""
     return f"**{robot.name}** · {robot.base} base · {robot.nv} dof · {robot.mass:.1f} kg · {' · '.join(ties)}{warn}"
 
 

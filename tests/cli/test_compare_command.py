@@ -37,6 +37,31 @@ def test_long_names_stand_once_and_long_texts_are_cut(tmp_path, capsys):
     assert max(len(line) for line in lines if not line.startswith("the same")) < 110
 
 
+def test_verdict_and_defects_come_first_and_incidents_are_one_line(tmp_path, capsys):
+    def incident(start, times):
+        return {
+            "robot": "r",
+            "kind": "slip",
+            "where": "foot",
+            "times": times,
+            "start_s": start,
+            "end_s": 2.0,
+            "worst": 1,
+        }
+
+    more = {"audit": {"passed": False, "defects": 4}, "verdict": "passed", "zmp_way_m": 0.1}
+    runs = [
+        write_run(tmp_path / "one", **more, slip_m=0.2, incidents=[incident(0.7, 2), incident(0.5, 1)]),
+        write_run(tmp_path / "two", **more | {"zmp_way_m": 0.3}, incidents=[]),
+    ]
+    assert compare_command(runs, None, False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:6]] == ["verdict", "audit.defects", "incidents", "slip_m", "zmp_way_m"]
+    assert lines[3].split(maxsplit=1)[1].split("  ")[0] == "3, first at 0.50 s"
+    assert lines[3].split()[-1] == "none"
+    assert not any("incidents[" in line for line in lines)
+
+
 def test_json_is_json_alone(folders, capsys, tmp_path):
     assert compare_command(folders, tmp_path / "page.html", True) == 0
     found = json.loads(capsys.readouterr().out)

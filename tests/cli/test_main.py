@@ -51,6 +51,7 @@ def test_help_of_every_command_reads_well(capsys):
         (["run", "stand", "--set", "nonsense"], "="),
         (["run", "no_such_file.toml"], "no_such_file.toml"),
         (["check"], "Missing argument"),
+        (["run", "stand", "--robot"], "option `--robot` needs a value\n  next: `surefoot run --help`"),
         (["run", "stand", "--seed", "x"], "seed"),
         (["convert", "a.csv", "b.csv", "--robot", "g1", "--from", "mujoko", "--to", "ros"], "did you mean `mujoco`"),
     ],
@@ -71,6 +72,17 @@ def test_check_has_a_verdict(capsys, tmp_path):
     status, _, err = surefoot(capsys, "check", str(write(tmp_path, "no.urdf", "hello")))
     assert status == 2
     assert "no.urdf" in err
+
+
+def test_check_tells_warnings_in_its_verdict_and_units_in_its_tables(capsys, tmp_path):
+    doubtful = write(tmp_path, "odd.urdf", ARM_URDF.replace('izz="0.025"', 'izz="0.2"'))
+    status, out, _ = surefoot(capsys, "check", str(doubtful))
+    assert status == 0
+    assert "sound, with 1 warning (0 errors, 1 warning, " in " ".join(out.split())
+    out = surefoot(capsys, "check", "anymal")[1]
+    assert ": sound (0 errors, 0 warnings, " in " ".join(out.split())
+    assert "size [mm]" in out
+    assert "speed [rad/s | m/s]" in out
 
 
 def test_check_as_json_and_as_page(capsys, tmp_path):
@@ -182,6 +194,37 @@ def test_a_process_of_its_own(tmp_path):
     assert run.returncode == 2
     assert "Traceback" not in run.stderr
     assert "bad.urdf:1" in run.stderr
+
+
+LOADING = """
+import os, signal, sys
+class Interrupted:
+    def find_spec(self, name, *rest):
+        if name == "{module}":
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt as stop:
+                raise {error} from stop
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupted())
+from surefoot.cli import main
+main(["list"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "error"),
+    [
+        ("surefoot.cli.main", "KeyboardInterrupt"),
+        ("surefoot.scenario", "KeyboardInterrupt"),
+        ("surefoot.scenario", "ImportError('initialization failed')"),
+    ],
+)
+def test_interrupted_while_it_loads(module, error):
+    """Also where a library makes another error of it, once the command has begun."""
+    code = LOADING.format(module=module, error=error)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (130, "surefoot: interrupted\n")
 
 
 def command(*words: str) -> list[str]:

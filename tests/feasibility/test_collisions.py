@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,76 @@ def test_robots_without_shapes_are_skipped_with_a_reason() -> None:
     motion = Trajectory.of(robot, [0.0, 1.0], np.tile(robot.home, (2, 1)))
     found = check_collisions(Case(robot, EMPTY, motion))
     assert all(one.note for one in found if not one.parts)
+
+
+def test_clearance_beyond_what_is_measured_is_a_bound_without_pair_and_time() -> None:
+    robot = sf.load("panda")
+    for gap, is_bound in ((0.25, True), (0.03, False)):
+        top = robot.placements(robot.home)["panda_hand"][:3, 3]
+        box = Box((0.1, 0.1, 0.1))
+        links = sorted({item.link for item in robot.collisions})
+
+        def at(x: float, box: Box = box, top: np.ndarray = top) -> Obstacle:
+            return Obstacle("box", box, placement(position=[x, top[1], top[2]]))
+
+        def nearest(x: float, at=at, links: list[str] = links) -> float:
+            return float(
+                ExactCollision(robot, [(k, "box") for k in links], obstacles=[at(x)]).distances(robot.home).min()
+            )
+
+        low, high = top[0], 3.0
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if nearest(middle) < gap else (low, middle)
+        world = World(ground=(), obstacles=(at(high),), gravity=np.zeros(3))
+        motion = Trajectory.of(robot, [0.0, 1.0], np.tile(robot.home, (2, 1)))
+        item = sf.audit(motion, robot, world, replay=False).item("obstacle_clearance")
+        assert item.is_bound is is_bound
+        assert item.least_margin == pytest.approx(0.05 if is_bound else gap, abs=1e-4)
+        assert bool(item.worst_part) is not is_bound
+        assert np.isnan(item.worst_time) == is_bound
+
+
+BARE = """<robot name="bare"><link name="base"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
+  {links}</robot>"""
+ARM = """<joint name="j{k}" type="revolute"><parent link="{parent}"/><child link="arm{k}"/><origin xyz="0.3 0 0"/>
+  <axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="9" velocity="9"/></joint>
+  <link name="arm{k}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  <visual><geometry><mesh filename="seen{k}.stl"/></geometry></visual>
+  <collision><geometry>{shape}</geometry></collision></link>"""
+
+
+def test_links_whose_collision_meshes_are_missing_are_named(tmp_path: Path) -> None:
+    shapes = ['<mesh filename="lost.stl"/>', '<box size="0.1 0.1 0.1"/>', '<mesh filename="lost.stl"/>']
+    shapes, parents = [*shapes, '<box size="0.1 0.1 0.1"/>'], ["base", "arm0", "arm1", "arm2"]
+    links = "".join(ARM.format(k=k, parent=parents[k], shape=shape) for k, shape in enumerate(shapes))
+    file = tmp_path / "bare.urdf"
+    file.write_text(BARE.format(links=links))
+    robot = sf.load(file, base="fixed")
+    motion = Trajectory.of(robot, [0.0, 1.0], np.tile(robot.home, (2, 1)))
+    result = sf.audit(motion, robot, EMPTY, replay=False)
+    (remark,) = (text for text in result.remarks if "missing" in text)
+    assert "`arm0`, `arm2`" in remark
+    assert "arm1" not in remark  # only what is looked at is missing there
+    assert "judged without" in result.item("self_collision").note
+    whole = sf.load("panda")
+    assert not sf.audit(swing(whole, 3, True), whole, EMPTY, replay=False).remarks
+
+
+MJCF = """<mujoco model="bare"><asset><mesh name="lost" file="lost.stl"/></asset><worldbody><body name="base">
+  <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="box" size=".1 .1 .1"/><body name="arm" pos=".3 0 0">
+  <joint name="j" type="hinge" axis="0 0 1"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+  <geom type="mesh" mesh="lost"/><body name="tip" pos=".3 0 0"><joint name="k" type="hinge" axis="0 0 1"/>
+  <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="sphere" size=".02"/>
+  <geom type="mesh" mesh="lost" contype="0" conaffinity="0"/></body></body></body></worldbody></mujoco>"""
+
+
+def test_bodies_of_mjcf_whose_meshes_are_missing_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "bare.xml"
+    file.write_text(MJCF)
+    robot = sf.load(file)
+    motion = Trajectory.of(robot, [0.0, 1.0], np.tile(robot.home, (2, 1)))
+    (remark,) = sf.audit(motion, robot, EMPTY, replay=False).remarks
+    assert remark.endswith("of `arm`")

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -154,3 +156,27 @@ def test_closed_chains_leave_torques_unknown_and_say_so():
     efforts = Case(tied, World(), still(one)).efforts
     assert np.isnan(efforts.tau).all()
     assert "closed chains" in efforts.note
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_load_is_shared_at_the_very_edge_of_the_support_too(side):
+    """Where a little force is missing, less than is judged, there still is a choice of wrenches."""
+    one = robot("a1")
+    weak = one.replace(drives=tuple(replace(d, torque_limit=0.3 * d.torque_limit) for d in one.drives))
+    limits = np.array([d.torque_limit for d in weak.drives])
+
+    def rolling(turn):
+        """Standing still with an angular acceleration that is said to roll the robot over."""
+        a = np.zeros((11, one.nv))
+        a[:, 3] = turn
+        return Case(weak, World(), replace(still(one), a=a))
+
+    low, high = 0.0, 400.0 * side  # [rad/s²]
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rolling(middle).efforts.violation[5] == 0.0 else (low, middle)
+    edge = next(case for x in high * np.linspace(1.0, 1.2, 200) if (case := rolling(x)).efforts.violation[5] > 1e-3)
+    assert edge.efforts.violation[5] < edge.tolerances.admissible * edge.weight
+    inside, outside = (np.abs(case.efforts.tau[5] / limits).max() for case in (rolling(low), edge))
+    assert inside > 1.0
+    assert outside == pytest.approx(inside, rel=0.02)

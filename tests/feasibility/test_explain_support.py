@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.explain_support import explain_support, plain_reason
+from surefoot.feasibility.explain_support import explain_support, plain_reason, why_not_carried
 from surefoot.motion import Trajectory, World
 from tests.feasibility.good_motions import loaded, squat
 
@@ -39,7 +39,45 @@ def test_what_can_be_carried_has_no_conflict() -> None:
 def test_the_reason_is_told_in_plain_words() -> None:
     found = explain_support(pushed_block(4.0), 0.1)
     assert found is not None
-    text = plain_reason(found)
+    text = plain_reason(found, 1)
     assert text.startswith("at t = 0.100 s the contacts carry this motion only if")
     assert "friction holds bottom with" in text
     assert "conflict" not in text
+
+
+def standing(name: str, acceleration: tuple[float, ...], friction: float) -> Case:
+    """A robot at home with soles on the ground that is said to accelerate its base."""
+    robot, n = loaded(name), 41
+    q, a = np.tile(robot.home, (n, 1)), np.zeros((n, robot.nv))
+    q[:, 2] -= min(corners[:, 2].min() for corners in robot.contact_corners(robot.home).values())
+    a[:, : len(acceleration)] = acceleration
+    motion = Trajectory.of(robot, np.linspace(0.0, 0.2, n), q, np.zeros((n, robot.nv)), a=a)
+    return Case(robot, World.flat(friction=friction), motion)
+
+
+def test_like_contacts_are_told_together_whatever_their_number() -> None:
+    case = standing("a1", (0.0, 5.0, 0.0), 0.2)
+    text = why_not_carried(case, 0.1)
+    assert "friction holds all four feet with up to" in text
+    missing = case.robot.mass * (5.0 - 0.2 * 9.80665)
+    assert float(text.split("up to ")[1].split(" N")[0]) == pytest.approx(missing / 4, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["a1", "g1", "hexapod"])
+def test_no_side_is_singled_out_and_clauses_are_few(name: str) -> None:
+    for acceleration in ((2.0, 0.0, -12.0), (9.0, 0.0, 0.0)):
+        text = why_not_carried(standing(name, acceleration, 0.7), 0.1)
+        assert text.count(", and ") + text.count(", or ") <= 2
+        assert not any(contact in text for contact in loaded(name).contacts)
+
+
+def test_only_contacts_that_have_to_give_way_are_named() -> None:
+    text = why_not_carried(standing("a1", (0.0, 0.0, 0.0, 0.0, -200.0, 0.0), 0.7), 0.1)  # it throws its nose up
+    assert "pulls at corners of RL_foot and RR_foot with" in text
+    assert "FL_foot" not in text
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-16, 1e-12, 1e-8])
+def test_rounding_does_not_hide_the_conflict(noise: float) -> None:
+    case = standing("a1", (0.0, 5.0, 0.0, noise, -noise, noise), 0.2)
+    assert why_not_carried(case, 0.1)

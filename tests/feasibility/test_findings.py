@@ -28,7 +28,7 @@ def test_intervals_are_those_of_the_failure_and_near_ones_are_one() -> None:
 def test_an_earlier_stage_takes_later_findings_of_the_same_interval_and_body_under_itself() -> None:
     found = ranked_findings(
         [
-            series("zmp", [(2.0, 3.0)], 50.0),
+            series("zmp", [(2.38, 2.72)], 50.0),
             series("joint_torque", [(2.5, 2.6)], 9.0, frozenset({3, 4})),
             series("foot_slip", [(2.4, 2.7)], 0.1, frozenset({4})),
             series("energy_residual", [(8.0, 8.5)]),
@@ -109,3 +109,78 @@ def test_what_several_contacts_do_at_once_is_one_finding_that_names_them_all() -
 def test_joints_keep_findings_of_their_own() -> None:
     joints = [series("joint_torque", [(2.0, 3.0)], 1.0, frozenset({k}), f"joint{k}") for k in range(3)]
     assert sorted(f.where for f in ranked_findings(joints)) == ["joint0", "joint1", "joint2"]
+
+
+def test_what_reaches_beyond_its_explanation_stays_a_finding_of_its_own_for_the_rest() -> None:
+    value = np.full((len(TIME), 1), 0.5)
+    value[TIME <= 4.0] = 2.0 + np.sin(TIME[TIME <= 4.0, None])  # worst near 1.571 s
+    spike = series("joint_torque", [(1.995, 2.005)], 80.0, frozenset({3}))
+    power = Series("energy_residual", "W", TIME, ("whole robot",), value, upper=1.0)
+    first, second = ranked_findings([spike, power])
+    assert first.item == "joint_torque"
+    (under,) = first.covers
+    assert (under.item, under.start) == ("energy_residual", pytest.approx(1.95))
+    assert under.end == pytest.approx(2.05, abs=0.011)
+    assert (second.item, second.start, second.end) == ("energy_residual", pytest.approx(0.0), pytest.approx(4.0))
+    assert second.time == pytest.approx(np.pi / 2, abs=0.01)
+    assert second.value == pytest.approx(3.0, abs=1e-3)
+
+
+def test_the_worst_of_a_rest_is_not_that_of_the_samples_that_are_explained() -> None:
+    value = np.full((len(TIME), 1), 2.0)
+    value[200] = 90.0
+    both = [
+        series("joint_torque", [(1.995, 2.005)], 80.0),
+        Series("energy_residual", "W", TIME, ("",), value, upper=1.0),
+    ]
+    first, second = ranked_findings(both)
+    assert first.covers[0].value == 90.0
+    assert second.value == 2.0
+
+
+def test_several_findings_explain_their_parts_of_a_later_one() -> None:
+    found = ranked_findings(
+        [series("foot_slip", [(2.0, 3.0)]), series("joint_torque", [(3.0, 4.0)]), series("zmp", [(2.0, 4.0)])]
+    )
+    assert [f.item for f in found] == ["foot_slip", "joint_torque"]
+    assert [f.item for f in found[0].covers] == ["joint_torque", "zmp"]
+    assert [f.item for f in found[1].covers] == ["zmp"]
+
+
+def test_what_is_left_of_an_explained_finding_ranks_behind_its_stage() -> None:
+    found = ranked_findings([series("joint_position", [(2.0, 3.0)], 0.1), series("joint_torque", [(1.0, 3.0)], 99.0)])
+    assert [f.item for f in found] == ["joint_position", "joint_torque"]
+    assert found[1].end < 2.0
+
+
+def test_equal_findings_rank_by_time() -> None:
+    found = ranked_findings([series("zmp", [(5.0, 6.0)], 1.0 + 1e-9), series("zmp", [(1.0, 2.0)], 1.0)])
+    assert [f.start for f in found] == [pytest.approx(1.0), pytest.approx(5.0)]
+
+
+@pytest.mark.parametrize(
+    ("value", "is_spike"),
+    [
+        (1.02 - (TIME - 5.0) ** 2 * 300.0, False),  # three samples over the limit, and neighbours that lead to them
+        (np.where(TIME[500] == TIME, 80.0, 0.5), True),
+        (np.where(TIME[998] <= TIME, 80.0, 0.5), True),  # at the end
+        (np.where(TIME > 5.0, 2.0, 0.5), False),
+    ],
+)
+def test_advice_depends_on_whether_few_samples_stand_out(value: np.ndarray, is_spike: bool) -> None:
+    one = Series(
+        "joint_torque", "N m", TIME, ("knee",), value[:, None], upper=1.0,
+        next_step="slow down", spike_step="look at {where} at {time}",
+    )  # fmt: skip
+    (found,) = ranked_findings([one])
+    assert found.next_step == (f"look at knee at {found.time:.3f} s" if is_spike else "slow down")
+
+
+def test_margins_that_nobody_measured_are_bounds_without_place() -> None:
+    far = Series("self_collision", "m", TIME, ("a – b",), np.full((len(TIME), 1), 0.05), lower=0.0, bound_from=0.05)
+    item = next(item for item in judged_items([far]) if item.name == "self_collision")
+    assert (item.is_bound, item.least_margin, item.worst_part) == (True, 0.05, "")
+    assert np.isnan(item.worst_time)
+    near = Series("self_collision", "m", TIME, ("a – b",), np.full((len(TIME), 1), 0.03), lower=0.0, bound_from=0.05)
+    item = next(item for item in judged_items([near]) if item.name == "self_collision")
+    assert (item.is_bound, item.worst_part) == (False, "a – b")

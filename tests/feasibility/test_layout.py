@@ -14,7 +14,7 @@ from surefoot.feasibility.layout_order import in_order, judge_order, turning
 from surefoot.feasibility.layout_shift import find_shift
 from surefoot.feasibility.series import Series
 from surefoot.motion import Trajectory, World
-from tests.feasibility.foot_motions import central_rates, feet_motion
+from tests.feasibility.foot_motions import central_rates, feet_motion, on_ground
 from tests.feasibility.good_motions import loaded
 
 ROBOTS = ("g1", "talos", "anymal", "hexapod")
@@ -88,6 +88,55 @@ def test_odd_attitudes_are_no_wrong_order(
 ) -> None:
     motion = _posed(_about(axis, angles), height)
     assert _failed(_checked("g1", motion if with_v else replace(motion, v=None))) == []
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("meant", ["wxyz", "xyzw"])
+@pytest.mark.parametrize("tilt", [0.0, 1e-4])
+def test_an_upright_base_in_a_wrong_order_is_told_by_feet_that_slide(name: str, meant: str, tilt: float) -> None:
+    robot = loaded(name)
+    motion = feet_motion(robot, np.arange(101) / 50.0, tilt=tilt)
+    assert not judge_order(robot, World(), motion.time, motion.q, None).meant
+    wrong = in_order(robot, motion.q, {"wxyz": "xyzw", "xyzw": "wxyz"}[meant])
+    assert judge_order(robot, World(), motion.time, wrong, None).meant == meant
+
+
+def _standing(turned: float, way: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times and q of g1 that stands turned about the vertical, or is drawn over the ground as it is."""
+    robot, t = loaded("g1"), np.arange(101) / 50.0
+    q = np.tile(on_ground(robot), (len(t), 1))
+    q[:, 3:7] = _about((0.0, 0.0, 1.0), np.full(len(t), turned))
+    q[:, 0] += way * np.sin(t)
+    return t, q
+
+
+@pytest.mark.parametrize("turned", [0.0, np.pi])
+def test_feet_that_slide_in_any_order_tell_nothing(turned: float) -> None:
+    time, q = _standing(turned, 0.05)
+    assert judge_order(loaded("g1"), World(), time, q, None).meant == ""
+
+
+@pytest.mark.parametrize("v", [None, np.zeros((101, 35))])
+def test_a_robot_that_stands_the_wrong_way_round_is_doubted_only(v: np.ndarray | None) -> None:
+    robot = loaded("g1")
+    for turned, doubted in ((0.0, False), (np.pi, True), (2.0, False)):
+        verdict = judge_order(robot, World(), *_standing(turned, 0.0), v)
+        assert verdict.meant == ""
+        assert ("looks back" in verdict.doubt) == doubted
+    time, q = _standing(0.0, 0.0)
+    q[:, 2] += 5.0
+    hanging = judge_order(robot, World(), time, in_order(robot, q, "xyzw"), v)
+    assert "upside down" in hanging.doubt
+
+
+def test_a_velocity_that_fits_two_orders_leaves_it_to_the_ground() -> None:
+    robot = loaded("g1")
+    time, q = _standing(0.0, 0.0)
+    q[:, 0] = time
+    v = np.tile(np.eye(robot.nv)[0], (len(time), 1))  # half a turn about x leaves the way along x as it is
+    wrong = in_order(robot, q, "xyzw")
+    assert judge_order(robot, World(), time, wrong, v).meant == "wxyz"
+    assert judge_order(robot, World(), time, q, v).meant == ""
 
 
 def test_turning_is_the_logarithm_and_knows_no_signs(rng: np.random.Generator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 
 from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownNameError
+from surefoot.feasibility import audit
 from surefoot.feasibility.read_motion import GivenMotion, read_motion
-from surefoot.feasibility.read_motion_names import find_key, matched_joint
+from surefoot.feasibility.read_motion_names import find_key, likely_names, matched_joint
 from surefoot.motion import (
     Column,
     Log,
@@ -23,7 +25,10 @@ from surefoot.motion import (
     write_states,
 )
 from surefoot.motion.exchange_joints import rotate
+from surefoot.motion.storage import trajectory_columns
 from surefoot.motion.tables import write_csv, write_parquet
+from surefoot.report.export_formats import FORMATS
+from surefoot.report.export_tables import write_table
 from surefoot.robot import Robot
 from tests.feasibility.foot_motions import feet_motion
 from tests.feasibility.good_motions import loaded
@@ -130,6 +135,68 @@ def test_exported_tables_are_read_with_torques_accelerations_and_wrenches(name: 
         np.testing.assert_array_equal(found.wrenches[contact], wrench)
 
 
+def _full(name: str) -> Trajectory:
+    """A motion with everything that a trajectory can have."""
+    robot, motion = loaded(name), _motion(name)
+    rng, n = np.random.default_rng(0), len(motion)
+    contacts = {c: rng.standard_normal((n, 6)) for c in robot.contacts}
+    references = {"push.force": rng.standard_normal((n, 3)), "com": rng.standard_normal((n, 2))}
+    a, tau = rng.standard_normal((n, robot.nv)), _torques(robot, n)
+    return Trajectory.of(
+        robot, motion.time, motion.q, motion.v, a=a, tau=tau, wrenches=contacts, references=references
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["g1", "panda", "hyq"])
+@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind in ("csv", "parquet")])
+def test_our_exports_of_motions_are_read_whole(name: str, kind: str, tmp_path: Path) -> None:
+    robot, full = loaded(name), _full(name)
+    write_table(tmp_path / f"m.{kind}", full, robot, kind)
+    given = read_motion(tmp_path / f"m.{kind}", robot)
+    found = given.trajectory
+    for key in ("time", "q", "v", "a", "tau"):
+        np.testing.assert_allclose(getattr(found, key), getattr(full, key), rtol=0.0, atol=1e-12)
+    for key in ("wrenches", "references"):
+        assert set(getattr(found, key)) == set(getattr(full, key))
+        for part, values in getattr(full, key).items():
+            np.testing.assert_array_equal(getattr(found, key)[part], values)
+    assert given.remarks == ("columns as surefoot exports them",)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_our_exports_of_logs_are_read_with_pushes_and_whatever_was_not_measured(kind: str, tmp_path: Path) -> None:
+    robot, full = loaded("g1"), _full("g1")
+    unmeasured = np.full(len(full), np.nan)
+    columns = [("time", full.time), ("error", unmeasured), ("q", full.q), ("v", full.v), ("tau", full.tau)]
+    columns += [("push.force", full.references["push.force"])]
+    columns += [(f"contact.{name}.wrench", wrench) for name, wrench in full.wrenches.items()]
+    log = Log.of(*(Column(name, "mixed", np.asarray(data)) for name, data in columns))
+    write_table(tmp_path / f"log.{kind}", log, None, kind)
+    save_log(tmp_path / "log.npz", log)
+    for file in (f"log.{kind}", "log.npz"):
+        found = read_motion(tmp_path / file, robot)
+        _same(found, full)
+        np.testing.assert_array_equal(found.trajectory.references["push.force"], full.references["push.force"])
+        assert set(found.trajectory.wrenches) == set(full.wrenches)
+
+
+def test_an_export_that_was_cut_is_told_by_its_columns(tmp_path: Path) -> None:
+    robot, full = loaded("g1"), _full("g1")
+    columns = dict(trajectory_columns(full, robot))
+    left = ("v.left_knee_joint [rad/s]", "a.left_knee_joint [rad/s^2]", "tau.left_knee_joint [N m]")
+    write_csv(tmp_path / "m.csv", {n: x for n, x in columns.items() if n not in left} | {"reward": full.time})
+    found = read_motion(tmp_path / "m.csv", robot)
+    assert found.filled == ("left_knee_joint",)
+    assert found.trajectory.a is None
+    assert found.trajectory.tau is None
+    assert {"torques are incomplete and left out", "columns passed over: reward"} < set(found.remarks)
+    del columns["q.left_knee_joint [rad]"]
+    write_csv(tmp_path / "m.csv", columns)
+    with pytest.raises(UnknownNameError, match="1 column is missing") as info:
+        read_motion(tmp_path / "m.csv", robot)
+    assert info.value.evidence["missing"] == "q.left_knee_joint"
+
+
 def _columns(robot: Robot, motion: Trajectory, velocity: str, effort: str) -> dict[str, np.ndarray]:
     """Named after joints as people do."""
     data = to_layout(robot, "csv", motion.q, motion.v)
@@ -165,9 +232,13 @@ def test_wrench_columns_and_incomplete_velocities(tmp_path: Path) -> None:
     del columns["left_knee.v"]
     write_parquet(tmp_path / "m.parquet", columns)
     found = read_motion(tmp_path / "m.parquet", robot)
-    _same(found, motion, with_v=False)
+    assert found.filled == ("left_knee_joint",)
+    knee = int(robot.tree.v_index[robot.joint_index("left_knee_joint")])
+    v, wanted = np.asarray(found.trajectory.v), np.asarray(motion.v)
+    np.testing.assert_allclose(np.delete(v, knee, axis=1), np.delete(wanted, knee, axis=1), atol=1e-9)
+    np.testing.assert_allclose(v[2:-2, knee], wanted[2:-2, knee], atol=0.02)
     np.testing.assert_allclose(found.trajectory.wrenches["left_ankle_roll_link"][:, 2], 2.0 + motion.time)
-    assert any("left_knee_joint.v" in remark for remark in found.remarks)
+    assert "velocities of left_knee_joint are not given: they are differences of q" in found.remarks
     del columns["left_ankle_roll_link.fy"]
     write_parquet(tmp_path / "m.parquet", columns)
     with pytest.raises(UnknownNameError, match=r"left_ankle_roll_link\.fy"):
@@ -190,6 +261,94 @@ def test_units_in_the_header_are_converted_and_degrees_without_one_are_not(tmp_p
     np.testing.assert_allclose(
         read_motion(tmp_path / "m.csv", robot).trajectory.q[:, 0], np.degrees(motion.q[:, 0]), atol=1e-9
     )
+
+
+@pytest.mark.parametrize("separator", [";", "\t", " "])
+def test_other_separators_are_told(separator: str, tmp_path: Path) -> None:
+    robot, motion = loaded("g1"), _motion()
+    write_csv(tmp_path / "m.csv", _columns(robot, motion, ".v", ".tau"))
+    text = (tmp_path / "m.csv").read_text()
+    (tmp_path / "m.csv").write_text(text.replace(",", separator))
+    found = read_motion(tmp_path / "m.csv", robot)
+    _same(found, motion)
+    assert sum("entries are separated by" in remark for remark in found.remarks) == 1
+
+
+def test_a_number_that_is_none_is_told_with_its_line_only_where_it_is_used(tmp_path: Path) -> None:
+    robot, motion = loaded("g1"), _motion()
+    columns = _columns(robot, motion, ".v", ".tau")
+    spoiled = np.where(np.arange(len(motion)) == 5, np.nan, 0.0)
+    write_csv(tmp_path / "m.csv", columns | {"reward": spoiled})
+    _same(read_motion(tmp_path / "m.csv", robot), motion)
+    write_csv(tmp_path / "m.csv", columns | {"left_knee": spoiled})
+    with pytest.raises(ShapeError, match="`left_knee` holds nan in row 5") as info:
+        read_motion(tmp_path / "m.csv", robot)
+    assert info.value.line == 7  # after the header, counted from 1
+
+
+# -- velocities of some joints ----------------------------------------------------------------------
+
+
+def _joint_velocities(how: str, tmp_path: Path, shifted: str | None = None) -> GivenMotion:
+    """A file with velocities of the joints and none of the base; one of them 8 samples late."""
+    robot = loaded("g1")
+    motion = feet_motion(robot, np.arange(401) / 100.0)
+    v = np.array(motion.v)
+    if shifted is not None:
+        row = int(robot.tree.v_index[robot.joint_index(shifted)])
+        v[:, row] = np.roll(v[:, row], 8)
+    names = list(robot.joint_names[1:])
+    if how == "columns":
+        csv = to_layout(robot, "csv", motion.q, v)
+        columns = {name: x for name, x in csv.items() if not name.startswith(("base.v", "base.w"))}
+        write_csv(tmp_path / "m.csv", {"time": motion.time, **columns})
+        return read_motion(tmp_path / "m.csv", robot)
+    base = {"root_pos": motion.q[:, :3], "root_quat": motion.q[:, 3:7]}
+    qpos = to_layout(robot, "mujoco", motion.q)["qpos"]
+    states = {"qpos": qpos} if how == "states" else {**base, "dof_pos": motion.q[:, 7:], "joint_names": names}
+    np.savez(tmp_path / "m.npz", time=motion.time, dof_vel=v[:, 6:], **states)
+    return read_motion(tmp_path / "m.npz", robot)
+
+
+@pytest.mark.parametrize("how", ["columns", "policy", "states"])
+def test_joint_velocities_without_those_of_the_base_are_kept(how: str, tmp_path: Path) -> None:
+    robot = loaded("g1")
+    found, wanted = _joint_velocities(how, tmp_path), feet_motion(robot, np.arange(401) / 100.0)
+    assert found.filled == ("root_joint",)
+    assert "velocities of the base are not given: they are differences of q" in found.remarks
+    v = np.asarray(found.trajectory.v)
+    np.testing.assert_allclose(v[:, 6:], np.asarray(wanted.v)[:, 6:], atol=1e-9)
+    np.testing.assert_allclose(v[1:-1, :6], np.asarray(wanted.v)[1:-1, :6], atol=5e-3)
+    assert audit(found, robot, replay=False, collisions=False).passed
+    late = audit(_joint_velocities(how, tmp_path, "left_knee_joint"), robot, replay=False, collisions=False)
+    assert late.first is not None
+    assert (late.first.item, late.first.where) == ("column_shift", "left_knee_joint")
+
+
+def test_a_base_that_jerks_raises_no_finding_about_velocities_that_nobody_gave(tmp_path: Path) -> None:
+    robot = loaded("g1")
+    given = _joint_velocities("columns", tmp_path)
+    q = np.array(given.trajectory.q)
+    q[200:, 0] += 0.2  # a jump of the base, that differences of q smooth over
+    spoiled = replace(given, trajectory=replace(given.trajectory, q=q))
+    said = {f.where for f in audit(spoiled, robot, replay=False, collisions=False).findings if f.item[:8] == "velocity"}
+    assert said == set()
+    assert "root_joint.x" in {
+        f.where
+        for f in audit(replace(spoiled, filled=()), robot, replay=False, collisions=False).findings
+        for f in (f, *f.covers)
+        if f.item == "velocity_consistency"
+    }
+
+
+def test_base_velocities_alone_are_kept_too(tmp_path: Path) -> None:
+    robot, motion = loaded("g1"), _motion()
+    log = _policy_log("xyzw", "body", **_ISAAC)
+    del log["dof_vel"]
+    np.savez(tmp_path / "m.npz", time=motion.time, **log)
+    found = read_motion(tmp_path / "m.npz", robot)
+    assert found.filled == tuple(robot.joint_names[1:])
+    np.testing.assert_allclose(np.asarray(found.trajectory.v)[:, :6], np.asarray(motion.v)[:, :6], atol=1e-9)
 
 
 # -- logs of simulators and policies ----------------------------------------------------------------
@@ -405,8 +564,31 @@ def test_slips_of_the_pen_in_column_names_are_told_with_what_was_meant(tmp_path:
         read(wrong, right)
     assert info.value.next_step == f"rename `{wrong}` to `{right}`"
     found = read(f"{right}.vv", f"{right}.v")
-    assert found.trajectory.v is None
+    assert found.filled == (right,)
     assert any(f"{right}.vv (is `{right}.v` meant?)" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz"])
+def test_a_file_of_another_robot_is_told(suffix: str, tmp_path: Path) -> None:
+    other, motion = loaded("anymal"), _motion("anymal")
+    names = list(other.joint_names[1:])
+    if suffix == ".csv":
+        write_states(tmp_path / "m.csv", other, "csv", StateTable(motion.time, motion.q, motion.v))
+    else:
+        np.savez(
+            tmp_path / "m.npz", time=motion.time, root_states=motion.q[:, :7], dof_pos=motion.q[:, 7:], dof_names=names
+        )
+    with pytest.raises(UnknownNameError, match="seems to be of another robot: 0 of 29 joints of `g1`") as info:
+        read_motion(tmp_path / f"m{suffix}", loaded("g1"))
+    assert names[0] in info.value.evidence["names in the file"]
+    assert "--robot" in info.value.next_step
+
+
+def test_no_name_is_proposed_twice() -> None:
+    given = ["fl_knee", "fr_knee", "rl_knee", "left_kne"]
+    found = likely_names(given, ["left_knee_joint", "right_knee_joint"])
+    assert found["left_kne"] == "left_knee_joint"
+    assert len(set(found.values())) == len(found)
 
 
 def test_an_order_of_quaternions_that_the_file_says_itself_is_passed_over_and_told(tmp_path: Path) -> None:
@@ -420,6 +602,21 @@ def test_an_order_of_quaternions_that_the_file_says_itself_is_passed_over_and_to
     save_trajectory(tmp_path / "t.npz", motion)
     remarks = read_motion(tmp_path / "t.npz", robot, rate=50.0, quaternion="wxyz").remarks
     assert sum("is passed over" in text for text in remarks) == 2
+
+
+def test_a_base_that_looks_back_by_its_quaternion_is_remarked(tmp_path: Path) -> None:
+    robot = loaded("g1")
+    q = np.tile(robot.home, (50, 1))
+    q[:, 2] -= min(corners[:, 2].min() for corners in robot.contact_corners(robot.home).values())
+    for order, said in (([3, 4, 5, 6], True), ([6, 3, 4, 5], False)):
+        np.savez(tmp_path / "m.npz", time=0.02 * np.arange(50), qpos=q[:, [0, 1, 2, *order, *range(7, robot.nq)]])
+        found = read_motion(tmp_path / "m.npz", robot)
+        assert found.layout == "mujoco"
+        assert any("looks back" in r and "--layout pinocchio" in r for r in found.remarks) == said
+        np.savez(
+            tmp_path / "p.npz", fps=50, root_pos=q[:, :3], root_quat=q[:, order], dof_pos=q[:, 7:]
+        )  # here nothing says the order, and the robot looks ahead
+        _same(read_motion(tmp_path / "p.npz", robot), Trajectory.of(robot, 0.02 * np.arange(50), q), with_v=False)
 
 
 def test_an_order_that_nothing_tells_is_asked_for(tmp_path: Path) -> None:

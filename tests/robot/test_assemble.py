@@ -76,12 +76,13 @@ def test_drives_on_leader_and_follower_become_one():
 @pytest.mark.parametrize("mimic", ["coupling", "reduce"])
 @pytest.mark.parametrize("home", [{"j2": 0.5}, {"j0": 1.1}, None])
 def test_the_home_posture_holds_the_couplings(mimic, home):
-    """j0 = 0.1 + 2 j2: the follower comes first in the tree."""
+    """j0 = 0.1 + 2 j2: the follower comes first in the tree; where 0 is no place, 5 % of the range from the limit."""
     ties = (Coupling("j0", "j2", 2.0, 0.1),)
     robot = Robot.from_tree("r", chain(3, lower=0.3, upper=3.0), couplings=ties, home=home, mimic=mimic)
     other = Robot.from_tree("o", chain(3), mimic="free")
-    expected = {"j2": 0.3 if home is None else 0.5}
-    q = other.q_of({**expected, "j0": 0.1 + 2.0 * expected["j2"], "j1": 0.3 if home is None else 0.0})
+    expected = {"j2": 0.3 + 0.05 * ((3.0 - 0.1) / 2.0 - 0.3) if home is None else 0.5}
+    j1 = 0.3 + 0.05 * (3.0 - 0.3) if home is None else 0.0
+    q = other.q_of({**expected, "j0": 0.1 + 2.0 * expected["j2"], "j1": j1})
     np.testing.assert_allclose(robot.placements(robot.home)["l2"], other.placements(q)["l2"], atol=1e-12)
 
 
@@ -93,7 +94,7 @@ def test_the_default_home_is_one_posture_in_both_modes_and_inside_all_limits():
     free, tight = chain(2)[0], chain(2, lower=0.5, upper=2.0)[1]
     for mimic in ("coupling", "reduce"):
         robot = Robot.from_tree("r", [free, tight], couplings=(Coupling("j1", "j0", 2.0, 0.3),), mimic=mimic)
-        assert robot.home[0] == pytest.approx(0.1)
+        assert robot.home[0] == pytest.approx(0.1 + 0.05 * (0.85 - 0.1))
 
 
 def test_a_floating_base_needs_a_joint_that_floats():

@@ -56,6 +56,26 @@ def test_defects_and_doubts_have_their_level(tmp_path, old, new, level, message)
     assert inspection.sound == (level != "error")
 
 
+def test_a_home_on_or_outside_a_limit_is_told(tmp_path):
+    assert not [text for text in messages(inspected(tmp_path, ARM_URDF), "note") if "limit" in text]
+    at_limit = ARM_URDF.replace('lower="-1.5" upper="2.0"', 'lower="0.0" upper="2.0"')
+    (note,) = (text for text in messages(inspected(tmp_path, at_limit), "note") if "limit" in text)
+    assert "a joint stands on a position limit: `shoulder` at 0 of [0, 2]" in note
+    assert "`[home.joints]`" in note
+    write(tmp_path, "arm.surefoot.toml", "[home.joints]\nshoulder = 2.5\n")
+    (warning,) = messages(inspected(tmp_path, at_limit), "warning")
+    assert "home position 2.5 is outside its limits [0, 2]" in warning
+    assert "`[home.joints]`" in warning
+
+
+@pytest.mark.parametrize(("text", "name"), [(ARM_URDF, "arm.urdf"), (ARM_MJCF, "arm.xml")])
+def test_a_home_that_must_move_keeps_off_the_limit(tmp_path, text, name):
+    changed = text.replace('lower="-1.5" upper="2.0"', 'lower="0.5" upper="2.5"').replace("-1.5 2", "0.5 2.5")
+    inspection = inspected(tmp_path, changed, name)
+    assert inspection.robot.home[0] == pytest.approx(0.6)
+    assert not [found for found in inspection.findings if "limit" in found.message]
+
+
 def test_several_defects_are_listed_together(tmp_path):
     text = ARM_URDF.replace('value="2.5"', 'value="x"').replace('xyz="0 0 0.3"', 'xyz="0 0"')
     errors = [item for item in inspected(tmp_path, text).findings if item.level == "error"]

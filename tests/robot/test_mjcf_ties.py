@@ -196,9 +196,10 @@ def test_home_is_the_keyframe_of_that_name(tmp_path):
     np.testing.assert_allclose(robot_with(tmp_path, no_home.replace("stand_up", "z"), FLOATING).home[-1], 0.2)
 
 
-def test_home_without_keyframe_is_the_initial_pose_inside_the_limits(tmp_path):
+def test_home_without_keyframe_is_the_initial_pose_well_inside_the_limits(tmp_path):
+    """5 % of the range of 50° from the limit at 10°."""
     robot = robot_with(tmp_path, "", FLOATING)
-    np.testing.assert_allclose(robot.home, [0, 0, 2, 0, 0, np.sqrt(0.5), np.sqrt(0.5), np.deg2rad(10)])
+    np.testing.assert_allclose(robot.home, [0, 0, 2, 0, 0, np.sqrt(0.5), np.sqrt(0.5), np.deg2rad(12.5)])
 
 
 def test_other_bases(tmp_path):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,17 @@ from surefoot.errors import SurefootError
 from surefoot.robot.load import load
 from surefoot.robot.loops import Coupling
 from surefoot.robot.reduction import drives_on_leaders
-from surefoot.robot.side_file import read_side_file
+from surefoot.robot.side_file import (
+    CollisionTable,
+    ContactTable,
+    CouplingTable,
+    DriveTable,
+    HomeTable,
+    JointTable,
+    LoopTable,
+    SideFile,
+    read_side_file,
+)
 from surefoot.robot.zoo.catalogue import _SIDE_FILES
 from surefoot.spatial import quaternion
 from tests.robot.sample_files import ARM_MJCF, ARM_URDF, write
@@ -145,3 +158,39 @@ def test_errors_name_key_and_line(tmp_path, side, line, words):
 def test_side_files_of_the_package_are_valid(path):
     side = read_side_file(path)
     assert side.home is not None
+
+
+@pytest.mark.parametrize(
+    ("side", "line", "words"),
+    [
+        ('[loops.a]\nframe_a = "tip"\nframe_b = "uper"\n', 3, "no frame `uper`; did you mean `upper`"),
+        ('[home.joints]\nelbow = 0.1\n[loops.a]\nframe_a = "elbo"\nframe_b = "tip"\n', 4, "no frame `elbo`"),
+        ('[drives.tip]\n[contacts.a]\nkind = "point"\nframe = "tip"\n', 1, "no joint `tip`"),
+        ("[home.joints]\nshoulder = 0.1\nelbo = 0.1\n", 3, "no joint `elbo`; did you mean `elbow`"),
+        ('[couplings.rail]\nratio = 2.0\nsource = "sholder"\n', 3, "did you mean `shoulder`"),
+        ('passive = [\n"rial"]\n', 1, "did you mean `rail`"),
+        ('[collisions.a]\nlink = "uper"\nshape = "sphere"\nradius = 0.1\n', 2, "did you mean `upper`"),
+        ('\n[contacts.a]\nframe = "tip"\nkind = "rectangle"\n', 2, "needs `corners` or `size`"),
+    ],
+)
+def test_wrong_names_are_told_with_file_and_line(tmp_path, side, line, words):
+    with pytest.raises(SurefootError) as caught:
+        load_with(tmp_path, side)
+    assert caught.value.place == f"{tmp_path / 'arm.surefoot.toml'}:{line}"
+    assert words in caught.value.message
+
+
+def test_errors_of_the_robot_file_stay_there(tmp_path):
+    """A name that the URDF gets wrong does not stand in the side file."""
+    with pytest.raises(SurefootError) as caught:
+        load_with(
+            tmp_path, "[home.joints]\nshoulder = 0.1\n", ARM_URDF.replace('parent link="upper"', 'parent link="x"')
+        )
+    assert "arm.urdf" in caught.value.place
+
+
+def test_the_page_shows_every_key():
+    page = (Path(__file__).parents[2] / "docs" / "side-file.md").read_text(encoding="utf-8")
+    tables = [HomeTable, ContactTable, DriveTable, LoopTable, CouplingTable, JointTable, CollisionTable, SideFile]
+    keys = {key for table in tables for key in table.model_fields}
+    assert not {key for key in keys if not re.search(rf"\b{key}\b", page)}

@@ -12,6 +12,7 @@ from surefoot.robot import Drive
 from surefoot.robot.load import load
 from surefoot.scenario import build, names, resolved_scenario, run_scenario, scenario_text
 from surefoot.scenario.folder import make_folder
+from surefoot.scenario.stages import STAGES
 from tests.robot.sample_files import ARM_URDF
 
 from .test_metrics import ALWAYS
@@ -277,3 +278,22 @@ def test_planar_robot_stands_or_falls_and_has_all_numbers(tmp_path):
     falls = run_scenario("stand", "biped", out=tmp_path / "b", overrides=strong)
     assert not falls.passed
     assert "fell" in falls.verdict
+
+
+def test_stages_are_told_in_their_order(tmp_path):
+    told = []
+    run_scenario("stand", "pendulum", out=tmp_path / "a", overrides=["simulation.duration=0.2", "audit.kind=quick"],
+                 stage=lambda *words: told.append(words))  # fmt: skip
+    assert tuple(dict.fromkeys(stage for stage, _ in told)) == STAGES
+    for stage in STAGES:
+        shares = [share for name, share in told if name == stage]
+        assert shares == sorted(shares)
+        assert 0.0 <= shares[0] <= shares[-1] <= 1.0
+    assert ("simulating", 1.0) in told
+
+
+def test_a_run_without_audit_does_not_tell_of_one(tmp_path):
+    told = []
+    run_scenario("stand", "pendulum", out=tmp_path / "a", overrides=["simulation.duration=0.1", "audit.kind=none"],
+                 stage=lambda stage, share: told.append(stage))  # fmt: skip
+    assert tuple(dict.fromkeys(told)) == tuple(stage for stage in STAGES if stage != "auditing")

@@ -283,3 +283,21 @@ def test_no_folder_of_the_user_is_removed(tmp_path, capsys):
     (tmp_path / "mine").mkdir()
     assert _status(["run", "stand", "--robot", "anymall", "--out", str(tmp_path / "mine")]) == 2
     assert (tmp_path / "mine").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("[simulation]\nduration = nan", "docs/scenarios.md"),
+        ("[sensors]\nimu = 3", "docs/scenarios.md"),
+        (f"{CONTROLLER}'joint_path'\n[[controller.keyframes]]\ntime = 1.0", "add it"),
+        (
+            f"[robot]\nname = 'pendulum'\n{CONTROLLER}'joint_path'\n"
+            "[[controller.keyframes]]\ntime = 1.0\njoints = {}\n[[controller.keyframes]]\ntime = 0.5\njoints = {}",
+            "each later than the one before",
+        ),
+    ],
+)
+def test_mistakes_have_a_next_step(tmp_path, capsys, text, step):
+    err = refused(tmp_path, capsys, text)
+    assert step in err.partition("  next: ")[2]

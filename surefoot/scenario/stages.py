@@ -1,0 +1,27 @@
+"""What a run does one after the other, for those who wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+__all__ = ["AUDITING", "COMPILING", "REPORTING", "SIMULATING", "STAGES", "Tell", "told_nobody"]
+
+COMPILING = "compiling"
+SIMULATING = "simulating"
+AUDITING = "auditing"
+REPORTING = "writing the report"
+
+STAGES = (COMPILING, SIMULATING, AUDITING, REPORTING)
+"""In their order. A run that asks for no audit leaves that one out."""
+
+Tell = Callable[[str, float], None]
+"""Called with a stage and the share of it that is done, 0…1."""
+
+
+def told_nobody(stage: str, share: float) -> None:
+    """Nobody waits.
+
+    Args:
+        stage: What is done now.
+        share: How much of it is done.
+    """
