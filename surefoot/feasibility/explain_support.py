@@ -21,7 +21,6 @@ __all__ = ["explain_support", "plain_reason", "why_not_carried"]
 
 _TOLERANCE = 1e-6
 _LIKE = 1.005  # times the effort that is as good as the same
-_NOISE = 1e-6  # share of the largest part of what a motion asks for that counts as none
 
 
 def explain_support(case: Case, t: float) -> Explanation | None:
@@ -136,7 +135,6 @@ def _columns(corners: Corners) -> dict[str, slice]:
 def _motion(case: Case, k: int, corners: Corners) -> Group:
     """All forces together are what the motion asks for, about the centre of mass."""
     com, net = case.efforts.demand.com[k], case.efforts.demand.net[k]
-    net = np.where(np.abs(net) > _NOISE * np.abs(net).max(), net, 0.0)  # rounding says nothing about sizes
     blocks = [np.vstack([R, pin.skew(point - com) @ R]) for points, R in corners.values() for point in points]
     return Group("what the motion asks for", _with_pulls(np.hstack(blocks)), net, net, may_relax=False)
 

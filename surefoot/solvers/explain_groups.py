@@ -20,6 +20,7 @@ INFINITE = 1e20
 _SPARSE_BELOW = 0.1  # share of entries that are not zero below which rows are stored sparse
 _EQUILIBRATIONS = 3
 _NOISE, _NOISE_OF_ALL = 1e-12, 1e-14  # entries that are nothing beside the largest of a group, and of all
+_NOISE_OF_ENDS = 1e-6  # of the largest end of an equation, what is its rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +240,7 @@ def _equilibrated(A: Any, lower: Numbers, upper: Numbers, owner: NDArray[np.intp
     A = _scaled(A, np.ones(len(row)), column)
     length = np.sqrt(np.asarray((A * A).sum(axis=1)))
     zero = length == 0.0
-    typical = _typical(np.concatenate([np.abs(end[~zero]) / length[~zero] for end in (lower, upper)]))
+    typical = _typical(lower[~zero] / length[~zero], upper[~zero] / length[~zero])
     A = _scaled(A, 1.0 / np.where(zero, 1.0, length), np.ones(len(column)))
     size = np.where(zero, _size_of_zeros(length * typical, lower, upper, owner), length * typical)
     return A, column * typical, size
@@ -272,13 +273,18 @@ def _largest(A: Any, axis: int) -> Numbers:
     return np.where(found > 0.0, found, 1.0)
 
 
-def _typical(ends: Numbers) -> float:
-    """Lower quartile of the ends that are neither infinite nor zero but for rounding; 1 if there are none."""
+def _typical(lower: Numbers, upper: Numbers) -> float:
+    """Lower quartile of the ends that are neither infinite nor zero but for rounding; 1 if there are none.
+
+    Equations ask for x of their size, whose rounding must not count: it is no less than 1e-6 of their largest end.
+    """
+    ends = np.abs(np.concatenate([lower, upper]))
     found = ends[np.isfinite(ends) & (ends > 0.0)]
     if not len(found):
         return 1.0
     found = found[found > 1e-12 * np.median(found)]
-    return float(np.quantile(found, 0.25, method="nearest"))
+    quartile = float(np.quantile(found, 0.25, method="nearest"))
+    return max(quartile, _NOISE_OF_ENDS * float(np.abs(lower[lower == upper]).max(initial=0.0)))
 
 
 def _uncrossed(rows: ScaledRows) -> ScaledRows:

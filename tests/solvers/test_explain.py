@@ -410,3 +410,16 @@ def test_the_page_runs(capsys) -> None:
     promised = re.findall(r"^    (\S.*conflict.*)$", page, re.MULTILINE)
     assert len(promised) == 3
     assert all(line in printed.splitlines() for line in promised)
+
+
+@pytest.mark.parametrize("tiny", [0.0, 1e-16, 1e-12, 1e-9, 1e-6])
+@pytest.mark.parametrize("seed", range(4))
+def test_tiny_right_sides_beside_large_ones_do_not_make_rounding_a_conflict(tiny, seed):
+    """Forces that carry a weight: 100 N, with torques that are nothing but rounding."""
+    rng = np.random.default_rng(seed)
+    A, forces = rng.normal(size=(6, 12)), rng.uniform(10.0, 60.0, 12)
+    A[2:] -= np.outer(A[2:] @ forces, forces) / (forces @ forces)
+    right = A @ forces
+    right[2:] = tiny * rng.normal(size=4)
+    groups = [Group("carried", A, right, right), Group("pushes", np.eye(12), 0.0, np.inf)]
+    assert explain(groups).feasible
