@@ -20,16 +20,19 @@ def convex_hull(points: ArrayLike, tolerance: float = 1e-9) -> Array:
 
     Args:
         points: (n, 2).
-        tolerance: Corners that stick out by less than this [m] are dropped.
+        tolerance: Corners that stick out by less than this [m] are dropped, but for those with the least and the
+            largest x.
 
     Returns:
         (k, 2); one corner for a point, two for a segment.
     """
     ordered = np.unique(np.asarray(points, dtype=float), axis=0)
+    if len(ordered) <= 2:
+        return ordered
     whole = [(int(x), int(y)) for x, y in ordered * _WHOLE]
-    lower, upper = _chain(whole, range(len(whole))), _chain(whole, range(len(whole) - 1, -1, -1))
-    hull = ordered[lower[:-1] + upper[:-1]] if len(ordered) > 2 else ordered
-    return _without_flat_corners(hull, tolerance)
+    forth, back = range(len(whole)), range(len(whole) - 1, -1, -1)
+    lower, upper = (_without_flat_corners(ordered[_chain(whole, order)], tolerance) for order in (forth, back))
+    return np.array(lower[:-1] + upper[:-1])
 
 
 def _chain(whole: list[tuple[int, int]], order: range) -> list[int]:
@@ -46,17 +49,14 @@ def _chain(whole: list[tuple[int, int]], order: range) -> list[int]:
     return chain
 
 
-def _without_flat_corners(hull: Array, tolerance: float) -> Array:
-    """A hull (k, 2) without corners that are nearer than `tolerance` to the segment between their neighbours."""
-    kept = list(hull)
-    k = 0
-    while k < len(kept) and len(kept) > 2:
-        before, corner, after = kept[k - 1], kept[k], kept[(k + 1) % len(kept)]
-        if _distance_to_segment(corner, before, after) <= tolerance:
-            del kept[k]
-        else:
-            k += 1
-    return np.array(kept).reshape(-1, 2)
+def _without_flat_corners(chain: Array, tolerance: float) -> list[Array]:
+    """A chain (k, 2) without corners that are nearer than `tolerance` to the segment between their neighbours."""
+    kept: list[Array] = []
+    for corner in chain:
+        while len(kept) >= 2 and _distance_to_segment(kept[-1], kept[-2], corner) <= tolerance:
+            kept.pop()
+        kept.append(corner)
+    return kept
 
 
 def _distance_to_segment(point: Array, start: Array, end: Array) -> float:
