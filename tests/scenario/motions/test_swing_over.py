@@ -55,6 +55,7 @@ def log_of(robot, plan, q):
     return Log.of(Column("time", "s", time), Column("q", "m", q), *contacts)
 
 
+@pytest.mark.slow
 def test_the_foot_lands_and_touches_nothing(tmp_path):
     """In physics, from the command's function to the files; the blind plan would have hit the block."""
     result = run_scenario("swing-over", out=tmp_path / "run", overrides=[*SLOWER, "audit.kind=none"])
