@@ -13,7 +13,7 @@ run: install
 	@$(BIN)/surefoot run stand
 
 test: install
-	@$(BIN)/pytest -m "not slow" -n $(WORKERS) tests
+	@$(BIN)/pytest -m "not slow" -n $(WORKERS) --dist worksteal tests
 
 test-full: install
 	@$(BIN)/pytest -n $(WORKERS) tests

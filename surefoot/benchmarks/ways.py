@@ -103,14 +103,14 @@ def _tiled(kernel: Kernel, inputs: Inputs) -> Prepared:
     return Prepared(one_pass, answers)
 
 
-def _rows(threads: int | str) -> Callable[[Kernel, Inputs], Prepared]:
+def _rows(**options: str) -> Callable[[Kernel, Inputs], Prepared]:
     def prepare(kernel: Kernel, inputs: Inputs) -> Prepared:
         found = kernel.artifact
         outputs = [np.empty((len(inputs[0]), *shape)) for shape in found.output_shapes]
         values = sum(int(np.prod(shape)) for shape in (*found.input_shapes, *found.output_shapes))
 
         def one_pass() -> None:
-            kernel(*inputs, out=outputs, threads=threads)
+            kernel(*inputs, out=outputs, **options)
 
         def answers() -> list[Array]:
             one_pass()
@@ -163,8 +163,8 @@ WAYS = (
     Way("bound", "one state a call, arrays bound", _bound),
     Way("tiled", "batch in tiles, packed results in cache", _tiled),
     Way("packed", "batch in rows, packed results", _packed_rows),
-    Way("rows", "batch in rows, dense results", _rows(1)),
+    Way("rows", "batch in rows, dense results", _rows()),
     Way("tiled_float32", "batch in tiles, float32", _tiled, bits=32),
     Way("tiled_all", "batch in tiles, all cores", _tiled_all, all_cores=True),
-    Way("rows_all", "batch in rows, all cores", _rows("all"), all_cores=True),
+    Way("rows_all", "batch in rows, all cores", _rows(threads="all"), all_cores=True),
 )

@@ -8,7 +8,6 @@ through the kernels of its kinds, and balls tell beforehand what is far.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
@@ -17,9 +16,9 @@ from numpy.typing import NDArray
 from surefoot import ops
 from surefoot.collision.pair_kernels import pair_kernel
 from surefoot.collision.pair_table import PairTable
+from surefoot.collision.sources import source_text, tree_identity
 from surefoot.compiler import Kernel, compile_function
 from surefoot.geometry.swept_distance import generator_distance
-from surefoot.robot import Tree
 
 __all__ = ["MOST_OPERATIONS", "FusedPairs"]
 
@@ -85,14 +84,16 @@ class FusedPairs:
             rows = zip(first, second, radii, strict=True)
             return ops.array([generator_distance(sets[a], sets[b]).distance - radius for a, b, radius in rows])
 
-        identity = ("fused pairs", *_tree_identity(motion.robot.tree), *motion.numbers, first, second, radii)
+        identity = (
+            "fused pairs",
+            source_text(),
+            *tree_identity(motion.robot.tree),
+            *motion.numbers,
+            first,
+            second,
+            radii,
+        )
         return compile_function("pair_distances", pair_distances, {"q": (motion.robot.nq,)}, identity=identity)
-
-
-def _tree_identity(tree: Tree) -> tuple[str | Array, ...]:
-    """All of a tree that forward kinematics may depend on."""
-    values = (getattr(tree, item.name) for item in fields(tree))
-    return tuple(value if isinstance(value, np.ndarray) else ",".join(value) for value in values)
 
 
 def _affordable(table: PairTable, most: int) -> NDArray[np.int64]:

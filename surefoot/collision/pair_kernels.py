@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from surefoot import ops
+from surefoot.collision.sources import source_text
 from surefoot.compiler import Kernel, compile_function
 from surefoot.errors import one_of
 from surefoot.geometry.smooth_distance import smooth_distance
@@ -54,7 +55,8 @@ def pair_kernel(kind_a: str, kind_b: str, what: str = "distance") -> Kernel:
     }
     if what == "smooth":
         shapes["blur"] = ()
-    return compile_function(f"{what} {kind_a} {kind_b}", _FUNCTIONS[what], shapes)
+    name = f"{what} {kind_a} {kind_b}"
+    return compile_function(name, _FUNCTIONS[what], shapes, identity=(name, source_text()))
 
 
 def _distance(a: Array, radius_a: Any, b: Array, radius_b: Any) -> Any:

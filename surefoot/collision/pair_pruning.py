@@ -14,7 +14,7 @@ Left out, in this order, each with its reason:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from surefoot.collision.closest_approach import closest_approach
 from surefoot.collision.pair_table import PairTable
 from surefoot.collision.postures import is_bounded
 from surefoot.collision.proven_apart import proven_apart
+from surefoot.collision.pruning_store import stored_reasons
 from surefoot.collision.volume_motion import VolumeMotion
 from surefoot.errors import ShapeError
 
@@ -105,7 +106,7 @@ def prune(
         else:
             left.append((i, j))
     pairs = np.array(left, dtype=np.int64).reshape(-1, 2)
-    found = _statistics(motion, pairs, settings)
+    found = _reasons(motion, pairs, settings)
     for (i, j), reason in zip(pairs, found, strict=True):
         if reason:
             reasons[min(int(i), int(j)), max(int(i), int(j))] = reason
@@ -137,10 +138,15 @@ def _adjacent_bodies(motion: VolumeMotion) -> set[tuple[int, int]]:
     return out
 
 
-def _statistics(motion: VolumeMotion, pairs: Indices, settings: PruningSettings) -> list[str]:
-    """The reason of every pair, "" to keep it, from random postures."""
+def _reasons(motion: VolumeMotion, pairs: Indices, settings: PruningSettings) -> list[str]:
+    """The reason of every pair, "" to keep it."""
     if not len(pairs) or not settings.samples:
         return [""] * len(pairs)
+    return stored_reasons(motion, pairs, astuple(settings), lambda: _statistics(motion, pairs, settings))
+
+
+def _statistics(motion: VolumeMotion, pairs: Indices, settings: PruningSettings) -> list[str]:
+    """The reason of every pair, "" to keep it, from random postures."""
     robot, table = motion.robot, PairTable(motion, pairs)
     rng = np.random.default_rng(settings.seed)
     at_home = table.distances(motion.points(np.array(robot.home)[None]))[0]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot import ops
-from surefoot.compiler import Kernel, compile_robot
+from surefoot.collision.sources import source_text, tree_identity
+from surefoot.compiler import Kernel, compile_function
 from surefoot.errors import ShapeError
 from surefoot.geometry import SweptVolume
 from surefoot.kinematics import body_placements
@@ -123,14 +125,16 @@ class VolumeMotion:
 
     @cached_property
     def _points_kernel(self) -> Kernel:
-        def volume_points(q: Array) -> Array:
-            return self.trace_points(q)
-
-        return compile_robot(self.robot, functions={"volume_points": volume_points}).volume_points
+        return self._compiled("volume points", self.trace_points, *self.numbers)
 
     @cached_property
     def _twists_kernel(self) -> Kernel:
-        return compile_robot(self.robot, functions={"joint_twists": _joint_twists}).joint_twists
+        return self._compiled("joint twists", lambda q: _joint_twists(self.robot.tree, q))
+
+    def _compiled(self, name: str, function: Callable[[Array], Array], *numbers: NDArray[Any]) -> Kernel:
+        """A function of q that depends on the tree and these numbers."""
+        identity = (name, source_text(), *tree_identity(self.robot.tree), *numbers)
+        return compile_function(name, function, {"q": (self.robot.nq,)}, identity=identity)
 
 
 def ball_of(volume: SweptVolume) -> tuple[Array, float]:

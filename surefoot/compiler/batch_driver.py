@@ -17,8 +17,9 @@ from surefoot.compiler.build import Build
 from surefoot.compiler.ir_builder import I32, I64, POINTER, Writer, number
 from surefoot.compiler.spec import FIELDS, MAX_ARRAYS
 
-__all__ = ["UNIT_TOLERANCE", "RowTransfers", "driver_module", "with_wide_vectors"]
+__all__ = ["IMAGE_BYTES", "UNIT_TOLERANCE", "RowTransfers", "driver_module", "with_wide_vectors"]
 
+IMAGE_BYTES = 20_000  # of an output's rows of one tile, up to which they stay in the first-level cache
 UNIT_TOLERANCE = 1e-6  # of the length of quaternions and (cos, sin) pairs; also for the entry point
 
 
@@ -220,6 +221,40 @@ class RowTransfers(_Driver):
 
             self.each_block(size, block)
 
+    def scatter_dense(
+        self,
+        image: Any,
+        target: Any,
+        size: Any,
+        tables: tuple[Any, Any],
+        results: tuple[Any, Any],
+        start: Any,
+        count: Any,
+        last: Any,
+    ) -> None:
+        """As `scatter`, into rows without gaps: by way of an image of the rows of one tile if it fits into the cache.
+
+        Rows of all lanes are as many places in memory that are written by turns, a line at a time; the image is copied
+        in one go, which memory likes better.
+        """
+        b, width, row = self.b, number(self.build.width), self.row_bytes(size)
+        with b.if_else(b.icmp_signed("<=", self.in_bytes(size), number(IMAGE_BYTES))) as (small, large):
+            with small, self.loop(count) as t:
+                first = b.add(start, b.mul(t, width))
+                tile = self.at(results[0], b.mul(t, results[1])), number(0)
+                self.scatter((image, row), size, tables, tile, number(0), number(1), width)
+                rows = self.smaller(width, b.sub(last, first))
+                self.copy(self.at(target, b.mul(first, row)), image, b.mul(rows, row))
+            with large:
+                self.scatter((target, row), size, tables, results, start, count, last)
+
+    def copy(self, target: Any, source: Any, count: Any) -> None:
+        """Copy so many bytes."""
+        name = "llvm.memcpy.p0.p0.i64"
+        kind = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, ir.IntType(1)])
+        found = self.function.module.globals.get(name) or ir.Function(self.function.module, kind, name)
+        self.b.call(found, [target, source, count, ir.Constant(ir.IntType(1), 0)])
+
     def each_block(self, size: Any, block: Callable[[Any, Any], None]) -> None:
         """block(first element, mask) for every `width` elements; only the last one, if it is not whole, has a mask."""
         b, width = self.b, number(self.build.width)
@@ -316,6 +351,7 @@ class _Rows(RowTransfers):
         results, stride = self.lay_out(spec, pointers, work)
         kernel = self.word(spec, FIELDS["kernel"])
         tiles = self.word(spec, FIELDS["tiles"])
+        image = self.at(results, b.mul(stride, tiles))  # IMAGE_BYTES
         with self.loop(b.sub(last, first), b.mul(tiles, number(self.build.width))) as i:
             start = b.add(first, i)
             count = self.smaller(tiles, self.count_tiles(b.sub(last, start)))
@@ -330,6 +366,6 @@ class _Rows(RowTransfers):
             with self.loop(self.word(spec, FIELDS["outputs"])) as k:
                 size = self.row_of(spec, "output_size", k)
                 table, uniform = (self.row_of(spec, name, k, POINTER) for name in ("table", "uniform"))
-                target = self.item(outputs, k, POINTER), self.row_bytes(size)
-                self.scatter(target, size, (table, uniform), (results, stride), start, count, last)
+                target = self.item(outputs, k, POINTER)
+                self.scatter_dense(image, target, size, (table, uniform), (results, stride), start, count, last)
         b.ret(b.load(bad, typ=I64))

@@ -26,6 +26,7 @@ __all__ = [
     "aligned_empty",
     "from_tiles",
     "make_spec",
+    "span",
     "thread_count",
     "tile_count",
     "to_tiles",
@@ -173,6 +174,12 @@ def addresses(arrays: Sequence[NDArray[Any]]) -> Any:
     return (ctypes.c_void_p * max(1, len(arrays)))(*[x.__array_interface__["data"][0] for x in arrays])
 
 
+def span(array: NDArray[Any]) -> tuple[int, int]:
+    """Where the numbers of a contiguous array start and end."""
+    start = array.__array_interface__["data"][0]
+    return start, start + array.nbytes
+
+
 class BatchRunner:
     """Runs one compiled kernel over batches.
 
@@ -198,7 +205,8 @@ class BatchRunner:
     def _count_work_values(self) -> int:
         tiles = self.spec.get("tiles")
         values = sum(int(np.prod(shape)) * tiles + self.width for shape in self.artifact.input_shapes)
-        return values + (len(self.artifact.numbers) + self.artifact.slots) * tiles
+        values += (len(self.artifact.numbers) + self.artifact.slots) * tiles
+        return values + max((len(x) for x in self.artifact.layout), default=0)  # an image of an output's rows
 
     def _work(self) -> int:
         """Address of work space of this thread; kept, because fresh pages are dear."""

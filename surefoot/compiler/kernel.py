@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.compiler.artifact import Artifact, Recipe, make
-from surefoot.compiler.batches import BatchRunner, aligned_empty, from_tiles, thread_count, to_tiles
+from surefoot.compiler.batches import BatchRunner, aligned_empty, from_tiles, span, thread_count, to_tiles
 from surefoot.compiler.build import Build
 from surefoot.compiler.native import vector_width
 from surefoot.compiler.python_entry import bound_function, entry_function, front_spec, supported
@@ -157,11 +157,10 @@ class Kernel:
 
     def _refuse_overlap(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
         """An output may be one of the inputs as it is, but not overlap with them or with other outputs in part."""
-        for k, x in enumerate(outputs):
-            partly = any(
-                np.may_share_memory(x, y) and (x.ctypes.data, x.nbytes) != (y.ctypes.data, y.nbytes) for y in arrays
-            )
-            if partly or any(np.may_share_memory(x, y) for y in outputs[:k]):
+        inputs, spans = [span(x) for x in arrays], [span(x) for x in outputs]
+        for k, (start, end) in enumerate(spans):
+            partly = any(a < end and start < b and (a, b) != (start, end) for a, b in inputs)
+            if partly or any(a < end and start < b for a, b in spans[:k]):
                 raise ShapeError(
                     f"`out` of `{self.recipe.name}` overlaps with an input or with another output",
                     next_step="give arrays of their own",
