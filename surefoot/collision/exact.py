@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.collision.hull_faces import hull_faces
+from surefoot.collision.hull_store import stored_hull
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from surefoot.motion.world import Obstacle
@@ -18,8 +18,6 @@ from surefoot.robot import Geometry, Robot
 __all__ = ["ExactCollision"]
 
 Array = NDArray[np.float64]
-_MOST_NEIGHBOURS = 250
-_SHAKEN = 1e-6  # [m]
 
 
 class ExactCollision:
@@ -133,29 +131,15 @@ def _coal_shape(shape: Shape, hulls: bool) -> coal.CollisionGeometry:
 
 
 def _mesh(shape: Mesh, hulls: bool) -> coal.CollisionGeometry:
+    if hulls or not len(shape.triangles()):
+        hull = stored_hull(shape)
+        return coal.Convex(_vectors(hull.corners), _triangles(hull.faces))
     points, faces = shape.vertices(), shape.triangles()
-    if hulls or not len(faces):
-        corners, outward = _hull(points)
-        return coal.Convex(_vectors(corners), _triangles(outward))
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(faces), len(points))
     model.addSubModel(_vectors(points), _triangles(faces))
     model.endModel()
     return model
-
-
-def _hull(points: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Corners (k, 3) and triangles (m, 3) of the hull; no corner has more neighbours than coal can count.
-
-    The fan of triangles on a round face of many corners hangs on one of them. Points that are off by a thousandth of a
-    millimetre, always by the same, have faces of three corners with few neighbours each.
-    """
-    shaken = np.random.default_rng(0).normal(0.0, _SHAKEN, points.shape)
-    for cloud in (points, points + shaken):
-        corners, outward = np.unique(hull_faces(cloud), return_inverse=True)
-        if np.bincount(outward.ravel()).max() <= _MOST_NEIGHBOURS:
-            break
-    return cloud[corners], outward.reshape(-1, 3)
 
 
 def _vectors(points: Array) -> coal.StdVec_Vec3s:

@@ -12,16 +12,15 @@ import scipy
 from numpy.typing import NDArray
 
 import surefoot.geometry
+from surefoot.collision.shape_content import shape_content
 from surefoot.compiler import cache
-from surefoot.errors import MissingMeshError
-from surefoot.geometry import Mesh, Shape, SweptVolume
+from surefoot.geometry import Shape, SweptVolume
 from surefoot.geometry.fit_shapes import fit_shapes
 from surefoot.geometry.fit_swept import SweptFit
 
 __all__ = ["stored_fit"]
 
 Array = NDArray[np.float64]
-Part = str | bytes | NDArray[np.float64] | NDArray[np.int64]
 _GEOMETRY = Path(surefoot.geometry.__file__).parent
 _SOURCES = ("fit_*.py", "meshes.py", "polygon.py", "shapes.py", "swept.py")
 
@@ -38,7 +37,7 @@ def stored_fit(shapes: Sequence[tuple[Shape, Array]], most: int, gain: float, na
     Raises:
         SurefootError: As `fit_shapes`.
     """
-    parts = [part for shape, T in shapes for part in (*_content(shape), np.asarray(T, dtype=float))]
+    parts = [part for shape, T in shapes for part in (*shape_content(shape), np.asarray(T, dtype=float))]
     key = cache.key("swept volumes", _method_version(), f"{most} {gain!r}", *parts)
     content = cache.load(key)
     if content is not None:
@@ -46,18 +45,6 @@ def stored_fit(shapes: Sequence[tuple[Shape, Array]], most: int, gain: float, na
     fit = fit_shapes(shapes, most, gain)
     cache.store(key, _packed(fit), {"robot": name, "algorithm": "swept volumes", "build": f"{len(fit.volumes)}"})
     return fit
-
-
-def _content(shape: Shape) -> tuple[Part, ...]:
-    """All that decides about a shape."""
-    if not isinstance(shape, Mesh):
-        return (repr(shape),)
-    if shape.points is not None:
-        return "points", shape.points, shape.triangles()
-    file = Path(shape.path)
-    if not file.is_file():
-        raise MissingMeshError(f"mesh `{file}` does not exist", file=file, next_step="put the file there")
-    return f"mesh {file.suffix.lower()} {shape.scale}", file.read_bytes()
 
 
 @functools.cache

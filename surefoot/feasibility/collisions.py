@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.collision import CollisionModel, ExactCollision, PruningSettings, world_obstacles
+from surefoot.collision.robot_volumes import quick_volumes
 from surefoot.errors import ModelError
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.clearance_shapes import missing_shapes_note, standing_shapes
@@ -73,8 +74,11 @@ class _Clearance(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _model_of(robot: Robot) -> CollisionModel:
-    """Volumes of the robot with all pairs that hulls may have to decide: those that overlap at home too."""
-    return CollisionModel(robot, pruning=PruningSettings(near_home=-np.inf))
+    """Volumes of the robot with all pairs that hulls may have to decide: those that overlap at home too.
+
+    Fitted volumes would be tighter, but take a minute for a robot that was never seen; hulls decide anyway.
+    """
+    return CollisionModel(robot, volumes=quick_volumes(robot), pruning=PruningSettings(near_home=-np.inf))
 
 
 def _judged_pairs(case: Case, model: CollisionModel) -> tuple[list[Pair], set[Pair]]:

@@ -32,7 +32,7 @@ from surefoot.geometry.fit_swept import (
 from surefoot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere, require_size
 from surefoot.geometry.swept import SweptVolume, rigid
 
-__all__ = ["fit_shapes"]
+__all__ = ["fit_shapes", "polyhedron"]
 
 Array = NDArray[np.float64]
 _AROUND, _ON_BALL = 128, 1000  # corners of the polygons and of the polyhedra that stand for round shapes
@@ -60,7 +60,7 @@ def fit_shapes(
     require_settings(most, gain)
     if not shapes:
         raise ShapeError("there is no shape to contain")
-    outer = [_placed(_polyhedron(shape, outside=True), T) for shape, T in shapes]
+    outer = [_placed(polyhedron(shape, outside=True), T) for shape, T in shapes]
     whole = Whole.of(np.vstack([piece.points for piece in outer]))
     options = [divided(*groups, whole, most, gain) for groups in _groupings(outer, whole, most, gain)]
     pieces, found = min(options, key=lambda option: whole.cost(option[1]) - len(option[1]) * np.log1p(-gain))
@@ -75,7 +75,7 @@ def _excess(
     """How far the volumes reach beyond the shapes [m]."""
     if all(piece.exact is not None for piece in pieces):
         return 0.0
-    inner = [_placed(_polyhedron(shape, outside=False), T) for shape, T in shapes]
+    inner = [_placed(polyhedron(shape, outside=False), T) for shape, T in shapes]
     shape = shapes[0][0]
     if len(shapes) == 1 and not (isinstance(shape, Mesh) and len(shape.triangles())):
         return excess_of_hull(volumes, inner[0].points)
@@ -111,8 +111,13 @@ def _placed(piece: Piece, T: ArrayLike) -> Piece:
     return Piece(moved, piece.triangles, None if piece.exact is None else piece.exact.placed(matrix))
 
 
-def _polyhedron(shape: Shape, *, outside: bool) -> Piece:
-    """A polyhedron that contains a shape, or that a shape contains; a mesh is its own."""
+def polyhedron(shape: Shape, *, outside: bool) -> Piece:
+    """A polyhedron that contains a shape, or that a shape contains; a mesh is its own.
+
+    Args:
+        shape: The shape.
+        outside: Whether the polyhedron contains the shape.
+    """
     require_size(shape)
     match shape:
         case Box(size):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from surefoot.collision import CollisionModel, ExactCollision, random_postures
-from surefoot.collision.exact import _hull
+from surefoot.collision.hull_store import hull_of
 from surefoot.errors import UnknownNameError
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, surface_points
 from surefoot.robot import Geometry, Joint, Link, Robot, placement
@@ -89,7 +89,7 @@ def test_round_faces_of_many_corners_become_hulls_that_coal_can_count():
     """A fan of triangles on such a face would hang on one corner with hundreds of neighbours."""
     angles = np.linspace(0.0, 2.0 * np.pi, 600, endpoint=False)
     rim = 0.1 * np.stack([np.cos(angles), np.sin(angles), np.zeros(600)], axis=1)
-    corners, faces = _hull(np.vstack([rim, rim + np.array([0.0, 0.0, 0.05])]))
+    corners, faces = hull_of(np.vstack([rim, rim + np.array([0.0, 0.0, 0.05])]))
     assert np.bincount(faces.ravel()).max() <= 250
     assert np.abs(np.linalg.norm(corners[:, :2], axis=1) - 0.1).max() < 1e-5
     assert len(corners) == 1200

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.browser
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
          "--disable-background-networking", "--disable-sync"]  # fmt: skip
 PATIENCE = 60_000
+# Without a graphics card every picture takes a core for a tenth of a second, and tabs draw all the time: a few will do.
+FEW_PICTURES = "window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 250);"
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,7 @@ def open_tab(browser, studio):
     def opened(width: int = 680, height: int = 420):
         page = browser.new_page(viewport={"width": width, "height": height})
         page.set_default_timeout(PATIENCE)
+        page.add_init_script(FEW_PICTURES)
         page.problems = []
         page.on("console", lambda text: page.problems.append(text.text) if text.type == "error" else None)
         page.on("pageerror", lambda error: page.problems.append(str(error)))
