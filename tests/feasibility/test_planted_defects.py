@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot.collision import CollisionModel, ExactCollision
+from surefoot.collision.robot_volumes import quick_volumes
 from surefoot.feasibility import audit
 from surefoot.feasibility.case import Case
 from surefoot.motion import Trajectory, World
@@ -15,7 +16,7 @@ from surefoot.motion.audit_result import AuditResult, Finding
 from surefoot.robot import Robot
 from tests.feasibility.good_motions import loaded, squat
 
-TALOS = pytest.param("talos", marks=pytest.mark.slow)  # its volumes take most of a minute to fit
+TALOS = pytest.param("talos", marks=pytest.mark.slow)  # one humanoid will do
 LEGGED = ["g1", TALOS, "anymal"]
 
 
@@ -92,7 +93,7 @@ def test_self_collision_between_samples(name: str) -> None:
 
 def crossing(robot: Robot, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Two postures that are free, and a collision halfway; only the arms differ from home."""
-    pairs = CollisionModel(robot).link_pairs
+    pairs = CollisionModel(robot, volumes=quick_volumes(robot)).link_pairs
     at_home = ExactCollision(robot, pairs).distances(robot.home)
     exact = ExactCollision(robot, [pair for pair, gap in zip(pairs, at_home, strict=True) if gap > 0.02])
     arms = [k for k, name in enumerate(robot.joint_names) if any(word in name for word in ("shoulder", "elbow", "arm"))]
