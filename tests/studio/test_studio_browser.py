@@ -17,7 +17,11 @@ FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-
          "--disable-background-networking", "--disable-sync"]  # fmt: skip
 PATIENCE = 60_000
 # Without a graphics card every picture takes a core for a tenth of a second, and tabs draw all the time: a few will do.
-FEW_PICTURES = "window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 250);"
+FEW_PICTURES = """
+const draw = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = picture => setTimeout(() => draw(picture), 250);
+window.cancelAnimationFrame = window.clearTimeout.bind(window);
+"""
 
 
 @pytest.fixture(scope="module")
