@@ -67,7 +67,7 @@ def test_a_goal_inside_an_obstacle_is_not_reached() -> None:
     assert gaps[-1] < SECURITY + 5e-3  # as near as it may
 
 
-@pytest.mark.parametrize("acceleration", [8.0, 12.0, 20.0])
+@pytest.mark.parametrize("acceleration", [12.0, *(pytest.param(a, marks=pytest.mark.slow) for a in (8.0, 20.0))])
 def test_joints_brake_before_it_is_too_late(acceleration: float) -> None:
     """Joints that are slow to brake, with an influence distance that is shorter than the way they need."""
     robot, model = arm()

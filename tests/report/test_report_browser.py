@@ -96,8 +96,8 @@ def test_plots_have_data_labels_and_legends(opened) -> None:
             """() => [...document.querySelectorAll('#panel-plots .plot canvas')].slice(0, 6).map(canvas => {
                  const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
                  const colours = new Set();
-                 for (let i = 0; i < data.length; i += 4)
-                   if (data[i + 3] > 200) colours.add(data.slice(i, i + 3).join());
+                 for (const pixel of new Uint32Array(data.buffer))
+                   if (pixel >>> 24 > 200) colours.add(pixel);
                  return [colours.size, canvas.getAttribute('aria-label')]; })"""
         )
         assert drawn
