@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.collision.fused_pairs import FusedPairs
+from surefoot.collision.fused_pairs import MOST_OPERATIONS, FusedPairs
 from surefoot.collision.obstacle_pairs import ObstaclePairs
 from surefoot.collision.obstacle_pieces import PointCloud
 from surefoot.collision.obstacles import PlacedObstacle, placed_obstacle, world_obstacles
@@ -59,6 +59,8 @@ class CollisionModel:
         ignore: Pairs of names not to look at.
         margin: Nearer than that counts as a collision [m].
         pruning: How pairs are sorted out.
+        fuse: Compile a kernel for all pairs of this robot, which takes seconds once; without, distances of a batch are
+            several times slower.
 
     Raises:
         UnknownNameError: There is no link or obstacle that is called so.
@@ -76,6 +78,7 @@ class CollisionModel:
         ignore: Iterable[LinkPair] = (),
         margin: float = 0.0,
         pruning: PruningSettings | None = None,
+        fuse: bool = True,
     ) -> None:
         if not np.isfinite(margin):
             raise ShapeError(f"margin is {margin}", next_step="give metres")
@@ -88,7 +91,8 @@ class CollisionModel:
         self._refuse_unknown_names([x.name for x in obstacles])
         self.pruning = self._pruned({} if srdf is None else disabled_in_srdf(srdf), pruning)
         self._table = PairTable(self._motion, self.pruning.pairs)
-        self._fused, self._gradients = FusedPairs(self._table), PairGradients(self._table)
+        self._fused = FusedPairs(self._table, MOST_OPERATIONS if fuse else 0)
+        self._gradients = PairGradients(self._table)
         self._place(obstacles)
 
     def _pruned(self, in_srdf: Iterable[frozenset[str]], settings: PruningSettings | None) -> Pruning:

@@ -81,7 +81,9 @@ _CPU_FACTS = (
 )  # fmt: skip
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(?:I?B)?", re.ASCII)
+_UNSEEN = 1.0 / 32.0  # share of the limit that a process writes between two looks at the whole folder
 _warned: set[tuple[str, Path]] = set()
+_known_sizes: dict[Path, tuple[float, int]] = {}  # by folder: bytes of all entries, and of them since the last look
 
 
 class CacheWarning(UserWarning):
@@ -248,7 +250,7 @@ def store(key: str, payload: bytes, description: Mapping[str, Any]) -> None:
     try:
         with open_folder(path, create=True) as folder:
             write_entry(folder, key, content)
-            _bound(folder, limit)
+            _bound_now_and_then(folder, path, len(content), limit)
     except OSError as error:
         reason = error.strerror or error
         _warn_once("write", path, f"compiled kernels cannot be kept in {path}: {reason}; they are built each time")
@@ -329,6 +331,19 @@ def bound(limit: int) -> int:
             return _bound(folder, limit)
     except FileNotFoundError:
         return 0
+
+
+def _bound_now_and_then(folder: int, path: Path, added: int, limit: int) -> None:
+    """Look through the folder if it may be over the limit by what this process knows, and every so many bytes.
+
+    With thousands of entries, a look takes longer than to write one. Other processes write too, which a look now and
+    then sees.
+    """
+    size, since = _known_sizes.get(path, (math.inf, 0))
+    if size + added > limit or since + added > limit * _UNSEEN:
+        _bound(folder, limit)
+        size, since, added = sum(slot.size for slot in slots(folder)), 0, 0
+    _known_sizes[path] = size + added, since + added
 
 
 def _bound(folder: int, limit: int) -> int:

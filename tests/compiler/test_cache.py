@@ -453,3 +453,15 @@ def test_the_folder_is_where_the_user_says(monkeypatch, tmp_path):
     assert cache.cache_folder() == Path("/x/surefoot")
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache.cache_folder() == Path.home() / ".cache" / "surefoot"
+
+
+def test_the_folder_is_looked_through_now_and_then_only(monkeypatch):
+    looks, slots = [], cache.slots
+    monkeypatch.setattr(cache, "slots", lambda folder: looks.append(1) or slots(folder))
+    for k in range(100):
+        cache.store(cache.key("many", str(k)), b"x" * 100, {})
+    assert len(looks) <= 2
+    monkeypatch.setenv("SUREFOOT_CACHE_LIMIT", "10K")
+    for k in range(100, 200):
+        cache.store(cache.key("many", str(k)), b"x" * 100, {})
+        assert sum(entry.size for entry in cache.entries()) <= 10 * 1024
