@@ -40,7 +40,8 @@ class PruningSettings:
         samples: Number of random postures; 0 keeps everything that is not adjacent, ignored or in the SRDF.
         seed: Of the random postures.
         never_nearer: Pairs that always stayed farther apart than that are left out [m].
-        near_home: Pairs that are not farther apart than that at home are left out [m]; −inf keeps them.
+        near_home: Pairs that are not farther apart than that at home are left out [m]; −inf keeps them, and those that
+            always overlap.
         proof_boxes: Try to prove what was never met, with so many boxes for each pair; 0 for no proofs.
         only_proven: Keep what could not be proven.
     """
@@ -157,7 +158,7 @@ def _statistics(motion: VolumeMotion, pairs: Indices, settings: PruningSettings)
         some = PairTable(motion, pairs[apart])
         proven[apart] = proven_apart(some, settings.never_nearer, settings.proof_boxes)
     tests = (
-        ("always", (at_home <= 0.0) & (met.farthest <= 0.0)),
+        ("always", (at_home <= min(0.0, settings.near_home)) & (met.farthest <= 0.0)),
         ("home", at_home <= settings.near_home),
         ("proven", proven),
         ("never", apart & (not settings.only_proven)),

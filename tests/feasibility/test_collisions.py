@@ -10,11 +10,11 @@ import pytest
 import surefoot as sf
 from surefoot.collision import ExactCollision
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.collisions import check_collisions
+from surefoot.feasibility.collisions import _model_of, check_collisions
 from surefoot.feasibility.path_travel import PathTravel
-from surefoot.geometry import Box
+from surefoot.geometry import Box, Sphere
 from surefoot.motion import Obstacle, Trajectory, World
-from surefoot.robot import placement
+from surefoot.robot import Geometry, Joint, Link, placement
 
 EMPTY = World(ground=(), gravity=np.zeros(3))
 
@@ -150,3 +150,48 @@ def test_bodies_of_mjcf_whose_meshes_are_missing_are_named(tmp_path: Path) -> No
     motion = Trajectory.of(robot, [0.0, 1.0], np.tile(robot.home, (2, 1)))
     (remark,) = sf.audit(motion, robot, EMPTY, replay=False).remarks
     assert remark.endswith("of `arm`")
+
+
+def over_a_plate() -> sf.Robot:
+    """A ball on a slider over a wide plate: the capsule round the plate reaches to the ball wherever it is."""
+    aside = placement((0.0, 2.0, 0.0))
+    plate = Link("plate", None, Joint("turn", "revolute", lower=-1.0, upper=1.0), mass=1.0, inertia=np.eye(3),
+                 collisions=(Geometry("plate", "plate", Box((1.0, 1.0, 0.02))),))  # fmt: skip
+    far = Link("far", "plate", Joint("lift", "prismatic", axis=(0.0, 0.0, 1.0), lower=-0.1, upper=0.1), mass=1.0,
+               inertia=np.eye(3), collisions=(Geometry("far", "far", Sphere(0.05), aside),))  # fmt: skip
+    ball = Link("ball", "far", Joint("slide", "prismatic", axis=(0.0, 0.0, 1.0), lower=0.0, upper=0.4), mass=1.0,
+                inertia=np.eye(3), collisions=(Geometry("ball", "ball", Sphere(0.05)),))  # fmt: skip
+    return sf.Robot.from_tree("over a plate", [plate, far, ball], home={"slide": 0.3})
+
+
+@pytest.mark.parametrize(("lowest", "touches"), [(0.07, False), (0.05, True)])
+def test_what_looks_wide_is_measured_by_its_shape(lowest: float, touches: bool) -> None:
+    robot = over_a_plate()
+    t = np.linspace(0.0, 2.0, 41)
+    q = np.tile(robot.home, (41, 1))
+    q[:, 2] = lowest + (0.3 - lowest) * np.cos(0.5 * np.pi * t) ** 2
+    own, _ = check_collisions(Case(robot, EMPTY, Trajectory.of(robot, t, q)))
+    assert bool(own.failed.any()) == touches
+    if touches:
+        assert np.nanmin(own.value) == pytest.approx(-0.01, abs=1e-4)
+        assert own.time[np.nanargmin(own.value) // own.value.shape[1]] == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.parametrize("name", ["lola", "humanoid"])
+def test_the_verdict_is_that_of_dense_sampling(name: str) -> None:
+    robot = sf.load(name)
+    rng, rows = np.random.default_rng(7), np.arange(7, robot.nq)
+    lower, upper = robot.limits.lower[rows], robot.limits.upper[rows]
+    verdicts = set()
+    for _ in range(8):
+        ends = np.tile(robot.home, (2, 1))
+        ends[:, rows] = np.clip(ends[:, rows] + rng.normal(0.0, rng.choice([0.1, 0.6]), (2, len(rows))), lower, upper)
+        motion = Trajectory.of(robot, np.array([0.0, 1.0]), ends)
+        own, _ = check_collisions(Case(robot, EMPTY, motion))
+        exact = ExactCollision(robot, _model_of(robot).link_pairs)
+        kept = exact.distances(robot.home) > 0.0
+        least = exact.distances(motion.resample(dt=0.005).q)[:, kept].min()
+        if abs(least + 0.002) > 0.001:  # else the tolerance decides
+            assert bool(own.failed.any()) == (least < -0.002)
+            verdicts.add(least < -0.002)
+    assert verdicts == {False, True}
