@@ -59,8 +59,7 @@ class CollisionModel:
         ignore: Pairs of names not to look at.
         margin: Nearer than that counts as a collision [m].
         pruning: How pairs are sorted out.
-        fuse: Compile a kernel for all pairs of this robot, which takes seconds once; without, distances of a batch are
-            several times slower.
+        fuse: Compile a kernel for all pairs, which takes seconds once; without, batches are several times slower.
 
     Raises:
         UnknownNameError: There is no link or obstacle that is called so.
@@ -91,8 +90,7 @@ class CollisionModel:
         self._refuse_unknown_names([x.name for x in obstacles])
         self.pruning = self._pruned({} if srdf is None else disabled_in_srdf(srdf), pruning)
         self._table = PairTable(self._motion, self.pruning.pairs)
-        self._fused = FusedPairs(self._table, MOST_OPERATIONS if fuse else 0)
-        self._gradients = PairGradients(self._table)
+        self._fused, self._gradients = FusedPairs(self._table, MOST_OPERATIONS * fuse), PairGradients(self._table)
         self._place(obstacles)
 
     def _pruned(self, in_srdf: Iterable[frozenset[str]], settings: PruningSettings | None) -> Pruning:

@@ -52,13 +52,13 @@ def test_hulls_are_never_farther_than_their_meshes():
     assert (hulls.distances(Q) <= meshes.distances(Q) + 1e-6).all()
 
 
-@pytest.mark.parametrize("name", ["anymal", pytest.param("g1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["hyq", *(pytest.param(name, marks=pytest.mark.slow) for name in ("anymal", "g1"))])
 def test_fitted_volumes_tell_the_distance_to_their_stated_bounds(name):
     """Never farther than the shapes, and nearer by no more than the excess of the two links."""
     robot, bounds = robot_named(name), fitted(name)
     model = CollisionModel(robot, volumes=bounds.volumes)
     exact = ExactCollision(robot, model.link_pairs, hulls=False)
-    Q = random_postures(robot, 40, np.random.default_rng(5))
+    Q = random_postures(robot, 60, np.random.default_rng(5))
     found, truth = model.link_distances(Q), exact.distances(Q)
     whole = [
         sum(bound[link] for link in pair) for bound in (bounds.outside, bounds.excess) for pair in exact.link_pairs

@@ -1,5 +1,3 @@
-import re
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -14,7 +12,7 @@ from surefoot.motion.world import Obstacle, World
 from surefoot.robot import BodyVolume, placement
 from surefoot.spatial import so3
 
-from .examples import capsule_model, capsules, coal_distances, fitted, moved, postures, robot_named
+from .examples import capsule_model, capsules, coal_distances, moved, postures, robot_named
 
 WORLD = World(
     ground=(GroundBox((4.0, 4.0, 0.2), placement((0.0, 0.0, -0.1))),),
@@ -248,14 +246,3 @@ def test_named_pairs_that_tell_nothing_are_refused():
     for pair in (("panda_link7", "panda_link1"), ("panda_link7", "table"), ("panda_link3", "panda_link3")):
         with pytest.raises(ShapeError, match=pair[0]):
             CollisionModel(robot, WORLD, volumes, pairs=[("panda_link1", "panda_link5"), pair])
-
-
-def test_the_page_about_it_runs():
-    fitted("anymal")
-    page = (Path(__file__).parents[2] / "docs" / "collision.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 2
-    names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, "docs/collision.md", "exec"), names)  # our own text
-    assert isinstance(names["model"], CollisionModel)

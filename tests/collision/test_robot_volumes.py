@@ -54,7 +54,7 @@ def volumes_in_world(robot, volumes, q) -> dict[str, list[SweptVolume]]:
     return out
 
 
-@pytest.mark.parametrize("name", ["anymal", *(pytest.param(name, marks=pytest.mark.slow) for name in ("g1", "talos"))])
+@pytest.mark.parametrize("name", ["hyq", *(pytest.param(x, marks=pytest.mark.slow) for x in ("anymal", "g1", "talos"))])
 def test_meshes_are_contained_to_the_stated_bound(name, rng):
     robot, found = robot_named(name), fitted(name)
     q = pin.integrate(robot.model, robot.home, 0.5 * rng.standard_normal(robot.nv))
@@ -67,7 +67,7 @@ def test_meshes_are_contained_to_the_stated_bound(name, rng):
     assert max(len(of_link) for of_link in volumes.values()) <= 3
 
 
-@pytest.mark.parametrize("name", ["anymal", pytest.param("g1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["hyq", *(pytest.param(x, marks=pytest.mark.slow) for x in ("anymal", "g1"))])
 def test_the_excess_is_not_below_the_height_over_the_hull(name):
     """No point of a volume is higher over a face of the hull of the shapes than the excess says."""
     robot, found = robot_named(name), fitted(name)

@@ -121,7 +121,9 @@ def test_nvcc_takes_all_operations(bits, tmp_path):
 
 
 @needs_nvcc
-@pytest.mark.parametrize(("algorithm", "bits", "allowed"), [(rnea, 32, 0), (rnea, 64, 64), (aba, 32, 64)])
+@pytest.mark.parametrize(
+    ("algorithm", "bits", "allowed"), [(rnea, 32, 0), (rnea, 64, 64), pytest.param(aba, 32, 64, marks=pytest.mark.slow)]
+)
 def test_the_compiler_spills_next_to_nothing(algorithm, bits, allowed, tmp_path):
     """Where the values are was decided by us; what the compiler adds goes through device memory."""
     _, stores, loads = assembled(kernel_source(program_of("g1", algorithm), bits, "g1"), tmp_path)

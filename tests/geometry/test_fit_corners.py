@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from surefoot.geometry import Box, fit_shapes
@@ -13,6 +14,7 @@ from tests.geometry.mesh_examples import slotted_block
 from tests.geometry.test_fit_swept import sticking_out
 
 
+@pytest.mark.slow
 def test_a_box_in_many_volumes_is_full(rng):
     fit = fit_shapes([(Box((1.0, 2.0, 3.0)), np.eye(4))], most=10, gain=0.01)
     assert len(fit.volumes) == 10

@@ -34,7 +34,7 @@ def test_a_file_that_is_written_says_the_same(name, tmp_path):
     assert read_scenario(path) == scenario
 
 
-LONG = {"reach"}  # fits volumes to the meshes of a humanoid before it begins
+LONG = {"reach", "swing-over", "harvest"}  # plan for seconds before they begin; each has tests of its own
 
 
 @pytest.mark.parametrize("name", [pytest.param(x, marks=[pytest.mark.slow] * (x in LONG)) for x in names()])

@@ -157,6 +157,7 @@ def test_without_a_cache_it_works_too(slotted, folder, monkeypatch):
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_hollow_mesh_of_a_real_robot_gets_pieces_within_its_hull():
     knee = next(item.shape for item in load("g1").collisions if item.link == "left_knee_link")
     (pieces,) = cut_meshes([knee]).values()

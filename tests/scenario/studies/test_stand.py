@@ -18,7 +18,12 @@ from tests.robot.sample_files import write
         ("anymal", ['world.ground=[{kind="plane",point=[0,0,-5]}]'], "lost the ground"),
         ("anymal", ["world.friction=0", "events.0.speed=0.5"], "slid by"),
         ("cartpole", ["events.0.speed=0.5", "events.0.link=pole", "simulation.duration=3"], "joint swing"),
-        ("g1", ["controller.bandwidth=0.5", "events.0.speed=0.6", "simulation.duration=3"], "fell at"),
+        pytest.param(
+            "g1",
+            ["controller.bandwidth=0.5", "events.0.speed=0.6", "simulation.duration=3"],
+            "fell at",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_verdicts(tmp_path, robot, overrides, word):
