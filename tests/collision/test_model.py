@@ -1,4 +1,3 @@
-
 import numpy as np
 import pinocchio as pin
 import pytest
