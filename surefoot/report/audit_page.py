@@ -40,7 +40,7 @@ def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, resul
             v=case.v,
             wrenches=wrenches,
             schedule=result.schedule,
-            plots=tuple(motion_plots(robot, motion.q, case.v, tau, wrenches)),
+            plots=tuple(motion_plots(robot, motion.q, case.v, tau, wrenches, world)),
             audit=result,
             metrics=_metrics(result),
             notes=(*result.remarks, *_computed(motion)),

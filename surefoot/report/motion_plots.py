@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.compiler import compile_robot
+from surefoot.motion import World
 from surefoot.report.evidence import Plot
 from surefoot.robot import Robot
 
@@ -59,6 +60,7 @@ def motion_plots(
     v: Array | None = None,
     tau: Array | None = None,
     wrenches: Mapping[str, Array] | None = None,
+    world: World | None = None,
 ) -> tuple[Plot, ...]:
     """All plots of this file.
 
@@ -68,8 +70,9 @@ def motion_plots(
         v: (n, nv), or None.
         tau: (n, nu) torques of the drives [N m] or [N], or None.
         wrenches: Contact → (n, 6), contact frame.
+        world: What the contacts touch, or None.
     """
-    plots = [*contact_plots(robot, wrenches or {}), *joint_plots("Joint position", joint_positions(robot, q))]
+    plots = [*contact_plots(robot, q, wrenches or {}, world), *joint_plots("Joint position", joint_positions(robot, q))]
     if v is not None:
         plots += joint_plots("Joint velocity", joint_velocities(robot, v))
     if tau is not None:
@@ -152,18 +155,20 @@ def joint_plots(group: str, series: Sequence[JointSeries]) -> list[Plot]:
     return plots
 
 
-def contact_plots(robot: Robot, wrenches: Mapping[str, Array]) -> list[Plot]:
+def contact_plots(robot: Robot, q: Array, wrenches: Mapping[str, Array], world: World | None = None) -> list[Plot]:
     """Normal forces together, use of friction, then the wrench of each contact.
 
     Args:
         robot: The robot.
+        q: (n, nq).
         wrenches: Contact → (n, 6), contact frame.
+        world: What the contacts touch; without it, only their own friction counts.
     """
     loaded = {name: w for name, w in wrenches.items() if np.any(w)}
     if not loaded:
         return []
     least = 0.02 * robot.mass * float(np.linalg.norm(robot.tree.gravity))
-    uses = {name: _friction_use(w, robot.contacts[name].friction, least) for name, w in loaded.items()}
+    uses = {name: _friction_use(w, _friction(robot, name, q, world), least) for name, w in loaded.items()}
     plots = [
         Plot("Normal force", "N", {name: w[:, 2] for name, w in loaded.items()}, "Contacts", {"": 0.0}, key=True),
         Plot("Friction used: tangential / (μ · normal)", "1", uses, "Contacts", upper={"": 1.0}),
@@ -206,10 +211,22 @@ def energy_plots(robot: Robot, q: Array, v: Array) -> list[Plot]:
     return [Plot("Energy of the motion", "J", lines, "Energy")]
 
 
-def _friction_use(wrench: Array, friction: float, least: float) -> Array:
+def _friction(robot: Robot, name: str, q: Array, world: World | None) -> float | Array:
+    """Friction of a contact, that of the ground under it included: the smaller of both; (n,) where places differ."""
+    contact = robot.contacts[name]
+    if world is None:
+        return contact.friction
+    if all(piece.friction is None for piece in world.ground):
+        return min(contact.friction, world.friction)
+    T = np.asarray(compile_robot(robot).bundle([f"T:{contact.frame}"])(q)[f"T:{contact.frame}"])
+    places = (T @ contact.placement)[:, :2, 3]
+    return np.minimum(contact.friction, [world.friction_at(float(x), float(y)) for x, y in places])
+
+
+def _friction_use(wrench: Array, friction: float | Array, least: float) -> Array:
     """Share of the friction cone that is used (n,); NaN while the contact carries next to nothing."""
     carried = wrench[:, 2] > max(least, 1e-9)
-    room = np.where(carried, max(friction, 1e-9) * wrench[:, 2], 1.0)
+    room = np.where(carried, np.maximum(friction, 1e-9) * wrench[:, 2], 1.0)
     return np.where(carried, np.hypot(wrench[:, 0], wrench[:, 1]) / room, np.nan)
 
 

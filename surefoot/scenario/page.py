@@ -55,7 +55,7 @@ def evidence_of_run(
     plots = (
         *_of_base(robot, log),
         *planned,
-        *motion_plots(robot, log["q"], log["v"], tau, wrenches),
+        *motion_plots(robot, log["q"], log["v"], tau, wrenches, world),
         *_of_contacts(robot, log),
         *_of_tracking(robot, log),
         *_of_estimate(log),

@@ -164,7 +164,7 @@ def _motion_evidence(motion: Trajectory, robot: Robot, world: World | None, **mo
     return Evidence(
         more.pop("title", f"A motion of {robot.name}"), robot, motion.time, motion.q, world=world, v=motion.v,
         wrenches=dict(motion.wrenches), schedule=motion.schedule,
-        plots=motion_plots(robot, motion.q, motion.v, motion.tau, dict(motion.wrenches)),
+        plots=motion_plots(robot, motion.q, motion.v, motion.tau, dict(motion.wrenches), world),
         subtitle=f"{motion.duration:.2f} s, {len(motion)} samples", **more,
     )  # fmt: skip
 

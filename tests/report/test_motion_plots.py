@@ -6,8 +6,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from surefoot.motion import World
+from surefoot.motion.ground import GroundBox
 from surefoot.report.motion_plots import joint_plots, joint_positions, motion_plots, torque_series
-from surefoot.robot import zoo
+from surefoot.robot import placement, zoo
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +60,25 @@ def test_friction_use_is_one_on_the_cone() -> None:
     use = plots["Friction used: tangential / (μ · normal)"].lines[name]
     np.testing.assert_allclose(use[:3], 1.0)
     assert np.isnan(use[3])
+
+
+def test_friction_use_counts_the_ground_under_the_contact() -> None:
+    """On ice the same force uses more of it; where ground has friction of its own, the place decides."""
+    robot = zoo.load("humanoid")
+    name = next(iter(robot.contacts))
+    mu = robot.contacts[name].friction
+    wrench = np.tile([0.1 * mu * 400.0, 0.0, 400.0, 0, 0, 0], (2, 1))
+    q = np.tile(robot.home, (2, 1))
+    q[1, 0] += 5.0  # on the slippery plate
+    plate = GroundBox((2.0, 2.0, 0.1), placement((5.0, 0.0, 0.0)), friction=0.2 * mu)
+
+    def use(world: World) -> np.ndarray:
+        plots = {p.title: p for p in motion_plots(robot, q, wrenches={name: wrench}, world=world)}
+        return plots["Friction used: tangential / (μ · normal)"].lines[name]
+
+    np.testing.assert_allclose(use(World(friction=0.5 * mu)), 0.2)
+    np.testing.assert_allclose(use(World(friction=2.0 * mu)), 0.1)
+    np.testing.assert_allclose(use(World(ground=(*World().ground, plate), friction=2.0 * mu)), [0.1, 0.5])
 
 
 def test_continuous_joints_show_angles_without_jumps() -> None:
