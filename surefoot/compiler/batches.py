@@ -205,8 +205,7 @@ class BatchRunner:
     def _count_work_values(self) -> int:
         tiles = self.spec.get("tiles")
         values = sum(int(np.prod(shape)) * tiles + self.width for shape in self.artifact.input_shapes)
-        values += (len(self.artifact.numbers) + self.artifact.slots) * tiles
-        return values + max((len(x) for x in self.artifact.layout), default=0)  # an image of an output's rows
+        return values + (len(self.artifact.numbers) + self.artifact.slots) * tiles
 
     def _work(self) -> int:
         """Address of work space of this thread; kept, because fresh pages are dear."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from surefoot.compiler.batch_driver import UNIT_TOLERANCE
 from surefoot.compiler.ir_builder import DOUBLE, I32, I64, POINTER, Writer, number
+from surefoot.compiler.row_transfers import UNIT_TOLERANCE
 from surefoot.compiler.spec import FIELDS, MAX_ARRAYS
 
 __all__ = ["entry_module"]

@@ -8,9 +8,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from surefoot.compiler.batch_driver import RowTransfers
 from surefoot.compiler.ir_builder import I64, number
 from surefoot.compiler.repeated_plan import PLAN
+from surefoot.compiler.row_transfers import RowTransfers
 from surefoot.compiler.spec import FIELDS
 
 __all__ = ["PlannedLoop"]
