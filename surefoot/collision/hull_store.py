@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 from typing import NamedTuple
 
+import coal
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from surefoot.collision.hull_faces import hull_faces
@@ -44,7 +46,8 @@ def stored_hull(mesh: Mesh) -> Hull:
         MissingMeshError: There is no such mesh file.
         FileFormatError: A mesh file cannot be read.
     """
-    key = cache.key("hull", source_text(), *shape_content(mesh))
+    readers = f"scipy {scipy.__version__} coal {coal.__version__}"
+    key = cache.key("hull", source_text(), readers, *shape_content(mesh))
     content = cache.load(key)
     if content is not None:
         with np.load(io.BytesIO(content), allow_pickle=False) as data:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.geometry.fit_nearest import farthest, volume_of
 from surefoot.geometry.fit_shapes import polyhedron
 from surefoot.geometry.fit_swept import checked_piece
 from surefoot.geometry.shapes import Mesh, Shape
@@ -45,10 +46,8 @@ def capsule_around_points(points: ArrayLike) -> SweptVolume:
         points: (n, 3) [m].
     """
     P = np.asarray(points, dtype=float)
-    found = min((_along(P, axis) for axis in _axes(P)), key=_content)
-    ends = found.vertices
-    beyond = np.linalg.norm(P - _nearest_on(ends, P), axis=1).max()
-    return SweptVolume(ends, float(max(found.radius, beyond)))
+    found = min((_along(P, axis) for axis in _axes(P)), key=lambda x: float(volume_of(x.vertices, np.array(x.radius))))
+    return SweptVolume(found.vertices, max(found.radius, farthest(found.vertices, P)))  # also after rounding
 
 
 def _axes(P: Array) -> Iterator[Array]:
@@ -77,16 +76,3 @@ def _center_of_circle(flat: Array) -> Array:
         farthest = flat[np.argmax(((flat - center) ** 2).sum(axis=1))]
         center = center + (farthest - center) / (k + 2.0)
     return np.asarray(center)
-
-
-def _content(volume: SweptVolume) -> float:
-    """Its volume [m³]."""
-    length = float(np.linalg.norm(volume.vertices[-1] - volume.vertices[0]))
-    return float(np.pi * volume.radius**2 * (length + 4.0 / 3.0 * volume.radius))
-
-
-def _nearest_on(ends: Array, P: Array) -> Array:
-    """The point (n, 3) of a segment, or of a single point, that is nearest to each point."""
-    way = ends[-1] - ends[0]
-    share = np.clip((P - ends[0]) @ way / max(float(way @ way), 1e-300), 0.0, 1.0)
-    return np.asarray(ends[0] + share[:, None] * way)
