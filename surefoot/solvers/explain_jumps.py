@@ -40,7 +40,8 @@ class Jumps:
     def __init__(self, rows: ScaledRows, proof: Numbers, tolerance: float, start: Numbers) -> None:
         self.rows = rows
         at = np.flatnonzero(proof)
-        self.groups = np.unique(rows.group[at]) if len(at) <= MOST_DENSE else np.zeros(0, dtype=np.intp)
+        lone = len(at) <= min(MOST_DENSE, len(rows.columns) + 1)  # more rows have more proofs
+        self.groups = np.unique(rows.group[at]) if lone else np.zeros(0, dtype=np.intp)
         self.points = _points(rows.only(at), proof[at], tolerance, start) if len(self.groups) else np.zeros((0, 0))
         self._column = {int(g): k for k, g in enumerate(self.groups)}
 

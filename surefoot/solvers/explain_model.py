@@ -9,20 +9,20 @@ zero until they are opened.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import highspy
 import numpy as np
 import scipy.sparse as sparse
-from highspy import HighsModelStatus
+from highspy import HighsModelStatus as Status
 from numpy.typing import NDArray
 
 from surefoot.solvers.explain_basis import Basis, Relief, basis_of, extended, go_to, swapped
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_projection import outside
 
-__all__ = ["Model"]
+__all__ = ["LEAVING", "RELAXING", "Model", "Status"]
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.int32]
@@ -32,14 +32,23 @@ _OPTIONS = {
     "parallel": "off",
     "presolve": "off",
     "simplex_scale_strategy": 2,
-    "simplex_strategy": 0,
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
 }
-_FEW_PIVOTS = {
+_DEVEX = {"simplex_dual_edge_weight_strategy": 1}  # exact weights of a new basis are a solve for each row
+LEAVING: Mapping[str, Any] = {
+    **_DEVEX,
     "simplex_scale_strategy": 0,  # rows and columns are scaled
-    "simplex_dual_edge_weight_strategy": 1,  # Devex: exact weights of a new basis are a solve for each row
+    "dual_simplex_cost_perturbation_multiplier": 0.0,  # taking it back takes hundreds of pivots
 }
+"""How to search for a point without some rows, from a basis that is a few pivots away."""
+RELAXING: Mapping[str, Any] = _DEVEX
+"""How to search for the least relaxation, from a basis that bounds it."""
+_ANY_STRATEGY, _PRIMAL = 0, 4  # of simplex methods
+_FEW_PIVOTS = 200
+_MOST_PIVOTS = 50  # for each row and column; searches that take more go round in circles
+_ROUNDING_OF_RAYS = 1e-6  # sum of what rays leave of unknowns without bounds; HiGHS searches on for a cleaner one
+_ROUNDING_OF_ENTRIES = 1e-9  # of a model; smaller ones are left out
 _NOTHING = 1e-10  # multipliers below this share of the largest are rounding
 
 
@@ -48,19 +57,18 @@ class Model:
 
     Args:
         rows: The rows; t = 1 helps with these ends, and with wider ones.
-        near: Whether questions begin at bases that are near their optimum: there are few pivots, then.
+        search: Options for questions that begin at bases that are known.
     """
 
-    def __init__(self, rows: ScaledRows, *, near: bool = False) -> None:
+    def __init__(self, rows: ScaledRows, search: Mapping[str, Any] | None = None) -> None:
         self.rows, self.unknowns = rows, len(rows.columns)
         self._part(sparse.csr_array(rows.A))
         self._lower, self._upper = rows.lower, rows.upper
         self._reliefs: dict[int, Relief] = {}
         self._open: list[Places] = []
         self._by_row = False
-        self.near = near
         self.highs = highspy.Highs()
-        for name, value in {**_OPTIONS, **(_FEW_PIVOTS if near else {})}.items():
+        for name, value in {**_OPTIONS, **(search or {})}.items():
             self.highs.setOptionValue(name, value)
         self.highs.passModel(self._start())
 
@@ -273,17 +281,24 @@ class Model:
         self.highs.deleteRows(len(rows), rows)
         self._reliefs = {}
 
-    def run(self, solver: str = "simplex", *, fresh: bool = False) -> HighsModelStatus:
+    def run(self, solver: str = "simplex", *, fresh: bool = False, primal: bool = False, quick: bool = False) -> Status:
         """Solve.
 
         Args:
             solver: As HiGHS calls it.
             fresh: Whether the last basis is forgotten.
+            primal: Whether to begin at a basis that keeps all rows, and to keep them.
+            quick: Whether to give up after a few pivots.
         """
         if fresh:
             self.highs.clearSolver()
+        pivots = _FEW_PIVOTS if quick else _MOST_PIVOTS * (self.highs.getNumRow() + self.highs.getNumCol())
         self.highs.setOptionValue("solver", solver)
+        self.highs.setOptionValue("simplex_strategy", _PRIMAL if primal else _ANY_STRATEGY)
+        self.highs.setOptionValue("simplex_iteration_limit", pivots)
+        self.highs.setOptionValue("small_matrix_value", _ROUNDING_OF_RAYS)
         self.highs.run()
+        self.highs.setOptionValue("small_matrix_value", _ROUNDING_OF_ENTRIES)
         return self.highs.getModelStatus()
 
     def point(self, relieved: Sequence[int]) -> tuple[Numbers, Numbers]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
-from highspy import HighsModelStatus
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain_basis import Basis
 from surefoot.solvers.explain_groups import ScaledRows
-from surefoot.solvers.explain_model import Model
+from surefoot.solvers.explain_model import LEAVING, RELAXING, Model, Status
 from surefoot.solvers.explain_projection import Verdict, outside
 
 __all__ = ["Elastic", "Program"]
@@ -79,6 +78,7 @@ class Program:
         self._model = Model(_true_ends(self.rows, tolerance))
         self._transposed = self.rows.A.T.tocsr() if sparse.issparse(self.rows.A) else self.rows.A.T
         self._known: list[_Known] = []
+        self._left: int | None = None  # the group that was left out last, if all others hold then
 
     def judge(self, kept: NDArray[np.bool_] | None = None) -> Verdict:
         """Whether rows can hold together: the least share t of what is violated at a first x.
@@ -109,11 +109,16 @@ class Program:
             group: Its number.
             kept: (rows,) the rows that are to hold; those of the group have no part in it.
         """
-        lower, upper = self._only(kept | (self.rows.group == group))
-        asked = self._leaving
-        proof = asked._proof(_Question(lower, upper, {group: None}))
-        x = self._unfolded(asked._model.point([group])[0]) if proof is None else np.zeros(0)
-        return Verdict(x, proof)
+        question = _Question(*self._only(kept | (self.rows.group == group)), {group: None})
+        asked, before = self._leaving, self._left
+        if before is not None and kept[self.rows.group == before].all():
+            found = asked._whole(question, before)
+        else:
+            proof = asked._proof(question)
+            x = self._unfolded(asked._model.point([group])[0]) if proof is None else np.zeros(0)
+            found = Verdict(x, proof)
+        self._left = group if found.feasible else None
+        return found
 
     def alone(self, group: int) -> Elastic:
         """The least with which one group gives way so that all rows hold; its amount is the only one.
@@ -145,19 +150,19 @@ class Program:
     @cached_property
     def _relaxing(self) -> Program:
         """The same rows in a model in which groups give way."""
-        return self._near()
+        return self._near(RELAXING)
 
     @cached_property
     def _leaving(self) -> Program:
         """The same rows in a model in which the rows of groups are left out."""
-        return self._near()
+        return self._near(LEAVING)
 
-    def _near(self) -> Program:
+    def _near(self, search: Mapping[str, Any]) -> Program:
         """The same rows in a model for questions that begin at bases that are known, once there is one."""
         if not self._known:
             return self
         out = copy(self)
-        out._model = Model(_true_ends(self.rows, self.tolerance), near=True)
+        out._model = Model(_true_ends(self.rows, self.tolerance), search)
         return out
 
     def _least(self, costs: Numbers, rows: ScaledRows) -> Elastic:
@@ -204,7 +209,7 @@ class Program:
         self._pose(question)
         if start is not None:
             self._model.begin(*start)
-        if self._model.run() == HighsModelStatus.kOptimal:
+        if self._model.run(quick=bool(self._known)) == Status.kOptimal:
             return None
         y = self._model.ray()
         if y is not None and self._proves(y, question):
@@ -212,7 +217,7 @@ class Program:
         found = self._whole(question)
         if found.multipliers is None:
             self._pose(question)
-            self._run_to_optimum()
+            self._run_to_optimum(primal=True)
         return found.multipliers
 
     def _remember(self, basis: Basis | None) -> None:
@@ -238,32 +243,57 @@ class Program:
         bounds = np.array([known.bounds[bearer] for known in self._known])
         return _Start(self._known[np.flatnonzero(bounds >= (1.0 - _NOTICED) * bounds.max())[-1]].basis, bearer)
 
-    def _pose(self, question: _Question, whole: bool = False) -> None:
-        """Set ends and costs; with `whole` t costs 1 and all else nothing."""
+    def _pose(self, question: _Question) -> None:
+        """Set ends, and costs of groups that give way."""
+        self._set(question)
+        for group, cost in question.opened.items():
+            self._open(group, cost, 1.0 if cost is None else cost)
+
+    def _pose_whole(self, question: _Question, bearer: int | None) -> None:
+        """The same with groups that give way for nothing: the rows of the bearer cost 1, or t if it is None."""
+        self._set(question)
+        for group, cost in question.opened.items():
+            self._open(group, cost, 0.0)
+        if bearer is None:
+            self._model.open_whole()
+        else:
+            self._model.open_rows(bearer, 1.0)
+
+    def _set(self, question: _Question) -> None:
         self._model.close()
         self._model.set_ends(question.lower, question.upper)
         if question.opened:
             self._model.add_reliefs(list(question.opened), by_row=None in question.opened.values())
-        for group, cost in question.opened.items():
-            if cost is None:
-                self._model.open_rows(group, 0.0 if whole else 1.0)
-            else:
-                self._model.open_group(group, 0.0 if whole else cost)
-        if whole:
-            self._model.open_whole()
 
-    def _run_to_optimum(self) -> None:
+    def _open(self, group: int, kind: float | None, cost: float) -> None:
+        if kind is None:
+            self._model.open_rows(group, cost)
+        else:
+            self._model.open_group(group, cost)
+
+    def _run_to_optimum(self, *, primal: bool = False) -> None:
         """Solve a program that has an optimum, from the last basis, from none, and by another method."""
         for fresh, solver in _ATTEMPTS:
-            status = self._model.run(solver, fresh=fresh)
-            if status == HighsModelStatus.kOptimal:
+            status = self._model.run(solver, fresh=fresh, primal=primal and not fresh)
+            if status == Status.kOptimal:
                 return
         raise SurefootError("HiGHS could not solve a relaxation", evidence={"status": status.name})
 
-    def _whole(self, question: _Question) -> Verdict:
-        """What the least t says: a point that keeps all rows but those that may give way, or multipliers."""
-        self._pose(question, whole=True)
-        self._run_to_optimum()
+    def _whole(self, question: _Question, bearer: int | None = None) -> Verdict:
+        """A point that keeps all rows but those that may give way, or multipliers.
+
+        It is what remains to be borne that is least: the share t of what is violated at a first x, or the violation of
+        the rows of a group. Where t is least without the question, or where this group alone is left out, other rows
+        hold: a primal simplex method goes on from there, and keeps them.
+
+        Args:
+            question: What is asked; what gives way costs nothing.
+            bearer: The group that was left out last; None for t.
+        """
+        self._pose_whole(question, bearer)
+        if bearer is None and self._known:
+            self._model.begin(self._known[0].basis)
+        self._run_to_optimum(primal=bearer is not None or bool(self._known))
         x, _ = self._model.point(list(question.opened))
         left = np.abs(outside(self.rows.A @ x, question.lower, question.upper))
         for group, cost in question.opened.items():
