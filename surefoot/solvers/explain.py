@@ -54,7 +54,7 @@ def explain(
     ordered = sorted(groups, key=lambda group: group.name)
     rows = scaled_rows(ordered, variables, _WITHIN * tolerance)
     oracle = Oracle(rows, _WITHIN * tolerance)
-    verdict = oracle.judge()
+    verdict = oracle.judge_all()
     x, facts = verdict.x * rows.columns, _facts(ordered, rows, verdict.x, tolerance)
     if verdict.feasible:
         return Explanation(True, x, *facts, place=place)

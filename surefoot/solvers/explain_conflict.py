@@ -16,6 +16,7 @@ from surefoot.solvers.explain_relaxation import Yielding, alone_by_program
 __all__ = ["Conflict", "irreducible_conflict"]
 
 Numbers = NDArray[np.float64]
+_IN_VAIN = 3  # groups that do not help alone, after which one asks for all others at once
 
 
 class Conflict(NamedTuple):
@@ -53,6 +54,7 @@ def irreducible_conflict(oracle: Oracle, verdict: Verdict, relaxable: Collection
     for member in tuple(kept):
         rest = [other for other in kept if other != member]
         if member in trials.needed:
+            trials.look_elsewhere([other for other in kept if other >= member])
             witness = trials.point_without(member, rest)
             if witness is not None:
                 witnesses[member] = witness
@@ -67,6 +69,7 @@ class _Trials:
     def __init__(self, oracle: Oracle, verdict: Verdict, relaxable: Collection[int]) -> None:
         self.oracle, self.start, self.relaxable = oracle, verdict.x, relaxable
         self.alone: dict[int, Yielding] = {}
+        self.in_vain = 0  # groups that were asked, and do not help alone
         proof = _proof(verdict)
         self.suspects = np.flatnonzero(oracle.rows.rows_of(oracle.rows.group[proof != 0.0]))
         self.rows = oracle.rows.only(self.suspects)
@@ -100,7 +103,18 @@ class _Trials:
         found = alone_by_program(self.oracle, program, member)
         if found.yielding is not None:
             self.alone[member] = found.yielding
+        self.in_vain += found.yielding is None
         return found.x
+
+    def look_elsewhere(self, members: list[int]) -> None:
+        """Ask once whether there is a conflict without any of the members, if many were asked in vain.
+
+        Args:
+            members: Groups that are still to be asked; none of them helps alone if there is one.
+        """
+        if self.in_vain == _IN_VAIN:
+            self.oracle.judge([g for g in range(self.oracle.rows.groups) if g not in set(members)])
+            self.in_vain += 1
 
 
 def _proof(verdict: Verdict) -> Numbers:

@@ -67,6 +67,7 @@ class Model:
         self._reliefs: dict[int, Relief] = {}
         self._open: list[Places] = []
         self._by_row = False
+        self.search = search
         self.highs = highspy.Highs()
         for name, value in {**_OPTIONS, **(search or {})}.items():
             self.highs.setOptionValue(name, value)
@@ -300,6 +301,10 @@ class Model:
         self.highs.run()
         self.highs.setOptionValue("small_matrix_value", _ROUNDING_OF_ENTRIES)
         return self.highs.getModelStatus()
+
+    def invert_anew(self) -> None:
+        """Let the next search begin at the present basis without what rounding has left of the last one."""
+        self.highs.setBasis(self.highs.getBasis())
 
     def point(self, relieved: Sequence[int]) -> tuple[Numbers, Numbers]:
         """X (n,) at an optimum, and how far groups give way there.

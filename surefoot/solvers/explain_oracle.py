@@ -28,7 +28,7 @@ class Oracle:
     Attributes:
         proofs: Multipliers (rows,) of all rows, of every proof so far.
         dispensable: (groups,) whether some proof asks nothing of a group: it does not help alone.
-        program: HiGHS, which is asked at once for problems that are large and sparse, as those over time; else None.
+        program: HiGHS, for problems that are large and sparse, as those over time, or have many conflicts; else None.
     """
 
     def __init__(self, rows: ScaledRows, tolerance: float) -> None:
@@ -37,6 +37,18 @@ class Oracle:
         self.dispensable = np.zeros(rows.groups, dtype=bool)
         self._last = np.zeros(len(rows.columns))
         self.program = Program(rows, tolerance) if _suits_programs(rows) else None
+
+    def judge_all(self) -> Verdict:
+        """Whether all groups can hold together.
+
+        Where more rows are violated than one proof needs, there are many conflicts: HiGHS is asked from then on.
+        """
+        found = self.judge()
+        if found.multipliers is None or np.count_nonzero(found.multipliers) <= len(self.rows.columns) + 1:
+            return found
+        self.program = Program(self.rows, self.tolerance)
+        self.judge()
+        return found
 
     def judge(self, groups: Sequence[int] | None = None, amounts: Numbers | None = None) -> Verdict:
         """Whether groups can hold together; multipliers are for all rows.

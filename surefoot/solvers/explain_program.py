@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -15,31 +15,18 @@ from scipy.linalg import qr
 
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain_basis import Basis
+from surefoot.solvers.explain_elastic import Elastic, least_at_once
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_model import LEAVING, RELAXING, Model, Status
 from surefoot.solvers.explain_projection import Verdict, outside
 
-__all__ = ["Elastic", "Program"]
+__all__ = ["Program"]
 
 Numbers = NDArray[np.float64]
 _FAR = 1e6  # multipliers prove that no x within this many times the present size of x will do
-_ATTEMPTS = ((False, "simplex"), (True, "simplex"), (True, "ipm"))
 _FAINT = 1e-8  # share of the largest change of a row below which a direction of x does not matter
+_MANY_GROUPS = 10  # that give way: too many for one after the other
 _NOTICED = 1e-7  # share of a cost by which multipliers may exceed it
-
-
-class Elastic(NamedTuple):
-    """An optimum, or the proof that there is none.
-
-    Args:
-        multipliers: (rows,) positive where an upper end binds, negative where a lower one does.
-        amounts: (groups,) how far each group gives way; None if no amounts help.
-        x: (n,) where all rows hold then.
-    """
-
-    multipliers: Numbers
-    amounts: Numbers | None = None
-    x: Numbers | None = None
 
 
 class _Question(NamedTuple):
@@ -139,7 +126,8 @@ class Program:
         """The least sum of costs with which some x keeps all rows.
 
         Groups take part once multipliers ask more of them than they cost; where these ask no more of any, the optimum
-        is that of all groups (column generation, Ford and Fulkerson 1958).
+        is that of all groups (column generation, Ford and Fulkerson 1958). If these become many, all of them are asked
+        at once.
 
         Args:
             costs: (groups,) of one unit; inf for groups that do not give way.
@@ -176,6 +164,9 @@ class Program:
             if not more:
                 break
             opened |= {g: float(costs[g]) for g in more}
+            at_once = least_at_once(rows, costs) if len(opened) > _MANY_GROUPS else None
+            if at_once is not None and at_once.x is not None:
+                return at_once._replace(x=self._unfolded(at_once.x))
         if proof is not None:
             return Elastic(proof)
         x, given = self._model.point(list(opened))
@@ -272,12 +263,17 @@ class Program:
             self._model.open_group(group, cost)
 
     def _run_to_optimum(self, *, primal: bool = False) -> None:
-        """Solve a program that has an optimum, from the last basis, from none, and by another method."""
-        for fresh, solver in _ATTEMPTS:
-            status = self._model.run(solver, fresh=fresh, primal=primal and not fresh)
-            if status == Status.kOptimal:
-                return
-        raise SurefootError("HiGHS could not solve a relaxation", evidence={"status": status.name})
+        """Solve a program that has an optimum."""
+        if not any(status == Status.kOptimal for status in self._attempts(primal)):
+            raise SurefootError("HiGHS could not solve a relaxation")
+
+    def _attempts(self, primal: bool) -> Iterator[Status]:
+        """Solve from the last basis, from the one this ends at, from none, and by another method."""
+        yield self._model.run(primal=primal)
+        self._model.invert_anew()
+        yield self._model.run(primal=primal)
+        yield self._model.run(fresh=True)
+        yield self._model.run("ipm", fresh=True)
 
     def _whole(self, question: _Question, bearer: int | None = None) -> Verdict:
         """A point that keeps all rows but those that may give way, or multipliers.
@@ -293,20 +289,34 @@ class Program:
         self._pose_whole(question, bearer)
         if bearer is None and self._known:
             self._model.begin(self._known[0].basis)
-        self._run_to_optimum(primal=bearer is not None or bool(self._known))
-        x, _ = self._model.point(list(question.opened))
-        left = np.abs(outside(self.rows.A @ x, question.lower, question.upper))
+        closed, found = self._closed(question), None
+        for status in self._attempts(primal=bearer is not None or bool(self._known)):
+            if status != Status.kOptimal:
+                continue
+            x, _ = self._model.point(list(question.opened))
+            left = np.abs(outside(self.rows.A @ x, question.lower, question.upper))[closed].max(initial=0.0)
+            if left <= 0.1 * self.tolerance:
+                return Verdict(self._unfolded(x))
+            y = np.where(closed, self._model.multipliers(), 0.0)
+            found = Verdict(self._unfolded(x), y) if left > self.tolerance else Verdict(self._unfolded(x))
+            if self._proves(y, question):
+                return Verdict(self._unfolded(x), y)
+        if found is None:
+            raise SurefootError("HiGHS could not solve a relaxation")
+        return found
+
+    def _closed(self, question: _Question) -> NDArray[np.bool_]:
+        """(rows,) those that do not give way."""
+        closed = np.ones(len(self.rows.upper), dtype=bool)
         for group, cost in question.opened.items():
-            left[(self.rows.group == group) & ((cost is None) | (self.rows.measure > 0.0))] = 0.0
-        if left.max(initial=0.0) <= 0.1 * self.tolerance:
-            return Verdict(self._unfolded(x))
-        return Verdict(self._unfolded(x), self._model.multipliers())
+            closed[(self.rows.group == group) & ((cost is None) | (self.rows.measure > 0.0))] = False
+        return closed
 
     def _proves(self, y: Numbers, question: _Question) -> bool:
         """Whether multipliers leave no x, however far, with groups that are open out of it."""
         at = np.flatnonzero(y)
         ends = np.where(y[at] > 0.0, question.upper[at], question.lower[at])
-        if not len(at) or not np.isfinite(ends).all() or np.isin(self.rows.group[at], list(question.opened)).any():
+        if not len(at) or not np.isfinite(ends).all() or not self._closed(question)[at].all():
             return False
         left = np.abs(self._transposed @ y).sum()
         return bool(left * _FAR < -float(y[at] @ ends))

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.solvers.explain_elastic import Elastic
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_program import Elastic, Program
+from surefoot.solvers.explain_program import Program
 from surefoot.solvers.explain_projection import outside
 
 __all__ = ["Alone", "Yielding", "alone_by_program", "least_alone", "least_together", "look_elsewhere", "sides_of"]

@@ -11,7 +11,7 @@ from highspy import HighsBasisStatus
 
 from surefoot.solvers import Group, explain
 from surefoot.solvers.explain_groups import scaled_rows
-from surefoot.solvers.explain_model import Model
+from surefoot.solvers.explain_model import RELAXING, Model
 from surefoot.solvers.explain_program import Program
 from tests.solvers.explain_problems import cycle
 from tests.solvers.test_explain import INF, least_cost
@@ -69,7 +69,7 @@ def test_a_lone_proof_needs_no_pivots(monkeypatch) -> None:
 
     def run(self, *args, **options):
         status = solve(self, *args, **options)
-        if self.near and not self._by_row:
+        if self.search is RELAXING:
             pivots.append(self.highs.getInfo().simplex_iteration_count)
         return status
 
