@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
+from surefoot.solvers.explain_program import UnsolvedError
 from surefoot.solvers.explain_projection import Verdict
 from surefoot.solvers.explain_relaxation import Yielding, alone_by_program
 
@@ -25,7 +26,7 @@ class Conflict(NamedTuple):
     Args:
         groups: Numbers of its members.
         multipliers: (rows,) of the proof that they cannot hold together.
-        witnesses: For each member a point (n,) at which all others hold.
+        witnesses: For each member a point (n,) at which all others hold; NaN where rounding leaves it open.
         alone: How far members give way alone, of those that were found to help.
     """
 
@@ -85,11 +86,17 @@ class _Trials:
             self.jumps = Jumps(self.rows, self.proof[self.suspects], self.oracle.tolerance, self.start)
 
     def point_without(self, member: int, rest: list[int]) -> Numbers | None:
-        """A point at which the rest holds; None, and a new proof, if it conflicts without the member, too."""
+        """A point at which the rest holds; None, and a new proof, if it conflicts without the member, too.
+
+        Where rounding leaves it open, the member is kept, with NaN for the point: what is kept has been proved.
+        """
         point = self._point_of_relaxation(member) if self.jumps is None else self.jumps.keeping(member, rest)
         if point is not None:
             return point
-        found = self.oracle.judge_without(member, rest)
+        try:
+            found = self.oracle.judge_without(member, rest)
+        except UnsolvedError:
+            return np.full(len(self.start), np.nan)
         if found.feasible:
             return found.x
         self._learn(_proof(found))

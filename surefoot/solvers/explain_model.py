@@ -22,7 +22,7 @@ from surefoot.solvers.explain_basis import Basis, Relief, basis_of, extended, go
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_projection import outside
 
-__all__ = ["LEAVING", "RELAXING", "Model", "Status"]
+__all__ = ["LEAVING", "OTHER_METHODS", "RELAXING", "Model", "Status"]
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.int32]
@@ -31,6 +31,7 @@ _OPTIONS = {
     "threads": 1,
     "parallel": "off",
     "presolve": "off",
+    "solver": "simplex",
     "simplex_scale_strategy": 2,
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
@@ -44,6 +45,13 @@ LEAVING: Mapping[str, Any] = {
 """How to search for a point without some rows, from a basis that is a few pivots away."""
 RELAXING: Mapping[str, Any] = _DEVEX
 """How to search for the least relaxation, from a basis that bounds it."""
+OTHER_METHODS: Sequence[Mapping[str, Any]] = (
+    {"simplex_scale_strategy": 0},
+    {"presolve": "on"},
+    {"solver": "ipm"},
+    {"solver": "ipm", "run_crossover": "off"},
+)
+"""How to search where rounding spoils the usual search."""
 _ANY_STRATEGY, _PRIMAL = 0, 4  # of simplex methods
 _FEW_PIVOTS = 200
 _MOST_PIVOTS = 50  # for each row and column; searches that take more go round in circles
@@ -69,8 +77,7 @@ class Model:
         self._by_row = False
         self.search = search
         self.highs = highspy.Highs()
-        for name, value in {**_OPTIONS, **(search or {})}.items():
-            self.highs.setOptionValue(name, value)
+        self._set_options({**_OPTIONS, **(search or {})})
         self.highs.passModel(self._start())
 
     def _part(self, A: Any) -> None:
@@ -282,25 +289,33 @@ class Model:
         self.highs.deleteRows(len(rows), rows)
         self._reliefs = {}
 
-    def run(self, solver: str = "simplex", *, fresh: bool = False, primal: bool = False, quick: bool = False) -> Status:
+    def run(self, method: Mapping[str, Any] | None = None, *, primal: bool = False, quick: bool = False) -> Status:
         """Solve.
 
         Args:
-            solver: As HiGHS calls it.
-            fresh: Whether the last basis is forgotten.
+            method: Options for a search that begins anew; the last one is gone on with if left out.
             primal: Whether to begin at a basis that keeps all rows, and to keep them.
             quick: Whether to give up after a few pivots.
         """
-        if fresh:
+        usual = {name: self.highs.getOptionValue(name)[1] for name in method or ()}
+        if method is not None:
             self.highs.clearSolver()
         pivots = _FEW_PIVOTS if quick else _MOST_PIVOTS * (self.highs.getNumRow() + self.highs.getNumCol())
-        self.highs.setOptionValue("solver", solver)
-        self.highs.setOptionValue("simplex_strategy", _PRIMAL if primal else _ANY_STRATEGY)
-        self.highs.setOptionValue("simplex_iteration_limit", pivots)
-        self.highs.setOptionValue("small_matrix_value", _ROUNDING_OF_RAYS)
+        self._set_options(
+            {
+                "simplex_strategy": _PRIMAL if primal else _ANY_STRATEGY,
+                "simplex_iteration_limit": pivots,
+                "small_matrix_value": _ROUNDING_OF_RAYS,
+                **(method or {}),
+            }
+        )
         self.highs.run()
-        self.highs.setOptionValue("small_matrix_value", _ROUNDING_OF_ENTRIES)
+        self._set_options({"small_matrix_value": _ROUNDING_OF_ENTRIES, **usual})
         return self.highs.getModelStatus()
+
+    def _set_options(self, options: Mapping[str, Any]) -> None:
+        for name, value in options.items():
+            self.highs.setOptionValue(name, value)
 
     def invert_anew(self) -> None:
         """Let the next search begin at the present basis without what rounding has left of the last one."""

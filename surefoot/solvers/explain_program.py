@@ -17,16 +17,21 @@ from surefoot.errors import SurefootError
 from surefoot.solvers.explain_basis import Basis
 from surefoot.solvers.explain_elastic import Elastic, least_at_once
 from surefoot.solvers.explain_groups import ScaledRows
-from surefoot.solvers.explain_model import LEAVING, RELAXING, Model, Status
+from surefoot.solvers.explain_model import LEAVING, OTHER_METHODS, RELAXING, Model, Status
 from surefoot.solvers.explain_projection import Verdict, outside
 
-__all__ = ["Program"]
+__all__ = ["Program", "UnsolvedError"]
 
 Numbers = NDArray[np.float64]
 _FAR = 1e6  # multipliers prove that no x within this many times the present size of x will do
 _FAINT = 1e-8  # share of the largest change of a row below which a direction of x does not matter
+_NEXT = "give numbers of similar size, shorter spans of unstable motions, or a wider tolerance"
 _MANY_GROUPS = 10  # that give way: too many for one after the other
 _NOTICED = 1e-7  # share of a cost by which multipliers may exceed it
+
+
+class UnsolvedError(SurefootError):
+    """No method of HiGHS comes to an end, or rounding leaves it open what holds."""
 
 
 class _Question(NamedTuple):
@@ -96,16 +101,26 @@ class Program:
             group: Its number.
             kept: (rows,) the rows that are to hold; those of the group have no part in it.
         """
+        try:
+            found = self._without(group, kept)
+        except UnsolvedError:
+            self._left = None
+            return self._anew._whole(_Question(*self._only(kept & (self.rows.group != group)), {}))
+        self._left = group if found.feasible else None
+        return found
+
+    def _without(self, group: int, kept: NDArray[np.bool_]) -> Verdict:
         question = _Question(*self._only(kept | (self.rows.group == group)), {group: None})
         asked, before = self._leaving, self._left
         if before is not None and kept[self.rows.group == before].all():
-            found = asked._whole(question, before)
-        else:
-            proof = asked._proof(question)
-            x = self._unfolded(asked._model.point([group])[0]) if proof is None else np.zeros(0)
-            found = Verdict(x, proof)
-        self._left = group if found.feasible else None
-        return found
+            return asked._whole(question, before)
+        proof = asked._proof(question)
+        if proof is not None:
+            return Verdict(np.zeros(0), proof)
+        x, _ = asked._model.point([group])
+        if self._left_over(x, question) > self.tolerance:
+            raise UnsolvedError("rounding leaves it open whether groups can hold together", next_step=_NEXT)
+        return Verdict(self._unfolded(x))
 
     def alone(self, group: int) -> Elastic:
         """The least with which one group gives way so that all rows hold; its amount is the only one.
@@ -113,11 +128,15 @@ class Program:
         Args:
             group: Its number.
         """
-        asked = self._relaxing
-        proof = asked._proof(_Question(self.rows.lower, self.rows.upper, {group: 1.0}), self._nearest(group))
+        asked, question = self._relaxing, _Question(self.rows.lower, self.rows.upper, {group: 1.0})
+        try:
+            proof = asked._proof(question, self._nearest(group))
+        except UnsolvedError:
+            asked = self._anew
+            proof = asked._proof(question)
         if proof is not None:
             return Elastic(proof)
-        if self._known and asked._model.moved:
+        if asked is self._relaxing and self._known and asked._model.moved:
             self._remember(asked._model.present_basis())
         x, amounts = asked._model.point([group])
         return Elastic(asked._model.multipliers(), amounts, self._unfolded(x))
@@ -144,6 +163,13 @@ class Program:
     def _leaving(self) -> Program:
         """The same rows in a model in which the rows of groups are left out."""
         return self._near(LEAVING)
+
+    @property
+    def _anew(self) -> Program:
+        """The same rows in a new model, where all that is known has led nowhere."""
+        out = copy(self)
+        out._model, out._known = Model(_true_ends(self.rows, self.tolerance)), []
+        return out
 
     def _near(self, search: Mapping[str, Any]) -> Program:
         """The same rows in a model for questions that begin at bases that are known, once there is one."""
@@ -265,15 +291,15 @@ class Program:
     def _run_to_optimum(self, *, primal: bool = False) -> None:
         """Solve a program that has an optimum."""
         if not any(status == Status.kOptimal for status in self._attempts(primal)):
-            raise SurefootError("HiGHS could not solve a relaxation")
+            raise UnsolvedError("HiGHS could not solve a relaxation", next_step=_NEXT)
 
     def _attempts(self, primal: bool) -> Iterator[Status]:
-        """Solve from the last basis, from the one this ends at, from none, and by another method."""
+        """Solve from the last basis, from the one this ends at, from none, and by other methods."""
         yield self._model.run(primal=primal)
         self._model.invert_anew()
         yield self._model.run(primal=primal)
-        yield self._model.run(fresh=True)
-        yield self._model.run("ipm", fresh=True)
+        for method in OTHER_METHODS:
+            yield self._model.run(method)
 
     def _whole(self, question: _Question, bearer: int | None = None) -> Verdict:
         """A point that keeps all rows but those that may give way, or multipliers.
@@ -289,21 +315,21 @@ class Program:
         self._pose_whole(question, bearer)
         if bearer is None and self._known:
             self._model.begin(self._known[0].basis)
-        closed, found = self._closed(question), None
         for status in self._attempts(primal=bearer is not None or bool(self._known)):
             if status != Status.kOptimal:
                 continue
             x, _ = self._model.point(list(question.opened))
-            left = np.abs(outside(self.rows.A @ x, question.lower, question.upper))[closed].max(initial=0.0)
-            if left <= 0.1 * self.tolerance:
+            if self._left_over(x, question) <= 0.1 * self.tolerance:
                 return Verdict(self._unfolded(x))
-            y = np.where(closed, self._model.multipliers(), 0.0)
-            found = Verdict(self._unfolded(x), y) if left > self.tolerance else Verdict(self._unfolded(x))
+            y = np.where(self._closed(question), self._model.multipliers(), 0.0)
             if self._proves(y, question):
                 return Verdict(self._unfolded(x), y)
-        if found is None:
-            raise SurefootError("HiGHS could not solve a relaxation")
-        return found
+        raise UnsolvedError("rounding leaves it open whether groups can hold together", next_step=_NEXT)
+
+    def _left_over(self, x: Numbers, question: _Question) -> float:
+        """Largest violation at x of rows that do not give way."""
+        beyond = np.abs(outside(self.rows.A @ x, question.lower, question.upper))
+        return float(beyond[self._closed(question)].max(initial=0.0))
 
     def _closed(self, question: _Question) -> NDArray[np.bool_]:
         """(rows,) those that do not give way."""

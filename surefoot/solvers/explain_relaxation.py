@@ -12,7 +12,7 @@ from surefoot.solvers.explain_elastic import Elastic
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_program import Program
+from surefoot.solvers.explain_program import Program, UnsolvedError
 from surefoot.solvers.explain_projection import outside
 
 __all__ = ["Alone", "Yielding", "alone_by_program", "least_alone", "least_together", "look_elsewhere", "sides_of"]
@@ -111,14 +111,17 @@ def _bears_alone(oracle: Oracle, group: int, proof: Numbers, jumps: Jumps) -> bo
 
 
 def alone_by_program(oracle: Oracle, program: Program, group: int) -> Alone:
-    """What HiGHS says about one group that gives way alone.
+    """What HiGHS says about one group that gives way alone; where rounding leaves it open, it does not help.
 
     Args:
         oracle: Its proofs are added to.
         program: Of all its rows.
         group: Its number.
     """
-    found = program.alone(group)
+    try:
+        found = program.alone(group)
+    except UnsolvedError:
+        return Alone(None, None, np.zeros(len(oracle.rows.upper)))
     oracle.learn(found.multipliers)
     demand = _demand(oracle, group, found.multipliers)
     if found.x is None or not np.isfinite(demand.amount):

@@ -44,7 +44,7 @@ class Member:
         name: The group.
         alone: Its least relaxation with which *all* groups hold; None if it does not help alone, or may not give way.
         may_relax: Whether it may give way.
-        witness: (n,) a point at which all other members hold.
+        witness: (n,) a point at which all other members hold; NaN where rounding leaves it open whether there is one.
         place: Where or when.
     """
 
