@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_program import Program
 from surefoot.solvers.explain_projection import Verdict, project
+from surefoot.solvers.explain_thinning import thinned
 
 __all__ = ["Oracle"]
 
@@ -48,7 +49,7 @@ class Oracle:
             return found
         self.program = Program(self.rows, self.tolerance)
         self.judge()
-        return found
+        return found._replace(multipliers=thinned(self.rows, found.multipliers, found.x))
 
     def judge(self, groups: Sequence[int] | None = None, amounts: Numbers | None = None) -> Verdict:
         """Whether groups can hold together; multipliers are for all rows.

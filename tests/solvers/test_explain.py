@@ -22,23 +22,26 @@ INF = np.inf
 
 def least_cost(groups, costs) -> float:
     """Independent: the elastic program over all rows by an interior-point method; inf if there is no solution."""
-    n = np.atleast_2d(groups[0].A).shape[1]
     left, right = [], []
     for k, group in enumerate(groups):
-        A = np.atleast_2d(group.A.toarray() if sparse.issparse(group.A) else group.A)
-        low, high, scale = (np.broadcast_to(x, len(A)) for x in (group.lower, group.upper, group.scale))
-        for a, end, u, s in zip(A, low, high, scale, strict=True):
-            moves = np.zeros(len(groups))
-            moves[k] = -s if np.isfinite(costs[k]) else 0.0
-            if np.isfinite(u):
-                left.append([*a, *moves])
-                right.append(u)
-            if np.isfinite(end):
-                left.append([*-a, *moves])
-                right.append(-end)
+        A = sparse.csr_array(group.A if sparse.issparse(group.A) else np.atleast_2d(group.A))
+        rows, n = A.shape
+        for side, end in ((1.0, group.upper), (-1.0, group.lower)):
+            moves = np.zeros((rows, len(groups)))
+            moves[:, k] = -np.broadcast_to(group.scale, rows) if np.isfinite(costs[k]) else 0.0
+            left.append(sparse.hstack([side * A, sparse.csr_array(moves)]))
+            right.append(side * np.broadcast_to(end, rows))
+    ends = np.concatenate(right)
+    there = np.flatnonzero(np.isfinite(ends))
     objective = [*np.zeros(n), *np.where(np.isfinite(costs), costs, 0.0)]
     bounds = [(None, None)] * n + [(0, None)] * len(groups)
-    found = linprog(objective, A_ub=left or None, b_ub=right or None, bounds=bounds, method="highs-ipm")
+    found = linprog(
+        objective,
+        A_ub=sparse.csr_array(sparse.vstack(left))[there],
+        b_ub=ends[there],
+        bounds=bounds,
+        method="highs-ipm",
+    )
     return INF if found.status == 2 else found.fun
 
 
