@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_program import UnsolvedError
-from surefoot.solvers.explain_projection import Verdict
+from surefoot.solvers.explain_projection import Verdict, polished
 from surefoot.solvers.explain_relaxation import Yielding, alone_by_program
+from surefoot.solvers.explain_systems import dense_if_small
 
 __all__ = ["Conflict", "irreducible_conflict"]
 
@@ -61,7 +62,7 @@ def irreducible_conflict(oracle: Oracle, verdict: Verdict, relaxable: Collection
                 witnesses[member] = witness
                 continue
         kept = rest
-    return Conflict(tuple(kept), trials.proof, witnesses, trials.alone)
+    return Conflict(tuple(kept), _cleaned(oracle, trials.proof), witnesses, trials.alone)
 
 
 class _Trials:
@@ -122,6 +123,18 @@ class _Trials:
         if self.in_vain == _IN_VAIN:
             self.oracle.judge([g for g in range(self.oracle.rows.groups) if g not in set(members)])
             self.in_vain += 1
+
+
+def _cleaned(oracle: Oracle, proof: Numbers) -> Numbers:
+    """Multipliers (rows,) whose rows add up to nothing to the last digits, with the signs they have."""
+    at = np.flatnonzero(proof)
+    try:
+        y = polished(dense_if_small(oracle.rows.A[at]), proof[at])
+    except np.linalg.LinAlgError:
+        return proof
+    out = np.zeros_like(proof)
+    out[at] = y
+    return out if (y * proof[at] > 0.0).all() else proof
 
 
 def _proof(verdict: Verdict) -> Numbers:

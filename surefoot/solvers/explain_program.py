@@ -117,10 +117,9 @@ class Program:
         proof = asked._proof(question)
         if proof is not None:
             return Verdict(np.zeros(0), proof)
-        x, _ = asked._model.point([group])
-        if self._left_over(x, question) > self.tolerance:
+        if not asked._holds(question):
             raise UnsolvedError("rounding leaves it open whether groups can hold together", next_step=_NEXT)
-        return Verdict(self._unfolded(x))
+        return Verdict(self._unfolded(asked._model.point([group])[0]))
 
     def alone(self, group: int) -> Elastic:
         """The least with which one group gives way so that all rows hold; its amount is the only one.
@@ -153,6 +152,15 @@ class Program:
             true_ends: Whether rows have the ends that were given.
         """
         return self._relaxing._least(costs, _true_ends(self.rows, self.tolerance) if true_ends else self.rows)
+
+    def rigid_conflict(self, costs: Numbers) -> Numbers | None:
+        """Multipliers (rows,) of the proof that rows conflict that do not give way; None if they can hold together.
+
+        Args:
+            costs: (groups,) of one unit; inf for groups that do not give way.
+        """
+        rigid = ~np.isfinite(costs)[self.rows.group] | (self.rows.measure == 0.0)
+        return self._anew._whole(_Question(*self._only(rigid), {})).multipliers if rigid.any() else None
 
     @cached_property
     def _relaxing(self) -> Program:
@@ -189,10 +197,15 @@ class Program:
             more = [int(g) for g in np.flatnonzero(asked > allowed) if g not in opened]
             if not more:
                 break
+            if len(opened) + len(more) > _MANY_GROUPS:
+                rigid = self.rigid_conflict(costs)
+                if rigid is not None:
+                    return Elastic(rigid)
+                at_once = least_at_once(rows, costs)
+                if at_once is not None and at_once.x is not None:
+                    return at_once._replace(x=self._unfolded(at_once.x))
+                more = [int(g) for g in np.flatnonzero(np.isfinite(costs)) if g not in opened]
             opened |= {g: float(costs[g]) for g in more}
-            at_once = least_at_once(rows, costs) if len(opened) > _MANY_GROUPS else None
-            if at_once is not None and at_once.x is not None:
-                return at_once._replace(x=self._unfolded(at_once.x))
         if proof is not None:
             return Elastic(proof)
         x, given = self._model.point(list(opened))
@@ -226,7 +239,7 @@ class Program:
         self._pose(question)
         if start is not None:
             self._model.begin(*start)
-        if self._model.run(quick=bool(self._known)) == Status.kOptimal:
+        if self._model.run(quick=bool(self._known)) == Status.kOptimal and self._holds(question):
             return None
         y = self._model.ray()
         if y is not None and self._proves(y, question):
@@ -319,17 +332,18 @@ class Program:
             if status != Status.kOptimal:
                 continue
             x, _ = self._model.point(list(question.opened))
-            if self._left_over(x, question) <= 0.1 * self.tolerance:
+            if self._holds(question):
                 return Verdict(self._unfolded(x))
             y = np.where(self._closed(question), self._model.multipliers(), 0.0)
             if self._proves(y, question):
                 return Verdict(self._unfolded(x), y)
         raise UnsolvedError("rounding leaves it open whether groups can hold together", next_step=_NEXT)
 
-    def _left_over(self, x: Numbers, question: _Question) -> float:
-        """Largest violation at x of rows that do not give way."""
+    def _holds(self, question: _Question) -> bool:
+        """Whether the rows that do not give way hold where the model is, by their own numbers."""
+        x, _ = self._model.point(list(question.opened))
         beyond = np.abs(outside(self.rows.A @ x, question.lower, question.upper))
-        return float(beyond[self._closed(question)].max(initial=0.0))
+        return bool(beyond[self._closed(question)].max(initial=0.0) <= 0.1 * self.tolerance)
 
     def _closed(self, question: _Question) -> NDArray[np.bool_]:
         """(rows,) those that do not give way."""

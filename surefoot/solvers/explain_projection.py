@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from surefoot.solvers.explain_systems import MOST_DENSE, dense_if_small, gram, solve_normal, solve_widened
 
-__all__ = ["Verdict", "outside", "project"]
+__all__ = ["Verdict", "outside", "polished", "project"]
 
 Numbers = NDArray[np.float64]
 _PULLS = (1e-2, 1e-4, 1e-6, 1e-8, *[1e-9] * 20)  # of the proximal steps, one after the other
@@ -143,7 +143,7 @@ class _Search:
         """Rows with polished multipliers; those that polishing would turn round are left out."""
         for _ in range(_POLISHES):
             rows = dense_if_small(self.A[chosen])
-            y = _polished(rows, self.v[chosen])
+            y = polished(rows, self.v[chosen])
             right = y * self.v[chosen] > 0.0
             if right.all():
                 break
@@ -166,8 +166,13 @@ def _gentle(slope: Any, first: float) -> float:
     return low
 
 
-def _polished(rows: Any, y: Numbers) -> Numbers:
-    """Multipliers without the part that rowsᵀ y shows: those whose rows add up to nothing, to the last digits."""
+def polished(rows: Any, y: Numbers) -> Numbers:
+    """Multipliers without the part that rowsᵀ y shows: those whose rows add up to nothing, to the last digits.
+
+    Args:
+        rows: (k, n), dense or CSR.
+        y: (k,).
+    """
     tiny = 1e-13 * max(10, len(y))
     for _ in range(2):
         if rows.shape[0] <= min(rows.shape[1], MOST_DENSE):

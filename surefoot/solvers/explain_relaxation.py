@@ -168,7 +168,9 @@ def least_together(oracle: Oracle, costs: Numbers) -> tuple[Yielding, ...] | Non
 def _at_true_ends(program: Program, costs: Numbers) -> Elastic:
     """With the ends that were given; wider by the tolerance if those conflict that may not give way."""
     found = program.least(costs, true_ends=True)
-    return program.least(costs) if found.amounts is None else found
+    if found.amounts is not None or program.rigid_conflict(costs) is not None:
+        return found
+    return program.least(costs)
 
 
 def _over_some_rows(oracle: Oracle, costs: Numbers) -> Elastic:

@@ -1,0 +1,72 @@
+"""How long it takes to explain a conflict: about 500 groups, with known sets, many conflicts, or over time.
+
+    python -m bench.explain [--repeat 3]
+
+Before a time is printed, the answer is checked: that the members conflict, by their multipliers; that each is needed,
+by a point at which all others hold; and, where the set is known, that it is this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from surefoot.solvers import Explanation, Group, explain
+from tests.solvers.explain_problems import crowded, cycle, planted, swing, tumble
+from tests.solvers.test_explain import require_proof, violation
+
+Case = tuple[str, Callable[[], tuple[Sequence[Group], tuple[str, ...] | None]]]
+CASES: Sequence[Case] = (
+    ("one conflict of 12, 500 × 4 dense rows, 60 unknowns", lambda: planted(np.random.default_rng(0), 500, 4, 60, 12)),
+    ("one conflict of 50, 200 unknowns", lambda: planted(np.random.default_rng(0), 500, 4, 200, 50)),
+    ("the same, sparse", lambda: planted(np.random.default_rng(0), 500, 4, 200, 50, 0.05)),
+    ("a circle of 500 inequalities", lambda: (cycle(500), tuple(f"c{k:03d}" for k in range(500)))),
+    ("many conflicts, 20 unknowns", lambda: (crowded(0, 500, 1, 20), None)),
+    ("many conflicts, 50 unknowns", lambda: (crowded(0, 500, 1, 50), None)),
+    ("many conflicts, 100 unknowns", lambda: (crowded(0, 500, 1, 100), None)),
+    ("many conflicts, 2 rows each, 100 unknowns", lambda: (crowded(0, 500, 2, 100), None)),
+    ("many conflicts, sparse, 200 unknowns", lambda: (crowded(0, 500, 1, 200, 0.2, 5), None)),
+    ("4 joints, 80 instants, 960 unknowns", lambda: (swing(1), None)),
+    ("the same, dynamics fixed", lambda: (swing(3, may_relax=False), None)),
+    ("3 joints, 100 instants, 900 unknowns", lambda: (swing(0, 100, 3), None)),
+    ("inverted pendulum, 160 instants, 480 unknowns", lambda: (tumble(160), None)),
+)
+
+
+def main() -> None:
+    """Check and time all cases."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=3, help="how often; the median is printed")
+    repeat = parser.parse_args().repeat
+    print(f"{'problem':52s} {'groups':>6s} {'members':>7s} {'seconds':>8s}")
+    for title, make in CASES:
+        groups, names = make()
+        found = explain(groups)
+        _check(groups, found, names)
+        print(f"{title:52s} {len(groups):6d} {len(found.names):7d} {_median(groups, repeat):8.2f}", flush=True)
+
+
+def _median(groups: Sequence[Group], repeat: int) -> float:
+    times = []
+    for _ in range(repeat):
+        begin = time.perf_counter()
+        explain(groups)
+        times.append(time.perf_counter() - begin)
+    return float(np.median(times))
+
+
+def _check(groups: Sequence[Group], found: Explanation, names: tuple[str, ...] | None) -> None:
+    by_name = {group.name: group for group in groups}
+    assert not found.feasible
+    assert names is None or found.names == names
+    require_proof([by_name[name] for name in found.names], found)
+    for member in found.conflict:
+        others = [by_name[name] for name in found.names if name != member.name]
+        assert all(violation(other, member.witness) <= 2.0 * found.tolerances[other.name] for other in others)
+
+
+if __name__ == "__main__":
+    main()
