@@ -61,6 +61,7 @@ def motion_plots(
     tau: Array | None = None,
     wrenches: Mapping[str, Array] | None = None,
     world: World | None = None,
+    later: Sequence[tuple[int, World]] = (),
 ) -> tuple[Plot, ...]:
     """All plots of this file.
 
@@ -71,8 +72,12 @@ def motion_plots(
         tau: (n, nu) torques of the drives [N m] or [N], or None.
         wrenches: Contact → (n, 6), contact frame.
         world: What the contacts touch, or None.
+        later: Samples from which other worlds take its place, in their order.
     """
-    plots = [*contact_plots(robot, q, wrenches or {}, world), *joint_plots("Joint position", joint_positions(robot, q))]
+    plots = [
+        *contact_plots(robot, q, wrenches or {}, world, later),
+        *joint_plots("Joint position", joint_positions(robot, q)),
+    ]
     if v is not None:
         plots += joint_plots("Joint velocity", joint_velocities(robot, v))
     if tau is not None:
@@ -155,7 +160,13 @@ def joint_plots(group: str, series: Sequence[JointSeries]) -> list[Plot]:
     return plots
 
 
-def contact_plots(robot: Robot, q: Array, wrenches: Mapping[str, Array], world: World | None = None) -> list[Plot]:
+def contact_plots(
+    robot: Robot,
+    q: Array,
+    wrenches: Mapping[str, Array],
+    world: World | None = None,
+    later: Sequence[tuple[int, World]] = (),
+) -> list[Plot]:
     """Normal forces together, use of friction, then the wrench of each contact.
 
     Args:
@@ -163,12 +174,14 @@ def contact_plots(robot: Robot, q: Array, wrenches: Mapping[str, Array], world: 
         q: (n, nq).
         wrenches: Contact → (n, 6), contact frame.
         world: What the contacts touch; without it, only their own friction counts.
+        later: Samples from which other worlds take its place, in their order.
     """
     loaded = {name: w for name, w in wrenches.items() if np.any(w)}
     if not loaded:
         return []
     least = 0.02 * robot.mass * float(np.linalg.norm(robot.tree.gravity))
-    uses = {name: _friction_use(w, _friction(robot, name, q, world), least) for name, w in loaded.items()}
+    worlds = [(0, world), *later]
+    uses = {name: _friction_use(w, _friction(robot, name, q, worlds), least) for name, w in loaded.items()}
     plots = [
         Plot("Normal force", "N", {name: w[:, 2] for name, w in loaded.items()}, "Contacts", {"": 0.0}, key=True),
         Plot("Friction used: tangential / (μ · normal)", "1", uses, "Contacts", upper={"": 1.0}),
@@ -211,8 +224,16 @@ def energy_plots(robot: Robot, q: Array, v: Array) -> list[Plot]:
     return [Plot("Energy of the motion", "J", lines, "Energy")]
 
 
-def _friction(robot: Robot, name: str, q: Array, world: World | None) -> float | Array:
-    """Friction of a contact, that of the ground under it included: the smaller of both; (n,) where places differ."""
+def _friction(robot: Robot, name: str, q: Array, worlds: Sequence[tuple[int, World | None]]) -> Array:
+    """Friction of a contact (n,), that of the ground under it included: the smaller of both."""
+    out = np.empty(len(q))
+    for first, world in ((first, world) for first, world in worlds if first < len(q)):
+        out[first:] = _friction_in(world, robot, name, q[first:])
+    return out
+
+
+def _friction_in(world: World | None, robot: Robot, name: str, q: Array) -> float | Array:
+    """The same in one world: a number, or (n,) where places differ."""
     contact = robot.contacts[name]
     if world is None:
         return contact.friction
@@ -223,7 +244,7 @@ def _friction(robot: Robot, name: str, q: Array, world: World | None) -> float |
     return np.minimum(contact.friction, [world.friction_at(float(x), float(y)) for x, y in places])
 
 
-def _friction_use(wrench: Array, friction: float | Array, least: float) -> Array:
+def _friction_use(wrench: Array, friction: Array, least: float) -> Array:
     """Share of the friction cone that is used (n,); NaN while the contact carries next to nothing."""
     carried = wrench[:, 2] > max(least, 1e-9)
     room = np.where(carried, np.maximum(friction, 1e-9) * wrench[:, 2], 1.0)

@@ -190,6 +190,7 @@ def write_page(folder: Path, run: RunRecord) -> None:
         run.world,
         scenario_toml(run.scenario),
         run.scenario.description,
+        run.scenario.events,
     )
     _write_text(folder / "report.html", report_page(replace(evidence, audit=run.audit)))
 

@@ -8,35 +8,13 @@ from typing import Any
 import numpy as np
 
 from surefoot.motion import Log, World
-from surefoot.report import Evidence, Plot, Verdict, motion_plots, report_page
+from surefoot.report import Evidence, Plot, Verdict, motion_plots
 from surefoot.robot import Robot
+from surefoot.scenario.build_world import build_ground
+from surefoot.scenario.schema import EventTable
+from surefoot.sim.native_world import with_friction, with_ground
 
-__all__ = ["evidence_of_run", "page_of_run"]
-
-
-def page_of_run(
-    robot: Robot,
-    log: Log,
-    timing: Log,
-    metrics: Mapping[str, Any],
-    planned: Sequence[Plot] = (),
-    world: World | None = None,
-    scenario_text: str = "",
-    description: str = "",
-) -> str:
-    """The page as HTML.
-
-    Args:
-        robot: The robot.
-        log: What was measured.
-        timing: Wall-clock times.
-        metrics: What it sums up to.
-        planned: Plots of what was planned.
-        world: Where the robot was.
-        scenario_text: The scenario as TOML.
-        description: What the scenario is, in a line.
-    """
-    return report_page(evidence_of_run(robot, log, timing, metrics, planned, world, scenario_text, description))
+__all__ = ["evidence_of_run"]
 
 
 def evidence_of_run(
@@ -48,14 +26,27 @@ def evidence_of_run(
     world: World | None = None,
     scenario_text: str = "",
     description: str = "",
+    events: Sequence[EventTable] = (),
 ) -> Evidence:
-    """What is known about a run; arguments as in `page_of_run`."""
+    """What is known about a run.
+
+    Args:
+        robot: The robot.
+        log: What was measured.
+        timing: Wall-clock times.
+        metrics: What it sums up to.
+        planned: Plots of what was planned.
+        world: Where the robot was.
+        scenario_text: The scenario as TOML.
+        description: What the scenario is, in a line.
+        events: What happened: changes of friction and terrain count in the plots of contacts.
+    """
     wrenches = {name: np.asarray(log[f"contact.{name}.wrench"]) for name in robot.contacts}
     tau = log["tau"] if log["tau"].any() else None
     plots = (
         *_of_base(robot, log),
         *planned,
-        *motion_plots(robot, log["q"], log["v"], tau, wrenches, world),
+        *motion_plots(robot, log["q"], log["v"], tau, wrenches, world, _later(world, log, events)),
         *_of_contacts(robot, log),
         *_of_tracking(robot, log),
         *_of_estimate(log),
@@ -81,6 +72,21 @@ def evidence_of_run(
         seed=metrics.get("seed"),
         notes=tuple(metrics.get("notes", ())),
     )
+
+
+def _later(world: World | None, log: Log, events: Sequence[EventTable]) -> list[tuple[int, World]]:
+    """Worlds that changes of friction and terrain make of one, each with the sample from which it holds."""
+    found: list[tuple[int, World]] = []
+    for event in sorted(events, key=lambda event: event.time):
+        if event.kind == "friction" and event.friction is not None:
+            world = with_friction(world, event.friction, event.pieces)
+        elif event.kind == "terrain":
+            world = with_ground(world, build_ground(event.ground or []))
+        else:
+            continue
+        if world is not None:
+            found.append((int(np.searchsorted(log.time, event.time)), world))
+    return found
 
 
 def _of_base(robot: Robot, log: Log) -> list[Plot]:

@@ -81,6 +81,17 @@ def test_friction_use_counts_the_ground_under_the_contact() -> None:
     np.testing.assert_allclose(use(World(ground=(*World().ground, plate), friction=2.0 * mu)), [0.1, 0.5])
 
 
+def test_friction_use_follows_worlds_that_take_the_place_of_others() -> None:
+    robot = zoo.load("humanoid")
+    name = next(iter(robot.contacts))
+    mu = robot.contacts[name].friction
+    wrench = np.tile([0.1 * mu * 400.0, 0.0, 400.0, 0, 0, 0], (6, 1))
+    later = [(2, World(friction=0.5 * mu)), (4, World(friction=0.2 * mu)), (6, World(friction=0.1 * mu))]
+    plots = motion_plots(robot, np.tile(robot.home, (6, 1)), wrenches={name: wrench}, world=World(), later=later)
+    use = {p.title: p for p in plots}["Friction used: tangential / (μ · normal)"].lines[name]
+    np.testing.assert_allclose(use, [0.1, 0.1, 0.2, 0.2, 0.5, 0.5])
+
+
 def test_continuous_joints_show_angles_without_jumps() -> None:
     robot = next((r for r in map(zoo.load, ("kinova", "ur5")) if "continuous" in r.tree.kinds), None)
     if robot is None:
