@@ -6,18 +6,20 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_program import UnsolvedError
-from surefoot.solvers.explain_projection import Verdict, polished
+from surefoot.solvers.explain_projection import Verdict, outside, polished, project
 from surefoot.solvers.explain_relaxation import Yielding, alone_by_program
 from surefoot.solvers.explain_systems import dense_if_small
 
 __all__ = ["Conflict", "irreducible_conflict"]
 
 Numbers = NDArray[np.float64]
+_POLISHES = 6
 _IN_VAIN = 3  # groups that do not help alone, after which one asks for all others at once
 
 
@@ -93,15 +95,27 @@ class _Trials:
         """
         point = self._point_of_relaxation(member) if self.jumps is None else self.jumps.keeping(member, rest)
         if point is not None:
-            return point
+            return self._mended(point, rest)
         try:
             found = self.oracle.judge_without(member, rest)
         except UnsolvedError:
             return np.full(len(self.start), np.nan)
         if found.feasible:
-            return found.x
+            return self._mended(found.x, rest)
         self._learn(_proof(found))
         return None
+
+    def _mended(self, x: Numbers, rest: list[int]) -> Numbers:
+        """A point near x at which dense rows hold that a program has without what is faint of them."""
+        rows, tolerance = self.oracle.rows, 0.1 * self.oracle.tolerance
+        if sparse.issparse(rows.A):
+            return x
+        beyond = np.abs(outside(rows.A @ x, rows.lower, rows.upper))
+        kept = rows.rows_of(rest)
+        if beyond[kept].max(initial=0.0) <= tolerance:
+            return x
+        found = project(rows.A[kept], rows.lower[kept], rows.upper[kept], x, 0.1 * tolerance)
+        return found.x if found is not None and found.feasible else x
 
     def _point_of_relaxation(self, member: int) -> Numbers | None:
         """A point at which all groups hold if the member gives way alone, if it helps."""
@@ -126,15 +140,25 @@ class _Trials:
 
 
 def _cleaned(oracle: Oracle, proof: Numbers) -> Numbers:
-    """Multipliers (rows,) whose rows add up to nothing to the last digits, with the signs they have."""
-    at = np.flatnonzero(proof)
-    try:
-        y = polished(dense_if_small(oracle.rows.A[at]), proof[at])
-    except np.linalg.LinAlgError:
+    """Multipliers (rows,) of the same groups whose rows add up to nothing to the last digits, if there are some.
+
+    Those that polishing would turn round are rounding, and are left out.
+    """
+    at, group = np.flatnonzero(proof), oracle.rows.group
+    for _ in range(_POLISHES):
+        try:
+            y = polished(dense_if_small(oracle.rows.A[at]), proof[at])
+        except np.linalg.LinAlgError:
+            return proof
+        right = y * proof[at] > 0.0
+        if right.all():
+            break
+        at = at[right]
+    if not right.all() or not np.isin(group[proof != 0.0], group[at]).all():
         return proof
     out = np.zeros_like(proof)
     out[at] = y
-    return out if (y * proof[at] > 0.0).all() else proof
+    return out
 
 
 def _proof(verdict: Verdict) -> Numbers:
