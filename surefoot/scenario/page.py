@@ -16,6 +16,8 @@ from surefoot.sim.native_world import with_friction, with_ground
 
 __all__ = ["evidence_of_run"]
 
+_INSTANT = 1e-9  # rounding of times [s]
+
 
 def evidence_of_run(
     robot: Robot,
@@ -75,7 +77,10 @@ def evidence_of_run(
 
 
 def _later(world: World | None, log: Log, events: Sequence[EventTable]) -> list[tuple[int, World]]:
-    """Worlds that changes of friction and terrain make of one, each with the sample from which it holds."""
+    """Worlds that changes of friction and terrain make of one, each with the sample from which it holds.
+
+    Forces of a sample are those of the step before it: that at the instant of a change still has the old ground.
+    """
     found: list[tuple[int, World]] = []
     for event in sorted(events, key=lambda event: event.time):
         if event.kind == "friction" and event.friction is not None:
@@ -85,7 +90,7 @@ def _later(world: World | None, log: Log, events: Sequence[EventTable]) -> list[
         else:
             continue
         if world is not None:
-            found.append((int(np.searchsorted(log.time, event.time)), world))
+            found.append((int(np.searchsorted(log.time, event.time + _INSTANT)), world))
     return found
 
 

@@ -57,3 +57,4 @@ def test_friction_used_follows_the_ground_that_freezes(tmp_path) -> None:
     holds, slides = (log.time > 0.2) & (log.time < 0.29), log.time > 0.35
     assert np.nanmax(np.abs(used[holds] - 0.5)) < 0.02
     assert np.nanmax(np.abs(used[slides] - 1.0)) < 0.02
+    assert np.nanmax(used) < 1.02
