@@ -25,6 +25,7 @@ _OPTIONS = {
     "output_flag": False,
     "threads": 1,
     "parallel": "off",
+    "presolve": "off",
     "solver": "ipm",
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,

@@ -47,7 +47,6 @@ RELAXING: Mapping[str, Any] = _DEVEX
 """How to search for the least relaxation, from a basis that bounds it."""
 OTHER_METHODS: Sequence[Mapping[str, Any]] = (
     {"simplex_scale_strategy": 0},
-    {"presolve": "on"},
     {"solver": "ipm"},
     {"solver": "ipm", "run_crossover": "off"},
 )
