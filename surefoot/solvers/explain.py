@@ -24,6 +24,7 @@ from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_relaxation import Yielding, least_alone, least_together, look_elsewhere
 from surefoot.solvers.explain_result import Explanation, Member, Relaxation
+from surefoot.solvers.one_core import on_one_core
 
 __all__ = ["TOLERANCE", "explain"]
 
@@ -33,6 +34,7 @@ TOLERANCE = 1e-7
 _WITHIN = 0.98  # share of the tolerance by which ends are wider; the rest is for searches that end
 
 
+@on_one_core()
 def explain(
     groups: Sequence[Group], variables: int | None = None, *, tolerance: float = TOLERANCE, place: str = ""
 ) -> Explanation:

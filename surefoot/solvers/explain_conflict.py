@@ -77,8 +77,7 @@ class _Trials:
         proof = _proof(verdict)
         self.suspects = np.flatnonzero(oracle.rows.rows_of(oracle.rows.group[proof != 0.0]))
         self.rows = oracle.rows.only(self.suspects)
-        if oracle.program is not None:
-            oracle.program.prepare(np.unique(self.rows.group).tolist())
+        oracle.prepare(self.suspects)
         self._learn(proof)
 
     def _learn(self, proof: Numbers) -> None:

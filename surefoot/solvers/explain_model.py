@@ -245,7 +245,7 @@ class Model:
         x, factor = np.zeros(len(rows), dtype=np.intp), -sides
         x[bound], factor[bound] = self._bounded[place[bound]], sides[bound] / self._factor[place[bound]]
         first = self._by_column.indptr[x]
-        counts = np.where(bound, self._by_column.indptr[x + 1] - first, 1)
+        counts = np.where(bound, np.append(np.diff(self._by_column.indptr), 0)[x], 1)  # 0: there may be no unknowns
         of = np.repeat(np.arange(len(rows)), counts)
         source = np.arange(len(of)) - _starts(counts)[of] + first[of]
         source[~bound[of]] = 0

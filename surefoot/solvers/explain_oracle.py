@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
@@ -16,7 +17,15 @@ from surefoot.solvers.explain_thinning import thinned
 __all__ = ["Oracle"]
 
 Numbers = NDArray[np.float64]
+Places = NDArray[np.intp]
 _MANY_UNKNOWNS, _FEW_ENTRIES = 600, 5
+
+
+class _Part(NamedTuple):
+    """A program of some rows, and which; None: rows are judged without HiGHS."""
+
+    program: Program | None
+    at: Places
 
 
 class Oracle:
@@ -38,18 +47,38 @@ class Oracle:
         self.dispensable = np.zeros(rows.groups, dtype=bool)
         self._last = np.zeros(len(rows.columns))
         self.program = Program(rows, tolerance) if _suits_programs(rows) else None
+        self._trials = _Part(self.program, np.arange(len(rows.upper)))
+        self._crowded = False
 
     def judge_all(self) -> Verdict:
         """Whether all groups can hold together.
 
-        Where more rows are violated than one proof needs, there are many conflicts: HiGHS is asked from then on.
+        Where more rows are violated than one proof needs, there are many conflicts: one of them is chosen, and HiGHS
+        is asked from then on. Where the others are without the groups of this one, none of these helps alone.
         """
         found = self.judge()
         if found.multipliers is None or np.count_nonzero(found.multipliers) <= len(self.rows.columns) + 1:
             return found
-        self.program = Program(self.rows, self.tolerance)
-        self.judge()
-        return found._replace(multipliers=thinned(self.rows, found.multipliers, found.x))
+        chosen = thinned(self.rows, found.multipliers, found.x)
+        elsewhere = self.judge(np.setdiff1d(self.rows.group, self.rows.group[chosen != 0.0]).tolist())
+        self._crowded, self.program = True, Program(self.rows, self.tolerance, crowded=not elsewhere.feasible)
+        if elsewhere.feasible:
+            self.judge()
+        return found._replace(multipliers=chosen)
+
+    def prepare(self, at: Places) -> None:
+        """Say which rows will be asked about, without one or the other group; see `judge_without`.
+
+        Args:
+            at: Their numbers: all rows of some groups.
+        """
+        if self.program is None:
+            return
+        self._trials = _Part(self.program, np.arange(len(self.rows.upper)))
+        if self._crowded:
+            self._trials = _Part(Program(self.rows.only(at), self.tolerance), at)
+            self._trials.program.judge()
+        self._trials.program.prepare(np.unique(self.rows.group[at]).tolist())
 
     def judge(self, groups: Sequence[int] | None = None, amounts: Numbers | None = None) -> Verdict:
         """Whether groups can hold together; multipliers are for all rows.
@@ -67,10 +96,7 @@ class Oracle:
         found = self._found(rows.with_ends(rows.lower - room, rows.upper + room))
         if found.multipliers is None:
             self._last = found.x
-            return found
-        multipliers = np.zeros(len(self.rows.upper))
-        multipliers[at] = found.multipliers
-        return self._noted(found._replace(multipliers=multipliers))
+        return self._noted(self._of_all(found, at))
 
     def judge_without(self, group: int, rest: Sequence[int]) -> Verdict:
         """Whether others can hold together without a group.
@@ -79,9 +105,10 @@ class Oracle:
             group: Its number.
             rest: Numbers of the others.
         """
-        if self.program is None:
+        program, at = self._trials
+        if program is None:
             return self.judge(rest)
-        return self._noted(self.program.without(group, self.rows.rows_of(rest)))
+        return self._noted(self._of_all(program.without(group, self.rows.rows_of(rest)[at]), at))
 
     def learn(self, proof: Numbers) -> None:
         """Remember a proof.
@@ -92,6 +119,14 @@ class Oracle:
         self.proofs.append(proof)
         asked = np.bincount(self.rows.group, np.abs(proof) * self.rows.measure, minlength=self.rows.groups)
         self.dispensable |= asked == 0.0
+
+    def _of_all(self, found: Verdict, at: Places) -> Verdict:
+        """With multipliers for all rows, from those of some."""
+        if found.multipliers is None:
+            return found
+        multipliers = np.zeros(len(self.rows.upper))
+        multipliers[at] = found.multipliers
+        return found._replace(multipliers=multipliers)
 
     def _noted(self, found: Verdict) -> Verdict:
         if found.multipliers is not None:

@@ -62,9 +62,11 @@ class Program:
     Args:
         rows: The rows, with ends that are wider by the tolerance.
         tolerance: That tolerance.
+        crowded: Whether many groups will have to give way together.
     """
 
-    def __init__(self, rows: ScaledRows, tolerance: float) -> None:
+    def __init__(self, rows: ScaledRows, tolerance: float, *, crowded: bool = False) -> None:
+        self._crowded = crowded
         self._basis, self.rows = _compressed(rows)
         self.tolerance = tolerance
         self._model = Model(_true_ends(self.rows, tolerance))
@@ -188,6 +190,8 @@ class Program:
         return out
 
     def _least(self, costs: Numbers, rows: ScaledRows) -> Elastic:
+        if self._crowded and (found := self._at_once(costs, rows)) is not None:
+            return found
         opened, start = self._asked_first(costs)
         while True:
             proof, start = self._proof(_Question(rows.lower, rows.upper, opened), start), None
@@ -198,12 +202,8 @@ class Program:
             if not more:
                 break
             if len(opened) + len(more) > _MANY_GROUPS:
-                rigid = self.rigid_conflict(costs)
-                if rigid is not None:
-                    return Elastic(rigid)
-                at_once = least_at_once(rows, costs)
-                if at_once is not None and at_once.x is not None:
-                    return at_once._replace(x=self._unfolded(at_once.x))
+                if (found := self._at_once(costs, rows)) is not None:
+                    return found
                 more = [int(g) for g in np.flatnonzero(np.isfinite(costs)) if g not in opened]
             opened |= {g: float(costs[g]) for g in more}
         if proof is not None:
@@ -212,6 +212,14 @@ class Program:
         amounts = np.zeros(rows.groups)
         amounts[list(opened)] = given
         return Elastic(y, amounts, self._unfolded(x))
+
+    def _at_once(self, costs: Numbers, rows: ScaledRows) -> Elastic | None:
+        """With all groups at once; None if that fails."""
+        rigid = self.rigid_conflict(costs)
+        if rigid is not None:
+            return Elastic(rigid)
+        found = least_at_once(rows, costs)
+        return None if found is None or found.x is None else found._replace(x=self._unfolded(found.x))
 
     def _asked_first(self, costs: Numbers) -> tuple[dict[int, float | None], _Start | None]:
         """The group that takes part first, with its cost, and where to begin: multipliers with the largest bound.

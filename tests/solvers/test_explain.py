@@ -176,6 +176,12 @@ def test_a_group_can_contradict_itself() -> None:
     assert found.sentence == "zero row cannot hold: −1 m"
 
 
+def test_a_row_of_zeros_is_its_own_conflict() -> None:
+    found = explain([Group("g", [[0.0], [1.0]], [1.0, 0.0], [1.0, 0.0], unit="m")])
+    assert found.names == ("g",)
+    assert [(item.amount, item.side) for item in found.least or ()] == [(pytest.approx(1.0), "−")]
+
+
 def test_fixed_groups_that_conflict_have_no_remedy() -> None:
     groups = [
         Group("up", [1.0], 1.0, INF, may_relax=False),
