@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from surefoot.errors import ShapeError
 from surefoot.solvers.explain_conflict import Conflict, irreducible_conflict
 from surefoot.solvers.explain_groups import Group, ScaledRows, scaled_rows
-from surefoot.solvers.explain_jumps import Jumps
+from surefoot.solvers.explain_jumps import Jumps, Nearest
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_relaxation import Yielding, least_alone, least_together, look_elsewhere
 from surefoot.solvers.explain_result import Explanation, Member, Relaxation
@@ -64,7 +64,9 @@ def explain(
     conflict = irreducible_conflict(oracle, verdict, relaxable)
     jumps = None
     if oracle.program is None:
-        jumps = Jumps(rows, conflict.multipliers, oracle.tolerance, verdict.x)
+        start = Nearest(rows, conflict.multipliers, verdict.x)
+        jumps = Jumps(rows, conflict.multipliers, oracle.tolerance, start)
+    if oracle.program is None or oracle.crowded:
         look_elsewhere(oracle, [g for g in conflict.groups if g in relaxable], conflict.multipliers, jumps)
     members = tuple(_member(oracle, ordered[g], g, conflict, jumps) for g in conflict.groups)
     costs = np.array([group.weight if group.may_relax else np.inf for group in ordered])

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from surefoot.solvers.explain_jumps import Jumps
+from surefoot.solvers.explain_centre import Centre
+from surefoot.solvers.explain_jumps import Jumps, Nearest, Start
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_program import UnsolvedError
 from surefoot.solvers.explain_projection import Verdict, outside, polished, project
@@ -78,21 +79,29 @@ class _Trials:
         self.suspects = np.flatnonzero(oracle.rows.rows_of(oracle.rows.group[proof != 0.0]))
         self.rows = oracle.rows.only(self.suspects)
         oracle.prepare(self.suspects)
+        self.jumps: Jumps | None = None
         self._learn(proof)
 
     def _learn(self, proof: Numbers) -> None:
+        """Go on with a proof; points of the first one stay points of its groups, if they took long."""
         self.proof = proof
         self.needed = set(self.oracle.rows.group[proof != 0.0].tolist())
-        self.jumps = None
+        if self.jumps is None or self.oracle.program is None:
+            multipliers = proof[self.suspects]
+            self.jumps = Jumps(self.rows, multipliers, self.oracle.tolerance, self._start(multipliers))
+
+    def _start(self, multipliers: Numbers) -> Start | None:
         if self.oracle.program is None:
-            self.jumps = Jumps(self.rows, self.proof[self.suspects], self.oracle.tolerance, self.start)
+            return Nearest(self.rows, multipliers, self.start)
+        return None if self.oracle.crowded else Centre.of(self.rows, multipliers, self.oracle.tolerance)
 
     def point_without(self, member: int, rest: list[int]) -> Numbers | None:
         """A point at which the rest holds; None, and a new proof, if it conflicts without the member, too.
 
         Where rounding leaves it open, the member is kept, with NaN for the point: what is kept has been proved.
         """
-        point = self._point_of_relaxation(member) if self.jumps is None else self.jumps.keeping(member, rest)
+        point = None if self.jumps is None else self.jumps.keeping(member, rest)
+        point = self._point_of_relaxation(member) if point is None else point
         if point is not None:
             return self._mended(point, rest)
         try:
@@ -119,7 +128,7 @@ class _Trials:
     def _point_of_relaxation(self, member: int) -> Numbers | None:
         """A point at which all groups hold if the member gives way alone, if it helps."""
         program = self.oracle.program
-        if program is None or member not in self.relaxable or self.oracle.dispensable[member]:
+        if program is None or self.oracle.crowded or member not in self.relaxable or self.oracle.dispensable[member]:
             return None
         found = alone_by_program(self.oracle, program, member)
         if found.yielding is not None:

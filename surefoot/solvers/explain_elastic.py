@@ -9,23 +9,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import highspy
 import numpy as np
 import scipy.sparse as sparse
-from highspy import HighsLp, HighsModelStatus
+from highspy import HighsLp
 from numpy.typing import NDArray
 
 from surefoot.solvers.explain_groups import ScaledRows
+from surefoot.solvers.explain_lp import linear_program, optimum
 
 __all__ = ["Elastic", "least_at_once"]
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.intp]
 _OPTIONS = {
-    "output_flag": False,
-    "threads": 1,
-    "parallel": "off",
-    "presolve": "off",
     "solver": "ipm",
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
@@ -57,15 +53,10 @@ def least_at_once(rows: ScaledRows, costs: Numbers) -> Elastic | None:
     size = np.zeros(rows.groups)
     np.maximum.at(size, rows.group, rows.measure)
     gives = np.flatnonzero(np.isfinite(costs) & (size > 0.0))
-    highs = highspy.Highs()
-    for name, value in _OPTIONS.items():
-        highs.setOptionValue(name, value)
-    highs.passModel(_model(rows, above, below, gives, costs[gives] / size[gives], size))
-    highs.run()
-    if highs.getModelStatus() != HighsModelStatus.kOptimal:
+    found = optimum(_model(rows, above, below, gives, costs[gives] / size[gives], size), **_OPTIONS)
+    if found is None:
         return None
-    found, n = highs.getSolution(), len(rows.columns)
-    values, duals = np.array(found.col_value), np.array(found.row_dual)
+    values, duals, n = *found, len(rows.columns)
     amounts, multipliers = np.zeros(rows.groups), np.zeros(len(rows.upper))
     amounts[gives] = np.maximum(values[n:], 0.0) / size[gives]
     multipliers[above] -= duals[: len(above)]
@@ -84,12 +75,6 @@ def _model(rows: ScaledRows, above: Places, below: Places, gives: Places, costs:
     shares = -rows.measure[ends[at]] / size[rows.group[ends[at]]]
     moves = sparse.csr_array((shares, (at, of[at])), shape=(len(ends), len(gives)))
     matrix = sparse.csr_array(sparse.hstack([sparse.vstack([A[above], -A[below]]), moves]))
-    lp = HighsLp()
-    lp.num_col_, lp.num_row_ = n + len(gives), len(ends)
-    lp.col_cost_ = np.concatenate([np.zeros(n), costs])
-    lp.col_lower_ = np.concatenate([np.full(n, -np.inf), np.zeros(len(gives))])
-    lp.col_upper_ = np.full(n + len(gives), np.inf)
-    lp.row_lower_, lp.row_upper_ = np.full(len(ends), -np.inf), np.concatenate([rows.upper[above], -rows.lower[below]])
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
-    return lp
+    low = np.append(np.full(n, -np.inf), np.zeros(len(gives)))
+    upper = np.append(rows.upper[above], -rows.lower[below])
+    return linear_program(np.append(np.zeros(n), costs), (low, np.inf), matrix, (-np.inf, upper))

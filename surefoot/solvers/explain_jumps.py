@@ -12,7 +12,7 @@ too, is then a matter of multiplication; where they do not, the point says nothi
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,28 +21,63 @@ from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_projection import outside
 from surefoot.solvers.explain_systems import MOST_DENSE, gram, widened_inverse
 
-__all__ = ["Jumps"]
+__all__ = ["Jumps", "Nearest", "Start"]
 
 Numbers = NDArray[np.float64]
 _REFINEMENTS = 6
 
 
+class Start(Protocol):
+    """A point, and moves from there."""
+
+    x: Numbers
+
+    def moves(self, targets: Numbers) -> Numbers:
+        """Moves (n, many) by which rows of a proof change as targets (these rows, many) say, if they can."""
+        ...
+
+
+class Nearest:
+    """The shortest moves from a point.
+
+    Args:
+        rows: The rows.
+        proof: (rows,) multipliers.
+        x: (n,) the point.
+    """
+
+    def __init__(self, rows: ScaledRows, proof: Numbers, x: Numbers) -> None:
+        self.x, self._rows = x, rows.A[np.flatnonzero(proof)]
+
+    def moves(self, targets: Numbers) -> Numbers:
+        """Moves (n, many) by which rows of the proof change as targets (these rows, many) say; none if these are many.
+
+        Args:
+            targets: (rows of the proof, many) how far these rows are to change.
+        """
+        if len(targets) > MOST_DENSE:
+            return np.zeros((len(self.x), targets.shape[1]))
+        return np.asarray(self._rows.T @ _least_norm(self._rows, targets))
+
+
 class Jumps:
-    """For each group of a proof the point nearest to a start at which this group bears the whole conflict.
+    """For each group of a proof a point near a start at which this group bears the whole conflict.
 
     Args:
         rows: The rows that are to hold, with ends that are wider by the tolerance.
         proof: (rows,) multipliers.
         tolerance: That tolerance.
-        start: (n,).
+        start: Where the jumps begin; None: there are none.
     """
 
-    def __init__(self, rows: ScaledRows, proof: Numbers, tolerance: float, start: Numbers) -> None:
+    def __init__(self, rows: ScaledRows, proof: Numbers, tolerance: float, start: Start | None) -> None:
         self.rows = rows
         at = np.flatnonzero(proof)
-        lone = len(at) <= min(MOST_DENSE, len(rows.columns) + 1)  # more rows have more proofs
-        self.groups = np.unique(rows.group[at]) if lone else np.zeros(0, dtype=np.intp)
-        self.points = _points(rows.only(at), proof[at], tolerance, start) if len(self.groups) else np.zeros((0, 0))
+        lone = len(at) <= len(rows.columns) + 1  # more rows have more proofs
+        self.groups, self.points = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
+        if lone and start is not None:
+            self.groups = np.unique(rows.group[at])
+            self.points = _points(rows.only(at), proof[at], tolerance, start)
         self._column = {int(g): k for k, g in enumerate(self.groups)}
 
     @cached_property
@@ -83,7 +118,7 @@ class Jumps:
         return not outside(self._values[:, k], self.rows.lower - room, self.rows.upper + room).any()
 
 
-def _points(rows: ScaledRows, y: Numbers, tolerance: float, start: Numbers) -> Numbers:
+def _points(rows: ScaledRows, y: Numbers, tolerance: float, start: Start) -> Numbers:
     """(n, groups) of the rows of a proof with multipliers y."""
     sign = np.sign(y)
     ends = np.where(sign > 0.0, rows.upper, rows.lower) - sign * tolerance
@@ -93,8 +128,7 @@ def _points(rows: ScaledRows, y: Numbers, tolerance: float, start: Numbers) -> N
     amount = -float(y @ ends) / np.bincount(place, np.abs(y) * moves)
     bears = np.zeros((len(y), len(groups)))
     bears[np.arange(len(y)), place] = sign * moves * amount[place]
-    target = (ends - rows.A @ start)[:, None] + bears
-    return start[:, None] + rows.A.T @ _least_norm(rows.A, target)
+    return start.x[:, None] + start.moves((ends - rows.A @ start.x)[:, None] + bears)
 
 
 def _least_norm(rows: Any, target: Numbers) -> Numbers:

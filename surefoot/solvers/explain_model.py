@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from surefoot.solvers.explain_basis import Basis, Relief, basis_of, extended, go_to, swapped
 from surefoot.solvers.explain_groups import ScaledRows
+from surefoot.solvers.explain_lp import linear_program
 from surefoot.solvers.explain_projection import outside
 
 __all__ = ["LEAVING", "OTHER_METHODS", "RELAXING", "Model", "Status"]
@@ -103,15 +104,8 @@ class Model:
         lower, upper = self._lower[general], self._upper[general]
         excess = outside(self._matrix @ nearest, lower, upper)
         whole = sparse.csr_array(-excess[:, None])
-        A = sparse.csr_array(sparse.hstack([self._matrix, whole]))
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = n + 1, len(general)
-        lp.col_cost_ = np.zeros(n + 1)
-        lp.col_lower_, lp.col_upper_ = np.append(low, 0.0), np.append(high, 0.0)
-        lp.row_lower_, lp.row_upper_ = lower, upper
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = A.indptr, A.indices, A.data
-        return lp
+        A = sparse.hstack([self._matrix, whole])
+        return linear_program(np.zeros(n + 1), (np.append(low, 0.0), np.append(high, 0.0)), A, (lower, upper))
 
     def _limits(self) -> tuple[Numbers, Numbers]:
         """Bounds of x (n,)."""

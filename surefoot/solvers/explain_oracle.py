@@ -38,6 +38,7 @@ class Oracle:
     Attributes:
         proofs: Multipliers (rows,) of all rows, of every proof so far.
         dispensable: (groups,) whether some proof asks nothing of a group: it does not help alone.
+        crowded: Whether there are many conflicts.
         program: HiGHS, for problems that are large and sparse, as those over time, or have many conflicts; else None.
     """
 
@@ -48,23 +49,19 @@ class Oracle:
         self._last = np.zeros(len(rows.columns))
         self.program = Program(rows, tolerance) if _suits_programs(rows) else None
         self._trials = _Part(self.program, np.arange(len(rows.upper)))
-        self._crowded = False
+        self.crowded = False
 
     def judge_all(self) -> Verdict:
         """Whether all groups can hold together.
 
         Where more rows are violated than one proof needs, there are many conflicts: one of them is chosen, and HiGHS
-        is asked from then on. Where the others are without the groups of this one, none of these helps alone.
+        is asked about that.
         """
         found = self.judge()
         if found.multipliers is None or np.count_nonzero(found.multipliers) <= len(self.rows.columns) + 1:
             return found
-        chosen = thinned(self.rows, found.multipliers, found.x)
-        elsewhere = self.judge(np.setdiff1d(self.rows.group, self.rows.group[chosen != 0.0]).tolist())
-        self._crowded, self.program = True, Program(self.rows, self.tolerance, crowded=not elsewhere.feasible)
-        if elsewhere.feasible:
-            self.judge()
-        return found._replace(multipliers=chosen)
+        self.crowded, self.program = True, Program(self.rows, self.tolerance, crowded=True)
+        return found._replace(multipliers=thinned(self.rows, found.multipliers, found.x))
 
     def prepare(self, at: Places) -> None:
         """Say which rows will be asked about, without one or the other group; see `judge_without`.
@@ -74,11 +71,12 @@ class Oracle:
         """
         if self.program is None:
             return
-        self._trials = _Part(self.program, np.arange(len(self.rows.upper)))
-        if self._crowded:
-            self._trials = _Part(Program(self.rows.only(at), self.tolerance), at)
-            self._trials.program.judge()
-        self._trials.program.prepare(np.unique(self.rows.group[at]).tolist())
+        program = self.program
+        if self.crowded:
+            program = Program(self.rows.only(at), self.tolerance)
+            program.judge()
+        program.prepare(np.unique(self.rows.group[at]).tolist())
+        self._trials = _Part(program, at if self.crowded else np.arange(len(self.rows.upper)))
 
     def judge(self, groups: Sequence[int] | None = None, amounts: Numbers | None = None) -> Verdict:
         """Whether groups can hold together; multipliers are for all rows.
@@ -88,7 +86,7 @@ class Oracle:
             amounts: (groups,) how far groups are relaxed, in their units; rows then have a little more room, so that
                 the least amount that helps does help.
         """
-        if self.program is not None and amounts is None:
+        if self.program is not None and amounts is None and not self.crowded:
             return self._noted(self.program.judge(None if groups is None else self.rows.rows_of(groups)))
         at = np.arange(len(self.rows.upper)) if groups is None else np.flatnonzero(self.rows.rows_of(groups))
         rows = self.rows if groups is None else self.rows.only(at)

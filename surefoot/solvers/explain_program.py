@@ -247,9 +247,10 @@ class Program:
         self._pose(question)
         if start is not None:
             self._model.begin(*start)
-        if self._model.run(quick=bool(self._known)) == Status.kOptimal and self._holds(question):
+        status = self._model.run(quick=bool(self._known))
+        if status == Status.kOptimal and self._holds(question):
             return None
-        y = self._model.ray()
+        y = self._model.ray() if status == Status.kInfeasible else None
         if y is not None and self._proves(y, question):
             return y
         found = self._whole(question)

@@ -51,16 +51,16 @@ class Alone(NamedTuple):
     multipliers: Numbers
 
 
-def look_elsewhere(oracle: Oracle, members: Sequence[int], proof: Numbers, jumps: Jumps) -> None:
+def look_elsewhere(oracle: Oracle, members: Sequence[int], proof: Numbers, jumps: Jumps | None) -> None:
     """Find a proof that does without those members of a conflict that do not obviously help alone.
 
     Args:
         oracle: Judges the groups, and keeps the proofs.
         members: Numbers of groups.
         proof: (rows,) multipliers.
-        jumps: Of this proof, with all rows.
+        jumps: Of this proof, with all rows, if there are any.
     """
-    doubtful = {g for g in members if not _bears_alone(oracle, g, proof, jumps)}
+    doubtful = {g for g in members if jumps is None or not _bears_alone(oracle, g, proof, jumps)}
     if doubtful:
         oracle.judge([g for g in range(oracle.rows.groups) if g not in doubtful])
 

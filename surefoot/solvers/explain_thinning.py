@@ -8,13 +8,12 @@ of its cut with a plane names at most one row more than there are unknowns (Cara
 
 from __future__ import annotations
 
-import highspy
 import numpy as np
 import scipy.sparse as sparse
-from highspy import HighsLp, HighsModelStatus
 from numpy.typing import NDArray
 
 from surefoot.solvers.explain_groups import ScaledRows
+from surefoot.solvers.explain_lp import linear_program, optimum
 
 __all__ = ["thinned"]
 
@@ -37,14 +36,12 @@ def thinned(rows: ScaledRows, proof: Numbers, x: Numbers) -> Numbers:
     sign = np.sign(proof[at])
     ends = sign * np.where(sign > 0.0, rows.upper[at], rows.lower[at])
     named = sparse.csr_array(rows.A[at]) * sign[:, None]
-    highs = highspy.Highs()
-    for name, value in {"output_flag": False, "threads": 1, "parallel": "off", "presolve": "off"}.items():
-        highs.setOptionValue(name, value)
-    highs.passModel(_model(named, ends, 2.0 - rows.group[at] / rows.groups))
-    highs.run()
-    if highs.getModelStatus() != HighsModelStatus.kOptimal:
+    columns = sparse.vstack([named.T, sparse.csr_array(-ends[None])])
+    right = np.append(np.zeros(named.shape[1]), 1.0)
+    found = optimum(linear_program(2.0 - rows.group[at] / rows.groups, (0.0, np.inf), columns, (right, right)))
+    if found is None:
         return proof
-    y = np.array(highs.getSolution().col_value)
+    y = found.x
     y[y <= _NOTHING * y.max(initial=0.0)] = 0.0
     left, far = float(np.abs(named.T @ y).sum()), 1.0 + float(np.abs(x).max(initial=0.0))
     if left * _FAR * far > -float(ends @ y):
@@ -52,17 +49,3 @@ def thinned(rows: ScaledRows, proof: Numbers, x: Numbers) -> Numbers:
     out = np.zeros(len(proof))
     out[at] = sign * y
     return out
-
-
-def _model(rows: sparse.csr_array, ends: Numbers, costs: Numbers) -> HighsLp:
-    """Columns are the rows of the proof, with positive multipliers."""
-    k, n = rows.shape
-    A = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(-ends[:, None])]))
-    right = np.append(np.zeros(n), 1.0)
-    lp = HighsLp()
-    lp.num_col_, lp.num_row_ = k, n + 1
-    lp.col_cost_, lp.col_lower_, lp.col_upper_ = costs, np.zeros(k), np.full(k, np.inf)
-    lp.row_lower_, lp.row_upper_ = right, right
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = A.indptr, A.indices, A.data
-    return lp

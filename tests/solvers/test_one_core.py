@@ -1,19 +1,29 @@
 from threading import Barrier, Thread
 
-import numpy as np
+import pytest
 from threadpoolctl import threadpool_info
 
+from surefoot.solvers import Group, explain
 from surefoot.solvers.one_core import on_one_core
 
 
 def threads() -> list[int]:
-    np.linalg.norm(np.ones(2))
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 
-def test_one_thread_inside_and_the_others_back_after_the_last_has_left():
+def test_one_thread_inside_and_the_others_back_afterwards():
+    explain([Group("a", [[1.0]], 1.0, 2.0)])  # as any caller before, on this thread
+    before = threads()
+    with on_one_core():
+        assert set(threads()) == {1}
+        with on_one_core():
+            assert set(threads()) == {1}
+        assert set(threads()) == {1}
+    assert threads() == before
+
+
+def test_threads_are_back_where_the_first_to_come_is_the_first_to_leave():
     before, both, left = threads(), Barrier(2), Barrier(2)
-    seen: list[list[int]] = []
 
     def first() -> None:
         with on_one_core():
@@ -22,21 +32,17 @@ def test_one_thread_inside_and_the_others_back_after_the_last_has_left():
 
     other = Thread(target=first)
     other.start()
+    both.wait(timeout=10.0)
     with on_one_core():
-        both.wait()
-        left.wait()
-        seen.append(threads())
+        left.wait(timeout=10.0)
     other.join()
-    assert set(seen[0]) == {1}
     assert threads() == before
+    with on_one_core():
+        assert set(threads()) == {1}
 
 
 def test_threads_are_back_after_an_error():
     before = threads()
-    try:
-        with on_one_core():
-            raise ValueError
-    except ValueError:
-        assert threads() == before
-    else:
-        raise AssertionError
+    with pytest.raises(ValueError, match="inside"), on_one_core():
+        raise ValueError("inside")
+    assert threads() == before
