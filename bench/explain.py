@@ -28,10 +28,15 @@ CASES: Sequence[Case] = (
     ("many conflicts, 50 unknowns", lambda: (crowded(0, 500, 1, 50), None)),
     ("many conflicts, 100 unknowns", lambda: (crowded(0, 500, 1, 100), None)),
     ("many conflicts, 2 rows each, 100 unknowns", lambda: (crowded(0, 500, 2, 100), None)),
+    ("many conflicts, 3 rows each, 200 unknowns", lambda: (crowded(0, 500, 3, 200), None)),
+    ("many conflicts, 2 rows each, sparse, 300 unknowns", lambda: (crowded(0, 500, 2, 300, 0.2, 5), None)),
     ("many conflicts, sparse, 200 unknowns", lambda: (crowded(0, 500, 1, 200, 0.2, 5), None)),
     ("4 joints, 80 instants, 960 unknowns", lambda: (swing(1), None)),
     ("the same, dynamics fixed", lambda: (swing(3, may_relax=False), None)),
     ("3 joints, 100 instants, 900 unknowns", lambda: (swing(0, 100, 3), None)),
+    ("2 joints, 160 instants, 960 unknowns, dynamics fixed", lambda: (swing(0, 160, 2, False, False), None)),
+    ("5 joints, 160 instants, 2400 unknowns", lambda: (swing(0, 160, 5, True, False), None)),
+    ("the same, dynamics fixed", lambda: (swing(0, 160, 5, False, False), None)),
     ("inverted pendulum, 160 instants, 480 unknowns", lambda: (tumble(160), None)),
 )
 

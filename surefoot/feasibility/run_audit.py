@@ -23,6 +23,7 @@ from surefoot.motion import Trajectory, World
 from surefoot.motion.audit_result import AuditResult, Finding, Replay
 from surefoot.robot import Robot
 from surefoot.robot.load import load
+from surefoot.solvers.one_core import on_one_core
 
 __all__ = ["audit"]
 
@@ -31,6 +32,7 @@ Found = TypeVar("Found")
 _MOST_REASONS = 3
 
 
+@on_one_core()
 def audit(
     motion: Trajectory | GivenMotion | str | Path,
     robot: Robot | str | Path,

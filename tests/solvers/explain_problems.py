@@ -73,17 +73,23 @@ class Timeline:
         return sparse.csr_array((value, (row, column)), shape=(len(terms), self.count * self.kinds * self.parts))
 
 
-def swing(seed: int, count: int = 80, joints: int = 4, may_relax: bool = True):
-    """Joints from rest to rest with limits of speed and torque, one of them farther than it can reach."""
+def swing(seed: int, count: int = 80, joints: int = 4, may_relax: bool = True, apart: bool = True):
+    """Joints from rest to rest with limits of speed and torque, one of them farther than it can reach.
+
+    `apart`: the motion of each joint from instant to instant is a group, or else of all joints together.
+    """
     rng, dt, line = np.random.default_rng(seed), 0.02, Timeline(count, 3, joints)
     q, v, a = ([[line.at(kind, k, j) for j in range(joints)] for k in range(count)] for kind in range(3))
     torque, speed = rng.uniform(5.0, 15.0, joints), rng.uniform(1.0, 2.0, joints)
     groups = []
     for k in range(count - 1):
+        steps = []
         for j in range(joints):
-            moves = {q[k + 1][j]: 1.0, q[k][j]: -1.0, v[k][j]: -dt, a[k][j]: -0.5 * dt * dt}
-            turns = {v[k + 1][j]: 1.0, v[k][j]: -1.0, a[k][j]: -dt}
-            groups.append(Group(f"dynamics {j} {k:03d}", line.rows(moves, turns), 0.0, 0.0, may_relax=may_relax))
+            steps.append({q[k + 1][j]: 1.0, q[k][j]: -1.0, v[k][j]: -dt, a[k][j]: -0.5 * dt * dt})
+            steps.append({v[k + 1][j]: 1.0, v[k][j]: -1.0, a[k][j]: -dt})
+        parts = [steps[2 * j : 2 * j + 2] for j in range(joints)] if apart else [steps]
+        for j, part in enumerate(parts):
+            groups.append(Group(f"dynamics {j} {k:03d}", line.rows(*part), 0.0, 0.0, may_relax=may_relax))
     for k in range(count):
         M = rng.normal(size=(joints, joints)) * 0.2 + np.eye(joints)
         loads = [dict(zip(a[k], row, strict=True)) for row in M]
