@@ -12,7 +12,7 @@ For linear and quadratic programs: their objectives have no part in whether ther
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from surefoot.errors import ShapeError
 from surefoot.solvers.explain_conflict import Conflict, irreducible_conflict
 from surefoot.solvers.explain_groups import Group, ScaledRows, scaled_rows
-from surefoot.solvers.explain_jumps import Jumps, Nearest
 from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_relaxation import Yielding, least_alone, least_together, look_elsewhere
+from surefoot.solvers.explain_relaxation import Yielding, borne_alone, least_alone, least_together, look_elsewhere
 from surefoot.solvers.explain_result import Explanation, Member, Relaxation
 from surefoot.solvers.one_core import on_one_core
 
@@ -62,13 +61,8 @@ def explain(
         return Explanation(True, x, *facts, place=place)
     relaxable = {g for g, group in enumerate(ordered) if group.may_relax}
     conflict = irreducible_conflict(oracle, verdict, relaxable)
-    jumps = None
-    if oracle.program is None:
-        start = Nearest(rows, conflict.multipliers, verdict.x)
-        jumps = Jumps(rows, conflict.multipliers, oracle.tolerance, start)
-    if oracle.program is None or oracle.crowded:
-        look_elsewhere(oracle, [g for g in conflict.groups if g in relaxable], conflict.multipliers, jumps)
-    members = tuple(_member(oracle, ordered[g], g, conflict, jumps) for g in conflict.groups)
+    alone = _alone(oracle, conflict, relaxable)
+    members = tuple(_member(rows, ordered[g], conflict.witnesses[g], alone.get(g)) for g in conflict.groups)
     costs = np.array([group.weight if group.may_relax else np.inf for group in ordered])
     together = least_together(oracle, costs)
     least = None if together is None else tuple(_relaxation(ordered, item) for item in together)
@@ -77,13 +71,21 @@ def explain(
     return Explanation(False, x, *facts, members, proof, least, cost, place or _place(members))
 
 
-def _member(oracle: Oracle, group: Group, number: int, conflict: Conflict, jumps: Jumps | None) -> Member:
-    alone = conflict.alone.get(number)
-    if alone is None and group.may_relax:
-        alone = least_alone(oracle, number, jumps)
+def _alone(oracle: Oracle, conflict: Conflict, relaxable: Collection[int]) -> dict[int, Yielding | None]:
+    """How far each member that may give way does so alone."""
+    asked = [g for g in conflict.groups if g in relaxable]
+    out: dict[int, Yielding | None] = {}
+    for g in asked:
+        out[g] = conflict.alone.get(g) or borne_alone(oracle, g, conflict.multipliers, conflict.witnesses[g])
+    open_ = [g for g in asked if out[g] is None]
+    if oracle.program is None or oracle.crowded:
+        look_elsewhere(oracle, open_)
+    return out | {g: least_alone(oracle, g) for g in open_}
+
+
+def _member(rows: ScaledRows, group: Group, witness: Numbers, alone: Yielding | None) -> Member:
     found = None if alone is None else Relaxation(group.name, alone.amount, group.unit, alone.side)
-    witness = conflict.witnesses[number] * oracle.rows.columns
-    return Member(group.name, found, group.may_relax, witness, group.place)
+    return Member(group.name, found, group.may_relax, witness * rows.columns, group.place)
 
 
 def _relaxation(groups: Sequence[Group], item: Yielding) -> Relaxation:

@@ -104,19 +104,6 @@ class Jumps:
         k = self._column.get(group)
         return None if k is None or self._worst[others, k].max(initial=0.0) > 0.0 else self.points[:, k]
 
-    def helps(self, group: int, amount: float) -> bool:
-        """Whether all rows hold at the point where a group bears the conflict, with this group relaxed.
-
-        Args:
-            group: Its number.
-            amount: Its relaxation, in its unit.
-        """
-        k = self._column.get(group)
-        if k is None:
-            return False
-        room = np.where(self.rows.group == group, amount * self.rows.measure, 0.0)
-        return not outside(self._values[:, k], self.rows.lower - room, self.rows.upper + room).any()
-
 
 def _points(rows: ScaledRows, y: Numbers, tolerance: float, start: Start) -> Numbers:
     """(n, groups) of the rows of a proof with multipliers y."""

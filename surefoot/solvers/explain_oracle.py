@@ -94,7 +94,7 @@ class Oracle:
         found = self._found(rows.with_ends(rows.lower - room, rows.upper + room))
         if found.multipliers is None:
             self._last = found.x
-        return self._noted(self._of_all(found, at))
+        return self._noted(found.among(at, len(self.rows.upper)))
 
     def judge_without(self, group: int, rest: Sequence[int]) -> Verdict:
         """Whether others can hold together without a group.
@@ -106,7 +106,7 @@ class Oracle:
         program, at = self._trials
         if program is None:
             return self.judge(rest)
-        return self._noted(self._of_all(program.without(group, self.rows.rows_of(rest)[at]), at))
+        return self._noted(program.without(group, self.rows.rows_of(rest)[at]).among(at, len(self.rows.upper)))
 
     def learn(self, proof: Numbers) -> None:
         """Remember a proof.
@@ -117,14 +117,6 @@ class Oracle:
         self.proofs.append(proof)
         asked = np.bincount(self.rows.group, np.abs(proof) * self.rows.measure, minlength=self.rows.groups)
         self.dispensable |= asked == 0.0
-
-    def _of_all(self, found: Verdict, at: Places) -> Verdict:
-        """With multipliers for all rows, from those of some."""
-        if found.multipliers is None:
-            return found
-        multipliers = np.zeros(len(self.rows.upper))
-        multipliers[at] = found.multipliers
-        return found._replace(multipliers=multipliers)
 
     def _noted(self, found: Verdict) -> Verdict:
         if found.multipliers is not None:

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain_basis import Basis
 from surefoot.solvers.explain_elastic import Elastic, least_at_once
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_model import LEAVING, OTHER_METHODS, RELAXING, Model, Status
-from surefoot.solvers.explain_projection import Verdict, outside
+from surefoot.solvers.explain_posing import compressed, given_ends
+from surefoot.solvers.explain_projection import Verdict, outside, project
 
 __all__ = ["Program", "UnsolvedError"]
 
 Numbers = NDArray[np.float64]
 _FAR = 1e6  # multipliers prove that no x within this many times the present size of x will do
-_FAINT = 1e-8  # share of the largest change of a row below which a direction of x does not matter
 _NEXT = "give numbers of similar size, shorter spans of unstable motions, or a wider tolerance"
 _MANY_GROUPS = 10  # that give way: too many for one after the other
 _NOTICED = 1e-7  # share of a cost by which multipliers may exceed it
@@ -67,9 +65,9 @@ class Program:
 
     def __init__(self, rows: ScaledRows, tolerance: float, *, crowded: bool = False) -> None:
         self._crowded = crowded
-        self._basis, self.rows = _compressed(rows)
+        self._basis, self.rows = compressed(rows)
         self.tolerance = tolerance
-        self._model = Model(_true_ends(self.rows, tolerance))
+        self._model = Model(given_ends(self.rows, tolerance))
         self._transposed = self.rows.A.T.tocsr() if sparse.issparse(self.rows.A) else self.rows.A.T
         self._known: list[_Known] = []
         self._left: int | None = None  # the group that was left out last, if all others hold then
@@ -153,7 +151,7 @@ class Program:
             costs: (groups,) of one unit; inf for groups that do not give way.
             true_ends: Whether rows have the ends that were given.
         """
-        return self._relaxing._least(costs, _true_ends(self.rows, self.tolerance) if true_ends else self.rows)
+        return self._relaxing._least(costs, given_ends(self.rows, self.tolerance) if true_ends else self.rows)
 
     def rigid_conflict(self, costs: Numbers) -> Numbers | None:
         """Multipliers (rows,) of the proof that rows conflict that do not give way; None if they can hold together.
@@ -162,7 +160,17 @@ class Program:
             costs: (groups,) of one unit; inf for groups that do not give way.
         """
         rigid = ~np.isfinite(costs)[self.rows.group] | (self.rows.measure == 0.0)
-        return self._anew._whole(_Question(*self._only(rigid), {})).multipliers if rigid.any() else None
+        if not rigid.any():
+            return None
+        found = self._projected(rigid) if self._crowded else None
+        return (found or self._anew._whole(_Question(*self._only(rigid), {}))).multipliers
+
+    def _projected(self, kept: NDArray[np.bool_]) -> Verdict | None:
+        """Whether rows can hold together, without HiGHS; None if rounding leaves it open."""
+        at = np.flatnonzero(kept)
+        rows = self.rows.only(at)
+        found = project(rows.A, rows.lower, rows.upper, np.zeros(len(rows.columns)), 0.01 * self.tolerance)
+        return None if found is None else found.among(at, len(kept))
 
     @cached_property
     def _relaxing(self) -> Program:
@@ -178,7 +186,7 @@ class Program:
     def _anew(self) -> Program:
         """The same rows in a new model, where all that is known has led nowhere."""
         out = copy(self)
-        out._model, out._known = Model(_true_ends(self.rows, self.tolerance)), []
+        out._model, out._known = Model(given_ends(self.rows, self.tolerance)), []
         return out
 
     def _near(self, search: Mapping[str, Any]) -> Program:
@@ -186,7 +194,7 @@ class Program:
         if not self._known:
             return self
         out = copy(self)
-        out._model = Model(_true_ends(self.rows, self.tolerance), search)
+        out._model = Model(given_ends(self.rows, self.tolerance), search)
         return out
 
     def _least(self, costs: Numbers, rows: ScaledRows) -> Elastic:
@@ -378,27 +386,3 @@ class Program:
 
     def _unfolded(self, x: Numbers) -> Numbers:
         return x if self._basis is None else self._basis @ x
-
-
-def _true_ends(rows: ScaledRows, tolerance: float) -> ScaledRows:
-    """The rows with the ends that were given; their middle where these cross by less than the tolerance."""
-    lower, upper = rows.lower + tolerance, rows.upper - tolerance
-    crossed = lower > upper
-    lower[crossed] = upper[crossed] = 0.5 * (lower[crossed] + upper[crossed])
-    return rows.with_ends(lower, upper)
-
-
-def _compressed(rows: ScaledRows) -> tuple[Numbers | None, ScaledRows]:
-    """Only unknowns that matter to dense rows: x = basis y; the basis (None: the identity), and the rows for y.
-
-    Directions along which no row changes, or next to nothing, are left out, and so are entries that are next to
-    nothing: HiGHS would divide by them, and gives up where they are near its tolerance.
-    """
-    if sparse.issparse(rows.A):
-        return None, rows
-    basis, triangle, order = qr(rows.A.T, mode="economic", pivoting=True, check_finite=False)
-    gains = np.abs(np.diagonal(triangle))
-    rank = int((gains > _FAINT * gains.max(initial=0.0)).sum())
-    A = np.zeros((len(order), rank))
-    A[order] = np.where(np.abs(triangle[:rank].T) > _FAINT, triangle[:rank].T, 0.0)
-    return basis[:, :rank], replace(rows, A=A, columns=np.ones(rank))

@@ -48,6 +48,19 @@ class Verdict(NamedTuple):
         """Whether there is a point."""
         return self.multipliers is None
 
+    def among(self, at: NDArray[np.intp], count: int) -> Verdict:
+        """The verdict about all rows, from that about some.
+
+        Args:
+            at: Numbers of these rows.
+            count: Of all rows.
+        """
+        if self.multipliers is None:
+            return self
+        multipliers = np.zeros(count)
+        multipliers[at] = self.multipliers
+        return self._replace(multipliers=multipliers)
+
 
 def outside(values: Numbers, lower: Numbers, upper: Numbers) -> Numbers:
     """How far values lie above (+) or below (−) their ends.

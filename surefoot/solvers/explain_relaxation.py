@@ -10,12 +10,20 @@ from numpy.typing import NDArray
 
 from surefoot.solvers.explain_elastic import Elastic
 from surefoot.solvers.explain_groups import ScaledRows
-from surefoot.solvers.explain_jumps import Jumps
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_program import Program, UnsolvedError
 from surefoot.solvers.explain_projection import outside
 
-__all__ = ["Alone", "Yielding", "alone_by_program", "least_alone", "least_together", "look_elsewhere", "sides_of"]
+__all__ = [
+    "Alone",
+    "Yielding",
+    "alone_by_program",
+    "borne_alone",
+    "least_alone",
+    "least_together",
+    "look_elsewhere",
+    "sides_of",
+]
 
 Numbers = NDArray[np.float64]
 _MOST_ROUNDS = 200
@@ -51,21 +59,35 @@ class Alone(NamedTuple):
     multipliers: Numbers
 
 
-def look_elsewhere(oracle: Oracle, members: Sequence[int], proof: Numbers, jumps: Jumps | None) -> None:
-    """Find a proof that does without those members of a conflict that do not obviously help alone.
+def borne_alone(oracle: Oracle, group: int, proof: Numbers, x: Numbers) -> Yielding | None:
+    """What a proof asks of a group alone, if all groups hold at a point then: it is the least that helps.
+
+    Args:
+        oracle: Has the rows.
+        group: Its number.
+        proof: (rows,) multipliers.
+        x: (n,) as where all others of a conflict hold.
+    """
+    demand, rows = _demand(oracle, group, proof), oracle.rows
+    if not np.isfinite(demand.amount):
+        return None
+    room = np.where(rows.group == group, demand.exact * rows.measure, 0.0)
+    holds = not outside(rows.A @ x, rows.lower - room, rows.upper + room).any()
+    return Yielding(group, demand.exact, demand.side) if holds else None
+
+
+def look_elsewhere(oracle: Oracle, members: Sequence[int]) -> None:
+    """Find a proof that does without members of a conflict, if there is one: none of them helps alone then.
 
     Args:
         oracle: Judges the groups, and keeps the proofs.
         members: Numbers of groups.
-        proof: (rows,) multipliers.
-        jumps: Of this proof, with all rows, if there are any.
     """
-    doubtful = {g for g in members if jumps is None or not _bears_alone(oracle, g, proof, jumps)}
-    if doubtful:
-        oracle.judge([g for g in range(oracle.rows.groups) if g not in doubtful])
+    if members:
+        oracle.judge([g for g in range(oracle.rows.groups) if g not in set(members)])
 
 
-def least_alone(oracle: Oracle, group: int, jumps: Jumps | None) -> Yielding | None:
+def least_alone(oracle: Oracle, group: int) -> Yielding | None:
     """The least relaxation of one group with which all groups hold; None if it does not help alone.
 
     Multipliers y of a proof with the gap δ bound it from below,
@@ -79,7 +101,6 @@ def least_alone(oracle: Oracle, group: int, jumps: Jumps | None) -> Yielding | N
     Args:
         oracle: Judges the groups; its proofs are used, and new ones are added.
         group: Its number.
-        jumps: Of the proof of a conflict that the group is in, with all rows; where a jump holds, there is no search.
     """
     if oracle.dispensable[group]:
         return None
@@ -94,20 +115,12 @@ def least_alone(oracle: Oracle, group: int, jumps: Jumps | None) -> Yielding | N
             return None
         if seen and demand.amount <= before:
             break
-        if not seen and jumps is not None and jumps.helps(group, demand.exact):
-            break
         amounts[group], seen = demand.amount, len(oracle.proofs)
         if oracle.judge(amounts=amounts).feasible:
             break
     else:
         return alone_by_program(oracle, Program(oracle.rows, oracle.tolerance), group).yielding
     return Yielding(group, demand.exact, demand.side)
-
-
-def _bears_alone(oracle: Oracle, group: int, proof: Numbers, jumps: Jumps) -> bool:
-    """Whether the jump of a proof shows that a group helps alone, with what the proof asks of it."""
-    demand = _demand(oracle, group, proof)
-    return np.isfinite(demand.amount) and jumps.helps(group, demand.exact)
 
 
 def alone_by_program(oracle: Oracle, program: Program, group: int) -> Alone:
