@@ -26,6 +26,7 @@ _LINE = 0.012  # soles narrower than this are lines [m]
 _SIMPLIFY = 0.002  # corners that stick out by less are dropped [m]
 _UP = np.array([0.0, 0.0, 1.0])
 _TILT = np.cos(np.deg2rad(35.0))  # how far a sole may be tilted in the home posture
+_FRICTION = 0.7  # of shapes that say nothing, as `ContactSurface` has it
 
 
 def end_bodies(robot: Robot) -> list[int]:
@@ -118,16 +119,22 @@ def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array]) -> C
     kind, corners, T_world_contact = _sole(points, _UP if is_round else _sole_normal(points), link_origin)
     if kind == "point" and not is_round:  # a small or round tip has no plane of its own: it touches where it is lowest
         kind, corners, T_world_contact = _sole(points, _UP, link_origin)
-    friction = next((item.friction for item, _ in cloud if item.friction is not None), 0.7)
     return ContactSurface(
         name=lowest.link,
         frame=lowest.link,
         kind=kind,
         placement=np.linalg.inv(frames[lowest.link]) @ T_world_contact,
         corners=corners,
-        friction=friction,
+        friction=_friction(cloud),
         radius=lowest.shape.radius if kind == "point" and isinstance(lowest.shape, Sphere | Capsule) else 0.0,
     )
+
+
+def _friction(cloud: list[tuple[Geometry, Array]]) -> float:
+    """Of the shapes that touch the ground, the least that is given."""
+    floor = min(float(points[:, 2].min()) for _, points in cloud)
+    touching = [item for item, points in cloud if points[:, 2].min() <= floor + _FLAT]
+    return min((item.friction for item in touching if item.friction is not None), default=_FRICTION)
 
 
 def _sole(points: Array, normal: Array, link_origin: Array) -> tuple[ContactKind, Array, Array]:

@@ -145,6 +145,20 @@ def test_shapes(tmp_path):
     assert robot.visuals[0].color == (1.0, 0.0, 0.0, 0.5)
 
 
+@pytest.mark.parametrize("shank", ["", 'friction="0.3"', 'friction="1.4"'])
+def test_the_friction_of_a_contact_is_that_of_the_shape_that_touches(tmp_path, shank: str):
+    leg = (
+        f'<geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.4" {shank}/>'
+        '<geom size="0.03" pos="0 0 -0.41" friction="0.6"/>'
+    )
+    legs = "".join(
+        f'<body name="leg{k}" pos="{x} {y} 0"><joint name="j{k}"/>{leg}</body>'
+        for k, (x, y) in enumerate([(0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2)])
+    )
+    trunk = f'<body name="trunk" pos="0 0 1"><freejoint/><geom type="box" size="0.4 0.3 0.1"/>{legs}</body>'
+    assert [surface.friction for surface in load(write(tmp_path, trunk)).contacts.values()] == [0.6] * 4
+
+
 def write_stl(path: Path, corners: np.ndarray) -> None:
     """A tetrahedron."""
     faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
