@@ -335,7 +335,7 @@ class Stepper:
         self, q: Array, v: Array, found: Outcome, a: Array, springs: Springs, power: Array
     ) -> tuple[Array, ...]:
         """In the order of `Layout.outputs`."""
-        torque = found.joints.drive.acting(found.a[self.driven.rows])
+        torque = self.mean_torque(q, v, found, springs)
         beyond: Any = 0.0
         for excess in springs.beyond(torque):
             beyond = ops.maximum(excess, beyond)
@@ -344,6 +344,21 @@ class Stepper:
         point, slide = (contacts.gathered(name).reshape(n, 3) for name in ("point", "velocity"))
         mode, slip = contacts.gathered("mode"), self.slip(contacts, found.contact_force)
         return q, v, contacts.memory, torque, a, point, found.contact_force, slide, mode, tally, slip
+
+    def mean_torque(self, q: Array, v: Array, found: Outcome, springs: Springs) -> Array:
+        """(nu,) of the drives over a step; explicit springs let go while the joints move, by so much.
+
+        Args:
+            q: (nq,) at the end of the step.
+            v: (nv,) there.
+            found: The forces at its start.
+            springs: What the drives do.
+        """
+        rows = self.driven.rows
+        start = found.joints.drive.acting(found.a[rows])
+        if self.joint_ahead > 0.0:
+            return start
+        return 0.5 * (start + springs.force(self.driven.error(q, springs.position), v[rows], 0.0).start)
 
     def slip(self, contacts: Contacts, force: Array) -> Array:
         """Way (surfaces,) of the touching material, mean by load, of surfaces that carry 1 % of the weight [m]."""

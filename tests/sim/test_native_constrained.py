@@ -94,6 +94,20 @@ def test_energy_is_kept_and_booked():
     assert abs(engine.balance.drives) > 0.1
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+def test_torques_that_are_told_did_the_work(integrator):
+    """A spring that is set anew at every tick lets go while the joint moves: it is the mean torque that works."""
+    robot = linkage()
+    engine, work, at = NativeEngine(robot, EMPTY, 0.002, integrator=integrator, friction=False), 0.0, robot.driven
+    rest = float(engine.state.q[0])
+    for _ in range(150):
+        rest, before = rest + 0.006, np.array(engine.state.v[at])
+        engine.native_steps(1, idle(robot, position=np.array([rest]), kp=np.array([60.0]), kd=np.array([2.0])))
+        work += 0.002 * float(engine.torques() @ (0.5 * (before + engine.state.v[at])))
+    assert abs(engine.balance.drives) > 0.1
+    assert work == pytest.approx(engine.balance.drives, rel=0.01)
+
+
 def test_a_pendulum_by_its_angle_and_tied():
     """Two descriptions of one thing: at (sin q, −cos q) by the angle, (1 + x, z) tied; both from the horizontal."""
     angle, tied = load("pendulum"), load("pendulum:tied")
