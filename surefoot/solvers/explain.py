@@ -21,7 +21,7 @@ from surefoot.errors import ShapeError
 from surefoot.solvers.explain_conflict import Conflict, irreducible_conflict
 from surefoot.solvers.explain_groups import Group, ScaledRows, scaled_rows
 from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_relaxation import Yielding, borne_alone, least_alone, least_together, look_elsewhere
+from surefoot.solvers.explain_relaxation import Yielding, borne_alone, each_alone, least_together
 from surefoot.solvers.explain_result import Explanation, Member, Relaxation
 from surefoot.solvers.one_core import on_one_core
 
@@ -77,10 +77,7 @@ def _alone(oracle: Oracle, conflict: Conflict, relaxable: Collection[int]) -> di
     out: dict[int, Yielding | None] = {}
     for g in asked:
         out[g] = conflict.alone.get(g) or borne_alone(oracle, g, conflict.multipliers, conflict.witnesses[g])
-    open_ = [g for g in asked if out[g] is None]
-    if oracle.program is None or oracle.crowded:
-        look_elsewhere(oracle, open_)
-    return out | {g: least_alone(oracle, g) for g in open_}
+    return out | each_alone(oracle, [g for g in asked if out[g] is None])
 
 
 def _member(rows: ScaledRows, group: Group, witness: Numbers, alone: Yielding | None) -> Member:

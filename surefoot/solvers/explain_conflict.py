@@ -14,14 +14,13 @@ from surefoot.solvers.explain_jumps import Jumps, Nearest, Start
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_program import UnsolvedError
 from surefoot.solvers.explain_projection import Verdict, outside, polished, project
-from surefoot.solvers.explain_relaxation import Yielding, alone_by_program
+from surefoot.solvers.explain_relaxation import IN_VAIN, Yielding, alone_by_program, look_elsewhere
 from surefoot.solvers.explain_systems import dense_if_small
 
 __all__ = ["Conflict", "irreducible_conflict"]
 
 Numbers = NDArray[np.float64]
 _POLISHES = 6
-_IN_VAIN = 3  # groups that do not help alone, after which one asks for all others at once
 
 
 class Conflict(NamedTuple):
@@ -142,8 +141,8 @@ class _Trials:
         Args:
             members: Groups that are still to be asked; none of them helps alone if there is one.
         """
-        if self.in_vain == _IN_VAIN:
-            self.oracle.judge([g for g in range(self.oracle.rows.groups) if g not in set(members)])
+        if self.in_vain == IN_VAIN:
+            look_elsewhere(self.oracle, members)
             self.in_vain += 1
 
 

@@ -15,10 +15,12 @@ from surefoot.solvers.explain_program import Program, UnsolvedError
 from surefoot.solvers.explain_projection import outside
 
 __all__ = [
+    "IN_VAIN",
     "Alone",
     "Yielding",
     "alone_by_program",
     "borne_alone",
+    "each_alone",
     "least_alone",
     "least_together",
     "look_elsewhere",
@@ -26,6 +28,8 @@ __all__ = [
 ]
 
 Numbers = NDArray[np.float64]
+IN_VAIN = 3
+"""Groups that do not help alone, after which one asks for all others at once."""
 _MOST_ROUNDS = 200
 _ROWS_AT_ONCE = 50
 _ENDLESS = 1e8  # a group that has to move its rows by this many times their sizes does not help
@@ -74,6 +78,26 @@ def borne_alone(oracle: Oracle, group: int, proof: Numbers, x: Numbers) -> Yield
     room = np.where(rows.group == group, demand.exact * rows.measure, 0.0)
     holds = not outside(rows.A @ x, rows.lower - room, rows.upper + room).any()
     return Yielding(group, demand.exact, demand.side) if holds else None
+
+
+def each_alone(oracle: Oracle, groups: Sequence[int]) -> dict[int, Yielding | None]:
+    """The least relaxation of each group alone; None for those that do not help.
+
+    Where conflicts are likely without any of them, or `IN_VAIN` of them have not helped, that is asked for all that are
+    left at once.
+
+    Args:
+        oracle: Judges the groups; its proofs are used, and new ones are added.
+        groups: Their numbers.
+    """
+    out: dict[int, Yielding | None] = {}
+    in_vain = IN_VAIN if oracle.program is None or oracle.crowded else 0
+    for k, group in enumerate(groups):
+        if in_vain == IN_VAIN:
+            look_elsewhere(oracle, groups[k:])
+        out[group] = least_alone(oracle, group)
+        in_vain += in_vain >= IN_VAIN or out[group] is None
+    return out
 
 
 def look_elsewhere(oracle: Oracle, members: Sequence[int]) -> None:
