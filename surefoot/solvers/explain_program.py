@@ -24,6 +24,7 @@ __all__ = ["Program", "UnsolvedError"]
 Numbers = NDArray[np.float64]
 _FAR = 1e6  # multipliers prove that no x within this many times the present size of x will do
 _NEXT = "give numbers of similar size, shorter spans of unstable motions, or a wider tolerance"
+_LARGE = 2500  # unknowns from which an interior-point method is faster where nothing is known
 _MANY_GROUPS = 10  # that give way: too many for one after the other
 _NOTICED = 1e-7  # share of a cost by which multipliers may exceed it
 
@@ -325,6 +326,8 @@ class Program:
 
     def _attempts(self, primal: bool) -> Iterator[Status]:
         """Solve from the last basis, from the one this ends at, from none, and by other methods."""
+        if not self._known and len(self.rows.columns) > _LARGE:
+            yield self._model.run({"solver": "ipm"})
         yield self._model.run(primal=primal)
         self._model.invert_anew()
         yield self._model.run(primal=primal)
