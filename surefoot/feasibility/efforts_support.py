@@ -83,7 +83,7 @@ def carrying_contacts(case: Case) -> Mask:
         if name in case.trajectory.wrenches:
             force = np.linalg.norm(case.trajectory.wrenches[name][:, :3], axis=1)
             carrying[:, k] |= force > tol.touch_force * case.weight
-    return carrying if case.trajectory.a is not None else spread(carrying, case.time, 2.0 * tol.window)
+    return carrying if case.trajectory.a is not None else spread(carrying, case.time, tol.window)
 
 
 def surfaces_at_touch(case: Case) -> list[ContactSurface]:

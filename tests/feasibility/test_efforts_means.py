@@ -48,4 +48,4 @@ def test_windows_are_as_long_as_asked_and_at_least_one_step():
 def test_a_mask_spreads_to_both_sides():
     time, mask = np.arange(50) * 0.01, np.zeros((50, 1), dtype=bool)
     mask[25] = True
-    assert np.flatnonzero(spread(mask, time, 0.04)[:, 0]).tolist() == [23, 24, 25, 26, 27]
+    assert np.flatnonzero(spread(mask, time, 0.02)[:, 0]).tolist() == [23, 24, 25, 26, 27]
