@@ -64,6 +64,16 @@ def test_a_flight_with_a_twentieth_of_the_weight_missing_is_found(rate, velociti
     assert [finding.item for finding in result.findings if finding.severity == "defect"] == ["admissible"]
 
 
+@pytest.mark.parametrize("velocities", [True, False])
+def test_a_robot_that_hovers_lacks_its_weight(velocities):
+    one = loaded("anymal")
+    high = np.array(one.home)
+    high[2] += 1.0
+    zero = np.zeros((50, one.nv)) if velocities else None
+    case = Case(one, World(), Trajectory.of(one, np.arange(50) * 0.01, np.tile(high, (50, 1)), zero))
+    assert case.efforts.violation == pytest.approx(case.weight, rel=1e-6)
+
+
 def test_a_planar_robot_that_flies_and_turns_asks_for_nothing():
     """Its mass is beside the base's origin, which moves on no parabola."""
     body = Link("body", None, Joint("base", "planar"), mass=2.0, com=(0.2, 0.1, 0.0), inertia=np.diag([0.1, 0.1, 0.1]))
