@@ -98,7 +98,7 @@ def _joint_forces(case: Case, demand: Demand, wrenches: Array) -> Array:
     """(n, nv): M a + h − Jᵀ f."""
     if not np.any(wrenches):
         return demand.forces
-    return np.asarray(case.kernels.rnea(case.q, case.v, demand.a, external=on_bodies(case, wrenches)))
+    return np.asarray(case.kernels.rnea(case.q, demand.v, demand.a, external=on_bodies(case, wrenches)))
 
 
 def _least_overload(case: Case, demand: Demand, support: Support, found: Carried, tau: Array) -> tuple[Array, Array]:

@@ -9,18 +9,21 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.errors import ShapeError
-from surefoot.feasibility.efforts_means import integral, second_rates
+from surefoot.feasibility.efforts_means import integral, mean_rates, second_rates
+from surefoot.feasibility.efforts_momentum import has_momentum, mean_net_wrench
 from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["PUSH", "Demand", "accelerations", "demand_of", "push_of", "size_of"]
+__all__ = ["PUSH", "Demand", "accelerations", "demand_of", "mean_velocities", "push_of", "size_of"]
 
 PUSH = "push.force"
 """Reference of a trajectory: force (n, 3) in world that somebody exerted on the robot [N], such as a push in a test."""
 
 _LEAST_SIZE = 0.01  # [m]
+_PLANAR = [0, 1, 5]  # x, y, rz
+_SINGULAR = 1e-9  # of the largest: inertia of robots whose mass is in one point, or on one line
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +31,15 @@ class Demand:
     """What something has to exert.
 
     Args:
-        a: (n, nv) accelerations that it was computed from.
+        v: (n, nv) velocities that it was computed from.
+        a: (n, nv) accelerations that it was computed from; of the base those that the momentum asks for.
         forces: (n, nv) M a + h.
         com: (n, 3) centre of mass in world [m].
         net: (n, 6) wrench of all contacts together, in world axes, about the centre of mass; of a planar base with
             zeros for what its rails take; less known pushes; NaN for a fixed base.
     """
 
+    v: Array
     a: Array
     forces: Array
     com: Array
@@ -42,16 +47,31 @@ class Demand:
 
 
 def demand_of(case: Case) -> Demand:
-    """Inverse dynamics of a motion; accelerations that were not given are means over `Tolerances.window`."""
-    a = accelerations(case)
-    forces = np.array(case.kernels.rnea(case.q, case.v, a))
+    """Inverse dynamics of a motion; accelerations that were not given are means over `Tolerances.window`.
+
+    Of means, those of the momentum count: a mean acceleration does not belong to the posture and the velocity of any
+    one sample, least where the base turns, along whose axes it is written. Mean velocities go with them.
+    """
+    by_momentum = case.trajectory.a is None and has_momentum(case)
+    v, a = mean_velocities(case) if by_momentum else case.v, accelerations(case)
+    forces = np.array(case.kernels.rnea(case.q, v, a))
     com = case.kernels.com(case.q)
     net = np.full((case.n, 6), np.nan)
     if case.robot.base_joint is not None:
         R, p = _base_placements(case)
+        if by_momentum:
+            a, forces = _with_net(case, v, a, _base_motions(case, com, R, p), mean_net_wrench(case, com))
         net = _about(com, R, p, _base_wrench(case, forces))
         net[:, :3] -= _mean_push(case)
-    return Demand(a, forces, com, net)
+    return Demand(v, a, forces, com, net)
+
+
+def mean_velocities(case: Case) -> Array:
+    """(n, nv): as given, else means over `Tolerances.window` to both sides of each sample."""
+    if case.trajectory.v is not None:
+        return case.v
+    way = np.vstack([np.zeros((1, case.robot.nv)), np.cumsum(case.steps, axis=0)])
+    return mean_rates(way, case.time, case.tolerances.window)
 
 
 def accelerations(case: Case) -> Array:
@@ -62,6 +82,36 @@ def accelerations(case: Case) -> Array:
     start = np.zeros((1, case.robot.nv))
     way = np.vstack([start, np.cumsum(case.steps, axis=0)]) if given.v is None else integral(given.v, case.time)
     return second_rates(way, case.time, case.tolerances.window)
+
+
+def _with_net(case: Case, v: Array, a: Array, motions: Array, net: Array) -> tuple[Array, Array]:
+    """Accelerations, of the base those that a net wrench asks for, all others as they are; and M a + h of them.
+
+    Args:
+        case: The case.
+        v: (n, nv).
+        a: (n, nv).
+        motions: (n, 6, base rows) twists at the centre of mass, in world axes, per velocity of the base.
+        net: (n, 6) about the centre of mass, in world axes.
+    """
+    base, momentum = case.robot.base_rows, case.kernels.bundle(["com", "hg"])
+    columns = [momentum(case.q, np.tile(unit, (case.n, 1)))["hg"] for unit in np.eye(case.robot.nv)[base]]
+    inertia = np.swapaxes(motions, 1, 2) @ np.stack(columns, axis=2)
+    wanted = np.einsum("nij,ni->nj", motions, net)
+    missing = wanted - case.kernels.rnea(case.q, v, a)[:, base]
+    out = np.array(a)
+    out[:, base] += np.einsum("nij,nj->ni", np.linalg.pinv(inertia, rcond=_SINGULAR, hermitian=True), missing)
+    forces = np.array(case.kernels.rnea(case.q, v, out))
+    forces[:, base] = wanted
+    return out, forces
+
+
+def _base_motions(case: Case, com: Array, R: Array, p: Array) -> Array:
+    """(n, 6, base rows): twists at the centre of mass, in world axes, per velocity of the base."""
+    out = np.zeros((case.n, 6, 6))
+    out[:, :3, :3] = out[:, 3:, 3:] = R
+    out[:, :3, 3:] = np.cross(R, (com - p)[:, :, None], axis=1)
+    return out if len(case.robot.base_rows) == 6 else out[:, :, _PLANAR]
 
 
 def _mean_push(case: Case) -> Array:
@@ -106,7 +156,7 @@ def _base_wrench(case: Case, forces: Array) -> Array:
     if rows.shape[1] == 6:
         return rows
     out = np.zeros((case.n, 6))
-    out[:, [0, 1, 5]] = rows  # planar: x, y, rz
+    out[:, _PLANAR] = rows
     return out
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.feasibility.efforts_means import mean_rates
+from surefoot.feasibility.efforts_demand import mean_velocities
 from surefoot.kinematics import contact_frame
 from surefoot.motion.checks import Array
 
@@ -47,10 +47,7 @@ def friction_forces(case: Case) -> Array:
     Where v is not given, it is the mean over `Tolerances.window`, so that the last digit of positions does not count
     as a motion that friction resists.
     """
-    model, v = case.robot.model, case.v
-    if case.trajectory.v is None:
-        way = np.vstack([np.zeros((1, case.robot.nv)), np.cumsum(case.steps, axis=0)])
-        v = mean_rates(way, case.time, case.tolerances.window)
+    model, v = case.robot.model, mean_velocities(case)
     return np.asarray(v * model.damping + np.clip(v / STICKING, -1.0, 1.0) * model.upperDryFrictionLimit)
 
 

@@ -85,9 +85,31 @@ def second_rates(way: Array, time: Array, length: float) -> Array:
         time: (n,) [s].
         length: [s].
     """
+    if len(time) < 3:
+        return np.zeros((len(time), way.shape[1]))
+    i, middle, j = _rate_windows(time, length)
+    rates = [(way[b] - way[a]) / (time[b] - time[a])[:, None] for a, b in ((i, middle), (middle, j))]
+    return np.asarray(2.0 * (rates[1] - rates[0]) / (time[j] - time[i])[:, None])
+
+
+def spread(mask: NDArray[np.bool_], time: Array, length: float) -> NDArray[np.bool_]:
+    """(n, k): whether a mask is true somewhere in the window of the second rate of each sample (`second_rates`).
+
+    Args:
+        mask: (n, k).
+        time: (n,) [s].
+        length: To each side [s].
+    """
+    if len(time) < 3:
+        return mask
+    first, _, last = _rate_windows(time, length)
+    sums = np.vstack([np.zeros(mask.shape[1], dtype=np.int64), np.cumsum(mask, axis=0)])
+    return np.asarray(sums[last + 1] > sums[first])
+
+
+def _rate_windows(time: Array, length: float) -> tuple[Indices, Indices, Indices]:
+    """First, middle and last sample of the window of the second rate of each sample, n ≥ 3."""
     n = len(time)
-    if n < 3:
-        return np.zeros((n, way.shape[1]))
     before = np.searchsorted(time, time - length + _ROUNDING, side="right") - 1
     after = np.searchsorted(time, time + length - _ROUNDING)
     whole = np.flatnonzero((before >= 0) & (after < n))
@@ -95,24 +117,4 @@ def second_rates(way: Array, time: Array, length: float) -> Array:
     middle = np.clip(np.arange(n), max(first, 1), min(last, n - 2))
     i = np.clip(np.minimum(before[middle], middle - 1), 0, None)
     j = np.clip(np.maximum(after[middle], middle + 1), None, n - 1)
-    rates = [(way[b] - way[a]) / (time[b] - time[a])[:, None] for a, b in ((i, middle), (middle, j))]
-    return np.asarray(2.0 * (rates[1] - rates[0]) / (time[j] - time[i])[:, None])
-
-
-def spread(mask: NDArray[np.bool_], time: Array, length: float) -> NDArray[np.bool_]:
-    """(n, k): whether a mask is true somewhere in a window around each sample.
-
-    Args:
-        mask: (n, k).
-        time: (n,) [s].
-        length: Of the window [s].
-    """
-    first, end = _around(time, length)
-    sums = np.vstack([np.zeros(mask.shape[1], dtype=np.int64), np.cumsum(mask, axis=0)])
-    return np.asarray(sums[end] > sums[first])
-
-
-def _around(time: Array, length: float) -> tuple[Indices, Indices]:
-    """First sample and last + 1 of the window around each sample."""
-    half = 0.5 * length + _ROUNDING
-    return np.searchsorted(time, time - half), np.searchsorted(time, time + half)
+    return i, middle, j

@@ -18,14 +18,15 @@ from surefoot.robot import ContactSurface
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["Support", "carrying_contacts", "in_frames", "support_of", "surfaces_at_touch", "touch_frames"]
+__all__ = ["ROUND", "Support", "carrying_contacts", "in_frames", "support_of", "surfaces_at_touch", "touch_frames"]
 
 Mask = NDArray[np.bool_]
+ROUND = ("point", "soft_finger")
+"""Kinds of contacts that touch in one point, with or without the radius of a ball."""
 _LIFTED = 0.01  # [m]: a corner that is higher above the ground does not push
 _SLIPPERY = 1e-6  # least friction, so that there are as many generators on ice as elsewhere
 _TINY = 1e-3  # [m]: corners that stick out by less do not count
 _PUSH_AT_CORNERS = ("point", "line", "rectangle", "polygon")
-_ROUND = ("point", "soft_finger")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ def carrying_contacts(case: Case) -> Mask:
         if name in case.trajectory.wrenches:
             force = np.linalg.norm(case.trajectory.wrenches[name][:, :3], axis=1)
             carrying[:, k] |= force > tol.touch_force * case.weight
-    return carrying if case.trajectory.a is not None else spread(carrying, case.time, 2.0 * tol.window)
+    return carrying if case.trajectory.a is not None else spread(carrying, case.time, tol.window)
 
 
 def surfaces_at_touch(case: Case) -> list[ContactSurface]:
@@ -96,7 +97,7 @@ def touch_frames(case: Case) -> Array:
     frames = np.array(case.touch.placements)
     for k, name in enumerate(case.contact_names):
         surface = case.robot.contacts[name]
-        if surface.kind in _ROUND:
+        if surface.kind in ROUND:
             T, normal = case.touch.placements[:, k], case.touch.normals[:, k]
             centre = surface.corners.mean(axis=0) + np.array([0.0, 0.0, surface.radius])
             frames[:, k, :3, 3] = T[:, :3, :3] @ centre + T[:, :3, 3] - surface.radius * normal
@@ -120,7 +121,7 @@ def in_frames(wrenches: Array, source: Array, target: Array) -> Array:
 
 
 def _simple(surface: ContactSurface) -> ContactSurface:
-    if surface.kind in _ROUND:
+    if surface.kind in ROUND:
         return replace(surface, corners=np.zeros((1, 3)), radius=0.0)
     if surface.kind == "polygon" and np.ptp(surface.corners[:, 2]) <= _TINY:
         outline = convex_hull(surface.corners[:, :2], _TINY)

@@ -62,11 +62,11 @@ def _least(margin: Array) -> Array:
 
 
 def _worst(series: Series) -> tuple[float, str, float, float, float]:
-    """Least margin relative to the slack, with part, time, value and limit."""
+    """Least margin, whatever passes beyond the limit there, with part, time, value and limit."""
     margin = np.where(np.isnan(series.margin), np.inf, series.margin)
-    room = margin + np.asarray(series.slack)
-    least = float(room.min())
-    k, part = np.argwhere(room <= least + (_ALIKE * abs(least) if np.isfinite(least) else 0.0))[0]  # the first of them
+    least = float(margin.min())
+    alike = margin <= least + (_ALIKE * abs(least) if np.isfinite(least) else 0.0)
+    k, part = np.argwhere(alike)[0]  # the first of them
     if np.isinf(margin[k, part]):
         return _largest(series)
     return (

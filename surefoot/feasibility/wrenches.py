@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surefoot.contact import Margin
+from surefoot.feasibility.efforts_support import ROUND
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.spikes import look_at_sample
 from surefoot.feasibility.wrenches_contacts import ITEMS_OF_CONTACTS, margins_of_contacts, slack_of_contact
@@ -29,7 +30,7 @@ _NEXT = {
     "unilateral_force": "accelerate less downwards, or let the contact go",
     "friction": "accelerate less sideways, or find ground with more friction",
     "torsional_friction": "turn less quickly, or on more than one foot",
-    "cop": "load the contact nearer to its middle",
+    "cop": "load the contact nearer to its middle; one that touches in a point bears no moment",
     "zmp": "keep the centre of mass nearer to the middle of the support, or accelerate less",
     "admissible": "see which contacts are there at that time; a contact may be missing",
 }
@@ -55,6 +56,9 @@ def _each_contact(case: Case) -> list[Series]:
     """Wrenches of the contacts one by one; of those that were found admissible only what the whole does not tell."""
     margins = margins_of_contacts(case, case.efforts.wrenches)
     items = ITEMS_OF_CONTACTS if case.efforts.wrenches_given else ("torsional_friction", "cop")
+    for k in [] if case.efforts.wrenches_given else range(len(margins)):
+        if _is_round(case, k):
+            del margins[k]["cop"]  # it is at the point, by construction
     return [_contact_series(case, item, [found.get(item) for found in margins]) for item in items]
 
 
@@ -72,9 +76,22 @@ def _contact_series(case: Case, item: str, margins: list[Margin | None]) -> Seri
     return Series(
         item, ITEMS_OF_CONTACTS[item], case.time, tuple(case.contact_names[k] for k in rows), value, lower, upper,
         slack, scale, tuple(_body(case, k) for k in rows),
-        note="wrenches as given" if given else "of the least wrenches that carry", next_step=_NEXT[item],
+        note="wrenches as given" if given else "of the least wrenches that carry",
+        texts=tuple(_of_point(case, k) if item == "cop" else "" for k in rows), next_step=_NEXT[item],
         spike_step=look_at_sample("wrench") if given else "",
     )  # fmt: skip
+
+
+def _of_point(case: Case, contact: int) -> str:
+    """What to say of a centre of pressure that is beside a contact that is a point; "" for other contacts."""
+    if not _is_round(case, contact):
+        return ""
+    name = case.contact_names[contact]
+    return f"{name} touches in a point and bears a moment: its centre of pressure is {{value}} beside it, at {{time}}"
+
+
+def _is_round(case: Case, contact: int) -> bool:
+    return case.robot.contacts[case.contact_names[contact]].kind in ROUND
 
 
 def _body(case: Case, contact: int) -> frozenset[int]:

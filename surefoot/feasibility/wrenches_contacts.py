@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.contact import Margin, contact_margins
-from surefoot.feasibility.efforts_support import in_frames, surfaces_at_touch, touch_frames
+from surefoot.contact import Margin, contact_margins, zero_moment_point
+from surefoot.feasibility.efforts_support import ROUND, in_frames, surfaces_at_touch, touch_frames
 from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
@@ -24,16 +24,21 @@ _LIGHT = 0.02  # share of the weight below which nothing is said of a centre of 
 def margins_of_contacts(case: Case, wrenches: Array) -> list[dict[str, Margin]]:
     """For every contact its margins by item, NaN where there is no wrench.
 
+    Points and balls have a `cop` as well: they bear no moment, so that it lies where they touch, or at least below the
+    ball, about whose centre forces may have been given.
+
     Args:
         case: The case.
         wrenches: (n, c, 6) in the contact frames.
     """
-    frames = touch_frames(case)
+    frames, light, out = touch_frames(case), _LIGHT * case.weight, []
     turned = in_frames(wrenches, case.touch.placements, frames)
-    return [
-        _loaded(contact_margins(surface, turned[:, k], case.touch.friction[:, k], _LIGHT * case.weight), turned[:, k])
-        for k, surface in enumerate(surfaces_at_touch(case))
-    ]
+    for k, (name, surface) in enumerate(zip(case.contact_names, surfaces_at_touch(case), strict=True)):
+        found = contact_margins(surface, turned[:, k], case.touch.friction[:, k], light)
+        if surface.kind in ROUND:
+            found["cop"] = _beside(turned[:, k], case.robot.contacts[name].radius, light)
+        out.append(_loaded(found, turned[:, k]))
+    return out
 
 
 def impossible_wrenches(case: Case, wrenches: Array) -> NDArray[np.bool_]:
@@ -67,6 +72,12 @@ def slack_of_contact(case: Case, item: str) -> tuple[float, float]:
         "torsional_friction": (tol.friction * weight * reach, weight * reach),
         "cop": (tol.cop, reach),
     }[item]
+
+
+def _beside(wrench: Array, radius: float, least_load: float) -> Margin:
+    """Distance of the centre of pressure from a point, up to the radius of the ball that touches there [m]."""
+    value = np.linalg.norm(zero_moment_point(wrench, least_load=least_load)[:, :2], axis=1)
+    return Margin("m", value, np.full_like(value, -np.inf), np.full_like(value, radius))
 
 
 def _loaded(margins: dict[str, Margin], wrench: Array) -> dict[str, Margin]:

@@ -48,4 +48,13 @@ def test_windows_are_as_long_as_asked_and_at_least_one_step():
 def test_a_mask_spreads_to_both_sides():
     time, mask = np.arange(50) * 0.01, np.zeros((50, 1), dtype=bool)
     mask[25] = True
-    assert np.flatnonzero(spread(mask, time, 0.04)[:, 0]).tolist() == [23, 24, 25, 26, 27]
+    assert np.flatnonzero(spread(mask, time, 0.02)[:, 0]).tolist() == [23, 24, 25, 26, 27]
+
+
+def test_a_mask_spreads_as_far_as_second_rates_look():
+    time = np.array([0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.13, 0.19])  # the last steps are longer
+    for at in range(len(time)):
+        mask, way = np.zeros((10, 1), dtype=bool), np.zeros((10, 1))
+        mask[at], way[at] = True, 1.0
+        reached = second_rates(way, time, 0.02)[:, 0] != 0.0
+        assert (spread(mask, time, 0.02)[:, 0] >= reached).all()

@@ -184,3 +184,16 @@ def test_margins_that_nobody_measured_are_bounds_without_place() -> None:
     near = Series("self_collision", "m", TIME, ("a – b",), np.full((len(TIME), 1), 0.03), lower=0.0, bound_from=0.05)
     item = next(item for item in judged_items([near]) if item.name == "self_collision")
     assert (item.is_bound, item.worst_part) == (False, "a – b")
+
+
+def test_part_and_time_of_an_item_are_those_of_its_least_margin() -> None:
+    """Also where more passes than elsewhere, as in balances round samples that stand out."""
+    value, slack = np.full((len(TIME), 2), 0.04), np.zeros((len(TIME), 2))
+    value[380, 1], slack[380, 1] = 0.25, 0.5
+    value[780, 0] = 0.049
+    rough = Series("momentum_residual", "", TIME, ("wrist", "elbow"), value, upper=0.05, slack=slack)
+    other = Series("momentum_residual", "", TIME, ("net force",), np.full((len(TIME), 1), 0.045), upper=0.05)
+    item = next(item for item in judged_items([other, rough]) if item.name == "momentum_residual")
+    assert (item.status, item.worst_part, item.worst_time) == ("passed", "elbow", TIME[380])
+    assert item.least_margin == pytest.approx(-0.2)
+    assert item.limit - item.value == pytest.approx(item.least_margin)

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from surefoot.feasibility import audit
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.limits import check_limits
 from surefoot.feasibility.wrenches import check_wrenches
@@ -65,6 +66,34 @@ def test_a_wrench_that_a_contact_cannot_carry_is_found_there(item, change):
     first = min(failures(series), key=lambda pair: [one.item for one in series].index(pair[0]))
     assert first[0] == item
     assert failing_times(series, item) == pytest.approx((1.0, 1.19))
+
+
+@pytest.mark.parametrize("axis", [3, 4])
+def test_a_moment_on_a_point_is_found_at_that_contact(axis):
+    """15 cm beside a ball; its own radius, about which recordings differ, passes."""
+    case = squat_case("anymal", rate=100.0)
+    name = case.contact_names[2]
+    radius = case.given_robot.contacts[name].radius
+
+    def beside(way):
+        return with_wrenches(case, **{name: lambda w: w[100:120].__setitem__((slice(None), axis), way * w[100:120, 2])})
+
+    assert radius > 0.0
+    for way in (0.0, radius):
+        assert failures(check_wrenches(beside(way))) == set()
+    series = check_wrenches(beside(0.15))
+    assert failures(series) == {("cop", name)}
+    assert failing_times(series, "cop") == pytest.approx((1.0, 1.19))
+    result = audit(beside(0.15).trajectory, case.given_robot, replay=False, collisions=False)
+    assert result.first is not None
+    assert (result.first.item, result.first.where) == ("cop", name)
+    assert "bears a moment" in result.first.message
+    assert {finding.item for finding in result.findings} == {"cop"}  # the balances follow from it
+
+
+def test_of_wrenches_that_were_found_points_have_no_centre_of_pressure():
+    (cop,) = named(check_wrenches(squat_case("anymal", rate=100.0)), "cop")
+    assert cop.parts == ()
 
 
 def test_a_lateral_acceleration_on_slippery_ground_is_a_friction_violation():
