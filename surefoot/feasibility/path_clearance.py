@@ -25,8 +25,8 @@ _KNOTS = 1000  # intervals to begin with, if there are more samples than that
 _NEAR = 0.025  # [m]: pairs whose volumes are nearer than that are measured by their hulls
 _MOST = 30_000  # postures that are looked at in all
 _INTERVALS_AT_ONCE = 1024
-_CLOSER = 7  # times that the motion is looked at twice as closely where a pair is too near
-_MOST_PLACES = 30  # where it is looked at more closely, the worst first
+_CLOSER = 6  # times that the motion is looked at twice as closely where a pair is too near
+_MOST_PLACES = 12  # where it is looked at more closely: first the worst of every pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +156,12 @@ class _Search:
         """Look halfway to both sides of where a pair is nearest while it is too near."""
         order = np.argsort(self.places, kind="stable")
         places, distances = self.places[order], self.distances[order]
-        worst = [
-            (float(distances[a:b, pair].min()), a + int(distances[a:b, pair].argmin()))
-            for pair in np.flatnonzero((distances < self.least).any(axis=0))
-            for a, b in runs_of(distances[:, pair] < self.least)
-        ]
-        rows = np.unique([row for _, row in sorted(worst)[:_MOST_PLACES]]).astype(int)
+        worst: list[tuple[int, float, int]] = []
+        for pair in np.flatnonzero((distances < self.least).any(axis=0)):
+            here = distances[:, pair]
+            found = sorted((float(here[a:b].min()), a + int(here[a:b].argmin())) for a, b in runs_of(here < self.least))
+            worst += [(rank, *one) for rank, one in enumerate(found[:_MOST_PLACES])]
+        rows = np.unique([row for _, _, row in sorted(worst)[:_MOST_PLACES]]).astype(int)
         left = np.concatenate([rows[rows > 0] - 1, rows[rows < len(places) - 1]])
         if len(left):
             middle = np.unique(_middle(places[left], places[left + 1]))
