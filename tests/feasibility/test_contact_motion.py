@@ -54,6 +54,18 @@ def test_three_centimetres_of_slip_are_found_where_they_are(name: str, start: fl
     assert slip.bodies[0] == frozenset({robot.body_of(robot.contacts[foot].frame)})
 
 
+@pytest.mark.parametrize("name", ["anymal", "hexapod"])
+def test_a_ball_that_slides_slowly_while_the_leg_turns_slips_by_the_whole_way(name: str) -> None:
+    robot, t = loaded(name), _times(100.0, 4.0)
+    foot = next(iter(robot.contacts))
+    assert robot.contacts[foot].kind == "point"
+    for direction in ([1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]):
+        way = 0.03 * smooth(t, 0.8, 3.2)[:, None] * np.array(direction)
+        slip = _checked(name, feet_motion(robot, t, {foot: way}, tilt=0.25))["foot_slip"]
+        assert _failed(slip) == {foot}
+        assert np.nanmax(slip.value[:, 0]) == pytest.approx(0.03, abs=0.002)
+
+
 @pytest.mark.parametrize("lift", [0.01, 0.05])
 @pytest.mark.parametrize("rate", [30.0, 100.0, 500.0])
 def test_a_step_is_no_slip(lift: float, rate: float) -> None:
