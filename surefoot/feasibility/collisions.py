@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.collision import CollisionModel, ExactCollision, PruningSettings, world_obstacles
-from surefoot.collision.robot_volumes import quick_volumes
+from surefoot.collision import ExactCollision, world_obstacles
 from surefoot.errors import ModelError
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.clearance_shapes import missing_shapes_note, standing_shapes
@@ -17,6 +15,7 @@ from surefoot.feasibility.mesh_overlap import MeshOverlap
 from surefoot.feasibility.nearest_pair import Nearest, nearest_pair
 from surefoot.feasibility.path_clearance import PathClearance, path_clearance
 from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.unjudged_pairs import clearance_model, links_with_shapes, unjudged_pairs
 from surefoot.robot import Robot
 
 __all__ = ["check_collisions"]
@@ -39,26 +38,26 @@ def check_collisions(case: Case) -> list[Series]:
         case: The motion.
     """
     try:
-        model = _model_of(case.given_robot)
+        model, unjudged = clearance_model(case.given_robot), unjudged_pairs(case.given_robot)
     except ModelError as error:
         note = "; ".join(text for text in (error.message, missing_shapes_note(case.robot)) if text)
         return [skipped(item, note) for item in ("self_collision", "obstacle_clearance")]
     obstacles = world_obstacles(case.world)
     model = model.with_obstacles(obstacles) if obstacles else model
-    judged, nested = _judged_pairs(case, model)
+    judged = [pair for pair in model.link_pairs if pair not in unjudged.nested]
     limit, slack = case.tolerances.clearance, case.tolerances.overlap
     exact = ExactCollision(case.robot, _measurable(case, judged), obstacles=standing_shapes(case.world))
-    found = path_clearance(case, model, exact, limit - 0.5 * slack, 0.5 * slack, limit + _MEASURED)
+    found = path_clearance(case, model, exact, limit - slack, 0.5 * slack, limit + _MEASURED)
     found = _confirmed(case, found, model.link_pairs, exact, limit - slack)
     names = {thing.name for thing in obstacles}
-    own = [k for k, pair in enumerate(model.link_pairs) if pair not in nested and pair[1] not in names]
+    own = [k for k, pair in enumerate(model.link_pairs) if pair not in unjudged.nested and pair[1] not in names]
     world = [k for k, pair in enumerate(model.link_pairs) if pair[1] in names]
     lost = missing_shapes_note(case.robot)
     proof = [lost] if lost else []
     proof += [_BOUNDS] if found.proven else [_BOUNDS, "not everything between samples could be proven apart"]
     clearance = _Clearance(case, found, model.link_pairs, exact)
     return [
-        _series(clearance, "self_collision", own, [*proof, *_nested_note(nested)]),
+        _series(clearance, "self_collision", own, proof, unjudged.notes),
         _series(clearance, "obstacle_clearance", world, proof),
     ]
 
@@ -72,37 +71,9 @@ class _Clearance(NamedTuple):
     exact: ExactCollision
 
 
-@lru_cache(maxsize=8)
-def _model_of(robot: Robot) -> CollisionModel:
-    """Volumes of the robot with all pairs that hulls may have to decide: those that overlap at home too.
-
-    Fitted volumes would be tighter and a fused kernel faster, but for a robot that was never seen both take longer than
-    the audit itself; hulls decide anyway.
-    """
-    settings = PruningSettings(near_home=-np.inf)
-    return CollisionModel(robot, volumes=quick_volumes(robot), pruning=settings, fuse=False)
-
-
-def _judged_pairs(case: Case, model: CollisionModel) -> tuple[list[Pair], set[Pair]]:
-    """Pairs to judge, and those whose shapes overlap at home: a flaw of the model, not of the motion."""
-    distances = model.link_distances(case.robot.home)
-    own = len(model.self_pairs)
-    of_robot = {frozenset(pair) for pair in model.names[:own]}
-    near = [p for p, d in zip(model.link_pairs, distances, strict=True) if d <= 0.0 and frozenset(p) in of_robot]
-    measurable = [pair for pair in near if set(pair) <= _links_with_shapes(case.robot)]
-    hulls = ExactCollision(case.robot, measurable).distances(case.robot.home)
-    nested = {pair for pair, d in zip(measurable, hulls, strict=True) if d <= 0.0}
-    nested |= {pair for pair in near if pair not in measurable}
-    return [pair for pair in model.link_pairs if pair not in nested], nested
-
-
-def _links_with_shapes(robot: Robot) -> set[str]:
-    return {item.link for item in robot.collisions}
-
-
 def _measurable(case: Case, pairs: Sequence[Pair]) -> list[Pair]:
     """Pairs whose exact shapes are known."""
-    known = _links_with_shapes(case.robot) | {thing.name for thing in standing_shapes(case.world)}
+    known = links_with_shapes(case.robot) | {thing.name for thing in standing_shapes(case.world)}
     return [pair for pair in pairs if set(pair) <= known]
 
 
@@ -124,17 +95,13 @@ def _confirmed(
     return PathClearance(found.time, distance, found.proven)
 
 
-def _nested_note(nested: set[Pair]) -> list[str]:
-    overlapping = sorted("–".join(pair) for pair in nested)
-    shown = ", ".join(overlapping[:3]) + (f" and {len(overlapping) - 3} more" if len(overlapping) > 3 else "")
-    return [f"not judged, as their shapes overlap at home: {shown}"] if nested else []
-
-
-def _series(clearance: _Clearance, item: str, columns: Sequence[int], notes: Sequence[str]) -> Series:
-    """The nearest pairs of an item."""
+def _series(
+    clearance: _Clearance, item: str, columns: Sequence[int], notes: Sequence[str], unjudged: Sequence[str] = ()
+) -> Series:
+    """The nearest pairs of an item; the notes say how it was judged, and what was not."""
     case, found, pairs, _ = clearance
     if not columns:
-        return skipped(item, "there is nothing to hit")
+        return skipped(item, "; ".join(unjudged) or "there is nothing to hit")
     limit = case.tolerances.clearance
     distance, bound_from = _measured(clearance, columns)
     least = distance.min(axis=0)
@@ -151,7 +118,7 @@ def _series(clearance: _Clearance, item: str, columns: Sequence[int], notes: Seq
         scale=0.05,
         bodies=tuple(_bodies(case.robot, pairs[columns[k]]) for k in shown),
         width=0.5 * float(np.median(np.diff(case.time))),
-        note="; ".join(notes),
+        note="; ".join([*notes, *unjudged]),
         texts=tuple(_sentence(item, pairs[columns[k]]) for k in shown),
         next_step=_NEXT[item],
         bound_from=bound_from,

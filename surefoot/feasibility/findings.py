@@ -168,16 +168,18 @@ def _runs(failed: NDArray[np.bool_], time: NDArray[np.float64]) -> list[NDArray[
 
 def _failure(series: Series, part: int, rows: NDArray[np.int64]) -> _Found:
     inside = series.margin[rows, part] + np.asarray(series.slack)[rows, part]
-    least = np.flatnonzero(inside <= np.nanmin(inside) + 1e-12)
-    worst = int(rows[least[len(least) // 2]])  # the middle of what is equally bad
+    least = rows[inside <= np.nanmin(inside) + 1e-12]
+    when = np.asarray(series.time)[least]
+    worst = int(least[np.argmin(np.abs(when - 0.5 * (when[0] + when[-1])))])  # the middle of what is equally bad
     kind, violation = ITEMS[series.item], -float(series.margin[worst, part])
+    start, end = _span(series, rows)
     finding = Finding(
         item=series.item,
         stage=kind.stage,
         severity="remark" if kind.severity == "remark" else "defect",
         where=series.parts[part],
-        start=round(float(series.time[rows[0]]) - series.width, 9) + 0.0,  # never −0
-        end=float(series.time[rows[-1]]) + series.width,
+        start=start,
+        end=end,
         time=float(series.time[worst]),
         value=float(series.value[worst, part]),
         limit=series.nearer_limit(worst, part),
@@ -188,6 +190,15 @@ def _failure(series: Series, part: int, rows: NDArray[np.int64]) -> _Found:
     )
     text = series.texts[part] if series.texts else ""
     return _Found(replace(finding, message=_message(finding, text)), series, part, rows)
+
+
+def _span(series: Series, rows: NDArray[np.int64]) -> tuple[float, float]:
+    """From when to when samples speak: up to halfway to the next ones that do not fail, and not beyond the motion."""
+    time, first, last = np.asarray(series.time), int(rows[0]), int(rows[-1])
+    before, after = time[max(first - 1, 0)], time[min(last + 1, len(time) - 1)]
+    start = max(time[first] - series.width, 0.5 * (before + time[first]))
+    end = min(time[last] + series.width, 0.5 * (time[last] + after))
+    return round(float(start), 9) + 0.0, float(end)  # never −0
 
 
 def _advice(series: Series, part: int, rows: NDArray[np.int64], worst: int) -> str:

@@ -3,6 +3,7 @@
 The motion is looked at every few samples; where the ways of the joints in between are too long for the distances at
 both ends to prove that a pair stays apart, the interval is halved, down to between two samples (Schwarzer, Saha &
 Latombe 2005). Volumes come first; pairs that they cannot prove apart are measured by the hulls of the robot's shapes.
+Where a pair is found too near, the motion is looked at more closely round the place where it is nearest.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from surefoot.collision import CollisionModel, ExactCollision
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.path_travel import PathTravel
+from surefoot.feasibility.touch_runs import runs_of
 from surefoot.motion.checks import Array
 
 __all__ = ["PathClearance", "path_clearance"]
@@ -23,6 +25,8 @@ _KNOTS = 1000  # intervals to begin with, if there are more samples than that
 _NEAR = 0.025  # [m]: pairs whose volumes are nearer than that are measured by their hulls
 _MOST = 30_000  # postures that are looked at in all
 _INTERVALS_AT_ONCE = 1024
+_CLOSER = 6  # times that the motion is looked at twice as closely where a pair is too near
+_MOST_PLACES = 12  # where it is looked at more closely: first the worst of every pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,21 +46,24 @@ class PathClearance:
 
 
 def path_clearance(
-    case: Case, model: CollisionModel, exact: ExactCollision, clearance: float, resolution: float, within: float
+    case: Case, model: CollisionModel, exact: ExactCollision, least: float, slack: float, within: float
 ) -> PathClearance:
-    """Look at a motion until every pair is proven apart, or found too near.
+    """Look at a motion until every pair is proven apart, or found too near, and measure how near that is.
 
     Args:
         case: The motion.
         model: Volumes of robot and obstacles.
         exact: Hulls of some of the pairs of links of the model.
-        clearance: What distances should keep [m].
-        resolution: Intervals in which distances can change by less than that are not halved [m].
+        least: Distances below that are too near [m].
+        slack: What keeps this much more is not looked at closely; intervals in which distances can change by less than
+            that are not halved [m].
         within: Distances that are not below that may be any lower bounds [m].
     """
-    search = _Search(case, model, exact, clearance, resolution, within)
+    search = _Search(case, model, exact, least, slack, within)
     while search.halve():
         pass
+    for _ in range(_CLOSER):
+        search.look_closer()
     return search.found()
 
 
@@ -68,12 +75,12 @@ class _Search:
         case: Case,
         model: CollisionModel,
         exact: ExactCollision,
-        clearance: float,
-        resolution: float,
+        least: float,
+        slack: float,
         within: float,
     ) -> None:
         self.case, self.model, self.exact = case, model, exact
-        self.clearance, self.resolution, self.within, self.proven = clearance, resolution, within, True
+        self.least, self.slack, self.within, self.proven = least, slack, within, True
         self.travel = PathTravel(case)
         place = {frozenset(pair): k for k, pair in enumerate(model.link_pairs)}
         self.columns = np.array([place[frozenset(pair)] for pair in model.names], dtype=np.int64)
@@ -88,7 +95,7 @@ class _Search:
         """(m, link pairs) at sample coordinates."""
         Q = self._postures(places)
         found = np.array(self.model.link_distances(Q, within=self.within))
-        near = found[:, self.measured] < self.clearance + _NEAR
+        near = found[:, self.measured] < self.least + self.slack + _NEAR
         for row in np.flatnonzero(near.any(axis=1)):
             some = np.flatnonzero(near[row])
             found[row, self.measured[some]] = np.maximum(found[row, self.measured[some]], self.exact.at(Q[row], some))
@@ -130,9 +137,10 @@ class _Search:
         """Intervals in which a pair that is far enough at both ends is not proven to be so in between."""
         first, last = self.first[part], self.last[part]
         ends = self.distances[first], self.distances[last]
+        nearer = np.minimum(*ends)
         travel = self._change(self.places[first], self.places[last])
-        apart = (ends[0] >= self.clearance) & (ends[1] >= self.clearance)
-        lacking = apart & (0.5 * (ends[0] + ends[1] - travel) < self.clearance) & (travel > self.resolution)
+        kept = self.least + np.where(nearer >= self.least + self.slack, self.slack, 0.0)
+        lacking = (nearer >= self.least) & (0.5 * (ends[0] + ends[1] - travel) < kept) & (travel > self.slack)
         return np.asarray(lacking.any(axis=1))
 
     def _change(self, first: Array, last: Array) -> Array:
@@ -143,6 +151,22 @@ class _Search:
         order = np.argsort(self.columns, kind="stable")
         starts = np.searchsorted(self.columns[order], np.arange(out.shape[1]))
         return np.asarray(np.maximum.reduceat(by_column[:, order], starts, axis=1)) if out.shape[1] else out
+
+    def look_closer(self) -> None:
+        """Look halfway to both sides of where a pair is nearest while it is too near."""
+        order = np.argsort(self.places, kind="stable")
+        places, distances = self.places[order], self.distances[order]
+        worst: list[tuple[int, float, int]] = []
+        for pair in np.flatnonzero((distances < self.least).any(axis=0)):
+            here = distances[:, pair]
+            found = sorted((float(here[a:b].min()), a + int(here[a:b].argmin())) for a, b in runs_of(here < self.least))
+            worst += [(rank, *one) for rank, one in enumerate(found[:_MOST_PLACES])]
+        rows = np.unique([row for _, _, row in sorted(worst)[:_MOST_PLACES]]).astype(int)
+        left = np.concatenate([rows[rows > 0] - 1, rows[rows < len(places) - 1]])
+        if len(left):
+            middle = np.unique(_middle(places[left], places[left + 1]))
+            self.places = np.concatenate([self.places, middle])
+            self.distances = np.vstack([self.distances, self._distances(middle)])
 
     def found(self) -> PathClearance:
         """In the order of time."""

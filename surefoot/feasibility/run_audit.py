@@ -19,6 +19,7 @@ from surefoot.feasibility.judge import judged_items
 from surefoot.feasibility.read_motion import GivenMotion, read_motion
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.tolerances import Tolerances
+from surefoot.feasibility.unjudged_pairs import unjudged_notes
 from surefoot.motion import Trajectory, World
 from surefoot.motion.audit_result import AuditResult, Finding, Replay
 from surefoot.robot import Robot
@@ -74,8 +75,8 @@ def audit(
     series = [one for name, check in _checks(collisions).items() for one in clock.timed(name, check, case)]
     played = clock.timed("replay", _replayed, case) if replay else None
     series.append(_replay_series(case, played))
-    remarks = (*given.remarks, *filter(None, [missing_shapes_note(given_robot) if collisions else ""]))
-    return _result(case, series, played, clock.seconds, remarks)
+    of_shapes = [missing_shapes_note(given_robot), *unjudged_notes(given_robot)] if collisions else []
+    return _result(case, series, played, clock.seconds, (*given.remarks, *filter(None, of_shapes)))
 
 
 def _given(motion: Trajectory | str | Path, robot: Robot) -> GivenMotion:

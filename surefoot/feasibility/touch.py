@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Touch", "surface_motions", "touch_of"]
 
 _SPEED_WINDOW = 0.008  # [s]; shorter differences of recorded positions show their last digit, not speed
+_LANDED = 0.1  # of the height up to which a surface slides: one that lands or lifts obliquely is soon higher
 _FAR = 0.2  # [m]; a spot this far from the ground is no place on it
 _ASKEW = 0.7  # cosine; a spot whose normal differs by more from the ground's is no place on it
 
@@ -62,7 +63,8 @@ def touch_of(case: Case) -> Touch:
 
     A surface touches from when its lowest corner is near the ground and slow, both with hysteresis, for some time
     (`Tolerances.touch_…`). Between two touches it goes on touching while it stays at the height at which it stood: that
-    is a slide, not a step. A robot with a fixed base touches nothing unless that is given.
+    is a slide, not a step. So is a way at that height which ends in a stand, or begins from one, however fast it is. A
+    robot with a fixed base touches nothing unless that is given.
     """
     placements = placements_of(case)
     motions = surface_motions(case, placements)
@@ -144,7 +146,41 @@ def _detected(motion: SurfaceMotion, time: Array, tol: Tolerances) -> Mask:
     stands = held((height <= tol.touch_height) & (speed <= tol.touch_speed), near & (speed <= wider * tol.touch_speed))
     stands = bridged(stands, near, time, tol.touch_time * (1.0 - 1e-9))
     stands = lasting(stands, time, min(tol.touch_time, float(time[-1] - time[0])))
-    return bridged(stands, _as_low_as_it_stood(stands, height, tol.touch_slide), time, ends=True)
+    stands = bridged(stands, _as_low_as_it_stood(stands, height, tol.touch_slide), time, ends=True)
+    return stands | lasting(_slides_beside(stands, height, time, tol), time, tol.touch_time)
+
+
+def _slides_beside(stands: Mask, height: Array, time: Array, tol: Tolerances) -> Mask:
+    """(n,) whether a surface slides into a stand or out of one, at the height at which it stands there.
+
+    That is where it stands first, or last: where its centre is held, the lowest point of a ball may rise or sink while
+    it stands. A stand that is detected while the surface still comes down is taken at its own height.
+    """
+    runs, out = runs_of(stands), np.zeros(len(height), dtype=bool)
+    before, after = [0, *(b for _, b in runs)], [*(a for a, _ in runs), len(height)]
+    for k, (a, b) in enumerate(runs):
+        own = float(np.median(height[a:b]))
+        soon, late = np.searchsorted(time, [time[a] + tol.touch_time, time[b - 1] - tol.touch_time])
+        first, last = (float(np.median(some)) for some in (height[a : min(soon + 1, b)], height[max(late, a) : b]))
+        came, went = height[before[k] : a][::-1], height[b : after[k + 1]]
+        out[before[k] : a] |= _slide(came - min(first, own), tol.touch_slide)[::-1]
+        out[b : after[k + 1]] |= _slide(went - min(last, own), tol.touch_slide)
+    return out
+
+
+def _slide(above: Array, slack: float) -> Mask:
+    """(m,) whether a surface slides that stands before the first sample.
+
+    It slides until it is last at the height at which it stands, up to a small part of the slack: from there to the full
+    slack it lifts obliquely, or, backwards in time, lands so.
+
+    Args:
+        above: (m,) how much higher it is than it stands [m].
+        slack: [m].
+    """
+    low = np.logical_and.accumulate(above <= slack)
+    down: Mask = low & (above <= _LANDED * slack)
+    return np.asarray(np.logical_or.accumulate(down[::-1])[::-1])
 
 
 def _as_low_as_it_stood(stands: Mask, height: Array, slack: float) -> Mask:

@@ -56,6 +56,8 @@ class SurfaceMotion:
         friction: (n,) of the ground there.
         path: (n, 3) way of the material that touches, in world [m], up to a constant: of the corner near the ground
             that moves least, so that a foot that rolls over its edge, or a ball that rolls, goes nowhere.
+        readings: (n, r, 3) the same where one reading holds throughout: of a point one way for each of them, as a ball
+            that is held does not begin to roll in between; else `path`.
     """
 
     points: Array
@@ -63,6 +65,7 @@ class SurfaceMotion:
     normals: Array
     friction: Array
     path: Array
+    readings: Array
 
     @property
     def height(self) -> Array:
@@ -106,8 +109,14 @@ def surface_motion(world: World, surface: ContactSurface, placements: Array, nea
     under = planes[np.arange(n), lowest]
     steps = _material_steps(surface, placements, points, under[:, :3])
     copies = steps.shape[1] // k
-    path = np.vstack([np.zeros(3), np.cumsum(_least_step(steps, np.tile(heights, copies), near), axis=0)])
-    return SurfaceMotion(points, heights, under[:, :3], under[:, 4], path)
+    path = _way(_least_step(steps, np.tile(heights, copies), near))
+    readings = _way(steps) if k == 1 else path[:, None]
+    return SurfaceMotion(points, heights, under[:, :3], under[:, 4], path, readings)
+
+
+def _way(steps: Array) -> Array:
+    """(n, …) where steps (n − 1, …) lead, from 0 on."""
+    return np.concatenate([np.zeros((1, *steps.shape[1:])), np.cumsum(steps, axis=0)])
 
 
 def world_to_stand_on(world: World) -> World:

@@ -10,8 +10,9 @@ import pytest
 import surefoot as sf
 from surefoot.collision import ExactCollision
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.collisions import _model_of, check_collisions
+from surefoot.feasibility.collisions import check_collisions
 from surefoot.feasibility.path_travel import PathTravel
+from surefoot.feasibility.unjudged_pairs import clearance_model
 from surefoot.geometry import Box, Sphere
 from surefoot.motion import Obstacle, Trajectory, World
 from surefoot.robot import Geometry, Joint, Link, placement
@@ -188,10 +189,85 @@ def test_the_verdict_is_that_of_dense_sampling(name: str) -> None:
         ends[:, rows] = np.clip(ends[:, rows] + rng.normal(0.0, rng.choice([0.1, 0.6]), (2, len(rows))), lower, upper)
         motion = Trajectory.of(robot, np.array([0.0, 1.0]), ends)
         own, _ = check_collisions(Case(robot, EMPTY, motion))
-        exact = ExactCollision(robot, _model_of(robot).link_pairs)
+        exact = ExactCollision(robot, clearance_model(robot).link_pairs)
         kept = exact.distances(robot.home) > 0.0
         least = exact.distances(motion.resample(dt=0.005).q)[:, kept].min()
         if abs(least + 0.002) > 0.001:  # else the tolerance decides
             assert bool(own.failed.any()) == (least < -0.002)
             verdicts.add(least < -0.002)
     assert verdicts == {False, True}
+
+
+def two_blades(home: float = 1.0) -> sf.Robot:
+    """Two blades, 4 cm by 1 cm at their tips, that turn about the vertical and cross where both point inwards."""
+    turn = {"axis": (0.0, 0.0, 1.0), "lower": -3.0, "upper": 3.0}
+    base = Link("base", None, Joint("tilt", "revolute", lower=-1.0, upper=1.0), mass=1.0, inertia=np.eye(3),
+                collisions=(Geometry("base", "base", Box((0.1, 0.1, 0.1)), placement((0.0, 0.0, -0.5))),))  # fmt: skip
+    blades = [
+        Link(name, "base", Joint(f"turn {name}", "revolute", placement=placement((side * -0.3, 0.0, 0.0)), **turn),
+             mass=1.0, inertia=np.eye(3),
+             collisions=(Geometry(name, name, Box((0.4, 0.01, 0.02)), placement((side * 0.2, 0.0, 0.0))),))
+        for name, side in (("left", 1.0), ("right", -1.0))
+    ]  # fmt: skip
+    return sf.Robot.from_tree("two blades", [base, *blades], home={"turn left": home, "turn right": -home})
+
+
+def crossing(robot: sf.Robot, t: np.ndarray, overlap: float) -> Trajectory:
+    """The left blade passes the right one between two samples at which they overlap."""
+    angle = np.arcsin((0.01 - overlap) / 0.2)
+    q = np.zeros((len(t), 3))
+    q[:, 1] = np.interp(t, [0.0, 0.5, 0.55, 1.0], [-1.0, -angle, angle, 1.0])
+    return Trajectory.of(robot, t, q)
+
+
+@pytest.mark.parametrize("overlap", [-0.0005, 0.0005, 0.0015, 0.0019, 0.0025, 0.005])
+def test_what_happens_between_samples_that_overlap_is_measured(overlap: float) -> None:
+    robot = two_blades()
+    result = sf.audit(crossing(robot, np.arange(21) / 20.0, overlap), robot, EMPTY, replay=False)
+    finding = next(one for one in result.findings if one.item == "self_collision")
+    assert finding.value == pytest.approx(-0.01, abs=1e-4)
+    assert finding.time == pytest.approx(0.525, abs=1e-3)
+    assert 0.47 < finding.start < 0.525 < finding.end < 0.58
+
+
+@pytest.mark.parametrize(("depth", "passes"), [(0.0015, True), (0.0025, False)])
+def test_an_overlap_that_passes_is_no_collision_however_long_it_lasts(depth: float, passes: bool) -> None:
+    robot, t = two_blades(), np.linspace(0.0, 2.0, 401)
+    angle = np.arcsin((0.01 - depth) / 0.6)  # of parallel blades, of which one pushes the other
+    q = np.zeros((len(t), 3))
+    q[:, 1:] = angle + 0.2 * np.abs(np.linspace(-1.0, 1.0, len(t)))[:, None] ** 3
+    own, _ = check_collisions(Case(robot, EMPTY, Trajectory.of(robot, t, q)))
+    assert bool(own.failed.any()) != passes
+    assert np.nanmin(own.value) == pytest.approx(-depth, abs=2e-4)
+    assert "proven" not in own.note
+
+
+def test_findings_do_not_reach_beyond_the_motion() -> None:
+    robot, t = two_blades(), 3.0 + np.linspace(0.0, 1.0, 11)
+    result = sf.audit(Trajectory.of(robot, t, np.zeros((11, 3))), robot, EMPTY, replay=False)
+    assert (result.findings[0].item, result.findings[0].start, result.findings[0].end) == ("self_collision", 3.0, 4.0)
+
+
+def test_pairs_that_overlap_at_home_are_named_also_where_there_are_no_others() -> None:
+    robot = two_blades(home=0.0)
+    result = sf.audit(crossing(robot, np.linspace(0.0, 1.0, 21), 0.0), robot, EMPTY, replay=False)
+    item = result.item("self_collision")
+    assert item.status == "skipped"
+    assert item.note == "not judged, as their shapes overlap at home: left–right"
+    assert any("left–right" in remark for remark in result.remarks)
+
+
+def test_links_that_hang_on_each_other_by_links_without_shapes_are_named() -> None:
+    turn = {"axis": (0.0, 0.0, 1.0), "lower": -1.0, "upper": 1.0}
+    ball = {name: (Geometry(name, name, Sphere(0.05)),) for name in ("foot", "tip", "end")}
+    links = [
+        Link(name, parent, Joint(f"turn {name}", "revolute", placement=placement((ahead, 0.0, 0.0)), **turn), mass=1.0,
+             inertia=np.eye(3), collisions=ball.get(name, ()))
+        for name, parent, ahead in (("foot", None, 0.0), ("bare", "foot", 0.06), ("tip", "bare", 0.06),
+                                    ("thin", "tip", 0.3), ("end", "thin", 0.3))
+    ]  # fmt: skip
+    robot = sf.Robot.from_tree("chain", links)
+    result = sf.audit(Trajectory.of(robot, [0.0, 1.0], np.zeros((2, 5))), robot, EMPTY, replay=False)
+    remark = "not judged, as they hang on each other by links without shapes: foot–tip"
+    assert result.item("self_collision").note.endswith(remark)
+    assert result.remarks == (f"self-collision: {remark}",)

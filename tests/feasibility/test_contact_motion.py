@@ -54,6 +54,18 @@ def test_three_centimetres_of_slip_are_found_where_they_are(name: str, start: fl
     assert slip.bodies[0] == frozenset({robot.body_of(robot.contacts[foot].frame)})
 
 
+@pytest.mark.parametrize("name", ["anymal", "hexapod"])
+def test_a_ball_that_slides_slowly_while_the_leg_turns_slips_by_the_whole_way(name: str) -> None:
+    robot, t = loaded(name), _times(100.0, 4.0)
+    foot = next(iter(robot.contacts))
+    assert robot.contacts[foot].kind == "point"
+    for direction in ([1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]):
+        way = 0.03 * smooth(t, 0.8, 3.2)[:, None] * np.array(direction)
+        slip = _checked(name, feet_motion(robot, t, {foot: way}, tilt=0.25))["foot_slip"]
+        assert _failed(slip) == {foot}
+        assert np.nanmax(slip.value[:, 0]) == pytest.approx(0.03, abs=0.002)
+
+
 @pytest.mark.parametrize("lift", [0.01, 0.05])
 @pytest.mark.parametrize("rate", [30.0, 100.0, 500.0])
 def test_a_step_is_no_slip(lift: float, rate: float) -> None:
@@ -61,6 +73,50 @@ def test_a_step_is_no_slip(lift: float, rate: float) -> None:
     s = smooth(t, 0.8, 1.2)
     way = np.column_stack([0.1 * s, 0.0 * s, 4.0 * lift * s * (1.0 - s)])
     assert not _checked("g1", feet_motion(robot, t, {"left_ankle_roll_link": way}))["foot_slip"].failed.any()
+
+
+def _swing(t: np.ndarray) -> np.ndarray:
+    """(n, 3) a swing of 5 cm from 0.6 s to 1.1 s."""
+    x = np.clip((t - 0.6) / 0.5, 0.0, 1.0)
+    return np.column_stack([0.05 * smooth(t, 0.6, 1.1), 0.0 * t, 0.03 * np.sin(np.pi * x) ** 2])
+
+
+@pytest.mark.parametrize("name", ["anymal", "g1"])
+@pytest.mark.parametrize("rate", [100.0, 250.0])
+@pytest.mark.parametrize(("start", "end"), [(1.02, 1.22), (1.06, 1.26), (0.44, 0.64)])
+def test_a_foot_that_skids_as_it_lands_or_lifts_slips(name: str, rate: float, start: float, end: float) -> None:
+    robot, t = loaded(name), _times(rate)
+    foot = next(iter(robot.contacts))
+    swing = _swing(t)
+    assert not _checked(name, feet_motion(robot, t, {foot: swing}))["foot_slip"].failed.any()
+    way = swing + 0.04 * smooth(t, start, end)[:, None] * np.array([0.8, 0.6, 0.0])
+    slip = _checked(name, feet_motion(robot, t, {foot: way}))["foot_slip"]
+    assert _failed(slip) == {foot}
+    steps = np.linalg.norm(np.diff(way[:, :2], axis=0), axis=1)
+    on_ground, near = (steps[np.maximum(way[1:, 2], way[:-1, 2]) < height].sum() for height in (1e-4, 2e-3))
+    assert on_ground - 0.004 <= np.nanmax(slip.value[:, 0]) <= near + 0.001
+    rows = np.flatnonzero(slip.failed[:, 0])
+    assert start - 0.03 <= t[rows[0]] < t[rows[-1]] <= end + 0.03
+
+
+@pytest.mark.parametrize("rate", [100.0, 500.0])
+@pytest.mark.parametrize("slope", [0.12, 0.4])
+@pytest.mark.parametrize("speed", [0.2, 1.0])
+def test_a_foot_that_lands_and_lifts_obliquely_does_not_slip(rate: float, slope: float, speed: float) -> None:
+    robot, t = loaded("anymal"), _times(rate)
+    reach = 0.15
+    ahead = np.clip(speed * (t - 0.5), 0.0, reach)
+    way = np.column_stack([ahead, 0.0 * t, slope * np.minimum(ahead, reach - ahead)])  # up a slope and down again
+    assert not _checked("anymal", feet_motion(robot, t, {"LF_FOOT": way}))["foot_slip"].failed.any()
+
+
+@pytest.mark.parametrize("rate", [100.0, 500.0])
+def test_a_fast_foot_that_all_but_brushes_the_ground_does_not_slip(rate: float) -> None:
+    robot, t = loaded("anymal"), _times(rate)
+    x = np.clip((t - 0.8) / 0.4, 0.0, 1.0)
+    lift = 0.02 * np.sin(2.0 * np.pi * x) ** 2  # down to the ground in the middle, where it is fastest
+    way = np.column_stack([0.1 * smooth(t, 0.8, 1.2), 0.0 * t, lift])
+    assert not _checked("anymal", feet_motion(robot, t, {"LF_FOOT": way}))["foot_slip"].failed.any()
 
 
 def _turn(corner: np.ndarray, axis: np.ndarray, angle: np.ndarray) -> np.ndarray:

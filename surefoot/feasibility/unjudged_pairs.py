@@ -1,0 +1,124 @@
+"""Pairs of links of which no motion can be told whether they collide, and how that is said.
+
+Shapes that overlap at home are a flaw of the robot's file, not of the motion. Links that hang on each other are made to
+touch, also where there are joints between them whose links have no shapes; those of them that are near each other at
+home are named, as people would expect them to be judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from surefoot.collision import CollisionModel, ExactCollision, PruningSettings
+from surefoot.collision.robot_volumes import quick_volumes
+from surefoot.errors import ModelError
+from surefoot.robot import Robot
+
+__all__ = ["UnjudgedPairs", "clearance_model", "links_with_shapes", "unjudged_notes", "unjudged_pairs"]
+
+Pair = tuple[str, str]
+_NEAR = 0.05  # [m]: pairs that hang on each other are named if they are nearer at home
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class UnjudgedPairs:
+    """Pairs of links that are not judged.
+
+    Args:
+        nested: Their shapes overlap at home.
+        hanging: They hang on each other by links without shapes, and are near each other at home.
+    """
+
+    nested: frozenset[Pair]
+    hanging: frozenset[Pair]
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each kind, if there are such pairs."""
+        kinds = (
+            ("not judged, as their shapes overlap at home", self.nested),
+            ("not judged, as they hang on each other by links without shapes", self.hanging),
+        )
+        return [f"{why}: {_listed(pairs)}" for why, pairs in kinds if pairs]
+
+
+@lru_cache(maxsize=8)
+def clearance_model(robot: Robot) -> CollisionModel:
+    """Volumes of the robot with all pairs that hulls may have to decide: those that overlap at home too.
+
+    Fitted volumes would be tighter and a fused kernel faster, but for a robot that was never seen both take longer than
+    the audit itself; hulls decide anyway.
+
+    Args:
+        robot: The robot.
+
+    Raises:
+        ModelError: The robot has no collision shapes, or some that can have no volumes.
+    """
+    settings = PruningSettings(near_home=-np.inf)
+    return CollisionModel(robot, volumes=quick_volumes(robot), pruning=settings, fuse=False)
+
+
+@lru_cache(maxsize=8)
+def unjudged_pairs(robot: Robot) -> UnjudgedPairs:
+    """Pairs of links of a robot that the audit does not judge.
+
+    Args:
+        robot: The robot.
+
+    Raises:
+        ModelError: As for `clearance_model`.
+    """
+    model = clearance_model(robot)
+    distances = model.link_distances(robot.home)
+    near = [pair for pair, d in zip(model.link_pairs, distances, strict=True) if d <= 0.0]
+    shapeless = frozenset(pair for pair in near if not set(pair) <= links_with_shapes(robot))
+    nested = _nearer_at_home(robot, [pair for pair in near if pair not in shapeless], 0.0)
+    return UnjudgedPairs(shapeless | nested, _nearer_at_home(robot, _hanging(robot, model), _NEAR))
+
+
+def unjudged_notes(robot: Robot) -> list[str]:
+    """Remarks on the pairs of links that the audit does not judge.
+
+    Args:
+        robot: The robot.
+    """
+    try:
+        return [f"self-collision: {note}" for note in unjudged_pairs(robot).notes]
+    except ModelError:
+        return []  # nothing is judged, which is said elsewhere
+
+
+def links_with_shapes(robot: Robot) -> set[str]:
+    """Links whose collision shapes are known.
+
+    Args:
+        robot: The robot.
+    """
+    return {item.link for item in robot.collisions}
+
+
+def _nearer_at_home(robot: Robot, pairs: Collection[Pair], limit: float) -> frozenset[Pair]:
+    hulls = ExactCollision(robot, pairs).distances(robot.home)
+    return frozenset(pair for pair, d in zip(pairs, hulls, strict=True) if d <= limit)
+
+
+def _hanging(robot: Robot, model: CollisionModel) -> list[Pair]:
+    """Pairs that are left out as neighbours although there is a body between them."""
+    out, parents = set(), robot.tree.parents
+    for (i, j), reason in model.pruning.reasons.items():
+        first, second = sorted((model.volumes[i], model.volumes[j]), key=lambda item: item.body)
+        if reason == "adjacent" and first.body != second.body and int(parents[second.body]) != first.body:
+            out.add((first.link, second.link))
+    return sorted(pair for pair in out if set(pair) <= links_with_shapes(robot))
+
+
+def _listed(pairs: Collection[Pair]) -> str:
+    names = sorted("–".join(pair) for pair in pairs)
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
