@@ -111,22 +111,30 @@ def _by_velocity(robot: Robot, time: Array, q: Array, v: Array | None) -> OrderV
     best = min(others, key=lambda meant: others[meant])
     if misfit <= _FITS * motion and (others[best] > _FITS * motion or misfit <= _FITS * others[best]):
         return OrderVerdict("", True, "it turns as the velocity says")
-    if others[best] > _FITS * misfit:
+    if others[best] > _FITS * min(misfit, motion):
         return None  # neither fits, or both do, as half a turn about the way that the base goes changes nothing
+    if _FITS * max(_misfit(robot, time, q, v, any_axes=True)[1], least) <= others[best]:
+        return None  # a velocity in world axes fits as it was read: half a turn of the base looks alike
     share = f"{100.0 * others[best] / motion:.0f} % instead of {100.0 * misfit / motion:.0f} %"
     return OrderVerdict(best, True, f"read as {best} the base moves as its velocity says (misfit {share})")
 
 
-def _misfit(robot: Robot, time: Array, q: Array, v: Array) -> tuple[float, float]:
-    """Root mean squares of the motion of the base between samples, and of its difference from the velocity."""
+def _misfit(robot: Robot, time: Array, q: Array, v: Array, any_axes: bool = False) -> tuple[float, float]:
+    """Root mean squares of the motion of the base between samples, and of its difference from the velocity.
+
+    The velocity is in body axes, or, if that is asked for, in those axes in which it fits better.
+    """
     start, at = int(robot.tree.v_index[robot.base_joint or 0]), _base_quaternion(robot)
     turn, dt = q[:, at], np.diff(time)[:, None]
     moved = np.diff(q[:, at.start - 3 : at.start], axis=0) / dt
-    said = rotate(turn, v[:, start : start + 3])
-    turned, spun = turning(turn) / dt, v[:, start + 3 : start + 6]
-    found = np.hstack([moved, turned])
-    wrong = found - 0.5 * np.hstack([said[1:] + said[:-1], spun[1:] + spun[:-1]])
-    return float(np.sqrt(np.mean(found**2))), float(np.sqrt(np.mean(wrong**2)))
+    turned = turning(turn) / dt
+    linear, angular = v[:, start : start + 3], v[:, start + 3 : start + 6]
+    said = [[rotate(turn, linear), linear], [angular, rotate_back(turn, angular)]]
+    wrong = 0.0
+    for found, readings in zip((moved, turned), said, strict=True):
+        misfits = [float(np.mean((found - 0.5 * (one[1:] + one[:-1])) ** 2)) for one in readings]
+        wrong += 0.5 * (min(misfits) if any_axes else misfits[0])
+    return float(np.sqrt(np.mean(np.hstack([moved, turned]) ** 2))), float(np.sqrt(wrong))
 
 
 def turning(turn: Array) -> Array:
