@@ -37,6 +37,7 @@ class Case:
         tolerances: What passes.
         quaternion_norm: Length of quaternions as they were given (n,) by joint, before they were normalised.
         filled: Joints whose velocities were not given: those of the trajectory are differences of q.
+        quaternion_order: In which order a file says that its base quaternion is: "xyzw" or "wxyz"; "" if it says none.
     """
 
     given_robot: Robot
@@ -45,6 +46,7 @@ class Case:
     tolerances: Tolerances = field(default_factory=Tolerances)
     quaternion_norm: Mapping[str, Array] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
+    quaternion_order: str = ""
 
     @cached_property
     def robot(self) -> Robot:

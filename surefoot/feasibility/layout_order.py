@@ -21,7 +21,7 @@ from surefoot.motion.checks import Array
 from surefoot.motion.exchange_joints import rotate, rotate_back
 from surefoot.robot import Robot
 
-__all__ = ["ORDERS", "OrderVerdict", "in_order", "judge_order", "other_order", "turning"]
+__all__ = ["ORDERS", "OrderVerdict", "base_quaternion", "in_order", "judge_order", "other_order", "turning"]
 
 ORDERS = {"wxyz": -1, "xyzw": 1}
 """What the numbers were meant as → how far to roll what was read: wxyz read as xyzw, and xyzw read as wxyz."""
@@ -73,7 +73,7 @@ def in_order(robot: Robot, q: Array, meant: str) -> Array:
         meant: Key of `ORDERS`.
     """
     out = np.array(q)
-    at = _base_quaternion(robot)
+    at = base_quaternion(robot)
     out[:, at] = np.roll(q[:, at], ORDERS[meant], axis=1)
     return out
 
@@ -94,7 +94,12 @@ def judge_order(robot: Robot, world: World, time: Array, q: Array, v: Array | No
     return found or OrderVerdict("", False, "nothing tells", _doubt(robot, q))
 
 
-def _base_quaternion(robot: Robot) -> slice:
+def base_quaternion(robot: Robot) -> slice:
+    """Entries of q with the quaternion of a free base.
+
+    Args:
+        robot: With a free base.
+    """
     start = int(robot.tree.q_index[robot.base_joint or 0])
     return slice(start + 3, start + 7)
 
@@ -124,7 +129,7 @@ def _misfit(robot: Robot, time: Array, q: Array, v: Array, any_axes: bool = Fals
 
     The velocity is in body axes, or, if that is asked for, in those axes in which it fits better.
     """
-    start, at = int(robot.tree.v_index[robot.base_joint or 0]), _base_quaternion(robot)
+    start, at = int(robot.tree.v_index[robot.base_joint or 0]), base_quaternion(robot)
     turn, dt = q[:, at], np.diff(time)[:, None]
     moved = np.diff(q[:, at.start - 3 : at.start], axis=0) / dt
     turned = turning(turn) / dt
@@ -207,7 +212,7 @@ def _doubt(robot: Robot, q: Array) -> str:
 
 def _against_home(robot: Robot, q: Array) -> tuple[Array, Array]:
     """(n,) cosines of the angles between now and home, of the base's vertical, and of its heading in the plane."""
-    at = _base_quaternion(robot)
+    at = base_quaternion(robot)
     turn, home = q[:, at], np.tile(robot.home[at], (len(q), 1))
     up, ahead = (rotate_back(home, np.tile(axis, (len(q), 1))) for axis in ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)))
     heading = rotate(turn, ahead)

@@ -298,3 +298,32 @@ def test_a_joint_a_turn_off_is_not_taken_for_degrees() -> None:
     q = np.array(motion.q)
     q[:, robot.tree.q_index[robot.joint_names.index("left_knee_joint")]] += 2.0 * np.pi
     assert not _checked("g1", replace(motion, q=q, v=None))["units"].failed.any()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("with_v", [True, False])
+@pytest.mark.parametrize("part", [slice(160, None), slice(None, 300), slice(100, 250)])
+def test_a_wrong_order_of_a_part_is_found_where_it_is(name: str, with_v: bool, part: slice) -> None:
+    motion = _motion(name)
+    q = np.array(motion.q)
+    q[part] = in_order(loaded(name), q[part], "xyzw")  # so that wxyz makes it right
+    found = _checked(name, replace(motion, q=q, v=motion.v if with_v else None))
+    series = found["quaternion_order"]
+    np.testing.assert_array_equal(np.flatnonzero(series.failed[:, 0]), np.arange(len(motion))[part])
+    assert "is wxyz in a part of the motion and was read as xyzw" in series.texts[0]
+    assert series.next_step == "write the quaternion in one order all along: xyzw"
+
+
+def test_a_base_that_turns_at_once_does_not_change_its_order() -> None:
+    motion = _posed(_about((0.0, 0.0, 1.0), np.where(np.arange(400) < 200, 0.0, 2.0)), 2.0)
+    assert not _checked("g1", motion)["quaternion_order"].failed.any()
+
+
+def test_the_order_that_was_read_is_no_remedy() -> None:
+    motion = _motion("g1")
+    q = in_order(loaded("g1"), motion.q, "wxyz")
+    for read, advised in (("", True), ("wxyz", True), ("xyzw", False)):
+        series = _checked("g1", replace(motion, q=q), quaternion_order=read)["quaternion_order"]
+        assert series.failed.any()
+        assert ("--quaternion xyzw" in series.next_step) == advised
+        assert ("was read as xyzw, and its numbers stand one place off" in series.texts[0]) == (not advised)
