@@ -327,3 +327,32 @@ def test_the_order_that_was_read_is_no_remedy() -> None:
         assert series.failed.any()
         assert ("--quaternion xyzw" in series.next_step) == advised
         assert ("was read as xyzw, and its numbers stand one place off" in series.texts[0]) == (not advised)
+
+
+def _swing(rate: float) -> Trajectory:
+    robot, t = loaded("panda"), np.arange(round(2.5 * rate) + 1) / rate
+    q = robot.home + 0.1 * np.sin(np.linspace(2.0, 5.0, robot.nv) * t[:, None]) * (np.arange(robot.nv) < 7)
+    return Trajectory.of(robot, t, q)
+
+
+@pytest.mark.parametrize("rate", [50.0, 100.0, 1000.0])
+@pytest.mark.parametrize(("factor", "unit"), [(1e3, "milliseconds"), (1e6, "microseconds")])
+def test_times_of_an_arm_in_another_unit_are_found_without_velocities(rate: float, factor: float, unit: str) -> None:
+    motion = _swing(rate)
+    units = _checked("panda", replace(motion, time=factor * motion.time))["units"]
+    assert units.value[0, units.parts.index("time")] == factor
+    assert unit in units.texts[units.parts.index("time")]
+    assert f"--rate {rate:g}" in units.next_step
+
+
+@pytest.mark.parametrize("seconds", [1.0, 5.0, 20.0])
+def test_way_points_and_slow_motions_of_an_arm_are_not_taken_for_milliseconds(
+    seconds: float, rng: np.random.Generator
+) -> None:
+    robot, t = loaded("panda"), seconds * np.arange(40)
+    points = robot.home + 0.2 * rng.uniform(-1.0, 1.0, (40, robot.nv)) * (np.arange(robot.nv) < 7)
+    slow = robot.home + 0.4 * np.sin(0.02 * t / seconds * np.ones((robot.nv, 1))).T * (np.arange(robot.nv) < 7)
+    still = np.tile(robot.home, (40, 1))
+    for q in (points, slow + 0.01 * (points - robot.home), still):
+        units = _checked("panda", Trajectory.of(robot, t, q))["units"]
+        assert not units.failed.any()
