@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["check_units"]
 
 _POSITIONS = "joint positions"
+_VELOCITIES = "joint velocities"
 _DEGREES = 180.0 / np.pi
 _BEYOND = 1.0  # [rad]: angles beyond their limits by that are far beyond
 _TURN = 2.0 * np.pi
@@ -52,7 +53,7 @@ def check_units(case: Case) -> Series:
     slope = _slope(case)
     found = [_angles(case, slope), _velocities(case, slope), _base(case), _times(case, slope)]
     wrong = [unit for unit in found if unit is not None]
-    parts = (_POSITIONS, "joint velocities", "base position", "time")
+    parts = (_POSITIONS, _VELOCITIES, "base position", "time")
     factors = {unit.part: unit.factor for unit in wrong}
     texts = {unit.part: unit.text for unit in wrong}
     places = {unit.part: unit.where for unit in wrong}
@@ -90,6 +91,20 @@ def _slope(case: Case) -> float:
     return sizes[0] / sizes[1]
 
 
+def _slopes(case: Case) -> Array:
+    """(k,) the same for each joint that turns by itself."""
+    v, at = case.trajectory.v, _turning(case)[1]
+    out = np.full(len(at), np.nan)
+    if v is None or case.n < 3:
+        return out
+    rate, mean = case.rates[:, at], 0.5 * (v[1:, at] + v[:-1, at])
+    sizes = np.linalg.norm(rate, axis=0), np.linalg.norm(mean, axis=0)
+    alike = (np.sum(rate * mean, axis=0) >= _ALIKE * sizes[0] * sizes[1]) & (np.minimum(*sizes) > 0.0)
+    alike &= ~np.isin(at, case.filled_rows)
+    out[alike] = sizes[0][alike] / sizes[1][alike]
+    return out
+
+
 def _is(factor: float, wanted: float) -> bool:
     return wanted / _NEAR < factor < wanted * _NEAR
 
@@ -107,7 +122,8 @@ def _angles(case: Case, slope: float) -> _Unit | None:
     inside = _excess(q / _DEGREES, lower, upper) < 0.1
     many = far.sum() >= max(2.0, _MANY * len(at)) or (far.sum() > 0 and _is(slope, _DEGREES))
     whole = bool(many and inside.all() and np.abs(q).max() > _LARGE)
-    some = far if whole else (excess > _TURN) & inside
+    by_rate = np.array([_is(one, _DEGREES) for one in _slopes(case)]) & (excess > 0.0)
+    some = far if whole else ((excess > _TURN) | by_rate) & inside
     if not some.any():
         return None
     worst = int(np.argmax(np.where(some, excess, -np.inf)))
@@ -133,10 +149,18 @@ def _excess(q: Array, lower: Array, upper: Array) -> Array:
 
 
 def _velocities(case: Case, slope: float) -> _Unit | None:
-    if not _is(slope, 1.0 / _DEGREES):
+    step = "convert the velocities{} to rad/s (numpy.deg2rad)"
+    if _is(slope, 1.0 / _DEGREES):
+        text = f"joint velocities look like degrees per second: they are {1.0 / slope:.1f} times the rate of q"
+        return _Unit(_VELOCITIES, _DEGREES, text, step.format(""))
+    slopes = _slopes(case)
+    some = [k for k, one in enumerate(slopes) if _is(one, 1.0 / _DEGREES)]
+    if not some:
         return None
-    text = f"joint velocities look like degrees per second: they are {1.0 / slope:.1f} times the rate of q"
-    return _Unit("joint velocities", _DEGREES, text, "convert the velocities to rad/s (numpy.deg2rad)")
+    names = ", ".join(_joint_at(case, int(row)) for row in _turning(case)[0][some])
+    times = f"{1.0 / slopes[some[0]]:.1f} times the rate of q"
+    text = f"velocities of {names} look like degrees per second: they are {times}"
+    return _Unit(_VELOCITIES, _DEGREES, text, step.format(f" of {names}"), names)
 
 
 def _base(case: Case) -> _Unit | None:

@@ -356,3 +356,18 @@ def test_way_points_and_slow_motions_of_an_arm_are_not_taken_for_milliseconds(
     for q in (points, slow + 0.01 * (points - robot.home), still):
         units = _checked("panda", Trajectory.of(robot, t, q))["units"]
         assert not units.failed.any()
+
+
+@pytest.mark.parametrize("of", ["q", "v"])
+def test_one_column_in_degrees_is_told_by_its_rate(of: str) -> None:
+    """A wrist whose degrees hardly leave its limits, and a velocity alone."""
+    motion, robot = _swing(100.0), loaded("panda")
+    q, v = np.array(motion.q), np.gradient(motion.q, motion.time, axis=0)
+    j = 6
+    q[:, j] -= robot.home[j]
+    assert not _checked("panda", Trajectory.of(robot, motion.time, q, v))["units"].failed.any()
+    q[:, j] *= 180.0 / np.pi if of == "q" else 1.0
+    v[:, j] *= 180.0 / np.pi if of == "v" else 1.0
+    found = _checked("panda", Trajectory.of(robot, motion.time, q, v))
+    assert ("units", robot.joint_names[j]) in _failed(found)
+    assert robot.joint_names[j] in found["units"].next_step
