@@ -20,6 +20,7 @@ from surefoot.sim.native_kernels import in_world
 
 if TYPE_CHECKING:
     from surefoot.feasibility.efforts import Efforts
+    from surefoot.feasibility.layout_readings import OtherReading
     from surefoot.feasibility.touch import Touch
 
 __all__ = ["Case"]
@@ -36,6 +37,7 @@ class Case:
         tolerances: What passes.
         quaternion_norm: Length of quaternions as they were given (n,) by joint, before they were normalised.
         filled: Joints whose velocities were not given: those of the trajectory are differences of q.
+        quaternion_order: In which order a file says that its base quaternion is: "xyzw" or "wxyz"; "" if it says none.
     """
 
     given_robot: Robot
@@ -44,6 +46,7 @@ class Case:
     tolerances: Tolerances = field(default_factory=Tolerances)
     quaternion_norm: Mapping[str, Array] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
+    quaternion_order: str = ""
 
     @cached_property
     def robot(self) -> Robot:
@@ -94,6 +97,13 @@ class Case:
         tree = self.robot.tree
         starts = [(int(tree.v_index[i]), tree.nv_of(i)) for i in map(self.robot.joint_index, self.filled)]
         return [start + k for start, size in starts for k in range(size)]
+
+    @cached_property
+    def other_readings(self) -> tuple[OtherReading, ...]:
+        """Columns of the given v that fit the rate of q only if they are read otherwise."""
+        from surefoot.feasibility.layout_readings import other_readings
+
+        return other_readings(self)
 
     @cached_property
     def contact_names(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.feasibility.limits_parts import units_at
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch_runs import Mask
 from surefoot.motion.checks import Array
@@ -20,7 +21,7 @@ from surefoot.motion.checks import Array
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["check_consistency", "misfit", "unseen_bends"]
+__all__ = ["check_consistency", "misfit", "near_switches", "rate_limit", "unseen_bends", "velocity_misfit"]
 
 _TURNS = 0.25  # of its second difference: so far a rate may go beyond its ends inside a step, twice that of a parabola
 _LITTLE = 0.01  # [rad], [m]: motion inside one long step that v at its ends need not show
@@ -77,11 +78,21 @@ def _velocity(case: Case) -> Series:
     v = case.trajectory.v
     if v is None:
         return skipped("velocity_consistency", "no velocities are given")
+    return _series(case, "velocity_consistency", "rad/s", *velocity_misfit(case, v))
+
+
+def velocity_misfit(case: Case, v: Array) -> tuple[Array, Array, Array]:
+    """Times (m,), misfits of v to the rate of q (m, nv), NaN where nothing is judged, and what passes (1, nv).
+
+    Args:
+        case: The motion.
+        v: (n, nv) as it was given.
+    """
     time, value = misfit(case.time, case.steps, v, case.tolerances.window)
-    limit = _limit(case, case.tolerances.velocity, v)
+    limit = rate_limit(case, case.tolerances.velocity, v)
     value[_unseen(case, value, limit)] = np.nan
     value[:, case.filled_rows] = np.nan
-    return _series(case, "velocity_consistency", "rad/s", time, value, limit)
+    return time, value, limit
 
 
 def _unseen(case: Case, value: Array, limit: Array) -> Mask:
@@ -108,21 +119,32 @@ def _acceleration(case: Case) -> Series:
     if v is None:
         return skipped("acceleration_consistency", "no velocities are given")
     time, value = misfit(case.time, np.diff(v, axis=0), a, case.tolerances.window)
-    value[_near_switches(case, time)] = np.nan
+    value[near_switches(case, time)] = np.nan
     value[:, case.filled_rows] = np.nan
     series = _series(
-        case, "acceleration_consistency", "rad/s²", time, value, _limit(case, case.tolerances.acceleration, a)
+        case, "acceleration_consistency", "rad/s²", time, value, rate_limit(case, case.tolerances.acceleration, a)
     )
     return series
 
 
-def _limit(case: Case, absolute: float, given: Array) -> Array:
-    """(1, k): absolute, and relative to the range of the joint itself."""
+def rate_limit(case: Case, absolute: float, given: Array) -> Array:
+    """(1, k): what passes of a rate: absolute, and relative to the range of the joint itself.
+
+    Args:
+        case: The motion.
+        absolute: Part that does not depend on the range.
+        given: (n, k) the rate.
+    """
     return np.asarray(absolute + case.tolerances.relative * np.ptp(given, axis=0))[None]
 
 
-def _near_switches(case: Case, time: Array) -> Mask:
-    """(m,) whether a contact opens or closes in the window, where velocities may jump."""
+def near_switches(case: Case, time: Array) -> Mask:
+    """(m,) whether a contact opens or closes in the window, where velocities may jump.
+
+    Args:
+        case: The motion.
+        time: (m,) [s].
+    """
     active = case.touch.active
     switches = case.time[1:][(active[1:] != active[:-1]).any(axis=1)]
     reach = case.tolerances.window + (case.time[1] - case.time[0])
@@ -148,4 +170,5 @@ def _series(case: Case, item: str, unit: str, time: Array, value: Array, limit: 
         note=f"means over {1e3 * case.tolerances.window:.3g} ms",
         texts=texts,
         next_step=f"compute {quantity} from {rate}, or leave it out",
+        units=units_at(case, np.arange(case.robot.nv), unit, unit.replace("rad", "m")),
     )

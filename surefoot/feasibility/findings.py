@@ -183,7 +183,7 @@ def _failure(series: Series, part: int, rows: NDArray[np.int64]) -> _Found:
         time=float(series.time[worst]),
         value=float(series.value[worst, part]),
         limit=series.nearer_limit(worst, part),
-        unit=series.unit,
+        unit=series.units[part] if series.units else series.unit,
         violation=violation,
         message="",
         next_step=_advice(series, part, rows, worst),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.feasibility.limits_parts import unit_at
+from surefoot.feasibility.limits_parts import unit_at, units_at
 from surefoot.feasibility.series import Series, skipped
 from surefoot.motion.checks import Array
 
@@ -43,6 +43,7 @@ def check_jumps(case: Case) -> list[Series]:
             "joint_jump", unit_at(case, rows, "rad", "m"), case.time, case.velocity_names, value,
             upper=np.maximum(least[:, None], _FASTER * around), scale=0.1, bodies=case.velocity_bodies,
             width=0.5 * float(np.median(np.diff(case.time))),
+            units=units_at(case, rows, "rad", "m"),
             note="against the steps before and after",
             texts=tuple(
                 f"`{name}` jumps by {{value}} and back at {{time}}, faster than it moves before and after"

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.feasibility.layout_order import judge_order, other_order
+from surefoot.feasibility.layout_order import OrderVerdict, other_order
 from surefoot.feasibility.layout_shift import check_shift
+from surefoot.feasibility.layout_switch import judge_order_over_time
 from surefoot.feasibility.layout_units import check_units
 from surefoot.feasibility.series import Series, skipped
 from surefoot.motion.checks import Array
@@ -68,18 +69,35 @@ def _order(case: Case) -> Series:
         return skipped("quaternion_order", "the base has no quaternion")
     name = case.robot.joint_names[base]
     told = None if name in case.filled else case.trajectory.v
-    verdict = judge_order(case.robot, case.world, case.time, case.q, told)
-    other = other_order(verdict.meant)
+    found = judge_order_over_time(case.robot, case.world, case.time, case.q, told)
+    verdict, part = found.verdict, found.wrong
+    middle = np.array([0.5 * (case.trajectory.start + case.trajectory.end)])
+    text, next_step = _order_text(name, verdict, part is not None, case.quaternion_order)
     return Series(
         "quaternion_order",
         "",
-        np.array([0.5 * (case.trajectory.start + case.trajectory.end)]),
+        middle if part is None else case.time,
         (name,),
-        np.array([[float(bool(verdict.meant))]]),
+        np.array([[float(bool(verdict.meant))]]) if part is None else part[:, None].astype(float),
         upper=0.0,
-        width=0.5 * case.trajectory.duration,
+        width=0.5 * case.trajectory.duration if part is None else 0.0,
         note=verdict.doubt or verdict.reason,
-        texts=(f"the quaternion of `{name}` is {verdict.meant} and was read as {other}: {verdict.reason}",),
-        next_step=f"give the order that is meant: --quaternion {verdict.meant or 'xyzw'}, or --layout "
-        + ("mujoco" if verdict.meant == "wxyz" else "pinocchio"),
+        texts=(text,),
+        next_step=next_step,
     )
+
+
+def _order_text(name: str, verdict: OrderVerdict, partly: bool, read: str) -> tuple[str, str]:
+    """What is wrong with the order of a quaternion, and what to do; the order that was read is no remedy."""
+    meant, other = verdict.meant, other_order(verdict.meant)
+    if meant and meant == read:
+        text = f"the quaternion of `{name}` was read as {read}, and its numbers stand one place off: {verdict.reason}"
+        return text, f"write the numbers of the quaternion in the order {read} that the file says"
+    if partly:
+        text = (
+            f"the quaternion of `{name}` is {meant} in a part of the motion and was read as {other}: {verdict.reason}"
+        )
+        return text, f"write the quaternion in one order all along: {other}"
+    text = f"the quaternion of `{name}` is {meant} and was read as {other}: {verdict.reason}"
+    layout = "mujoco" if meant == "wxyz" else "pinocchio"
+    return text, f"give the order that is meant: --quaternion {meant or 'xyzw'}, or --layout {layout}"

@@ -21,7 +21,7 @@ from surefoot.motion.checks import Array
 from surefoot.motion.exchange_joints import rotate, rotate_back
 from surefoot.robot import Robot
 
-__all__ = ["ORDERS", "OrderVerdict", "in_order", "judge_order", "other_order", "turning"]
+__all__ = ["ORDERS", "OrderVerdict", "base_quaternion", "in_order", "judge_order", "other_order", "turning"]
 
 ORDERS = {"wxyz": -1, "xyzw": 1}
 """What the numbers were meant as → how far to roll what was read: wxyz read as xyzw, and xyzw read as wxyz."""
@@ -73,7 +73,7 @@ def in_order(robot: Robot, q: Array, meant: str) -> Array:
         meant: Key of `ORDERS`.
     """
     out = np.array(q)
-    at = _base_quaternion(robot)
+    at = base_quaternion(robot)
     out[:, at] = np.roll(q[:, at], ORDERS[meant], axis=1)
     return out
 
@@ -94,7 +94,12 @@ def judge_order(robot: Robot, world: World, time: Array, q: Array, v: Array | No
     return found or OrderVerdict("", False, "nothing tells", _doubt(robot, q))
 
 
-def _base_quaternion(robot: Robot) -> slice:
+def base_quaternion(robot: Robot) -> slice:
+    """Entries of q with the quaternion of a free base.
+
+    Args:
+        robot: With a free base.
+    """
     start = int(robot.tree.q_index[robot.base_joint or 0])
     return slice(start + 3, start + 7)
 
@@ -111,22 +116,30 @@ def _by_velocity(robot: Robot, time: Array, q: Array, v: Array | None) -> OrderV
     best = min(others, key=lambda meant: others[meant])
     if misfit <= _FITS * motion and (others[best] > _FITS * motion or misfit <= _FITS * others[best]):
         return OrderVerdict("", True, "it turns as the velocity says")
-    if others[best] > _FITS * misfit:
+    if others[best] > _FITS * min(misfit, motion):
         return None  # neither fits, or both do, as half a turn about the way that the base goes changes nothing
+    if _FITS * max(_misfit(robot, time, q, v, any_axes=True)[1], least) <= others[best]:
+        return None  # a velocity in world axes fits as it was read: half a turn of the base looks alike
     share = f"{100.0 * others[best] / motion:.0f} % instead of {100.0 * misfit / motion:.0f} %"
     return OrderVerdict(best, True, f"read as {best} the base moves as its velocity says (misfit {share})")
 
 
-def _misfit(robot: Robot, time: Array, q: Array, v: Array) -> tuple[float, float]:
-    """Root mean squares of the motion of the base between samples, and of its difference from the velocity."""
-    start, at = int(robot.tree.v_index[robot.base_joint or 0]), _base_quaternion(robot)
+def _misfit(robot: Robot, time: Array, q: Array, v: Array, any_axes: bool = False) -> tuple[float, float]:
+    """Root mean squares of the motion of the base between samples, and of its difference from the velocity.
+
+    The velocity is in body axes, or, if that is asked for, in those axes in which it fits better.
+    """
+    start, at = int(robot.tree.v_index[robot.base_joint or 0]), base_quaternion(robot)
     turn, dt = q[:, at], np.diff(time)[:, None]
     moved = np.diff(q[:, at.start - 3 : at.start], axis=0) / dt
-    said = rotate(turn, v[:, start : start + 3])
-    turned, spun = turning(turn) / dt, v[:, start + 3 : start + 6]
-    found = np.hstack([moved, turned])
-    wrong = found - 0.5 * np.hstack([said[1:] + said[:-1], spun[1:] + spun[:-1]])
-    return float(np.sqrt(np.mean(found**2))), float(np.sqrt(np.mean(wrong**2)))
+    turned = turning(turn) / dt
+    linear, angular = v[:, start : start + 3], v[:, start + 3 : start + 6]
+    said = [[rotate(turn, linear), linear], [angular, rotate_back(turn, angular)]]
+    wrong = 0.0
+    for found, readings in zip((moved, turned), said, strict=True):
+        misfits = [float(np.mean((found - 0.5 * (one[1:] + one[:-1])) ** 2)) for one in readings]
+        wrong += 0.5 * (min(misfits) if any_axes else misfits[0])
+    return float(np.sqrt(np.mean(np.hstack([moved, turned]) ** 2))), float(np.sqrt(wrong))
 
 
 def turning(turn: Array) -> Array:
@@ -199,7 +212,7 @@ def _doubt(robot: Robot, q: Array) -> str:
 
 def _against_home(robot: Robot, q: Array) -> tuple[Array, Array]:
     """(n,) cosines of the angles between now and home, of the base's vertical, and of its heading in the plane."""
-    at = _base_quaternion(robot)
+    at = base_quaternion(robot)
     turn, home = q[:, at], np.tile(robot.home[at], (len(q), 1))
     up, ahead = (rotate_back(home, np.tile(axis, (len(q), 1))) for axis in ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)))
     heading = rotate(turn, ahead)

@@ -3,7 +3,9 @@
 For every column the mean velocity between samples from q alone is compared with the given one, shifted by m samples:
 the squared misfit over m is the energy of both less twice their cross-correlation, by fast Fourier transforms. The
 least misfit, refined by a parabola, is the shift (Knapp & Carter 1976 for delays by cross-correlation); it counts only
-where it explains the misfit: a column with noise, another unit or a wrong sign fits no better elsewhere.
+where it explains the misfit, and where the shifted column fits well: one with noise, another unit or a wrong sign fits
+no better elsewhere, and that of another joint a little better somewhere. Columns that fit in another reading are left
+out.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ __all__ = ["Shift", "check_shift", "find_shift"]
 
 _LONGEST = 1.5  # [s], or
 _MOST_SAMPLES = 60
-_EXPLAINS = 0.25  # of the squared misfit may be left
+_EXPLAINS = 0.25  # of the squared misfit may be left, and
+_FITS = 0.35**2  # of the squared rate
 _SEEN = 2e-5  # [rad/s], [m/s]: smaller misfits are not looked at
 _SHOWS = 0.1  # of the largest misfit: where it shows
 _GAP = 0.25  # of the recording, or more: stretches of misfit that far apart are not one
@@ -66,8 +69,9 @@ def check_shift(case: Case) -> Series:
     longest = max(2, min(n // 3, max(round(_LONGEST / dt), _MOST_SAMPLES)))
     unsure = _on_even_times(case, unseen_bends(v))
     least = max(_LEAST, round(_LASTS / dt))
+    known = {*case.filled_rows, *(row for reading in case.other_readings for row in reading.rows)}
     shifts = [
-        None if j in case.filled_rows else find_shift(rate[:, j], mean[:, j], longest, unsure[:, j], least)
+        None if j in known else find_shift(rate[:, j], mean[:, j], longest, unsure[:, j], least)
         for j in range(rate.shape[1])
     ]
     limit = case.tolerances.column_shift
@@ -104,11 +108,11 @@ def find_shift(
     if np.sqrt(np.mean(misfit**2)) < _SEEN:
         return None
     first, last = _where_it_shows(misfit, longest)
-    lags, squares = _squared_misfits(rate, velocity, (first, last), longest)
+    lags, squares, sizes = _squared_misfits(rate, velocity, (first, last), longest)
     best = int(np.argmin(squares))
     now = squares[len(lags) // 2]
     flipped = float(np.mean((rate[first:last] + velocity[first:last]) ** 2))
-    if best in (0, len(lags) - 1) or squares[best] > _EXPLAINS * now or flipped < squares[best]:
+    if best in (0, len(lags) - 1) or squares[best] > min(_EXPLAINS * now, _FITS * sizes[best], flipped):
         return None
     if last - first < max(least, 2 * abs(int(lags[best]))):
         return None  # a jump, not a column
@@ -136,8 +140,13 @@ def _where_it_shows(misfit: Array, longest: int) -> tuple[int, int]:
     return first, last
 
 
-def _squared_misfits(rate: Array, velocity: Array, stretch: tuple[int, int], longest: int) -> tuple[np.ndarray, Array]:
-    """Mean of (rate_k − velocity_{k+m})² over the steps of a stretch that meet one, for m = −longest … longest."""
+def _squared_misfits(
+    rate: Array, velocity: Array, stretch: tuple[int, int], longest: int
+) -> tuple[np.ndarray, Array, Array]:
+    """Means of (rate_k − velocity_{k+m})² and of rate_k² over the steps of a stretch, for m = −longest … longest.
+
+    Of steps for which there is a velocity_{k+m}.
+    """
     first, last = stretch
     n, length = len(rate), last - first
     farthest = min(longest, length // 2)  # so that half of the stretch is compared at least
@@ -149,7 +158,7 @@ def _squared_misfits(rate: Array, velocity: Array, stretch: tuple[int, int], lon
     start, stop = np.maximum(first, -lags), np.minimum(last, n - lags)
     own = energy[0][stop] - energy[0][start]
     other = energy[1][stop + lags] - energy[1][start + lags]
-    return lags, np.maximum(own + other - 2.0 * product, 0.0) / (stop - start)
+    return lags, np.maximum(own + other - 2.0 * product, 0.0) / (stop - start), own / (stop - start)
 
 
 def _on_even_times(case: Case, between: Array) -> Array:

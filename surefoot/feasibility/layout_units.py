@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["check_units"]
 
 _POSITIONS = "joint positions"
+_VELOCITIES = "joint velocities"
 _DEGREES = 180.0 / np.pi
 _BEYOND = 1.0  # [rad]: angles beyond their limits by that are far beyond
 _TURN = 2.0 * np.pi
@@ -25,6 +26,11 @@ _ALIKE = 0.9  # correlation of v and the rate of q
 _NEAR = 1.15  # factors that are this near are the same
 _TIMES = {1e3: "milliseconds", 1e6: "microseconds", 1e9: "nanoseconds"}
 _SLOW = 1.0  # [s] between samples
+_SMOOTH = 0.2  # of their length: steps that change by less from one to the next are those of a dense recording,
+_ROUGH = 0.6  # and perhaps those that change by less than this
+_UNEVEN = 0.5  # of the usual step between times
+_CREEPS = 0.01  # of the largest velocity of a joint
+_FAST = 10.0  # [rad/s], [m/s]: largest velocity where the robot tells none
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ def check_units(case: Case) -> Series:
     slope = _slope(case)
     found = [_angles(case, slope), _velocities(case, slope), _base(case), _times(case, slope)]
     wrong = [unit for unit in found if unit is not None]
-    parts = (_POSITIONS, "joint velocities", "base position", "time")
+    parts = (_POSITIONS, _VELOCITIES, "base position", "time")
     factors = {unit.part: unit.factor for unit in wrong}
     texts = {unit.part: unit.text for unit in wrong}
     places = {unit.part: unit.where for unit in wrong}
@@ -60,6 +66,7 @@ def check_units(case: Case) -> Series:
         upper=1.0,
         width=0.5 * case.trajectory.duration,
         scale=10.0,
+        note=_doubt(case, wrong),
         texts=tuple(texts.get(part, "") for part in parts),
         next_step="; ".join(unit.next_step for unit in wrong),
     )
@@ -84,6 +91,20 @@ def _slope(case: Case) -> float:
     return sizes[0] / sizes[1]
 
 
+def _slopes(case: Case) -> Array:
+    """(k,) the same for each joint that turns by itself."""
+    v, at = case.trajectory.v, _turning(case)[1]
+    out = np.full(len(at), np.nan)
+    if v is None or case.n < 3:
+        return out
+    rate, mean = case.rates[:, at], 0.5 * (v[1:, at] + v[:-1, at])
+    sizes = np.linalg.norm(rate, axis=0), np.linalg.norm(mean, axis=0)
+    alike = (np.sum(rate * mean, axis=0) >= _ALIKE * sizes[0] * sizes[1]) & (np.minimum(*sizes) > 0.0)
+    alike &= ~np.isin(at, case.filled_rows)
+    out[alike] = sizes[0][alike] / sizes[1][alike]
+    return out
+
+
 def _is(factor: float, wanted: float) -> bool:
     return wanted / _NEAR < factor < wanted * _NEAR
 
@@ -101,7 +122,8 @@ def _angles(case: Case, slope: float) -> _Unit | None:
     inside = _excess(q / _DEGREES, lower, upper) < 0.1
     many = far.sum() >= max(2.0, _MANY * len(at)) or (far.sum() > 0 and _is(slope, _DEGREES))
     whole = bool(many and inside.all() and np.abs(q).max() > _LARGE)
-    some = far if whole else (excess > _TURN) & inside
+    by_rate = np.array([_is(one, _DEGREES) for one in _slopes(case)]) & (excess > 0.0)
+    some = far if whole else ((excess > _TURN) | by_rate) & inside
     if not some.any():
         return None
     worst = int(np.argmax(np.where(some, excess, -np.inf)))
@@ -127,10 +149,18 @@ def _excess(q: Array, lower: Array, upper: Array) -> Array:
 
 
 def _velocities(case: Case, slope: float) -> _Unit | None:
-    if not _is(slope, 1.0 / _DEGREES):
+    step = "convert the velocities{} to rad/s (numpy.deg2rad)"
+    if _is(slope, 1.0 / _DEGREES):
+        text = f"joint velocities look like degrees per second: they are {1.0 / slope:.1f} times the rate of q"
+        return _Unit(_VELOCITIES, _DEGREES, text, step.format(""))
+    slopes = _slopes(case)
+    some = [k for k, one in enumerate(slopes) if _is(one, 1.0 / _DEGREES)]
+    if not some:
         return None
-    text = f"joint velocities look like degrees per second: they are {1.0 / slope:.1f} times the rate of q"
-    return _Unit("joint velocities", _DEGREES, text, "convert the velocities to rad/s (numpy.deg2rad)")
+    names = ", ".join(_joint_at(case, int(row)) for row in _turning(case)[0][some])
+    times = f"{1.0 / slopes[some[0]]:.1f} times the rate of q"
+    text = f"velocities of {names} look like degrees per second: they are {times}"
+    return _Unit(_VELOCITIES, _DEGREES, text, step.format(f" of {names}"), names)
 
 
 def _base(case: Case) -> _Unit | None:
@@ -147,12 +177,44 @@ def _base(case: Case) -> _Unit | None:
 
 
 def _times(case: Case, slope: float) -> _Unit | None:
-    """Times in which everything is a thousand times as slow as v says; or seconds between samples of a legged robot."""
+    """Times in which everything is a thousand times as slow as v says; or seconds between samples of a recording."""
     step = float(np.median(np.diff(case.time)))
     factor = next((factor for factor in _TIMES if _is(slope, 1.0 / factor)), None)
-    if factor is None and np.isnan(slope) and case.robot.contacts and step >= _SLOW and case.n > 20:
-        factor = 1e3 if step < 200.0 else 1e6 if step < 2e5 else 1e9
+    if factor is None and np.isnan(slope) and step >= _SLOW and case.n > 20:
+        guess = _unit_of_steps(step)
+        told = case.robot.contacts or (case.trajectory.v is None and _roughness(case, guess) < _SMOOTH)
+        factor = guess if told else None
     if factor is None:
         return None
     text = f"time looks like {_TIMES[factor]}: samples are {step:g} apart"
     return _Unit("time", factor, text, f"divide the times by {factor:g}, or give --rate {factor / step:g}")
+
+
+def _unit_of_steps(step: float) -> float:
+    """What steps of a recording are in: 5 … 1000 Hz."""
+    return 1e3 if step < 200.0 else 1e6 if step < 2e5 else 1e9
+
+
+def _roughness(case: Case, factor: float) -> float:
+    """How much steps of the joints change from one to the next, if times are in that unit; inf if that cannot be.
+
+    Of a dense recording they change little, of way points as much as they are long. It cannot be where times are
+    uneven, where a joint would be faster than it can, or where none would do more than creep.
+    """
+    dt, sizes = np.diff(case.time), float(np.linalg.norm(case.steps))
+    top = case.robot.limits.velocity
+    speed = factor * np.abs(case.rates).max(axis=0) / np.where(np.isfinite(top) & (top > 0.0), top, _FAST)
+    uneven = float(np.quantile(np.abs(dt / np.median(dt) - 1.0), 0.9)) > _UNEVEN
+    if uneven or not _CREEPS < float(speed.max()) <= 1.0:
+        return float("inf")
+    return float(np.linalg.norm(np.diff(case.steps, axis=0))) / sizes
+
+
+def _doubt(case: Case, wrong: list[_Unit]) -> str:
+    """That times may be in another unit, where that is likely and not sure; "" for nothing."""
+    step = float(np.median(np.diff(case.time)))
+    if wrong or case.trajectory.v is not None or step < _SLOW or case.n <= 20:
+        return ""
+    unit = _unit_of_steps(step)
+    likely = _roughness(case, unit) < _ROUGH
+    return f"samples are {step:g} s apart: if times are {_TIMES[unit]}, give --rate {unit / step:g}" if likely else ""

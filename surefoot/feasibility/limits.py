@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.feasibility.efforts_joints import doubtful_friction, drive_limits
 from surefoot.feasibility.limits_motors import motor_series
-from surefoot.feasibility.limits_parts import bodies_at, joint_rows, names_at, unit_at
+from surefoot.feasibility.limits_parts import bodies_at, joint_rows, names_at, unit_at, units_at
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.spikes import look_at_sample
 
@@ -38,6 +38,7 @@ def _position(case: Case) -> Series:
     return Series(
         "joint_position", unit_at(case, v, "rad", "m"), case.time, names_at(case, v), case.q[:, q],
         limits.lower[q], limits.upper[q], case.tolerances.joint_position, 0.1, bodies_at(case, v),
+        units=units_at(case, v, "rad", "m"),
         next_step="keep the joint within its range, or check zero and sign of its column",
     )  # fmt: skip
 
@@ -51,6 +52,7 @@ def _velocity(case: Case) -> Series:
     return Series(
         "joint_velocity", unit_at(case, rows, "rad/s", "m/s"), case.time, names_at(case, rows), case.v[:, rows],
         -limit, limit, case.tolerances.joint_velocity * limit, float(np.median(limit)) or 1.0, bodies_at(case, rows),
+        units=units_at(case, rows, "rad/s", "m/s"),
         note="as given" if case.trajectory.v is not None else "differences of q",
         next_step="slow the motion down: `Trajectory.time_scaled`",
         spike_step="" if case.trajectory.v is None else look_at_sample("velocity"),
@@ -68,6 +70,7 @@ def _acceleration(case: Case) -> Series:
         "joint_acceleration", unit_at(case, rows, "rad/s²", "m/s²"), case.time, names_at(case, rows),
         case.efforts.demand.a[:, rows], -limit, limit, 0.01 * limit if np.isfinite(limit) else 0.0,
         limit if np.isfinite(limit) and limit > 0.0 else 100.0, bodies_at(case, rows),
+        units=units_at(case, rows, "rad/s²", "m/s²"),
         note=source if np.isfinite(limit) else f"{source}; no limit is set",
         next_step="slow the motion down: `Trajectory.time_scaled`",
         spike_step="" if case.trajectory.a is None else look_at_sample("acceleration"),
@@ -86,6 +89,7 @@ def _torque(case: Case) -> Series:
         "joint_torque", unit_at(case, joints, "N m", "N"), case.time, names_at(case, joints), efforts.tau[:, rows],
         -limit, limit, case.tolerances.joint_torque * limit + doubtful_friction(case)[rows],
         float(np.median(limit)) or 1.0, bodies_at(case, joints), note=efforts.note,
+        units=units_at(case, joints, "N m", "N"),
         next_step="slow the motion down, carry less, or change the posture in which the joint is loaded",
         spike_step=look_at_sample("torque") if efforts.tau_given else "",
     )  # fmt: skip

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["bodies_at", "joint_rows", "names_at", "unit_at"]
+__all__ = ["bodies_at", "joint_rows", "names_at", "unit_at", "units_at"]
 
 Rows = NDArray[np.int64]
 _SLIDING = ("prismatic", "translation")
+_SLIDING_AXES = {"free": 3, "planar": 2}  # that come first, before those that turn
 
 
 def names_at(case: Case, rows: Rows) -> tuple[str, ...]:
@@ -47,3 +48,20 @@ def unit_at(case: Case, rows: Rows, turning: str, sliding: str) -> str:
         if ((rows >= start) & (rows < start + tree.nv_of(i))).any():
             slides.add(kind in _SLIDING)
     return " | ".join(unit for unit, there in ((turning, False in slides), (sliding, True in slides)) if there)
+
+
+def units_at(case: Case, rows: Rows, turning: str, sliding: str) -> tuple[str, ...]:
+    """The unit of each entry of v, also of those of joints that slide and turn.
+
+    Args:
+        case: The case.
+        rows: The entries.
+        turning: Unit of axes that turn.
+        sliding: Unit of axes that slide.
+    """
+    tree, units = case.robot.tree, [turning] * case.robot.nv
+    for i, kind in enumerate(tree.kinds):
+        start, size = int(tree.v_index[i]), tree.nv_of(i)
+        count = size if kind in _SLIDING else min(size, _SLIDING_AXES.get(kind, 0))
+        units[start : start + count] = [sliding] * count
+    return tuple(units[row] for row in rows)

@@ -27,6 +27,7 @@ from surefoot.robot import Robot
 __all__ = ["GivenMotion", "read_motion"]
 
 _ORDERS = ("xyzw", "wxyz")
+_WXYZ = ("mujoco", "drake")  # layouts with the other order
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,7 @@ class GivenMotion:
         remarks: How the file was understood, for people.
         filled: Joints whose velocities the file does not give, while it gives others: those of the trajectory are
             differences of q.
+        quaternion_order: In which order the base quaternion was read: "xyzw" or "wxyz"; "" if nobody said one.
     """
 
     trajectory: Trajectory
@@ -47,6 +49,7 @@ class GivenMotion:
     layout: str = "pinocchio"
     remarks: tuple[str, ...] = ()
     filled: tuple[str, ...] = ()
+    quaternion_order: str = ""
 
 
 def read_motion(
@@ -155,7 +158,8 @@ def _assembled(robot: Robot, parts: MotionParts, timing: tuple[Array, str], quat
     order = [f"base quaternion is read as {_ORDERS[k]}: {reason}"] if reason else []
     order += _doubts(candidates[k], verdicts[k]) if quaternion is None else []
     order += [] if parts.unsure else _passed_over({"quaternion": quaternion}, f"layout `{parts.layout}`")
-    return GivenMotion(trajectory, lengths, candidates[k].layout, (*remarks, *order), parts.filled)
+    said = (quaternion or _ORDERS[k]) if parts.unsure else _ORDERS[parts.layout in _WXYZ]
+    return GivenMotion(trajectory, lengths, candidates[k].layout, (*remarks, *order), parts.filled, said)
 
 
 def _doubts(parts: MotionParts, verdict: OrderVerdict) -> list[str]:

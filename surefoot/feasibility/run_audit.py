@@ -69,7 +69,7 @@ def audit(
         raise ShapeError("a motion of one sample cannot be audited", next_step="give two samples or more")
     case = Case(
         given_robot, _world_of(given_robot) if world is None else world, given.trajectory, tolerances or Tolerances(),
-        given.quaternion_norm, given.filled,
+        given.quaternion_norm, given.filled, given.quaternion_order,
     )  # fmt: skip
     clock = _Clock(progress)
     series = [one for name, check in _checks(collisions).items() for one in clock.timed(name, check, case)]

@@ -36,6 +36,7 @@ class Series:
         next_step: What to do if it fails.
         spike_step: What to do instead if only a few samples stand out from their neighbours; "" for the same. With
             {where} and {time}.
+        units: Of each part, where they differ; () for `unit`.
         bound_from: Values from here on are lower bounds: nobody measured how large they are.
     """
 
@@ -54,6 +55,7 @@ class Series:
     texts: tuple[str, ...] = ()
     next_step: str = ""
     spike_step: str = ""
+    units: tuple[str, ...] = ()
     bound_from: float = np.inf
 
     def __post_init__(self) -> None:

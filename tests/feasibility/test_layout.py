@@ -298,3 +298,76 @@ def test_a_joint_a_turn_off_is_not_taken_for_degrees() -> None:
     q = np.array(motion.q)
     q[:, robot.tree.q_index[robot.joint_names.index("left_knee_joint")]] += 2.0 * np.pi
     assert not _checked("g1", replace(motion, q=q, v=None))["units"].failed.any()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("with_v", [True, False])
+@pytest.mark.parametrize("part", [slice(160, None), slice(None, 300), slice(100, 250)])
+def test_a_wrong_order_of_a_part_is_found_where_it_is(name: str, with_v: bool, part: slice) -> None:
+    motion = _motion(name)
+    q = np.array(motion.q)
+    q[part] = in_order(loaded(name), q[part], "xyzw")  # so that wxyz makes it right
+    found = _checked(name, replace(motion, q=q, v=motion.v if with_v else None))
+    series = found["quaternion_order"]
+    np.testing.assert_array_equal(np.flatnonzero(series.failed[:, 0]), np.arange(len(motion))[part])
+    assert "is wxyz in a part of the motion and was read as xyzw" in series.texts[0]
+    assert series.next_step == "write the quaternion in one order all along: xyzw"
+
+
+def test_a_base_that_turns_at_once_does_not_change_its_order() -> None:
+    motion = _posed(_about((0.0, 0.0, 1.0), np.where(np.arange(400) < 200, 0.0, 2.0)), 2.0)
+    assert not _checked("g1", motion)["quaternion_order"].failed.any()
+
+
+def test_the_order_that_was_read_is_no_remedy() -> None:
+    motion = _motion("g1")
+    q = in_order(loaded("g1"), motion.q, "wxyz")
+    for read, advised in (("", True), ("wxyz", True), ("xyzw", False)):
+        series = _checked("g1", replace(motion, q=q), quaternion_order=read)["quaternion_order"]
+        assert series.failed.any()
+        assert ("--quaternion xyzw" in series.next_step) == advised
+        assert ("was read as xyzw, and its numbers stand one place off" in series.texts[0]) == (not advised)
+
+
+def _swing(rate: float) -> Trajectory:
+    robot, t = loaded("panda"), np.arange(round(2.5 * rate) + 1) / rate
+    q = robot.home + 0.1 * np.sin(np.linspace(2.0, 5.0, robot.nv) * t[:, None]) * (np.arange(robot.nv) < 7)
+    return Trajectory.of(robot, t, q)
+
+
+@pytest.mark.parametrize("rate", [50.0, 100.0, 1000.0])
+@pytest.mark.parametrize(("factor", "unit"), [(1e3, "milliseconds"), (1e6, "microseconds")])
+def test_times_of_an_arm_in_another_unit_are_found_without_velocities(rate: float, factor: float, unit: str) -> None:
+    motion = _swing(rate)
+    units = _checked("panda", replace(motion, time=factor * motion.time))["units"]
+    assert units.value[0, units.parts.index("time")] == factor
+    assert unit in units.texts[units.parts.index("time")]
+    assert f"--rate {rate:g}" in units.next_step
+
+
+@pytest.mark.parametrize("seconds", [1.0, 5.0, 20.0])
+def test_way_points_and_slow_motions_of_an_arm_are_not_taken_for_milliseconds(
+    seconds: float, rng: np.random.Generator
+) -> None:
+    robot, t = loaded("panda"), seconds * np.arange(40)
+    points = robot.home + 0.2 * rng.uniform(-1.0, 1.0, (40, robot.nv)) * (np.arange(robot.nv) < 7)
+    slow = robot.home + 0.4 * np.sin(0.02 * t / seconds * np.ones((robot.nv, 1))).T * (np.arange(robot.nv) < 7)
+    still = np.tile(robot.home, (40, 1))
+    for q in (points, slow + 0.01 * (points - robot.home), still):
+        units = _checked("panda", Trajectory.of(robot, t, q))["units"]
+        assert not units.failed.any()
+
+
+@pytest.mark.parametrize("of", ["q", "v"])
+def test_one_column_in_degrees_is_told_by_its_rate(of: str) -> None:
+    """A wrist whose degrees hardly leave its limits, and a velocity alone."""
+    motion, robot = _swing(100.0), loaded("panda")
+    q, v = np.array(motion.q), np.gradient(motion.q, motion.time, axis=0)
+    j = 6
+    q[:, j] -= robot.home[j]
+    assert not _checked("panda", Trajectory.of(robot, motion.time, q, v))["units"].failed.any()
+    q[:, j] *= 180.0 / np.pi if of == "q" else 1.0
+    v[:, j] *= 180.0 / np.pi if of == "v" else 1.0
+    found = _checked("panda", Trajectory.of(robot, motion.time, q, v))
+    assert ("units", robot.joint_names[j]) in _failed(found)
+    assert robot.joint_names[j] in found["units"].next_step

@@ -82,3 +82,15 @@ def test_unit_vectors_have_no_limits_of_position():
     assert position.parts == ("slide",)
     assert position.unit == "m"
     assert position.failed.all()
+
+
+def test_findings_have_the_unit_of_their_joint() -> None:
+    """Arm and fingers of one robot: an angle in rad, a way in m."""
+    robot = loaded("panda")
+    q = np.tile(robot.home, (20, 1))
+    q[:, [3, 7]] = robot.limits.upper[[3, 7]] + 0.1
+    motion = Trajectory.of(robot, 0.01 * np.arange(20), q)
+    findings = sf.audit(motion, robot, replay=False, collisions=False).findings
+    units = {one.where: one.unit for top in findings for one in (top, *top.covers) if one.item == "joint_position"}
+    assert units[robot.joint_names[3]] == "rad"
+    assert units[robot.joint_names[7]] == "m"

@@ -630,6 +630,7 @@ def test_an_order_that_nothing_tells_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="does not tell the order") as info:
         read_motion(tmp_path / "m.npz", robot)
     assert "--quaternion" in info.value.next_step
+    assert read_motion(tmp_path / "m.npz", robot, quaternion="wxyz").quaternion_order == "wxyz"
     found = read_motion(tmp_path / "m.npz", robot, quaternion="wxyz").trajectory
     np.testing.assert_allclose(found.q[0, 3:7], [-0.5, 0.5, 0.5, 0.5])
 
