@@ -193,9 +193,13 @@ def _failure(series: Series, part: int, rows: NDArray[np.int64]) -> _Found:
 
 
 def _span(series: Series, rows: NDArray[np.int64]) -> tuple[float, float]:
-    """From when to when samples speak: up to halfway to the next ones that do not fail, and not beyond the motion."""
+    """From when to when samples speak: up to halfway to the next ones that do not fail, and not beyond the motion.
+
+    A single sample speaks for all of the motion.
+    """
     time, first, last = np.asarray(series.time), int(rows[0]), int(rows[-1])
-    before, after = time[max(first - 1, 0)], time[min(last + 1, len(time) - 1)]
+    far = np.inf if len(time) == 1 else 0.0
+    before, after = time[max(first - 1, 0)] - far, time[min(last + 1, len(time) - 1)] + far
     start = max(time[first] - series.width, 0.5 * (before + time[first]))
     end = min(time[last] + series.width, 0.5 * (time[last] + after))
     return round(float(start), 9) + 0.0, float(end)  # never −0

@@ -25,6 +25,15 @@ def test_intervals_are_those_of_the_failure_and_near_ones_are_one() -> None:
     assert [(f.start, f.end) for f in found] == [(pytest.approx(1.0), pytest.approx(1.3)), (pytest.approx(5.0),) * 2]
 
 
+def test_a_single_sample_speaks_for_its_whole_width_and_many_not_beyond_the_motion() -> None:
+    whole = Series("units", "", np.array([5.0]), ("time",), np.array([[2.0]]), upper=1.0, width=5.0)
+    late = Series(
+        "self_collision", "m", TIME, ("a – b",), np.where(TIME > 9.8, -0.1, 0.1)[:, None], lower=0.0, width=0.5
+    )
+    assert [(f.start, f.end) for f in ranked_findings([whole])] == [(0.0, 10.0)]
+    assert [(f.start, f.end) for f in ranked_findings([late])] == [(pytest.approx(9.805), 10.0)]
+
+
 def test_an_earlier_stage_takes_later_findings_of_the_same_interval_and_body_under_itself() -> None:
     found = ranked_findings(
         [
