@@ -17,6 +17,7 @@ __all__ = ["check_units"]
 
 _POSITIONS = "joint positions"
 _VELOCITIES = "joint velocities"
+_SLIDES = "joints that slide"
 _DEGREES = 180.0 / np.pi
 _BEYOND = 1.0  # [rad]: angles beyond their limits by that are far beyond
 _TURN = 2.0 * np.pi
@@ -28,6 +29,7 @@ _TIMES = {1e3: "milliseconds", 1e6: "microseconds", 1e9: "nanoseconds"}
 _SLOW = 1.0  # [s] between samples
 _SMOOTH = 0.2  # of their length: steps that change by less from one to the next are those of a dense recording,
 _ROUGH = 0.6  # and perhaps those that change by less than this
+_FAR_OUT = 10.0  # ranges of a joint that slides
 _UNEVEN = 0.5  # of the usual step between times
 _CREEPS = 0.01  # of the largest velocity of a joint
 _FAST = 10.0  # [rad/s], [m/s]: largest velocity where the robot tells none
@@ -51,9 +53,9 @@ def check_units(case: Case) -> Series:
         case: The motion.
     """
     slope = _slope(case)
-    found = [_angles(case, slope), _velocities(case, slope), _base(case), _times(case, slope)]
+    found = [_angles(case, slope), _velocities(case, slope), _slides(case), _base(case), _times(case, slope)]
     wrong = [unit for unit in found if unit is not None]
-    parts = (_POSITIONS, _VELOCITIES, "base position", "time")
+    parts = (_POSITIONS, _VELOCITIES, _SLIDES, "base position", "time")
     factors = {unit.part: unit.factor for unit in wrong}
     texts = {unit.part: unit.text for unit in wrong}
     places = {unit.part: unit.where for unit in wrong}
@@ -161,6 +163,22 @@ def _velocities(case: Case, slope: float) -> _Unit | None:
     times = f"{1.0 / slopes[some[0]]:.1f} times the rate of q"
     text = f"velocities of {names} look like degrees per second: they are {times}"
     return _Unit(_VELOCITIES, _DEGREES, text, step.format(f" of {names}"), names)
+
+
+def _slides(case: Case) -> _Unit | None:
+    """Joints that slide far beyond their limits, and lie within them if they are millimetres."""
+    tree, limits = case.robot.tree, case.robot.limits
+    at = tree.q_index[[i for i in range(tree.n) if tree.kinds[i] == "prismatic" and tree.nq_of(i)]].astype(int)
+    at = at[np.isfinite(limits.lower[at]) & np.isfinite(limits.upper[at]) & (limits.upper[at] > limits.lower[at])]
+    lower, upper, q = limits.lower[at], limits.upper[at], case.q[:, at]
+    inside = _excess(q / 1e3, lower, upper) < case.tolerances.joint_position
+    some = np.flatnonzero((_excess(q, lower, upper) > _FAR_OUT * (upper - lower)) & inside)
+    if not len(some):
+        return None
+    k, names = int(some[0]), ", ".join(_joint_at(case, int(row)) for row in at[some])
+    reaches = f"{np.abs(q[:, k]).max():.1f}, its limits are {lower[k]:.3g} … {upper[k]:.3g} m"
+    text = f"positions look like millimetres: `{_joint_at(case, int(at[k]))}` reaches {reaches}"
+    return _Unit(_SLIDES, 1e3, text, f"convert the positions of {names} to metres", names)
 
 
 def _base(case: Case) -> _Unit | None:

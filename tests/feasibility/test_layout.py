@@ -292,6 +292,20 @@ def test_a_single_column_in_degrees_is_found_by_name(name: str, joint: str, give
     assert joint in found["units"].next_step
 
 
+@pytest.mark.parametrize(("name", "joint"), [("panda", "panda_finger_joint1"), ("harvester", "lift")])
+def test_joints_that_slide_by_millimetres_are_found_by_name(name: str, joint: str) -> None:
+    robot, t = loaded(name), np.linspace(0.0, 2.0, 201)
+    row = int(robot.tree.q_index[robot.joint_names.index(joint)])
+    q = np.tile(robot.home, (len(t), 1))
+    middle, reach = 0.5 * (robot.limits.upper[row] + robot.limits.lower[row]), robot.limits.upper[row]
+    q[:, row] = middle + 0.4 * (reach - middle) * np.sin(3.0 * t)
+    assert _failed(_checked(name, Trajectory.of(robot, t, q))) == []
+    q[:, row] *= 1e3
+    found = _checked(name, Trajectory.of(robot, t, q))
+    assert ("units", joint) in _failed(found)
+    assert f"convert the positions of {joint} to metres" in found["units"].next_step
+
+
 def test_a_joint_a_turn_off_is_not_taken_for_degrees() -> None:
     """Encoders that count turns."""
     motion, robot = _motion("g1"), loaded("g1")
