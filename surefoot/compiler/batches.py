@@ -7,8 +7,8 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,6 +180,41 @@ def span(array: NDArray[Any]) -> tuple[int, int]:
     return start, start + array.nbytes
 
 
+class _Pieces:
+    """Pieces of work for other threads: after the end of a `with`, however it comes, none runs and none begins.
+
+    They write into arrays that an interrupt would free.
+
+    Args:
+        part: Runs over bounds.
+    """
+
+    def __init__(self, part: Callable[[tuple[int, int]], int]) -> None:
+        self._part, self._running, self._is_over = part, 0, False
+        self._change = threading.Condition()
+
+    def run(self, bounds: tuple[int, int]) -> int:
+        """Run one of them, in another thread; −1 if it comes too late."""
+        with self._change:
+            if self._is_over:
+                return -1
+            self._running += 1
+        try:
+            return self._part(bounds)
+        finally:
+            with self._change:
+                self._running -= 1
+                self._change.notify_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._change:
+            self._is_over = True
+            self._change.wait_for(lambda: self._running == 0)
+
+
 class BatchRunner:
     """Runs one compiled kernel over batches.
 
@@ -257,9 +292,7 @@ class BatchRunner:
             return part((0, n))
         share = -(-tiles // threads) * grain
         first, *others = [(start, min(n, start + share)) for start in range(0, n, share)]
-        futures = [_pool().submit(part, bounds) for bounds in others]
-        try:
+        with _Pieces(part) as pieces:
+            futures = [_pool().submit(pieces.run, bounds) for bounds in others]
             found = [part(first), *(future.result() for future in futures)]
-        finally:
-            wait(futures)  # they write into arrays that an interrupt would free
         return min((bad for bad in found if bad >= 0), default=-1)

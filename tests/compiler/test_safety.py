@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.compiler.batches import _Pieces
 from surefoot.compiler.kernel_set import compile_robot
 from surefoot.errors import ModelError, NotSupportedError, ShapeError
 
@@ -65,6 +67,32 @@ def test_an_interrupt_waits_for_the_threads(robot, kernels):
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, old)
     assert not [t for t in threading.enumerate() if t.name.startswith("surefoot") and not t.is_alive()]
+
+
+def test_no_piece_of_work_runs_or_begins_after_an_interrupt():
+    """Also of those that were handed out without anybody knowing, as where the interrupt comes just then."""
+    begun, go, done = threading.Event(), threading.Event(), []
+
+    def part(bounds):
+        begun.set()
+        go.wait(10.0)
+        done.append(bounds)
+        return -1
+
+    def interrupted(pool, late):
+        with _Pieces(part) as pieces:
+            late += [pool.submit(pieces.run, bounds) for bounds in ((0, 1), (1, 2))]
+            begun.wait(10.0)
+            threading.Timer(0.05, go.set).start()
+            raise KeyboardInterrupt
+
+    with ThreadPoolExecutor(1) as pool:
+        futures = []
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(pool, futures)
+        assert done == [(0, 1)]
+        assert [future.result(10.0) for future in futures] == [-1, -1]
+    assert done == [(0, 1)]
 
 
 def test_overlapping_outputs_are_refused(robot, kernels, rng):
