@@ -16,6 +16,7 @@ from surefoot.feasibility.efforts_support import Support, surfaces_at_touch
 from surefoot.feasibility.explain_words import FRICTION, JOINED, PULL, PULL_WEIGHT, TORQUE, needed, told
 from surefoot.motion.checks import Array
 from surefoot.solvers import Explanation, Group, explain
+from surefoot.solvers.explain_program import UnsolvedError
 
 __all__ = ["explain_support", "plain_reason", "why_not_carried"]
 
@@ -84,13 +85,16 @@ class _Contacts(NamedTuple):
 
 
 def why_not_carried(case: Case, t: float) -> str:
-    """The conflict at the sample nearest to a time in plain words; "" where there is none.
+    """The conflict at the sample nearest to a time in plain words; "" where there is none, or rounding hides it.
 
     Args:
         case: The motion.
         t: [s].
     """
-    found, support = explain_support(case, t), case.efforts.support
+    try:
+        found, support = explain_support(case, t), case.efforts.support
+    except UnsolvedError:
+        return ""  # the finding stands; only its reason is not told
     if found is None or support is None:
         return ""
     return plain_reason(found, int(support.carrying[np.argmin(np.abs(case.time - t))].sum()))

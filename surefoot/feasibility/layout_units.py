@@ -199,9 +199,10 @@ def _times(case: Case, slope: float) -> _Unit | None:
     step = float(np.median(np.diff(case.time)))
     factor = next((factor for factor in _TIMES if _is(slope, 1.0 / factor)), None)
     if factor is None and np.isnan(slope) and step >= _SLOW and case.n > 20:
-        guess = _unit_of_steps(step)
-        told = case.robot.contacts or (case.trajectory.v is None and _roughness(case, guess) < _SMOOTH)
-        factor = guess if told else None
+        guess, v = _unit_of_steps(step), case.trajectory.v
+        rests = not np.any(case.steps) or (v is not None and not np.any(v))
+        told = case.robot.contacts or (v is None and _roughness(case, guess) < _SMOOTH)
+        factor = guess if told and not rests else None
     if factor is None:
         return None
     text = f"time looks like {_TIMES[factor]}: samples are {step:g} apart"

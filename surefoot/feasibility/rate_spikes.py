@@ -2,8 +2,9 @@
 
 A rate at a sample lies between its means over the steps before and after, by as much as these bend: so also at impacts,
 and for explicit and semi-implicit integration. Means over windows hide a sample that does not; here every sample is
-judged by itself, against how far those round it are off, so that noise of q or of v stays what it is. A misfit that
-lasts longer is left to the means. What several columns do at once, or one does where a contact opens or closes, may be
+judged by itself, against how far those round it are off, so that noise of q or of v stays what it is, and against how
+much the means change there: a motion that begins and fades within a step shows in them. A misfit that lasts longer is
+left to the means. What several columns do at once, or one does where a contact opens or closes, may be
 an impact that the samples do not resolve: then only what is too fast for that counts.
 """
 
@@ -28,6 +29,7 @@ _NEAR = 5  # samples to each side, whose median a rate leaves, and
 _ROUND = 12  # to each side, or as many as there are, that show how far rates are off otherwise
 _LEAST = 12  # samples
 _FARTHER = 7.0  # than the samples round it: a spike
+_SHOWN = 20.0  # times the change of the means there: less may fade within a step, as of a servo that starts
 _UNSEEN = np.sqrt(2.0) - 1.0  # of a · dt: a peak of that height and what makes up for it fit into a step with |a|
 _RESOLVED = 0.005  # [s]: in longer steps impacts come and go
 
@@ -71,6 +73,7 @@ def stray_rates(time: Array, steps: Array, rates: Array) -> tuple[Array, Array]:
     reach = min(_ROUND, len(off) - 1)
     place = 2 * reach - _LONGEST
     usual = np.partition(_windows(off + change, reach), place, axis=2)[:, :, place]
+    usual = np.maximum(usual, _SHOWN / _FARTHER * np.maximum(change, bend))
     return tuple(np.pad(values, ((1, 1), (0, 0))) for values in (off, usual))  # type: ignore[return-value]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -108,7 +109,8 @@ def look_elsewhere(oracle: Oracle, members: Sequence[int]) -> None:
         members: Numbers of groups.
     """
     if members:
-        oracle.judge([g for g in range(oracle.rows.groups) if g not in set(members)])
+        with suppress(UnsolvedError):  # rounding leaves it open: there is no proof then
+            oracle.judge([g for g in range(oracle.rows.groups) if g not in set(members)])
 
 
 def least_alone(oracle: Oracle, group: int) -> Yielding | None:
@@ -140,11 +142,19 @@ def least_alone(oracle: Oracle, group: int) -> Yielding | None:
         if seen and demand.amount <= before:
             break
         amounts[group], seen = demand.amount, len(oracle.proofs)
-        if oracle.judge(amounts=amounts).feasible:
+        if _hold_with(oracle, amounts):
             break
     else:
         return alone_by_program(oracle, Program(oracle.rows, oracle.tolerance), group).yielding
     return Yielding(group, demand.exact, demand.side)
+
+
+def _hold_with(oracle: Oracle, amounts: Numbers) -> bool:
+    """Whether groups hold with amounts; where rounding leaves it open, they do: less was proved not to be enough."""
+    try:
+        return oracle.judge(amounts=amounts).feasible
+    except UnsolvedError:
+        return True
 
 
 def alone_by_program(oracle: Oracle, program: Program, group: int) -> Alone:

@@ -8,6 +8,7 @@ import pytest
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.explain_support import explain_support, plain_reason, why_not_carried
 from surefoot.motion import Trajectory, World
+from surefoot.solvers.explain_program import UnsolvedError
 from tests.feasibility.good_motions import loaded, squat
 
 
@@ -61,6 +62,16 @@ def test_like_contacts_are_told_together_whatever_their_number() -> None:
     assert "friction holds all four feet with up to" in text
     missing = case.robot.mass * (5.0 - 0.2 * 9.80665)
     assert float(text.split("up to ")[1].split(" N")[0]) == pytest.approx(missing / 4, rel=0.05)
+
+
+def test_a_reason_that_rounding_hides_is_not_told(monkeypatch) -> None:
+    def unsolved(*_, **__):
+        raise UnsolvedError("left open")
+
+    case = standing("anymal", (20.0, 0.0, 0.0, 0.0, 0.0, 0.0), 0.7)
+    assert why_not_carried(case, 0.1)
+    monkeypatch.setattr("surefoot.feasibility.explain_support.explain", unsolved)
+    assert why_not_carried(case, 0.1) == ""
 
 
 @pytest.mark.parametrize("name", ["a1", "g1", "hexapod"])

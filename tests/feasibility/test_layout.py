@@ -191,6 +191,13 @@ def test_millimetres_and_milliseconds_are_found(with_v: bool) -> None:
     assert "--rate 200" in late.next_step
 
 
+@pytest.mark.parametrize("with_v", [True, False])
+def test_a_robot_that_stands_for_minutes_is_in_no_other_unit(with_v: bool) -> None:
+    robot, t = loaded("g1"), 2.0 * np.arange(40.0)
+    v = np.zeros((40, robot.nv)) if with_v else None
+    assert not _checked("g1", Trajectory.of(robot, t, np.tile(robot.home, (40, 1)), v))["units"].failed.any()
+
+
 def _moved(column: np.ndarray, by: int) -> np.ndarray:
     """Later by so many samples, ends held."""
     return np.asarray(column[np.clip(np.arange(len(column)) - by, 0, len(column) - 1)])

@@ -26,6 +26,21 @@ def _passes(name: str, motion: Trajectory) -> bool:
     return not any(series.failed.any() for series in _checked(name, motion))
 
 
+@pytest.mark.parametrize("rate", [50.0, 100.0, 125.0, 200.0, 1000.0])
+@pytest.mark.parametrize("poles", [(10.0, 100.0), (10.0, 200.0), (15.0, 300.0)])
+def test_a_servo_that_starts_at_once_is_no_spike(rate: float, poles: tuple[float, float]) -> None:
+    """The exact answer of one joint to a step: its acceleration jumps, and fades within a step of the recording."""
+    robot, (slow, fast) = loaded("panda"), poles
+    time = np.arange(0.0, 2.0, 1.0 / rate)
+    on, late = time >= 0.5, np.clip(time - 0.5, 0.0, None)
+    one, other, gain = np.exp(-slow * late), np.exp(-fast * late), 0.1 / (fast - slow)
+    q, v, a = np.tile(robot.home, (len(time), 1)), *np.zeros((2, len(time), robot.nv))
+    q[:, 5] += (0.1 - gain * (fast * one - slow * other)) * on
+    v[:, 5] = gain * slow * fast * (one - other) * on
+    a[:, 5] = gain * slow * fast * (fast * other - slow * one) * on
+    assert _passes("panda", Trajectory.of(robot, time, q, v, a=a))
+
+
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize(("count", "height"), [(1, 3.0), (1, -10.0), (2, 3.0), (3, 3.0), (3, 0.5)])
 def test_a_spike_of_a_velocity_is_found_first_with_its_joint_and_time(rate: float, count: int, height: float) -> None:

@@ -10,6 +10,7 @@ from surefoot.solvers.explain_elastic import least_at_once
 from surefoot.solvers.explain_groups import scaled_rows
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_program import Program, UnsolvedError
+from surefoot.solvers.explain_relaxation import each_alone
 from surefoot.solvers.explain_thinning import thinned
 from tests.solvers.explain_problems import crowded, swing, tumble
 from tests.solvers.test_explain import INF, least_cost, require_proof, violation
@@ -113,3 +114,18 @@ def test_a_member_is_kept_where_rounding_leaves_it_open(monkeypatch) -> None:
     by_name = {group.name: group for group in groups}
     require_proof([by_name[name] for name in found.names], found)
     assert all(np.isnan(member.witness).all() and member.alone is None for member in found.conflict)
+
+
+def test_bounds_are_told_where_rounding_leaves_amounts_open(monkeypatch) -> None:
+    """Of one conflict: what its proof asks of each member is all that can be known."""
+
+    def unsolved(*_, **__):
+        raise UnsolvedError("left open")
+
+    groups = [Group("low", [[1.0, 0.0], [0.0, 1.0]], 1.0, INF), Group("sum", [[1.0, 1.0]], -INF, 1.0, scale=0.5)]
+    oracle = Oracle(scaled_rows(groups, None, 1e-7), 1e-7)
+    assert not oracle.judge_all().feasible
+    monkeypatch.setattr(oracle, "judge", unsolved)
+    found = each_alone(oracle, [0, 1])
+    assert [found[k].amount for k in range(2)] == pytest.approx([0.5, 2.0])
+    assert [found[k].amount for k in range(2)] == pytest.approx([m.alone.amount for m in explain(groups).conflict])
