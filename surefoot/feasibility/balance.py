@@ -13,6 +13,7 @@ from surefoot.feasibility.balance_energy import energy_residual
 from surefoot.feasibility.balance_joints import joint_residual
 from surefoot.feasibility.balance_momentum import momentum_residual
 from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.torque_spikes import torque_spikes
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
@@ -26,6 +27,9 @@ def check_balance(case: Case) -> list[Series]:
     hold = None if whole is None else whole.hold
     joints = joint_residual(case, hold)
     out = [found.series for found in (whole, joints) if found is not None]
+    hold = hold or (joints.hold if joints is not None else None)
+    spikes = torque_spikes(case, hold or "sample")
+    out += [] if spikes is None else [spikes]
     if not out:
         out = [
             skipped(
@@ -33,4 +37,4 @@ def check_balance(case: Case) -> list[Series]:
                 "too little came with the motion: contact wrenches, or torques of joints that carry none",
             )
         ]
-    return [*out, energy_residual(case, hold or (joints.hold if joints is not None else None))]
+    return [*out, energy_residual(case, hold)]

@@ -29,7 +29,7 @@ from surefoot.motion.checks import Array
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["joint_residual"]
+__all__ = ["force_units", "joint_residual", "near_stops", "unexplained_forces"]
 
 Rows = NDArray[np.int64]
 _STOP = 0.02  # [rad], [m]: nearer to a limit its stop may push
@@ -53,8 +53,8 @@ def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
         return None
     windows = moving_windows(case.time, case.tolerances.window)
     holds: tuple[Hold, ...] = HOLDS if hold is None else (hold,)
-    found = {one: means(_unexplained(case, one)[:, rows], case.time, windows) for one in holds}
-    dry, unit = case.robot.model.upperDryFrictionLimit[rows], _scales(case)[rows]
+    found = {one: means(unexplained_forces(case, one)[:, rows], case.time, windows) for one in holds}
+    dry, unit = case.robot.model.upperDryFrictionLimit[rows], force_units(case)[rows]
     best = hold_of({one: value / unit for one, value in found.items()}, case.tolerances.momentum)
     value = np.maximum(np.abs(found[best]) - dry, 0.0) / unit
     value[_at_stops(case, rows, windows)] = np.nan
@@ -86,8 +86,13 @@ def _judged(case: Case) -> Rows:
     return np.flatnonzero(rows)
 
 
-def _unexplained(case: Case, hold: Hold) -> Array:
-    """(n − 1, nv) between samples: M a + h − Σ Jᵀ f + viscous friction − τ, handed on by couplings."""
+def unexplained_forces(case: Case, hold: Hold) -> Array:
+    """(n − 1, nv) between samples: M a + h − Σ Jᵀ f + viscous friction − τ, handed on by couplings.
+
+    Args:
+        case: The case.
+        hold: What rows of torques and wrenches stand for.
+    """
     a = np.diff(case.v, axis=0) / np.diff(case.time)[:, None]
     if case.trajectory.a is not None:
         a = between(case.trajectory.a, "sample")
@@ -111,7 +116,7 @@ def _rough_torques(case: Case, windows: Windows) -> Array:
     return out
 
 
-def _scales(case: Case) -> Array:
+def force_units(case: Case) -> Array:
     """(nv,): torque limits; weight × size of the robot where there is none."""
     out = np.full(case.robot.nv, case.weight * size_of(case))
     limits = drive_limits(case)
@@ -121,10 +126,16 @@ def _scales(case: Case) -> Array:
 
 def _at_stops(case: Case, rows: Rows, windows: Windows) -> NDArray[np.bool_]:
     """(m, rows): joints that are near a limit of their position in a window."""
+    near = near_stops(case)[:, rows].astype(float)
+    return means(between(near, "sample"), case.time, windows) > 0.0
+
+
+def near_stops(case: Case) -> NDArray[np.bool_]:
+    """(n, nv): joints that are near a limit of their position, where a stop may push."""
     tree, limits = case.robot.tree, case.robot.limits
-    near = np.zeros((case.n, case.robot.nv))
+    near = np.zeros((case.n, case.robot.nv), dtype=bool)
     for i in range(tree.n):
         if tree.nq_of(i) == tree.nv_of(i) == 1:
             q, v = int(tree.q_index[i]), int(tree.v_index[i])
             near[:, v] = (case.q[:, q] < limits.lower[q] + _STOP) | (case.q[:, q] > limits.upper[q] - _STOP)
-    return means(between(near[:, rows], "sample"), case.time, windows) > 0.0
+    return near

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from surefoot.motion.checks import Array
 
-__all__ = ["is_spike", "look_at_sample"]
+__all__ = ["LONGEST", "is_spike", "look_at_sample"]
 
-_MOST = 3  # samples
+LONGEST = 3
+"""Samples of a spike, at most."""
 _STANDS_OUT = 5.0  # times as far from the line between the neighbours as these are from theirs
 
 
@@ -23,7 +24,7 @@ def is_spike(values: Array, rows: NDArray[np.int64]) -> bool:
         rows: (k,) the samples, increasing.
     """
     first, last = int(rows[0]), int(rows[-1])
-    if last - first >= _MOST:
+    if last - first >= LONGEST:
         return False
     before, after = values[max(first - 2, 0) : first], values[last + 1 : last + 3]
     ends = [*before[-1:], *after[:1]]
