@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.feasibility.balance_contacts import Leftover
 from surefoot.feasibility.balance_windows import (
     HOLDS,
     Balanced,
@@ -14,11 +15,10 @@ from surefoot.feasibility.balance_windows import (
     between,
     hold_of,
     means,
-    roughness,
     unseen_impacts,
     unseen_steps,
 )
-from surefoot.feasibility.efforts_demand import size_of
+from surefoot.feasibility.efforts_demand import push_of, size_of
 from surefoot.feasibility.efforts_joints import carrying_rows, coupled, drive_limits, passive_rows
 from surefoot.feasibility.efforts_means import Windows, moving_windows
 from surefoot.feasibility.efforts_wrenches import on_bodies
@@ -29,7 +29,7 @@ from surefoot.motion.checks import Array
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["force_units", "joint_residual", "near_stops", "unexplained_forces"]
+__all__ = ["force_units", "joint_residual", "leftover", "near_stops", "unexplained_forces"]
 
 Rows = NDArray[np.int64]
 _STOP = 0.02  # [rad], [m]: nearer to a limit its stop may push
@@ -40,9 +40,10 @@ def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
 
         mean of M a + h − Σ Jᵀ f + friction − τ = 0        [audit.joints]
 
-    Joints with torques that came with the motion, and joints that nothing drives. Dry friction takes what it can. Not
-    judged: joints near their stops; joints that carry contacts whose wrenches did not come with the motion; joints of
-    robots with closed chains.
+    Joints with torques that came with the motion, and joints that nothing drives. Dry friction takes what it can. Where
+    contact wrenches did not come along, contacts take what they can, too (`Leftover`), and what is left of joints that
+    carry them is a lower bound; while somebody pushes the robot, that is not judged. Nor are joints near their stops
+    and joints of robots with closed chains.
 
     Args:
         case: The case.
@@ -51,24 +52,29 @@ def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
     rows = _judged(case)
     if not len(rows):
         return None
-    windows = moving_windows(case.time, case.tolerances.window)
+    windows, unit = moving_windows(case.time, case.tolerances.window), force_units(case)
     holds: tuple[Hold, ...] = HOLDS if hold is None else (hold,)
-    found = {one: means(unexplained_forces(case, one)[:, rows], case.time, windows) for one in holds}
-    dry, unit = case.robot.model.upperDryFrictionLimit[rows], force_units(case)[rows]
-    best = hold_of({one: value / unit for one, value in found.items()}, case.tolerances.momentum)
-    value = np.maximum(np.abs(found[best]) - dry, 0.0) / unit
+    left = leftover(case, unit)
+    found = {one: means(left.of(unexplained_forces(case, one)), case.time, windows) for one in holds}
+    limit = case.tolerances.momentum
+    best = hold_of({one: value[:, rows] / unit[rows] for one, value in found.items()}, limit)
+    forces = left.at_one_joint(found[best], (windows.first + windows.last) // 2, rows, limit)[:, rows]
+    dry = np.broadcast_to(case.robot.model.upperDryFrictionLimit, (case.n - 1, case.robot.nv))
+    dry, rough = (means(left.bound(sizes)[:, rows], case.time, windows) for sizes in (dry, _rough_torques(case)))
+    value = np.maximum(np.abs(forces) - dry, 0.0) / unit[rows]
     value[_at_stops(case, rows, windows)] = np.nan
     value[unseen_impacts(case.efforts.wrenches, case.time, windows)] = np.nan
-    slack = _rough_torques(case, windows)[:, rows] / unit
-    value[unseen_steps(value > case.tolerances.momentum + slack, windows)] = np.nan
+    value[np.ix_(_pushed(case, windows), _carrying(case)[rows])] = np.nan
+    slack = rough / unit[rows]
+    value[unseen_steps(value > limit + slack, windows)] = np.nan
     series = Series(
-        "momentum_residual", "", windows.time, names_at(case, rows), value, -np.inf, case.tolerances.momentum,
+        "momentum_residual", "", windows.time, names_at(case, rows), value, -np.inf, limit,
         slack, 1.0, bodies_at(case, rows),
         width=0.5 * float(np.median(windows.length)),
         note="joints relative to their torque limits",
         texts=tuple(f"{name}: a torque of {{value}} of its limit acts that nothing exerts, at {{time}}"
                     for name in names_at(case, rows)),
-        next_step="see whether torques, masses and joint friction belong to this motion and robot",
+        next_step="see whether torques, masses and joint friction belong to this motion, and whether something pushes",
     )  # fmt: skip
     return Balanced(series, best)
 
@@ -79,11 +85,37 @@ def _judged(case: Case) -> Rows:
     if robot.loops:
         return np.zeros(0, dtype=np.int64)
     rows = passive_rows(case)
-    if case.trajectory.tau is not None:
-        rows[robot.driven] = True
-    if not case.efforts.wrenches_given and case.efforts.support is not None:
-        rows &= ~carrying_rows(case, case.efforts.support.carrying)
+    if case.trajectory.tau is None:
+        return np.flatnonzero(rows & ~_carrying(case))
+    rows[robot.driven] = True
     return np.flatnonzero(rows)
+
+
+def _carrying(case: Case) -> NDArray[np.bool_]:
+    """(nv,): entries of v that carry contacts whose wrenches did not come with the motion."""
+    support = case.efforts.support
+    if case.efforts.wrenches_given or support is None:
+        return np.zeros(case.robot.nv, dtype=bool)
+    return carrying_rows(case, support.carrying)
+
+
+def leftover(case: Case, unit: Array) -> Leftover:
+    """What takes out of forces what contacts may have exerted, if torques came along and contact wrenches did not.
+
+    Args:
+        case: The case.
+        unit: (nv,) what forces are measured by.
+    """
+    efforts = case.efforts
+    if case.trajectory.tau is None or efforts.wrenches_given or efforts.support is None:
+        return Leftover(np.zeros((case.n - 1, 0, case.robot.nv)), unit)
+    return Leftover.of_contacts(case, efforts.support, near_stops(case), unit)
+
+
+def _pushed(case: Case, windows: Windows) -> NDArray[np.bool_]:
+    """(m,): windows in which somebody pushes, whose line of action is not known."""
+    pushes = np.any(push_of(case), axis=1)[:, None].astype(float)
+    return means(between(pushes, "sample"), case.time, windows)[:, 0] > 0.0
 
 
 def unexplained_forces(case: Case, hold: Hold) -> Array:
@@ -108,11 +140,11 @@ def unexplained_forces(case: Case, hold: Hold) -> Array:
     return np.asarray(out)
 
 
-def _rough_torques(case: Case, windows: Windows) -> Array:
-    """(m, nv): how much mean torques may be off, because they were only seen at samples."""
-    out = np.zeros((len(windows.time), case.robot.nv))
+def _rough_torques(case: Case) -> Array:
+    """(n − 1, nv): how much torques between samples may be off, because they were only seen at samples."""
+    out = np.zeros((case.n - 1, case.robot.nv))
     if case.trajectory.tau is not None:
-        out[:, case.robot.driven] = roughness(case.trajectory.tau, case.time, windows)
+        out[:, case.robot.driven] = 0.5 * np.abs(np.diff(case.trajectory.tau, axis=0))
     return out
 
 

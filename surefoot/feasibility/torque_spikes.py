@@ -6,9 +6,9 @@ at: if the torque acted, u stays what it is around; if it is an error of a senso
 
     P Σ (u − its median around) = −P Σ D        [audit.torque_spike]
 
-P leaves out what contacts may exert, where that did not come with the motion. Sums over the steps around the samples do
-not ask whether a row of torques stands for the step before or after it. Means over windows hide such samples: they are
-as rough as their torques.
+P leaves out what contacts may exert, where that did not come with the motion (`Leftover`). Sums over the steps around
+the samples do not ask whether a row of torques stands for the step before or after it. Means over windows hide such
+samples: they are as rough as their torques.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from surefoot.feasibility.balance_joints import force_units, near_stops, unexplained_forces
+from surefoot.feasibility.balance_contacts import Leftover
+from surefoot.feasibility.balance_joints import force_units, leftover, near_stops, unexplained_forces
 from surefoot.feasibility.balance_windows import Hold
 from surefoot.feasibility.consistency import near_switches
-from surefoot.feasibility.efforts_jacobians import touch_jacobians
-from surefoot.feasibility.efforts_joints import coupled
 from surefoot.feasibility.series import Series
 from surefoot.feasibility.spikes import LONGEST, is_spike, look_at_sample
 from surefoot.motion.checks import Array
@@ -39,7 +38,6 @@ _FARTHER = 5.0  # than u around it: a spike
 _HIDDEN = 0.2  # share of a spike that contacts leave over at least, or nothing can be said
 _RESOLVED = 0.0051  # [s]: in longer steps torques come and go
 _EVEN = 0.1  # share by which steps may differ
-_ROUNDING = 1e-9
 
 
 class _Event(NamedTuple):
@@ -65,9 +63,10 @@ def torque_spikes(case: Case, hold: Hold) -> Series | None:
     events = list(_events(case, unit))
     if not events:
         return None
-    unexplained, value = unexplained_forces(case, hold), np.zeros((case.n, case.robot.nu))
+    unexplained, left = unexplained_forces(case, hold), leftover(case, unit)
+    value = np.zeros((case.n, case.robot.nu))
     for event in events:
-        if _is_unanswered(case, event, unexplained, unit):
+        if _is_unanswered(event, left, unexplained, unit):
             value[event.first : event.last + 1] = np.abs(event.stray[:, driven]) / unit[driven]
     if not value.any():
         return None
@@ -116,34 +115,18 @@ def _stray_torques(case: Case, unit: Array) -> Array:
     return out
 
 
-def _is_unanswered(case: Case, event: _Event, unexplained: Array, unit: Array) -> bool:
+def _is_unanswered(event: _Event, left: Leftover, unexplained: Array, unit: Array) -> bool:
     """Whether forces that nothing explains are those of the spike, and none are left without it."""
-    first, last = event.first, event.last
-    around = slice(first - _ROUND, last + _ROUND)
-    keep = _kept(case, first, unit)
-    left = (unexplained[around] / unit) @ keep
-    left -= np.median(left, axis=0)
-    across = slice(_ROUND - _ACROSS, len(left) - _ROUND + _ACROSS)
-    spike = (event.stray / unit).sum(axis=0)
-    seen = spike @ keep
-    usual = np.linalg.norm(np.delete(left, across, axis=0), axis=1)
+    steps = np.arange(event.first - _ROUND, event.last + _ROUND)
+    found = left.of(unexplained[steps], steps) / unit
+    found -= np.median(found, axis=0)
+    across = slice(_ROUND - _ACROSS, len(found) - _ROUND + _ACROSS)
+    spike = event.stray.sum(axis=0)
+    seen = left.of(spike[None], np.array([event.first]))[0] / unit
+    usual = np.linalg.norm(np.delete(found, across, axis=0), axis=1)
     size = float(np.linalg.norm(seen))
     return bool(
-        size > _HIDDEN * np.linalg.norm(spike)
-        and np.linalg.norm(left[across].sum(axis=0) + seen) <= _ANSWERED * size
+        size > _HIDDEN * np.linalg.norm(spike / unit)
+        and np.linalg.norm(found[across].sum(axis=0) + seen) <= _ANSWERED * size
         and size > _FARTHER * np.median(usual)
     )
-
-
-def _kept(case: Case, sample: int, unit: Array) -> Array:
-    """(nv, nv): what of forces, relative to the units, contacts cannot exert whose wrenches did not come along."""
-    support, keep = case.efforts.support, np.eye(case.robot.nv)
-    if case.efforts.wrenches_given or support is None:
-        return keep
-    cones = support.cones
-    J = touch_jacobians(case, support.frames, np.array([sample]))[0]
-    wrenches = cones.spans[sample if len(cones.spans) > 1 else 0].T
-    forces = np.einsum("gi,gij->gj", wrenches, J[cones.owner])[cones.use[sample]] @ coupled(case).T / unit
-    _, sizes, directions = np.linalg.svd(forces, full_matrices=False)
-    exerted = directions[sizes > _ROUNDING * sizes.max(initial=0.0)]
-    return np.asarray(keep - exerted.T @ exerted)
