@@ -10,12 +10,12 @@ with the directions G in which contacts that carry push, and in which stops may 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.feasibility.balance_windows import between
 from surefoot.feasibility.efforts_jacobians import touch_jacobians
 from surefoot.feasibility.efforts_joints import coupled
 from surefoot.motion.checks import Array
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Leftover"]
 
-_CHUNK = 1000  # steps at once
+Steps = NDArray[np.int64]
+_CHUNK = 500  # steps at once
 _INDEPENDENT = 1e-6  # of the largest: singular values of directions that differ
 _ELSEWHERE = 0.2  # of the most that is left: so much a joint may leave unexplained that explains it
 _SEEN = 0.05  # share of a torque that contacts leave over at least, or it is not told from what they exert
@@ -37,11 +38,12 @@ class Leftover:
     """Takes out of forces what contacts and stops may have exerted between samples.
 
     Args:
-        directions: (n − 1, k, nv) forces that may have acted, relative to their units; zero for those that do not.
+        directions: For steps (m,) the forces (m, k, nv) that may have acted, relative to their units; zero for those
+            that did not. None: nothing did.
         unit: (nv,) what forces are measured by.
     """
 
-    def __init__(self, directions: Array, unit: Array) -> None:
+    def __init__(self, directions: Callable[[Steps], Array] | None, unit: Array) -> None:
         self._directions, self._unit = directions, unit
 
     @classmethod
@@ -54,84 +56,107 @@ class Leftover:
             stops: (n, nv) joints that stops may push.
             unit: (nv,) what forces are measured by.
         """
-        carried = between(support.carrying.astype(float), "sample") > 0.0
-        at_stop = between(stops.astype(float), "sample") > 0.0
-        stopped = np.flatnonzero(at_stop.any(axis=0))
-        blocked = np.zeros((case.n - 1, len(stopped), case.robot.nv))
-        blocked[:, np.arange(len(stopped)), stopped] = at_stop[:, stopped]
-        pushes = _directions(case, support, carried) @ coupled(case).T / unit
-        pushes /= np.maximum(np.linalg.norm(pushes, axis=2, keepdims=True), np.finfo(float).tiny)
-        return cls(np.concatenate([pushes, blocked], axis=1), unit)
+        pushing = _Pushes(case, support)
+        stopped, handed_on = np.flatnonzero(stops.any(axis=0)), coupled(case).T / unit
 
-    def of(self, forces: Array, steps: NDArray[np.int64] | None = None) -> Array:
+        def directions(steps: Steps) -> Array:
+            at_stop = (stops[steps] | stops[steps + 1])[:, stopped]
+            blocked = np.zeros((len(steps), len(stopped), case.robot.nv))
+            blocked[:, np.arange(len(stopped)), stopped] = at_stop
+            return np.concatenate([pushing(steps) @ handed_on, blocked], axis=1)
+
+        return cls(directions, unit)
+
+    def of(self, forces: Array, steps: Steps | None = None) -> Array:
         """(m, nv): what is left of forces.
 
         Args:
             forces: (m, nv) between samples.
             steps: (m,) between which; all if left out.
         """
-        return self._left(forces, steps, bound=False)
+        return self.of_all([forces], [], steps)[0]
 
-    def bound(self, sizes: Array) -> Array:
-        """(n − 1, nv): what may be left at most of forces of known sizes and unknown signs.
+    def of_all(self, forces: Sequence[Array], sizes: Sequence[Array], steps: Steps | None = None) -> list[Array]:
+        """What is left of several forces (m, nv), and at most of others of which only the sizes are known.
 
         Args:
-            sizes: (n − 1, nv), ≥ 0.
+            forces: (m, nv) each.
+            sizes: (m, nv) each, ≥ 0.
+            steps: (m,) between which samples; all if left out.
         """
-        return self._left(sizes, None, bound=True)
+        given = [*forces, *sizes]
+        if self._directions is None:
+            return given
+        out, of = [np.empty_like(one) for one in given], np.arange(len(given[0])) if steps is None else steps
+        for start in range(0, len(of), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            keep = _keeping(self._directions(of[part]))
+            for k, one in enumerate(given):
+                by = keep if k < len(forces) else np.abs(keep)
+                out[k][part] = (by @ (one[part] / self._unit)[:, :, None])[:, :, 0] * self._unit
+        return out
 
-    def at_one_joint(self, left: Array, steps: NDArray[np.int64], rows: NDArray[np.int64], limit: float) -> Array:
+    def at_one_joint(self, left: Array, steps: Steps, rows: Steps, limit: float) -> Array:
         """(m, nv): what is left, at the joint alone whose torque explains it, by that torque, where one does.
 
         Of α at joint j, α P_j is left, with P the projection: what is left elsewhere is its shadow.
 
         Args:
-            left: (m, nv) what is left of forces.
+            left: (m, nv) what is left of forces, relative to the units, as is the result.
             steps: (m,) between which samples.
             rows: Joints that may be the one.
-            limit: Of what may be left over, relative to the units.
+            limit: Of what may be left over.
         """
-        out, relative = left.copy(), left / self._unit
-        for at in np.array_split(np.arange(len(left)), len(left) // _CHUNK + 1):
-            at = at[np.abs(relative[at]).max(axis=1, initial=0.0) > limit]
-            keep, this, left_here = self._keeping(steps[at]), np.arange(len(at)), relative[at]
-            seen = np.maximum(np.diagonal(keep, axis1=1, axis2=2)[:, rows], np.finfo(float).tiny)
-            score = np.where(seen > _SEEN, left_here[:, rows] ** 2 / seen, 0.0)
-            best = score.argmax(axis=1)
-            torque = left_here[this, rows[best]] / seen[this, best]
-            rest = left_here - torque[:, None] * keep[this, :, rows[best]]
-            most = np.minimum(limit, _ELSEWHERE * np.abs(left_here).max(axis=1, initial=0.0))
-            alone = (np.abs(rest).max(axis=1, initial=0.0) <= most) & (score[this, best] > 0.0)
-            out[at[alone]] = rest[alone] * self._unit
-            out[at[alone], rows[best[alone]]] = torque[alone] * self._unit[rows[best[alone]]]
+        if self._directions is None:
+            return left
+        out = left.copy()
+        much = np.flatnonzero(np.abs(left).max(axis=1, initial=0.0) > limit)
+        for start in range(0, len(much), _CHUNK):
+            at = much[start : start + _CHUNK]
+            out[at] = _explained(left[at], _keeping(self._directions(steps[at])), rows, limit)
         return out
 
-    def _left(self, forces: Array, steps: NDArray[np.int64] | None, *, bound: bool) -> Array:
-        if not self._directions.shape[1] or not np.any(forces):
-            return forces
-        out, of = np.empty_like(forces), np.arange(len(forces)) if steps is None else steps
-        for start in range(0, len(forces), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            keep = self._keeping(of[part])
-            out[part] = np.einsum("nij,nj->ni", np.abs(keep) if bound else keep, forces[part] / self._unit)
-        return out * self._unit
 
-    def _keeping(self, part: NDArray[np.int64]) -> Array:
-        """(m, nv, nv): projections."""
-        G = self._directions[part]
-        square = G @ np.swapaxes(G, 1, 2)
-        unused = ~np.any(G, axis=2)
-        square += np.eye(square.shape[1]) * (_WIDENING + unused)[:, None]
-        return np.eye(G.shape[2]) - np.swapaxes(G, 1, 2) @ np.linalg.solve(square, G)
+class _Pushes:
+    """For steps (m,) the generalized forces (m, k, nv) of independent wrenches of the contacts; zero of open ones."""
+
+    def __init__(self, case: Case, support: Support) -> None:
+        self._case, self._support = case, support
+        self._bases = [
+            _basis(support.cones.spans[:, :, support.cones.owner == k]) for k in range(support.cones.contacts)
+        ]
+
+    def __call__(self, steps: Steps) -> Array:
+        carried = self._support.carrying[steps] | self._support.carrying[steps + 1]
+        J = touch_jacobians(self._case, self._support.frames, steps)
+        parts = [basis @ J[:, k] * carried[:, k, None, None] for k, basis in enumerate(self._bases)]
+        return np.concatenate([np.zeros((len(steps), 0, J.shape[3])), *parts], axis=1)
 
 
-def _directions(case: Case, support: Support, carried: NDArray[np.bool_]) -> Array:
-    """(n − 1, k, nv): generalized forces of independent wrenches of the contacts; zero where they do not carry."""
-    J = touch_jacobians(case, support.frames, np.arange(case.n - 1))
-    found = [np.zeros((case.n - 1, 0, case.robot.nv))]
-    for k in range(len(case.contact_names)):
-        spans = support.cones.spans[:, :, support.cones.owner == k]
-        vectors, sizes, _ = np.linalg.svd(spans.mean(axis=0), full_matrices=False)
-        basis = vectors[:, sizes > _INDEPENDENT * sizes.max(initial=0.0)]
-        found.append(basis.T @ J[:, k] * carried[:, k, None, None])
-    return np.concatenate(found, axis=1)
+def _basis(spans: Array) -> Array:
+    """(r, 6): independent wrenches of a contact, from its generators (n, 6, k)."""
+    vectors, sizes, _ = np.linalg.svd(spans.mean(axis=0), full_matrices=False)
+    return np.asarray(vectors[:, sizes > _INDEPENDENT * sizes.max(initial=0.0)].T)
+
+
+def _explained(left: Array, keep: Array, rows: Steps, limit: float) -> Array:
+    """(m, nv): `Leftover.at_one_joint`, with the projections (m, nv, nv)."""
+    this, seen = np.arange(len(left)), np.diagonal(keep, axis1=1, axis2=2)[:, rows]
+    score = np.where(seen > _SEEN, left[:, rows] ** 2 / np.maximum(seen, _SEEN), 0.0)
+    best = score.argmax(axis=1)
+    joint = rows[best]
+    torque = left[this, joint] / np.maximum(seen[this, best], _SEEN)
+    rest = left - torque[:, None] * keep[this, :, joint]
+    most = np.minimum(limit, _ELSEWHERE * np.abs(left).max(axis=1))
+    alone = (np.abs(rest).max(axis=1) <= most) & (score[this, best] > 0.0)
+    rest[this, joint] = torque
+    return np.where(alone[:, None], rest, left)
+
+
+def _keeping(directions: Array) -> Array:
+    """(m, nv, nv): projections that leave out directions (m, k, nv)."""
+    sizes = np.linalg.norm(directions, axis=2, keepdims=True)
+    G = directions / np.where(sizes > 0.0, sizes, 1.0)
+    square = G @ np.swapaxes(G, 1, 2)
+    square += np.eye(G.shape[1]) * (_WIDENING + (sizes == 0.0))
+    return np.asarray(np.eye(G.shape[2]) - np.swapaxes(G, 1, 2) @ np.linalg.solve(square, G))

@@ -52,20 +52,22 @@ def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
     rows = _judged(case)
     if not len(rows):
         return None
-    windows, unit = moving_windows(case.time, case.tolerances.window), force_units(case)
+    windows, unit, limit = (
+        moving_windows(case.time, case.tolerances.window),
+        force_units(case),
+        case.tolerances.momentum,
+    )
     holds: tuple[Hold, ...] = HOLDS if hold is None else (hold,)
-    left = leftover(case, unit)
-    found = {one: means(left.of(unexplained_forces(case, one)), case.time, windows) for one in holds}
-    limit = case.tolerances.momentum
-    best = hold_of({one: value[:, rows] / unit[rows] for one, value in found.items()}, limit)
-    forces = left.at_one_joint(found[best], (windows.first + windows.last) // 2, rows, limit)[:, rows]
-    dry = np.broadcast_to(case.robot.model.upperDryFrictionLimit, (case.n - 1, case.robot.nv))
-    dry, rough = (means(left.bound(sizes)[:, rows], case.time, windows) for sizes in (dry, _rough_torques(case)))
-    value = np.maximum(np.abs(forces) - dry, 0.0) / unit[rows]
+    left, dry = leftover(case, unit), np.broadcast_to(case.robot.model.upperDryFrictionLimit, (case.n - 1, len(unit)))
+    parts = left.of_all([unexplained_forces(case, one) for one in holds], [dry, _rough_torques(case)])
+    *forces, dry, rough = (means(part, case.time, windows) / unit for part in parts)
+    found = dict(zip(holds, forces, strict=True))
+    best = hold_of({one: value[:, rows] for one, value in found.items()}, limit)
+    at_joints = left.at_one_joint(found[best], (windows.first + windows.last) // 2, rows, limit)
+    value, slack = np.maximum(np.abs(at_joints) - dry, 0.0)[:, rows], rough[:, rows]
     value[_at_stops(case, rows, windows)] = np.nan
     value[unseen_impacts(case.efforts.wrenches, case.time, windows)] = np.nan
     value[np.ix_(_pushed(case, windows), _carrying(case)[rows])] = np.nan
-    slack = rough / unit[rows]
     value[unseen_steps(value > limit + slack, windows)] = np.nan
     series = Series(
         "momentum_residual", "", windows.time, names_at(case, rows), value, -np.inf, limit,
@@ -108,7 +110,7 @@ def leftover(case: Case, unit: Array) -> Leftover:
     """
     efforts = case.efforts
     if case.trajectory.tau is None or efforts.wrenches_given or efforts.support is None:
-        return Leftover(np.zeros((case.n - 1, 0, case.robot.nv)), unit)
+        return Leftover(None, unit)
     return Leftover.of_contacts(case, efforts.support, near_stops(case), unit)
 
 
