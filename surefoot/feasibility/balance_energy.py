@@ -62,7 +62,7 @@ def _power(case: Case, hold: Hold) -> Array:
     """(n − 1,) between samples: of drives and contacts, less friction."""
     tau = case.trajectory.tau
     v, model = between(case.v, "sample"), case.robot.model
-    power = -np.sum(model.damping * v**2 + model.upperDryFrictionLimit * np.abs(v), axis=1)
+    power = -case.friction_counts * np.sum(model.damping * v**2 + model.upperDryFrictionLimit * np.abs(v), axis=1)
     if tau is not None:
         power = power + np.sum(between(tau, hold) * v[:, case.robot.driven], axis=1)
     return np.asarray(power + _contact_power(case, hold if case.efforts.wrenches_given else "sample"))

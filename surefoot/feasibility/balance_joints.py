@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.feasibility.balance_contacts import Leftover
+from surefoot.feasibility.balance_forces import force_units, leftover, near_stops, unexplained_forces
 from surefoot.feasibility.balance_windows import (
     HOLDS,
     Balanced,
@@ -18,10 +18,9 @@ from surefoot.feasibility.balance_windows import (
     unseen_impacts,
     unseen_steps,
 )
-from surefoot.feasibility.efforts_demand import push_of, size_of
-from surefoot.feasibility.efforts_joints import carrying_rows, coupled, drive_limits, passive_rows
+from surefoot.feasibility.efforts_demand import push_of
+from surefoot.feasibility.efforts_joints import carrying_rows, passive_rows
 from surefoot.feasibility.efforts_means import Windows, moving_windows
-from surefoot.feasibility.efforts_wrenches import on_bodies
 from surefoot.feasibility.limits_parts import bodies_at, names_at
 from surefoot.feasibility.series import Series
 from surefoot.motion.checks import Array
@@ -29,10 +28,9 @@ from surefoot.motion.checks import Array
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["force_units", "joint_residual", "leftover", "near_stops", "unexplained_forces"]
+__all__ = ["joint_residual"]
 
 Rows = NDArray[np.int64]
-_STOP = 0.02  # [rad], [m]: nearer to a limit its stop may push
 
 
 def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
@@ -52,13 +50,11 @@ def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
     rows = _judged(case)
     if not len(rows):
         return None
-    windows, unit, limit = (
-        moving_windows(case.time, case.tolerances.window),
-        force_units(case),
-        case.tolerances.momentum,
-    )
+    windows, limit = moving_windows(case.time, case.tolerances.window), case.tolerances.momentum
     holds: tuple[Hold, ...] = HOLDS if hold is None else (hold,)
-    left, dry = leftover(case, unit), np.broadcast_to(case.robot.model.upperDryFrictionLimit, (case.n - 1, len(unit)))
+    unit, counts = force_units(case), case.friction_counts
+    left = leftover(case, unit)
+    dry = np.broadcast_to(case.robot.model.upperDryFrictionLimit * counts, (case.n - 1, len(unit)))
     parts = left.of_all([unexplained_forces(case, one) for one in holds], [dry, _rough_torques(case)])
     *forces, dry, rough = (means(part, case.time, windows) / unit for part in parts)
     found = dict(zip(holds, forces, strict=True))
@@ -73,7 +69,7 @@ def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
         "momentum_residual", "", windows.time, names_at(case, rows), value, -np.inf, limit,
         slack, 1.0, bodies_at(case, rows),
         width=0.5 * float(np.median(windows.length)),
-        note="joints relative to their torque limits",
+        note="joints relative to their torque limits" + ("" if counts else ", torques without the friction of joints"),
         texts=tuple(f"{name}: a torque of {{value}} of its limit acts that nothing exerts, at {{time}}"
                     for name in names_at(case, rows)),
         next_step="see whether torques, masses and joint friction belong to this motion, and whether something pushes",
@@ -101,45 +97,10 @@ def _carrying(case: Case) -> NDArray[np.bool_]:
     return carrying_rows(case, support.carrying)
 
 
-def leftover(case: Case, unit: Array) -> Leftover:
-    """What takes out of forces what contacts may have exerted, if torques came along and contact wrenches did not.
-
-    Args:
-        case: The case.
-        unit: (nv,) what forces are measured by.
-    """
-    efforts = case.efforts
-    if case.trajectory.tau is None or efforts.wrenches_given or efforts.support is None:
-        return Leftover(None, unit)
-    return Leftover.of_contacts(case, efforts.support, near_stops(case), unit)
-
-
 def _pushed(case: Case, windows: Windows) -> NDArray[np.bool_]:
     """(m,): windows in which somebody pushes, whose line of action is not known."""
     pushes = np.any(push_of(case), axis=1)[:, None].astype(float)
     return means(between(pushes, "sample"), case.time, windows)[:, 0] > 0.0
-
-
-def unexplained_forces(case: Case, hold: Hold) -> Array:
-    """(n − 1, nv) between samples: M a + h − Σ Jᵀ f + viscous friction − τ, handed on by couplings.
-
-    Args:
-        case: The case.
-        hold: What rows of torques and wrenches stand for.
-    """
-    a = np.diff(case.v, axis=0) / np.diff(case.time)[:, None]
-    if case.trajectory.a is not None:
-        a = between(case.trajectory.a, "sample")
-    q, v = case.q[:-1], case.v[:-1]
-    if case.efforts.wrenches_given:
-        pushing = on_bodies(case, between(case.efforts.wrenches, hold))
-        forces = case.kernels.rnea(q, v, a, external=pushing)
-    else:
-        forces = case.kernels.rnea(q, v, a)
-    out = (forces + between(case.v, "sample") * case.robot.model.damping) @ coupled(case).T
-    if case.trajectory.tau is not None:
-        out[:, case.robot.driven] -= between(case.trajectory.tau, hold)
-    return np.asarray(out)
 
 
 def _rough_torques(case: Case) -> Array:
@@ -150,26 +111,7 @@ def _rough_torques(case: Case) -> Array:
     return out
 
 
-def force_units(case: Case) -> Array:
-    """(nv,): torque limits; weight × size of the robot where there is none."""
-    out = np.full(case.robot.nv, case.weight * size_of(case))
-    limits = drive_limits(case)
-    out[case.robot.driven] = np.where(np.isfinite(limits) & (limits > 0.0), limits, out[case.robot.driven])
-    return out
-
-
 def _at_stops(case: Case, rows: Rows, windows: Windows) -> NDArray[np.bool_]:
     """(m, rows): joints that are near a limit of their position in a window."""
     near = near_stops(case)[:, rows].astype(float)
     return means(between(near, "sample"), case.time, windows) > 0.0
-
-
-def near_stops(case: Case) -> NDArray[np.bool_]:
-    """(n, nv): joints that are near a limit of their position, where a stop may push."""
-    tree, limits = case.robot.tree, case.robot.limits
-    near = np.zeros((case.n, case.robot.nv), dtype=bool)
-    for i in range(tree.n):
-        if tree.nq_of(i) == tree.nv_of(i) == 1:
-            q, v = int(tree.q_index[i]), int(tree.v_index[i])
-            near[:, v] = (case.q[:, q] < limits.lower[q] + _STOP) | (case.q[:, q] > limits.upper[q] - _STOP)
-    return near

@@ -125,6 +125,13 @@ class Case:
         return efforts_of(self)
 
     @cached_property
+    def friction_counts(self) -> bool:
+        """Whether given torques overcome the friction of the joints."""
+        from surefoot.feasibility.balance_forces import friction_counts
+
+        return friction_counts(self)
+
+    @cached_property
     def weight(self) -> float:
         """Weight of the robot [N]; 1 where there is no gravity, so that shares of it stay finite."""
         return float(self.robot.mass * np.linalg.norm(self.world.gravity)) or 1.0

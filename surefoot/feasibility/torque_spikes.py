@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from surefoot.feasibility.balance_contacts import Leftover
-from surefoot.feasibility.balance_joints import force_units, leftover, near_stops, unexplained_forces
+from surefoot.feasibility.balance_forces import force_units, leftover, near_stops, unexplained_forces
 from surefoot.feasibility.balance_windows import Hold
 from surefoot.feasibility.consistency import near_switches
 from surefoot.feasibility.series import Series

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import surefoot as sf
@@ -105,6 +106,25 @@ def test_dry_friction_takes_what_it_can():
         one = arm(friction)
         series = check_balance(Case(one, World(), Trajectory.of(one, time, held, held, a=held, tau=held)))
         assert bool(failures(named(series, "momentum_residual"))) is fails
+
+
+@pytest.mark.parametrize("name", ["talos_arm", "z1"])
+def test_torques_are_those_of_rigid_bodies_or_overcome_friction(name):
+    one, t = sf.load(name), np.arange(401) * 0.005
+    angle = 0.15 * (1.0 - np.cos(np.pi * t))
+    room = np.where(one.limits.upper - one.home > 0.4, 1.0, -1.0)  # away from the nearer stop
+    q, v = one.home + np.outer(angle, room), np.outer(0.15 * np.pi * np.sin(np.pi * t), room)
+    a = np.outer(0.15 * np.pi**2 * np.cos(np.pi * t), room)
+    motion = Trajectory.of(one, t, q, v, a=a)
+    overcome = np.array(Case(one, World(), motion).efforts.tau)
+    rigid = np.array([pin.rnea(one.model, one.model.createData(), *row) for row in zip(q, v, a, strict=True)])
+    for tau, counts in ((overcome, True), (rigid[:, one.driven], False)):
+        told = Case(one, World(), replace(motion, tau=tau))
+        assert told.friction_counts is counts
+        series = check_balance(told)
+        assert failures(series) == set()
+    assert "without the friction" in series[0].note
+    assert failures(check_balance(Case(one, World(), replace(motion, tau=0.5 * rigid[:, one.driven]))))
 
 
 def test_without_torques_and_wrenches_nothing_is_said():
