@@ -4,7 +4,8 @@ In every step the difference quotient of a quantity is a mean of its rate, so it
 rate in that step. The rate is known at both ends: what lies outside these two, by more than the rate bends, is a
 misfit. This holds for any rate that is monotone in the step or smooth, also through the jumps of impacts and for
 semi-implicit integration, and it does not depend on how densely a motion was recorded. Quotients and bounds are means
-over windows (`Tolerances.window`), so that the last digit of recorded positions does not count as velocity.
+over windows (`Tolerances.window`), so that the last digit of recorded positions does not count as velocity. Rates that
+are central differences of the samples belong to them, too, however much of a quick motion these flatten.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from surefoot.motion.checks import Array
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = ["check_consistency", "misfit", "near_switches", "rate_limit", "unseen_bends", "velocity_misfit"]
+__all__ = [
+    "central_rates",
+    "check_consistency",
+    "misfit",
+    "near_switches",
+    "rate_limit",
+    "unseen_bends",
+    "velocity_misfit",
+]
 
 _TURNS = 0.25  # of its second difference: so far a rate may go beyond its ends inside a step, twice that of a parabola
 _LITTLE = 0.01  # [rad], [m]: motion inside one long step that v at its ends need not show
@@ -49,11 +58,25 @@ def misfit(time: Array, steps: Array, rates: Array, window: float) -> tuple[Arra
     count = min(max(1, round(window / float(dt.mean()))), len(dt))
     length = _sums(dt, count)
     mean = _sums(steps, count) / length
-    beyond = unseen_bends(rates)
+    beyond, off = unseen_bends(rates), np.abs(rates - _central_rates(time, steps))
     low = _sums(dt * (np.minimum(rates[1:], rates[:-1]) - beyond), count) / length
     high = _sums(dt * (np.maximum(rates[1:], rates[:-1]) + beyond), count) / length
-    middle = 0.5 * (time[count:] + time[:-count])
-    return middle, np.maximum(np.maximum(low - mean, mean - high), 0.0)
+    outside = np.maximum(np.maximum(low - mean, mean - high), 0.0)
+    from_central = _sums(dt * np.maximum(off[1:], off[:-1]), count) / length
+    return 0.5 * (time[count:] + time[:-count]), np.minimum(outside, from_central)
+
+
+def _central_rates(time: Array, steps: Array) -> Array:
+    """(n, k): central differences, as `numpy.gradient` takes them; one-sided ones at the ends.
+
+    Args:
+        time: (n,) [s].
+        steps: (n − 1, k) changes of a quantity between samples.
+    """
+    dt = np.diff(time)[:, None]
+    mean = steps / dt
+    inner = (mean[:-1] * dt[1:] + mean[1:] * dt[:-1]) / (dt[1:] + dt[:-1])
+    return np.vstack([mean[:1], inner, mean[-1:]])
 
 
 def unseen_bends(rates: Array) -> Array:

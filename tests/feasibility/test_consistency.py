@@ -128,3 +128,13 @@ def test_rates_that_bend_may_go_beyond_their_ends_inside_a_step() -> None:
     rates, steps = np.cos(time)[:, None], np.diff(np.sin(time))[:, None]
     assert (steps[:, 0] / np.diff(time) > np.maximum(rates[1:, 0], rates[:-1, 0])).any()
     assert misfit(time, steps, rates, 0.1)[1] == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("rate", [20.0, 30.0, 100.0])
+def test_central_differences_of_quick_motions_belong_to_them_and_shifted_ones_do_not(rate):
+    rng, t = np.random.default_rng(0), np.arange(0.0, 4.0, 1.0 / rate)
+    waves = [np.sin(2.0 * np.pi * f * t[:, None] + rng.uniform(0.0, 6.0, 5)) for f in (0.5, 1.5, 4.0, 6.0)]
+    q = np.sum([wave * rng.normal(size=5) for wave in waves], axis=0)
+    v = np.gradient(q, t, axis=0)
+    assert misfit(t, np.diff(q, axis=0), v, 0.02)[1].max() < 1e-9
+    assert misfit(t, np.diff(q, axis=0), np.roll(v, 1, axis=0), 0.02)[1].max() > 0.1 * np.abs(v).max() * 20.0 / rate
