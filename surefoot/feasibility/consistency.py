@@ -22,15 +22,7 @@ from surefoot.motion.checks import Array
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case
 
-__all__ = [
-    "central_rates",
-    "check_consistency",
-    "misfit",
-    "near_switches",
-    "rate_limit",
-    "unseen_bends",
-    "velocity_misfit",
-]
+__all__ = ["check_consistency", "misfit", "near_switches", "rate_limit", "unseen_bends", "velocity_misfit"]
 
 _TURNS = 0.25  # of its second difference: so far a rate may go beyond its ends inside a step, twice that of a parabola
 _LITTLE = 0.01  # [rad], [m]: motion inside one long step that v at its ends need not show
