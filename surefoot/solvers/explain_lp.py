@@ -10,10 +10,10 @@ import scipy.sparse as sparse
 from highspy import HighsLp, HighsModelStatus
 from numpy.typing import NDArray
 
-__all__ = ["Optimum", "linear_program", "optimum"]
+__all__ = ["QUIET", "Optimum", "linear_program", "optimum"]
 
 Numbers = NDArray[np.float64]
-_QUIET = {"output_flag": False, "threads": 1, "parallel": "off", "presolve": "off"}
+QUIET = {"output_flag": False, "threads": 1, "parallel": "off", "presolve": "off"}
 
 
 class Optimum(NamedTuple):
@@ -51,7 +51,7 @@ def optimum(lp: HighsLp, **options: Any) -> Optimum | None:
         **options: Of HiGHS.
     """
     highs = highspy.Highs()
-    for name, value in {**_QUIET, **options}.items():
+    for name, value in {**QUIET, **options}.items():
         highs.setOptionValue(name, value)
     highs.passModel(lp)
     highs.run()
