@@ -53,7 +53,6 @@ OTHER_METHODS: Sequence[Mapping[str, Any]] = (
 )
 """How to search where rounding spoils the usual search."""
 _ANY_STRATEGY, _PRIMAL = 0, 4  # of simplex methods
-_FEW_PIVOTS = 200
 _MOST_PIVOTS = 50  # for each row and column; searches that take more go round in circles
 _ROUNDING_OF_RAYS = 1e-6  # sum of what rays leave of unknowns without bounds; HiGHS searches on for a cleaner one
 _ROUNDING_OF_ENTRIES = 1e-9  # of a model; smaller ones are left out
@@ -282,18 +281,18 @@ class Model:
         self.highs.deleteRows(len(rows), rows)
         self._reliefs = {}
 
-    def run(self, method: Mapping[str, Any] | None = None, *, primal: bool = False, quick: bool = False) -> Status:
+    def run(self, method: Mapping[str, Any] | None = None, *, primal: bool = False, most: int | None = None) -> Status:
         """Solve.
 
         Args:
             method: Options for a search that begins anew; the last one is gone on with if left out.
             primal: Whether to begin at a basis that keeps all rows, and to keep them.
-            quick: Whether to give up after a few pivots.
+            most: Pivots after which to give up; so many that no search needs them if left out.
         """
         usual = {name: self.highs.getOptionValue(name)[1] for name in method or ()}
         if method is not None:
             self.highs.clearSolver()
-        pivots = _FEW_PIVOTS if quick else _MOST_PIVOTS * (self.highs.getNumRow() + self.highs.getNumCol())
+        pivots = most or _MOST_PIVOTS * (self.highs.getNumRow() + self.highs.getNumCol())
         self._set_options(
             {
                 "simplex_strategy": _PRIMAL if primal else _ANY_STRATEGY,

@@ -19,6 +19,7 @@ __all__ = ["Oracle"]
 Numbers = NDArray[np.float64]
 Places = NDArray[np.intp]
 _MANY_UNKNOWNS, _FEW_ENTRIES = 600, 5
+_FEW_GROUPS = 64  # that are all tried, in the order of their names
 
 
 class _Part(NamedTuple):
@@ -54,13 +55,15 @@ class Oracle:
     def judge_all(self) -> Verdict:
         """Whether all groups can hold together.
 
-        Where more rows are violated than one proof needs, there are many conflicts: one of them is chosen, and HiGHS
-        is asked about that.
+        Where more rows are violated than one proof needs, there are many conflicts, and HiGHS is asked about them; of
+        many groups, those of one conflict are chosen.
         """
         found = self.judge()
         if found.multipliers is None or np.count_nonzero(found.multipliers) <= len(self.rows.columns) + 1:
             return found
         self.crowded, self.program = True, Program(self.rows, self.tolerance, crowded=True)
+        if len(np.unique(self.rows.group[found.multipliers != 0.0])) <= _FEW_GROUPS:
+            return found
         return found._replace(multipliers=thinned(self.rows, found.multipliers, found.x))
 
     def prepare(self, at: Places) -> None:

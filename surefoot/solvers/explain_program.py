@@ -25,6 +25,7 @@ Numbers = NDArray[np.float64]
 _FAR = 1e6  # multipliers prove that no x within this many times the present size of x will do
 _NEXT = "give numbers of similar size, shorter spans of unstable motions, or a wider tolerance"
 _LARGE = 2500  # unknowns from which an interior-point method is faster where nothing is known
+_FEW_PIVOTS, _PIVOTS_EACH = 200, 20  # of a search from a basis that is near; for each group that is left out
 _MANY_GROUPS = 10  # that give way: too many for one after the other
 _NOTICED = 1e-7  # share of a cost by which multipliers may exceed it
 
@@ -141,6 +142,20 @@ class Program:
         x, amounts = asked._model.point([group])
         return Elastic(asked._model.multipliers(), amounts, self._unfolded(x))
 
+    def proof_without(self, groups: Sequence[int]) -> Numbers | None:
+        """Multipliers (rows,) of a proof that asks nothing of groups; None if none is found with a few pivots.
+
+        Args:
+            groups: Their numbers.
+        """
+        asked, costs = self._relaxing, np.full(self.rows.groups, np.inf)
+        costs[list(groups)] = 1.0
+        _, start = asked._asked_first(costs)
+        question = _Question(self.rows.lower, self.rows.upper, dict.fromkeys(groups, 1.0))
+        if start is None:
+            return None
+        return asked._proof_by_ray(asked._search(question, start, _FEW_PIVOTS + _PIVOTS_EACH * len(groups)), question)
+
     def least(self, costs: Numbers, *, true_ends: bool = False) -> Elastic:
         """The least sum of costs with which some x keeps all rows.
 
@@ -251,22 +266,31 @@ class Program:
         A ray of HiGHS is a proof if its numbers are; where they are not, or there is none, t decides. Without a
         start the model goes on from its last basis.
         """
-        if start is not None:
-            self._model.drop_reliefs()
-        self._pose(question)
-        if start is not None:
-            self._model.begin(*start)
-        status = self._model.run(quick=bool(self._known))
+        status = self._search(question, start, _FEW_PIVOTS if self._known else None)
         if status == Status.kOptimal and self._holds(question):
             return None
-        y = self._model.ray() if status == Status.kInfeasible else None
-        if y is not None and self._proves(y, question):
+        y = self._proof_by_ray(status, question)
+        if y is not None:
             return y
         found = self._whole(question)
         if found.multipliers is None:
             self._pose(question)
             self._run_to_optimum(primal=True)
         return found.multipliers
+
+    def _search(self, question: _Question, start: _Start | None, most: int | None) -> Status:
+        """Solve, from a start if there is one, with so many pivots at most."""
+        if start is not None:
+            self._model.drop_reliefs()
+        self._pose(question)
+        if start is not None:
+            self._model.begin(*start)
+        return self._model.run(most=most)
+
+    def _proof_by_ray(self, status: Status, question: _Question) -> Numbers | None:
+        """Multipliers (rows,) of HiGHS, if there are some and they prove that what is asked for cannot be."""
+        y = self._model.ray() if status == Status.kInfeasible else None
+        return y if y is not None and self._proves(y, question) else None
 
     def _remember(self, basis: Basis | None) -> None:
         """Keep a basis from which questions may begin; bounds are those of [explain.alone]."""

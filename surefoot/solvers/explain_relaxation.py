@@ -32,6 +32,7 @@ Numbers = NDArray[np.float64]
 IN_VAIN = 3
 """Groups that do not help alone, after which one asks for all others at once."""
 _MOST_ROUNDS = 200
+_FIRST_MANY, _MOST_MANY = 8, 32  # groups that are asked for at once
 _ROWS_AT_ONCE = 50
 _ENDLESS = 1e8  # a group that has to move its rows by this many times their sizes does not help
 
@@ -93,12 +94,45 @@ def each_alone(oracle: Oracle, groups: Sequence[int]) -> dict[int, Yielding | No
     """
     out: dict[int, Yielding | None] = {}
     in_vain = IN_VAIN if oracle.program is None or oracle.crowded else 0
+    scout, helped = _Scout(oracle), True
     for k, group in enumerate(groups):
         if in_vain == IN_VAIN:
             look_elsewhere(oracle, groups[k:])
+        if not helped and not oracle.dispensable[group]:
+            scout.look_at(groups[k:])
         out[group] = least_alone(oracle, group)
-        in_vain += in_vain >= IN_VAIN or out[group] is None
+        helped = out[group] is not None
+        in_vain += in_vain >= IN_VAIN or not helped
     return out
+
+
+class _Scout:
+    """Asks for several groups at once whether there is a conflict without all of them: then none of them helps alone.
+
+    What one group cannot do alone, its neighbours in the order of names often cannot either, such as a limit at another
+    instant; every second one is asked, for two that follow each other may help together.
+
+    Args:
+        oracle: Has the rows, and learns proofs.
+    """
+
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle, self._many = oracle, _FIRST_MANY
+
+    def look_at(self, groups: Sequence[int]) -> None:
+        """Ask for some of the groups that are not known to be of no help; more of them if the last ones were of none.
+
+        Args:
+            groups: Their numbers.
+        """
+        oracle, program = self._oracle, self._oracle.program
+        if program is None or oracle.crowded:
+            return
+        open_ = [g for g in groups if not oracle.dispensable[g]][: 2 * self._many : 2]
+        proof = program.proof_without(open_) if len(open_) > 1 else None
+        if proof is not None:
+            oracle.learn(proof)
+        self._many = min(2 * self._many, _MOST_MANY) if proof is not None else max(self._many // 2, 1)
 
 
 def look_elsewhere(oracle: Oracle, members: Sequence[int]) -> None:

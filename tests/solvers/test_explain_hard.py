@@ -62,14 +62,14 @@ def test_motions_that_tumble(goal: float) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_proofs_are_thinned(seed: int) -> None:
-    """To a row more than there are unknowns, with the signs they had."""
+    """To a row more than there are unknowns, of few groups."""
     groups = crowded(seed, 80, 2, 12)
     rows = scaled_rows(groups, None, 1e-7)
     found = Oracle(rows, 1e-7).judge()
     y = thinned(rows, found.multipliers, found.x)
     named = np.flatnonzero(y)
     assert np.count_nonzero(found.multipliers) > 13 >= len(named)
-    assert (y[named] * found.multipliers[named] > 0.0).all()
+    assert len(np.unique(rows.group[named])) <= 9  # of 40 or so, 7 at least
     ends = np.where(y > 0.0, rows.upper, rows.lower)[named]
     assert np.abs(rows.A.T @ y).max() < 1e-9
     assert y[named] @ ends == pytest.approx(-1.0)
