@@ -10,6 +10,16 @@ import pytest
 
 OPTIONAL = ("no CuPy or no GPU", "no nvcc", "no g++")  # reasons to skip that no script of ours can remove
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+# Without a graphics card WebGL is drawn by SwiftShader; plots that were drawn by it too would take five times as long.
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--disable-accelerated-2d-canvas",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-sync",
+]
 
 
 @pytest.fixture

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from surefoot.studio import Studio
-from tests.conftest import BROWSER
+from tests.conftest import BROWSER, BROWSER_FLAGS
 
 pytestmark = pytest.mark.browser
-FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-         "--disable-background-networking", "--disable-sync"]  # fmt: skip
 PATIENCE = 60_000
 # Without a graphics card every picture takes a core for a tenth of a second, and tabs draw all the time: a few will do.
 FEW_PICTURES = """
@@ -29,7 +27,7 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=BROWSER_FLAGS)
         yield browser
         browser.close()
 
