@@ -174,12 +174,12 @@ def problems_of_report(browser, url: str) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("path", ["../..", "outside", "/etc"])
-def test_paths_that_lead_out_are_refused_with_a_message(open_tab, path):
+def test_paths_that_lead_out_are_refused_with_a_message(open_tab):
     page = open_tab()
     page.get_by_role("tab", name="Runs").click()
-    put(page, "Path", path)
-    page.get_by_text(re.compile("lies outside of the folder")).first.wait_for()
+    for path in ("../..", "outside", "/etc"):
+        put(page, "Path", path)
+        page.get_by_text(re.compile(rf"{re.escape(path)}\W*lies outside of the folder")).first.wait_for()
     assert page.problems == []
 
 
