@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 
@@ -10,12 +11,34 @@ import pytest
 
 OPTIONAL = ("no CuPy or no GPU", "no nvcc", "no g++")  # reasons to skip that no script of ours can remove
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+# Without a graphics card WebGL is drawn by SwiftShader; plots that were drawn by it too would take five times as long.
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--disable-accelerated-2d-canvas",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-sync",
+]
 
 
 @pytest.fixture
 def rng() -> np.random.Generator:
     """A generator with a fixed seed."""
     return np.random.default_rng(20240607)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers share the cores: threads of BLAS in each would wait for the other's."""
+    if getattr(config.option, "numprocesses", None):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests live to the end: the garbage collector need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import re
@@ -10,6 +9,8 @@ import statistics
 from pathlib import Path
 
 import pytest
+
+from tests.source_facts import facts_of
 
 PACKAGE = Path(__file__).parents[1] / "surefoot"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -46,26 +47,9 @@ def module_name(path: Path) -> str:
 
 def imports(path: Path, *, top_only: bool = False) -> set[str]:
     """Modules of the package that a module imports (with the imported names, which may be modules)."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = tree.body if top_only else ast.walk(tree)
-    found = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            assert node.level == 0, f"{path}: relative import"
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in found if name.startswith("surefoot")}
-
-
-def functions(path: Path) -> list[tuple[str, int]]:
-    """Name and length (without docstring) of every function."""
-    out = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            docstring = node.body[0].end_lineno - node.lineno if ast.get_docstring(node) else 0
-            out.append((node.name, node.end_lineno - node.lineno + 1 - docstring))
-    return out
+    facts = facts_of(path)
+    assert not facts.relative, f"{path}: relative import"
+    return {name for name in (facts.top_imports if top_only else facts.imports) if name.startswith("surefoot")}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=ids)
@@ -104,12 +88,12 @@ def test_no_import_cycles() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=ids)
 def test_modules_and_functions_are_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_MODULE
-    for name, length in functions(path):
+    for name, length in facts_of(path).functions:
         assert length <= MAX_FUNCTION, f"{name}: {length} lines"
 
 
 def test_most_functions_are_small() -> None:
-    lengths = sorted(length for path in MODULES for _, length in functions(path))
+    lengths = sorted(length for path in MODULES for _, length in facts_of(path).functions)
     assert statistics.median(lengths) <= MEDIAN_FUNCTION
     assert lengths[int(0.9 * len(lengths))] <= P90_FUNCTION
 
@@ -125,8 +109,7 @@ def test_all_is_true(path: Path) -> None:
         assert hasattr(module, name), f"`{name}` is in __all__ and does not exist"
     if path.name == "__init__.py":
         return
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    defined = {n.name for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and not n.name.startswith("_")}
+    defined = facts_of(path).public
     assert defined <= set(listed), f"public, not in __all__: {sorted(defined - set(listed))}"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
+
+from tests.source_facts import facts_of
 
 ROOT = Path(__file__).parents[1]
 OPTIONAL = {"cupy", "IPython"}  # asked for where they are there
@@ -23,10 +24,7 @@ SHIPPED_WITH = {
 def imported() -> set[str]:
     found = set()
     for path in (ROOT / "surefoot").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-            found |= {name.partition(".")[0] for name in names}
+        found |= {name.partition(".")[0] for name in facts_of(path).imports}
     return found - set(sys.stdlib_module_names) - {"surefoot"} - OPTIONAL
 
 

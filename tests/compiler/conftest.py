@@ -13,7 +13,7 @@ from surefoot.compiler import KernelSet, compile_robot
 from .examples import States, robot_named, states
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     root = tmp_path_factory.getbasetemp()
     shared = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
@@ -22,13 +22,13 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def arm(_own_cache: None) -> KernelSet:
     """A fixed robot without quaternions."""
     return compile_robot(robot_named("panda"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def walker(_own_cache: None) -> KernelSet:
     """A floating robot."""
     return compile_robot(robot_named("solo8"))

@@ -105,10 +105,13 @@ def check(robot, seeds) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in zoo.names() if name not in NOT_READ])
-def test_whole_zoo(name):
+@pytest.mark.parametrize(
+    "seeds", [range(1), pytest.param(range(1, 5), marks=pytest.mark.slow)], ids=["few states", "more states"]
+)
+def test_whole_zoo(name, seeds):
     robot = load(name)
     assert bool(singular_joints(robot.tree)) == (name in SINGULAR)
-    check(robot, range(5))
+    check(robot, seeds)
 
 
 @pytest.mark.parametrize("robot", [armed(), armed("planar"), armed("fixed"), two_roots()], ids=lambda robot: robot.name)

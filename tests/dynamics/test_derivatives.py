@@ -65,9 +65,12 @@ def check_forward(robot, seed, condition):
 
 
 @pytest.mark.parametrize("name", [name for name in zoo.names() if name not in NOT_READ])
-def test_whole_zoo_against_pinocchio(name):
+@pytest.mark.parametrize(
+    "seeds", [range(1), pytest.param(range(1, 5), marks=pytest.mark.slow)], ids=["few states", "more states"]
+)
+def test_whole_zoo_against_pinocchio(name, seeds):
     robot = load(name)
-    for seed in range(5):
+    for seed in seeds:
         condition = check_inverse(robot, seed)
         if name not in SINGULAR and seed < 3:
             check_forward(robot, seed, condition)

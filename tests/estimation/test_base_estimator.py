@@ -165,7 +165,8 @@ def test_lost_sensors_are_bridged(pattern, seconds, tilt, speed):
         if k == 250 + round(seconds / DT):
             sensors.restore(pattern)
 
-    found = run(robot_of("solo12"), motion("solo12", 10.0)[:1000], SensorSettings(), 3, event=event)
+    end = 500 + round(seconds / DT)  # a second before and a second after
+    found = run(robot_of("solo12"), motion("solo12", 10.0)[:end], SensorSettings(), 3, event=event)
     assert found.tilt.max() <= tilt
     assert found.speed.max() <= speed
     assert found.speed[-1] <= 0.02

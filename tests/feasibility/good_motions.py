@@ -15,12 +15,12 @@ from surefoot.tasks import FramePose, FramePosition, Task
 KNOTS = 21
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def loaded(name: str) -> Robot:
     return sf.load(name)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def squat(
     name: str, rate: float = 200.0, duration: float = 4.0, depth: float = 0.06, sway: float = 0.02, lean: float = 0.0
 ) -> Trajectory:
@@ -28,9 +28,7 @@ def squat(
 
     Joints are splines over the depth, so that q, v and a agree exactly.
     """
-    robot = loaded(name)
-    s = np.linspace(0.0, 1.0, KNOTS)
-    path = CubicSpline(s, _postures(robot, s, (lean, sway, -depth)))
+    robot, path = loaded(name), _path(name, (lean, sway, -depth))
     t = np.linspace(0.0, duration, round(rate * duration) + 1)
     u, du, ddu = _there_and_back(t / duration, duration)
     q = path(u)
@@ -38,6 +36,13 @@ def squat(
     q[:, 3:7] = robot.home[3:7]
     v, a = (np.hstack([rate_[:, :3], np.zeros((len(t), 3)), rate_[:, 7:]]) for rate_ in (dq, ddq))
     return Trajectory.of(robot, t, q, v, a=a)
+
+
+@lru_cache(maxsize=32)
+def _path(name: str, way: tuple[float, float, float]) -> CubicSpline:
+    """The configuration over the share of the way, whatever the rate and the duration."""
+    s = np.linspace(0.0, 1.0, KNOTS)
+    return CubicSpline(s, _postures(loaded(name), s, way))
 
 
 def _postures(robot: Robot, s: np.ndarray, way: tuple[float, float, float]) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -118,14 +119,18 @@ def test_feet_that_planners_take_for_points_do_not_slip(name: str) -> None:
     assert defects(judged(name, positions(motion))) == []
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "native"])
-@pytest.mark.parametrize("step", [1, 5, 20])
-def test_logs_of_engines_pass_at_any_rate(engine: str, step: int) -> None:
+@cache
+def _standing_log(engine: str) -> Trajectory:
     robot = loaded("anymal")
     state = State(0.0, on_ground(robot), np.zeros(robot.nv))
     settings = Settings(0.6, 0.001, 0.001, engine=engine)
-    log = of_log(robot, Simulation(robot, JointPd(robot), World(), settings, initial=state).run())
-    rows = slice(None, None, step)
+    return of_log(robot, Simulation(robot, JointPd(robot), World(), settings, initial=state).run())
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "native"])
+@pytest.mark.parametrize("step", [1, 5, 20])
+def test_logs_of_engines_pass_at_any_rate(engine: str, step: int) -> None:
+    log, rows = _standing_log(engine), slice(None, None, step)
     wrenches = {contact: values[rows] for contact, values in log.wrenches.items()}
     some = replace(log, time=log.time[rows], q=log.q[rows], v=log.v[rows], tau=log.tau[rows], wrenches=wrenches)
     for motion in (some, replace(some, wrenches={}), replace(some, tau=None), replace(some, tau=None, wrenches={})):

@@ -65,10 +65,13 @@ def check(robot, seed, frames, references) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in zoo.names() if name not in NOT_READ])
-def test_whole_zoo(name):
+@pytest.mark.parametrize(
+    "seeds", [range(3), pytest.param(range(3, 5), marks=pytest.mark.slow)], ids=["few states", "more states"]
+)
+def test_whole_zoo(name, seeds):
     robot = load(name)
     names = np.random.default_rng(len(name)).choice(robot.frame_names, 5)
-    for seed in range(5):
+    for seed in seeds:
         check(robot, seed, [str(names[seed])], [REFERENCES[seed % 3]])
 
 

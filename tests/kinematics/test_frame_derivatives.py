@@ -85,9 +85,12 @@ def check_com_against_pinocchio(robot, q, v):
 
 
 @pytest.mark.parametrize("name", [name for name in zoo.names() if name not in NOT_READ])
-def test_whole_zoo_against_pinocchio(name):
+@pytest.mark.parametrize(
+    "seeds", [range(1), pytest.param(range(1, 3), marks=pytest.mark.slow)], ids=["few states", "more states"]
+)
+def test_whole_zoo_against_pinocchio(name, seeds):
     robot = load(name)
-    for seed in range(3):
+    for seed in seeds:
         check_against_pinocchio(robot, seed)
 
 

@@ -7,16 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import BROWSER
+from tests.conftest import BROWSER, BROWSER_FLAGS
 
-_FLAGS = [
-    "--no-sandbox",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-background-networking",
-    "--disable-sync",
-]
 _WAIT = 120_000  # [ms]: software rendering on a busy machine
 
 
@@ -25,7 +17,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=BROWSER, args=_FLAGS)
+        found = playwright.chromium.launch(executable_path=BROWSER, args=BROWSER_FLAGS)
         yield found
         found.close()
 

@@ -36,6 +36,7 @@ def test_desktop_everything_works(opened) -> None:
     page.click("#play")
     page.wait_for_function("window.surefoot.clock.time > 0.05")
     page.click("#play")
+    page.wait_for_function("!window.surefoot.clock.playing")
     held = seconds(page)
     page.wait_for_timeout(200)
     assert seconds(page) == held > 0.0

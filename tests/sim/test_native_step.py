@@ -90,7 +90,7 @@ def test_without_contact_it_is_pinocchio(name):
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
 def test_the_kernel_computes_what_the_text_says(law, integrator):
-    robot = robot_named("hexapod")
+    robot = robot_named("solo8")
     function, layout = step_function(robot, H, law, integrator, pushes=True)
     kernel = sf.compile(robot, functions={"step": (function, layout.inputs)}).step
     for seed in range(5):

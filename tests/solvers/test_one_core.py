@@ -1,10 +1,19 @@
+from collections.abc import Iterator
 from threading import Barrier, Thread
 
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from surefoot.solvers import Group, explain
 from surefoot.solvers.one_core import on_one_core
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> Iterator[None]:
+    """Whatever the environment allows."""
+    with threadpool_limits(2, user_api="blas"):
+        assert set(threads()) == {2}
+        yield
 
 
 def threads() -> list[int]:

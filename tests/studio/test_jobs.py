@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -43,16 +44,37 @@ def run(queue: JobQueue, *overrides: str, scenario: str = "stand") -> Job:
     return queue.submit(scenario, request, RobotKey("g1"))
 
 
-def test_a_run_is_told_about_and_lies_in_the_folder(queue, tmp_path):
-    ear = Ear(queue)
-    job = run(queue, *QUICK)
-    ear.wait(lambda: job.is_over)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run that is over, what was heard of it, and the folder of the queue."""
+    folder = tmp_path_factory.mktemp("finished")
+    with closing(JobQueue(folder)) as queue:
+        ear = Ear(queue)
+        job = run(queue, *QUICK)
+        ear.wait(lambda: job.is_over)
+    return job, ear, folder
+
+
+def test_a_run_is_told_about_and_lies_in_the_folder(finished):
+    job, ear, folder = finished
     assert (job.state, job.verdict, job.share) == ("done", "passed", 1.0)
     assert job.folder is not None
-    assert job.folder.parent == tmp_path.resolve() / "runs"
+    assert job.folder.parent == folder.resolve() / "runs"
     assert json.loads((job.folder / "metrics.json").read_text())["verdict"] == "passed"
     assert len(job.q) == 36
     assert {what for _, what, _ in ear.heard} == {"state", "progress", "frame"}
+
+
+def test_an_audit_comes_back_as_data(finished):
+    made, _, folder = finished
+    request = {"kind": "audit", "motion": str(made.folder), "robot": "g1", "base": "auto", "mimic": "coupling",
+               "world": str(made.folder / "scenario.toml"), "replay": False}  # fmt: skip
+    with closing(JobQueue(folder)) as queue:
+        ear = Ear(queue)
+        job = queue.submit("audit", request, RobotKey("g1"))
+        ear.wait(lambda: job.is_over)
+    assert job.state == "done", job.trouble
+    assert {"findings", "items", "passed"} <= set(job.audit)
 
 
 def test_one_at_a_time_and_both_can_be_stopped(queue):
@@ -89,15 +111,3 @@ def test_closing_stops_what_runs(tmp_path):
     queue.close()
     assert job.state == "stopped"
     assert not queue._thread.is_alive()
-
-
-def test_an_audit_comes_back_as_data(queue):
-    ear = Ear(queue)
-    made = run(queue, *QUICK)
-    ear.wait(lambda: made.is_over)
-    request = {"kind": "audit", "motion": str(made.folder), "robot": "g1", "base": "auto", "mimic": "coupling",
-               "world": str(made.folder / "scenario.toml"), "replay": False}  # fmt: skip
-    job = queue.submit("audit", request, RobotKey("g1"))
-    ear.wait(lambda: job.is_over)
-    assert job.state == "done", job.trouble
-    assert {"findings", "items", "passed"} <= set(job.audit)
