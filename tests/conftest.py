@@ -8,6 +8,7 @@ import shutil
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 OPTIONAL = ("no CuPy or no GPU", "no nvcc", "no g++")  # reasons to skip that no script of ours can remove
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -30,7 +31,9 @@ def rng() -> np.random.Generator:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workers share the cores: threads of BLAS in each would wait for the other's."""
+    """No test is judged by its time. Workers share the cores: threads of BLAS in each would wait for the other's."""
+    settings.register_profile("surefoot", deadline=None)
+    settings.load_profile("surefoot")
     if getattr(config.option, "numprocesses", None):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
