@@ -70,11 +70,21 @@ def joint_residual(case: Case, hold: Hold | None) -> Balanced | None:
         slack, 1.0, bodies_at(case, rows),
         width=0.5 * float(np.median(windows.length)),
         note="joints relative to their torque limits" + ("" if counts else ", torques without the friction of joints"),
-        texts=tuple(f"{name}: a torque of {{value}} of its limit acts that nothing exerts, at {{time}}"
-                    for name in names_at(case, rows)),
+        texts=_texts(case, rows),
         next_step="see whether torques, masses and joint friction belong to this motion, and whether something pushes",
     )  # fmt: skip
     return Balanced(series, best)
+
+
+def _texts(case: Case, rows: Rows) -> tuple[str, ...]:
+    """A sentence for each joint: about its torque, or, if nothing drives it, about what moves it."""
+    driven = np.isin(rows, case.robot.driven)
+    return tuple(
+        f"the torque of `{name}` is off what the motion needs by {{value}} of its limit at {{time}}"
+        if given
+        else f"`{name}` has no drive, and its motion needs a torque of {{value}} of weight × size at {{time}}"
+        for name, given in zip(names_at(case, rows), driven, strict=True)
+    )
 
 
 def _judged(case: Case) -> Rows:
