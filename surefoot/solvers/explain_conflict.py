@@ -75,11 +75,20 @@ class _Trials:
         self.alone: dict[int, Yielding] = {}
         self.in_vain = 0  # groups that were asked, and do not help alone
         proof = _proof(verdict)
-        self.suspects = np.flatnonzero(oracle.rows.rows_of(oracle.rows.group[proof != 0.0]))
-        self.rows = oracle.rows.only(self.suspects)
-        oracle.prepare(self.suspects)
+        self._suspect(proof)
         self.jumps: Jumps | None = None
         self._learn(proof)
+        if oracle.program is not None and not oracle.crowded and self.jumps is not None and not len(self.jumps.groups):
+            proof = oracle.one_of_many(proof, verdict.x)
+            self._suspect(proof)
+            self._learn(proof)
+
+    def _suspect(self, proof: Numbers) -> None:
+        """Look for the conflict among the groups that a proof names."""
+        rows = self.oracle.rows
+        self.suspects = np.flatnonzero(rows.rows_of(rows.group[proof != 0.0]))
+        self.rows = rows.only(self.suspects)
+        self.oracle.prepare(self.suspects)
 
     def _learn(self, proof: Numbers) -> None:
         """Go on with a proof; points of the first one stay points of its groups, if they took long."""

@@ -61,10 +61,19 @@ class Oracle:
         found = self.judge()
         if found.multipliers is None or np.count_nonzero(found.multipliers) <= len(self.rows.columns) + 1:
             return found
-        self.crowded, self.program = True, Program(self.rows, self.tolerance, crowded=True)
-        if len(np.unique(self.rows.group[found.multipliers != 0.0])) <= _FEW_GROUPS:
-            return found
-        return found._replace(multipliers=thinned(self.rows, found.multipliers, found.x))
+        return found._replace(multipliers=self.one_of_many(found.multipliers, found.x))
+
+    def one_of_many(self, proof: Numbers, x: Numbers) -> Numbers:
+        """Take note that there are many conflicts, and choose one of them: its multipliers (rows,).
+
+        Args:
+            proof: (rows,) multipliers.
+            x: (n,) for the size of unknowns.
+        """
+        self.crowded, self.program = True, self.program or Program(self.rows, self.tolerance)
+        self.program.crowded = True
+        few = len(np.unique(self.rows.group[proof != 0.0])) <= _FEW_GROUPS
+        return proof if few else thinned(self.rows, proof, x)
 
     def prepare(self, at: Places) -> None:
         """Say which rows will be asked about, without one or the other group; see `judge_without`.

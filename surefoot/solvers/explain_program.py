@@ -12,12 +12,12 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from surefoot.errors import SurefootError
-from surefoot.solvers.explain_basis import Basis
 from surefoot.solvers.explain_elastic import Elastic, least_at_once
 from surefoot.solvers.explain_groups import ScaledRows
 from surefoot.solvers.explain_model import LEAVING, OTHER_METHODS, RELAXING, Model, Status
 from surefoot.solvers.explain_posing import compressed, given_ends
 from surefoot.solvers.explain_projection import Verdict, outside, project
+from surefoot.solvers.explain_starts import NOTICED, KnownBases, Start
 
 __all__ = ["Program", "UnsolvedError"]
 
@@ -27,7 +27,6 @@ _NEXT = "give numbers of similar size, shorter spans of unstable motions, or a w
 _LARGE = 2500  # unknowns from which an interior-point method is faster where nothing is known
 _FEW_PIVOTS, _PIVOTS_EACH = 800, 20  # of a search from a basis that is near; for each group that is left out
 _MANY_GROUPS = 10  # that give way: too many for one after the other
-_NOTICED = 1e-7  # share of a cost by which multipliers may exceed it
 
 
 class UnsolvedError(SurefootError):
@@ -42,36 +41,24 @@ class _Question(NamedTuple):
     opened: dict[int, float | None]
 
 
-class _Known(NamedTuple):
-    """A basis of the model without reliefs, and how far each group gives way at least, by its multipliers (groups,)."""
-
-    basis: Basis
-    bounds: Numbers
-
-
-class _Start(NamedTuple):
-    """Where a search begins: a basis of the model without reliefs, and the group that takes the place of t."""
-
-    basis: Basis
-    bearer: int
-
-
 class Program:
     """Rows of groups in a model that is kept.
 
     Args:
         rows: The rows, with ends that are wider by the tolerance.
         tolerance: That tolerance.
+
+    Attributes:
         crowded: Whether many groups will have to give way together.
     """
 
-    def __init__(self, rows: ScaledRows, tolerance: float, *, crowded: bool = False) -> None:
-        self._crowded = crowded
+    def __init__(self, rows: ScaledRows, tolerance: float) -> None:
+        self.crowded = False
         self._basis, self.rows = compressed(rows)
         self.tolerance = tolerance
         self._model = Model(given_ends(self.rows, tolerance))
         self._transposed = self.rows.A.T.tocsr() if sparse.issparse(self.rows.A) else self.rows.A.T
-        self._known: list[_Known] = []
+        self._known = KnownBases(self.rows)
         self._left: int | None = None  # the group that was left out last, if all others hold then
 
     def judge(self, kept: NDArray[np.bool_] | None = None) -> Verdict:
@@ -82,7 +69,7 @@ class Program:
         """
         found = self._whole(_Question(*self._only(kept), {}))
         if kept is None and found.multipliers is not None:
-            self._remember(self._model.present_basis())
+            self._known.remember(self._model.present_basis())
         return found
 
     def prepare(self, groups: Sequence[int]) -> None:
@@ -94,7 +81,7 @@ class Program:
         model = self._leaving._model
         model.add_reliefs(groups, by_row=True)
         if self._known:
-            model.begin(self._known[0].basis)
+            model.begin(self._known.first)
 
     def without(self, group: int, kept: NDArray[np.bool_]) -> Verdict:
         """Whether rows can hold together if those of a group are left out.
@@ -131,14 +118,14 @@ class Program:
         """
         asked, question = self._relaxing, _Question(self.rows.lower, self.rows.upper, {group: 1.0})
         try:
-            proof = asked._proof(question, self._nearest(group))
+            proof = asked._proof(question, self._known.nearest(group))
         except UnsolvedError:
             asked = self._anew
             proof = asked._proof(question)
         if proof is not None:
             return Elastic(proof)
         if asked is self._relaxing and self._known and asked._model.moved:
-            self._remember(asked._model.present_basis())
+            self._known.remember(asked._model.present_basis())
         x, amounts = asked._model.point([group])
         return Elastic(asked._model.multipliers(), amounts, self._unfolded(x))
 
@@ -150,7 +137,7 @@ class Program:
         """
         asked, costs = self._relaxing, np.full(self.rows.groups, np.inf)
         costs[list(groups)] = 1.0
-        _, start = asked._asked_first(costs)
+        start = self._known.with_largest_bound(costs)
         question = _Question(self.rows.lower, self.rows.upper, dict.fromkeys(groups, 1.0))
         if start is None:
             return None
@@ -178,7 +165,7 @@ class Program:
         rigid = ~np.isfinite(costs)[self.rows.group] | (self.rows.measure == 0.0)
         if not rigid.any():
             return None
-        found = self._projected(rigid) if self._crowded else None
+        found = self._projected(rigid) if self.crowded else None
         return (found or self._anew._whole(_Question(*self._only(rigid), {}))).multipliers
 
     def _projected(self, kept: NDArray[np.bool_]) -> Verdict | None:
@@ -202,7 +189,7 @@ class Program:
     def _anew(self) -> Program:
         """The same rows in a new model, where all that is known has led nowhere."""
         out = copy(self)
-        out._model, out._known = Model(given_ends(self.rows, self.tolerance)), []
+        out._model, out._known = Model(given_ends(self.rows, self.tolerance)), KnownBases(self.rows)
         return out
 
     def _near(self, search: Mapping[str, Any]) -> Program:
@@ -214,14 +201,15 @@ class Program:
         return out
 
     def _least(self, costs: Numbers, rows: ScaledRows) -> Elastic:
-        if self._crowded and (found := self._at_once(costs, rows)) is not None:
+        if self.crowded and (found := self._at_once(costs, rows)) is not None:
             return found
-        opened, start = self._asked_first(costs)
+        start = self._known.with_largest_bound(costs)
+        opened: dict[int, float | None] = {} if start is None else {start.bearer: float(costs[start.bearer])}
         while True:
             proof, start = self._proof(_Question(rows.lower, rows.upper, opened), start), None
             y = self._model.multipliers() if proof is None else proof
-            asked = self._asked(y)
-            allowed = (1.0 + _NOTICED) * costs if proof is None else np.where(np.isfinite(costs), 0.0, np.inf)
+            asked = self._known.asked(y)
+            allowed = (1.0 + NOTICED) * costs if proof is None else np.where(np.isfinite(costs), 0.0, np.inf)
             more = [int(g) for g in np.flatnonzero(asked > allowed) if g not in opened]
             if not more:
                 break
@@ -245,22 +233,7 @@ class Program:
         found = least_at_once(rows, costs)
         return None if found is None or found.x is None else found._replace(x=self._unfolded(found.x))
 
-    def _asked_first(self, costs: Numbers) -> tuple[dict[int, float | None], _Start | None]:
-        """The group that takes part first, with its cost, and where to begin: multipliers with the largest bound.
-
-        Their bound is the least of what a group costs that bears their conflict; the last of these groups bears it.
-        """
-        if not self._known:
-            return {}, None
-        alone = [np.where(bounds > 0.0, costs * bounds, np.inf) for _, bounds in self._known]
-        least = [float(cost.min()) for cost in alone]
-        k = int(np.argmax(np.where(np.isfinite(least), least, -np.inf)))
-        if not np.isfinite(least[k]):
-            return {}, None
-        bearer = int(np.flatnonzero(alone[k] <= (1.0 + _NOTICED) * least[k])[-1])
-        return {bearer: float(costs[bearer])}, _Start(self._known[k].basis, bearer)
-
-    def _proof(self, question: _Question, start: _Start | None = None) -> Numbers | None:
+    def _proof(self, question: _Question, start: Start | None = None) -> Numbers | None:
         """Multipliers (rows,) of the proof that what is asked for cannot be; None if the model is at an optimum.
 
         A ray of HiGHS is a proof if its numbers are; where they are not, or there is none, t decides. Without a
@@ -278,7 +251,7 @@ class Program:
             self._run_to_optimum(primal=True)
         return found.multipliers
 
-    def _search(self, question: _Question, start: _Start | None, most: int | None) -> Status:
+    def _search(self, question: _Question, start: Start | None, most: int | None) -> Status:
         """Solve, from a start if there is one, with so many pivots at most."""
         if start is not None:
             self._model.drop_reliefs()
@@ -291,29 +264,6 @@ class Program:
         """Multipliers (rows,) of HiGHS, if there are some and they prove that what is asked for cannot be."""
         y = self._model.ray() if status == Status.kInfeasible else None
         return y if y is not None and self._proves(y, question) else None
-
-    def _remember(self, basis: Basis | None) -> None:
-        """Keep a basis from which questions may begin; bounds are those of [explain.alone]."""
-        if basis is None:
-            return
-        y, rows = basis.multipliers, self.rows
-        at = np.flatnonzero(y)
-        gap = -float(y[at] @ np.where(y[at] > 0.0, rows.upper[at], rows.lower[at]))
-        asked = self._asked(y)
-        bounds = np.divide(gap, asked, out=np.full(len(asked), -np.inf), where=asked > 0.0)
-        self._known.append(_Known(basis, bounds))
-
-    def _asked(self, y: Numbers) -> Numbers:
-        """(groups,) how much multipliers change with one unit of each group."""
-        weights = np.abs(y) * self.rows.measure
-        return np.asarray(np.bincount(self.rows.group, weights, minlength=self.rows.groups), dtype=np.float64)
-
-    def _nearest(self, bearer: int) -> _Start | None:
-        """Of the bases that are known that whose multipliers ask most of a group (the last of these)."""
-        if not self._known:
-            return None
-        bounds = np.array([known.bounds[bearer] for known in self._known])
-        return _Start(self._known[np.flatnonzero(bounds >= (1.0 - _NOTICED) * bounds.max())[-1]].basis, bearer)
 
     def _pose(self, question: _Question) -> None:
         """Set ends, and costs of groups that give way."""
@@ -371,7 +321,7 @@ class Program:
         """
         self._pose_whole(question, bearer)
         if bearer is None and self._known:
-            self._model.begin(self._known[0].basis)
+            self._model.begin(self._known.first)
         for status in self._attempts(primal=bearer is not None or bool(self._known)):
             if status != Status.kOptimal:
                 continue

@@ -126,7 +126,7 @@ class _Scout:
             groups: Their numbers.
         """
         oracle, program = self._oracle, self._oracle.program
-        if program is None or oracle.crowded:
+        if program is None:
             return
         open_ = [g for g in groups if not oracle.dispensable[g]][: 2 * self._many : 2]
         proof = program.proof_without(open_) if len(open_) > 1 else None

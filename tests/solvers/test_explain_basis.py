@@ -92,11 +92,11 @@ def test_bases_are_kept_without_reliefs(seed: int) -> None:
     program, bounds = Program(rows, 1e-7), {}
     assert not program.judge().feasible
     for group in range(rows.groups):
-        known = len(program._known)
-        if program.alone(group).x is not None and len(program._known) > known:
-            bounds[group] = program._known[-1].bounds[group]
+        known = len(program._known.bases)
+        if program.alone(group).x is not None and len(program._known.bases) > known:
+            bounds[group] = program._known.bases[-1].bounds[group]
     assert bounds
-    for basis, _ in program._known:
+    for basis, _ in program._known.bases:
         assert (basis.columns + basis.rows).count(HighsBasisStatus.kBasic) == len(basis.rows)
     for group, bound in bounds.items():
         y = program.alone(group).multipliers
