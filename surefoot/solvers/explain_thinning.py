@@ -30,6 +30,7 @@ _NOTHING = 1e-10  # multipliers below this share of the largest are rounding
 _STRONGEST = 0.3  # share of the groups among which a proof is looked for first
 _LEAST_SHARE = 0.01  # of the largest: groups below count the same
 _ROUNDS = 4
+_PRIMAL = 4
 
 
 def thinned(rows: ScaledRows, proof: Numbers, x: Numbers) -> Numbers:
@@ -98,6 +99,8 @@ class _Search:
         out.col_status = [HighsBasisStatus.kBasic if end in basic else HighsBasisStatus.kLower for end in ends]
         out.row_status, out.valid, out.alien = found.row_status, True, False
         self._highs.setBasis(out)
+        if not sparse.issparse(self._rows.A):
+            self._highs.setOptionValue("simplex_strategy", _PRIMAL)  # of sparse rows it moves nothing for long
 
     def vertex(self, share: Numbers) -> Numbers | None:
         """Multipliers (rows,) at which groups of small share cost most; None if there are none.
