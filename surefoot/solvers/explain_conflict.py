@@ -74,21 +74,19 @@ class _Trials:
         self.oracle, self.start, self.relaxable = oracle, verdict.x, relaxable
         self.alone: dict[int, Yielding] = {}
         self.in_vain = 0  # groups that were asked, and do not help alone
-        proof = _proof(verdict)
-        self._suspect(proof)
-        self.jumps: Jumps | None = None
-        self._learn(proof)
+        self._suspect(_proof(verdict))
         if oracle.program is not None and not oracle.crowded and self.jumps is not None and not len(self.jumps.groups):
-            proof = oracle.one_of_many(proof, verdict.x)
-            self._suspect(proof)
-            self._learn(proof)
+            self._suspect(oracle.one_of_many(self.proof, verdict.x))
+        groups = sorted(self.needed)
+        oracle.prepare(self.suspects, [g for g in groups if self._jump(g, [k for k in groups if k != g]) is None])
 
     def _suspect(self, proof: Numbers) -> None:
         """Look for the conflict among the groups that a proof names."""
         rows = self.oracle.rows
         self.suspects = np.flatnonzero(rows.rows_of(rows.group[proof != 0.0]))
         self.rows = rows.only(self.suspects)
-        self.oracle.prepare(self.suspects)
+        self.jumps: Jumps | None = None
+        self._learn(proof)
 
     def _learn(self, proof: Numbers) -> None:
         """Go on with a proof; points of the first one stay points of its groups, if they took long."""
@@ -108,7 +106,7 @@ class _Trials:
 
         Where rounding leaves it open, the member is kept, with NaN for the point: what is kept has been proved.
         """
-        point = None if self.jumps is None else self.jumps.keeping(member, rest)
+        point = self._jump(member, rest)
         point = self._point_of_relaxation(member) if point is None else point
         if point is not None:
             return self._mended(point, rest)
@@ -120,6 +118,9 @@ class _Trials:
             return self._mended(found.x, rest)
         self._learn(_proof(found))
         return None
+
+    def _jump(self, member: int, rest: list[int]) -> Numbers | None:
+        return None if self.jumps is None else self.jumps.keeping(member, rest)
 
     def _mended(self, x: Numbers, rest: list[int]) -> Numbers:
         """A point near x at which dense rows hold that a program has without what is faint of them."""

@@ -75,11 +75,12 @@ class Oracle:
         few = len(np.unique(self.rows.group[proof != 0.0])) <= _FEW_GROUPS
         return proof if few else thinned(self.rows, proof, x)
 
-    def prepare(self, at: Places) -> None:
+    def prepare(self, at: Places, groups: Sequence[int]) -> None:
         """Say which rows will be asked about, without one or the other group; see `judge_without`.
 
         Args:
             at: Their numbers: all rows of some groups.
+            groups: Those of them that are likely to be left out.
         """
         if self.program is None:
             return
@@ -87,7 +88,7 @@ class Oracle:
         if self.crowded:
             program = Program(self.rows.only(at), self.tolerance)
             program.judge()
-        program.prepare(np.unique(self.rows.group[at]).tolist())
+        program.prepare(groups)
         self._trials = _Part(program, at if self.crowded else np.arange(len(self.rows.upper)))
 
     def judge(self, groups: Sequence[int] | None = None, amounts: Numbers | None = None) -> Verdict:
