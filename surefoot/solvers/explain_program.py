@@ -25,7 +25,7 @@ Numbers = NDArray[np.float64]
 _FAR = 1e6  # multipliers prove that no x within this many times the present size of x will do
 _NEXT = "give numbers of similar size, shorter spans of unstable motions, or a wider tolerance"
 _LARGE = 2500  # unknowns from which an interior-point method is faster where nothing is known
-_FEW_PIVOTS, _PIVOTS_EACH = 800, 20  # of a search from a basis that is near; for each group that is left out
+_FEW_PIVOTS, _PIVOTS_EACH = 400, 20  # of a search from a basis that is near; for each group that is left out
 _MANY_GROUPS = 10  # that give way: too many for one after the other
 
 
