@@ -29,6 +29,7 @@ CASES: Sequence[Case] = (
     ("many conflicts, 100 unknowns", lambda: (crowded(0, 500, 1, 100), None)),
     ("many conflicts, 2 rows each, 100 unknowns", lambda: (crowded(0, 500, 2, 100), None)),
     ("many conflicts, 3 rows each, 200 unknowns", lambda: (crowded(0, 500, 3, 200), None)),
+    ("the same, with a least relaxation of 429 groups", lambda: (crowded(2, 500, 3, 200), None)),
     ("many conflicts, 2 rows each, sparse, 300 unknowns", lambda: (crowded(0, 500, 2, 300, 0.2, 5), None)),
     ("many conflicts, sparse, 200 unknowns", lambda: (crowded(0, 500, 1, 200, 0.2, 5), None)),
     ("4 joints, 80 instants, 960 unknowns", lambda: (swing(1), None)),
