@@ -34,7 +34,7 @@ def check_balance(case: Case) -> list[Series]:
         out = [
             skipped(
                 "momentum_residual",
-                "too little came with the motion: contact wrenches, or torques of joints that carry none",
+                "too little came with the motion: contact wrenches, or torques of a robot without closed chains",
             )
         ]
     return [*out, energy_residual(case, hold)]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from surefoot.feasibility.balance_contacts import Leftover
 from surefoot.feasibility.balance_windows import Hold, between, means
 from surefoot.feasibility.efforts_demand import size_of
-from surefoot.feasibility.efforts_joints import STICKING, coupled, drive_limits
+from surefoot.feasibility.efforts_joints import coupled, drive_limits, friction_forces
 from surefoot.feasibility.efforts_means import moving_windows
 from surefoot.feasibility.efforts_wrenches import on_bodies
 from surefoot.motion.checks import Array
@@ -63,10 +63,9 @@ def friction_counts(case: Case) -> bool:
     Args:
         case: The case.
     """
-    model, v, unit = case.robot.model, between(case.v, "sample"), force_units(case)
-    viscous, dry = v * model.damping, np.clip(v / STICKING, -1.0, 1.0) * model.upperDryFrictionLimit
-    friction = np.zeros_like(v)
-    friction[:, case.robot.driven] = (viscous + dry)[:, case.robot.driven]
+    unit, driven = force_units(case), case.robot.driven
+    friction = np.zeros((case.n - 1, case.robot.nv))
+    friction[:, driven] = between(friction_forces(case), "sample")[:, driven]
     if case.trajectory.tau is None or case.robot.loops or not friction.any():
         return True
     rigid, windows = _rigid_forces(case, "sample"), moving_windows(case.time, case.tolerances.window)

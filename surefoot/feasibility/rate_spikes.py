@@ -17,6 +17,7 @@ import numpy as np
 from surefoot.feasibility.consistency import near_switches, rate_limit
 from surefoot.feasibility.limits_parts import units_at
 from surefoot.feasibility.series import Series
+from surefoot.feasibility.spikes import LONGEST
 from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_rate_spikes", "stray_rates"]
 
-_LONGEST = 3  # samples of a spike
 _NEAR = 5  # samples to each side, whose median a rate leaves, and
 _ROUND = 12  # to each side, or as many as there are, that show how far rates are off otherwise
 _LEAST = 12  # samples
@@ -71,7 +71,7 @@ def stray_rates(time: Array, steps: Array, rates: Array) -> tuple[Array, Array]:
     )  # where only the other quantity jumps, rates do not
     off = np.clip(outside - bend, 0.0, alone)
     reach = min(_ROUND, len(off) - 1)
-    place = 2 * reach - _LONGEST
+    place = 2 * reach - LONGEST
     usual = np.partition(_windows(off + change, reach), place, axis=2)[:, :, place]
     usual = np.maximum(usual, _SHOWN / _FARTHER * np.maximum(change, bend))
     return tuple(np.pad(values, ((1, 1), (0, 0))) for values in (off, usual))  # type: ignore[return-value]
