@@ -13,8 +13,8 @@ from surefoot.redundant.constraints import System, dynamics_system, hinge_residu
 from surefoot.redundant.dynamics import Dynamics, dynamics_node, forward_dynamics, inverse_dynamics
 from surefoot.redundant.energy import kinetic_energy, potential_energy
 from surefoot.redundant.from_robot import model_of
-from surefoot.redundant.layout import Layout
-from surefoot.redundant.model import Action, Actuator, Ball, Body, Contact, Freedom, Hinge, Link, Model
+from surefoot.redundant.layout import Layout, Model
+from surefoot.redundant.model import Action, Actuator, Ball, Body, Contact, Freedom, Hinge, Link
 from surefoot.redundant.model_file import load_model, model_names, save_model
 from surefoot.redundant.node import minimise
 from surefoot.redundant.patterns import pattern

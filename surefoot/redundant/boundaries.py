@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.redundant.constraints import System
-from surefoot.redundant.layout import ContactRows, Layout
-from surefoot.redundant.model import Model
+from surefoot.redundant.layout import ContactRows, Layout, Model
 from surefoot.redundant.state import State, coordinates
 
 __all__ = ["Boundaries", "boundary_test", "free_boundaries", "held_freedoms", "with_boundaries"]

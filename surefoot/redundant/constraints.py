@@ -21,8 +21,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.ops import Array
 from surefoot.redundant.chains import Chains, biases, chains, tail_spinors
-from surefoot.redundant.layout import Layout
-from surefoot.redundant.model import Model
+from surefoot.redundant.layout import Layout, Model
 from surefoot.redundant.passive import passive_forces
 from surefoot.redundant.places import dynamics_plan, position_plan, velocity_plan
 from surefoot.redundant.spinors import bars, crosses, matrices, skews

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.errors import ShapeError
 from surefoot.redundant.boundaries import Boundaries, free_boundaries, held_freedoms, with_boundaries
 from surefoot.redundant.constraints import System, dynamics_system
-from surefoot.redundant.layout import Layout
-from surefoot.redundant.model import Model
+from surefoot.redundant.layout import Layout, Model
 from surefoot.redundant.node import Solver, minimise
 from surefoot.redundant.state import State
 

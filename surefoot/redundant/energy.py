@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.redundant.constraints import world_inertias
-from surefoot.redundant.model import Model
+from surefoot.redundant.layout import Model
 from surefoot.redundant.passive import spring_energy
 from surefoot.redundant.state import State
 

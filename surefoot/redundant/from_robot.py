@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import NotSupportedError
-from surefoot.redundant.model import GROUND, Action, Actuator, Ball, Body, Freedom, Hinge, Link, Model
+from surefoot.redundant.layout import Model
+from surefoot.redundant.model import GROUND, Action, Actuator, Ball, Body, Freedom, Hinge, Link
 from surefoot.robot.loops import Loop
 from surefoot.robot.robot import Robot
 from surefoot.robot.tree import Tree

@@ -7,17 +7,20 @@ about z, translations along x and y, and the entries (a, b₃) of spinors. Links
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.redundant.model import GROUND, Freedom, Link, Model, Vector
+from surefoot.redundant.model import GROUND, Freedom, Link, ModelData, Vector
 from surefoot.redundant.model_check import freedom_names, require_sound
+from surefoot.solvers.dyadic_plan import DyadicPlan
 from surefoot.spatial import so3, spinor
 
-__all__ = ["ContactRows", "Freedoms", "Layout", "Links", "layout_of"]
+__all__ = ["ContactRows", "Freedoms", "Layout", "Links", "Model", "layout_of"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -200,7 +203,7 @@ def _places(sizes: dict[str, int]) -> dict[str, slice]:
     return {name: slice(int(a), int(b)) for name, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}
 
 
-def layout_of(model: Model) -> Layout:
+def layout_of(model: ModelData) -> Layout:
     """The arrays of a model.
 
     Args:
@@ -252,7 +255,7 @@ def _rotation(link: Link) -> Array:
     return np.asarray(spinor.from_matrix(so3.exp(vector)), dtype=float)
 
 
-def _links(model: Model, position: dict[str, int]) -> Links:
+def _links(model: ModelData, position: dict[str, int]) -> Links:
     """All links, slot by slot from the head."""
     n, depth = len(model.hinges), max([1, *(len(hinge.links) for hinge in model.hinges)])
     spinors, offsets = np.zeros((depth, n, 4)), np.zeros((depth, n, 3))
@@ -293,7 +296,7 @@ def _at(items: list) -> Indices:
     return np.array([(item[0], item[1]) for item in items], dtype=np.int64).reshape(-1, 2).T
 
 
-def _freedoms(model: Model, position: dict[str, int]) -> Freedoms:
+def _freedoms(model: ModelData, position: dict[str, int]) -> Freedoms:
     names = tuple(position)
     found: dict[str, Freedom] = {}
     for link in (link for hinge in model.hinges for link in hinge.links):
@@ -320,3 +323,33 @@ def _freedoms(model: Model, position: dict[str, int]) -> Freedoms:
 
 def _column(found: dict[str, Freedom], names: tuple[str, ...], key: str) -> Array:
     return np.array([getattr(found[name], key) for name in names], dtype=float)
+
+
+class Model(ModelData):
+    """A mechanism with what is worked out from its data: the layout and the plans of its reductions."""
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Model:
+        """A copy with some fields changed; what was worked out from the old ones is left behind.
+
+        Args:
+            update: New values by field.
+            deep: Whether the parts are copied as well.
+        """
+        out = super().model_copy(update=update, deep=deep)
+        for name in ("layout", "connectivity", "plans"):
+            out.__dict__.pop(name, None)
+        return out
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Constants and places of all unknowns and rows, made once.
+
+        Raises:
+            ModelError: The model contradicts itself.
+        """
+        return layout_of(self)
+
+    @cached_property
+    def plans(self) -> dict[str, DyadicPlan]:
+        """Ordered reductions by level, kept from their first use."""
+        return {}

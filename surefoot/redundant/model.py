@@ -10,9 +10,8 @@ Vectors have three components in space and two in the plane (x, y), where rotati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +19,7 @@ from pydantic import Field
 
 from surefoot.robot.toml_file import StrictModel
 
-if TYPE_CHECKING:
-    from surefoot.redundant.layout import Layout
-    from surefoot.redundant.node import Plans
-
-__all__ = ["GROUND", "Action", "Actuator", "Ball", "Body", "Contact", "Freedom", "Hinge", "Link", "Model", "Vector"]
+__all__ = ["GROUND", "Action", "Actuator", "Ball", "Body", "Contact", "Freedom", "Hinge", "Link", "ModelData", "Vector"]
 
 GROUND = "ground"
 Vector = tuple[float, ...]
@@ -163,7 +158,7 @@ class Contact(StrictModel):
     friction: NotNegative = 0.0
 
 
-class Model(StrictModel):
+class ModelData(StrictModel):
     """A whole model.
 
     Args:
@@ -183,36 +178,6 @@ class Model(StrictModel):
     hinges: tuple[Hinge, ...] = ()
     actuators: tuple[Actuator, ...] = ()
     contacts: tuple[Contact, ...] = ()
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Model:
-        """A copy with some fields changed; what was worked out from the old ones is left behind.
-
-        Args:
-            update: New values by field.
-            deep: Whether the parts are copied as well.
-        """
-        out = super().model_copy(update=update, deep=deep)
-        for name in ("layout", "connectivity", "plans"):
-            out.__dict__.pop(name, None)
-        return out
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Constants and places of all unknowns and rows, made once.
-
-        Raises:
-            ModelError: The model contradicts itself.
-        """
-        from surefoot.redundant.layout import layout_of
-
-        return layout_of(self)
-
-    @cached_property
-    def plans(self) -> Plans:
-        """Ordered reductions of the three systems, each made when it is first asked for."""
-        from surefoot.redundant.node import Plans
-
-        return Plans(self)
 
     @cached_property
     def connectivity(self) -> NDArray[np.int64]:

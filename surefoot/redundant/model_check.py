@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from surefoot.errors import ModelError
-from surefoot.redundant.model import GROUND, Freedom, Hinge, Link, Model, Vector
+from surefoot.redundant.model import GROUND, Freedom, Hinge, Link, ModelData, Vector
 
 __all__ = ["Problem", "freedom_names", "problems", "require_sound", "unknown"]
 
@@ -18,7 +18,7 @@ Problem = tuple[Key, str]
 _BALL = ("x", "y", "z")
 
 
-def require_sound(model: Model) -> None:
+def require_sound(model: ModelData) -> None:
     """Refuse a model that contradicts itself.
 
     Raises:
@@ -30,7 +30,7 @@ def require_sound(model: Model) -> None:
         raise ModelError(texts[0], evidence={str(i): text for i, text in enumerate(texts[1:9], 2)})
 
 
-def freedom_names(model: Model) -> tuple[list[str], list[str]]:
+def freedom_names(model: ModelData) -> tuple[list[str], list[str]]:
     """Names of the rotational and of the translational freedoms, in the order of the unknowns."""
     turns: list[str] = []
     slides: list[str] = []
@@ -44,7 +44,7 @@ def freedom_names(model: Model) -> tuple[list[str], list[str]]:
     return turns, slides
 
 
-def problems(model: Model) -> Iterator[Problem]:
+def problems(model: ModelData) -> Iterator[Problem]:
     """Key path and sentence for each contradiction."""
     size = 2 if model.space == "plane" else 3
     yield from _wrong_size(("gravity",), model.gravity, size)
@@ -122,7 +122,7 @@ def _freedom_problems(key: Key, freedom: Freedom, size: int) -> Iterator[Problem
         yield (*key, "lower"), f"{freedom.lower} is above upper = {freedom.upper}"
 
 
-def _actuator_problems(model: Model, names: list[str]) -> Iterator[Problem]:
+def _actuator_problems(model: ModelData, names: list[str]) -> Iterator[Problem]:
     for p, actuator in enumerate(model.actuators):
         for k, action in enumerate(actuator.acts_on):
             if action.freedom not in names:
@@ -131,7 +131,7 @@ def _actuator_problems(model: Model, names: list[str]) -> Iterator[Problem]:
             yield ("actuators", p, "lower"), f"{actuator.lower} is above upper = {actuator.upper}"
 
 
-def _contact_problems(model: Model, names: list[str]) -> Iterator[Problem]:
+def _contact_problems(model: ModelData, names: list[str]) -> Iterator[Problem]:
     links = {slide.name: link for hinge in model.hinges for link in hinge.links for slide in link.slides}
     stops = {slide.name: slide.lower for link in links.values() for slide in link.slides}
     for i, contact in enumerate(model.contacts):

@@ -36,7 +36,7 @@ from pydantic import BaseModel
 
 from surefoot.errors import ScenarioError, one_of
 from surefoot.motion.atomic import atomic_write
-from surefoot.redundant.model import Model
+from surefoot.redundant.layout import Model
 from surefoot.redundant.model_check import problems, require_sound
 from surefoot.redundant.model_text import model_text
 from surefoot.robot.toml_file import key_lines, parse_toml, validated

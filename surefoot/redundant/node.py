@@ -7,7 +7,6 @@ Weights say what is known, what is wished and what is law; the same system then 
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -16,50 +15,15 @@ from scipy import linalg
 
 from surefoot.errors import one_of
 from surefoot.redundant.constraints import System
-from surefoot.redundant.model import Model
+from surefoot.redundant.layout import Model
 from surefoot.redundant.patterns import Level, pattern
 from surefoot.solvers.dyadic_plan import DyadicPlan
 
-__all__ = ["Plans", "Solver", "minimise"]
+__all__ = ["Solver", "minimise"]
 
 Array = NDArray[np.float64]
 Solver = Literal["auto", "dyadic", "dense"]
 _MANY = 200  # unknowns beyond which ordering a reduction takes longer than it is worth
-
-
-class Plans:
-    """The ordered reductions of a model, one for each level.
-
-    Args:
-        model: The model.
-    """
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    @cached_property
-    def position(self) -> DyadicPlan:
-        """Of the linearised hinges; explicit rows have no right side, since the wish is 0."""
-        return self._plan("position")
-
-    @cached_property
-    def velocity(self) -> DyadicPlan:
-        """Of the hinges in velocities."""
-        return self._plan("velocity")
-
-    @cached_property
-    def dynamics(self) -> DyadicPlan:
-        """Of accelerations and forces."""
-        return self._plan("dynamics")
-
-    def _plan(self, level: Level) -> DyadicPlan:
-        found = pattern(self._model, level) | pattern(self._model, level, generic_axes=False)
-        if level == "dynamics":
-            start = len(found) - len(self._model.layout.freedoms.names)
-            for contact in self._model.layout.contacts:  # friction ties tangents to normals
-                for tangent in contact.tangents:
-                    found[start + tangent] |= found[start + contact.normal]
-        return DyadicPlan(found, explicit_rhs=True, order="greedy")
 
 
 def minimise(
@@ -82,12 +46,23 @@ def minimise(
         solver = "dyadic" if len(z_d) <= _MANY else "dense"
     match solver:
         case "dyadic":
-            plan: DyadicPlan = getattr(model.plans, level)
+            plan = model.plans.get(level) or model.plans.setdefault(level, _plan(model, level))
             A, b = (np.where(kept, given, 0.0) for kept, given in _within(plan, system))  # rounding outside the pattern
             return plan.solve(A, b, z_d, d0, d1).z
         case "dense":
             return _dense(system, z_d, d0, d1)
     raise one_of("solver", solver, get_args(Solver))
+
+
+def _plan(model: Model, level: Level) -> DyadicPlan:
+    """The ordered reduction of a level; explicit rows have a right side."""
+    found = pattern(model, level) | pattern(model, level, generic_axes=False)
+    if level == "dynamics":
+        start = len(found) - len(model.layout.freedoms.names)
+        for contact in model.layout.contacts:  # friction ties tangents to normals
+            for tangent in contact.tangents:
+                found[start + tangent] |= found[start + contact.normal]
+    return DyadicPlan(found, explicit_rhs=True, order="greedy")
 
 
 def _within(plan: DyadicPlan, system: System) -> tuple[tuple[NDArray[np.bool_], Array], ...]:

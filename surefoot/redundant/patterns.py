@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from surefoot.errors import one_of
 from surefoot.redundant.constraints import System, dynamics_system, position_system, velocity_system
-from surefoot.redundant.layout import Layout
-from surefoot.redundant.model import Freedom, Hinge, Link, Model
+from surefoot.redundant.layout import Layout, Model
+from surefoot.redundant.model import Freedom, Hinge, Link
 from surefoot.redundant.state import State
 
 __all__ = ["Level", "pattern"]

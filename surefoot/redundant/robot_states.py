@@ -11,8 +11,7 @@ from surefoot.kinematics.bodies import bodies, joint_motion
 from surefoot.kinematics.fk import body_placements
 from surefoot.redundant.chains import link_spinors
 from surefoot.redundant.from_robot import joint_freedoms, joint_in_parent, principal_frames
-from surefoot.redundant.layout import Layout
-from surefoot.redundant.model import Model
+from surefoot.redundant.layout import Layout, Model
 from surefoot.redundant.projection import project_velocities
 from surefoot.redundant.spinors import matrices
 from surefoot.redundant.state import State, rest_state

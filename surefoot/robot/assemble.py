@@ -22,7 +22,7 @@ from surefoot.robot.links import Geometry, Link, NamedFrame
 from surefoot.robot.loops import Coupling, Loop, led_by_first, resolve_couplings
 from surefoot.robot.model_drives import UNBOUNDED, default_drives, require_joints, write_drive, write_effort
 from surefoot.robot.reduction import drives_on_leaders, reduced
-from surefoot.robot.robot import Limits, Robot
+from surefoot.robot.robot import Limits, Robot, assembles_robots
 from surefoot.robot.tree import Tree, tree_of_model
 
 __all__ = ["MIMIC_MODES", "Mimic", "Parts", "assemble", "assemble_links"]
@@ -66,6 +66,7 @@ class Parts:
     adjust_drives: Callable[[tuple[Drive, ...], Sequence[str]], tuple[Drive, ...]] | None = None
 
 
+@assembles_robots
 def assemble_links(
     name: str,
     links: Sequence[Link],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -14,18 +14,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.robot.contacts import ContactSurface
+from surefoot.robot.dh import DHRow, dh_links
 from surefoot.robot.drives import Drive
 from surefoot.robot.findings import Finding
 from surefoot.robot.links import Geometry, Link, NamedFrame
 from surefoot.robot.loops import Coupling, Loop
 from surefoot.robot.tree import Tree
 
-if TYPE_CHECKING:
-    from surefoot.robot.dh import DHRow
-
-__all__ = ["Limits", "Robot"]
+__all__ = ["Limits", "Robot", "assembles_robots"]
 
 Array = NDArray[np.float64]
+_assemblers: list[Callable[..., Robot]] = []
+
+
+def assembles_robots(function: Callable[..., Robot]) -> Callable[..., Robot]:
+    """Decorator of the function that `Robot.from_tree` calls: assembly knows robots, a robot's data knows no assembly.
+
+    Args:
+        function: Takes name, links, base and further parts by name.
+    """
+    _assemblers.append(function)
+    return function
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +108,7 @@ class Robot:
             **extras: `frames`, `contacts`, `drives`, `loops`, `couplings`, `home` (joint positions by name),
                 `mimic`, as in `surefoot.robot.assemble.assemble`.
         """
-        from surefoot.robot.assemble import assemble_links
-
-        return assemble_links(name, links, base, **extras)
+        return _assemblers[-1](name, links, base, **extras)
 
     @classmethod
     def from_dh(cls, name: str, rows: Sequence[DHRow], base: str = "fixed", **extras: Any) -> Robot:
@@ -113,8 +120,6 @@ class Robot:
             base: As in `from_tree`.
             **extras: As in `from_tree`.
         """
-        from surefoot.robot.dh import dh_links
-
         links = dh_links(rows)
         if base != "fixed":  # the table hangs on a link of its own, which the base carries
             links = [Link("base"), *(replace(link, parent=link.parent or "base") for link in links)]

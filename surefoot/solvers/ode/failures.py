@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from surefoot.errors import SimulationError
-
-if TYPE_CHECKING:
-    from surefoot.solvers.ode.result import OdeResult
 
 __all__ = ["FieldNotFiniteError", "IntegrationError", "StepTooSmallError"]
 
 
 class IntegrationError(SimulationError):
-    """An integration could not go on; `so_far` has the steps before, None if there is none."""
+    """An integration could not go on; `so_far` is the `OdeResult` of the steps before, None if there is none."""
 
-    so_far: OdeResult | None = None
+    so_far: Any = None
 
 
 class FieldNotFiniteError(IntegrationError):
