@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.contact.placed_cones import PlacedCones
-from surefoot.contact.shares import Shares, shares_for
+from surefoot.contact.cone_solver import Shares, shares_for
 from surefoot.errors import ShapeError
 
 __all__ = ["Admissible", "AdmissibleTorques", "admissible_with_torques", "admissible_wrenches"]

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog, lsq_linear, nnls
 
-from surefoot.contact import share_search, shares
-from surefoot.contact.shares import shares_for
+from surefoot.contact import cone_search, cone_solver
+from surefoot.contact.cone_solver import shares_for
 
 
 def everywhere(A):
@@ -119,8 +119,8 @@ def test_the_slow_way_gives_the_same(monkeypatch):
     rng = np.random.default_rng(4)
     A, w = spread(rng, 20), rng.normal(size=(20, 6))
     fast = shares_for(A, everywhere(A), w, w)
-    monkeypatch.setattr(shares, "_STEPS", 0)
-    monkeypatch.setattr(shares, "_SOFTNESS", np.full(1, 1e-5))
+    monkeypatch.setattr(cone_solver, "_STEPS", 0)
+    monkeypatch.setattr(cone_solver, "_SOFTNESS", np.full(1, 1e-5))
     slow = shares_for(A, everywhere(A), w, w)
     assert_allclose(*(np.linalg.norm(x.missing, axis=1) for x in (fast, slow)), atol=1e-8)
     assert (fast.attained == slow.attained).all()
@@ -131,13 +131,13 @@ def test_the_compiled_search_does_what_its_text_says():
     rng = np.random.default_rng(5)
     n, rows, columns = 3, 6, 9
     A, w = spread(rng, n, columns=columns), rng.normal(size=(n, rows))
-    found = shares._searched(A, everywhere(A), w, w, np.abs(w).max(axis=1), 1.0)
-    sizes = (rows, rows, rows, columns, rows, rows * rows, rows * columns, rows, columns)
+    found = cone_solver._searched(A, everywhere(A), w, w, np.abs(w).max(axis=1), 1.0)
+    sizes = (rows, rows, rows, columns, rows, rows * rows, rows * columns, rows, columns, columns)
     out = np.zeros(n * columns), np.zeros(n * rows), np.zeros(n), np.zeros(n, dtype=np.int64)
-    share_search.find_shares(
+    cone_search.find_shares(
         A.ravel(), np.ones(n * columns, dtype=np.int64), n, rows, columns, w.ravel(), w.ravel(), w.ravel(),
-        np.ones(rows), np.abs(w).max(axis=1), *(np.zeros(size) for size in sizes), shares._SOFTNESS,
-        len(shares._SOFTNESS), shares._ATTAINED, shares._STEPS, shares._LARGEST, *out,
+        np.ones(rows), np.abs(w).max(axis=1), *(np.zeros(size) for size in sizes), cone_solver._SOFTNESS,
+        len(cone_solver._SOFTNESS), cone_solver._ATTAINED, cone_solver._STEPS, cone_solver._LARGEST, *out,
     )  # fmt: skip
     assert_allclose(out[0].reshape(n, columns), found.shares, atol=1e-8)
     assert (out[3] == found.state).all()
