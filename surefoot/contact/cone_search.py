@@ -21,7 +21,9 @@ friction μ and normals n are those of the cones after them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
+from typing import Any
 
 from surefoot.solvers.native_code import Floats, Ints, NativeCode
 
@@ -364,14 +366,14 @@ def find_forces(
     held: Floats, pull: Floats, g: Floats, H: Floats, picked: Floats, step: Floats, change: Floats, small: float,
     most: int, y: Floats, force: Floats
 ) -> None:  # fmt: skip
-    """The forces of friction cones with the least ½ |f|² + ½ |A f − load|², and their multipliers y, from given ones."""
+    """The forces in friction cones with the least ½ |f|² + ½ |A f − load|², and their multipliers y from given ones."""
     newton(
         A, 0, use, 0, rows, columns, 0, friction, normals, load, load, load, 0, give, 1.0, y, held, pull, g, H, picked,
         step, change, force, small, most,
     )  # fmt: skip
 
 
-_NEWTON = [
+_NEWTON: list[Callable[..., Any]] = [
     clipped, products, normal_part, project, gradient, pick_cones, curvature, solved, slope, line_search, newton
 ]  # fmt: skip
 SHARE_SEARCH = NativeCode([*_NEWTON, bound_of, settle, find_shares], entries=["find_shares"])

@@ -1,6 +1,6 @@
 """Forces within cones that carry a load as well as such forces can.
 
-`shares_for`: generators with shares ≥ 0, for many samples at once; attained to rounding, or proven not to be attainable.
+`shares_for`: generators with shares ≥ 0, many samples at once; attained to rounding, or proven not to be attainable.
 `ConeForces`: forces at points in friction cones, one problem after another, as a controller needs it.
 """
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _SOFTNESS = np.r_[np.full(3, 1e-5), np.logspace(-6, -12, 7), np.full(6, 1e-12)]  # δ of each round
 _ATTAINED, _STEPS = 1e-9, 60
-_FORCE_STEPS = 200
+_EXACT, _FORCE_STEPS = 1e-9, 200  # what may be left of the optimality conditions, as a share of the load
 _LARGEST = 1e3  # bounds hold for shares up to so many times what is needed
 _ON_CONE = 1e-9  # distance from a cone that counts as on it, as a share of the largest force
 _LIKING = 1e-7  # weight of the middle of a box against the squares of the shares
@@ -126,9 +126,9 @@ class ConeForces:
 
         min ½ |f|² + ½ |A f − b|²_S⁻¹   with  |f_i − n_i (f_i · n_i)| ≤ μ_i f_i · n_i        [contact.cone-forces]
 
-    The cones are exact. A small S puts the load first. Where no forces in the cones carry the load, S⁻¹ measures what is
-    left; S from an inertia matrix then leaves the smallest acceleration: Gauss's principle. Each solution begins from
-    the one before, which saves steps and changes nothing else.
+    The cones are exact. A small S puts the load first. Where no forces in the cones carry the load, S⁻¹ measures what
+    is left; S from an inertia matrix then leaves the smallest acceleration: Gauss's principle. Each solution begins
+    from the one before, which saves steps and changes nothing else.
 
     Args:
         friction: (k,) Coulomb coefficients μ.
@@ -167,8 +167,8 @@ class ConeForces:
         force = np.zeros(self._shape[1])
         FORCE_SEARCH["find_forces"](
             A.ctypes.data, self._use.ctypes.data, *self._shape, self._friction.ctypes.data, self._normals.ctypes.data,
-            b.ctypes.data, *(x.ctypes.data for x in self._work), 1e-13 * float(np.abs(b).max(initial=0.0)), _FORCE_STEPS,
-            self._multipliers.ctypes.data, force.ctypes.data,
+            b.ctypes.data, *(x.ctypes.data for x in self._work), _EXACT * float(np.abs(b).max(initial=0.0)),
+            _FORCE_STEPS, self._multipliers.ctypes.data, force.ctypes.data,
         )  # fmt: skip
         return force
 

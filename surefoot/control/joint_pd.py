@@ -6,9 +6,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.control.standing_inertia import standing_inertia
-from surefoot.control.static_balance import StaticBalance, standing_contacts
-from surefoot.control.support import support_doubts
+from surefoot.control.drive_inertia import standing_inertia
+from surefoot.control.static_balance import StaticBalance, standing_contacts, support_doubts
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Command, State, to_layout
 from surefoot.robot import Robot

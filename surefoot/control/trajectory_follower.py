@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from surefoot.control.coupled_motion import coupled_motion
+from surefoot.control.drive_inertia import standing_inertia
+from surefoot.control.driven_joints import coupled_motion
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
-from surefoot.control.standing_inertia import standing_inertia
 from surefoot.control.static_balance import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Command, Sample, State, Trajectory

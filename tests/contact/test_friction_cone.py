@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from surefoot.contact.friction_cone import corner_spans, friction_cone, friction_pyramid
+from surefoot.contact.friction import corner_spans, friction_cone, friction_pyramid
 from surefoot.errors import ShapeError
 
 SIDES = [3, 4, 5, 8, 16]

@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot.contact import friction_pyramid, wrench_cone, yaw_bounds
-from surefoot.contact.friction_cone import corner_spans
-from surefoot.contact.rectangle_cone import rectangle_of
+from surefoot.contact.friction import corner_spans
+from surefoot.contact.wrench_cone import rectangle_of
 from tests.contact.soles import extreme, polygon, rectangle
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from surefoot.contact.soft_finger import SOFT_FINGER_LAWS, soft_finger, soft_finger_spans, torsion_limit
+from surefoot.contact.friction import SOFT_FINGER_LAWS, soft_finger, soft_finger_spans, torsion_limit
 from surefoot.errors import UnknownNameError
 from tests.contact.soles import is_spanned
 

@@ -3,7 +3,7 @@ import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from surefoot.control.sole_corners import SoleCorners
+from surefoot.control.static_balance import SoleCorners
 from surefoot.robot.load import load
 
 

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh, null_space
 
 from surefoot.control import moved_inertia, standing_contacts
-from surefoot.control.standing_inertia import standing_inertia
+from surefoot.control.drive_inertia import standing_inertia
 from surefoot.robot import Loop
 from surefoot.robot.load import load
 

@@ -3,7 +3,7 @@ import pinocchio as pin
 import pytest
 
 from surefoot.control import JointPd, standing_contacts
-from surefoot.control.support import support_doubts
+from surefoot.control.static_balance import support_doubts
 from surefoot.robot.load import load
 
 

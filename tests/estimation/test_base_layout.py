@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.estimation.base_layout import BaseLayout
+from surefoot.estimation.state_layout import BaseLayout
 from tests.estimation.examples import robot_of
 
 

@@ -5,8 +5,8 @@ import pinocchio as pin
 import pytest
 
 from surefoot.estimation import EncodedJoints
-from surefoot.estimation.contact_points import ContactPoints, spread_corners
 from surefoot.estimation.filter_kernels import filter_kernels
+from surefoot.estimation.footholds import ContactPoints, spread_corners
 from surefoot.kinematics import Frame, frame_of
 from tests.estimation.examples import robot_of
 

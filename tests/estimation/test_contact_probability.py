@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.estimation import EstimatorSettings, contact_probability
-from surefoot.estimation.contact_probability import TouchTracker
+from surefoot.estimation.trackers import TouchTracker
 
 SETTINGS = EstimatorSettings()
 NONE, SILENT = np.zeros(1), np.full(1, np.nan)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.estimation import EstimatorSettings
-from surefoot.estimation.foothold_book import FootholdBook
+from surefoot.estimation.footholds import FootholdBook
 from tests.estimation.test_invariant_filter import COUNT, SIZE, some_filter
 
 SETTINGS = EstimatorSettings()

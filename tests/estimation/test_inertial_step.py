@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.estimation import EstimatorSettings
-from surefoot.estimation.inertial_step import InertialStep
+from surefoot.estimation.invariant_filter import InertialStep
 from tests.estimation.test_invariant_filter import some_filter
 
 SETTINGS = EstimatorSettings()

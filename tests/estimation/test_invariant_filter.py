@@ -9,8 +9,8 @@ import pinocchio as pin
 import pytest
 
 from surefoot.estimation import EncodedJoints
-from surefoot.estimation.contact_points import ContactPoints
 from surefoot.estimation.filter_kernels import filter_kernels
+from surefoot.estimation.footholds import ContactPoints
 from surefoot.estimation.invariant_filter import FIXED, InvariantFilter
 from surefoot.kinematics import Frame
 from tests.estimation.examples import robot_of

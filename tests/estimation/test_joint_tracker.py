@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.estimation import EncodedJoints, EstimatorSettings
-from surefoot.estimation.joint_tracker import JointTracker
+from surefoot.estimation.trackers import JointTracker
 from tests.estimation.examples import arm
 
 SETTINGS = EstimatorSettings()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.estimation.leg_twist import leg_twist
+from surefoot.estimation.invariant_filter import leg_twist
 
 
 def test_three_points_at_rest_tell_the_whole_twist(rng):
