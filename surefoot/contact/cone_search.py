@@ -89,7 +89,7 @@ def project(
         across = sqrt(across)
         if across > friction[c] * along:
             up = normal_part(across, along, friction[c])
-            share = friction[c] * up / across
+            share = friction[c] * up / max(across, 1e-300)
             for k in range(3):
                 i = plain + 3 * c + k
                 out[i] = share * (out[i] - along * normals[3 * c + k]) + up * normals[3 * c + k]
@@ -362,7 +362,7 @@ def find_shares(
 
 
 def find_forces(
-    A: Floats, use: Ints, rows: int, columns: int, friction: Floats, normals: Floats, load: Floats, give: Floats,
+    A: Floats, use: Ints, rows: int, columns: int, load: Floats, friction: Floats, normals: Floats, give: Floats,
     held: Floats, pull: Floats, g: Floats, H: Floats, picked: Floats, step: Floats, change: Floats, small: float,
     most: int, y: Floats, force: Floats
 ) -> None:  # fmt: skip
