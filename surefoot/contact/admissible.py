@@ -7,16 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.contact.placed_cones import PlacedCones
-from surefoot.contact.shares import Shares, shares_for
+from surefoot.contact.cone_solver import Shares, shares_for
+from surefoot.contact.wrench_cone import PlacedCones
 from surefoot.errors import ShapeError
+from surefoot.robot import Robot
 
-__all__ = ["Admissible", "AdmissibleTorques", "admissible_with_torques", "admissible_wrenches"]
+__all__ = ["Admissible", "AdmissibleTorques", "admissible_with_torques", "admissible_wrenches", "row_lengths"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _LENGTH = 0.1  # about half a sole [m]
 _CHUNK = 1024  # samples at once: their generators in joint space stay in the cache
+_FORCES = {"prismatic": 1, "planar": 2, "translation": 3, "free": 3}  # leading rows of each kind that are forces
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,3 +171,17 @@ def _positive(value: ArrayLike, name: str) -> Array:
     if not (np.isfinite(array).all() and (array > 0.0).all()):
         raise ShapeError(f"{name} must be positive", evidence={name: value})
     return array
+
+
+def row_lengths(robot: Robot, length: float = 0.1) -> NDArray[np.float64]:
+    """(nv,): what each entry of a generalised force is divided by to count as a force: 1 for forces, else `length`.
+
+    Args:
+        robot: The robot.
+        length: Arm at which a moment of 1 N m counts as a force of 1 / length [m].
+    """
+    tree, lengths = robot.tree, np.full(robot.nv, float(length))
+    for i, kind in enumerate(tree.kinds):
+        start = int(tree.v_index[i])
+        lengths[start : start + _FORCES.get(kind, 0)] = 1.0
+    return lengths

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.contact.rectangle_cone import rectangle_of, yaw_bounds
-from surefoot.contact.soft_finger import SoftFingerLaw, torsion_limit
-from surefoot.contact.wrench_cone import outer_corners, wrench_cone
+from surefoot.contact.friction import SoftFingerLaw, torsion_limit
+from surefoot.contact.wrench_cone import outer_corners, rectangle_of, wrench_cone, yaw_bounds
 from surefoot.contact.zero_moment import zero_moment_point
 from surefoot.errors import ShapeError
 from surefoot.geometry import distance_inside

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.control.drive_index import drive_index
+from surefoot.control.driven_joints import drive_index
 from surefoot.control.joint_follower import JointFollower, JointMotion, Posture
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.errors import NotSupportedError, ShapeError

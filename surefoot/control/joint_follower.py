@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.control.coupled_motion import coupled_motion
+from surefoot.control.driven_joints import coupled_motion
 from surefoot.control.joint_pd import JointPd
 from surefoot.errors import ShapeError
 from surefoot.motion import Command, State

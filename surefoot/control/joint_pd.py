@@ -6,11 +6,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.control.standing_inertia import standing_inertia
-from surefoot.control.static_balance import StaticBalance, standing_contacts
-from surefoot.control.support import support_doubts
+from surefoot.control.drive_inertia import standing_inertia
+from surefoot.control.driven_joints import DrivePositions
+from surefoot.control.static_balance import StaticBalance, standing_contacts, support_doubts
 from surefoot.errors import NotSupportedError
-from surefoot.motion import Command, State, to_layout
+from surefoot.motion import Command, State
 from surefoot.robot import Robot
 
 __all__ = ["JointPd"]
@@ -57,22 +57,21 @@ class JointPd:
         self.q_ref = robot.checked_q(robot.home if q_ref is None else q_ref)
         contacts = standing_contacts(robot, self.q_ref)
         _require_footing(robot, self.q_ref, contacts)
-        self._static = StaticBalance(robot, contacts)
-        self._limits = np.array([limit for _, limit in _driven_axes(robot)])
+        self._static, self._position = StaticBalance(robot, contacts), DrivePositions(robot).of(self.q_ref)
+        self._limits = np.array([drive.torque_limit for drive in robot.drives])
         inertia = standing_inertia(robot, self.q_ref, contacts)
         ones = np.ones(robot.nu)
         self.kp = inertia * bandwidth**2 if stiffness is None else ones * np.asarray(stiffness, dtype=float)
         self.kd = 2.0 * damping_ratio * np.sqrt(inertia * self.kp) if damping is None else ones * np.asarray(damping)
-        self._position = _positions(robot, self.q_ref)
         self.notes = self._overloads() + support_doubts(robot, self.q_ref, contacts)
 
     def _overloads(self) -> tuple[str, ...]:
         """Drives that are too weak to hold the posture even at rest."""
         weight = np.abs(self._static.torques(np.array(self.q_ref)))
         return tuple(
-            f"the posture needs {load:.3g} at joint `{joint}`, whose drive has {limit:.3g}"
-            for load, (joint, limit) in zip(weight, _driven_axes(self.robot), strict=True)
-            if load > limit
+            f"the posture needs {load:.3g} at joint `{drive.joint}`, whose drive has {drive.torque_limit:.3g}"
+            for load, drive in zip(weight, self.robot.drives, strict=True)
+            if load > drive.torque_limit
         )
 
     def command(self, t: float, state: State) -> Command:
@@ -85,27 +84,6 @@ class JointPd:
         weight = self._static.torques(np.array(state.q))
         torque = np.clip(weight, -self._limits, self._limits)
         return Command(torque=torque, position=self._position, kp=self.kp, kd=self.kd)
-
-
-def _driven_axes(robot: Robot) -> list[tuple[str, float]]:
-    """Joint and torque limit of each driven degree of freedom."""
-    out = []
-    for drive in robot.drives:
-        i = robot.joint_index(drive.joint)
-        if robot.tree.nv_of(i) != 1:
-            raise NotSupportedError(
-                f"joint `{drive.joint}` is {robot.tree.kinds[i]}; joint PD control is for joints with one axis",
-                next_step="use a chain of one-axis joints",
-            )
-        out.append((drive.joint, drive.torque_limit))
-    return out
-
-
-def _positions(robot: Robot, q: Array) -> Array:
-    """(nu,) positions of the driven joints [rad] or [m], of continuous ones as an angle."""
-    columns = to_layout(robot, "csv", q)
-    by_name = {name.rpartition(" [")[0]: float(value) for name, value in columns.items()}
-    return np.array([by_name[joint] for joint, _ in _driven_axes(robot)])
 
 
 def _require_footing(robot: Robot, q: Array, contacts: tuple[str, ...]) -> None:

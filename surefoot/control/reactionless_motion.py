@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.compiler import compile_robot
-from surefoot.control.drive_index import drive_index
+from surefoot.control.driven_joints import drive_index
 from surefoot.control.joint_follower import JointFollower, JointMotion, Posture, weightless
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.errors import NotSupportedError, ShapeError

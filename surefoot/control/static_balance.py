@@ -1,4 +1,4 @@
-"""Torques that hold a robot still on its contacts."""
+"""Torques that hold a robot still on its contacts, and whether these can hold it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,56 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from surefoot.control.cone_forces import ConeProblem, within_cones
-from surefoot.control.coupled_motion import coupled_motion
-from surefoot.control.sole_corners import SoleCorners
+from surefoot.contact import ConeForces
+from surefoot.control.driven_joints import coupled_motion
+from surefoot.geometry.polygon import convex_hull, distance_inside
 from surefoot.robot import Robot
 
-__all__ = ["StaticBalance", "standing_contacts"]
+__all__ = ["SoleCorners", "StaticBalance", "standing_contacts", "support_doubts"]
 
 Array = NDArray[np.float64]
+_CROSS = np.array([pin.skew(axis) for axis in np.eye(3)]).reshape(3, 9)  # a @ _CROSS holds the matrix of a ×
 _ON_GROUND = 0.02  # contacts within this height over the lowest one stand [m]
 _RANK = 1e-9  # singular values below this share of the largest count as zero
 _SOFT, _SOFT_PASSIVE = 1e-6, 1e-2  # share of the load that may be missing where balance costs large forces
+_LINE = 1e-3  # corners that lie within this of one line span no area [m]
+
+
+class SoleCorners:
+    """Corners of some contact surfaces, one contact after another.
+
+    Args:
+        robot: The robot.
+        contacts: Names of the contact surfaces.
+    """
+
+    def __init__(self, robot: Robot, contacts: Sequence[str]) -> None:
+        self._model, self._data = robot.model, robot.model.createData()
+        soles = [robot.contacts[name] for name in contacts]
+        self._frames = [robot.frame_id(sole.frame) for sole in soles]
+        sizes = [len(sole.corners) for sole in soles]
+        self._sole = np.repeat(np.arange(len(soles)), sizes)
+        places = [sole.corners @ sole.placement[:3, :3].T + sole.placement[:3, 3] for sole in soles]
+        self._places = np.vstack([np.zeros((0, 3)), *places])[:, :, None]
+        self.friction = np.repeat([sole.friction for sole in soles], sizes).astype(float)
+        """(k,) Coulomb coefficients."""
+
+    def jacobian(self, q: Array) -> Array:
+        """(3 k, nv): velocities of the corners in world axes.
+
+        Args:
+            q: (nq,) configuration.
+        """
+        if not self._frames:
+            return np.zeros((0, self._model.nv))
+        pin.computeJointJacobians(self._model, self._data, q)
+        turns = np.array([pin.updateFramePlacement(self._model, self._data, frame).rotation for frame in self._frames])
+        J = np.array([self._sole_jacobian(frame) for frame in self._frames])[self._sole]
+        arms = (turns[self._sole] @ self._places)[:, :, 0]
+        return np.array(J[:, :3] - (arms @ _CROSS).reshape(-1, 3, 3) @ J[:, 3:]).reshape(-1, self._model.nv)
+
+    def _sole_jacobian(self, frame: int) -> Array:
+        return np.array(pin.getFrameJacobian(self._model, self._data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED))
 
 
 def standing_contacts(robot: Robot, q: Array) -> tuple[str, ...]:
@@ -41,7 +80,7 @@ class StaticBalance:
     these the smallest; tau = g − Jᵀ f on the driven rows. Nenchev & Konno 2019, §3.6.4; the constrained least squares
     by the null space of the base rows: Björck 1996, §5.1.3. Where such forces pull at the ground or leave their
     friction cones, as when the centre of mass is near the edge of the support or beyond it, forces inside the cones
-    come as near to that as they can (`ConeProblem`); the ground is level. Followers pass their load on to their
+    come as near to that as they can (`ConeForces`); the ground is level. Followers pass their load on to their
     leaders. Passive joints on the way to a closed chain are left to the chain.
 
     Args:
@@ -56,10 +95,9 @@ class StaticBalance:
         self._to_leaders = coupled_motion(robot).T
         self._passive = _passive_rows(robot)
         self._undriven = np.concatenate([robot.base_rows, self._passive])
-        self._softness = self._soft_rows()
-        self._multiplier: Array | None = None  # of the last forces, if they were at the edge of their cones
         pull = float(np.linalg.norm(robot.tree.gravity))
-        self._up = -np.array(robot.tree.gravity) / pull if pull > 0.0 else np.array([0.0, 0.0, 1.0])
+        up = -np.array(robot.tree.gravity) / pull if pull > 0.0 else np.array([0.0, 0.0, 1.0])
+        self._cones = ConeForces(self._corners.friction, up, self._soft_rows())
 
     def _soft_rows(self) -> Array:
         """(n, n): how far the undriven rows may be from balance, by their inertia at home; the passive ones farther."""
@@ -83,14 +121,11 @@ class StaticBalance:
 
     def _corner_forces(self, lift: Array, gravity: Array) -> Array:
         """(3 k,) forces at the corners in world axes, from their generalised forces (nv, 3 k) and gravity's (nv,)."""
-        force, friction = self._free_forces(lift, gravity), self._corners.friction
-        if within_cones(force, friction, self._up):
-            self._multiplier = None
+        force = self._free_forces(lift, gravity)
+        if self._cones.holds(force):
+            self._cones.reset()
             return force
-        rows = self._undriven
-        problem = ConeProblem(lift[rows], gravity[rows], friction, self._up, self._softness)
-        force, self._multiplier = problem.solve(self._multiplier)
-        return force
+        return self._cones.solve(lift[self._undriven], gravity[self._undriven])
 
     def _free_forces(self, lift: Array, gravity: Array) -> Array:
         """(3 k,) forces of a ground that also pulls and never slips."""
@@ -127,3 +162,25 @@ def _passive_rows(robot: Robot) -> NDArray[np.int64]:
         for row in range(int(tree.v_index[i]), int(tree.v_index[i]) + tree.nv_of(i))
     ]
     return np.setdiff1d(np.array(rows, dtype=np.int64), np.concatenate([robot.base_rows, robot.driven]))
+
+
+def support_doubts(robot: Robot, q: Array, contacts: tuple[str, ...]) -> tuple[str, ...]:
+    """Why a free robot that keeps its feet where they are cannot stand in a posture; empty if it can.
+
+    Args:
+        robot: The robot.
+        q: (nq,) the posture.
+        contacts: Names of the contact surfaces that stand.
+    """
+    if robot.base != "floating" or not contacts:
+        return ()
+    corners = robot.contact_corners(q)
+    hull = convex_hull(np.vstack([corners[name] for name in contacts])[:, :2], tolerance=_LINE)
+    if len(hull) < 3:
+        shape = "line" if len(hull) == 2 else "point"
+        return (f"`{robot.name}` stands on a {shape}: without stepping it tips over",)
+    com = np.array(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q)))
+    margin = float(distance_inside(com[:2], hull))
+    if margin >= 0.0:
+        return ()
+    return (f"the centre of mass is {-margin:.3g} m outside the support polygon: the posture tips over",)

@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from surefoot.control.coupled_motion import coupled_motion
+from surefoot.control.drive_inertia import standing_inertia
+from surefoot.control.driven_joints import DrivePositions, coupled_motion
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
-from surefoot.control.standing_inertia import standing_inertia
 from surefoot.control.static_balance import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Command, Sample, State, Trajectory
@@ -51,7 +51,7 @@ class TrajectoryFollower:
         if trajectory.v is None:
             raise NotSupportedError("the trajectory has no velocities", next_step="give them: Trajectory.of(…, v=…)")
         self.robot, self.trajectory, self._data = robot, trajectory, robot.model.createData()
-        self._driven, self._turns = _driven_entries(robot)
+        self._positions = DrivePositions(robot)
         self._to_leaders = coupled_motion(robot).T
         self._at_start = standing_contacts(robot, trajectory.q[0])
         self._balances: dict[tuple[str, ...], StaticBalance] = {}
@@ -74,17 +74,11 @@ class TrajectoryFollower:
         velocity = np.zeros(self.robot.nv) if now.v is None or not moving else now.v
         return Command(
             torque=np.clip(self._feedforward(now, standing, moving), -self._limits, self._limits),
-            position=self._positions(now.q),
+            position=self._positions.of(now.q),
             velocity=velocity[self.robot.driven],
             kp=m * self.bandwidth**2,
             kd=2.0 * self.damping_ratio * self.bandwidth * m,
         )
-
-    def _positions(self, q: Array) -> Array:
-        """(nu,) positions of the driven joints, of continuous ones as an angle in −π … π."""
-        out, first = np.array(q[self._driven]), self._driven[self._turns]
-        out[self._turns] = np.arctan2(q[first + 1], q[first])
-        return out
 
     def _contacts(self, t: float) -> tuple[str, ...]:
         """Contacts that carry at a time of the trajectory."""
@@ -108,15 +102,3 @@ class TrajectoryFollower:
         if standing not in self._balances:
             self._balances[standing] = StaticBalance(robot, standing)
         return self._balances[standing].torques(np.array(now.q))
-
-
-def _driven_entries(robot: Robot) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """First entries of q of the driven joints, and which of these joints are continuous: cos and sin in q."""
-    joints = [robot.joint_index(drive.joint) for drive in robot.drives]
-    for i in joints:
-        if robot.tree.nv_of(i) != 1:
-            raise NotSupportedError(
-                f"joint `{robot.tree.joint_names[i]}` is {robot.tree.kinds[i]}; it has no single position"
-            )
-    turns = [robot.tree.nq_of(i) == 2 for i in joints]
-    return np.array(robot.tree.q_index[joints], dtype=np.int64), np.array(turns, dtype=bool)

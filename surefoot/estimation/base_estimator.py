@@ -9,17 +9,12 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError
-from surefoot.estimation.base_layout import BaseLayout
-from surefoot.estimation.contact_points import ContactPoints
-from surefoot.estimation.contact_probability import TouchTracker
-from surefoot.estimation.encoded_joints import EncodedJoints
 from surefoot.estimation.filter_kernels import filter_kernels
-from surefoot.estimation.foothold_book import FootholdBook
-from surefoot.estimation.inertial_step import InertialStep
-from surefoot.estimation.invariant_filter import InvariantFilter
-from surefoot.estimation.joint_tracker import JointTracker
-from surefoot.estimation.leg_twist import leg_twist
+from surefoot.estimation.footholds import ContactPoints, FootholdBook
+from surefoot.estimation.invariant_filter import InertialStep, InvariantFilter, leg_twist
 from surefoot.estimation.settings import EstimatorSettings
+from surefoot.estimation.state_layout import BaseLayout, EncodedJoints
+from surefoot.estimation.trackers import JointTracker, TouchTracker
 from surefoot.kinematics import Frame
 from surefoot.motion import State
 from surefoot.motion.checks import finite_array

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.compiler.kernel_set import KernelSet
+from surefoot.estimation.settings import EstimatorSettings
 from surefoot.spatial.so3 import skew
 
-__all__ = ["FIXED", "InvariantFilter"]
+__all__ = ["FIXED", "InertialStep", "InvariantFilter", "leg_twist"]
 
 Array = NDArray[np.float64]
 FIXED = 15
 """Size of the error without footholds."""
 _R, _V, _P, _BIAS = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, FIXED)
+_INERTIA = 1e-4  # weight of the twist before against that of one sure point
 
 
 class InvariantFilter:
@@ -149,3 +151,72 @@ class InvariantFilter:
         """Add variances of rotation [rad²] and velocity [m²/s²], as plain errors."""
         T = self._to_invariant()[:, :6]
         self.P[:FIXED, :FIXED] += (T * np.repeat([attitude, velocity], 3)) @ T.T
+
+
+class InertialStep:
+    """Takes the filter from one reading to the next with the mean of both (trapezoidal rule).
+
+    While the gyroscope is silent, the legs tell how the body turns; while the accelerometer is silent, the velocity
+    stays, and the legs correct it.
+
+    Args:
+        kalman: The filter to move.
+        settings: Noise.
+    """
+
+    def __init__(self, kalman: InvariantFilter, settings: EstimatorSettings) -> None:
+        self._filter, self._settings = kalman, settings
+        self._turn, self._last = np.zeros(3), np.full(6, np.nan)
+        self._good = np.repeat([settings.gyro_noise, settings.accelerometer_noise], 3) ** 2  # densities
+        self._poor = np.repeat([settings.silent_gyro, settings.silent_accelerometer], 3) ** 2
+        walks = [0.0, 0.0, 0.0, settings.gyro_walk, settings.accelerometer_walk]
+        self._walk = np.repeat([*walks, *([settings.point_drift] * len(kalman.footholds))], 3) ** 2
+
+    def reset(self, turn: Array) -> None:
+        """Begin again with an angular velocity (3,) in the frame of the IMU [rad/s]."""
+        self._turn, self._last = turn.copy(), np.full(6, np.nan)
+
+    @property
+    def twist(self) -> Array:
+        """(6,) of the IMU in its own frame now, linear first."""
+        return np.concatenate([self._filter.velocity @ self._filter.rotation, self._turn])
+
+    def advance(self, dt: float, readings: Array, legs: Array | None) -> None:
+        """Go to the time of the readings.
+
+        Args:
+            dt: Since the last ones [s].
+            readings: (6,) gyroscope [rad/s] and accelerometer [m/s²], NaN where silent.
+            legs: (6,) twist of the IMU by the legs; needed where a reading is silent.
+        """
+        kalman, known = self._filter, ~np.isnan(readings)
+        if legs is not None:
+            guess = np.concatenate([legs[3:], -kalman.gravity @ kalman.rotation]) + kalman.bias
+            readings = np.where(known, readings, guess)
+        if dt > 0.0:
+            mean = np.where(known & ~np.isnan(self._last), 0.5 * (self._last + readings), readings)
+            noise = np.where(known, self._good / dt, self._poor)
+            kalman.predict(mean, dt, noise, self._walk * dt, known.astype(float))
+        self._last = np.where(known, readings, np.nan)
+        if legs is not None and not known[3:].all():
+            kalman.see_velocity(legs[:3], self._settings.leg_velocity)
+        self._turn = readings[:3] - kalman.bias[:3]
+
+
+def leg_twist(points: Array, moving: Array, grip: Array, before: Array) -> Array:
+    """Twist (6,) of the body, linear first, in its own frame, for which points at rest in the world are at rest.
+
+        min Σ g_i |v + ω × y_i + J_i q̇|² + ε |(v, ω) − before|²        [estimation.legs]
+
+    The last term decides what the points leave open.
+
+    Args:
+        points: (n, 3) y in the body frame [m].
+        moving: (n, 3) their velocity J q̇ against the body [m/s].
+        grip: (n,) weights g, 0…1.
+        before: (6,) twist before.
+    """
+    A = np.concatenate([np.broadcast_to(np.eye(3), (len(points), 3, 3)), np.cross(points[:, None], np.eye(3))], axis=2)
+    weighted = A * grip[:, None, None]
+    normal = np.einsum("nij,nik->jk", weighted, A) + _INERTIA * np.eye(6)
+    return np.linalg.solve(normal, _INERTIA * before - np.einsum("nij,ni->j", weighted, moving))

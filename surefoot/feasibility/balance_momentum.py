@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.contact import sum_wrenches
 from surefoot.feasibility.balance_windows import (
     HOLDS,
     Balanced,
@@ -74,11 +75,7 @@ def net_wrench(case: Case, com: Array) -> Array:
         case: The case.
         com: (n, 3) in world [m].
     """
-    T, w = case.touch.placements, case.efforts.wrenches
-    force = np.einsum("ncij,ncj->nci", T[..., :3, :3], w[..., :3])
-    moment = np.einsum("ncij,ncj->nci", T[..., :3, :3], w[..., 3:])
-    moment += np.cross(T[..., :3, 3] - com[:, None], force)
-    out = np.concatenate([force, moment], axis=2).sum(axis=1)
+    out = sum_wrenches(case.efforts.wrenches, case.touch.placements, com)
     out[:, :3] += case.robot.mass * case.world.gravity
     return out
 

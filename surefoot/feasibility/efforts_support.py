@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.contact import PlacedCones, placed_cones
-from surefoot.contact.wrench_cone import outer_corners
+from surefoot.contact import PlacedCones, outer_corners, placed_cones
 from surefoot.feasibility.efforts_means import spread
 from surefoot.geometry import convex_hull
 from surefoot.motion.checks import Array

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from surefoot.contact.wrench_cone import outer_corners
+from surefoot.contact import outer_corners
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.efforts_joints import drive_limits
 from surefoot.feasibility.efforts_support import Support, surfaces_at_touch

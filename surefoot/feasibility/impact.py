@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.contact.wrench_cone import outer_corners
+from surefoot.contact import outer_corners
 from surefoot.feasibility.efforts_jacobians import touch_jacobians
 from surefoot.feasibility.efforts_support import surfaces_at_touch, touch_frames
 from surefoot.feasibility.series import Series, skipped

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.compiler import compile_robot
+from surefoot.contact import contact_placements, sum_wrenches, zero_moment_point
 from surefoot.motion import ContactSchedule
 from surefoot.report.evidence import Evidence
 from surefoot.robot import Robot
 
-__all__ = ["capture_point", "contact_activity", "contact_placements", "spans", "with_layers", "zero_moment_point"]
+__all__ = ["capture_point", "contact_activity", "spans", "with_layers"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -34,55 +35,17 @@ def with_layers(evidence: Evidence) -> Evidence:
     kernels = compile_robot(robot)
     com = np.asarray(kernels.com(evidence.q)) if evidence.com is None else evidence.com
     found: dict[str, Any] = {"com": com}
-    frames = contact_placements(robot, evidence.q)
+    frames = dict(zip(robot.contacts, contact_placements(robot, evidence.q).swapaxes(0, 1), strict=True))
     level = _level(robot, evidence.wrenches, frames, com)
     if evidence.zmp is None and any(np.any(w) for w in evidence.wrenches.values()):
-        found["zmp"] = zero_moment_point(robot, evidence.wrenches, frames, level)
+        places = np.stack([frames[name] for name in evidence.wrenches], axis=1)
+        net = sum_wrenches(np.stack(list(evidence.wrenches.values()), axis=1), places)
+        point = np.column_stack([np.zeros((len(level), 2)), level])
+        found["zmp"] = zero_moment_point(net, point=point, least_load=_LEAST_LOAD * _weight(robot))
     if evidence.capture_point is None and evidence.v is not None and _is_pulled_down(robot):
         velocity = np.asarray(kernels.bundle(["vcom"])(evidence.q, evidence.v)["vcom"])
         found["capture_point"] = capture_point(com, velocity, level, float(np.linalg.norm(robot.tree.gravity)))
     return replace(evidence, **found)
-
-
-def contact_placements(robot: Robot, q: Array) -> dict[str, Array]:
-    """T_world_contact (n, 4, 4) of every contact surface.
-
-    Args:
-        robot: The robot.
-        q: (n, nq).
-    """
-    if not robot.contacts or robot.tree.n == 0:
-        return {}
-    names = [contact.frame for contact in robot.contacts.values()]
-    T = np.asarray(compile_robot(robot).frames(q, names))
-    return {name: T[:, k] @ contact.placement for k, (name, contact) in enumerate(robot.contacts.items())}
-
-
-def zero_moment_point(
-    robot: Robot, wrenches: Mapping[str, Array], placements: Mapping[str, Array], level: Array
-) -> Array:
-    """Where on the level of the contacts the contact forces have no horizontal moment, (n, 3) in world [m].
-
-        x = (h F_x − M_y) / F_z,  y = (h F_y + M_x) / F_z        Vukobratović & Borovac 2004
-
-    NaN while less than a hundredth of the weight is carried.
-
-    Args:
-        robot: The robot.
-        wrenches: Contact → (n, 6), contact frame.
-        placements: Contact → T_world_contact (n, 4, 4).
-        level: (n,) heights of the point [m].
-    """
-    force, moment = np.zeros((len(level), 3)), np.zeros((len(level), 3))
-    for name, wrench in wrenches.items():
-        R, p = placements[name][:, :3, :3], placements[name][:, :3, 3]
-        own = np.einsum("nij,nj->ni", R, wrench[:, :3])
-        force += own
-        moment += np.einsum("nij,nj->ni", R, wrench[:, 3:]) + np.cross(p, own)
-    carried = force[:, 2] > _LEAST_LOAD * _weight(robot)
-    load = np.where(carried, force[:, 2], 1.0)
-    x, y = (level * force[:, 0] - moment[:, 1]) / load, (level * force[:, 1] + moment[:, 0]) / load
-    return np.where(carried[:, None], np.column_stack([x, y, level]), np.nan)
 
 
 def capture_point(com: Array, velocity: Array, level: Array, gravity: float) -> Array:

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.compiler import compile_robot
-from surefoot.contact import zero_moment_point
+from surefoot.contact import contact_placements, sum_wrenches, zero_moment_point
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Trajectory
 from surefoot.report.evidence import Evidence
-from surefoot.report.evidence_layers import contact_placements, with_layers
+from surefoot.report.evidence_layers import with_layers
 from surefoot.report.scene_data import poses
 from surefoot.robot import Robot
 
@@ -57,12 +57,12 @@ def _by_dynamics(trajectory: Trajectory, robot: Robot) -> tuple[Array, tuple[str
     T = poses(robot, trajectory.q)[:, robot.base_joint]
     rows = int(robot.tree.v_index[robot.base_joint]) + np.arange(6)
     needed = np.asarray(compile_robot(robot).rnea(trajectory.q, trajectory.v, a))[:, rows]
-    wrench = np.einsum("nij,nkj->nki", T[:, :3, :3], needed.reshape(-1, 2, 3)).reshape(-1, 6)
-    heights = [placed[:, 2, 3] for placed in contact_placements(robot, trajectory.q).values()]
-    level = np.min(heights, axis=0) if heights else np.zeros(len(T))
+    net = sum_wrenches(needed[:, None], T[:, None])
+    heights = contact_placements(robot, trajectory.q)[:, :, 2, 3]
+    level = heights.min(axis=1) if heights.size else np.zeros(len(T))
     least = 0.01 * robot.mass * float(np.linalg.norm(robot.tree.gravity))
     point = np.column_stack([np.zeros((len(T), 2)), level])
-    return zero_moment_point(wrench, T[:, :3, 3], point, least_load=least), tuple(notes)
+    return zero_moment_point(net, point=point, least_load=least), tuple(notes)
 
 
 def _bridged(time: Array, zmp: Array) -> tuple[Array, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.estimation.base_layout import BaseLayout
+from surefoot.estimation import BaseLayout
 from surefoot.motion import State
 from surefoot.robot import Robot
 

@@ -10,13 +10,13 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.contact import sum_wrenches, zero_moment_point
 from surefoot.errors import ShapeError, one_of
 from surefoot.estimation import EncodedJoints
 from surefoot.motion.checks import finite_array, number
 from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 from surefoot.sim.sensor_channels import ChannelBank, Stream
-from surefoot.sim.sensor_points import centres_of_pressure, zero_moment_point
 from surefoot.sim.sensor_settings import SensorSettings
 
 __all__ = ["Sensors", "Truth"]
@@ -196,10 +196,10 @@ class Sensors:
 
     def _pressures(self, wrenches: Array) -> dict[str, Array]:
         """Centres of pressure and ZMP of measured wrenches (k, 6)."""
-        least = self.settings.touch_off * self._weight
-        cops = centres_of_pressure(wrenches, least)
-        out = {f"contact.{name}.cop": cop for name, cop in zip(self.robot.contacts, cops, strict=True)}
-        return out | {"zmp": zero_moment_point(wrenches, *self._feet(self._data), least)}
+        net = sum_wrenches(wrenches, self._feet(self._data))
+        points = zero_moment_point(np.vstack([wrenches, net]), least_load=self.settings.touch_off * self._weight)
+        names = [*(f"contact.{name}.cop" for name in self.robot.contacts), "zmp"]
+        return dict(zip(names, points[:, :2], strict=True))
 
 
 class _Feet:
@@ -213,10 +213,9 @@ class _Feet:
             for frame, place in zip(frames, places, strict=True)
         ]
 
-    def __call__(self, data: pin.Data) -> tuple[Array, Array]:
-        """R_world_contact (k, 3, 3) and positions (k, 3) [m] after forward kinematics."""
-        found = [data.oMi[joint] * place for joint, place in self._on]
-        return np.array([T.rotation for T in found]), np.array([T.translation for T in found])
+    def __call__(self, data: pin.Data) -> Array:
+        """T_world_contact (k, 4, 4) after forward kinematics."""
+        return np.array([(data.oMi[joint] * place).homogeneous for joint, place in self._on])
 
 
 def _imu_frame(robot: Robot, settings: SensorSettings) -> int | None:

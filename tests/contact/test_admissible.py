@@ -1,13 +1,16 @@
 import numpy as np
+import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
+import surefoot as sf
 from surefoot.contact import (
     PlacedCones,
     admissible_with_torques,
     admissible_wrenches,
     placed_cones,
+    row_lengths,
     wrench_cone,
 )
 from surefoot.errors import ShapeError
@@ -240,3 +243,16 @@ def test_torque_shapes_are_checked():
     with pytest.raises(ShapeError, match="above"):
         admissible_with_torques(cones, J, needed, 1.0, -1.0)
     assert isinstance(cones, PlacedCones)
+
+
+@pytest.mark.parametrize("name", ["humanoid", "cartpole", "biped", "g1"])
+def test_rows_that_do_work_by_moving_without_turning_are_forces(name):
+    """By Pinocchio: a row is a force if its unit velocity moves the joint's body without turning it."""
+    robot = sf.load(name)
+    lengths, data = row_lengths(robot, 0.25), robot.model.createData()
+    q = pin.neutral(robot.model)
+    for i in range(1, robot.model.njoints):
+        joint = robot.model.joints[i]
+        for row in range(joint.idx_v, joint.idx_v + joint.nv):
+            pin.forwardKinematics(robot.model, data, q, np.eye(robot.nv)[row])
+            assert lengths[row] == (1.0 if not np.any(data.v[i].angular) else 0.25)

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
 from surefoot.contact.cone_dual import faces_of_spans, spans_of_faces
-from surefoot.contact.friction_cone import corner_spans, friction_pyramid
+from surefoot.contact.friction import corner_spans, friction_pyramid
 from surefoot.errors import ShapeError
 
 

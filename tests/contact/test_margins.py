@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from surefoot.contact import contact_margins, torsion_margin, wrench_cone
-from surefoot.contact.soft_finger import soft_finger
+from surefoot.contact import contact_margins, wrench_cone
+from surefoot.contact.friction import soft_finger
+from surefoot.contact.margins import torsion_margin
 from surefoot.errors import ShapeError
 from tests.contact.soles import EVERY_KIND, cylinder, finger, line, point, polygon, rectangle
 

@@ -2,12 +2,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from surefoot.contact import faces_of_spans, wrench_cone, wrench_spans
+from surefoot.contact import faces_of_spans, friction_pyramid, placed_cones, wrench_cone, yaw_bounds
+from surefoot.contact.friction import corner_spans
+from surefoot.contact.wrench_cone import rectangle_of, wrench_spans
 from surefoot.errors import ShapeError
 from surefoot.robot.contacts import ContactSurface
-from tests.contact.soles import EVERY_KIND, cylinder, finger, is_spanned, line, point, polygon, rectangle
+from surefoot.spatial import so3
+from tests.contact.soles import EVERY_KIND, cylinder, extreme, finger, is_spanned, line, point, polygon, rectangle
 
 SCALE = np.array([30.0, 30.0, 30.0, 3.0, 3.0, 0.6])
+SOLES = [rectangle(), polygon(5), point()]
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
@@ -124,3 +128,113 @@ def test_faces_of_a_polygon_are_irredundant():
 def test_negative_friction_is_refused():
     with pytest.raises(ShapeError):
         wrench_cone(point(), -0.1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_yaw_bounds_are_the_extremes_of_the_corner_forces(seed):
+    """Least and largest m_z over forces in the pyramids of the corners with the other five components given."""
+    rng = np.random.default_rng(seed)
+    lx, ly, mu = (*rng.uniform(0.02, 0.2, 2), 0.6)
+    sole = rectangle(lx, ly, friction=mu)
+    G = corner_spans(sole.corners, friction_pyramid(mu).spans)
+    for _ in range(30):
+        w = G @ rng.exponential(size=16) ** 3
+        lower, upper = yaw_bounds(w, mu, (lx, ly))
+        assert_allclose(lower, extreme(G[5], G[:5], w[:5]), atol=1e-9)
+        assert_allclose(upper, -extreme(-G[5], G[:5], w[:5]), atol=1e-9)
+        assert lower - 1e-9 <= w[5] <= upper + 1e-9
+
+
+def test_where_it_lies():
+    found = rectangle_of(rectangle(0.1, 0.04, (0.3, -0.2, 0.05), turn=0.4).corners)
+    assert_allclose(found.centre, [0.3, -0.2, 0.05])
+    assert_allclose(found.half, [0.1, 0.04])
+    assert_allclose(found.R[:2, 0], [np.cos(0.4), np.sin(0.4)])
+    force = found.R @ [1.0, 2.0, 3.0]
+    moment = found.R @ [0.1, 0.2, 0.3] + np.cross(found.centre, force)
+    assert_allclose(found.wrench(np.r_[force, moment]), [1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
+
+
+def test_the_order_of_corners_does_not_matter():
+    corners = rectangle(turn=0.2).corners
+    assert_allclose(rectangle_of(corners[[2, 0, 3, 1]]).half, rectangle_of(corners).half)
+
+
+def test_what_is_no_rectangle():
+    assert rectangle_of(polygon(5).corners) is None
+    skew = np.array(rectangle().corners)
+    skew[0, 2] = 0.01
+    assert rectangle_of(skew) is None
+
+
+@pytest.mark.parametrize(
+    ("centre", "turn"), [((0.0, 0.0, 0.0), 0.0), ((0.03, -0.02, 0.01), 0.7), ((0.0, 0.0, -0.1), 1.5)]
+)
+@pytest.mark.parametrize("inscribed", [False, True])
+def test_closed_form_is_that_of_the_conversion(centre, turn, inscribed):
+    """The same sixteen faces as by Quickhull from the corner forces."""
+    from surefoot.contact import faces_of_spans
+
+    cone = wrench_cone(rectangle(0.1, 0.05, centre, turn), inscribed=inscribed)
+    faces = faces_of_spans(cone.spans)
+    assert cone.faces.shape == faces.shape == (16, 6)
+    for row in cone.faces / np.abs(cone.faces).max(axis=1, keepdims=True):
+        assert np.abs(faces - row).max(axis=1).min() < 1e-9
+
+
+def places(n=6, seed=0):
+    rng = np.random.default_rng(seed)
+    T = np.tile(np.eye(4), (n, 3, 1, 1))
+    for i in np.ndindex(n, 3):
+        T[i][:3, :3], T[i][:3, 3] = so3.exp(rng.normal(size=3)), rng.normal(size=3)
+    return T
+
+
+def test_generators_are_the_spans_carried_to_the_point():
+    """Power of a wrench with a rigid motion is the same in the contact frame and about any point of the world."""
+    rng, T, about = np.random.default_rng(1), places(), np.random.default_rng(2).normal(size=(6, 3))
+    cones = placed_cones(SOLES, T, about=about)
+    v, omega = rng.normal(size=(6, 3)), rng.normal(size=(6, 3))  # of the body point at `about`
+    power = np.einsum("ni,nik->nk", np.hstack([v, omega]), cones.generators)
+    for i, sole in enumerate(SOLES):
+        R, p = T[:, i, :3, :3], T[:, i, :3, 3]
+        there = v + np.cross(omega, p - about)
+        local = np.concatenate([np.einsum("nji,nj->ni", R, x) for x in (there, omega)], axis=1)
+        assert_allclose(local @ wrench_spans(sole), power[:, cones.owner == i], atol=1e-12)
+
+
+def test_wrenches_are_sums_of_spans():
+    cones = placed_cones(SOLES, places())
+    shares = np.random.default_rng(0).uniform(size=cones.use.shape)
+    for i, sole in enumerate(SOLES):
+        assert_allclose(cones.wrenches(shares)[:, i], shares[:, cones.owner == i] @ wrench_spans(sole).T)
+
+
+def test_contacts_that_do_not_touch_do_not_count():
+    active = np.random.default_rng(0).uniform(size=(6, 3)) < 0.5
+    cones = placed_cones(SOLES, places(), active)
+    assert (cones.use == active[:, cones.owner]).all()
+
+
+def test_friction_over_time():
+    """Where it vanishes there are fewer generators; the others are those of each coefficient."""
+    mu = np.array([0.0, 0.5, 0.9, 0.5, 0.0, 0.2])[:, None].repeat(3, axis=1)
+    cones = placed_cones(SOLES, places(), friction=mu)
+    for k in range(6):
+        alone = placed_cones(SOLES, places()[k : k + 1], friction=mu[k])
+        kept = cones.use[k]
+        assert_allclose(cones.generators[k][:, kept], alone.generators[0], atol=1e-12)
+        assert kept.sum() == sum(wrench_spans(sole, mu[k, 0]).shape[1] for sole in SOLES)
+
+
+def test_pyramids_can_be_chosen():
+    for sides, inscribed in ((4, False), (8, True)):
+        cones = placed_cones(SOLES[1:2], places()[:, :1], sides=sides, inscribed=inscribed)
+        assert_allclose(cones.spans[0], wrench_spans(SOLES[1], sides=sides, inscribed=inscribed))
+
+
+def test_shapes_are_checked():
+    with pytest.raises(ShapeError, match="placements"):
+        placed_cones(SOLES, places()[:, :2])
+    with pytest.raises(ShapeError, match="activity"):
+        placed_cones(SOLES, places(), np.ones((6, 2)))

@@ -1,9 +1,10 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from surefoot.control import StaticBalance, standing_contacts
+from surefoot.control import JointPd, StaticBalance, standing_contacts
+from surefoot.control.static_balance import SoleCorners, support_doubts
 from surefoot.robot import Loop
 from surefoot.robot.load import load
 
@@ -168,3 +169,68 @@ def test_forces_go_over_into_each_other():
     steps = np.abs(np.diff(torques, axis=0)).max(axis=1)
     assert steps.max() < 5.0 * np.median(steps)
     assert max(sizes) > 10.0
+
+
+@pytest.mark.parametrize("name", ["g1", "hexapod"])
+def test_jacobian_against_differences(name):
+    robot = load(name)
+    q = pin.integrate(robot.model, np.array(robot.home), 0.2 * np.random.default_rng(0).standard_normal(robot.nv))
+    J = SoleCorners(robot, tuple(robot.contacts)).jacobian(q)
+
+    def corners(q):
+        return np.vstack(list(robot.contact_corners(q).values())).ravel()
+
+    for k in range(0, robot.nv, 5):
+        step = 1e-6 * np.eye(robot.nv)[k]
+        ahead, behind = (corners(pin.integrate(robot.model, q, s * step)) for s in (1.0, -1.0))
+        assert_allclose(J[:, k], (ahead - behind) / 2e-6, atol=1e-7)
+
+
+def test_each_corner_has_the_friction_of_its_sole():
+    robot = load("talos")
+    names = tuple(robot.contacts)
+    corners = SoleCorners(robot, names)
+    wanted = [robot.contacts[name].friction for name in names for _ in robot.contacts[name].corners]
+    assert_array_equal(corners.friction, wanted)
+    assert corners.jacobian(np.array(robot.home)).shape == (3 * len(wanted), robot.nv)
+
+
+def test_no_contacts():
+    robot = load("talos")
+    assert SoleCorners(robot, ()).jacobian(np.array(robot.home)).shape == (0, robot.nv)
+
+
+@pytest.mark.parametrize(("name", "word"), [("bolt", "line"), ("borinot", "point")])
+def test_feet_without_area_are_named(name, word):
+    notes = JointPd(load(name)).notes
+    assert any(word in note and name in note for note in notes)
+
+
+@pytest.mark.parametrize("name", ["g1", "solo12", "hexapod"])
+def test_robots_that_stand_have_no_doubts(name):
+    assert JointPd(load(name)).notes == ()
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_lean_beyond_the_edge_is_named_with_its_distance(side):
+    """Leaning by an angle puts the centre of mass beyond the toes by what the places of corners and centre say."""
+    robot = load("talos")
+    feet = tuple(robot.contacts)
+    for angle in np.linspace(0.0, 0.4, 9):
+        q = pin.integrate(
+            robot.model, np.array(robot.home), np.array([0, 0, 0, 0, side * angle] + [0] * (robot.nv - 5))
+        )
+        com = pin.centerOfMass(robot.model, robot.model.createData(), q)
+        x = np.vstack([robot.contact_corners(q)[foot] for foot in feet])[:, 0]
+        beyond = max(com[0] - x.max(), x.min() - com[0])
+        doubts = support_doubts(robot, q, feet)
+        assert bool(doubts) == (beyond > 0.0)
+        if doubts:
+            assert float(doubts[0].split(" m ")[0].split()[-1]) == pytest.approx(beyond, rel=0.01, abs=1e-3)
+
+
+def test_planar_and_fixed_robots_need_no_area():
+    biped = load("biped")
+    assert support_doubts(biped, np.array(biped.home), standing_contacts(biped, np.array(biped.home))) == ()
+    talos = load("talos", base="fixed")
+    assert support_doubts(talos, np.array(talos.home), ()) == ()

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from surefoot.control.static_balance import StaticBalance, standing_contacts
+from surefoot.control import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
 from surefoot.ik import ComRise, raise_com
 from surefoot.motion import Log, Trajectory, World

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.contact import contact_placements, sum_wrenches, zero_moment_point
 from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.studies.findings import Findings, StudiedRun
-from surefoot.sim.sensor_points import zero_moment_point
 
 __all__ = ["LARGEST_MISS", "reach", "zero_moment_points"]
 
@@ -57,11 +57,6 @@ def zero_moment_points(robot: Robot, log: Log) -> Array:
         robot: The robot.
         log: The log.
     """
-    contacts = robot.contacts.items()
-    out = np.empty((len(log), 2))
-    for row, q in enumerate(log["q"]):
-        frames = robot.placements(np.array(q))
-        places = np.array([frames[contact.frame] @ contact.placement for _, contact in contacts]).reshape(-1, 4, 4)
-        wrenches = np.array([log[f"contact.{name}.wrench"][row] for name, _ in contacts]).reshape(-1, 6)
-        out[row] = zero_moment_point(wrenches, places[:, :3, :3], places[:, :3, 3], least=0.0)
-    return out
+    names = [f"contact.{name}.wrench" for name in robot.contacts]
+    wrenches = np.stack([log[name] for name in names], axis=1) if names else np.zeros((len(log), 0, 6))
+    return zero_moment_point(sum_wrenches(wrenches, contact_placements(robot, log["q"])))[:, :2]

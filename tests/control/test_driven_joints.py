@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from surefoot.control.coupled_motion import coupled_motion
+from surefoot.control.driven_joints import coupled_motion
 from surefoot.robot.load import load
 
 

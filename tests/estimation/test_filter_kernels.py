@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from surefoot.estimation.turn import Turn
+from surefoot.estimation.filter_kernels import Turn
 from surefoot.spatial import so3
 
 VECTORS = [np.zeros(3), np.array([1e-9, 0.0, 2e-9]), np.array([0.02, -0.01, 0.03]), np.array([1.0, -2.0, 0.7])]
