@@ -51,7 +51,7 @@ def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -
 
 
 def _write_page(path: Path, runs: Sequence[RunFolder]) -> None:
-    from surefoot.scenario.world_file import read_world
+    from surefoot.scenario import read_world
 
     text = compare_page(runs, read_world(runs[0].path / "scenario.toml", runs[0].robot))
     with atomic_write(path) as temporary:

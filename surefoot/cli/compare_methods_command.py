@@ -33,8 +33,7 @@ def compare_methods_command(
         as_json: Print JSON.
         overrides: `key=value` texts.
     """
-    from surefoot.scenario.compare_methods import compare_methods
-    from surefoot.scenario.folder import run_folder
+    from surefoot.scenario import compare_methods, run_folder
 
     _require_page_name(html)
     if out is None:

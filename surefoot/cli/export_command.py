@@ -171,7 +171,7 @@ def _film(source: Path, target: Path, robot: Robot, trajectory: Trajectory, opti
 
 
 def _world(source: Path, robot: Robot, given: str | None) -> World:
-    from surefoot.scenario.world_file import read_world
+    from surefoot.scenario import read_world
 
     if given is not None:
         return read_world(given, robot)

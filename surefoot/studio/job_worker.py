@@ -97,7 +97,7 @@ def _run(request: Mapping[str, Any], teller: Teller) -> None:
 def _audit(request: Mapping[str, Any], teller: Teller) -> None:
     from surefoot.feasibility import audit
     from surefoot.robot.load import load
-    from surefoot.scenario.world_file import read_world
+    from surefoot.scenario import read_world
 
     robot = load(request["robot"], base=request["base"], mimic=request["mimic"])
     world = None if request.get("world") is None else read_world(Path(request["world"]), robot)

@@ -16,8 +16,7 @@ from surefoot.feasibility import read_motion
 from surefoot.motion import Trajectory, World
 from surefoot.robot import Robot
 from surefoot.robot.load import is_file_name
-from surefoot.scenario import read_scenario
-from surefoot.scenario.world_file import read_world
+from surefoot.scenario import read_scenario, read_world
 from surefoot.studio.robot_store import RobotKey, RobotStore
 from surefoot.studio.safety import OutsideError, inside
 

@@ -13,8 +13,7 @@ import annotated_types
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from surefoot.scenario import Scenario
-from surefoot.scenario.schema_kinds import KindTable
+from surefoot.scenario import KindTable, Scenario
 from surefoot.scenario.toml_text import toml_text
 
 __all__ = ["FormField", "form_fields", "inline_toml", "override_text"]

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import viser
 
 from surefoot.robot.load import is_file_name
-from surefoot.scenario import Scenario, names, read_scenario, resolved_scenario
-from surefoot.scenario.build_world import build_world
-from surefoot.scenario.schema_kinds import KindTable
+from surefoot.scenario import KindTable, Scenario, build_world, names, read_scenario, resolved_scenario
 from surefoot.studio.robot_store import RobotKey
 from surefoot.studio.safety import OutsideError, inside
 from surefoot.studio.scenario_form import FormField, form_fields, override_text

@@ -48,7 +48,7 @@ def test_an_interrupted_one_leaves_nothing(tmp_path, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("surefoot.scenario.compare_methods._run", stop)
+    monkeypatch.setattr("surefoot.scenario.methods._run", stop)
     with pytest.raises(KeyboardInterrupt):
         compare_methods_command("four-bar", tmp_path / "out", tmp_path / "page.html", False)
     assert list(tmp_path.iterdir()) == []

@@ -7,9 +7,9 @@ from surefoot.geometry import Sphere
 from surefoot.robot import ContactSurface, Geometry, Joint, Link, Robot, placement
 from surefoot.robot.load import load
 from surefoot.scenario import build, read_scenario
-from surefoot.scenario.build_events import build_event
-from surefoot.scenario.build_world import build_world
-from surefoot.scenario.overrides import overridden
+from surefoot.scenario.build import build_world
+from surefoot.scenario.build.events import build_event
+from surefoot.scenario.catalogue import overridden
 from surefoot.scenario.schema import EventTable, GroundTable, WorldTable
 
 STAND = read_scenario("stand")

@@ -11,7 +11,7 @@ from surefoot.motion import load_log, load_trajectory
 from surefoot.robot import Drive
 from surefoot.robot.load import load
 from surefoot.scenario import build, names, resolved_scenario, run_scenario, scenario_text
-from surefoot.scenario.folder import make_folder
+from surefoot.scenario.outcome.files import make_folder
 from surefoot.scenario.stages import STAGES
 from tests.robot.sample_files import ARM_URDF
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from surefoot.scenario import names, read_scenario
-from surefoot.scenario.overrides import overridden
+from surefoot.scenario.catalogue import overridden
 from surefoot.studio.scenario_form import FormField, form_fields, inline_toml, override_text
 
 

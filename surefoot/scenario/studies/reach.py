@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from surefoot.motion import Log
 from surefoot.robot import Robot
-from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.sim.sensor_points import zero_moment_point
 
 __all__ = ["LARGEST_MISS", "reach", "zero_moment_points"]

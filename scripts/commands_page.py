@@ -6,6 +6,8 @@ from typing import Any
 
 import typer
 
+from surefoot.cli.main import app
+
 __all__ = ["commands_page"]
 
 _HEAD = """# Commands
@@ -19,8 +21,6 @@ Exit status of every command: 0 done and passed · 1 done, bad verdict (fell, de
 
 def commands_page() -> str:
     """The page as Markdown."""
-    from surefoot.cli.main import app
-
     group: Any = typer.main.get_command(app)
     return "\n".join([_HEAD, *(_section(command, name) for command, name in _all(group, "surefoot"))])
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from surefoot.scenario.schema_kinds import KindTable, Positive, Time, Vector
+from surefoot.scenario.schema.kinds import KindTable, Positive, Time, Vector
 from surefoot.scenario.table import Table
 
 __all__ = ["ControllerTable", "ForcePointTable", "KeyframeTable", "WaveTable"]

@@ -1,67 +1,60 @@
-"""What the page of a run shows."""
+"""The page of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from surefoot.motion import Log, World
-from surefoot.report import Evidence, Plot, Verdict, motion_plots
+from surefoot.report import Evidence, Plot, Verdict, motion_plots, report_page
 from surefoot.robot import Robot
-from surefoot.scenario.build_world import build_ground
+from surefoot.scenario.build import build_ground
+from surefoot.scenario.outcome.files import RunRecord, scenario_toml
 from surefoot.scenario.schema import EventTable
 from surefoot.sim.native_world import with_friction, with_ground
 
-__all__ = ["evidence_of_run"]
+__all__ = ["evidence_of_run", "page_of_run"]
 
 _INSTANT = 1e-9  # rounding of times [s]
 
 
-def evidence_of_run(
-    robot: Robot,
-    log: Log,
-    timing: Log,
-    metrics: Mapping[str, Any],
-    planned: Sequence[Plot] = (),
-    world: World | None = None,
-    scenario_text: str = "",
-    description: str = "",
-    events: Sequence[EventTable] = (),
-) -> Evidence:
+def page_of_run(run: RunRecord) -> str:
+    """The page of a run as HTML.
+
+    Args:
+        run: The run.
+    """
+    return report_page(evidence_of_run(run))
+
+
+def evidence_of_run(run: RunRecord) -> Evidence:
     """What is known about a run.
 
     Args:
-        robot: The robot.
-        log: What was measured.
-        timing: Wall-clock times.
-        metrics: What it sums up to.
-        planned: Plots of what was planned.
-        world: Where the robot was.
-        scenario_text: The scenario as TOML.
-        description: What the scenario is, in a line.
-        events: What happened: changes of friction and terrain count in the plots of contacts.
+        run: The run; changes of friction and terrain among its events count in the plots of contacts.
     """
+    robot, log, metrics, world = run.robot, run.log, run.metrics, run.world
     wrenches = {name: np.asarray(log[f"contact.{name}.wrench"]) for name in robot.contacts}
     tau = log["tau"] if log["tau"].any() else None
+    later = _later(world, log, run.scenario.events)
     plots = (
         *_of_base(robot, log),
-        *planned,
-        *motion_plots(robot, log["q"], log["v"], tau, wrenches, world, _later(world, log, events)),
+        *run.planned,
+        *motion_plots(robot, log["q"], log["v"], tau, wrenches, world, later),
         *_of_contacts(robot, log),
         *_of_tracking(robot, log),
         *_of_estimate(log),
         *_of_constraints(log),
         *_of_balance(log),
-        *_of_timing(timing),
+        *_of_timing(run.timing),
     )
     return Evidence(
         title=f"{metrics['scenario']} · {metrics['robot']}",
         robot=robot,
         time=log.time,
         q=log["q"],
-        subtitle=description,
+        subtitle=run.scenario.description,
         verdict=Verdict(str(metrics["verdict"]), metrics["verdict"] == "passed", "run"),
         world=world,
         v=log["v"],
@@ -69,7 +62,8 @@ def evidence_of_run(
         plots=plots,
         metrics=metrics,
         incidents=metrics.get("incidents", ()),
-        scenario_text=scenario_text,
+        audit=run.audit,
+        scenario_text=scenario_toml(run.scenario),
         versions=metrics.get("versions", {}),
         seed=metrics.get("seed"),
         notes=tuple(metrics.get("notes", ())),

@@ -1,4 +1,4 @@
-"""`Findings`: what a study adds to a run."""
+"""`Findings`: what a study, or the judge of a planned motion, adds to a run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StudiedRun:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What a study found.
+    """What a study or a judge found.
 
     Args:
         metrics: Numbers and texts for `metrics.json`.

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from surefoot.scenario.schema_kinds import Friction, KindTable, NotNegative, Positive, Time, Vector
-from surefoot.scenario.schema_world import GroundTable
+from surefoot.scenario.schema.kinds import Friction, KindTable, NotNegative, Positive, Time, Vector
+from surefoot.scenario.schema.world import GroundTable
 from surefoot.scenario.table import complaint
 
 __all__ = ["EventTable"]

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,8 @@ import numpy as np
 from surefoot.errors import FileFormatError, ScenarioError
 from surefoot.motion import Log, Trajectory, World, atomic_write, save_log, save_trajectory
 from surefoot.motion.audit_result import AuditResult
-from surefoot.report import Plot, report_page
+from surefoot.report import Plot
 from surefoot.robot import Robot
-from surefoot.scenario.page import evidence_of_run
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.toml_text import toml_text
 
@@ -161,38 +160,24 @@ def write_measured(folder: Path, run: RunRecord) -> None:
         save_trajectory(folder / "trajectory.npz", trajectory_of_log(run.robot, run.log))
 
 
-def write_audit(folder: Path, run: RunRecord) -> None:
-    """Write what the audit found, if there was one.
+def write_audit(folder: Path, result: AuditResult) -> None:
+    """Write what the audit found.
 
     Args:
         folder: Where.
-        run: The run.
+        result: What it found.
     """
-    if run.audit is not None:
-        run.audit.save(folder / "audit.json")
+    result.save(folder / "audit.json")
 
 
-def write_page(folder: Path, run: RunRecord) -> None:
-    """Write the page of a run that has begun.
+def write_page(folder: Path, page: str) -> None:
+    """Write the page of a run.
 
     Args:
         folder: Where.
-        run: The run.
+        page: The page.
     """
-    if not len(run.log):
-        return
-    evidence = evidence_of_run(
-        run.robot,
-        run.log,
-        run.timing,
-        run.metrics,
-        run.planned,
-        run.world,
-        scenario_toml(run.scenario),
-        run.scenario.description,
-        run.scenario.events,
-    )
-    _write_text(folder / "report.html", report_page(replace(evidence, audit=run.audit)))
+    _write_text(folder / "report.html", page)
 
 
 def write_metrics(folder: Path, metrics: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, Strict, model_validator
 
-from surefoot.scenario.schema_kinds import Edges, Friction, KindTable, Positive, Vector
+from surefoot.scenario.schema.kinds import Edges, Friction, KindTable, Positive, Vector
 from surefoot.scenario.table import Table, complaint
 
 __all__ = ["GroundTable", "ObjectTable", "ObstacleTable", "WorldTable"]

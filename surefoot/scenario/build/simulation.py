@@ -14,11 +14,11 @@ from surefoot.robot import Robot
 from surefoot.robot.inertia_changes import under_gravity
 from surefoot.robot.load import load
 from surefoot.scenario.blame import blaming
-from surefoot.scenario.build_controller import build_controller
-from surefoot.scenario.build_events import build_event, without_margin
-from surefoot.scenario.build_initial import build_initial
-from surefoot.scenario.build_world import build_world, missing_ground
-from surefoot.scenario.motions import MOTIONS
+from surefoot.scenario.build.controller import build_controller
+from surefoot.scenario.build.events import build_event, without_margin
+from surefoot.scenario.build.initial import build_initial
+from surefoot.scenario.build.world import build_world, missing_ground
+from surefoot.scenario.motions import planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 
@@ -40,7 +40,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
     world = build_world(scenario.world, robot)
     robot = under_gravity(robot, world.gravity)
     with blaming("motion"):
-        plan = None if scenario.motion is None else MOTIONS[scenario.motion.kind](scenario.motion, robot, world)
+        plan = None if scenario.motion is None else planner_of(scenario.motion.kind)(scenario.motion, robot, world)
     with blaming("initial"):
         initial = build_initial(scenario.initial, robot, world)
         rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q

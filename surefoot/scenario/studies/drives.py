@@ -1,4 +1,4 @@
-"""The same motion with rigid and with elastic gears."""
+"""The same motion with other drives: elastic gears beside rigid ones, real drives beside ideal ones."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.motion import Log
+from surefoot.scenario.build import build_simulation
+from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.schema import Scenario
-from surefoot.scenario.studies.findings import Findings, StudiedRun
 from surefoot.sim import Simulation
 
-__all__ = ["gears"]
+__all__ = ["gears", "servo"]
 
 Array = NDArray[np.float64]
 _ELASTIC = ":elastic"
@@ -30,7 +31,7 @@ def gears(run: StudiedRun) -> Findings:
     name = run.scenario.robot.name
     if not name.endswith(_ELASTIC):
         return Findings({}, f"the robot has no elastic gears; use `{name}{_ELASTIC}`")
-    twin = _simulation(run.scenario, name.removesuffix(_ELASTIC))
+    twin = _twin(run.scenario, name=name.removesuffix(_ELASTIC), drives="auto")
     other = twin.run()
     metrics: dict[str, Any] = {}
     for kind, log, simulation in (("elastic", run.log, run.simulation), ("rigid", other, twin)):
@@ -44,12 +45,9 @@ def gears(run: StudiedRun) -> Findings:
     return Findings(metrics, _trouble(metrics))
 
 
-def _simulation(scenario: Scenario, robot: str) -> Simulation:
-    from surefoot.scenario.build import build_simulation
-
-    return build_simulation(
-        scenario.model_copy(update={"robot": scenario.robot.model_copy(update={"name": robot, "drives": "auto"})})
-    )
+def _twin(scenario: Scenario, **robot: str) -> Simulation:
+    """The simulation of a scenario with other keys of `[robot]`."""
+    return build_simulation(scenario.model_copy(update={"robot": scenario.robot.model_copy(update=robot)}))
 
 
 def _of_run(log: Log, simulation: Simulation) -> dict[str, float]:
@@ -78,3 +76,38 @@ def _trouble(metrics: dict[str, Any]) -> str | None:
     if not metrics["peak_wind_up_rad"] > 0.0:
         return "the elastic gears do not give way at all"
     return None
+
+
+def servo(run: StudiedRun) -> Findings:
+    """Tracking errors of the drives of the scenario and of ideal torque sources, and the delay between both motions.
+
+    Args:
+        run: The run; its scenario is run again with ideal drives.
+    """
+    other = _twin(run.scenario, drives="torque").run()
+    rows = min(len(run.log), len(other))
+    own, best = (np.array(log["tracking.error"][:rows]) for log in (run.log, other))
+    if rows < 2 or np.isnan(own).all() or np.isnan(best).all():
+        return Findings({}, "nothing can be compared: no joint has a reference")
+    metrics = {
+        "drive_kind": run.scenario.robot.drives,
+        "tracking_rms_drive": _rms(own),
+        "tracking_rms_ideal": _rms(best),
+        "tracking_peak_drive": float(np.nanmax(np.abs(own))),
+        "tracking_peak_ideal": float(np.nanmax(np.abs(best))),
+        "delay_s": _delay(np.array(run.log["q"][:rows]), np.array(other["q"][:rows]), run.log.time[:rows]),
+    }
+    return Findings(metrics)
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.nanmean(values**2)))
+
+
+def _delay(motion: np.ndarray, reference: np.ndarray, time: np.ndarray) -> float:
+    """Shift [s] at which the speeds of two motions correlate best."""
+    speeds = [np.gradient(x, time, axis=0) for x in (motion, reference)]
+    step = float(np.mean(np.diff(time)))
+    longest = min(len(time) // 2, int(1.0 / step))
+    scores = [float(np.sum(speeds[0][k:] * speeds[1][: len(time) - k])) for k in range(longest)]
+    return step * int(np.argmax(scores))

@@ -6,28 +6,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from surefoot.scenario.schema_controllers import ControllerTable
-from surefoot.scenario.schema_events import EventTable
-from surefoot.scenario.schema_kinds import NotNegative, Pair, Positive, Vector
-from surefoot.scenario.schema_motions import MotionTable
-from surefoot.scenario.schema_world import GroundTable, ObjectTable, ObstacleTable, WorldTable
+from surefoot.scenario.schema.controllers import ControllerTable
+from surefoot.scenario.schema.events import EventTable
+from surefoot.scenario.schema.kinds import NotNegative, Pair, Positive, Vector
+from surefoot.scenario.schema.motions import MotionTable
+from surefoot.scenario.schema.world import WorldTable
 from surefoot.scenario.table import Table
 
 __all__ = [
     "AuditTable",
-    "ControllerTable",
     "EstimatorTable",
-    "EventTable",
-    "GroundTable",
     "InitialTable",
-    "MotionTable",
-    "ObjectTable",
-    "ObstacleTable",
     "RobotTable",
     "Scenario",
     "SensorsTable",
     "SimulationTable",
-    "WorldTable",
 ]
 
 
