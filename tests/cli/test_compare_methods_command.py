@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from surefoot.cli.compare_methods_command import compare_methods_command
+from surefoot.cli.compare import compare_methods_command
 from surefoot.errors import FileFormatError, ScenarioError, UnknownNameError
 
 SHORT = ["simulation.duration=0.02"]

@@ -6,6 +6,7 @@ from surefoot.scenario.schema.kinds import KindTable
 from surefoot.scenario.schema.motions import MotionTable, StepTable, WeightsTable
 from surefoot.scenario.schema.scenario import (
     AuditTable,
+    ConstraintMethod,
     EstimatorTable,
     InitialTable,
     RobotTable,
@@ -17,6 +18,7 @@ from surefoot.scenario.schema.world import GroundTable, ObjectTable, ObstacleTab
 
 __all__ = [
     "AuditTable",
+    "ConstraintMethod",
     "ControllerTable",
     "EstimatorTable",
     "EventTable",

@@ -15,6 +15,7 @@ from surefoot.scenario.table import Table
 
 __all__ = [
     "AuditTable",
+    "ConstraintMethod",
     "EstimatorTable",
     "InitialTable",
     "RobotTable",

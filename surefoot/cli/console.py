@@ -1,36 +1,65 @@
-"""What a run is doing, on a terminal: the stage, a bar that moves, and what is made for the first time."""
+"""What commands print: pages that cut nothing off, and bars on stderr where that is a terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections import Counter
-from types import TracebackType
-from typing import Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-__all__ = ["FirstTime", "FirstTimeColumn", "RunProgress", "share_of_run"]
+__all__ = ["FirstTime", "FirstTimeColumn", "Tell", "page_console", "progress"]
 
-LOADING = "loading"
-# Where the bar stands when a stage begins; the last one ends at 1.
-_BEGINS = {LOADING: 0.0, "compiling": 0.05, "simulating": 0.1, "auditing": 0.4, "writing the report": 0.9}
 _KINDS = {"swept volumes": "collision volumes of {n} link{s}", "scene meshes": "meshes of the report"}
 _LOOK_EVERY = 1.0  # [s]
 
 
-def share_of_run(stage: str, share: float) -> float:
-    """Share of the whole run, 0…1.
+class _Console(Console):
+    """A console that leaves a closed pipe to the border of the command line."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def page_console() -> Console:
+    """A console that cuts nothing off: as wide as the terminal, or 1000 columns into a file or pipe."""
+    console = _Console(highlight=False, emoji=False)
+    return console if console.is_terminal else _Console(highlight=False, emoji=False, width=1000)
+
+
+class Tell(Protocol):
+    """Takes the share that is done, 0…1, and what is done now."""
+
+    def __call__(self, share: float, text: str | None = None) -> None:
+        """Move the bar; without a text, the last one stays."""
+
+
+@contextmanager
+def progress(what: str = "loading") -> Iterator[Tell]:
+    """A bar on stderr while something takes time; nothing where that is not a terminal.
 
     Args:
-        stage: What is done now.
-        share: How much of it is done, 0…1.
+        what: What is done first.
     """
-    begins = _BEGINS[stage]
-    ends = min((later for later in _BEGINS.values() if later > begins), default=1.0)
-    return begins + share * (ends - begins)
+    console = Console(file=sys.stderr)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=1.0)
+
+        def tell(share: float, text: str | None = None) -> None:
+            bar.update(task, completed=share, description=text)
+
+        yield tell
 
 
 class FirstTime:
@@ -86,44 +115,3 @@ class FirstTimeColumn(ProgressColumn):
         if time.monotonic() - self._looked >= _LOOK_EVERY:
             self._text, self._looked = self._first_time.text(), time.monotonic()
         return Text(self._text, style="dim")
-
-
-class RunProgress:
-    """A bar on stderr if that is a terminal; it is gone when the run ends."""
-
-    def __init__(self) -> None:
-        console = Console(file=sys.stderr)
-        self._bar = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.percentage:3.0f} %"),
-            TimeElapsedColumn(),
-            FirstTimeColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task(LOADING, total=1.0)
-
-    def tell(self, stage: str, share: float) -> None:
-        """Show a stage of a run.
-
-        Args:
-            stage: What is done now.
-            share: How much of it is done, 0…1.
-        """
-        self._bar.update(self._task, description=stage, completed=share_of_run(stage, share))
-
-    def stop(self) -> None:
-        """Take the bar away."""
-        self._bar.stop()
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()

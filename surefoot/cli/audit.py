@@ -14,8 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from surefoot.cli.listings import page_console
-from surefoot.cli.run_progress import FirstTimeColumn
+from surefoot.cli.console import FirstTimeColumn, page_console
 from surefoot.errors import FileFormatError, ShapeError, one_of
 from surefoot.feasibility import GivenMotion, Tolerances, audit, read_motion
 from surefoot.motion import World, atomic_write

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
+from surefoot.cli.console import progress
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility.read_motion import read_motion
 from surefoot.motion import Log, Trajectory, World, load_log, load_trajectory
@@ -108,7 +103,7 @@ def _export(
     if kind == "yaml":
         return [f"{head}: JointTrajectory", *_notes(write_joint_trajectory(target, trajectory, robot))]
     if kind == "mcap":
-        with _progress("writing") as tell:
+        with progress("writing") as tell:
             topics = write_mcap(target, trajectory, robot, tell)
         return [f"{head}: {', '.join(topics)}"]
     return [f"{head}: {write_table(target, trajectory, robot, kind)} columns"]
@@ -166,7 +161,7 @@ def _film(source: Path, target: Path, robot: Robot, trajectory: Trajectory, opti
         wrenches=trajectory.wrenches,
         schedule=trajectory.schedule,
     )
-    with _progress("filming") as tell:
+    with progress("filming") as tell:
         return write_film(target, evidence, settings, options.renderer, tell)
 
 
@@ -176,15 +171,3 @@ def _world(source: Path, robot: Robot, given: str | None) -> World:
     if given is not None:
         return read_world(given, robot)
     return read_world(source / "scenario.toml", robot) if is_run_folder(source) else World()
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar on the terminal; nothing where there is none."""
-    console = Console(file=sys.stderr)
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn()
-    )  # fmt: skip
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=1.0)
-        yield lambda share: bar.update(task, completed=share)

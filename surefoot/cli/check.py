@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree as Branch
 
-from surefoot.cli.listings import page_console
+from surefoot.cli.console import page_console
 from surefoot.errors import one_of
 from surefoot.motion.counted import counted
 from surefoot.robot.assemble import MIMIC_MODES

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
-from surefoot.cli.run_progress import RunProgress
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from surefoot.cli.console import FirstTimeColumn
 
 if TYPE_CHECKING:
     from surefoot.scenario import RunResult
 
-__all__ = ["run_command"]
+__all__ = ["RunProgress", "run_command", "share_of_run"]
 
+_LOADING = "loading"
+# Where the bar stands when a stage begins; the last one ends at 1.
+_BEGINS = {_LOADING: 0.0, "compiling": 0.05, "simulating": 0.1, "auditing": 0.4, "writing the report": 0.9}
 _REMARKS = {
     "lifted": "inertia lifted to what physics accepts",
     "locked": "joints locked, as they move no mass",
@@ -104,3 +112,56 @@ def _incident(item: dict[str, Any]) -> str:
 def _list(what: str, items: list[str]) -> str:
     more = f" and {len(items) - 4} more" if len(items) > 4 else ""
     return f"  {what}: {'; '.join(items[:4])}{more}"
+
+
+def share_of_run(stage: str, share: float) -> float:
+    """Share of the whole run, 0…1.
+
+    Args:
+        stage: What is done now.
+        share: How much of it is done, 0…1.
+    """
+    begins = _BEGINS[stage]
+    ends = min((later for later in _BEGINS.values() if later > begins), default=1.0)
+    return begins + share * (ends - begins)
+
+
+class RunProgress:
+    """A bar on stderr if that is a terminal; it is gone when the run ends."""
+
+    def __init__(self) -> None:
+        console = Console(file=sys.stderr)
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.percentage:3.0f} %"),
+            TimeElapsedColumn(),
+            *([FirstTimeColumn()] if console.is_terminal else []),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task(_LOADING, total=1.0)
+
+    def tell(self, stage: str, share: float) -> None:
+        """Show a stage of a run.
+
+        Args:
+            stage: What is done now.
+            share: How much of it is done, 0…1.
+        """
+        self._bar.update(self._task, description=stage, completed=share_of_run(stage, share))
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._bar.stop()
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
