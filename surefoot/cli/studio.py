@@ -19,12 +19,11 @@ def studio_command(folder: Path, host: str, port: int, robot: str, plain: bool, 
         plain: Without shadows, for machines without a graphics card.
         open_browser: Whether to open the browser.
     """
-    from surefoot.studio.safety import is_local_name
-    from surefoot.studio.server import Studio
+    from surefoot.studio import Studio
 
     with Studio(folder, host, port, robot, plain) as studio:
         print(f"surefoot studio of {studio.folder}: {studio.url} (end it with Ctrl-C)", flush=True)
-        if not is_local_name(host):
+        if not studio.is_local:
             print(
                 f"surefoot: everybody who can reach {host}:{studio.port} can run simulations and see {studio.folder}",
                 file=sys.stderr,

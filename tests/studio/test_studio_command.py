@@ -12,7 +12,7 @@ import pytest
 
 from surefoot.errors import FileFormatError, SurefootError
 from surefoot.studio import Studio
-from surefoot.studio.robot_store import RobotStore
+from surefoot.studio.files import RobotStore
 from surefoot.studio.safety import OutsideError
 
 CODE = (  # a process that is started in the background of a shell ignores interrupts otherwise

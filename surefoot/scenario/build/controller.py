@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.control import ForceSchedule, HandReach, JointPath, JointPd, JointWaves, ReactionlessMotion
 from surefoot.errors import ScenarioError
 from surefoot.motion import Controller
 from surefoot.robot import Robot
-from surefoot.scenario.motions import Plan, PlannedFollower
+from surefoot.scenario.motions import Plan
+from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import ControllerTable
 
-__all__ = ["build_controller"]
+__all__ = ["CONTROLLERS", "build_controller"]
 
 Array = NDArray[np.float64]
+CONTROLLERS: Mapping[str, str] = {
+    "joint_pd": "surefoot.control:JointPd",
+    "limp": "surefoot.control:ForceSchedule",
+    "joint_path": "surefoot.control:JointPath",
+    "joint_waves": "surefoot.control:JointWaves",
+    "reactionless": "surefoot.control:ReactionlessMotion",
+    "hand_reach": "surefoot.control:HandReach",
+    "force_schedule": "surefoot.control:ForceSchedule",
+    "follow": "surefoot.scenario.motions:PlannedFollower",
+}
+"""The class of each kind of controller."""
 
 
 def build_controller(table: ControllerTable, robot: Robot, q: Array, plan: Plan | None = None) -> Controller:
@@ -29,26 +41,25 @@ def build_controller(table: ControllerTable, robot: Robot, q: Array, plan: Plan 
         plan: What was planned, for a controller that follows it.
     """
     given = table.model_dump(exclude_none=True, exclude={"kind"})
+    controller: Callable[..., Controller] = imported(CONTROLLERS[table.kind])
     match table.kind:
         case "joint_pd":
-            return JointPd(robot, q, **given)
+            return controller(robot, q, **given)
         case "limp":
-            return ForceSchedule(robot, [])
+            return controller(robot, [])
         case "joint_path":
-            return JointPath(robot, _pairs(given.pop("keyframes"), "joints"), q, **given)
+            return controller(robot, _pairs(given.pop("keyframes"), "joints"), q, **given)
         case "joint_waves":
             waves = {joint: (w["amplitude"], w["frequency"], w["phase"]) for joint, w in given.pop("waves").items()}
-            return JointWaves(robot, waves, q_start=q, **given)
-        case "reactionless":
-            return ReactionlessMotion(robot, q_start=q, **given)
-        case "hand_reach":
-            return HandReach(robot, q_start=q, **given)
+            return controller(robot, waves, q_start=q, **given)
+        case "reactionless" | "hand_reach":
+            return controller(robot, q_start=q, **given)
         case "force_schedule":
-            return ForceSchedule(robot, _pairs(given["points"], "torques"))
+            return controller(robot, _pairs(given["points"], "torques"))
         case "follow":
             if plan is None:
                 raise ScenarioError("there is no [motion] to follow", next_step="add a [motion] table")
-            return PlannedFollower(robot, plan, **given)
+            return controller(robot, plan, **given)
 
 
 def _pairs(rows: list[dict[str, Any]], what: str) -> list[tuple[float, dict[str, float]]]:

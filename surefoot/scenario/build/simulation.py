@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import NotSupportedError
+from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.motion import State
 from surefoot.robot import Robot
 from surefoot.robot.inertia_changes import under_gravity
@@ -21,9 +21,6 @@ from surefoot.scenario.build.world import build_world, missing_ground
 from surefoot.scenario.motions import planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
-
-if TYPE_CHECKING:
-    from surefoot.estimation import BaseEstimator
 
 __all__ = ["build_simulation", "load_robot"]
 
@@ -93,8 +90,6 @@ def _estimator(scenario: Scenario, robot: Robot, gravity: Array) -> BaseEstimato
         return None
     if scenario.sensors.kind == "none":
         raise NotSupportedError("an estimator needs sensors", next_step='set sensors.kind="default"')
-    from surefoot.estimation import BaseEstimator, EstimatorSettings
-
     return BaseEstimator(robot, replace(EstimatorSettings(), imu=scenario.sensors.imu), gravity)
 
 

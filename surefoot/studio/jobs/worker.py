@@ -1,6 +1,6 @@
 """What runs in a process of its own: a scenario or an audit, told about line by line in JSON.
 
-`python -m surefoot.studio.job_worker` reads one request as JSON from its input and writes events, one JSON object on
+`python -m surefoot.studio.jobs.worker` reads one request as JSON from its input and writes events, one JSON object on
 each line. An interrupt ends it as Ctrl-C ends `surefoot run`: what was computed is written.
 """
 

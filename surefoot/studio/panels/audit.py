@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import viser
 
 from surefoot.errors import FileFormatError
 from surefoot.robot.load import is_file_name
-from surefoot.studio.run_files import LoadedMotion
+from surefoot.studio.files import LoadedMotion
+from surefoot.studio.jobs import Job
+from surefoot.studio.panels.desk import Desk
 from surefoot.studio.safety import inside
-
-if TYPE_CHECKING:
-    from surefoot.studio.jobs import Job
-    from surefoot.studio.replay_panel import ReplayPanel
-    from surefoot.studio.tab import Tab
 
 __all__ = ["AuditPanel", "items_table"]
 
@@ -28,11 +25,12 @@ class AuditPanel:
 
     Args:
         tab: The tab.
-        replay: Who jumps to the times of findings.
+        jump: Pauses the replay and goes to a time.
     """
 
-    def __init__(self, tab: Tab, replay: ReplayPanel) -> None:
-        self._tab, self._replay = tab, replay
+    def __init__(self, tab: Desk, jump: Callable[[float], None]) -> None:
+        self._tab, self._jump = tab, jump
+        self._motion: LoadedMotion | None = None
         self._handles: list[Any] = []
         gui = tab.gui
         self._box = gui.add_folder("Audit", visible=False)
@@ -46,6 +44,7 @@ class AuditPanel:
         Args:
             motion: The motion.
         """
+        self._motion = motion
         self._box.visible = True
         known = [
             job for job in self._tab.jobs.jobs if job.audit is not None and job.request["motion"] == str(motion.path)
@@ -56,7 +55,7 @@ class AuditPanel:
 
     def ask(self) -> None:
         """Put the audit into the queue."""
-        motion = self._replay.motion
+        motion = self._motion
         if motion is None:
             raise FileFormatError("no motion is loaded", next_step="pick a run first")
         key = motion.key
@@ -73,7 +72,7 @@ class AuditPanel:
         Args:
             job: The job.
         """
-        motion = self._replay.motion
+        motion = self._motion
         if job.audit is not None and motion is not None and job.request["motion"] == str(motion.path):
             self._clear()
             self._list(job.audit)
@@ -108,10 +107,6 @@ class AuditPanel:
         button = gui.add_button(label, color=colour, hint=finding["next_step"] or "Jump to this time.")
         self._tab.on_click(button, lambda: self._jump(time))
         self._handles += [button, gui.add_markdown(f"{finding['message']}")]
-
-    def _jump(self, time: float) -> None:
-        self._replay.pause()
-        self._replay.jump(time)
 
 
 def items_table(items: Sequence[Mapping[str, Any]]) -> str:

@@ -11,12 +11,12 @@ from typing import Self
 import viser
 
 from surefoot.errors import FileFormatError
-from surefoot.studio.guarded_server import guarded_server, stop_quietly
+from surefoot.studio.files import RobotStore
 from surefoot.studio.jobs import JobQueue
-from surefoot.studio.report_pages import report_pages
-from surefoot.studio.robot_store import RobotStore
 from surefoot.studio.safety import is_local_name
-from surefoot.studio.tab import Tab
+from surefoot.studio.server.guarded import guarded_server, stop_quietly
+from surefoot.studio.server.pages import report_pages
+from surefoot.studio.server.tab import Tab
 
 __all__ = ["Studio"]
 
@@ -79,9 +79,14 @@ class Studio:
         return self.server.get_port()
 
     @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach it."""
+        return is_local_name(self.host)
+
+    @property
     def url(self) -> str:
         """The address for a browser on this machine."""
-        shown = self.host if is_local_name(self.host) or self.host not in ("0.0.0.0", "::") else "127.0.0.1"
+        shown = self.host if self.is_local or self.host not in ("0.0.0.0", "::") else "127.0.0.1"
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/"
 
     def _opened(self, client: viser.ClientHandle) -> None:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import numpy as np
 import viser
 
 from surefoot.errors import UnknownNameError
-from surefoot.robot import Robot
-from surefoot.studio.dragging import closed
-from surefoot.studio.drive_table import drive_table, robot_facts
-from surefoot.studio.ik_handles import DragHandle, drag_choices
-from surefoot.studio.inputs import set_options
-from surefoot.studio.joint_sliders import JointSliders
-from surefoot.studio.joint_values import Axis, with_value
-from surefoot.studio.overlays import LAYERS, Overlays
-from surefoot.studio.robot_store import RobotKey
+from surefoot.motion.counted import counted
+from surefoot.robot import Drive, Robot
+from surefoot.studio.files import RobotKey
+from surefoot.studio.panels.desk import Desk
+from surefoot.studio.panels.inputs import set_options
+from surefoot.studio.panels.joints import Axis, JointSliders, with_value
+from surefoot.studio.scene import LAYERS, DragHandle, Overlays, closed, drag_choices
 
-if TYPE_CHECKING:
-    from surefoot.studio.tab import Tab
-
-__all__ = ["RobotPanel"]
+__all__ = ["RobotPanel", "drive_table", "robot_facts"]
 
 _NOTHING = "(nothing)"
 _SLOW = {"volumes": "fitting collision volumes; the first time takes a while"}
@@ -35,7 +29,7 @@ class RobotPanel:
         plain: Whether the stage is plain.
     """
 
-    def __init__(self, tab: Tab, first: str, plain: bool) -> None:
+    def __init__(self, tab: Desk, first: str, plain: bool) -> None:
         self._tab = tab
         self._sliders: JointSliders | None = None
         self.drag = DragHandle(
@@ -198,3 +192,41 @@ class RobotPanel:
         """Sliders and gizmo to the posture that is shown now."""
         self.drag.renew()
         self._show_sliders()
+
+
+def drive_table(robot: Robot) -> str:
+    """Drives as a table in Markdown.
+
+    Args:
+        robot: The robot.
+    """
+    if not robot.drives:
+        return "*This robot has no drives.*"
+    head = ["| joint | torque | speed | gear | rotor |", "|:--|--:|--:|--:|--:|"]
+    return "\n".join([*head, *(_row(drive) for drive in robot.drives)])
+
+
+def robot_facts(robot: Robot) -> str:
+    """A robot in one line of Markdown.
+
+    Args:
+        robot: The robot.
+    """
+    ties = [
+        counted(len(robot.contacts), "contact"),
+        *([counted(len(robot.loops), "loop")] if robot.loops else []),
+        *([counted(len(robot.couplings), "coupling")] if robot.couplings else []),
+    ]
+    doubts = sum(note.level == "warning" for note in robot.notes)
+    warn = f" · {counted(doubts, 'warning')} (`surefoot check`)" if doubts else ""
+    return f"**{robot.name}** · {robot.base} base · {robot.nv} dof · {robot.mass:.1f} kg · {' · '.join(ties)}{warn}"
+
+
+def _row(drive: Drive) -> str:
+    gear = f"{drive.gear_ratio:g}" + (" elastic" if drive.gear == "elastic" else "")
+    rotor = f"{drive.rotor_inertia:.2g}" if drive.rotor_inertia else "–"
+    return f"| {drive.joint} | {_number(drive.torque_limit)} | {_number(drive.speed_limit)} | {gear} | {rotor} |"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if np.isfinite(value) else "∞"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import viser
 from viser._gui_handles import GuiProgressBarHandle
 
-from surefoot.studio.inputs import set_value
 from surefoot.studio.jobs import Job
-
-if TYPE_CHECKING:
-    from surefoot.studio.tab import Tab
+from surefoot.studio.panels.desk import Desk
+from surefoot.studio.panels.inputs import set_value
 
 __all__ = ["JobsPanel"]
 
@@ -37,7 +34,7 @@ class JobsPanel:
         tab: The tab.
     """
 
-    def __init__(self, tab: Tab) -> None:
+    def __init__(self, tab: Desk) -> None:
         self._tab = tab
         self._rows: dict[int, _Row] = {}
         self._box: viser.GuiFolderHandle | None = None

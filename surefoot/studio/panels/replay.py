@@ -5,18 +5,15 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import viser
 
-from surefoot.studio.audit_panel import AuditPanel
-from surefoot.studio.inputs import set_options, set_value
-from surefoot.studio.report_pages import report_link
-from surefoot.studio.run_files import LoadedMotion, load_motion, motion_choices, report_of, run_choices
-
-if TYPE_CHECKING:
-    from surefoot.studio.tab import Tab
+from surefoot.studio.files import LoadedMotion, load_motion, motion_choices, report_link, report_of, run_choices
+from surefoot.studio.panels.audit import AuditPanel
+from surefoot.studio.panels.desk import Desk
+from surefoot.studio.panels.inputs import set_options, set_value
 
 __all__ = ["ReplayPanel", "metrics_table"]
 
@@ -33,7 +30,7 @@ class ReplayPanel:
         tab: The tab.
     """
 
-    def __init__(self, tab: Tab) -> None:
+    def __init__(self, tab: Desk) -> None:
         self._tab = tab
         self.motion: LoadedMotion | None = None
         self.time = 0.0
@@ -48,7 +45,7 @@ class ReplayPanel:
         self._box = gui.add_folder("Replay", visible=False)
         with self._box:
             self._add_player()
-        self.audit = AuditPanel(tab, self)
+        self.audit = AuditPanel(tab, self._stop_at)
 
     def _add_player(self) -> None:
         tab, gui = self._tab, self._tab.gui
@@ -153,6 +150,10 @@ class ReplayPanel:
                 return
             self.time = motion.trajectory.start
         self._show()
+
+    def _stop_at(self, time: float) -> None:
+        self.pause()
+        self.jump(time)
 
     def jump(self, time: float) -> None:
         """Show the robot at a time.

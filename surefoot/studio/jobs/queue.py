@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from surefoot.motion import World
-from surefoot.studio.robot_store import RobotKey
+from surefoot.studio.files import RobotKey
 
 __all__ = ["Job", "JobQueue", "Listener"]
 
@@ -185,7 +185,7 @@ class JobQueue:
     def _perform(self, job: Job) -> None:
         """Start the process, hear what it says, and note how it ended."""
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
-            command = [sys.executable, "-m", "surefoot.studio.job_worker"]
+            command = [sys.executable, "-m", "surefoot.studio.jobs.worker"]
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,
                 encoding="utf-8", cwd=self._folder, start_new_session=True,

@@ -11,8 +11,8 @@ from surefoot.report.decimation import decimated
 from surefoot.report.shape_mesh import Triangles, shape_triangles
 from surefoot.report.world_data import field_triangles
 from surefoot.spatial import so3
-from surefoot.studio.stage import Stage
-from surefoot.studio.viser_pose import wxyz_of
+from surefoot.studio.scene.poses import wxyz_of
+from surefoot.studio.scene.stage import Stage
 
 __all__ = ["WorldNodes"]
 

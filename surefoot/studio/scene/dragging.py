@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from surefoot.collision import CollisionModel
 from surefoot.ik import PositionSolver
 from surefoot.robot import Robot
-from surefoot.studio.limbs import Limb
+from surefoot.studio.scene.limbs import Limb
 from surefoot.tasks import Contact, FramePose, FramePosition, Posture, Task
 
 __all__ = ["Dragging", "body_of_frame", "closed", "held_contacts", "placement_of_frame"]

@@ -9,11 +9,11 @@ import viser
 from numpy.typing import NDArray
 
 from surefoot.robot import Robot
-from surefoot.studio.dragging import Dragging, body_of_frame, held_contacts, placement_of_frame
-from surefoot.studio.limbs import Limb, limbs_of
-from surefoot.studio.robot_store import RobotStore
-from surefoot.studio.stage import Stage
-from surefoot.studio.viser_pose import placement_of, wxyz_of
+from surefoot.studio.files import RobotStore
+from surefoot.studio.scene.dragging import Dragging, body_of_frame, held_contacts, placement_of_frame
+from surefoot.studio.scene.limbs import Limb, limbs_of
+from surefoot.studio.scene.poses import placement_of, wxyz_of
+from surefoot.studio.scene.stage import Stage
 
 __all__ = ["DragHandle", "drag_choices"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.report.scene_mesh import SceneMesh
 from surefoot.robot import Robot
-from surefoot.studio.viser_pose import wxyz_of
+from surefoot.studio.scene.poses import wxyz_of
 
 __all__ = ["Stage", "body_node"]
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from surefoot.report.shape_mesh import volume_triangles
 from surefoot.robot import ContactSurface, Robot
-from surefoot.studio.robot_store import RobotStore
-from surefoot.studio.stage import Stage, body_node
-from surefoot.studio.viser_pose import wxyz_of
+from surefoot.studio.files import RobotStore
+from surefoot.studio.scene.poses import wxyz_of
+from surefoot.studio.scene.stage import Stage, body_node
 
 __all__ = ["LAYERS", "Overlays", "inertia_ellipsoid"]
 

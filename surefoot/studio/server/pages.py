@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import http
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 
-from surefoot.studio.guarded_server import Pages
-from surefoot.studio.run_files import report_of
+from surefoot.studio.files import REPORT_PREFIX, report_of
 from surefoot.studio.safety import OutsideError
+from surefoot.studio.server.guarded import Pages
 
-__all__ = ["report_link", "report_pages"]
+__all__ = ["report_pages"]
 
-_PREFIX = "/report/"
 _POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; worker-src blob:"
 )
-
-
-def report_link(name: str) -> str:
-    """The address of the page of a run on the server of the studio.
-
-    Args:
-        name: Path of the run folder in the folder of the studio.
-    """
-    return f"{_PREFIX}{quote(name)}"
 
 
 def report_pages(folder: Path) -> Pages:
@@ -42,10 +32,10 @@ def report_pages(folder: Path) -> Pages:
     """
 
     def page(path: str) -> Response | None:
-        if not path.startswith(_PREFIX):
+        if not path.startswith(REPORT_PREFIX):
             return None
         try:
-            file = report_of(folder, unquote(path.removeprefix(_PREFIX)))
+            file = report_of(folder, unquote(path.removeprefix(REPORT_PREFIX)))
             content = None if file is None else file.read_bytes()
         except (OutsideError, OSError):
             content = None

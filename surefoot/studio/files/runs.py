@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,16 @@ from surefoot.motion import Trajectory, World
 from surefoot.robot import Robot
 from surefoot.robot.load import is_file_name
 from surefoot.scenario import read_scenario, read_world
-from surefoot.studio.robot_store import RobotKey, RobotStore
+from surefoot.studio.files.robots import RobotKey, RobotStore
 from surefoot.studio.safety import OutsideError, inside
 
-__all__ = ["LoadedMotion", "load_motion", "motion_choices", "report_of", "run_choices"]
+__all__ = ["REPORT_PREFIX", "LoadedMotion", "load_motion", "motion_choices", "report_link", "report_of", "run_choices"]
 
 Array = NDArray[np.float64]
 _MOTIONS = (".npz", ".npy", ".csv", ".parquet")
 _MOST = 200
+REPORT_PREFIX = "/report/"
+"""Of the addresses of reports on the server."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,3 +159,12 @@ def _is_inside(folder: Path, path: Path) -> bool:
     except OutsideError:  # a link that leads out: not listed
         return False
     return True
+
+
+def report_link(name: str) -> str:
+    """The address of the page of a run on the server of the studio.
+
+    Args:
+        name: Path of the run folder in the folder of the studio.
+    """
+    return f"{REPORT_PREFIX}{quote(name)}"

@@ -5,18 +5,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import viser
 
 from surefoot.robot.load import is_file_name
 from surefoot.scenario import KindTable, Scenario, build_world, names, read_scenario, resolved_scenario
-from surefoot.studio.robot_store import RobotKey
+from surefoot.studio.files import RobotKey
+from surefoot.studio.panels.desk import Desk
+from surefoot.studio.panels.form import FormField, form_fields, override_text
 from surefoot.studio.safety import OutsideError, inside
-from surefoot.studio.scenario_form import FormField, form_fields, override_text
-
-if TYPE_CHECKING:
-    from surefoot.studio.tab import Tab
 
 __all__ = ["ScenarioPanel"]
 
@@ -31,7 +29,7 @@ class ScenarioPanel:
         tab: The tab.
     """
 
-    def __init__(self, tab: Tab) -> None:
+    def __init__(self, tab: Desk) -> None:
         self._tab = tab
         self._readers: list[tuple[FormField, Callable[[], Any]]] = []
         self._folders: list[viser.GuiFolderHandle] = []
