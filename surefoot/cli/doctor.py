@@ -146,7 +146,7 @@ class Diagnosis:
     Args:
         what: The thing.
         found: Version, path or state.
-        ok: Whether it works; a missing extra is no defect.
+        ok: Whether it works; a missing extra is not a defect.
         remedy: What to do, or "".
     """
 

@@ -135,7 +135,7 @@ def _metrics(path: Path) -> Mapping[str, Any]:
     try:
         return dict(json.loads(file.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
-        raise FileFormatError(f"is no JSON object: {error}", file=file) from error
+        raise FileFormatError(f"is not a JSON object: {error}", file=file) from error
 
 
 def report_of(folder: Path, name: str) -> Path | None:
