@@ -10,10 +10,11 @@ import re
 import sys
 from pathlib import Path
 
-from surefoot.cli.commands_page import commands_page
+from commands_page import commands_page
+from schema_page import schema_page
+
 from surefoot.feasibility import Tolerances
 from surefoot.feasibility.audit_items import ITEMS
-from surefoot.scenario.schema_page import schema_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 

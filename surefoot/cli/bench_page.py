@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from surefoot.cli.listings import page_console
+from surefoot.cli.console import page_console
 from surefoot.errors import FileFormatError
 from surefoot.motion.atomic import atomic_write
 

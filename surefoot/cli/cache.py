@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli.listings import page_console
+from surefoot.cli.console import page_console
 from surefoot.compiler.cache import Entry, bound, clear, entries, kernel_folder, read_size, size_limit
 
 __all__ = ["bound_cache", "clear_cache", "show_cache"]

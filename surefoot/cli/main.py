@@ -12,12 +12,14 @@ from typing import Annotated, Any
 import typer
 
 from surefoot.cli.bench_app import bench
-from surefoot.cli.cache_app import cache
 from surefoot.errors import SurefootError, one_of
 
 __all__ = [
     "app",
     "audit",
+    "cache_bound",
+    "cache_clear",
+    "cache_show",
     "check",
     "compare",
     "compare_methods",
@@ -39,6 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
 app.add_typer(bench, name="bench")
 
@@ -79,7 +82,7 @@ def run(
     ] = None,
 ) -> int:
     """Run a scenario and write its folder; the last line printed is its path."""
-    from surefoot.cli.run_command import run_command
+    from surefoot.cli.run import run_command
 
     return run_command(scenario, robot, out, seed, set_ or [])
 
@@ -87,7 +90,7 @@ def run(
 @app.command(name="list")
 def list_(json: Json = False) -> int:
     """List the built-in scenarios."""
-    from surefoot.cli.listings import list_scenarios
+    from surefoot.cli.scenarios import list_scenarios
 
     return list_scenarios(json)
 
@@ -97,7 +100,7 @@ def show(
     scenario: Annotated[str, typer.Argument(metavar="NAME", help="A built-in scenario (`surefoot list`).")],
 ) -> int:
     """Print the file of a built-in scenario."""
-    from surefoot.cli.scenario_files import show_scenario
+    from surefoot.cli.scenarios import show_scenario
 
     return show_scenario(scenario)
 
@@ -108,7 +111,7 @@ def new(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file to write; it must not exist.")],
 ) -> int:
     """Copy a built-in scenario to a file of your own, to change it and run it."""
-    from surefoot.cli.scenario_files import new_scenario
+    from surefoot.cli.scenarios import new_scenario
 
     return new_scenario(scenario, file)
 
@@ -143,7 +146,7 @@ def audit(
     json: Json = False,
 ) -> int:
     """Is a motion physically possible, by what margin, and where does it break? Status 1 if it has defects."""
-    from surefoot.cli.audit_command import AuditRequest, audit_command
+    from surefoot.cli.audit import AuditRequest, audit_command
 
     names = None if joints is None else [name.strip() for name in joints.split(",") if name.strip()]
     return audit_command(
@@ -158,7 +161,7 @@ def compare(
     json: Json = False,
 ) -> int:
     """Runs side by side: metrics, scenarios and versions that differ; with --html the same plots over each other."""
-    from surefoot.cli.compare_command import compare_command
+    from surefoot.cli.compare import compare_command
 
     return compare_command(runs, html, json)
 
@@ -174,7 +177,7 @@ def compare_methods(
     json: Json = False,
 ) -> int:
     """Every method that holds constraints on one scenario: drift, energy, time per step, conditioning, agreement."""
-    from surefoot.cli.compare_methods_command import compare_methods_command
+    from surefoot.cli.compare import compare_methods_command
 
     return compare_methods_command(scenario, out, html, json, overrides or ())
 
@@ -210,7 +213,7 @@ def export(
     renderer: Annotated[str, typer.Option(help="auto, browser or mujoco.")] = "auto",
 ) -> int:
     """Write a motion for others: a film without a display, tables, ROS messages, 5 ms column files."""
-    from surefoot.cli.export_command import ExportOptions, export_command
+    from surefoot.cli.export import ExportOptions, export_command
 
     options = ExportOptions(
         robot, base, world, layout, joints, rate, format, dt, log, fps, size, speed, camera, plain, renderer
@@ -230,7 +233,7 @@ def studio(
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
 ) -> int:
     """Robots, scenarios, runs and audits in the browser, on this machine only unless --host says otherwise."""
-    from surefoot.cli.studio_command import studio_command
+    from surefoot.cli.studio import studio_command
 
     return studio_command(folder, host, port, robot, plain, not no_open)
 
@@ -238,7 +241,7 @@ def studio(
 @app.command()
 def robots(json: Json = False) -> int:
     """List the robots of the zoo."""
-    from surefoot.cli.listings import list_robots
+    from surefoot.cli.scenarios import list_robots
 
     return list_robots(json)
 
@@ -252,7 +255,7 @@ def check(
     json: Json = False,
 ) -> int:
     """A page about a robot: its tree, masses, limits, contacts, drives, and every defect with its place."""
-    from surefoot.cli.check_command import check_command
+    from surefoot.cli.check import check_command
 
     return check_command(robot, base, mimic, html, json)
 
@@ -273,7 +276,7 @@ def convert(
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
 ) -> int:
     """Convert states between the layouts of Pinocchio, MuJoCo, ROS, Drake and named CSV columns."""
-    from surefoot.cli.convert_command import convert_command
+    from surefoot.cli.convert import convert_command
 
     return convert_command(source, target, robot, from_, to, from_joints, to_joints, base)
 
@@ -284,6 +287,41 @@ def doctor(json: Json = False) -> int:
     from surefoot.cli.doctor import doctor_command
 
     return doctor_command(json)
+
+
+@cache.callback()
+def cache_show(context: typer.Context, json: Json = False) -> int:
+    """The compiled kernels on disk: show, clear and bound them; status 1 if one of them cannot be used."""
+    from surefoot.cli.cache import show_cache
+
+    context.obj = json
+    return 0 if context.invoked_subcommand else show_cache(json)
+
+
+@cache.command(name="clear")
+def cache_clear(
+    context: typer.Context,
+    older_than: Annotated[
+        float | None, typer.Option(metavar="DAYS", help="Only what was not used for so many days.", min=0.0)
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Remove compiled kernels."""
+    from surefoot.cli.cache import clear_cache
+
+    return clear_cache(older_than, json or context.obj)
+
+
+@cache.command(name="bound")
+def cache_bound(
+    context: typer.Context,
+    size: Annotated[str, typer.Argument(metavar="SIZE", help="Bytes, or a number with K, M, G or T, such as 500M.")],
+    json: Json = False,
+) -> int:
+    """Remove the kernels not used for longest until the rest is within SIZE."""
+    from surefoot.cli.cache import bound_cache
+
+    return bound_cache(size, json or context.obj)
 
 
 def main(arguments: list[str] | None = None) -> None:

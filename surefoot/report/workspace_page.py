@@ -5,15 +5,18 @@ from __future__ import annotations
 from html import escape
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.ik.analysis_workspace import Workspace
 from surefoot.motion.atomic import atomic_write
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_lines
 from surefoot.robot import Robot
+
+if TYPE_CHECKING:
+    from surefoot.ik.analysis_workspace import Workspace
 
 __all__ = ["section_svg", "workspace_page", "write_workspace_page"]
 

@@ -1,17 +1,33 @@
-"""Scenarios by name: the files that come with the package, and those of the user."""
+"""Scenarios by name or file, with changes from outside: `simulation.duration=2`, `events.0.speed=0.4`."""
 
 from __future__ import annotations
 
 import os
+import re
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from surefoot.errors import one_of
+from surefoot.errors import FileFormatError, ScenarioError, SurefootError, one_of
+from surefoot.robot.load import is_file_name
+from surefoot.scenario.blame import blaming, put_in_place
 from surefoot.scenario.schema import Scenario
-from surefoot.scenario.table_file import read_table_file
+from surefoot.scenario.table_file import checked, read_table_file
 
-__all__ = ["describe", "names", "own_file", "read_scenario", "scenario_text"]
+__all__ = [
+    "changes_of",
+    "describe",
+    "names",
+    "overridden",
+    "own_file",
+    "read_scenario",
+    "resolved_scenario",
+    "scenario_text",
+]
 
 _FILES = Path(__file__).parent / "files"
+_BARE_WORD = re.compile(r"[A-Za-z_./~][A-Za-z0-9_./:~ -]*")
 
 
 def names() -> list[str]:
@@ -67,3 +83,125 @@ def _file(name: str) -> Path:
     if name not in names():
         raise one_of("scenario", name, names())
     return _FILES / f"{name}.toml"
+
+
+def resolved_scenario(
+    name_or_file: str | Path,
+    robot: str | Path | None = None,
+    seed: int | None = None,
+    overrides: Sequence[str] = (),
+) -> Scenario:
+    """The scenario with robot, seed and overrides put in; files of robots by their full path.
+
+    Args:
+        name_or_file: Name or file of the scenario.
+        robot: Another robot.
+        seed: Another seed.
+        overrides: Changes, `dotted.key=value`.
+    """
+    scenario = overridden(read_scenario(name_or_file), overrides)
+    tables = scenario.model_dump(mode="python", exclude_none=True)
+    if seed is not None:
+        tables["simulation"]["seed"] = seed
+        checked(tables, Scenario, f"--seed {seed}")
+    named = str(robot) if robot is not None else scenario.robot.name
+    try:
+        tables["robot"]["name"] = _full_path(named, None if robot is not None else own_file(name_or_file))
+    except SurefootError as error:
+        raise put_in_place(error, tables, own_file(name_or_file), changes_of(robot, seed, overrides)) from error
+    return checked(tables, Scenario, os.fspath(name_or_file))
+
+
+def _full_path(robot: str, scenario: Path | None) -> str:
+    """The full path of a robot file, from the folder of the scenario or from here; names of the zoo as they are."""
+    if not is_file_name(robot):
+        return robot
+    places = [Path(robot)] if scenario is None else [scenario.parent / robot, Path(robot)]
+    for path in places:
+        if path.exists():
+            return str(path.resolve())
+    with blaming("robot", "name"):
+        raise FileFormatError(
+            f"there is no robot file `{robot}`",
+            evidence={"looked in": ", ".join(dict.fromkeys(str(path.parent.resolve()) for path in places))},
+            next_step="check the path; it counts from the folder of the scenario file",
+        )
+
+
+def changes_of(robot: str | Path | None, seed: int | None, overrides: Sequence[str]) -> dict[str, str]:
+    """Keys that were changed from outside, and by which option.
+
+    Args:
+        robot: Another robot.
+        seed: Another seed.
+        overrides: Changes, `dotted.key=value`.
+    """
+    changes = {text.partition("=")[0].strip(): f"--set {text}" for text in overrides}
+    if seed is not None:
+        changes["simulation.seed"] = f"--seed {seed}"
+    if robot is not None:
+        changes["robot.name"] = f"--robot {robot}"
+    return changes
+
+
+def overridden(scenario: Scenario, overrides: Sequence[str]) -> Scenario:
+    """The scenario with changes, each checked against the schema.
+
+    Args:
+        scenario: The scenario.
+        overrides: `dotted.key=value`; the value is TOML, a bare word is a text, entries of lists go by their number.
+
+    Raises:
+        ScenarioError: A key does not exist or a value does not fit; the message names the override.
+    """
+    for text in overrides:
+        key, sign, value = text.partition("=")
+        if not sign or not key.strip():
+            raise ScenarioError(
+                f"`{text}` is no override", next_step="write key=value, e.g. --set simulation.duration=2"
+            )
+        tables = scenario.model_dump(mode="python", exclude_none=True)
+        _put(tables, key.strip().split("."), _parsed(value.strip(), text), text)
+        scenario = checked(tables, Scenario, f"--set {text}")
+    return scenario
+
+
+def _parsed(value: str, text: str) -> Any:
+    """The value of an override: TOML, or a bare word as text."""
+    try:
+        return tomllib.loads(f"x = {value}")["x"]
+    except tomllib.TOMLDecodeError as error:
+        if _BARE_WORD.fullmatch(value):
+            return value
+        raise ScenarioError(
+            f"the value of `{text}` is not TOML",
+            evidence={"reason": error},
+            next_step='quote texts: --set robot.name=\\"…\\"',
+        ) from error
+
+
+def _put(tables: Any, keys: list[str], value: Any, text: str) -> None:
+    """Set a value in nested tables and lists; tables that are missing are made, for the schema to judge."""
+    for depth, key in enumerate(keys):
+        is_last = depth == len(keys) - 1
+        place: str | int = key
+        if isinstance(tables, list):
+            place = _index(tables, key, text)
+        elif isinstance(tables, dict):
+            if not is_last:
+                tables.setdefault(key, {})
+        else:
+            raise ScenarioError(f"`{'.'.join(keys[:depth])}` in `{text}` is a value, it has no `{key}`")
+        if is_last:
+            tables[place] = value
+        else:
+            tables = tables[place]
+
+
+def _index(items: list[Any], key: str, text: str) -> int:
+    if not key.isdecimal() or int(key) >= len(items):
+        raise ScenarioError(
+            f"`{key}` in `{text}` is no entry of a list of {len(items)}",
+            next_step=f"entries are numbered from 0 to {len(items) - 1}" if items else "the list is empty",
+        )
+    return int(key)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from surefoot.errors import FileFormatError, SurefootError
-from surefoot.robot.load import is_file_name
-from surefoot.scenario.blame import blaming, put_in_place
+from surefoot.errors import SurefootError
+from surefoot.scenario.blame import put_in_place
 from surefoot.scenario.build import build_simulation
-from surefoot.scenario.catalogue import own_file, read_scenario
-from surefoot.scenario.folder import run_folder
-from surefoot.scenario.keep import INTERRUPTED, RunResult, kept_plan, kept_run
-from surefoot.scenario.overrides import overridden
-from surefoot.scenario.schema import Scenario
+from surefoot.scenario.catalogue import changes_of, own_file, resolved_scenario
+from surefoot.scenario.outcome import INTERRUPTED, RunResult, keep_plan, keep_run, run_folder
 from surefoot.scenario.stages import COMPILING, SIMULATING, Tell, told_nobody
-from surefoot.scenario.table_file import checked, helping
+from surefoot.scenario.table_file import helping
 from surefoot.sim import Simulation, StoppedError
 
-__all__ = ["RunInterrupted", "RunResult", "resolved_scenario", "run_scenario"]
+__all__ = ["RunInterrupted", "run_scenario"]
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -66,13 +61,13 @@ def run_scenario(
         try:
             simulation = build_simulation(scenario)
         except KeyboardInterrupt:
-            raise RunInterrupted(kept_plan(folder, scenario)) from None
+            raise RunInterrupted(keep_plan(folder, scenario)) from None
         except SurefootError as error:
-            tables, changes = scenario.model_dump(exclude_none=True), _changes(robot, seed, overrides)
+            tables, changes = scenario.model_dump(exclude_none=True), changes_of(robot, seed, overrides)
             with helping():
                 raise put_in_place(error, tables, own_file(name_or_file), changes) from error
         trouble = _simulated(simulation, _both(progress, stage), watch)
-        result, is_interrupted = kept_run(folder, scenario, simulation, trouble, stage)
+        result, is_interrupted = keep_run(folder, scenario, simulation, trouble, stage)
     if is_interrupted:
         raise RunInterrupted(result)
     return result
@@ -100,56 +95,3 @@ def _simulated(
     except KeyboardInterrupt:
         return INTERRUPTED
     return None
-
-
-def _changes(robot: str | Path | None, seed: int | None, overrides: Sequence[str]) -> dict[str, str]:
-    """Keys that were changed from outside, and by which option."""
-    changes = {text.partition("=")[0].strip(): f"--set {text}" for text in overrides}
-    if seed is not None:
-        changes["simulation.seed"] = f"--seed {seed}"
-    if robot is not None:
-        changes["robot.name"] = f"--robot {robot}"
-    return changes
-
-
-def resolved_scenario(
-    name_or_file: str | Path,
-    robot: str | Path | None = None,
-    seed: int | None = None,
-    overrides: Sequence[str] = (),
-) -> Scenario:
-    """The scenario with robot, seed and overrides put in; files of robots by their full path.
-
-    Args:
-        name_or_file: Name or file of the scenario.
-        robot: Another robot.
-        seed: Another seed.
-        overrides: Changes, `dotted.key=value`.
-    """
-    scenario = overridden(read_scenario(name_or_file), overrides)
-    tables = scenario.model_dump(mode="python", exclude_none=True)
-    if seed is not None:
-        tables["simulation"]["seed"] = seed
-        checked(tables, Scenario, f"--seed {seed}")
-    named = str(robot) if robot is not None else scenario.robot.name
-    try:
-        tables["robot"]["name"] = _full_path(named, None if robot is not None else own_file(name_or_file))
-    except SurefootError as error:
-        raise put_in_place(error, tables, own_file(name_or_file), _changes(robot, seed, overrides)) from error
-    return checked(tables, Scenario, os.fspath(name_or_file))
-
-
-def _full_path(robot: str, scenario: Path | None) -> str:
-    """The full path of a robot file, from the folder of the scenario or from here; names of the zoo as they are."""
-    if not is_file_name(robot):
-        return robot
-    places = [Path(robot)] if scenario is None else [scenario.parent / robot, Path(robot)]
-    for path in places:
-        if path.exists():
-            return str(path.resolve())
-    with blaming("robot", "name"):
-        raise FileFormatError(
-            f"there is no robot file `{robot}`",
-            evidence={"looked in": ", ".join(dict.fromkeys(str(path.parent.resolve()) for path in places))},
-            next_step="check the path; it counts from the folder of the scenario file",
-        )

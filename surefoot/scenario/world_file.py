@@ -8,7 +8,7 @@ from surefoot.errors import SurefootError
 from surefoot.motion import World
 from surefoot.robot import Robot
 from surefoot.scenario.blame import put_in_place
-from surefoot.scenario.build_world import build_world
+from surefoot.scenario.build import build_world
 from surefoot.scenario.catalogue import own_file, read_scenario
 from surefoot.scenario.schema import WorldTable
 from surefoot.scenario.table import Table

@@ -31,7 +31,7 @@ def inside(folder: str | Path, path: str | Path) -> Path:
     try:
         found = (root / Path(path)).resolve()
     except (OSError, RuntimeError, ValueError) as error:  # links in a circle, names with a zero byte
-        raise OutsideError(f"`{path!s}` is no path", evidence={"reason": error}) from error
+        raise OutsideError(f"`{path!s}` is not a path", evidence={"reason": error}) from error
     if found != root and root not in found.parents:
         raise OutsideError(
             f"`{path!s}` lies outside of the folder of the studio",

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from surefoot.cli.compare_command import compare_command
+from surefoot.cli.compare import compare_command
 from surefoot.errors import FileFormatError, ShapeError
 from tests.report.motions import write_run
 

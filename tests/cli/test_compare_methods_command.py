@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from surefoot.cli.compare_methods_command import compare_methods_command
+from surefoot.cli.compare import compare_methods_command
 from surefoot.errors import FileFormatError, ScenarioError, UnknownNameError
 
 SHORT = ["simulation.duration=0.02"]
@@ -48,7 +48,7 @@ def test_an_interrupted_one_leaves_nothing(tmp_path, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("surefoot.scenario.compare_methods._run", stop)
+    monkeypatch.setattr("surefoot.scenario.methods._run", stop)
     with pytest.raises(KeyboardInterrupt):
         compare_methods_command("four-bar", tmp_path / "out", tmp_path / "page.html", False)
     assert list(tmp_path.iterdir()) == []

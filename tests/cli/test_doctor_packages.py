@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.cli import doctor_packages
-from surefoot.cli.doctor_packages import Need, fits, needs, packages
+from surefoot.cli import doctor
+from surefoot.cli.doctor import Need, fits, needs, packages
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +24,7 @@ def test_every_dependency_of_the_project_is_looked_at() -> None:
 
 def test_an_installation_tells_it_by_its_metadata(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said = ["pin<4.2,>=4.1", 'viser<1.2,>=1.1; extra == "studio"', 'ruff>=0.9; extra == "dev"', "rich (>=13)"]
-    monkeypatch.setattr(doctor_packages.importlib.metadata, "requires", lambda name: said)
+    monkeypatch.setattr(doctor.importlib.metadata, "requires", lambda name: said)
     found = needs(tmp_path / "pyproject.toml")
     assert found == [Need("pin", "<4.2,>=4.1"), Need("viser", "<1.2,>=1.1", "studio"), Need("rich", ">=13")]
 
@@ -46,9 +46,9 @@ def test_what_is_missing_broken_or_of_another_version_is_told(monkeypatch: pytes
             raise PackageNotFoundError(name)
         return "1.0"
 
-    monkeypatch.setattr(doctor_packages.importlib.metadata, "version", version)
+    monkeypatch.setattr(doctor.importlib.metadata, "version", version)
     listed = [Need("absent", ">=2"), Need("extra", "", "studio"), Need("no-such-module"), Need("json", ">=2")]
-    monkeypatch.setattr(doctor_packages, "needs", lambda: listed)
+    monkeypatch.setattr(doctor, "needs", lambda: listed)
     absent, extra, broken, old = packages()
     assert [row.ok for row in (absent, extra, broken, old)] == [False, True, False, False]
     assert "pip install 'absent>=2'" in absent.remedy

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot.cli.export_command import ExportOptions, export_command
+from surefoot.cli.export import ExportOptions, export_command
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, UnknownNameError
 from surefoot.motion import load_trajectory
 from surefoot.motion.tables import read_csv, read_parquet

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from surefoot.cli.run_progress import FirstTime, share_of_run
+from surefoot.cli.console import FirstTime
+from surefoot.cli.run import share_of_run
 from surefoot.compiler import cache
 from surefoot.scenario.stages import STAGES
 

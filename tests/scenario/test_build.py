@@ -6,10 +6,11 @@ from surefoot.errors import NotSupportedError
 from surefoot.geometry import Sphere
 from surefoot.robot import ContactSurface, Geometry, Joint, Link, Robot, placement
 from surefoot.robot.load import load
-from surefoot.scenario import build, read_scenario
-from surefoot.scenario.build_events import build_event
-from surefoot.scenario.build_world import build_world
-from surefoot.scenario.overrides import overridden
+from surefoot.scenario import read_scenario
+from surefoot.scenario.build import build_simulation, build_world
+from surefoot.scenario.build import simulation as build
+from surefoot.scenario.build.events import build_event
+from surefoot.scenario.catalogue import overridden
 from surefoot.scenario.schema import EventTable, GroundTable, WorldTable
 
 STAND = read_scenario("stand")
@@ -64,7 +65,7 @@ def test_no_ground_where_a_base_that_cannot_rise_is_inside_it(base, monkeypatch)
 
     def simulation(depth):
         monkeypatch.setattr(build, "load", lambda name, **options: stick(depth))
-        return build.build_simulation(overridden(STAND, ["events=[]"]))
+        return build_simulation(overridden(STAND, ["events=[]"]))
 
     assert len(build_world(WorldTable(), stick(0.004)).ground) == 1
     assert build_world(WorldTable(), stick(0.006)).ground == ()
@@ -75,7 +76,7 @@ def test_no_ground_where_a_base_that_cannot_rise_is_inside_it(base, monkeypatch)
 
 @pytest.mark.parametrize("base", ["planar", "fixed"])
 def test_held_talos_does_not_start_inside_the_ground(base):
-    simulation = build.build_simulation(overridden(STAND, ["robot.name=talos", f"robot.base={base}"]))
+    simulation = build_simulation(overridden(STAND, ["robot.name=talos", f"robot.base={base}"]))
     data = simulation.engine.data
     assert data.contact.dist.min(initial=0.0) > -0.005
 

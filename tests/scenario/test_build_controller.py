@@ -9,7 +9,7 @@ from surefoot.control import ForceSchedule, HandReach, JointPath, JointPd, Joint
 from surefoot.errors import ScenarioError, ShapeError, UnknownNameError
 from surefoot.motion import State, Trajectory
 from surefoot.robot.load import load
-from surefoot.scenario.build_controller import build_controller
+from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.motions import Plan, PlannedFollower
 from surefoot.scenario.schema import ControllerTable
 

@@ -7,7 +7,7 @@ import pytest
 
 from surefoot.robot.load import load
 from surefoot.scenario.build import build_simulation
-from surefoot.scenario.build_events import build_event
+from surefoot.scenario.build.events import build_event
 from surefoot.scenario.catalogue import read_scenario
 from surefoot.scenario.schema import EventTable
 from surefoot.sim import FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange

@@ -10,8 +10,7 @@ import pytest
 from surefoot.dynamics.constrained_equations import ConstrainedEquations
 from surefoot.dynamics.constraint_methods import METHODS
 from surefoot.errors import NotSupportedError
-from surefoot.scenario.compare_methods import compare_methods
-from surefoot.scenario.method_conditions import condition_of
+from surefoot.scenario.methods import compare_methods, condition_of
 from surefoot.scenario.schema import ConstraintMethod
 
 SHORT = ("simulation.duration=0.1",)

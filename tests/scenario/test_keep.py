@@ -9,9 +9,10 @@ import pytest
 
 from surefoot.errors import FileFormatError
 from surefoot.motion import load_log
-from surefoot.scenario import RunInterrupted, keep, run, run_scenario
+from surefoot.scenario import RunInterrupted, run, run_scenario
 from surefoot.scenario.metrics import metrics_of_nothing
 from surefoot.scenario.motions import PlannedFollower
+from surefoot.scenario.outcome import keep
 
 from .test_run import MEASURED
 
@@ -57,7 +58,7 @@ def test_while_it_is_written_it_is_written_all_the_same(tmp_path, monkeypatch):
 
 
 def test_during_the_study(tmp_path, monkeypatch):
-    monkeypatch.setattr(keep, "STUDIES", {"slide": stop})
+    monkeypatch.setattr(keep, "study_of", lambda kind: stop)
     metrics, files = interrupted(tmp_path / "a")
     assert metrics["verdict"] == "interrupted during the study"
     assert files == MEASURED | {"audit.json"}
@@ -104,8 +105,8 @@ def test_folders_in_which_one_may_not_write_are_told_before_the_run(tmp_path, mo
 def test_a_run_that_was_stopped_keeps_what_was_planned():
     follower = PlannedFollower.__new__(PlannedFollower)
     follower.plan = SimpleNamespace(metrics={"rise_m": 0.1})
-    simulation = SimpleNamespace(controller=follower)
-    found = keep._findings(SimpleNamespace(study="motion"), simulation, None, "diverged")
+    run = SimpleNamespace(scenario=SimpleNamespace(study="motion"))
+    found = keep._study(run, SimpleNamespace(controller=follower), "diverged")
     assert found.metrics == {"rise_m": 0.1}
 
 

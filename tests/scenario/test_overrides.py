@@ -2,7 +2,7 @@ import pytest
 
 from surefoot.errors import ScenarioError
 from surefoot.scenario import read_scenario
-from surefoot.scenario.overrides import overridden
+from surefoot.scenario.catalogue import overridden
 
 STAND = read_scenario("stand")
 

@@ -7,7 +7,8 @@ import numpy as np
 from surefoot.motion import load_log
 from surefoot.scenario import resolved_scenario, run_scenario
 from surefoot.scenario.build import build_simulation
-from surefoot.scenario.page import evidence_of_run
+from surefoot.scenario.outcome.files import RunRecord
+from surefoot.scenario.outcome.page import evidence_of_run
 
 ICE = """
 name = "ice"
@@ -51,7 +52,7 @@ def test_friction_used_follows_the_ground_that_freezes(tmp_path) -> None:
     scenario = resolved_scenario(str(file))
     built = build_simulation(scenario)
     log, timing = (load_log(result.path / f"{name}.parquet") for name in ("log", "timing"))
-    told = evidence_of_run(built.robot, log, timing, result.metrics, world=built.world, events=scenario.events)
+    told = evidence_of_run(RunRecord(scenario, built.robot, log, timing, result.metrics, world=built.world))
     title = "Friction used: tangential / (μ · normal)"
     used = next(iter({plot.title: plot for plot in told.plots}[title].lines.values()))
     holds, slides = (log.time > 0.2) & (log.time < 0.29), log.time > 0.35

@@ -10,8 +10,9 @@ from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, Unknow
 from surefoot.motion import load_log, load_trajectory
 from surefoot.robot import Drive
 from surefoot.robot.load import load
-from surefoot.scenario import build, names, resolved_scenario, run_scenario, scenario_text
-from surefoot.scenario.folder import make_folder
+from surefoot.scenario import names, resolved_scenario, run_scenario, scenario_text
+from surefoot.scenario.build import simulation
+from surefoot.scenario.outcome.files import make_folder
 from surefoot.scenario.stages import STAGES
 from tests.robot.sample_files import ARM_URDF
 
@@ -159,7 +160,7 @@ def test_fixed_robot_holds_its_posture(tmp_path):
 def test_posture_that_the_drives_cannot_hold_is_noted(tmp_path, monkeypatch):
     robot = load("panda")
     weak = robot.replace(drives=tuple(Drive(drive.joint, torque_limit=0.5) for drive in robot.drives))
-    monkeypatch.setattr(build, "load", lambda name, **options: weak)
+    monkeypatch.setattr(simulation, "load", lambda name, **options: weak)
     notes = run_scenario("stand", "panda", out=tmp_path / "a", overrides=SHORT).metrics["notes"]
     assert any("panda_joint2" in note for note in notes)
 
@@ -211,7 +212,7 @@ def test_interrupt_before_the_first_step(tmp_path, monkeypatch):
         def command(self, t, state):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(build, "build_controller", lambda table, robot, q, plan: Interrupting())
+    monkeypatch.setattr(simulation, "build_controller", lambda table, robot, q, plan: Interrupting())
     with pytest.raises(KeyboardInterrupt):
         run_scenario("stand", "anymal", out=tmp_path / "a")
     assert strict(tmp_path / "a" / "metrics.json")["duration_s"] == 0.0

@@ -7,12 +7,19 @@ import re
 import pytest
 from pydantic import BaseModel
 
+from scripts.schema_page import schema_page
 from surefoot.scenario import names, scenario_text
-from surefoot.scenario.schema import ControllerTable, EventTable, GroundTable, MotionTable, Scenario
-from surefoot.scenario.schema_kinds import KindTable
-from surefoot.scenario.schema_page import schema_page
+from surefoot.scenario.schema import (
+    ControllerTable,
+    EventTable,
+    GroundTable,
+    KindTable,
+    MotionTable,
+    ObjectTable,
+    ObstacleTable,
+    Scenario,
+)
 from surefoot.scenario.schema_words import alternatives
-from surefoot.scenario.schema_world import ObjectTable, ObstacleTable
 
 PAGE = schema_page()
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from surefoot.robot import Loop, zoo
-from surefoot.studio.dragging import Dragging, closed, held_contacts, placement_of_frame
-from surefoot.studio.ik_handles import drag_choices
+from surefoot.studio.scene.dragging import Dragging, closed, held_contacts, placement_of_frame
+from surefoot.studio.scene.handles import drag_choices
 
 HAND = "left_rubber_hand"
 

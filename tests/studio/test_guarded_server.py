@@ -7,8 +7,9 @@ import socket
 import pytest
 
 from surefoot.errors import NotSupportedError
-from surefoot.studio.guarded_server import guarded_server, stop_quietly
-from surefoot.studio.report_pages import report_link, report_pages
+from surefoot.studio.files import report_link
+from surefoot.studio.server.guarded import guarded_server, stop_quietly
+from surefoot.studio.server.pages import report_pages
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
+from surefoot.studio.files import RobotKey
 from surefoot.studio.jobs import Job, JobQueue
-from surefoot.studio.robot_store import RobotKey
 
 QUICK = ["simulation.duration=0.05", "events=[]", "audit.kind=quick"]
 

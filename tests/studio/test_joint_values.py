@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 from surefoot.robot import Coupling, Joint, Link, Robot, zoo
-from surefoot.studio.joint_values import axes_of, value_of, with_value
+from surefoot.studio.panels.joints import axes_of, value_of, with_value
 
 
 def robot_of_all_kinds() -> Robot:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from surefoot.robot import zoo
-from surefoot.studio.ik_handles import drag_choices
-from surefoot.studio.limbs import limbs_of, words
+from surefoot.studio.scene.handles import drag_choices
+from surefoot.studio.scene.limbs import limbs_of, words
 
 
 @pytest.mark.parametrize("name", ["g1", "panda", "talos", "anymal", "hexapod", "allegro_right_hand", "tiago"])

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from surefoot.studio.mailbox import Mailbox
+from surefoot.studio.jobs import Mailbox
 
 
 class Desk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.robot import zoo
-from surefoot.studio.overlays import inertia_ellipsoid
+from surefoot.studio.scene.overlays import inertia_ellipsoid
 
 
 def test_an_ellipsoid_has_the_inertia_of_its_body():

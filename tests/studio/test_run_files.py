@@ -11,9 +11,8 @@ from surefoot.errors import FileFormatError, SurefootError
 from surefoot.motion import Trajectory, save_trajectory
 from surefoot.robot import zoo
 from surefoot.scenario import run_scenario
-from surefoot.studio.replay_panel import metrics_table
-from surefoot.studio.robot_store import RobotKey, RobotStore
-from surefoot.studio.run_files import load_motion, motion_choices, report_of, run_choices
+from surefoot.studio.files import RobotKey, RobotStore, load_motion, motion_choices, report_of, run_choices
+from surefoot.studio.panels.replay import metrics_table
 from surefoot.studio.safety import OutsideError
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from surefoot.scenario import names, read_scenario
-from surefoot.scenario.overrides import overridden
-from surefoot.studio.scenario_form import FormField, form_fields, inline_toml, override_text
+from surefoot.scenario.catalogue import overridden
+from surefoot.studio.panels.form import FormField, form_fields, inline_toml, override_text
 
 
 @pytest.mark.parametrize("name", names())

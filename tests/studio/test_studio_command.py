@@ -12,12 +12,12 @@ import pytest
 
 from surefoot.errors import FileFormatError, SurefootError
 from surefoot.studio import Studio
-from surefoot.studio.robot_store import RobotStore
+from surefoot.studio.files import RobotStore
 from surefoot.studio.safety import OutsideError
 
 CODE = (  # a process that is started in the background of a shell ignores interrupts otherwise
     "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    "import sys\nfrom pathlib import Path\nfrom surefoot.cli.studio_command import studio_command\n"
+    "import sys\nfrom pathlib import Path\nfrom surefoot.cli.studio import studio_command\n"
     "sys.exit(studio_command(Path(sys.argv[1]), '127.0.0.1', 0, 'panda', True, False))"
 )
 

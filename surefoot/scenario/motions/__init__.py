@@ -2,19 +2,23 @@
 
 from collections.abc import Mapping
 
-from surefoot.scenario.motions.com_rise import com_rise
-from surefoot.scenario.motions.figure_eight import figure_eight
-from surefoot.scenario.motions.harvest import harvest
-from surefoot.scenario.motions.plan import Plan, PlannedFollower, Planner, Verdict
-from surefoot.scenario.motions.reach import reach
-from surefoot.scenario.motions.swing_over import swing_over
+from surefoot.scenario.motions.plan import Plan, PlannedFollower, Planner
+from surefoot.scenario.registry import imported
 
-__all__ = ["MOTIONS", "Plan", "PlannedFollower", "Planner", "Verdict"]
+__all__ = ["MOTIONS", "Plan", "PlannedFollower", "Planner", "planner_of"]
 
-MOTIONS: Mapping[str, Planner] = {
-    "com_rise": com_rise,
-    "figure_eight": figure_eight,
-    "harvest": harvest,
-    "reach": reach,
-    "swing_over": swing_over,
+MOTIONS: Mapping[str, str] = {
+    kind: f"surefoot.scenario.motions.{kind}:{kind}"
+    for kind in ("com_rise", "figure_eight", "harvest", "reach", "swing_over")
 }
+"""The planner of each kind of motion."""
+
+
+def planner_of(kind: str) -> Planner:
+    """Import the planner of a kind.
+
+    Args:
+        kind: A key of `MOTIONS`.
+    """
+    planner: Planner = imported(MOTIONS[kind])
+    return planner

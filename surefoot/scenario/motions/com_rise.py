@@ -6,7 +6,8 @@ saturates; the arms go on, with bounded joint rates.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -14,17 +15,16 @@ from numpy.typing import NDArray
 
 from surefoot.control import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
-from surefoot.ik import ComRise, raise_com
+from surefoot.ik import ComRise, ContactSystem, raise_com
+from surefoot.ik.analysis_limb import joints_between
 from surefoot.motion import Log, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
-from surefoot.scenario.motions.legs import Legs
-from surefoot.scenario.motions.plan import Plan, Verdict
+from surefoot.scenario.findings import Findings
+from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.schema import MotionTable
 
-if TYPE_CHECKING:
-    from surefoot.scenario.schema_motions import MotionTable
-
-__all__ = ["LARGEST_DRIFT", "LARGEST_OFFSET", "LARGEST_SLIP", "com_rise"]
+__all__ = ["LARGEST_DRIFT", "LARGEST_OFFSET", "LARGEST_SLIP", "Legs", "com_rise"]
 
 Array = NDArray[np.float64]
 LARGEST_DRIFT = 1e-4
@@ -39,6 +39,7 @@ _SCOUT_STEP, _SCOUT_RISE, _SCOUT_SHARE = 0.03, 0.3, 0.6  # [s]; of the height of
 _NEARLY, _SINGULAR = 0.05, 0.2  # shares of the first singular value: of the way to its least; of a singular leg
 _REACHED, _BOUND, _MORE = 0.98, 1.02, 0.05  # of the rise; of the joint rates; of the rise after the knees are straight
 _ROWS = 10  # every how many rows static loads are looked at
+_BALLS = ("point", "soft_finger")
 _STRAIGHT = 2e-3  # of the height of the centre of mass: smallest singular value of a leg that is straight
 _SATURATED = 0.5  # base against centre of mass, after the knees are straight
 
@@ -168,7 +169,7 @@ class _Climb:
             Plot("plan: pace along the path", "1", {"pace": m.pace}),
         )
 
-    def judge(self, robot: Robot, log: Log) -> Verdict:
+    def judge(self, robot: Robot, log: Log) -> Findings:
         """What the run showed.
 
         Args:
@@ -185,7 +186,7 @@ class _Climb:
             "run_foot_slip_m": slip,
             "run_largest_rates_rad_s": _largest_rates(robot, log),
         }
-        return Verdict(metrics, self._run_trouble(log, offset, slip))
+        return Findings(metrics, self._run_trouble(log, offset, slip))
 
     def _run_trouble(self, log: Log, offset: float, slip: float) -> str | None:
         end = float(self.motion.t[np.argmax(self.raised >= _REACHED * self.raised[-1])])
@@ -213,3 +214,50 @@ def _centres(robot: Robot, q: Array) -> Array:
 
 def _largest_rates(robot: Robot, log: Log) -> float:
     return float(np.linalg.norm(np.delete(log["v"], robot.base_rows, axis=1), axis=1).max())
+
+
+class Legs:
+    """The limbs that end in contact surfaces. Each has the joints that no other one needs.
+
+    Args:
+        robot: The robot.
+
+    Raises:
+        NotSupportedError: Nothing can stand, or the base does not float.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        if not robot.contacts:
+            raise NotSupportedError(
+                f"`{robot.name}` has no contact surface to stand on", next_step="take a robot with feet"
+            )
+        self.contacts = {name: "ball" if c.kind in _BALLS else "weld" for name, c in robot.contacts.items()}
+        """Kind of contact (`CONTACT_JOINTS`) by contact surface."""
+        self._system = ContactSystem(robot, self.contacts)
+        chains = {name: joints_between(robot, contact.frame) for name, contact in robot.contacts.items()}
+        first = {a: chain for a, chain in chains.items() if not any(_goes_on(chain, b) for b in chains.values())}
+        shared = Counter(joint for chain in first.values() for joint in chain)
+        self.joints = {name: [i for i in chain if shared[i] == 1] for name, chain in first.items()}
+        """Indices in the tree of the joints of each limb, by its contact surface."""
+        self._columns = {
+            name: [int(robot.tree.v_index[i]) - 6 + k for i in own for k in range(robot.tree.nv_of(i))]
+            for name, own in self.joints.items()
+        }
+
+    def singular_values(self, q: Array) -> dict[str, Array]:
+        """Smallest singular value (n,) of the Jacobian of each leg: zero where it is stretched.
+
+        Args:
+            q: (n, nq) postures.
+        """
+        owner = np.repeat(list(self.contacts), 6)[self._system.held]
+        jacobians = [self._system.at(row).J_c for row in q]
+        return {
+            name: np.array([np.linalg.svd(J[owner == name][:, own], compute_uv=False)[-1] for J in jacobians])
+            for name, own in self._columns.items()
+        }
+
+
+def _goes_on(chain: list[int], other: list[int]) -> bool:
+    """Whether a chain begins with another, shorter one."""
+    return len(chain) > len(other) and chain[: len(other)] == other

@@ -13,8 +13,9 @@ from surefoot.ik import ConsistentMotion, damped_inverse, truncated_inverse
 from surefoot.motion import Log, Trajectory
 from surefoot.report import Plot
 from surefoot.robot import Robot
+from surefoot.scenario.findings import Findings
 from surefoot.scenario.motions.hand_path import HandPath, frame_poses
-from surefoot.scenario.motions.plan import Plan, Verdict
+from surefoot.scenario.motions.plan import Plan
 from surefoot.spatial import so3
 
 __all__ = ["LARGEST_MISS", "EightFindings", "Servo", "servo"]
@@ -193,7 +194,7 @@ class EightFindings:
         x = np.array([self.hand.joints_of(q) for q in self.trajectory.q])
         return dict(zip(self.hand.joints, x.T, strict=True))
 
-    def _judge(self, robot: Robot, log: Log) -> Verdict:
+    def _judge(self, robot: Robot, log: Log) -> Findings:
         during = log.time <= self.trajectory.end
         planned = frame_poses(robot, self.trajectory.resample(log.time[during]).q, self.hand.frame)
         planned = np.concatenate([planned, np.tile(planned[-1:], (int(np.sum(~during)), 1, 1))])
@@ -207,10 +208,10 @@ class EightFindings:
         }
         if log.time[-1] < self.trajectory.end:
             ends = f"the run ends at {log.time[-1]:.3g} s, before the motion does at {self.trajectory.end:.3g} s"
-            return Verdict(metrics, ends)
+            return Findings(metrics, ends)
         if miss.max() > LARGEST_MISS:
-            return Verdict(metrics, f"the hand was {miss.max():.2g} m from its plan")
-        return Verdict(metrics)
+            return Findings(metrics, f"the hand was {miss.max():.2g} m from its plan")
+        return Findings(metrics)
 
 
 def _sign_changes(values: list[float]) -> int:

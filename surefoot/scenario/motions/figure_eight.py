@@ -8,7 +8,6 @@ same path at full speed, for comparison: one runs, the other leaves the path.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +18,10 @@ from surefoot.ik import ConsistentMotion, follow_consistently, solve
 from surefoot.motion import Quintic, Trajectory, World
 from surefoot.robot import Robot
 from surefoot.scenario.motions.eight_findings import EightFindings
-from surefoot.scenario.motions.eight_path import EightPath
-from surefoot.scenario.motions.hand_path import HandPath, end_frame, frame_poses
+from surefoot.scenario.motions.hand_path import EightPath, HandPath, end_frame, frame_poses
 from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.schema import MotionTable
 from surefoot.tasks import FramePose, FramePosition
-
-if TYPE_CHECKING:
-    from surefoot.scenario.schema_motions import MotionTable
 
 __all__ = ["figure_eight"]
 

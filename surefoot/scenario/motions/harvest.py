@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,10 @@ from surefoot.ik.predictive_study import History, Study, compare, follow, predic
 from surefoot.motion import Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
+from surefoot.scenario.findings import Findings
 from surefoot.scenario.motions.harvest_scene import HarvestSettings, harvest_scene
-from surefoot.scenario.motions.plan import Plan, Verdict
-
-if TYPE_CHECKING:
-    from surefoot.scenario.schema_motions import MotionTable
+from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.schema import MotionTable
 
 __all__ = ["harvest"]
 
@@ -121,7 +120,7 @@ class _Audit:
     study: Study
     model: CollisionModel
 
-    def judged(self, time: Array, q: Array, what: str) -> Verdict:
+    def judged(self, time: Array, q: Array, what: str) -> Findings:
         off = self._tip_error(time, q)
         metrics: dict[str, Any] = {f"tip_error_{what}_m": off}
         trouble = f"the tip is {off:.3g} m off in the {what}" if off > self.given.tolerance else None
@@ -132,7 +131,7 @@ class _Audit:
             metrics |= {f"gap_{what}_m": gap, f"nearest_in_{what}": " – ".join(names)}
             if gap <= 0.0 and trouble is None:
                 trouble = f"`{names[0]}` may touch `{names[1]}` at {time[row]:.2f} s of the {what}"
-        return Verdict(metrics, trouble)
+        return Findings(metrics, trouble)
 
     def _tip_error(self, time: Array, q: Array) -> float:
         wanted = self.study.reference(time)[0][:, :3, 3]

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot.control import TrajectoryFollower
 from surefoot.motion import Log, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
+from surefoot.scenario.findings import Findings
+from surefoot.scenario.schema import MotionTable
 
-if TYPE_CHECKING:
-    from surefoot.scenario.schema_motions import MotionTable
-
-__all__ = ["Plan", "PlannedFollower", "Planner", "Verdict"]
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """What a run of a plan showed.
-
-    Args:
-        metrics: Numbers and texts for `metrics.json`.
-        trouble: What is wrong; None if nothing is.
-    """
-
-    metrics: dict[str, Any] = field(default_factory=dict)
-    trouble: str | None = None
+__all__ = ["Plan", "PlannedFollower", "Planner"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +32,7 @@ class Plan:
     metrics: Mapping[str, Any] = field(default_factory=dict)
     trouble: str | None = None
     curves: tuple[Plot, ...] = ()
-    judge: Callable[[Robot, Log], Verdict] | None = None
+    judge: Callable[[Robot, Log], Findings] | None = None
 
 
 class PlannedFollower(TrajectoryFollower):
@@ -63,5 +49,5 @@ class PlannedFollower(TrajectoryFollower):
         self.plan = plan
 
 
-Planner = Callable[["MotionTable", Robot, World], Plan]
+Planner = Callable[[MotionTable, Robot, World], Plan]
 """From the table, the robot and the world to a plan."""

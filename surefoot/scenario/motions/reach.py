@@ -6,27 +6,27 @@ then the posture.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot.collision import CollisionModel
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError, ScenarioError
 from surefoot.ik import AvoidingStepper, Stepper, VelocityDamper
-from surefoot.motion import Log, Quintic, World
+from surefoot.motion import Log, Quintic, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
-from surefoot.scenario.motions.calm import calm
-from surefoot.scenario.motions.plan import Plan, Verdict
+from surefoot.scenario.findings import Findings
+from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.schema import MotionTable
 from surefoot.tasks import Contact, FrameOrientation, FramePosition, JointSpeeds, Posture, Support, Task
 
-if TYPE_CHECKING:
-    from surefoot.scenario.schema_motions import MotionTable
-
-__all__ = ["reach"]
+__all__ = ["calm", "reach"]
 
 Array = NDArray[np.float64]
 _DURATION, _HOLD, _CYCLE, _TOLERANCE = 2.5, 1.0, 0.01, 0.005
@@ -37,6 +37,8 @@ _EDGE = 0.015  # [m]: how far the centre of mass stays inside the soles
 _FEET = 1e-3  # [m]: how far a foot may drift in the plan
 _RUN_TOLERANCE = 0.03  # [m]: how far a hand may end from its target in physics
 _EVERY = 10  # rows of the log that are looked at
+_BLUR = 0.05  # [s]: standard deviation of the window that takes corners off the path
+_FORESIGHT = 0.3  # [s]: the same of the window over which the motion slows down
 
 
 def reach(table: MotionTable, robot: Robot, world: World) -> Plan:
@@ -199,7 +201,7 @@ class _Scene:
         normals, offsets = support.edges
         return (offsets - com[:, :2] @ normals.T).min(axis=1)
 
-    def judged(self, _: Robot, log: Log) -> Verdict:
+    def judged(self, _: Robot, log: Log) -> Findings:
         """What a run showed."""
         q = np.asarray(log["q"])[::_EVERY]
         gaps, end = self.gaps(q), {x: float(e[-1]) for x, e in self.hand_errors(np.asarray(log["q"])[-1:]).items()}
@@ -207,7 +209,48 @@ class _Scene:
         nearest = " – ".join(self.nearest(q))
         metrics = {"hand_error_run_m": worst, "gap_run_m": float(gaps.min()), "nearest_in_run": nearest}
         if worst > _RUN_TOLERANCE:
-            return Verdict(metrics, f"a hand ends {worst:.3g} m from its target")
+            return Findings(metrics, f"a hand ends {worst:.3g} m from its target")
         if gaps.min() <= 0.0:
-            return Verdict(metrics, f"{nearest} touch in the run")
-        return Verdict(metrics)
+            return Findings(metrics, f"{nearest} touch in the run")
+        return Findings(metrics)
+
+
+def calm(robot: Robot, dt: float, q: Array, fastest: float) -> Trajectory:
+    """The same path, its corners rounded, slower where it would be faster than `fastest`; at rest at both ends.
+
+    Velocities are blurred and integrated again, so that the motion ends a little off where the path does, by what
+    blurred rotations do not commute.
+
+    Args:
+        robot: The robot.
+        dt: Time between postures [s].
+        q: (n, nq) postures; the first and the last ones are at rest.
+        fastest: Largest entry of v.
+    """
+    still = np.zeros((1, robot.nv))
+    steps = np.array([pin.difference(robot.model, a, b) for a, b in itertools.pairwise(q)])
+    v = _blurred(np.vstack([still, steps / dt, still]), _BLUR / dt)
+    stretch = np.maximum(np.abs(v).max(axis=1) / fastest, 1.0)
+    stretch = np.maximum(_blurred(_widest(stretch, _FORESIGHT / dt)[:, None], _FORESIGHT / dt)[:, 0], 1.0)
+    rows = [np.array(q[0])]
+    for k in range(1, len(v)):
+        rows.append(np.array(pin.integrate(robot.model, rows[-1], 0.5 * dt * (v[k - 1] + v[k]))))
+    time = np.concatenate([[0.0], np.cumsum(0.5 * dt * (stretch[1:] + stretch[:-1]))])
+    slow = Trajectory.of(robot, time, np.array(rows), v / stretch[:, None])
+    return slow.resample(dt=dt)
+
+
+def _widest(values: Array, width: float) -> Array:
+    """Largest value within a window of two widths to either side."""
+    reach = round(2.0 * width)
+    padded = np.pad(values, reach, mode="edge")
+    return np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
+
+
+def _blurred(values: Array, width: float) -> Array:
+    """Columns convolved with a bell of this standard deviation [samples]; zero beyond the ends stays zero."""
+    reach = max(1, round(4.0 * width))
+    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
+    padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0)
+    return np.asarray(windows @ (bell / bell.sum()))

@@ -17,7 +17,7 @@ from surefoot.ik.swing_walker import foot_contacts, leg_bodies, other_foot
 from surefoot.motion import Log, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import Verdict
+from surefoot.scenario.findings import Findings
 
 __all__ = ["LARGEST_LANDING_ERROR", "LARGEST_SLIP", "SwingJudge"]
 
@@ -140,7 +140,7 @@ class SwingJudge:
 
     # -- the run --------------------------------------------------------------------------------------------------
 
-    def judge(self, robot: Robot, log: Log) -> Verdict:
+    def judge(self, robot: Robot, log: Log) -> Findings:
         """What the run showed.
 
         Args:
@@ -161,7 +161,7 @@ class SwingJudge:
             "run_com_margin_m": float(self._inside(self._com(q))[swinging].min(initial=np.inf)),
             "run_swing_foot_in_air_s": float(np.sum(load[1:] <= 0.0) * np.mean(np.diff(log.time))),
         }
-        return Verdict(metrics, self._run_trouble(log, metrics))
+        return Findings(metrics, self._run_trouble(log, metrics))
 
     def _run_trouble(self, log: Log, m: dict[str, float]) -> str | None:
         if log.time[-1] < self.found.t[-1] - 1e-9:

@@ -7,8 +7,6 @@ the middle. Obstacles are known by one swept volume each.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from surefoot.collision.volume_store import stored_fit
@@ -23,9 +21,7 @@ from surefoot.motion.side_names import side_pairs
 from surefoot.robot import Robot
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.motions.swing_judge import SwingJudge
-
-if TYPE_CHECKING:
-    from surefoot.scenario.schema_motions import MotionTable
+from surefoot.scenario.schema import MotionTable
 
 __all__ = ["swing_over"]
 

@@ -2,37 +2,37 @@
 
 from collections.abc import Mapping
 
-from surefoot.scenario.studies.drop import drop
-from surefoot.scenario.studies.estimate import estimate
-from surefoot.scenario.studies.findings import Findings, StudiedRun, Study
-from surefoot.scenario.studies.formalism import formalism
-from surefoot.scenario.studies.free_floating import free_floating
-from surefoot.scenario.studies.gears import gears
-from surefoot.scenario.studies.impact import impact
-from surefoot.scenario.studies.mechanism import mechanism
-from surefoot.scenario.studies.motion import motion
-from surefoot.scenario.studies.pendulum_drift import pendulum_drift
-from surefoot.scenario.studies.reach import reach
-from surefoot.scenario.studies.servo import servo
-from surefoot.scenario.studies.slide import slide
-from surefoot.scenario.studies.stand import stand
-from surefoot.scenario.studies.touch import touch
+from surefoot.scenario.findings import Study
+from surefoot.scenario.registry import imported
 
-__all__ = ["STUDIES", "Findings", "StudiedRun", "Study"]
+__all__ = ["STUDIES", "study_of"]
 
-STUDIES: Mapping[str, Study] = {
-    "drop": drop,
-    "estimate": estimate,
-    "formalism": formalism,
-    "free_floating": free_floating,
-    "gears": gears,
-    "impact": impact,
-    "mechanism": mechanism,
-    "motion": motion,
-    "pendulum_drift": pendulum_drift,
-    "reach": reach,
-    "servo": servo,
-    "slide": slide,
-    "stand": stand,
-    "touch": touch,
+_MODULES = {
+    "drives": ("gears", "servo"),
+    "drop": ("drop",),
+    "estimate": ("estimate",),
+    "formalism": ("formalism",),
+    "free_floating": ("free_floating",),
+    "impact": ("impact",),
+    "mechanism": ("mechanism",),
+    "motion": ("motion",),
+    "pendulum_drift": ("pendulum_drift",),
+    "reach": ("reach",),
+    "slide": ("slide",),
+    "stand": ("stand",),
+    "touch": ("touch",),
 }
+STUDIES: Mapping[str, str] = {
+    kind: f"surefoot.scenario.studies.{module}:{kind}" for module, kinds in _MODULES.items() for kind in kinds
+}
+"""The function of each kind of study."""
+
+
+def study_of(kind: str) -> Study:
+    """Import the study of a kind.
+
+    Args:
+        kind: A key of `STUDIES`.
+    """
+    study: Study = imported(STUDIES[kind])
+    return study

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surefoot.motion import Log, World
 from surefoot.robot import Robot
-from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.sim.terrain import contact_planes
 
 __all__ = ["AT_REST", "LARGEST_ERROR", "STIFFNESS_PER_MASS", "contact_depths", "drop"]

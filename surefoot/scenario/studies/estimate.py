@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["LARGEST_ATTITUDE_ERROR", "LARGEST_VELOCITY_ERROR", "estimate"]
 

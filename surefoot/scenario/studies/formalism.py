@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.redundant import Simulated, inputs_of, model_of, simulate, state_of
-from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["LARGEST_DIFFERENCE", "formalism"]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from surefoot.dynamics import kinetic_energy
 from surefoot.dynamics.constraints import contact
 from surefoot.dynamics.impact import impact as impact_of_laws
-from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["LARGEST_ERROR", "impact"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.motions import PlannedFollower
-from surefoot.scenario.studies.findings import Findings, StudiedRun
 
 __all__ = ["motion"]
 

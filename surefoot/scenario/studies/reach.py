@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from surefoot.contact import contact_placements, sum_wrenches, zero_moment_point
 from surefoot.motion import Log
 from surefoot.robot import Robot
-from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["LARGEST_MISS", "reach", "zero_moment_points"]
 

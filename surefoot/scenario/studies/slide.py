@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surefoot.contact import friction_band
 from surefoot.motion import GroundPlane
-from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["CREEP", "slide"]
 

@@ -7,7 +7,7 @@ import pinocchio as pin
 
 from surefoot.motion import Log
 from surefoot.robot import Robot
-from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.sim import Push
 
 __all__ = ["LARGEST_DEVIATION", "LARGEST_SLIP", "LARGEST_TILT", "LEAST_HEIGHT", "stand"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.motion import Log
-from surefoot.scenario.studies.findings import Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["contact_phases", "touch"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 import surefoot as sf
-from surefoot.scenario.motions.calm import calm
+from surefoot.scenario.motions.reach import calm
 
 
 def corner(n: int = 200) -> np.ndarray:

@@ -14,16 +14,16 @@ from surefoot.errors import NotSupportedError
 from surefoot.ik import raise_com
 from surefoot.motion import Column, Log
 from surefoot.robot.load import load
-from surefoot.scenario.motions import MOTIONS
-from surefoot.scenario.motions.legs import Legs
-from surefoot.scenario.schema_motions import MotionTable
+from surefoot.scenario.motions import planner_of
+from surefoot.scenario.motions.com_rise import Legs
+from surefoot.scenario.schema import MotionTable
 
 LIMIT = 3.0
 
 
 def planned(robot, **keys):
     table = MotionTable(kind="com_rise", **{"duration": 2.0, "rate_limit": LIMIT, **keys})
-    return MOTIONS["com_rise"](table, robot, None)
+    return planner_of("com_rise")(table, robot, None)
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,10 @@ from surefoot.errors import NotSupportedError
 from surefoot.ik import truncated_inverse
 from surefoot.motion import Column, Log
 from surefoot.robot.load import load
-from surefoot.scenario.motions import MOTIONS
+from surefoot.scenario.motions import planner_of
 from surefoot.scenario.motions.eight_findings import servo
-from surefoot.scenario.motions.eight_path import EightPath
-from surefoot.scenario.motions.hand_path import HandPath, end_frame, frame_poses
-from surefoot.scenario.schema_motions import MotionTable
+from surefoot.scenario.motions.hand_path import EightPath, HandPath, end_frame, frame_poses
+from surefoot.scenario.schema import MotionTable
 from surefoot.spatial import so3
 
 LIMIT = 2.0
@@ -27,7 +26,7 @@ CENTRE = (-0.3, 0.0, 0.25)
 
 def planned(robot, **keys):
     table = MotionTable(kind="figure_eight", **{"centre": CENTRE, "rate_limit": LIMIT, **keys})
-    return MOTIONS["figure_eight"](table, robot, None)
+    return planner_of("figure_eight")(table, robot, None)
 
 
 @pytest.fixture(scope="module")

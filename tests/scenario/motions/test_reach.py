@@ -10,12 +10,11 @@ import pytest
 import surefoot as sf
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.motion import World
-from surefoot.scenario.build_world import build_world
-from surefoot.scenario.catalogue import read_scenario
-from surefoot.scenario.motions import MOTIONS
-from surefoot.scenario.overrides import overridden
+from surefoot.scenario.build import build_world
+from surefoot.scenario.catalogue import overridden, read_scenario
+from surefoot.scenario.motions import planner_of
 from surefoot.scenario.run import run_scenario
-from surefoot.scenario.schema_motions import MotionTable
+from surefoot.scenario.schema import MotionTable
 
 
 def table(**given: object) -> MotionTable:
@@ -28,7 +27,7 @@ def test_a_small_humanoid_reaches_without_a_table() -> None:
     hand = "left_grip"
     start = robot.placements(robot.home)[hand][:3, 3]
     goal = start + np.array([0.03, 0.01, 0.04])
-    plan = MOTIONS["reach"](table(hands={hand: tuple(goal)}, duration=1.0, hold=0.3), robot, World())
+    plan = planner_of("reach")(table(hands={hand: tuple(goal)}, duration=1.0, hold=0.3), robot, World())
     assert plan.trouble is None
     last = robot.placements(plan.trajectory.q[-1])
     assert np.linalg.norm(last[hand][:3, 3] - goal) < 2e-3
@@ -41,23 +40,23 @@ def test_a_small_humanoid_reaches_without_a_table() -> None:
 
 def test_what_cannot_be_reached_is_said() -> None:
     robot = sf.load("small-humanoid")
-    plan = MOTIONS["reach"](table(hands={"left_grip": (2.0, 0.0, 0.3)}, duration=0.5, hold=0.1), robot, World())
+    plan = planner_of("reach")(table(hands={"left_grip": (2.0, 0.0, 0.3)}, duration=0.5, hold=0.1), robot, World())
     assert plan.trouble is not None
     assert "short of their targets" in plan.trouble
 
 
 def test_odd_requests_are_refused() -> None:
     with pytest.raises(NotSupportedError):
-        MOTIONS["reach"](table(hands={"tool0": (0.1, 0.0, 0.3)}), sf.load("ur5"), World())
+        planner_of("reach")(table(hands={"tool0": (0.1, 0.0, 0.3)}), sf.load("ur5"), World())
     with pytest.raises(UnknownNameError):
-        MOTIONS["reach"](table(hands={"third": (0.1, 0.0, 0.3)}), sf.load("small-humanoid"), World())
+        planner_of("reach")(table(hands={"third": (0.1, 0.0, 0.3)}), sf.load("small-humanoid"), World())
 
 
 @pytest.mark.slow
 def test_the_table_is_what_makes_it_hard() -> None:
     scenario = overridden(read_scenario("reach"), [])
     robot = sf.load("g1")
-    plan = MOTIONS["reach"](scenario.motion, robot, build_world(scenario.world, robot))
+    plan = planner_of("reach")(scenario.motion, robot, build_world(scenario.world, robot))
     assert plan.trouble is None
     assert plan.metrics["gap_unaware_m"] < -0.01
     assert plan.metrics["gap_plan_m"] > 0.0

@@ -8,10 +8,9 @@ import pytest
 import surefoot as sf
 from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, UnknownNameError
 from surefoot.motion import Column, Log, World
-from surefoot.scenario import run_scenario
-from surefoot.scenario.build_world import build_world
+from surefoot.scenario import resolved_scenario, run_scenario
+from surefoot.scenario.build import build_world
 from surefoot.scenario.motions.swing_over import swing_over
-from surefoot.scenario.run import resolved_scenario
 
 COARSE = ["motion.cycle=0.01", "motion.step.shift=0.8"]
 SLOWER = ["motion.cycle=0.005", "motion.duration=2.0", "motion.step.slope=-1.0", "simulation.duration=5.0"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot.motion import Log
+from surefoot.scenario import resolved_scenario
 from surefoot.scenario.build import build_simulation
-from surefoot.scenario.run import resolved_scenario
-from surefoot.scenario.studies import STUDIES, Findings, StudiedRun
+from surefoot.scenario.findings import Findings, StudiedRun
+from surefoot.scenario.studies import study_of
 from surefoot.sim import Simulation
 
 
@@ -29,4 +30,4 @@ def studied(name, *overrides: str, robot: str | None = None) -> Studied:
     scenario = resolved_scenario(name, robot, None, overrides)
     simulation = build_simulation(scenario)
     log = simulation.run()
-    return Studied(simulation, log, STUDIES[scenario.study](StudiedRun(scenario, simulation, log)))
+    return Studied(simulation, log, study_of(scenario.study)(StudiedRun(scenario, simulation, log)))

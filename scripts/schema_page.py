@@ -1,0 +1,154 @@
+"""The page about scenario files, made from the schema: every table, key, kind of value, default and meaning."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from surefoot.scenario import KindTable, Scenario, describe, names, scenario_text
+from surefoot.scenario.schema_words import alternatives, words_of_field
+
+__all__ = ["schema_page"]
+
+_HEAD = """# Scenario files
+
+<!-- made from the schema by scripts/make_pages.py: do not edit -->
+
+A scenario is a TOML file: a robot, a world, a controller, how it is simulated, and what happens.
+
+    surefoot list                      # scenarios that come with the package
+    surefoot show stand                # the file of one
+    surefoot new stand my.toml         # a copy of your own
+    surefoot run my.toml               # run it; the last line printed is the folder of the run
+    surefoot run my.toml --robot talos --seed 3 --set simulation.duration=2 --set events.0.speed=0.4
+
+It is data: no code runs from it, texts are names or paths and nothing else. Unknown keys, wrong types and numbers out
+of range are refused with file, line, key, what was expected and the nearest key that exists; names that the robot does
+not have likewise. Values are not converted: `"1"` is no number and `1` is not `true`.
+
+## The folder of a run
+
+| file | what it has |
+|---|---|
+| `report.html` | the page to open, scrub through and send on |
+| `metrics.json` | verdict, numbers, seed, versions; `completed` is false if the run did not get to its end |
+| `log.parquet` | everything that was measured, tick by tick |
+| `timing.parquet` | wall-clock times of control and physics |
+| `trajectory.npz` | the motion: states, torques, contact wrenches |
+| `audit.json` | what [the audit](audit.md) found in the motion |
+| `scenario.toml` | the scenario with all its values, robot files by their full path |
+
+`surefoot run FOLDER/scenario.toml` repeats the run bit for bit: log, motion, metrics and audit. Ctrl-C leaves what was
+computed, with `completed: false` and the verdict `interrupted`, and status 130; a second one leaves at once. Each file
+is written whole or not at all, the metrics last; a folder is never overwritten.
+"""
+
+
+def schema_page() -> str:
+    """The page as Markdown."""
+    listed = "\n".join(f"| `{name}` | {_cell(describe(name))} |" for name in names())
+    built_in = f"## Scenarios that come with the package\n\n| name | what it is |\n|---|---|\n{listed}\n"
+    example = f"## An example\n\n```toml\n{scenario_text('stand')}```\n\nAll that may stand in such a file:\n"
+    return "\n".join([_HEAD, built_in, example, *_sections()])
+
+
+def _sections() -> list[str]:
+    """All tables; one that stands at several places is told once."""
+    first: dict[type[BaseModel], str] = {}
+    out = []
+    for table, place in _tables(Scenario, ""):
+        if table in first:
+            out.append(f"## `{place}`\n\n{_about(table)} As `{first[table]}`.\n")
+        else:
+            out.append(_section(table, place))
+            first[table] = place
+    return out
+
+
+def _tables(table: type[BaseModel], place: str) -> list[tuple[type[BaseModel], str]]:
+    """A table and those inside of it, each with its header."""
+    out = [(table, place)]
+    for name, field in table.model_fields.items():
+        for kind in alternatives(field.annotation):
+            inner, after, brackets = _inner_table(kind)
+            if inner is not None:
+                dotted = ".".join(part for part in (place.strip("[]"), name + after) if part)
+                out += _tables(inner, f"[{dotted}]" if brackets == 1 else f"[[{dotted}]]")
+    return out
+
+
+def _inner_table(annotation: Any) -> tuple[type[BaseModel] | None, str, int]:
+    """The table that stands at a key, what follows the key in its header, and in how many brackets."""
+    inside = get_args(annotation)[-1:] if get_origin(annotation) in (list, dict) else (annotation,)
+    found = next((item for item in inside if isinstance(item, type) and issubclass(item, BaseModel)), None)
+    return found, ".NAME" if get_origin(annotation) is dict else "", 2 if get_origin(annotation) is list else 1
+
+
+def _section(table: type[BaseModel], place: str) -> str:
+    """A table of keys with its heading."""
+    meanings = _documented(table)[1]
+    heading = f"## `{place}`" if place else "## Top of the file"
+    rows = [_row(name, field, meanings.get(name, "")) for name, field in table.model_fields.items()]
+    lines = ["| key | value | default | meaning |", "|---|---|---|---|", *rows]
+    return "\n".join([heading, "", _about(table), "", *lines, *_kinds(table), ""])
+
+
+def _about(table: type[BaseModel]) -> str:
+    text = re.sub(r"^`[^`]*`:\s*", "", _documented(table)[0])
+    return text[:1].upper() + text[1:]
+
+
+def _documented(table: type[BaseModel]) -> tuple[str, dict[str, str]]:
+    """First sentence and the meaning of every key, from the docstring."""
+    text = inspect.getdoc(table) or ""
+    summary = " ".join(text.partition("\n\n")[0].split())
+    arguments = text.partition("Args:\n")[2]
+    found = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", arguments, re.MULTILINE)
+    return summary, {name: " ".join(meaning.split()) for name, meaning in found}
+
+
+def _row(name: str, field: FieldInfo, meaning: str) -> str:
+    return f"| `{name}` | {_kind(field)} | {_default(field)} | {_cell(meaning)} |"
+
+
+def _kind(field: FieldInfo) -> str:
+    """What may stand there: a type, choices as code, a range."""
+    return _cell(re.sub(r'"[^"]*"', lambda found: f"`{found[0]}`", words_of_field(field)))
+
+
+def _default(field: FieldInfo) -> str:
+    if field.default_factory is not None or isinstance(field.default, BaseModel):
+        return ""
+    if field.default is PydanticUndefined:
+        return "**needed**"
+    value = field.default
+    if value is None or value in ({}, [], ()):
+        return ""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f'`"{value}"`' if isinstance(value, str) else f"`{list(value) if isinstance(value, tuple) else value}`"
+
+
+def _kinds(table: type[BaseModel]) -> list[str]:
+    """What the kinds are, and which keys belong to which."""
+    if not issubclass(table, KindTable):
+        return []
+    rows = [
+        f"| `{kind}` | {_cell(table.KINDS[kind])} | {_keys(table.NEEDS.get(kind, set()))} | "
+        f"{_keys(own - table.NEEDS.get(kind, set()))} |"
+        for kind, own in table.KEYS.items()
+    ]
+    return ["", "| kind | what it is | needs | may have |", "|---|---|---|---|", *rows]
+
+
+def _keys(names: set[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

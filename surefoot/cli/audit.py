@@ -1,0 +1,255 @@
+"""`surefoot audit`: is a motion physically possible, by what margin, and where does it break?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from surefoot.cli.console import FirstTimeColumn, page_console
+from surefoot.errors import FileFormatError, ShapeError, one_of
+from surefoot.feasibility import GivenMotion, Tolerances, audit, read_motion
+from surefoot.motion import World, atomic_write
+from surefoot.motion.audit_result import AuditItem, AuditResult, Finding
+from surefoot.motion.counted import counted
+from surefoot.robot import Robot
+from surefoot.robot.load import load
+
+__all__ = ["AuditRequest", "audit_command"]
+
+_TINY = 1e-9
+_OF_A_RUN = ("trajectory.npz", "log.parquet")
+_COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skipped": "dim"}
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """What the user asks for.
+
+    Args:
+        motion: File or run folder.
+        robot: Name or file of the robot; None for that of the run.
+        world: File with a `[world]` table, or a scenario; None for that of the run, or level ground.
+        layout: Layout of the file; None to find out.
+        joints: Joint order of the file, or None.
+        rate: Samples per second, for files without times.
+        quaternion: Order of quaternions, "xyzw" or "wxyz", where the layout does not say it; None to find out.
+        base: Base of the robot.
+        tolerances: `name=value` texts.
+        replay: Whether to replay it in MuJoCo.
+        html: File to write the page to, or None.
+        as_json: Print JSON.
+    """
+
+    motion: Path
+    robot: str | None
+    world: str | None
+    layout: str | None
+    joints: Sequence[str] | None
+    rate: float | None
+    quaternion: str | None
+    base: str
+    tolerances: Sequence[str]
+    replay: bool
+    html: Path | None
+    as_json: bool
+
+
+def audit_command(request: AuditRequest) -> int:
+    """Audit a motion and print what was found; 1 if it has defects.
+
+    Args:
+        request: What the user asks for.
+    """
+    _require_page_name(request.html)
+    own = _scenario(request.motion)
+    model = _robot(request, own)
+    given = read_motion(
+        request.motion, model, request.layout, request.joints, request.rate, request.quaternion
+    )  # fmt: skip
+    world = _world(request.world or (None if own is None else str(own)), model)
+    result = _audited(given, model, world, _tolerances(request.tolerances), request.replay)
+    if request.as_json:
+        print(json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False))
+    else:
+        _print(result, page_console())
+    if request.html is not None:
+        _write_page(request.html, request.motion, given, model, world, result)
+        if not request.as_json:
+            print(request.html)
+    return 0 if result.passed else 1
+
+
+def _scenario(motion: Path) -> Path | None:
+    """The scenario of the run that a motion is of, if it is of one."""
+    folder = motion if motion.is_dir() else motion.parent if motion.name in _OF_A_RUN else None
+    return None if folder is None or not (folder / "scenario.toml").is_file() else folder / "scenario.toml"
+
+
+def _robot(request: AuditRequest, own: Path | None) -> Robot:
+    """The robot that was named, or that of the run."""
+    if request.robot is not None:
+        return load(request.robot, request.base)
+    if own is None:
+        raise ShapeError("nobody says which robot moves", next_step="give --robot NAME or --robot FILE")
+    from surefoot.scenario import load_robot, read_scenario
+
+    table = read_scenario(own).robot
+    return load_robot(table if request.base == "auto" else table.model_copy(update={"base": request.base}))
+
+
+def _require_page_name(path: Path | None) -> None:
+    """Said before the audit, which may take a while."""
+    if path is not None and path.suffix != ".html":
+        raise FileFormatError(f"suffix `{path.suffix}` is not known", file=path, next_step="use .html")
+    if path is not None and not path.parent.is_dir():
+        raise FileFormatError(f"there is no folder `{path.parent}`", file=path, next_step="create the folder first")
+
+
+def _world(name_or_file: str | None, robot: Robot) -> World | None:
+    if name_or_file is None:
+        return None
+    from surefoot.scenario import read_world
+
+    return read_world(name_or_file, robot)
+
+
+def _tolerances(texts: Sequence[str]) -> Tolerances:
+    """Tolerances with changes `name=value`."""
+    known = [row.name for row in fields(Tolerances)]
+    changes: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise one_of("tolerance", name, known)
+        try:
+            changes[name] = float(value)
+        except ValueError as error:
+            raise ShapeError(f"tolerance `{name}` is not a number", evidence={"given": value}) from error
+    return Tolerances(**changes)
+
+
+def _audited(
+    given: GivenMotion, robot: Robot, world: World | None, tolerances: Tolerances, replay: bool
+) -> AuditResult:
+    console = Console(file=sys.stderr)
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(), FirstTimeColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("reading", total=1.0)
+        return audit(
+            given, robot, world, tolerances=tolerances, replay=replay,
+            progress=lambda name, share: bar.update(task, completed=share, description=name),
+        )  # fmt: skip
+
+
+def _write_page(
+    path: Path, motion: Path, given: GivenMotion, robot: Robot, world: World | None, result: AuditResult
+) -> None:
+    from surefoot.report import audit_page
+
+    text = audit_page(str(motion), given.trajectory, robot, World() if world is None else world, result)
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _print(result: AuditResult, console: Console) -> None:
+    """The verdict, the findings, the items, the replay and where the time went."""
+    verdict = "[bold green]passed[/]" if result.passed else "[bold red]failed[/]"
+    head = f"{result.robot} · {result.duration:.3f} s · {counted(result.samples, 'sample')}"
+    console.print(f"{escape(head)}: {verdict}")
+    console.print(f"contacts: {escape(result.contacts)}")
+    for remark in result.remarks:
+        console.print(f"note: {escape(remark)}")
+    for number, finding in enumerate(result.findings, 1):
+        _print_finding(console, f"{number}.", finding)
+    if console.is_terminal:
+        console.print(_items(result.items))
+    else:
+        _print_plain(result.items)
+    if result.replay is not None:
+        console.print(escape(_replay(result)))
+    total = sum(result.seconds.values())
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in result.seconds.items())
+    console.print(f"[dim]audited in {total:.2f} s: {escape(parts)}[/]")
+
+
+def _print_finding(console: Console, number: str, finding: Finding) -> None:
+    colour = "red" if finding.severity == "defect" else "yellow"
+    span = f"{finding.start:.3f} … {finding.end:.3f} s"
+    console.print(
+        f"{number} [{colour}]{finding.severity}[/] ({finding.stage}) {escape(finding.message)} [dim]\\[{span}][/]"
+    )
+    if finding.why:
+        console.print(f"   why: {escape(finding.why)}")
+    if finding.next_step:
+        console.print(f"   next: {escape(finding.next_step)}")
+    names = list(dict.fromkeys(f"{one.item} {one.where}".strip() for one in _under(finding)))
+    if names:
+        more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+        console.print(f"   [dim]explains: {escape(', '.join(names[:4]) + more)}[/]")
+
+
+def _under(finding: Finding) -> Iterator[Finding]:
+    """Findings that follow from one; not its own parts."""
+    for one in finding.covers:
+        if one.item != finding.item:
+            yield one
+        yield from _under(one)
+
+
+def _items(items: Sequence[AuditItem]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (("item", "left"), ("", "left"), ("margin", "right"), ("where it is least", "left")):
+        table.add_column(title, justify=justify, no_wrap=title == "item")  # type: ignore[arg-type]
+    for item in items:
+        status = f"[{_COLOURS[item.status]}]{item.status}[/]"
+        place = f"{item.worst_part} at {item.worst_time:.3f} s" if np.isfinite(item.worst_time) else ""
+        note = " · ".join(text for text in (place.strip(), item.note) if text)
+        table.add_row(item.title, status, _number(item), escape(note))
+    return table
+
+
+def _print_plain(items: Sequence[AuditItem]) -> None:
+    """A line for each item, for files and pipes: nothing is padded; notes only where an item did not pass."""
+    rows = [("item", "", "margin", "where it is least"), *(_plain_row(item) for item in items)]
+    first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
+    for title, status, margin, place in rows:
+        print(f"{title:<{first}}  {status:<{second}}  {margin:>{third}}  {place}".rstrip())
+
+
+def _plain_row(item: AuditItem) -> tuple[str, str, str, str]:
+    place = f"{item.worst_part} at {item.worst_time:.3f} s".strip() if np.isfinite(item.worst_time) else ""
+    note = "" if item.status == "passed" else item.note
+    return item.title, item.status, _number(item), " · ".join(text for text in (place, note) if text)
+
+
+def _number(item: AuditItem) -> str:
+    least = item.least_margin
+    if item.status == "skipped" or np.isnan(least):
+        return ""
+    if np.isinf(least):
+        return "no limit"
+    if abs(least) < _TINY and item.status == "passed":
+        return "ok"
+    return f"{'≥ ' if item.is_bound else ''}{least:.4g} {item.unit}".rstrip()
+
+
+def _replay(result: AuditResult) -> str:
+    replay = result.replay
+    if replay is None or not len(replay.time):
+        return "replay: " + ("none" if replay is None else replay.note)
+    data = replay.to_dict()
+    end = "survived" if replay.survived else f"stood until {replay.until:.2f} s"
+    base = "" if data["base_error_m"] is None else f", base off by {data['base_error_m']:.3f} m"
+    return f"replay in {replay.engine}: {end}{base}, joints off by {data['joint_error']:.3f} ({replay.note})"

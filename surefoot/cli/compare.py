@@ -1,0 +1,184 @@
+"""`surefoot compare` and `surefoot compare-methods`: runs, or methods on one scenario, side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from surefoot.cli.console import page_console, progress
+from surefoot.errors import FileFormatError, ShapeError
+from surefoot.motion import atomic_write
+from surefoot.motion.counted import counted
+from surefoot.report.compare_page import compare_page, number_text
+from surefoot.report.compare_tables import Comparison, DifferenceRow, compare_runs
+from surefoot.report.methods_data import MethodRun, MethodsComparison
+from surefoot.report.methods_page import COLUMNS, cell_text, methods_page
+from surefoot.report.metric_names import share_text
+from surefoot.report.run_folder import RunFolder, read_run
+
+__all__ = ["compare_command", "compare_methods_command"]
+
+_LONG_NAME = 14  # characters of a run's name that still make a column
+_LONG_TEXT = 28
+_ALWAYS = ("verdict", "audit.defects")  # shown also where they are the same
+_OF_WAYS = ("largest gap", "grows as t^", "largest rate", "energy error", "step")
+
+
+def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -> int:
+    """Print what differs between runs, and write the page that lays them over each other.
+
+    Args:
+        folders: Of two or more runs; differences are to the first one.
+        html: File to write the page to, or None.
+        as_json: Print JSON.
+    """
+    if len(folders) < 2:
+        raise ShapeError("a comparison needs two runs or more", next_step="give the folders of two runs")
+    if html is not None and html.suffix != ".html":
+        raise FileFormatError(f"suffix `{html.suffix}` is not known", file=html, next_step="use .html")
+    runs = [read_run(folder) for folder in folders]
+    comparison = compare_runs(runs)
+    if as_json:
+        print(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False))
+    else:
+        _print(comparison)
+    if html is not None:
+        _write_page(html, runs)
+        if not as_json:
+            print(html)
+    return 0
+
+
+def _write_page(path: Path, runs: Sequence[RunFolder]) -> None:
+    from surefoot.scenario import read_world
+
+    _write(path, compare_page(runs, read_world(runs[0].path / "scenario.toml", runs[0].robot)))
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _print(comparison: Comparison) -> None:
+    """What differs; long names of runs stand once, above the tables."""
+    console, names = page_console(), comparison.names
+    if max(map(len, names)) > _LONG_NAME:
+        letters = [chr(ord("A") + k) if k < 26 else str(k) for k in range(len(names))]
+        for letter, name in zip(letters, names, strict=True):
+            console.print(f"{letter}  {escape(name)}")
+        console.print()
+        names = tuple(letters)
+    metrics = comparison.metrics_in_short()
+    differing = [row for row in metrics if row.differs or row.key in _ALWAYS]
+    same = [row.key for row in metrics if not row.differs and row.key not in _ALWAYS]
+    for title, rows in (("metric", differing), ("scenario", comparison.scenario), ("versions", comparison.versions)):
+        console.print(_table(title, names, rows) if rows else f"{title}: no difference")
+        if title == "metric" and same:
+            console.print(f"the same in all runs: {escape(', '.join(same))}")
+        console.print()
+
+
+def _table(title: str, names: Sequence[str], rows: Sequence[DifferenceRow]) -> Table:
+    """Values of all runs, then differences to the first one."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(title, no_wrap=True)
+    for name in names:
+        table.add_column(escape(name), justify="right")
+    numeric = any(value is not None for row in rows for value in row.absolute)
+    for name in names[1:] if numeric else ():
+        table.add_column(f"Δ {escape(name)}", justify="right", no_wrap=True)
+        table.add_column("%", justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*_cells(row, numeric))
+    return table
+
+
+def _cells(row: DifferenceRow, numeric: bool) -> list[str]:
+    texts = [row.key, *(shorten(number_text(value), _LONG_TEXT, placeholder=" …") for value in row.values)]
+    if numeric:
+        for absolute, relative in zip(row.absolute, row.relative, strict=True):
+            texts.append("" if absolute is None else f"{absolute:+.4g}" if absolute else "=")
+            texts.append(share_text(relative, ""))
+    return [escape(text) for text in texts]
+
+
+def compare_methods_command(
+    scenario: str, out: Path | None, html: Path | None, as_json: bool, overrides: Sequence[str] = ()
+) -> int:
+    """Print drift, energy error, conditioning, agreement and time of every method; files are written at the end, whole.
+
+    Args:
+        scenario: Name or file of a scenario whose robot is held by constraints.
+        out: Folder for `methods.json`, `timing.json` and `methods.html`, new or empty; None for none.
+        html: File to write the page to, or None.
+        as_json: Print JSON.
+        overrides: `key=value` texts.
+    """
+    from surefoot.scenario import compare_methods, run_folder
+
+    _require_page_name(html)
+    if out is None:
+        with progress() as tell:
+            found = compare_methods(scenario, overrides, tell)
+    else:
+        with run_folder(Path(scenario).stem, out) as folder, progress() as tell:
+            found = compare_methods(scenario, overrides, tell)
+            _write_folder(folder, found)
+    if html is not None:
+        _write(html, methods_page(found))
+    _print_methods(found, as_json)
+    for path in (html, out):
+        if path is not None and not as_json:
+            print(path)
+    return 0
+
+
+def _require_page_name(path: Path | None) -> None:
+    """Said before the runs, which may take a while."""
+    if path is not None and path.suffix != ".html":
+        raise FileFormatError(f"suffix `{path.suffix}` is not known", file=path, next_step="use .html")
+    if path is not None and not path.absolute().parent.is_dir():
+        raise FileFormatError(f"there is no folder `{path.parent}`", file=path, next_step="create the folder first")
+
+
+def _write_folder(folder: Path, found: MethodsComparison) -> None:
+    _write(folder / "methods.html", methods_page(found))
+    _write(folder / "timing.json", _text(found.timing()))
+    _write(folder / "methods.json", _text(found.to_dict()))
+
+
+def _text(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _print_methods(found: MethodsComparison, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({**found.to_dict(), "timing": found.timing()}, indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    print(
+        f"{found.scenario} · {found.robot} · {counted(len(found.rows), 'row')}, {found.rank} independent · "
+        f"{found.integrator}, {1e3 * found.dt:g} ms, {found.duration:g} s; reference {found.reference}; "
+        "times are noisy\n"
+    )
+    _print_runs("method, not stabilised", found.methods, tuple(COLUMNS))
+    print()
+    _print_runs("stabilisation", found.stabilisations, _OF_WAYS)
+    if troubles := [f"{run.name}: {run.trouble}" for run in found.methods if run.trouble]:
+        print("\n" + "\n  ".join(["not run:", *troubles]))
+
+
+def _print_runs(title: str, runs: Sequence[MethodRun], shown: Sequence[str]) -> None:
+    heads = [f"{name} [{COLUMNS[name][0]}]" if COLUMNS[name][0] else name for name in shown]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for k, head in enumerate([title, *map(escape, heads)]):
+        table.add_column(head, no_wrap=True, justify="right" if k else "left")
+    for run in runs:
+        table.add_row(run.name, *(cell_text(COLUMNS[name][1](run)) for name in shown))
+    page_console().print(table)

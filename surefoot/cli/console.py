@@ -1,0 +1,117 @@
+"""What commands print: pages that cut nothing off, and bars on stderr where that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+__all__ = ["FirstTime", "FirstTimeColumn", "Tell", "page_console", "progress"]
+
+_KINDS = {"swept volumes": "collision volumes of {n} link{s}", "scene meshes": "meshes of the report"}
+_LOOK_EVERY = 1.0  # [s]
+
+
+class _Console(Console):
+    """A console that leaves a closed pipe to the border of the command line."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def page_console() -> Console:
+    """A console that cuts nothing off: as wide as the terminal, or 1000 columns into a file or pipe."""
+    console = _Console(highlight=False, emoji=False)
+    return console if console.is_terminal else _Console(highlight=False, emoji=False, width=1000)
+
+
+class Tell(Protocol):
+    """Takes the share that is done, 0…1, and what is done now."""
+
+    def __call__(self, share: float, text: str | None = None) -> None:
+        """Move the bar; without a text, the last one stays."""
+
+
+@contextmanager
+def progress(what: str = "loading") -> Iterator[Tell]:
+    """A bar on stderr while something takes time; nothing where that is not a terminal.
+
+    Args:
+        what: What is done first.
+    """
+    console = Console(file=sys.stderr)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=1.0)
+
+        def tell(share: float, text: str | None = None) -> None:
+            bar.update(task, completed=share, description=text)
+
+        yield tell
+
+
+class FirstTime:
+    """What was made and put into surefoot's cache since this object was made."""
+
+    def __init__(self) -> None:
+        self._known = _keys()
+
+    def text(self) -> str:
+        """`first time: collision volumes of 3 links, 1 kernel; kept for later`, or ""."""
+        new = _keys() - self._known
+        if not new:
+            return ""
+        made = Counter(_KINDS.get(name, "{n} kernel{s}") for name in _algorithms(new))
+        words = ", ".join(kind.format(n=n, s="" if n == 1 else "s") for kind, n in made.items())
+        return f"first time: {words}; kept for later" if words else ""
+
+
+def _keys() -> set[str]:
+    """Names of what is in the cache; nothing where it cannot be read: those who need it say what is wrong with it."""
+    from surefoot.compiler.cache import CacheError, kernel_folder
+
+    try:
+        return {path.stem for path in kernel_folder().iterdir() if not path.name.startswith(".")}
+    except (CacheError, OSError):
+        return set()
+
+
+def _algorithms(keys: set[str]) -> list[str]:
+    """What made these entries of the cache."""
+    from surefoot.compiler.cache import CacheError, entries
+
+    try:
+        return [str(entry.description.get("algorithm", "")) for entry in entries() if entry.key in keys]
+    except (CacheError, OSError):
+        return []
+
+
+class FirstTimeColumn(ProgressColumn):
+    """What is made for the first time, in a bar of rich; looks into the cache once a second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._first_time = FirstTime()
+        self._text, self._looked = "", time.monotonic()
+
+    def render(self, task: Task) -> Text:
+        """The text of `FirstTime`.
+
+        Args:
+            task: Of the bar.
+        """
+        if time.monotonic() - self._looked >= _LOOK_EVERY:
+            self._text, self._looked = self._first_time.text(), time.monotonic()
+        return Text(self._text, style="dim")

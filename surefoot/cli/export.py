@@ -1,0 +1,173 @@
+"""`surefoot export`: a motion as a film, a table, ROS messages, or column files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from surefoot.cli.console import progress
+from surefoot.errors import NotSupportedError
+from surefoot.feasibility.read_motion import read_motion
+from surefoot.motion import Log, Trajectory, World, load_log, load_trajectory
+from surefoot.motion.counted import counted
+from surefoot.motion.storage import is_trajectory_file
+from surefoot.report.evidence import Evidence
+from surefoot.report.export_columns import column_files, write_column_files
+from surefoot.report.export_formats import COLUMNS, FILMS, format_of
+from surefoot.report.export_mcap import write_mcap
+from surefoot.report.export_tables import write_table
+from surefoot.report.export_yaml import write_joint_trajectory
+from surefoot.report.run_folder import is_run_folder, robot_of_run
+from surefoot.report.video import write_film
+from surefoot.report.video_camera import FilmSettings, parse_camera, parse_size
+from surefoot.robot import Robot
+from surefoot.robot.load import load
+
+__all__ = ["ExportOptions", "export_command"]
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """How to read the motion and what to write.
+
+    Args:
+        robot: Name or file of the robot; None for the one that the run or the trajectory names.
+        base: Base of the robot.
+        world: File with a `[world]` table, or a scenario, for films; None for that of the run, else level ground.
+        layout: Layout of a foreign file; None to find out.
+        joints: Joint order of a foreign file, separated by commas, or None.
+        rate: Samples per second, for files without times.
+        format: Name of the format; None for what the suffix says.
+        dt: Time between samples of tables and messages [s]; None for those of the motion.
+        log: Whether to write the log of a run instead of its motion (tables only).
+        fps: Pictures a second.
+        size: Such as "1280x720".
+        speed: Seconds of the motion in a second of the film.
+        camera: Such as "front", "left fixed" or "30,15,1.5".
+        plain: Whether a film shows the robot without forces, centre of mass and the like.
+        renderer: "auto", "browser" or "mujoco".
+    """
+
+    robot: str | None = None
+    base: str = "auto"
+    world: str | None = None
+    layout: str | None = None
+    joints: str | None = None
+    rate: float | None = None
+    format: str | None = None
+    dt: float | None = None
+    log: bool = False
+    fps: float = 30.0
+    size: str = "1280x720"
+    speed: float = 1.0
+    camera: str = "three-quarter"
+    plain: bool = False
+    renderer: str = "auto"
+
+
+def export_command(source: Path, target: Path, options: ExportOptions) -> int:
+    """Export a motion; the last line printed is the path that was written.
+
+    Args:
+        source: Folder of a run, or file of a motion.
+        target: File or folder to write.
+        options: How.
+    """
+    kind = format_of(target, options.format)
+    if options.log:
+        _export_log(source, target, kind)
+    else:
+        robot, trajectory = _motion(source, options)
+        if options.dt is not None and kind not in (*FILMS, COLUMNS):
+            trajectory = trajectory.resample(dt=options.dt)
+        for line in _export(kind, source, target, robot, trajectory, options):
+            print(line)
+    print(target)
+    return 0
+
+
+def _export(
+    kind: str, source: Path, target: Path, robot: Robot, trajectory: Trajectory, options: ExportOptions
+) -> list[str]:
+    """Write one format; remarks for the user."""
+    head = f"{robot.name} · {trajectory.duration:.3f} s · {counted(len(trajectory), 'sample')}"
+    if kind in FILMS:
+        return [f"{head}: {counted(_film(source, target, robot, trajectory, options), 'picture')}"]
+    if kind == COLUMNS:
+        files = column_files(trajectory, robot)
+        write_column_files(target, files)
+        return [
+            f"{head}: {counted(len(files.time), 'row')} of {counted(len(files.names), 'joint')}",
+            *_notes(files.notes),
+        ]
+    if kind == "yaml":
+        return [f"{head}: JointTrajectory", *_notes(write_joint_trajectory(target, trajectory, robot))]
+    if kind == "mcap":
+        with progress("writing") as tell:
+            topics = write_mcap(target, trajectory, robot, tell)
+        return [f"{head}: {', '.join(topics)}"]
+    return [f"{head}: {write_table(target, trajectory, robot, kind)} columns"]
+
+
+def _notes(notes: tuple[str, ...]) -> list[str]:
+    return [f"note: {note}" for note in notes]
+
+
+def _motion(source: Path, options: ExportOptions) -> tuple[Robot, Trajectory]:
+    """The robot and its motion."""
+    own = _own_trajectory(source)
+    if options.robot is not None:
+        robot = load(options.robot, options.base)
+    elif is_run_folder(source):
+        robot = robot_of_run(source)
+    elif own is not None:
+        robot = load(own.robot, options.base)
+    else:
+        raise NotSupportedError(f"`{source}` does not say whose motion it is", next_step="give --robot")
+    if own is not None:
+        own.require(robot)
+        return robot, own
+    names = None if options.joints is None else [part.strip() for part in options.joints.split(",") if part.strip()]
+    return robot, read_motion(source, robot, layout=options.layout, joints=names, rate=options.rate).trajectory
+
+
+def _own_trajectory(source: Path) -> Trajectory | None:
+    """The trajectory of a run, or in a file of ours; None for anything else."""
+    if is_run_folder(source) and (source / "trajectory.npz").is_file():
+        return load_trajectory(source / "trajectory.npz")
+    if source.is_file() and source.suffix in (".npz", ".parquet") and is_trajectory_file(source):
+        return load_trajectory(source)
+    return None
+
+
+def _export_log(source: Path, target: Path, kind: str) -> None:
+    if kind not in ("csv", "parquet"):
+        raise NotSupportedError("a log is written as a table", next_step="use .csv or .parquet, or leave out --log")
+    log: Log = load_log(source / "log.parquet" if source.is_dir() else source)
+    print(f"{counted(len(log), 'tick')}: {counted(write_table(target, log, None, kind), 'column')}")
+
+
+def _film(source: Path, target: Path, robot: Robot, trajectory: Trajectory, options: ExportOptions) -> int:
+    settings = FilmSettings(
+        options.fps, parse_size(options.size), options.speed, parse_camera(options.camera), layers=not options.plain
+    )
+    evidence = Evidence(
+        source.resolve().name,
+        robot,
+        trajectory.time,
+        trajectory.q,
+        world=_world(source, robot, options.world),
+        v=trajectory.v,
+        wrenches=trajectory.wrenches,
+        schedule=trajectory.schedule,
+    )
+    with progress("filming") as tell:
+        return write_film(target, evidence, settings, options.renderer, tell)
+
+
+def _world(source: Path, robot: Robot, given: str | None) -> World:
+    from surefoot.scenario import read_world
+
+    if given is not None:
+        return read_world(given, robot)
+    return read_world(source / "scenario.toml", robot) if is_run_folder(source) else World()

@@ -1,0 +1,74 @@
+"""`surefoot robots`, `surefoot list`, `surefoot show` and `surefoot new`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rich.table import Table
+
+from surefoot.cli.console import page_console
+from surefoot.errors import FileFormatError
+from surefoot.motion import atomic_write
+from surefoot.robot import zoo
+
+__all__ = ["list_robots", "list_scenarios", "new_scenario", "show_scenario"]
+
+
+def list_robots(as_json: bool) -> int:
+    """Print the names of the zoo with a line each."""
+    _print("robot", {name: zoo.describe(name) for name in zoo.names()}, as_json)
+    return 0
+
+
+def list_scenarios(as_json: bool) -> int:
+    """Print the built-in scenarios with a line each."""
+    from surefoot.scenario import describe, names
+
+    _print("scenario", {name: describe(name) for name in names()}, as_json)
+    return 0
+
+
+def _print(heading: str, rows: dict[str, str], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(rows, indent=1))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(heading, no_wrap=True)
+    table.add_column("what it is")
+    for name, text in rows.items():
+        table.add_row(name, text)
+    page_console().print(table)
+
+
+def show_scenario(name: str) -> int:
+    """Print the file of a scenario.
+
+    Args:
+        name: Its name.
+    """
+    from surefoot.scenario import scenario_text
+
+    print(scenario_text(name), end="")
+    return 0
+
+
+def new_scenario(name: str, file: Path) -> int:
+    """Copy the file of a scenario.
+
+    Args:
+        name: Its name.
+        file: Where to; it must not exist.
+    """
+    from surefoot.scenario import scenario_text
+
+    text = scenario_text(name)
+    if file.suffix != ".toml":
+        raise FileFormatError(f"suffix `{file.suffix}` is not that of a scenario", file=file, next_step="use .toml")
+    if file.exists() or file.is_symlink():
+        raise FileFormatError("exists; nothing is overwritten", file=file, next_step="choose another name")
+    with atomic_write(file) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    print(f"run it with: surefoot run {file}")
+    print(file)
+    return 0

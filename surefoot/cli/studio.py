@@ -1,0 +1,37 @@
+"""`surefoot studio`: robots, scenarios, runs and audits in the browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+__all__ = ["studio_command"]
+
+
+def studio_command(folder: Path, host: str, port: int, robot: str, plain: bool, open_browser: bool) -> int:
+    """Run the studio until it is interrupted.
+
+    Args:
+        folder: Where robots, scenarios and runs are; nothing outside of it is touched.
+        host: Name or address to listen on.
+        port: Port; if it is taken, the next free one; 0 for any.
+        robot: The robot to begin with: a name of the zoo, or a file in the folder.
+        plain: Without shadows, for machines without a graphics card.
+        open_browser: Whether to open the browser.
+    """
+    from surefoot.studio import Studio
+
+    with Studio(folder, host, port, robot, plain) as studio:
+        print(f"surefoot studio of {studio.folder}: {studio.url} (end it with Ctrl-C)", flush=True)
+        if not studio.is_local:
+            print(
+                f"surefoot: everybody who can reach {host}:{studio.port} can run simulations and see {studio.folder}",
+                file=sys.stderr,
+            )
+        if open_browser:
+            studio.open_browser()
+        try:
+            studio.wait()
+        except KeyboardInterrupt:
+            print("surefoot: ending", file=sys.stderr)
+    return 0

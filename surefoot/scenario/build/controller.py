@@ -1,0 +1,66 @@
+"""From the controller of a scenario to a `Controller`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.errors import ScenarioError
+from surefoot.motion import Controller
+from surefoot.robot import Robot
+from surefoot.scenario.motions import Plan
+from surefoot.scenario.registry import imported
+from surefoot.scenario.schema import ControllerTable
+
+__all__ = ["CONTROLLERS", "build_controller"]
+
+Array = NDArray[np.float64]
+CONTROLLERS: Mapping[str, str] = {
+    "joint_pd": "surefoot.control:JointPd",
+    "limp": "surefoot.control:ForceSchedule",
+    "joint_path": "surefoot.control:JointPath",
+    "joint_waves": "surefoot.control:JointWaves",
+    "reactionless": "surefoot.control:ReactionlessMotion",
+    "hand_reach": "surefoot.control:HandReach",
+    "force_schedule": "surefoot.control:ForceSchedule",
+    "follow": "surefoot.scenario.motions:PlannedFollower",
+}
+"""The class of each kind of controller."""
+
+
+def build_controller(table: ControllerTable, robot: Robot, q: Array, plan: Plan | None = None) -> Controller:
+    """The controller.
+
+    Args:
+        table: What the scenario says.
+        robot: The robot.
+        q: (nq,) its first posture.
+        plan: What was planned, for a controller that follows it.
+    """
+    given = table.model_dump(exclude_none=True, exclude={"kind"})
+    controller: Callable[..., Controller] = imported(CONTROLLERS[table.kind])
+    match table.kind:
+        case "joint_pd":
+            return controller(robot, q, **given)
+        case "limp":
+            return controller(robot, [])
+        case "joint_path":
+            return controller(robot, _pairs(given.pop("keyframes"), "joints"), q, **given)
+        case "joint_waves":
+            waves = {joint: (w["amplitude"], w["frequency"], w["phase"]) for joint, w in given.pop("waves").items()}
+            return controller(robot, waves, q_start=q, **given)
+        case "reactionless" | "hand_reach":
+            return controller(robot, q_start=q, **given)
+        case "force_schedule":
+            return controller(robot, _pairs(given["points"], "torques"))
+        case "follow":
+            if plan is None:
+                raise ScenarioError("there is no [motion] to follow", next_step="add a [motion] table")
+            return controller(robot, plan, **given)
+
+
+def _pairs(rows: list[dict[str, Any]], what: str) -> list[tuple[float, dict[str, float]]]:
+    return [(row["time"], row[what]) for row in rows]

@@ -1,0 +1,141 @@
+"""From a scenario to a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.errors import NotSupportedError
+from surefoot.estimation import BaseEstimator, EstimatorSettings
+from surefoot.motion import State
+from surefoot.robot import Robot
+from surefoot.robot.inertia_changes import under_gravity
+from surefoot.robot.load import load
+from surefoot.scenario.blame import blaming
+from surefoot.scenario.build.controller import build_controller
+from surefoot.scenario.build.events import build_event, without_margin
+from surefoot.scenario.build.initial import build_initial
+from surefoot.scenario.build.world import build_world, missing_ground
+from surefoot.scenario.motions import planner_of
+from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable
+from surefoot.sim import Event, SensorSettings, Settings, Simulation
+
+__all__ = ["build_simulation", "load_robot"]
+
+Array = NDArray[np.float64]
+
+
+def build_simulation(scenario: Scenario) -> Simulation:
+    """The simulation that a scenario describes, not yet run.
+
+    Args:
+        scenario: The scenario.
+    """
+    with blaming("robot"):
+        robot = load_robot(scenario.robot)
+        if robot.tree.n == 0:
+            raise NotSupportedError(f"`{robot.name}` has no moving joint: there is nothing to simulate")
+    world = build_world(scenario.world, robot)
+    robot = under_gravity(robot, world.gravity)
+    with blaming("motion"):
+        plan = None if scenario.motion is None else planner_of(scenario.motion.kind)(scenario.motion, robot, world)
+    with blaming("initial"):
+        initial = build_initial(scenario.initial, robot, world)
+        rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
+    if plan is not None:
+        initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
+    with blaming("controller"):
+        controller = build_controller(scenario.controller, robot, rest, plan)
+    return Simulation(
+        robot,
+        controller,
+        world,
+        _settings(scenario),
+        [_event(k, event, robot, rest) for k, event in enumerate(scenario.events)],
+        initial,
+        _sensors(scenario.sensors),
+        _estimator(scenario, robot, world.gravity),
+        notes=[
+            *missing_ground(scenario.world, robot),
+            *(note for event in scenario.events for note in without_margin(event, robot, rest)),
+        ],
+    )
+
+
+def _event(number: int, table: EventTable, robot: Robot, rest: Array) -> Event:
+    with blaming("events", number):
+        return build_event(table, robot, rest)
+
+
+def load_robot(table: RobotTable) -> Robot:
+    """The robot of a scenario.
+
+    Args:
+        table: What the scenario says.
+    """
+    return load(table.name, base=table.base, mimic=table.mimic)
+
+
+def _sensors(table: SensorsTable) -> SensorSettings | None:
+    if table.kind == "none":
+        return None
+    found = SensorSettings.ideal() if table.kind == "ideal" else SensorSettings()
+    return replace(found.with_dropout(table.dropout, table.burst), imu=table.imu)
+
+
+def _estimator(scenario: Scenario, robot: Robot, gravity: Array) -> BaseEstimator | None:
+    if scenario.estimator.kind == "none":
+        return None
+    if scenario.sensors.kind == "none":
+        raise NotSupportedError("an estimator needs sensors", next_step='set sensors.kind="default"')
+    return BaseEstimator(robot, replace(EstimatorSettings(), imu=scenario.sensors.imu), gravity)
+
+
+def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
+    """α and β, if they are given."""
+    if table.alpha is None and table.beta is None:
+        return None
+    if table.stabilisation != "baumgarte":
+        key = "alpha" if table.alpha is not None else "beta"
+        raise NotSupportedError(
+            f"`simulation.{key}` is a gain of `baumgarte`",
+            next_step='set simulation.stabilisation="baumgarte", or leave it out',
+        )
+    alpha = table.beta if table.alpha is None else table.alpha
+    beta = table.alpha if table.beta is None else table.beta
+    return float(alpha or 0.0), float(beta or 0.0)
+
+
+def _settings(scenario: Scenario) -> Settings:
+    table = scenario.simulation
+    given: dict[str, dict[str, object]] = {
+        "native": {
+            "contact": table.contact,
+            "integrator": table.integrator,
+            "constraint_method": table.method,
+            "stabilisation": table.stabilisation,
+            "baumgarte": _baumgarte(table),
+            "held": table.held or None,
+        },
+        "mujoco": {"convex_pieces": table.convex_pieces or None},
+    }
+    options = {engine: {k: v for k, v in own.items() if v is not None} for engine, own in given.items()}
+    for engine, own in options.items():
+        if own and engine != table.engine:
+            raise NotSupportedError(
+                f"`simulation.{next(iter(own))}` is for the engine `{engine}`",
+                next_step=f'set simulation.engine="{engine}", or leave it out',
+            )
+    return Settings(
+        duration=table.duration,
+        dt=table.dt,
+        control_dt=table.dt if table.control_dt is None else table.control_dt,
+        seed=table.seed,
+        initial_spread=table.initial_spread,
+        self_collision=table.self_collision,
+        engine=table.engine,
+        options=options[table.engine],
+        drives=None if scenario.robot.drives == "auto" else scenario.robot.drives,
+    )

@@ -1,0 +1,44 @@
+"""`Findings`: what a study, or the judge of a planned motion, adds to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from surefoot.motion import Log
+from surefoot.scenario.schema import Scenario
+from surefoot.sim import Simulation
+
+__all__ = ["Findings", "StudiedRun", "Study"]
+
+
+@dataclass(frozen=True, eq=False)
+class StudiedRun:
+    """A run that is over.
+
+    Args:
+        scenario: What was run.
+        simulation: The simulation.
+        log: What it measured.
+    """
+
+    scenario: Scenario
+    simulation: Simulation
+    log: Log
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a study or a judge found.
+
+    Args:
+        metrics: Numbers and texts for `metrics.json`.
+        trouble: What is wrong; None if nothing is.
+    """
+
+    metrics: dict[str, Any] = field(default_factory=dict)
+    trouble: str | None = None
+
+
+Study = Callable[[StudiedRun], Findings]

@@ -1,0 +1,166 @@
+"""The page of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from surefoot.motion import Log, World
+from surefoot.report import Evidence, Plot, Verdict, motion_plots, report_page
+from surefoot.robot import Robot
+from surefoot.scenario.build import build_ground
+from surefoot.scenario.outcome.files import RunRecord, scenario_toml
+from surefoot.scenario.schema import EventTable
+from surefoot.sim.native_world import with_friction, with_ground
+
+__all__ = ["evidence_of_run", "page_of_run"]
+
+_INSTANT = 1e-9  # rounding of times [s]
+
+
+def page_of_run(run: RunRecord) -> str:
+    """The page of a run as HTML.
+
+    Args:
+        run: The run.
+    """
+    return report_page(evidence_of_run(run))
+
+
+def evidence_of_run(run: RunRecord) -> Evidence:
+    """What is known about a run.
+
+    Args:
+        run: The run; changes of friction and terrain among its events count in the plots of contacts.
+    """
+    robot, log, metrics, world = run.robot, run.log, run.metrics, run.world
+    wrenches = {name: np.asarray(log[f"contact.{name}.wrench"]) for name in robot.contacts}
+    tau = log["tau"] if log["tau"].any() else None
+    later = _later(world, log, run.scenario.events)
+    plots = (
+        *_of_base(robot, log),
+        *run.planned,
+        *motion_plots(robot, log["q"], log["v"], tau, wrenches, world, later),
+        *_of_contacts(robot, log),
+        *_of_tracking(robot, log),
+        *_of_estimate(log),
+        *_of_constraints(log),
+        *_of_balance(log),
+        *_of_timing(run.timing),
+    )
+    return Evidence(
+        title=f"{metrics['scenario']} · {metrics['robot']}",
+        robot=robot,
+        time=log.time,
+        q=log["q"],
+        subtitle=run.scenario.description,
+        verdict=Verdict(str(metrics["verdict"]), metrics["verdict"] == "passed", "run"),
+        world=world,
+        v=log["v"],
+        wrenches=wrenches,
+        plots=plots,
+        metrics=metrics,
+        incidents=metrics.get("incidents", ()),
+        audit=run.audit,
+        scenario_text=scenario_toml(run.scenario),
+        versions=metrics.get("versions", {}),
+        seed=metrics.get("seed"),
+        notes=tuple(metrics.get("notes", ())),
+    )
+
+
+def _later(world: World | None, log: Log, events: Sequence[EventTable]) -> list[tuple[int, World]]:
+    """Worlds that changes of friction and terrain make of one, each with the sample from which it holds.
+
+    Forces of a sample are those of the step before it: that at the instant of a change still has the old ground.
+    """
+    found: list[tuple[int, World]] = []
+    for event in sorted(events, key=lambda event: event.time):
+        if event.kind == "friction" and event.friction is not None:
+            world = with_friction(world, event.friction, event.pieces)
+        elif event.kind == "terrain":
+            world = with_ground(world, build_ground(event.ground or []))
+        else:
+            continue
+        if world is not None:
+            found.append((int(np.searchsorted(log.time, event.time + _INSTANT)), world))
+    return found
+
+
+def _of_base(robot: Robot, log: Log) -> list[Plot]:
+    if robot.base != "floating":
+        return []
+    heights = {"base": log["base.height"], "centre of mass": log["com.height"]}
+    return [
+        Plot("Height over the ground", "m", heights, "Base", key=True),
+        Plot("Tilt of the base", "°", {"tilt": np.rad2deg(log["base.tilt"])}, "Base"),
+    ]
+
+
+def _of_contacts(robot: Robot, log: Log) -> list[Plot]:
+    slips = {name: log[f"contact.{name}.slip"] for name in robot.contacts}
+    slid = {name: 1000.0 * values for name, values in slips.items() if values.any()}
+    found = [Plot("Way that each contact slid", "mm", slid, "Contacts")] if slid else []
+    if "sensor.zmp" in log:
+        found.append(Plot("Measured ZMP", "m", dict(zip("xy", log["sensor.zmp"].T, strict=True)), "Balance"))
+    return found
+
+
+def _of_tracking(robot: Robot, log: Log) -> list[Plot]:
+    """The largest error of all joints, then each joint that has a reference, worst first."""
+    errors = log["tracking.error"]
+    known = np.isfinite(errors)
+    if not known.any():
+        return []
+    names = [drive.joint for drive in robot.drives]
+    largest = np.where(known.any(axis=1), np.where(known, np.abs(errors), 0.0).max(axis=1, initial=0.0), np.nan)
+    order = np.argsort(-np.where(known, np.abs(errors), 0.0).max(axis=0, initial=0.0))
+    if len(names) != errors.shape[1]:  # drives with several degrees of freedom
+        names = [f"entry {k}" for k in range(errors.shape[1])]
+    return [
+        Plot("Largest joint tracking error", "rad | m", {"error": largest}, "Tracking", key=True),
+        *(Plot(names[k], "rad | m", {"error": errors[:, k]}, "Tracking", small=True) for k in order),
+    ]
+
+
+def _of_estimate(log: Log) -> list[Plot]:
+    if "estimate.attitude_error" not in log:
+        return []
+    return [
+        Plot("Attitude error", "°", {"error": np.rad2deg(log["estimate.attitude_error"])}, "Estimate"),
+        Plot("Velocity error", "m/s", {"error": log["estimate.velocity_error"]}, "Estimate"),
+    ]
+
+
+def _of_constraints(log: Log) -> list[Plot]:
+    """How far the robot is off its closed chains, couplings and held contacts."""
+    if "constraint.gap" not in log:
+        return []
+    return [
+        Plot("Largest gap of a constraint", "m | rad", {"gap": log["constraint.gap"]}, "Constraints"),
+        Plot("Largest rate of a gap", "m/s | rad/s", {"rate": log["constraint.rate"]}, "Constraints"),
+    ]
+
+
+def _of_balance(log: Log) -> list[Plot]:
+    """The account of energy and momentum, and pushes."""
+    names = ("drives", "contacts", "damping", "pushes")
+    works = {name: log[f"energy.{name}"] for name in names if log[f"energy.{name}"].any()}
+    found = [Plot("Energy residual", "J", {"residual": log["energy.residual"]}, "Energy")]
+    if works:
+        found.insert(0, Plot("Work done since the start", "J", works, "Energy"))
+    if np.isfinite(log["momentum.residual"]).any():
+        axes = dict(zip("xyz", log["momentum.residual"].T, strict=True))
+        found.append(Plot("Momentum residual", "N s", axes, "Momentum"))
+    if log["push.force"].any():
+        found.append(Plot("Push", "N", {"force": np.linalg.norm(log["push.force"], axis=1)}, "Momentum"))
+    return found
+
+
+def _of_timing(timing: Log) -> list[Plot]:
+    """Wall-clock time of control and physics, tick by tick."""
+    if len(timing) < 2:
+        return []
+    lines = {name: 1000.0 * timing[name] for name in ("control", "physics") if name in timing}
+    return [Plot("Computing time of a tick", "ms", lines, "Timing", time=timing.time)] if lines else []

@@ -1,0 +1,18 @@
+"""Kinds that scenarios name, imported when one is asked for: a run loads only the motion and the study that it uses."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["imported"]
+
+
+def imported(reference: str) -> Any:
+    """Import an object by its place.
+
+    Args:
+        reference: `module:name`.
+    """
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)

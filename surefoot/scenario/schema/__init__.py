@@ -1,0 +1,41 @@
+"""The schema of scenario files: `Scenario` and its tables."""
+
+from surefoot.scenario.schema.controllers import ControllerTable, ForcePointTable, KeyframeTable, WaveTable
+from surefoot.scenario.schema.events import EventTable
+from surefoot.scenario.schema.kinds import KindTable
+from surefoot.scenario.schema.motions import MotionTable, StepTable, WeightsTable
+from surefoot.scenario.schema.scenario import (
+    AuditTable,
+    ConstraintMethod,
+    EstimatorTable,
+    InitialTable,
+    RobotTable,
+    Scenario,
+    SensorsTable,
+    SimulationTable,
+)
+from surefoot.scenario.schema.world import GroundTable, ObjectTable, ObstacleTable, WorldTable
+
+__all__ = [
+    "AuditTable",
+    "ConstraintMethod",
+    "ControllerTable",
+    "EstimatorTable",
+    "EventTable",
+    "ForcePointTable",
+    "GroundTable",
+    "InitialTable",
+    "KeyframeTable",
+    "KindTable",
+    "MotionTable",
+    "ObjectTable",
+    "ObstacleTable",
+    "RobotTable",
+    "Scenario",
+    "SensorsTable",
+    "SimulationTable",
+    "StepTable",
+    "WaveTable",
+    "WeightsTable",
+    "WorldTable",
+]

@@ -1,0 +1,127 @@
+"""What a scenario file says about controllers."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from surefoot.scenario.schema.kinds import KindTable, Positive, Time, Vector
+from surefoot.scenario.table import Table
+
+__all__ = ["ControllerTable", "ForcePointTable", "KeyframeTable", "WaveTable"]
+
+
+class KeyframeTable(Table):
+    """`[[controller.keyframes]]`: a posture to be in at a time.
+
+    Args:
+        time: When [s].
+        joints: Position [rad] or [m] by joint; the others stay.
+    """
+
+    time: Time
+    joints: dict[str, float]
+
+
+class WaveTable(Table):
+    """`[controller.waves.JOINT]`: a harmonic motion.
+
+    Args:
+        amplitude: [rad] or [m].
+        frequency: [Hz].
+        phase: [rad].
+    """
+
+    amplitude: float
+    frequency: Positive
+    phase: float = 0.0
+
+
+class ForcePointTable(Table):
+    """`[[controller.points]]`: torques at a time.
+
+    Args:
+        time: When [s].
+        torques: [N m] or [N] by joint; zero where nothing is said.
+    """
+
+    time: Time
+    torques: dict[str, float]
+
+
+_GAINS = {"bandwidth", "damping_ratio"}
+
+
+class ControllerTable(KindTable):
+    """`[controller]`: who decides what the drives do.
+
+    Args:
+        kind: Which controller.
+        bandwidth: ω of the joints [rad/s].
+        damping_ratio: ζ of the joints.
+        keyframes: Postures.
+        waves: Harmonic motions by joint.
+        start: When the motion begins [s].
+        cycles: How many.
+        joints: The joints that move.
+        speed: Of the joints together [rad/s].
+        angular_only: Whether only the angular reaction is to vanish.
+        length: Way of a stroke along the path in joint space [rad].
+        strokes: How many times it goes there and back, one by one.
+        direction: By joint: where the motion begins to go.
+        gravity: Whether the weight is carried by feedforward.
+        frame: The frame that moves.
+        displacement: In world axes [m].
+        duration: Of the motion [s].
+        points: Torques.
+    """
+
+    KINDS: ClassVar[dict[str, str]] = {
+        "joint_pd": "holds the first posture with joint springs and gravity compensation",
+        "limp": "no torque",
+        "joint_path": "goes through postures",
+        "joint_waves": "swings joints",
+        "reactionless": "moves joints without reaction on the base",
+        "hand_reach": "moves a frame along a line",
+        "force_schedule": "torques over time",
+        "follow": "follows what `[motion]` plans",
+    }
+    KEYS: ClassVar[dict[str, set[str]]] = {
+        "joint_pd": _GAINS,
+        "limp": set(),
+        "joint_path": {"keyframes", "gravity", *_GAINS},
+        "joint_waves": {"waves", "start", "cycles", "gravity", *_GAINS},
+        "reactionless": {"joints", "speed", "angular_only", "length", "strokes", "direction", "start", *_GAINS},
+        "hand_reach": {"frame", "displacement", "joints", "start", "duration", "gravity", *_GAINS},
+        "force_schedule": {"points"},
+        "follow": _GAINS,
+    }
+    NEEDS: ClassVar[dict[str, set[str]]] = {
+        "joint_path": {"keyframes"},
+        "joint_waves": {"waves"},
+        "reactionless": {"joints", "speed"},
+        "hand_reach": {"frame", "displacement"},
+        "force_schedule": {"points"},
+    }
+
+    kind: Literal[
+        "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow"
+    ] = "joint_pd"
+    bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
+    damping_ratio: Positive | None = None
+    keyframes: list[KeyframeTable] | None = None
+    waves: dict[str, WaveTable] | None = None
+    start: Time | None = None
+    cycles: Annotated[int, Field(ge=1)] | None = None
+    joints: list[str] | None = None
+    speed: Positive | None = None
+    angular_only: bool | None = None
+    length: Positive | None = None
+    strokes: Annotated[int, Field(ge=1)] | None = None
+    direction: dict[str, float] | None = None
+    gravity: bool | None = None
+    frame: str | None = None
+    displacement: Vector | None = None
+    duration: Positive | None = None
+    points: list[ForcePointTable] | None = None

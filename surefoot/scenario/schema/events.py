@@ -1,0 +1,85 @@
+"""What a scenario file says about events."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from surefoot.scenario.schema.kinds import Friction, KindTable, NotNegative, Positive, Time, Vector
+from surefoot.scenario.schema.world import GroundTable
+from surefoot.scenario.table import complaint
+
+__all__ = ["EventTable"]
+
+
+class EventTable(KindTable):
+    """`[[events]]`: something that happens.
+
+    Args:
+        kind: What happens.
+        time: When it begins [s].
+        duration: How long it lasts [s]; a push 0.1 s, a payload for ever if left out.
+        link: The link that is pushed, loaded or described wrongly; the base of the robot if left out.
+        at: Where a push acts: "body", at the centre of mass of the link's body, or "com_height".
+        direction: Of the force of a push, in world.
+        speed: Impulse of the push per mass of the robot [m/s]; 0.1 if nothing is said.
+        impulse: Impulse of the push [N s].
+        margin: Impulse of the push over M ω s, with ω = √(g / height of the centre of mass) and s the way from the
+            ground projection of the centre of mass to the edge of the support polygon in the direction of the push.
+        friction: New Coulomb coefficient.
+        pieces: Pieces of ground, by number; all if left out.
+        mass: Of the payload [kg].
+        position: Of the payload in the frame of the link [m].
+        ground: The new pieces of ground.
+        sensor: Names of the sensors that fall silent; * and ? are wildcards.
+        mass_factor: Of masses and moments of inertia.
+        com: Shift of centres of mass in body axes [m].
+    """
+
+    KINDS: ClassVar[dict[str, str]] = {
+        "push": "pushes a link; of `impulse`, `speed` and `margin` the first one counts",
+        "friction": "the ground has another friction",
+        "payload": "a link carries something that the controller does not know",
+        "terrain": "the ground is another one, of the same kinds of pieces",
+        "sensor_loss": "sensors fall silent",
+        "parameter_error": "the robot has other masses than the controller knows, from the start",
+    }
+    KEYS: ClassVar[dict[str, set[str]]] = {
+        "push": {"duration", "link", "at", "direction", "speed", "impulse", "margin"},
+        "friction": {"friction", "pieces"},
+        "payload": {"duration", "link", "mass", "position"},
+        "terrain": {"ground"},
+        "sensor_loss": {"duration", "sensor"},
+        "parameter_error": {"mass_factor", "com", "link"},
+    }
+    NEEDS: ClassVar[dict[str, set[str]]] = {
+        "friction": {"friction"},
+        "payload": {"mass"},
+        "terrain": {"ground"},
+        "sensor_loss": {"duration", "sensor"},
+    }
+
+    kind: Literal["push", "friction", "payload", "terrain", "sensor_loss", "parameter_error"] = "push"
+    time: Time = 1.0
+    duration: Positive | None = None
+    link: str | None = None
+    at: Literal["body", "com_height"] | None = None
+    direction: Vector | None = None
+    speed: NotNegative | None = None
+    impulse: NotNegative | None = None
+    margin: NotNegative | None = None
+    friction: Friction | None = None
+    pieces: list[Annotated[int, Field(ge=0)]] | None = None
+    mass: Positive | None = None
+    position: Vector | None = None
+    ground: list[GroundTable] | None = None
+    sensor: str | None = None
+    mass_factor: Positive | None = None
+    com: Vector | None = None
+
+    @model_validator(mode="after")
+    def _push_is_clear(self) -> Self:
+        if self.direction is not None and sum(x * x for x in self.direction) < 1e-18:
+            raise complaint("direction", list(self.direction), "the direction of a push must not be zero")
+        return self

@@ -1,0 +1,232 @@
+"""`RobotPanel`: pick a robot, move its joints, drag its hands and feet, look inside."""
+
+from __future__ import annotations
+
+import numpy as np
+import viser
+
+from surefoot.errors import UnknownNameError
+from surefoot.motion.counted import counted
+from surefoot.robot import Drive, Robot
+from surefoot.studio.files import RobotKey
+from surefoot.studio.panels.desk import Desk
+from surefoot.studio.panels.inputs import set_options
+from surefoot.studio.panels.joints import Axis, JointSliders, with_value
+from surefoot.studio.scene import LAYERS, DragHandle, Overlays, closed, drag_choices
+
+__all__ = ["RobotPanel", "drive_table", "robot_facts"]
+
+_NOTHING = "(nothing)"
+_SLOW = {"volumes": "fitting collision volumes; the first time takes a while"}
+
+
+class RobotPanel:
+    """The part of the panel that is about the robot.
+
+    Args:
+        tab: The tab.
+        first: Name of the robot to begin with.
+        plain: Whether the stage is plain.
+    """
+
+    def __init__(self, tab: Desk, first: str, plain: bool) -> None:
+        self._tab = tab
+        self._sliders: JointSliders | None = None
+        self.drag = DragHandle(
+            tab.stage, tab.store,
+            on_drag=lambda: tab.post(self._pulled, "drag"),
+            on_end=lambda: tab.post(self._let_go),
+            moved=lambda: tab.post(self._show_sliders, "sliders"),
+        )  # fmt: skip
+        tab.stage.on_posture.append(self.drag.settle)
+        self._add_choice(first)
+        self._add_layers(plain)
+        self._add_drag()
+        self._joints = tab.gui.add_folder("Joints")
+        with self._joints:
+            tab.on_click(tab.gui.add_button("Back to home", icon=viser.Icon.HOME), self.go_home)
+
+    def _add_choice(self, first: str) -> None:
+        tab = self._tab
+        choices = tab.store.choices()
+        self._search = tab.gui.add_text("Search", "", hint="Words that the name must have.")
+        self._choice = tab.gui.add_dropdown(
+            "Robot", choices, initial_value=first, hint="Robots of the zoo, then URDF and MJCF files of the folder."
+        )
+        self._facts = tab.gui.add_markdown("")
+        tab.on_change(self._search, self._narrow, "search")
+        tab.on_change(self._choice, lambda: self.pick(self._choice.value), "robot")
+
+    def _narrow(self) -> None:
+        """Only robots whose names have the words; if there is a single one, it is picked."""
+        found = self._tab.store.choices(self._search.value)
+        if not found:
+            raise UnknownNameError(
+                f"no robot has `{self._search.value}` in its name",
+                next_step="`surefoot robots` lists the zoo; files must lie in the folder of the studio",
+            )
+        before = self._choice.value
+        set_options(self._choice, found, found[0] if len(found) == 1 else before)
+        if self._choice.value != before:
+            self.pick(self._choice.value)
+
+    def pick(self, name: str) -> None:
+        """Show another robot.
+
+        Args:
+            name: Name in the zoo, or a file in the folder.
+        """
+        with self._tab.busy(f"loading {name}"):
+            robot = self._tab.store.get(RobotKey(name))
+            self._tab.show_robot(robot, robot_key=RobotKey(name))
+
+    def _add_layers(self, plain: bool) -> None:
+        tab, overlays = self._tab, Overlays(self._tab.stage, self._tab.store)
+        with tab.gui.add_folder("Show", expand_by_default=False):
+            for layer, title in LAYERS.items():
+                self._add_layer(overlays, layer, title)
+            box = tab.gui.add_checkbox("No shadows", plain, hint="Faster on machines without a graphics card.")
+            tab.on_change(box, lambda: tab.stage.set_plain(box.value), "plain")
+            tab.on_click(tab.gui.add_button("Drives …", icon=viser.Icon.ENGINE), self._show_drives)
+            tab.on_click(tab.gui.add_button("Look at the robot", icon=viser.Icon.FOCUS_2), tab.stage.look_at_robot)
+
+    def _add_layer(self, overlays: Overlays, layer: str, title: str) -> None:
+        box = self._tab.gui.add_checkbox(title, False)
+
+        def switch() -> None:
+            if box.value and layer in _SLOW:
+                with self._tab.busy(_SLOW[layer]):
+                    overlays.set(layer, True)
+            else:
+                overlays.set(layer, box.value)
+
+        self._tab.on_change(box, switch, ("layer", layer))
+
+    def _show_drives(self) -> None:
+        robot = self._tab.stage.robot
+        if robot is None:
+            return
+        with self._tab.gui.add_modal(f"Drives of {robot.name}") as modal:
+            self._tab.gui.add_markdown("Torques [N m] or [N] and speeds [rad/s] or [m/s] at the joint; rotors [kg m²].")
+            self._tab.gui.add_markdown(drive_table(robot))
+            self._tab.on_click(self._tab.gui.add_button("Close"), modal.close)
+
+    def _add_drag(self) -> None:
+        tab = self._tab
+        with tab.gui.add_folder("Drag"):
+            self._end = tab.gui.add_dropdown("Frame", (_NOTHING,), hint="Pull it with the gizmo; the robot follows.")
+            holds = tab.gui.add_checkbox("Hold the feet", True, hint="Other contacts stay where they are.")
+            turns = tab.gui.add_checkbox("Rotation too", True, hint="Off: only its position counts.")
+            avoids = tab.gui.add_checkbox("No self-collision", False)
+        tab.on_change(self._end, self._attach, "end")
+
+        def options() -> None:
+            self.drag.holds, self.drag.turns, self.drag.avoids = holds.value, turns.value, avoids.value
+            self._attach()
+
+        for box in (holds, turns, avoids):
+            tab.on_change(box, options, "drag options")
+
+    def _attach(self) -> None:
+        robot = self._tab.stage.robot
+        limb = drag_choices(robot).get(self._end.value) if robot is not None else None
+        self.drag.attach(self._end.value if limb is not None else "", limb)
+        if self.drag.avoids and limb is not None:
+            with self._tab.busy("fitting collision volumes; the first time takes a while"):
+                self.drag.prepare()
+        self._tab.post(self.drag.prepare, "prepare")
+
+    def _pulled(self) -> None:
+        self._tab.leave_replay()
+        self.drag.follow()
+
+    def _let_go(self) -> None:
+        self.drag.settle()
+        self.drag.renew()
+        self._show_sliders()
+
+    def take(self, robot: Robot) -> None:
+        """Sliders, frames and facts of a robot that is shown now.
+
+        Args:
+            robot: The robot.
+        """
+        tab = self._tab
+        self._facts.content = robot_facts(robot)
+        if self._sliders is not None:
+            self._sliders.remove()
+        with self._joints:
+            self._sliders = JointSliders(
+                tab.gui, robot, tab.stage.q, lambda axis, value: tab.post(lambda: self._turn(axis, value), axis)
+            )
+        ends = list(drag_choices(robot))
+        set_options(self._end, [_NOTHING, *ends], ends[0] if ends else _NOTHING)
+        self._attach()
+
+    def _turn(self, axis: Axis, value: float) -> None:
+        """Move one joint, what follows it, and what closed chains move with it."""
+        stage = self._tab.stage
+        if stage.robot is None:
+            return
+        self._tab.leave_replay()
+        q = with_value(stage.robot, stage.q, axis, value)
+        stage.pose(closed(stage.robot, q, stage.robot.joint_names[axis.joint]))
+        self.drag.renew()
+        if stage.robot.couplings or stage.robot.loops:
+            self._tab.post(lambda: self._show_sliders(axis), "sliders")
+
+    def go_home(self) -> None:
+        """The posture that the robot stands in."""
+        stage = self._tab.stage
+        if stage.robot is not None:
+            self._tab.leave_replay()
+            stage.pose(stage.robot.home)
+            self.drag.renew()
+            self._show_sliders()
+
+    def _show_sliders(self, but: Axis | None = None) -> None:
+        if self._sliders is not None:
+            self._sliders.show(self._tab.stage.q, but)
+
+    def posture_changed(self) -> None:
+        """Sliders and gizmo to the posture that is shown now."""
+        self.drag.renew()
+        self._show_sliders()
+
+
+def drive_table(robot: Robot) -> str:
+    """Drives as a table in Markdown.
+
+    Args:
+        robot: The robot.
+    """
+    if not robot.drives:
+        return "*This robot has no drives.*"
+    head = ["| joint | torque | speed | gear | rotor |", "|:--|--:|--:|--:|--:|"]
+    return "\n".join([*head, *(_row(drive) for drive in robot.drives)])
+
+
+def robot_facts(robot: Robot) -> str:
+    """A robot in one line of Markdown.
+
+    Args:
+        robot: The robot.
+    """
+    ties = [
+        counted(len(robot.contacts), "contact"),
+        *([counted(len(robot.loops), "loop")] if robot.loops else []),
+        *([counted(len(robot.couplings), "coupling")] if robot.couplings else []),
+    ]
+    doubts = sum(note.level == "warning" for note in robot.notes)
+    warn = f" · {counted(doubts, 'warning')} (`surefoot check`)" if doubts else ""
+    return f"**{robot.name}** · {robot.base} base · {robot.nv} dof · {robot.mass:.1f} kg · {' · '.join(ties)}{warn}"
+
+
+def _row(drive: Drive) -> str:
+    gear = f"{drive.gear_ratio:g}" + (" elastic" if drive.gear == "elastic" else "")
+    rotor = f"{drive.rotor_inertia:.2g}" if drive.rotor_inertia else "–"
+    return f"| {drive.joint} | {_number(drive.torque_limit)} | {_number(drive.speed_limit)} | {gear} | {rotor} |"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if np.isfinite(value) else "∞"

@@ -1,0 +1,174 @@
+"""`ScenarioPanel`: pick a scenario, change its parameters, run it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import viser
+
+from surefoot.robot.load import is_file_name
+from surefoot.scenario import KindTable, Scenario, build_world, names, read_scenario, resolved_scenario
+from surefoot.studio.files import RobotKey
+from surefoot.studio.panels.desk import Desk
+from surefoot.studio.panels.form import FormField, form_fields, override_text
+from surefoot.studio.safety import OutsideError, inside
+
+__all__ = ["ScenarioPanel"]
+
+_AS_IT_IS = "(as in the scenario)"
+_OPEN = ("simulation", "motion", "controller")
+
+
+class ScenarioPanel:
+    """The part of the panel that is about scenarios.
+
+    Args:
+        tab: The tab.
+    """
+
+    def __init__(self, tab: Desk) -> None:
+        self._tab = tab
+        self._readers: list[tuple[FormField, Callable[[], Any]]] = []
+        self._folders: list[viser.GuiFolderHandle] = []
+        gui = tab.gui
+        choices = self._choices()
+        first = "stand" if "stand" in choices else choices[0]
+        self._choice = gui.add_dropdown("Scenario", choices, initial_value=first, hint="Built in, then files.")
+        self._about = gui.add_markdown("")
+        self._robot = gui.add_dropdown("Robot", (_AS_IT_IS, *tab.store.choices()), hint="Another robot.")
+        tab.on_click(gui.add_button("Run", color="green", icon=viser.Icon.PLAYER_PLAY), self.run)
+        self._command = gui.add_markdown("")
+        self._form = gui.add_folder("Parameters", expand_by_default=True)
+        self._more = gui.add_text("More changes", "", multiline=True, hint="One key=value on each line, as for --set.")
+        tab.on_change(self._choice, self._show, "scenario")
+        for field in (self._robot, self._more):
+            tab.on_change(field, self._preview, "command")
+        self._show()
+
+    def _choices(self) -> list[str]:
+        """Scenarios that come with the package, and TOML files of the folder that are not those of runs."""
+        folder = self._tab.folder
+        files = [path for pattern in ("*.toml", "*/*.toml") for path in sorted(folder.glob(pattern))]
+        own = [f"./{path.relative_to(folder)}" for path in files if "[simulation]" in _beginning(path)]
+        return [*names(), *own[:100]]
+
+    def _source(self) -> str | Path:
+        """Name or real path of the scenario."""
+        chosen = self._choice.value
+        return inside(self._tab.folder, chosen) if "/" in chosen or chosen.endswith(".toml") else chosen
+
+    def _show(self) -> None:
+        """Fields for the scenario that is chosen."""
+        scenario = read_scenario(self._source())
+        self._about.content = f"{scenario.description or scenario.name}  \nRobot: **{scenario.robot.name}**"
+        for folder in self._folders:
+            folder.remove()
+        self._readers, self._folders = [], []
+        groups: dict[str, list[FormField]] = {}
+        for field in form_fields(scenario):
+            groups.setdefault(field.group, []).append(field)
+        with self._form:
+            for group, fields in sorted(groups.items(), key=lambda item: item[0] not in _OPEN):
+                self._add_group(group, fields, scenario)
+        self._preview()
+
+    def _add_group(self, group: str, fields: list[FormField], scenario: Scenario) -> None:
+        kind = _kind_of(scenario, group)
+        title = " ".join(part for part in (group.replace(".", " › ") or "scenario", kind) if part)
+        folder = self._tab.gui.add_folder(title.capitalize(), expand_by_default=group == _OPEN[0])
+        self._folders.append(folder)
+        with folder:
+            for field in fields:
+                handle = _widget(self._tab.gui, field)
+                self._readers.append((field, _reader(field, handle)))
+                self._tab.on_change(handle, self._preview, "command")
+
+    def overrides(self) -> list[str]:
+        """`key=value` of all that was changed."""
+        changed = [override_text(field, read()) for field, read in self._readers]
+        more = [line.strip() for line in self._more.value.splitlines()]
+        return [text for text in (*changed, *more) if text]
+
+    def _preview(self) -> None:
+        words = ["surefoot", "run", str(self._choice.value)]
+        if self._robot.value != _AS_IT_IS:
+            words += ["--robot", self._robot.value]
+        for text in self.overrides():
+            words += ["--set", text]
+        self._command.content = f"`{shlex.join(words)}`"
+
+    def run(self) -> None:
+        """Check the scenario and put it into the queue."""
+        tab, source = self._tab, self._source()
+        robot = None if self._robot.value == _AS_IT_IS else self._robot_path(self._robot.value)
+        overrides = self.overrides()
+        scenario = resolved_scenario(source, robot, overrides=overrides)
+        key = RobotKey(scenario.robot.name, scenario.robot.base, scenario.robot.mimic)
+        if is_file_name(key.name):
+            inside(tab.folder, key.name)
+        self._require_runs_inside()
+        world = build_world(scenario.world, tab.store.get(key))
+        request = {"kind": "run", "scenario": str(source), "robot": robot, "seed": None, "overrides": overrides}
+        job = tab.jobs.submit(f"{scenario.name} · {Path(key.name).stem}", request, key, world)
+        tab.watch(job)
+
+    def _robot_path(self, name: str) -> str:
+        return str(inside(self._tab.folder, name)) if is_file_name(name) else name
+
+    def _require_runs_inside(self) -> None:
+        try:
+            inside(self._tab.folder, "runs")
+        except OutsideError as error:
+            raise OutsideError(
+                "`runs` is a link that leads out of the folder", next_step="replace it by a folder"
+            ) from error
+
+
+def _beginning(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(20_000)
+    except OSError:  # it vanished, or may not be read: it is not listed
+        return ""
+
+
+def _kind_of(scenario: Scenario, group: str) -> str:
+    """The kind of the table that a group of fields belongs to, in brackets."""
+    table: Any = scenario
+    for part in group.split(".") if group else []:
+        table = table[int(part)] if isinstance(table, list) else getattr(table, part)
+    return f"({table.kind})" if isinstance(table, KindTable) else ""  # type: ignore[attr-defined]
+
+
+def _widget(gui: viser.GuiApi, field: FormField) -> viser.GuiInputHandle[Any]:
+    """What a parameter is put in with."""
+    hint = f"{field.key}: {field.hint}"
+    match field.kind:
+        case "switch":
+            return gui.add_checkbox(field.label, field.value, hint=hint)
+        case "choice":
+            return gui.add_dropdown(field.label, field.choices, initial_value=field.value, hint=hint)
+        case "whole":
+            lower, upper = (None if x is None else int(x) for x in (field.lower, field.upper))
+            return gui.add_number(field.label, int(field.value), min=lower, max=upper, step=1, hint=hint)
+        case "number":
+            return gui.add_text(field.label, f"{field.value!r}", hint=hint)
+        case _:
+            return gui.add_text(field.label, str(field.value), hint=hint)
+
+
+def _reader(field: FormField, handle: viser.GuiInputHandle[Any]) -> Callable[[], Any]:
+    if field.kind == "number":
+        return lambda: _number(handle.value)
+    return lambda: handle.value
+
+
+def _number(text: str) -> Any:
+    """A number, or the text itself for the check of the scenario to refuse."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,127 @@
+"""`Studio`: the server; every browser tab that opens it gets its own `Tab`."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import viser
+
+from surefoot.errors import FileFormatError
+from surefoot.studio.files import RobotStore
+from surefoot.studio.jobs import JobQueue
+from surefoot.studio.safety import is_local_name
+from surefoot.studio.server.guarded import guarded_server, stop_quietly
+from surefoot.studio.server.pages import report_pages
+from surefoot.studio.server.tab import Tab
+
+__all__ = ["Studio"]
+
+_BLUE = (32, 106, 190)
+
+
+class Studio:
+    """A studio that runs until it is closed.
+
+        with Studio("work") as studio:
+            print(studio.url)
+            studio.wait()
+
+    Args:
+        folder: Robots, scenarios and runs are looked for in it, runs are written to `runs/` in it; nothing outside of
+            it is touched.
+        host: Name or address to listen on; others than localhost can be reached from the network.
+        port: 0 for any that is free; if it is taken, the next free one.
+        robot: The robot to begin with: a name of the zoo, or a URDF or MJCF file in the folder.
+        plain: Without shadows, for machines without a graphics card.
+
+    Raises:
+        FileFormatError: The folder, or the file of the robot, does not exist.
+        OutsideError: The file of the robot lies outside of the folder.
+        UnknownNameError: The robot does not exist.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path = ".",
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        robot: str | Path = "g1",
+        plain: bool = False,
+    ) -> None:
+        self.folder = Path(folder).resolve()
+        if not self.folder.is_dir():
+            raise FileFormatError("is not a folder", file=self.folder, next_step="make it first, or give another one")
+        self.host, self._plain = host, plain
+        self.store = RobotStore(self.folder)
+        self._first = self.store.choice(robot)
+        self.jobs = JobQueue(self.folder)
+        self._tabs: dict[int, Tab] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self.server = guarded_server(host, port, report_pages(self.folder))
+        self._set_up()
+
+    def _set_up(self) -> None:
+        gui = self.server.gui
+        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=_BLUE, control_width="large")
+        gui.set_panel_label("surefoot studio")
+        self.server.scene.world_axes.visible = False
+        self.server.on_client_connect(self._opened)
+        self.server.on_client_disconnect(self._left)
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return self.server.get_port()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach it."""
+        return is_local_name(self.host)
+
+    @property
+    def url(self) -> str:
+        """The address for a browser on this machine."""
+        shown = self.host if self.is_local or self.host not in ("0.0.0.0", "::") else "127.0.0.1"
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/"
+
+    def _opened(self, client: viser.ClientHandle) -> None:
+        with self._lock:
+            if not self._closed.is_set():
+                self._tabs[client.client_id] = Tab(client, self.folder, self.store, self.jobs, self._first, self._plain)
+
+    def _left(self, client: viser.ClientHandle) -> None:
+        with self._lock:
+            tab = self._tabs.pop(client.client_id, None)
+        if tab is not None:
+            tab.close()
+
+    def open_browser(self) -> bool:
+        """Open the studio in the browser of this machine; whether there is one."""
+        return webbrowser.open(self.url)
+
+    def wait(self) -> None:
+        """Until it is closed from another thread, or interrupted."""
+        self._closed.wait()
+
+    def close(self) -> None:
+        """Stop all jobs and the server."""
+        self._closed.set()
+        with self._lock:
+            tabs, self._tabs = list(self._tabs.values()), {}
+        for tab in tabs:
+            tab.close()
+        self.jobs.close()
+        stop_quietly(self.server)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
