@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from surefoot.solvers import Explanation, Group, explain
-from tests.solvers.explain_problems import crowded, cycle, planted, swing, tumble
-from tests.solvers.test_explain import require_proof, violation
+from tests.solvers.explain.problems import crowded, cycle, planted, swing, tumble
+from tests.solvers.explain.test_explain import require_proof, violation
 
 Case = tuple[str, Callable[[], tuple[Sequence[Group], tuple[str, ...] | None]]]
 CASES: Sequence[Case] = (

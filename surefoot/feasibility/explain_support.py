@@ -15,8 +15,7 @@ from surefoot.feasibility.efforts_joints import drive_limits
 from surefoot.feasibility.efforts_support import Support, surfaces_at_touch
 from surefoot.feasibility.explain_words import FRICTION, JOINED, PULL, PULL_WEIGHT, TORQUE, needed, told
 from surefoot.motion.checks import Array
-from surefoot.solvers import Explanation, Group, explain
-from surefoot.solvers.explain_program import UnsolvedError
+from surefoot.solvers import Explanation, Group, UnsolvedError, explain
 
 __all__ = ["explain_support", "plain_reason", "why_not_carried"]
 

@@ -7,9 +7,7 @@ together. `DyadicPlan`, `dyadic_solve`: wishes and rules with weights, sparse an
 from surefoot.solvers.dyadic import DyadicSolution, Index, dyadic_solve
 from surefoot.solvers.dyadic_counts import OperationCounts, gauss_counts
 from surefoot.solvers.dyadic_plan import DyadicPlan
-from surefoot.solvers.explain import explain
-from surefoot.solvers.explain_groups import Group
-from surefoot.solvers.explain_result import Explanation, Member, Relaxation
+from surefoot.solvers.explain import Explanation, Group, Member, Relaxation, UnsolvedError, explain
 from surefoot.solvers.hierarchy import ActiveSetError, HierarchySolution, HierarchySolver, Level, Tolerances
 
 __all__ = [
@@ -26,6 +24,7 @@ __all__ = [
     "OperationCounts",
     "Relaxation",
     "Tolerances",
+    "UnsolvedError",
     "dyadic_solve",
     "explain",
     "gauss_counts",

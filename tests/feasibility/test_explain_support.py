@@ -8,7 +8,7 @@ import pytest
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.explain_support import explain_support, plain_reason, why_not_carried
 from surefoot.motion import Trajectory, World
-from surefoot.solvers.explain_program import UnsolvedError
+from surefoot.solvers import UnsolvedError
 from tests.feasibility.good_motions import loaded, squat
 
 

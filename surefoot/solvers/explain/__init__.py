@@ -12,20 +12,20 @@ For linear and quadratic programs: their objectives have no part in whether ther
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import ShapeError
-from surefoot.solvers.explain_conflict import Conflict, irreducible_conflict
-from surefoot.solvers.explain_groups import Group, ScaledRows, scaled_rows
-from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_relaxation import Yielding, borne_alone, each_alone, least_together
-from surefoot.solvers.explain_result import Explanation, Member, Relaxation
+from surefoot.solvers.explain.conflict import Conflict, find_conflict
+from surefoot.solvers.explain.groups import Group, ScaledRows, scaled_rows
+from surefoot.solvers.explain.program import Program, UnsolvedError
+from surefoot.solvers.explain.relaxation import Yielding, find_least_together
+from surefoot.solvers.explain.result import Explanation, Member, Relaxation
 from surefoot.solvers.one_core import on_one_core
 
-__all__ = ["TOLERANCE", "explain"]
+__all__ = ["Explanation", "Group", "Member", "Relaxation", "UnsolvedError", "explain"]
 
 Numbers = NDArray[np.float64]
 TOLERANCE = 1e-7
@@ -54,30 +54,21 @@ def explain(
         raise ShapeError("a tolerance is between 1e-9 and 1e-3", evidence={"tolerance": tolerance})
     ordered = sorted(groups, key=lambda group: group.name)
     rows = scaled_rows(ordered, variables, _WITHIN * tolerance)
-    oracle = Oracle(rows, _WITHIN * tolerance)
-    verdict = oracle.judge_all()
-    x, facts = verdict.x * rows.columns, _facts(ordered, rows, verdict.x, tolerance)
-    if verdict.feasible:
-        return Explanation(True, x, *facts, place=place)
+    program = Program(rows, _WITHIN * tolerance)
+    verdict = program.judge()
+    if verdict.x is not None:
+        return Explanation(True, verdict.x * rows.columns, *_facts(ordered, rows, verdict.x, tolerance), place=place)
     relaxable = {g for g, group in enumerate(ordered) if group.may_relax}
-    conflict = irreducible_conflict(oracle, verdict, relaxable)
-    alone = _alone(oracle, conflict, relaxable)
-    members = tuple(_member(rows, ordered[g], conflict.witnesses[g], alone.get(g)) for g in conflict.groups)
+    conflict = find_conflict(program, verdict.proof, relaxable)
+    members = tuple(_member(rows, ordered[g], conflict.witnesses[g], conflict.alone.get(g)) for g in conflict.groups)
     costs = np.array([group.weight if group.may_relax else np.inf for group in ordered])
-    together = least_together(oracle, costs)
+    together = find_least_together(program, costs)
     least = None if together is None else tuple(_relaxation(ordered, item) for item in together)
     cost = np.inf if together is None else sum(float(costs[item.group]) * item.amount for item in together)
     proof = _proof(ordered, rows, conflict)
-    return Explanation(False, x, *facts, members, proof, least, cost, place or _place(members))
-
-
-def _alone(oracle: Oracle, conflict: Conflict, relaxable: Collection[int]) -> dict[int, Yielding | None]:
-    """How far each member that may give way does so alone."""
-    asked = [g for g in conflict.groups if g in relaxable]
-    out: dict[int, Yielding | None] = {}
-    for g in asked:
-        out[g] = conflict.alone.get(g) or borne_alone(oracle, g, conflict.multipliers, conflict.witnesses[g])
-    return out | each_alone(oracle, [g for g in asked if out[g] is None])
+    x = program.find_nearest()
+    facts = _facts(ordered, rows, x, tolerance)
+    return Explanation(False, x * rows.columns, *facts, members, proof, least, cost, place or _place(members))
 
 
 def _member(rows: ScaledRows, group: Group, witness: Numbers, alone: Yielding | None) -> Member:

@@ -12,8 +12,8 @@ from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_program import Program, UnsolvedError
 from surefoot.solvers.explain_relaxation import each_alone
 from surefoot.solvers.explain_thinning import thinned
-from tests.solvers.explain_problems import crowded, swing, tumble
-from tests.solvers.test_explain import INF, least_cost, require_proof, violation
+from tests.solvers.explain.problems import crowded, swing, tumble
+from tests.solvers.explain.test_explain import INF, least_cost, require_proof, violation
 
 
 def require_true(groups, found, members: int) -> None:

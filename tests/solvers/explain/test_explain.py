@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from surefoot.errors import ShapeError
 from surefoot.solvers import Group, explain
-from tests.solvers.explain_problems import cycle, planted
+from tests.solvers.explain.problems import cycle, planted
 
 INF = np.inf
 
@@ -411,7 +411,7 @@ def test_problems_over_time_go_to_the_program() -> None:
 
 def test_the_page_runs(capsys) -> None:
     """Blocks of docs/explain.md, in order; what they print is on the page."""
-    page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "explain.md").read_text(encoding="utf-8")
     known: dict = {}
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(compile(block, "explain.md", "exec"), known)

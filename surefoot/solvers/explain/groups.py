@@ -110,6 +110,23 @@ class ScaledRows:
         """
         return replace(self, lower=lower, upper=upper)
 
+    def with_given_ends(self, tolerance: float) -> ScaledRows:
+        """The rows with the ends that were given; their middle where these cross by less than the tolerance.
+
+        Args:
+            tolerance: By which the ends are wider.
+        """
+        lower, upper = self.lower + tolerance, self.upper - tolerance
+        crossed = lower > upper
+        lower[crossed] = upper[crossed] = 0.5 * (lower[crossed] + upper[crossed])
+        return replace(self, lower=lower, upper=upper)
+
+    def groups_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """(groups,) which of them have some of the rows chosen (rows,)."""
+        out = np.zeros(self.groups, dtype=bool)
+        out[self.group[chosen]] = True
+        return out
+
     def rows_of(self, chosen: Sequence[int] | NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which rows some groups have (rows,).
 

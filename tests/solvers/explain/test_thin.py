@@ -13,8 +13,8 @@ from surefoot.solvers import Group, explain
 from surefoot.solvers.explain_groups import scaled_rows
 from surefoot.solvers.explain_model import RELAXING, Model
 from surefoot.solvers.explain_program import Program
-from tests.solvers.explain_problems import cycle
-from tests.solvers.test_explain import INF, least_cost
+from tests.solvers.explain.problems import cycle
+from tests.solvers.explain.test_explain import INF, least_cost
 
 
 def thin(seed: int) -> list[Group]:

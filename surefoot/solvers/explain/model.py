@@ -1,0 +1,162 @@
+"""A linear program in HiGHS that is kept from question to question.
+
+    min costs · x   with   low ≤ x,   lower ≤ A x ≤ upper        [explain.model]
+
+Only ends of rows differ between questions, so that a simplex method goes on from the last basis. Of dense rows only
+those are given to HiGHS that some optimum without them has violated: most never are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import highspy
+import numpy as np
+import scipy.sparse as sparse
+from highspy import HighsModelStatus as Status
+from numpy.typing import NDArray
+
+__all__ = ["Model", "Status", "outside"]
+
+Numbers = NDArray[np.float64]
+Places = NDArray[np.intp]
+_OPTIONS: Mapping[str, Any] = {
+    "output_flag": False,
+    "threads": 1,
+    "parallel": "off",
+    "presolve": "off",
+    "solver": "simplex",
+    "simplex_dual_edge_weight_strategy": 1,  # Devex: exact weights of a new basis are a solve for each row
+    "dual_simplex_cost_perturbation_multiplier": 0.0,  # taking it back takes hundreds of pivots
+    "primal_feasibility_tolerance": 1e-9,
+    "dual_feasibility_tolerance": 1e-9,
+}
+_ANEW: Mapping[str, Any] = {
+    "simplex_dual_edge_weight_strategy": -1,
+    "dual_simplex_cost_perturbation_multiplier": 1.0,
+}
+_METHODS: tuple[Mapping[str, Any], ...] = (
+    {},
+    _ANEW,
+    {**_ANEW, "simplex_scale_strategy": 0},
+    {"solver": "ipm"},
+    {"solver": "ipm", "run_crossover": "off"},
+)
+"""The usual search, and others, which begin anew, where rounding spoils it."""
+_MOST_PIVOTS = 50  # for each row and column; searches that take more go round in circles
+_ROUNDING_OF_RAYS = 1e-6  # sum of what rays leave of unknowns; HiGHS searches on for a cleaner one
+_ROUNDING_OF_ENTRIES = 1e-9  # of a model; smaller ones are left out
+_NOTHING = 1e-10  # multipliers below this share of the largest are rounding
+
+
+def outside(values: Numbers, lower: Numbers, upper: Numbers) -> Numbers:
+    """How far values lie above (+) or below (−) their ends.
+
+    Args:
+        values: (rows,).
+        lower: (rows,).
+        upper: (rows,).
+    """
+    return values - np.minimum(np.maximum(values, lower), upper)
+
+
+class Model:
+    """A program, and where HiGHS stands with it.
+
+    Args:
+        rows: A, (rows, n), CSR.
+        ends: Lower and upper ends (rows,).
+        costs: (n,).
+        low: (n,) least values of x.
+        accuracy: Violation of a row that counts as none.
+        lazy: Whether HiGHS gets rows only once they are violated.
+    """
+
+    def __init__(
+        self, rows: Any, ends: tuple[Numbers, Numbers], costs: Numbers, low: Numbers, accuracy: float, *, lazy: bool
+    ) -> None:
+        self.rows, self.ends, self.accuracy = rows, ends, accuracy
+        self._place = np.full(rows.shape[0], -1, dtype=np.int32)
+        self._highs, lp = highspy.Highs(), highspy.HighsLp()
+        lp.num_col_, lp.col_cost_, lp.col_lower_, lp.col_upper_ = len(low), costs, low, np.full(len(low), np.inf)
+        self._set_options(_OPTIONS)
+        self._highs.passModel(lp)
+        if not lazy:
+            self._add(np.arange(rows.shape[0]))
+
+    def set_ends(self, lower: Numbers, upper: Numbers) -> None:
+        """Other ends.
+
+        Args:
+            lower: (rows,).
+            upper: (rows,).
+        """
+        at = np.flatnonzero(((lower != self.ends[0]) | (upper != self.ends[1])) & (self._place >= 0))
+        self.ends = lower, upper
+        if len(at):
+            self._highs.changeRowsBounds(len(at), self._place[at], lower[at], upper[at])
+
+    def attempts(self, first: Mapping[str, Any] | None = None) -> Iterator[Status]:
+        """Solve by one method after the other; an optimum keeps all rows, by their own numbers.
+
+        Args:
+            first: Options of the first search; the usual ones if left out.
+        """
+        for k, method in enumerate(_METHODS if first is None else (first, *_METHODS)):
+            if k:
+                self._highs.clearSolver()
+            status = self._run(method)
+            while status == Status.kOptimal and (beyond := self._violated()).any():
+                new = np.flatnonzero(beyond & (self._place < 0))
+                if not len(new):
+                    status = Status.kUnknown
+                    break
+                self._add(new)
+                status = self._run(method)
+            yield status
+
+    @property
+    def x(self) -> Numbers:
+        """(n,) at an optimum."""
+        return np.array(self._highs.getSolution().col_value)
+
+    @property
+    def multipliers(self) -> Numbers:
+        """(rows,) at an optimum, positive at upper ends."""
+        return self._of_all_rows(self._highs.getSolution().row_dual)
+
+    @property
+    def ray(self) -> Numbers:
+        """(rows,) multipliers that HiGHS takes for a proof that no x keeps the rows; zero if it has none."""
+        _, there, ray = self._highs.getDualRay()
+        return self._of_all_rows(ray if there else np.zeros(self._highs.getNumRow()))
+
+    def _violated(self) -> NDArray[np.bool_]:
+        return np.abs(outside(self.rows @ self.x, *self.ends)) > self.accuracy
+
+    def _of_all_rows(self, duals: Any) -> Numbers:
+        out, known = np.zeros(len(self._place)), self._place >= 0
+        out[known] = -np.array(duals, dtype=np.float64)[self._place[known]]
+        return np.where(np.abs(out) > _NOTHING * np.abs(out).max(initial=0.0), out, 0.0)
+
+    def _add(self, at: Places) -> None:
+        """Give rows to HiGHS."""
+        rows, (lower, upper) = self.rows[at], self.ends
+        self._place[at] = self._highs.getNumRow() + np.arange(len(at))
+        starts, index = rows.indptr[:-1].astype(np.int32), rows.indices.astype(np.int32)
+        self._highs.addRows(len(at), lower[at], upper[at], rows.nnz, starts, index, rows.data)
+
+    def _run(self, method: Mapping[str, Any]) -> Status:
+        pivots = _MOST_PIVOTS * (self._highs.getNumRow() + self._highs.getNumCol())
+        usual = {name: self._highs.getOptionValue(name)[1] for name in method}
+        self._set_options(
+            {**method, "small_matrix_value": _ROUNDING_OF_RAYS, "simplex_iteration_limit": pivots},
+        )
+        self._highs.run()
+        self._set_options({**usual, "small_matrix_value": _ROUNDING_OF_ENTRIES})
+        return self._highs.getModelStatus()
+
+    def _set_options(self, options: Mapping[str, Any]) -> None:
+        for name, value in options.items():
+            self._highs.setOptionValue(name, value)
