@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
-from surefoot.cli.bench_app import bench
 from surefoot.cli.cache_app import cache
 from surefoot.errors import SurefootError, one_of
 
 __all__ = [
     "app",
     "audit",
+    "bench",
     "check",
     "compare",
     "compare_methods",
@@ -40,7 +40,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(cache, name="cache")
-app.add_typer(bench, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 RobotName = Annotated[
@@ -284,6 +283,18 @@ def doctor(json: Json = False) -> int:
     from surefoot.cli.doctor import doctor_command
 
     return doctor_command(json)
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+def bench(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME] [OPTIONS]", help="A benchmark and its options, or nothing.")
+    ] = None,
+) -> int:
+    """Measure, in a checkout of the repository; without a name, list the benchmarks (`surefoot bench NAME --help`)."""
+    from surefoot.cli.bench import bench_command
+
+    return bench_command(words or [])
 
 
 def main(arguments: list[str] | None = None) -> None:
