@@ -28,7 +28,7 @@ LEVELS = [
     {"gait", "planning", "ocp", "control", "sim"},
     {"feasibility"},
     {"report"},
-    {"scenario", "benchmarks"},
+    {"scenario"},
     {"studio"},
     {"cli"},
 ]

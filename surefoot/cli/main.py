@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from surefoot.cli.bench_app import bench
 from surefoot.errors import SurefootError, one_of
 
 __all__ = [
@@ -20,6 +19,7 @@ __all__ = [
     "cache_bound",
     "cache_clear",
     "cache_show",
+    "bench",
     "check",
     "compare",
     "compare_methods",
@@ -43,7 +43,6 @@ app = typer.Typer(
 )
 cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
-app.add_typer(bench, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 RobotName = Annotated[
@@ -322,6 +321,18 @@ def cache_bound(
     from surefoot.cli.cache import bound_cache
 
     return bound_cache(size, json or context.obj)
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+def bench(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME] [OPTIONS]", help="A benchmark and its options, or nothing.")
+    ] = None,
+) -> int:
+    """Measure, in a checkout of the repository; without a name, list the benchmarks (`surefoot bench NAME --help`)."""
+    from surefoot.cli.bench import bench_command
+
+    return bench_command(words or [])
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -2,9 +2,6 @@
 
 import importlib
 import importlib.util
-import json
-import re
-import sys
 import types
 
 import numpy as np
@@ -163,28 +160,3 @@ def test_inverse_dynamics_on_the_gpu(bits, tolerance):
     found = kernel(given.q, given.v, given.a).get()
     size = np.maximum(1.0, np.abs(expected).max(1, keepdims=True))
     np.testing.assert_allclose(found / size, expected / size, rtol=0.0, atol=tolerance)
-
-
-# -- bench --------------------------------------------------------------------------------------------------------
-
-
-def _text(folder, kernel):
-    return (folder / f"{kernel['name']}.cu").read_text()
-
-
-def test_bench_prepares_a_folder(tmp_path, monkeypatch, request):
-    """Sources, answers and the runner, for a robot whose mass matrix has an inverse."""
-    path = request.config.rootpath / "bench" / "gpu.py"
-    spec = importlib.util.spec_from_file_location("bench_gpu", path)
-    bench = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "bench_gpu", bench)
-    spec.loader.exec_module(bench)
-    bench.prepare(tmp_path, ["solo8"], 5)
-    cases = json.loads((tmp_path / "cases.json").read_text())["cases"]
-    assert {(x["algorithm"], x["bits"]) for x in cases} == {(x, y) for x in ("rnea", "aba", "crba") for y in (32, 64)}
-    reference = np.load(tmp_path / "solo8.npz")
-    for x in cases:
-        assert reference[f"{x['algorithm']}_out"].shape == (5, x["entries"])
-        for kernel in x["kernels"]:
-            assert f"void {kernel['name']}(" in re.sub(r"__launch_bounds__\(.*?\) ", "", _text(tmp_path, kernel))
-    compile((tmp_path / "run.py").read_text(), "run.py", "exec")

@@ -1,0 +1,94 @@
+"""The one runner: `surefoot bench NAME [options]`.
+
+A case is a module with `run(…)`, whose parameters are the options of the command and which returns plain data, and
+`show(result)`, which prints it. A module with `main()` instead reads the command line itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_type_hints
+from unittest import mock
+
+import typer
+
+from bench.page import File, machine_line, print_table, progress, require_folder, write_json
+from surefoot.errors import one_of
+
+__all__ = ["CASES", "main"]
+
+CASES = {
+    "dynamics": "Dynamics side by side with Pinocchio, MuJoCo and Drake, answers checked; status 1 if one is wrong.",
+    "constrained": "Robots on their feet side by side with Pinocchio's constraint dynamics; status 1 if one is wrong.",
+    "scaling": "Forward dynamics of growing trees by O(n), CRBA and Newton-Euler; after Buschmann 2014, Table 3.1.",
+    "sim": "Steps of the native engine side by side with MuJoCo and Pinocchio; status 1 if their answers differ.",
+    "distance": "Distances of swept volumes against Buschmann 2014, Table 5.1, and coal; status 1 if one is wrong.",
+    "predictive": "Predictive inverse kinematics: peaks of the pseudo-energy, times of a cycle; Buschmann 2014, 5.6.",
+    "ik": "Inverse kinematics side by side with placo, pink and mink: the same targets, one judge.",
+    "hierarchy": "A control loop with ten tasks on three strict levels; status 1 if a priority or a limit is broken.",
+    "loops": "Closed chains and gears in O(n), against open chains and Pinocchio; after Buschmann 2014, Fig. 3.12.",
+    "audit": "Time of an audit of 10 s at 1 kHz, self-collision included, replay aside.",
+    "stand": "The robots that are promised to stand, each pushed from four sides in MuJoCo.",
+    "explain": "Time to explain a conflict of about 500 groups, answers checked first.",
+    "gpu": "Sources and reference answers of CUDA kernels in a folder, with a runner for a machine with a GPU.",
+}
+"""What each case measures."""
+_PLACES = dict.fromkeys(CASES, "bench.cases") | {"explain": "bench"}
+
+
+def main(words: list[str]) -> int:
+    """Run a benchmark; its exit status.
+
+    Args:
+        words: Its name and options; without a name all are listed.
+    """
+    if not words or words[0] in ("-h", "--help"):
+        print("usage: surefoot bench NAME [options]; `surefoot bench NAME --help` lists the options\n")
+        print_table(("name", "what is measured"), CASES.items(), left=2)
+        return 0 if words else 2
+    name, *rest = words
+    if name not in CASES:
+        raise one_of("benchmark", name, CASES)
+    module = import_module(f"{_PLACES[name]}.{name}")
+    if not hasattr(module, "run"):
+        return _run_script(module, name, rest)
+    command = _command(module, name)
+    with command.make_context(f"surefoot bench {name}", rest) as context:
+        status: int = command.invoke(context)
+    return status
+
+
+def _run_script(module: ModuleType, name: str, words: list[str]) -> int:
+    """Run a module that reads `sys.argv`."""
+    with mock.patch.object(sys, "argv", [f"surefoot bench {name}", *words]):
+        try:
+            module.main()
+        except SystemExit as leave:
+            return leave.code if isinstance(leave.code, int) else 2 * bool(leave.code)
+    return 0
+
+
+def _command(module: ModuleType, name: str) -> Any:
+    """The command whose options are the parameters of `run`, and `--json FILE`."""
+
+    def call(json: Path | None = None, **options: Any) -> int:
+        require_folder(json)
+        with progress():
+            result = module.run(**options)
+        write_json(json, result)
+        print(machine_line(result))
+        module.show(result)
+        return 0
+
+    file = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=File)
+    hints = get_type_hints(module.run, include_extras=True) | {"json": File, "return": int}
+    given = [x.replace(annotation=hints[x.name]) for x in inspect.signature(module.run).parameters.values()]
+    call.__annotations__ = hints
+    call.__signature__ = inspect.Signature([*given, file])  # type: ignore[attr-defined]
+    app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+    app.command(help=CASES[name])(call)
+    return typer.main.get_command(app)
