@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from xml.etree import ElementTree
 
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import atomic_write
 
 __all__ = ["write_bare_urdf"]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from surefoot.benchmarks.scaling import KINDS, METHODS
 from surefoot.errors import NotSupportedError
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import write_text
 from surefoot.report.page import html_page, html_table
 
 __all__ = ["grouped", "plot_svg", "require_plot_name", "write_plot"]
@@ -49,8 +49,7 @@ def write_plot(path: Path, result: Json) -> None:
     require_plot_name(path)
     svg = plot_svg(result["rows"])
     text = svg if path.suffix.lower() == ".svg" else _page(svg, result)
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def _page(svg: str, result: Json) -> str:

@@ -20,7 +20,7 @@ from surefoot.cli.bench_page import (
     write_json,
 )
 from surefoot.errors import UnknownNameError
-from surefoot.motion.counted import counted
+from surefoot.words import counted
 
 __all__ = ["bench_constrained"]
 

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from surefoot.cli.listings import page_console
 from surefoot.errors import FileFormatError
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import write_text
 
 __all__ = [
     "listed_names",
@@ -76,8 +76,7 @@ def write_json(file: Path | None, result: Json) -> None:
         result: Plain data.
     """
     if file is not None:
-        with atomic_write(file) as temporary:
-            temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        write_text(file, json.dumps(result, indent=1) + "\n")
 
 
 def print_table(table: Table) -> None:

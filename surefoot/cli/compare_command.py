@@ -12,11 +12,11 @@ from rich.table import Table
 
 from surefoot.cli.listings import page_console
 from surefoot.errors import FileFormatError, ShapeError
-from surefoot.motion import atomic_write
+from surefoot.files import write_text
 from surefoot.report.compare_page import compare_page, number_text
 from surefoot.report.compare_tables import Comparison, DifferenceRow, compare_runs
-from surefoot.report.metric_names import share_text
 from surefoot.report.run_folder import RunFolder, read_run
+from surefoot.words import share_text
 
 __all__ = ["compare_command"]
 
@@ -54,8 +54,7 @@ def _write_page(path: Path, runs: Sequence[RunFolder]) -> None:
     from surefoot.scenario.world_file import read_world
 
     text = compare_page(runs, read_world(runs[0].path / "scenario.toml", runs[0].robot))
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def _print(comparison: Comparison) -> None:

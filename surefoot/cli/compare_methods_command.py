@@ -11,10 +11,10 @@ from rich.markup import escape
 
 from surefoot.cli.bench_page import plain_table, print_lines, print_table, progress
 from surefoot.errors import FileFormatError
-from surefoot.motion import atomic_write
-from surefoot.motion.counted import counted
+from surefoot.files import write_text
 from surefoot.report.methods_data import MethodRun, MethodsComparison
 from surefoot.report.methods_page import COLUMNS, cell_text, methods_page
+from surefoot.words import counted
 
 __all__ = ["compare_methods_command"]
 
@@ -68,8 +68,7 @@ def _write_folder(folder: Path, found: MethodsComparison) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def _text(data: dict[str, Any]) -> str:

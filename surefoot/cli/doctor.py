@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from surefoot.cli.doctor_packages import Diagnosis, packages
-from surefoot.motion.counted import counted
+from surefoot.words import counted
 
 __all__ = ["Diagnosis", "diagnose", "doctor_command", "vector_width"]
 

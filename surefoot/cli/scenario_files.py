@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from surefoot.errors import FileFormatError
-from surefoot.motion import atomic_write
+from surefoot.files import write_text
 
 __all__ = ["new_scenario", "show_scenario"]
 
@@ -36,8 +36,7 @@ def new_scenario(name: str, file: Path) -> int:
         raise FileFormatError(f"suffix `{file.suffix}` is not that of a scenario", file=file, next_step="use .toml")
     if file.exists() or file.is_symlink():
         raise FileFormatError("exists; nothing is overwritten", file=file, next_step="choose another name")
-    with atomic_write(file) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(file, text)
     print(f"run it with: surefoot run {file}")
     print(file)
     return 0

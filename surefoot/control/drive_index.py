@@ -24,5 +24,7 @@ def drive_index(robot: Robot, joint: str) -> int:
         raise one_of("driven joint", joint, driven)
     i = robot.joint_index(joint)
     if robot.tree.nv_of(i) != 1:
-        raise NotSupportedError(f"joint `{joint}` is {robot.tree.kinds[i]}; one number does not drive it")
+        raise NotSupportedError(
+            f"joint `{joint}` is {robot.tree.kinds[i]}; one number does not drive it", subject=joint, kind="joint"
+        )
     return robot.driven.tolist().index(int(robot.tree.v_index[i]))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from surefoot.robot.toml_file import StrictModel
+from surefoot.tables import StrictModel
 
 if TYPE_CHECKING:
     from surefoot.redundant.layout import Layout

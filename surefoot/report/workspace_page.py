@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.files import atomic_write
 from surefoot.ik.analysis_workspace import Workspace
-from surefoot.motion.atomic import atomic_write
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_lines
 from surefoot.robot import Robot

@@ -101,6 +101,7 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
         key = "alpha" if table.alpha is not None else "beta"
         raise NotSupportedError(
             f"`simulation.{key}` is a gain of `baumgarte`",
+            key=("simulation", key),
             next_step='set simulation.stabilisation="baumgarte", or leave it out',
         )
     alpha = table.beta if table.alpha is None else table.alpha
@@ -126,6 +127,7 @@ def _settings(scenario: Scenario) -> Settings:
         if own and engine != table.engine:
             raise NotSupportedError(
                 f"`simulation.{next(iter(own))}` is for the engine `{engine}`",
+                key=("simulation", next(iter(own))),
                 next_step=f'set simulation.engine="{engine}", or leave it out',
             )
     return Settings(

@@ -56,11 +56,15 @@ def _with_joints(robot: Robot, table: InitialTable) -> Array:
     for name, position in table.joints.items():
         i = robot.joint_index(name)
         if robot.tree.nq_of(i) != 1:
-            raise NotSupportedError(f"joint `{name}` is {robot.tree.kinds[i]}; one number cannot place it")
+            raise NotSupportedError(
+                f"joint `{name}` is {robot.tree.kinds[i]}; one number cannot place it", subject=name, kind="joint"
+            )
         row = int(robot.tree.q_index[i])
         if not robot.limits.lower[row] <= position <= robot.limits.upper[row]:
             raise NotSupportedError(
                 f"joint `{name}` is to begin at {position:g}, outside its limits",
+                subject=name,
+                kind="joint",
                 evidence={"limits": [float(robot.limits.lower[row]), float(robot.limits.upper[row])]},
                 next_step="change `initial.joints`",
             )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from surefoot.errors import one_of
 from surefoot.scenario.schema import Scenario
-from surefoot.scenario.table_file import read_table_file
+from surefoot.scenario.table import read_table_file
 
 __all__ = ["describe", "names", "own_file", "read_scenario", "scenario_text"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from surefoot.errors import ScenarioError
 from surefoot.scenario.schema import Scenario
-from surefoot.scenario.table_file import checked
+from surefoot.scenario.table import checked
 
 __all__ = ["overridden"]
 

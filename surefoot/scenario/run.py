@@ -16,7 +16,7 @@ from surefoot.scenario.keep import INTERRUPTED, RunResult, kept_plan, kept_run
 from surefoot.scenario.overrides import overridden
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.stages import COMPILING, SIMULATING, Tell, told_nobody
-from surefoot.scenario.table_file import checked, helping
+from surefoot.scenario.table import checked, helping
 from surefoot.sim import Simulation, StoppedError
 
 __all__ = ["RunInterrupted", "RunResult", "resolved_scenario", "run_scenario"]

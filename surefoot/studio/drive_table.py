@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.motion.counted import counted
 from surefoot.robot import Drive, Robot
+from surefoot.words import counted
 
 __all__ = ["drive_table", "robot_facts"]
 

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from surefoot.scenario import Scenario
 from surefoot.scenario.schema_kinds import KindTable
-from surefoot.scenario.toml_text import toml_text
+from surefoot.tables import toml_text
 
 __all__ = ["FormField", "form_fields", "inline_toml", "override_text"]
 

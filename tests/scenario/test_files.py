@@ -12,7 +12,7 @@ from surefoot.motion import load_log
 from surefoot.scenario import names, read_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.run import resolved_scenario
-from surefoot.scenario.toml_text import toml_text
+from surefoot.tables import toml_text
 
 SHORT = ["study=none", "simulation.duration=0.1"]
 EXPECTED = {
