@@ -18,7 +18,7 @@ from rich.text import Text
 from bench.timing import listen
 from surefoot.cli.console import page_console
 from surefoot.errors import FileFormatError, UnknownNameError
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import atomic_write
 
 __all__ = [
     "File", "Json", "Quick", "Robots", "Seed", "States", "machine_line", "named", "number_text", "print_lines",

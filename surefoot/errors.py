@@ -1,13 +1,14 @@
 """The errors that surefoot raises: what was wrong, where, with what evidence, and what to do next.
 
 Every error that a user can cause is a `SurefootError`. The command line prints it without a traceback and
-leaves with the error's `exit_code`; a program can read `evidence` and `next_step`.
+leaves with the error's `exit_code`; a program can read `evidence` and `next_step`, and what the error is about:
+`subject`, `kind`, `key` and `suggestions`. Nobody needs to parse a message.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,10 @@ class SurefootError(Exception):
         next_step: One sentence: what the user can do.
         file: The file in which it was found.
         line: The line in that file, counted from 1.
+        subject: The name or text that is wrong, as it was given; the message quotes it.
+        kind: What the subject denotes: "joint", "link", "frame", …
+        key: Path of the key that is wrong in the tables of a file; entries of lists go by their number.
+        suggestions: Names that may be meant instead; the message has them.
     """
 
     exit_code = 2
@@ -46,6 +51,10 @@ class SurefootError(Exception):
         next_step: str = "",
         file: str | Path | None = None,
         line: int | None = None,
+        subject: str = "",
+        kind: str = "",
+        key: Sequence[str | int] = (),
+        suggestions: Sequence[str] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -53,6 +62,10 @@ class SurefootError(Exception):
         self.next_step = next_step
         self.file = None if file is None else str(file)
         self.line = line
+        self.subject = subject
+        self.kind = kind
+        self.key = tuple(key)
+        self.suggestions = tuple(suggestions)
 
     @property
     def place(self) -> str:
@@ -126,4 +139,7 @@ def one_of(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
         f"there is no {kind} `{name}`" + (f"; {hint}" if hint else ""),
         evidence={} if near else {"known": listing or "none"},
         next_step="" if near else "choose one of those that exist",
+        subject=name,
+        kind=kind,
+        suggestions=near,
     )

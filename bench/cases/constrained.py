@@ -18,9 +18,9 @@ from surefoot.compiler import compile_robot
 from surefoot.dynamics.constrained_forward import anchor_values
 from surefoot.dynamics.constraints import constraints_of, contact
 from surefoot.errors import ModelError
-from surefoot.motion.counted import counted
 from surefoot.robot import Robot
 from surefoot.robot.load import load
+from surefoot.words import counted
 
 __all__ = ["run", "show"]
 

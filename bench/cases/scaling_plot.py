@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import NotSupportedError
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import write_text
 from surefoot.report.page import html_page, html_table
 
 __all__ = ["gather", "plot_svg", "require_plot_name", "write_plot"]
@@ -39,8 +39,7 @@ def write_plot(path: Path, result: Json) -> None:
     require_plot_name(path)
     svg = plot_svg(result["rows"])
     text = svg if path.suffix.lower() == ".svg" else _page(svg, result)
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def _page(svg: str, result: Json) -> str:

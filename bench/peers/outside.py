@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from bench.timing import pinned
 from surefoot.errors import NotSupportedError
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import atomic_write
 
 __all__ = ["run_outside", "write_bare_urdf"]
 

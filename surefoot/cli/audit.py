@@ -17,11 +17,12 @@ from rich.table import Table
 from surefoot.cli.console import FirstTimeColumn, page_console
 from surefoot.errors import FileFormatError, ShapeError, one_of
 from surefoot.feasibility import GivenMotion, Tolerances, audit, read_motion
-from surefoot.motion import World, atomic_write
+from surefoot.files import write_text
+from surefoot.motion import World
 from surefoot.motion.audit_result import AuditItem, AuditResult, Finding
-from surefoot.motion.counted import counted
 from surefoot.robot import Robot
 from surefoot.robot.load import load
+from surefoot.words import counted
 
 __all__ = ["AuditRequest", "audit_command"]
 
@@ -159,8 +160,7 @@ def _write_page(
     from surefoot.report import audit_page
 
     text = audit_page(str(motion), given.trajectory, robot, World() if world is None else world, result)
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def _print(result: AuditResult, console: Console) -> None:

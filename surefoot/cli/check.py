@@ -15,13 +15,13 @@ from rich.tree import Tree as Branch
 
 from surefoot.cli.console import page_console
 from surefoot.errors import one_of
-from surefoot.motion.counted import counted
 from surefoot.robot.assemble import MIMIC_MODES
 from surefoot.robot.check import Inspection, inspect_robot
 from surefoot.robot.contacts import ContactSurface
 from surefoot.robot.drives import Drive
 from surefoot.robot.load_file import BASES
 from surefoot.robot.robot import Robot
+from surefoot.words import counted
 
 __all__ = ["check_command"]
 

@@ -13,14 +13,13 @@ from rich.table import Table
 
 from surefoot.cli.console import page_console, progress
 from surefoot.errors import FileFormatError, ShapeError
-from surefoot.motion import atomic_write
-from surefoot.motion.counted import counted
+from surefoot.files import atomic_write
 from surefoot.report.compare_page import compare_page, number_text
 from surefoot.report.compare_tables import Comparison, DifferenceRow, compare_runs
 from surefoot.report.methods_data import MethodRun, MethodsComparison
 from surefoot.report.methods_page import COLUMNS, cell_text, methods_page
-from surefoot.report.metric_names import share_text
 from surefoot.report.run_folder import RunFolder, read_run
+from surefoot.words import counted, share_text
 
 __all__ = ["compare_command", "compare_methods_command"]
 

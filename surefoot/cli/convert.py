@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from surefoot.errors import one_of
-from surefoot.motion.counted import counted
 from surefoot.motion.exchange import LAYOUTS
 from surefoot.motion.exchange_files import read_states, write_states
 from surefoot.robot.load import load
+from surefoot.words import counted
 
 __all__ = ["convert_command"]
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from surefoot.motion.counted import counted
+from surefoot.words import counted
 
 __all__ = ["Diagnosis", "Need", "diagnose", "doctor_command", "fits", "needs", "packages", "vector_width"]
 

@@ -9,7 +9,6 @@ from surefoot.cli.console import progress
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility.read_motion import read_motion
 from surefoot.motion import Log, Trajectory, World, load_log, load_trajectory
-from surefoot.motion.counted import counted
 from surefoot.motion.storage import is_trajectory_file
 from surefoot.report.evidence import Evidence
 from surefoot.report.export_columns import column_files, write_column_files
@@ -22,6 +21,7 @@ from surefoot.report.video import write_film
 from surefoot.report.video_camera import FilmSettings, parse_camera, parse_size
 from surefoot.robot import Robot
 from surefoot.robot.load import load
+from surefoot.words import counted
 
 __all__ = ["ExportOptions", "export_command"]
 

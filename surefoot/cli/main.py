@@ -16,10 +16,10 @@ from surefoot.errors import SurefootError, one_of
 __all__ = [
     "app",
     "audit",
+    "bench",
     "cache_bound",
     "cache_clear",
     "cache_show",
-    "bench",
     "check",
     "compare",
     "compare_methods",

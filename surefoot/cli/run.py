@@ -80,7 +80,7 @@ def _summary(metrics: dict[str, Any]) -> str:
 
 
 def _study_row(key: str) -> tuple[str, str, str]:
-    from surefoot.scenario.metric_units import name_and_unit
+    from surefoot.words import name_and_unit
 
     return key, *name_and_unit(key)
 
@@ -95,7 +95,7 @@ def _table(rows: list[tuple[str, str, str]], metrics: dict[str, Any]) -> list[st
 def _audit(found: dict[str, Any]) -> str:
     if found["passed"]:
         return "  audit of the motion: no defect"
-    from surefoot.motion.counted import counted
+    from surefoot.words import counted
 
     return f"  audit of the motion: {counted(found['defects'], 'defect')}, first: {found['first']}"
 

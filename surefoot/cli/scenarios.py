@@ -9,7 +9,7 @@ from rich.table import Table
 
 from surefoot.cli.console import page_console
 from surefoot.errors import FileFormatError
-from surefoot.motion import atomic_write
+from surefoot.files import atomic_write
 from surefoot.robot import zoo
 
 __all__ = ["list_robots", "list_scenarios", "new_scenario", "show_scenario"]

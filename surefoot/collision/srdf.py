@@ -6,7 +6,7 @@ from pathlib import Path
 
 from surefoot.errors import FileFormatError, UnknownNameError
 from surefoot.robot import Robot
-from surefoot.robot.xml_guard import parse_xml, read_bytes
+from surefoot.robot.xml_guard import read_xml
 
 __all__ = ["disabled_in_srdf", "shipped_srdf"]
 
@@ -20,7 +20,7 @@ def disabled_in_srdf(path: str | Path) -> dict[frozenset[str], str]:
     Raises:
         FileFormatError: It cannot be read, or a pair lacks a link.
     """
-    root = parse_xml(read_bytes(path), path)
+    root = read_xml(path)
     out: dict[frozenset[str], str] = {}
     for item in (element for element in root.walk() if element.tag == "disable_collisions"):
         links = frozenset(item.attributes.get(key, "") for key in ("link1", "link2"))

@@ -109,6 +109,8 @@ class HandReach(JointFollower):
         if J.shape[1] < 3 or sizes[-1] <= _SINGULAR * sizes[0]:
             raise NotSupportedError(
                 f"`{self.frame}` of `{self.robot.name}` cannot move on along the line: its limb is singular",
+                subject=self.frame,
+                kind="frame",
                 evidence={"share of the way": round(s, 3), "joints": J.shape[1]},
                 next_step="ask for a shorter way, start elsewhere, or name more joints",
             )
@@ -135,7 +137,10 @@ class HandReach(JointFollower):
             square = J @ J.T
             x = x + J.T @ np.linalg.solve(square + _DAMPING * np.trace(square) * np.eye(3), miss)
         raise ShapeError(
-            f"`{self.frame}` does not come onto its line", evidence={"share of the way": s, "miss [m]": miss.tolist()}
+            f"`{self.frame}` does not come onto its line",
+            subject=self.frame,
+            kind="frame",
+            evidence={"share of the way": s, "miss [m]": miss.tolist()},
         )
 
     def _look(self, x: Array) -> _Look:

@@ -118,6 +118,8 @@ class JointFollower(ABC):
                 if started_inside and not low <= q[row] <= high:
                     raise ShapeError(
                         f"{what} takes joint `{joint}` outside its limits",
+                        subject=joint,
+                        kind="joint",
                         evidence={"position": float(q[row]), "limits": (float(low), float(high))},
                         next_step="ask for a smaller motion, or start elsewhere",
                     )

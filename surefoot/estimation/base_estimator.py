@@ -207,6 +207,8 @@ def _imu_placement(robot: Robot, name: str | None) -> pin.SE3:
     if robot.base_joint is None or int(frame.parentJoint) != robot.base_joint + 1:
         raise NotSupportedError(
             f"the IMU on `{name}` is not on the base of `{robot.name}`",
+            subject=name,
+            kind="frame",
             next_step="name a link or frame that is fixed to the base",
         )
     return frame.placement

@@ -19,7 +19,7 @@ from surefoot.feasibility.consistency import unseen_bends
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch_runs import runs_of
 from surefoot.motion.checks import Array
-from surefoot.motion.counted import counted
+from surefoot.words import counted
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -12,9 +12,9 @@ from surefoot.feasibility.read_motion_names import some_names
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table
 from surefoot.feasibility.read_motion_rates import completed
 from surefoot.motion.checks import Array
-from surefoot.motion.counted import are_missing
 from surefoot.motion.exchange import column_names
 from surefoot.robot import Robot
+from surefoot.words import are_missing
 
 __all__ = ["contact_entry", "contact_wrenches", "numbered", "parts_of_export"]
 

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
 from surefoot.errors import UnknownNameError
-from surefoot.motion.counted import are_missing, counted
 from surefoot.robot import Robot
+from surefoot.words import are_missing, counted
 
 __all__ = [
     "ALIASES",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.motion.counted import counted
+from surefoot.words import counted
 
 __all__ = ["BatchResult", "IkResult"]
 

@@ -1,6 +1,5 @@
 """Worlds, states, stances, trajectories and logs; what controllers and engines promise; layouts of other programs."""
 
-from surefoot.motion.atomic import atomic_write
 from surefoot.motion.exchange import LAYOUTS, from_layout, to_layout
 from surefoot.motion.exchange_files import StateTable, read_states, write_states
 from surefoot.motion.ground import Ground, GroundBox, GroundPlane, HeightField, stairs
@@ -40,7 +39,6 @@ __all__ = [
     "StateTable",
     "Trajectory",
     "World",
-    "atomic_write",
     "export_csv",
     "from_layout",
     "load_log",

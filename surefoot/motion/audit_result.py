@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import write_text
 from surefoot.motion.checks import Array
 from surefoot.motion.stance import ContactSchedule
 
@@ -216,8 +216,7 @@ class AuditResult:
 
     def save(self, path: str | Path) -> None:
         """Write as JSON, whole or not at all."""
-        with atomic_write(Path(path)) as temporary:
-            temporary.write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(Path(path), json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
 
 
 def _plain(value: Any) -> Any:

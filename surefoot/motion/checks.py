@@ -58,7 +58,11 @@ def increasing_times(value: ArrayLike, what: str = "time") -> Array:
     wrong = np.flatnonzero(np.diff(out) <= 0.0)
     if len(wrong):
         k = int(wrong[0])
-        raise ShapeError(f"{what} does not increase", evidence={f"samples {k} and {k + 1}": out[k : k + 2].tolist()})
+        raise ShapeError(
+            f"{what} does not increase",
+            evidence={f"samples {k} and {k + 1}": out[k : k + 2].tolist()},
+            next_step="give the times in their order, each later than the one before",
+        )
     return out
 
 

@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError, one_of
 from surefoot.motion.checks import Array, finite_array
-from surefoot.motion.counted import are_missing
 from surefoot.motion.exchange_blocks import Block, Part, decode, encode, layout_blocks
 from surefoot.motion.exchange_joints import Label, unit_length
 from surefoot.motion.exchange_ros import BaseVelocity, from_ros, to_ros
 from surefoot.motion.manifold import joint_kinds, require_unit_length
 from surefoot.robot import Robot
+from surefoot.words import are_missing
 
 __all__ = [
     "LAYOUTS",

@@ -15,11 +15,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from surefoot.errors import FileFormatError
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import MAX_DATA_BYTES, atomic_write, existing_file
 
-__all__ = ["MAX_FILE_BYTES", "existing_file", "read_npz", "write_npz"]
+__all__ = ["read_npz", "write_npz"]
 
-MAX_FILE_BYTES = 4 << 30
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
 
@@ -49,8 +48,8 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     file = existing_file(path)
     try:
         with zipfile.ZipFile(file) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > MAX_FILE_BYTES:
-                raise FileFormatError(f"holds more than {MAX_FILE_BYTES >> 30} GiB", file=path)
+            if sum(entry.file_size for entry in archive.infolist()) > MAX_DATA_BYTES:
+                raise FileFormatError(f"holds more than {MAX_DATA_BYTES >> 30} GiB", file=path)
             return {n.removesuffix(".npy"): _array(archive.read(n), n, path) for n in archive.namelist()}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
         raise FileFormatError(
@@ -59,16 +58,6 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
             evidence={"reader": error},
             next_step="write or copy the file again",
         ) from error
-
-
-def existing_file(path: str | Path) -> Path:
-    """The path of a file that is there and not too large."""
-    file = Path(path)
-    if not file.is_file():
-        raise FileFormatError("there is no such file", file=path, next_step="check the path")
-    if file.stat().st_size > MAX_FILE_BYTES:
-        raise FileFormatError(f"is larger than {MAX_FILE_BYTES >> 30} GiB", file=path)
-    return file
 
 
 def _array(content: bytes, name: str, path: str | Path) -> NDArray[Any]:

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import FileFormatError
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import atomic_write, existing_file
 from surefoot.motion.checks import Array
-from surefoot.motion.counted import counted
-from surefoot.motion.npz import existing_file
+from surefoot.words import counted
 
 __all__ = ["SEPARATOR", "SEPARATORS", "Table", "read_csv", "read_parquet", "write_csv", "write_parquet"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from surefoot.robot.toml_file import StrictModel
+from surefoot.tables import StrictModel
 
 __all__ = ["GROUND", "Action", "Actuator", "Ball", "Body", "Contact", "Freedom", "Hinge", "Link", "ModelData", "Vector"]
 

@@ -27,7 +27,6 @@ acts_on = [{ freedom = "swing" }]
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -35,16 +34,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from surefoot.errors import ScenarioError, one_of
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import write_text
 from surefoot.redundant.layout import Model
 from surefoot.redundant.model_check import problems, require_sound
-from surefoot.redundant.model_text import model_text
-from surefoot.robot.toml_file import key_lines, parse_toml, validated
-from surefoot.robot.xml_guard import read_bytes
+from surefoot.tables import check_tables, key_lines, line_of, parse_toml, read_toml_text, toml_text
 
 __all__ = ["load_model", "model_names", "read_model", "save_model"]
 
-Key = tuple[str | int, ...]
+_TABLES = {"bodies", "hinges", "links", "actuators", "contacts"}  # the others are inline
 
 
 def model_names() -> tuple[str, ...]:
@@ -81,24 +78,14 @@ def read_model(path: str | Path) -> Model:
         FileFormatError: There is no such file.
         ScenarioError: The file is not as it should be.
     """
-    data = read_bytes(path)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise ScenarioError("the file is not UTF-8 text", file=path, line=line) from error
+    text = read_toml_text(path)
+    model = check_tables(parse_toml(text, path), Model, path, text)
     lines = key_lines(text)
-    model = validated(parse_toml(text, path), Model, path, lines)
-    found = [(_line(key, lines), f"`{'.'.join(map(str, key))}`: {what}") for key, what in problems(model)]
+    found = [(line_of(key, lines), f"`{'.'.join(map(str, key))}`: {what}") for key, what in problems(model)]
     if found:
         further = {f"line {line}" if line else f"{i}": what for i, (line, what) in enumerate(found[1:9], 2)}
         raise ScenarioError(found[0][1], file=path, line=found[0][0], evidence=further)
     return model
-
-
-def _line(key: Key, lines: Mapping[Key, int]) -> int | None:
-    """Line of a key, or of the nearest one above it."""
-    return next((lines[key[:n]] for n in range(len(key), 0, -1) if key[:n] in lines), None)
 
 
 def save_model(model: Model, path: str | Path) -> None:
@@ -113,8 +100,7 @@ def save_model(model: Model, path: str | Path) -> None:
         FileFormatError: The file cannot be written.
     """
     require_sound(model)
-    with atomic_write(path) as temporary:
-        temporary.write_text(model_text(_tables(model)), encoding="utf-8")
+    write_text(path, toml_text(_tables(model), headers=_TABLES))
 
 
 def _tables(item: BaseModel) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from surefoot.report.compare_clock import common_clock, held
 from surefoot.report.compare_plots import compare_plots
 from surefoot.report.compare_tables import Comparison, DifferenceRow, compare_runs, run_names
 from surefoot.report.evidence import Evidence, Ghost, PlanePlot
-from surefoot.report.metric_names import metric_label, share_text
 from surefoot.report.report_page import report_page
 from surefoot.report.run_folder import RunFolder
+from surefoot.words import metric_label, share_text
 
 __all__ = ["compare_evidence", "compare_page", "comparison_html", "number_text"]
 

@@ -22,7 +22,8 @@ from scipy.spatial.transform import Rotation
 
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError
-from surefoot.motion import Trajectory, atomic_write
+from surefoot.files import atomic_write
+from surefoot.motion import Trajectory
 from surefoot.report.export_cdr import MessageLayout
 from surefoot.report.export_joints import joint_table, nanoseconds
 from surefoot.report.export_messages import JOINT_STATE, TF_MESSAGE, WRENCH_STAMPED, definition

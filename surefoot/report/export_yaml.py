@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.motion import Trajectory, atomic_write
+from surefoot.files import atomic_write
+from surefoot.motion import Trajectory
 from surefoot.report.export_joints import joint_table, nanoseconds
 from surefoot.robot import Robot
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import atomic_write
 from surefoot.motion.audit_result import AuditResult
 from surefoot.report.audit_data import audit_data
 from surefoot.report.evidence import Evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import atomic_write
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_svg
 from surefoot.robot.check import Inspection

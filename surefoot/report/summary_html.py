@@ -7,8 +7,8 @@ from html import escape
 from typing import Any
 
 from surefoot.report.evidence import Evidence
-from surefoot.report.metric_names import metric_label
 from surefoot.report.page import html_table
+from surefoot.words import metric_label
 
 __all__ = ["summary_html"]
 

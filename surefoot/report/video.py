@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import atomic_write
 from surefoot.report.evidence import Evidence
 from surefoot.report.video_browser import browser_film
 from surefoot.report.video_camera import FilmSettings, film_times

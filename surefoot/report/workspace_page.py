@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.motion.atomic import atomic_write
+from surefoot.files import atomic_write
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_lines
 from surefoot.robot import Robot

@@ -16,11 +16,10 @@ from surefoot.robot.contact_search import lowest_points
 from surefoot.robot.read_mjcf import mjcf_links, with_base
 from surefoot.robot.read_urdf import require_sound, urdf_couplings, urdf_links, urdf_model
 from surefoot.robot.robot import Robot
-from surefoot.robot.side_file import SideFile, find_side_file, merged, read_side_file
-from surefoot.robot.side_places import placed_in_side_file
+from surefoot.robot.side_file import SideFile, find_side_file, merged, placed_in_side_file, read_side_file
 from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
 from surefoot.robot.urdf_shapes import urdf_geometries
-from surefoot.robot.xml_guard import Element, parse_xml, read_bytes
+from surefoot.robot.xml_guard import Element, read_xml
 
 __all__ = ["BASES", "document_of", "load_file"]
 
@@ -75,7 +74,7 @@ def document_of(path: str | Path) -> Element:
         FileFormatError: Not readable, not XML, or neither URDF nor MJCF.
         NotSupportedError: SDF.
     """
-    root = parse_xml(read_bytes(path), path)
+    root = read_xml(path)
     if root.tag == "sdf":
         raise NotSupportedError(
             "SDF files are not read: the Pinocchio wheel has no SDF reader",
@@ -191,6 +190,7 @@ def _load_mjcf(
         raise ScenarioError(
             "`joints` is for URDF; an MJCF file says itself what its joints are",
             file=side_path,
+            key=("joints",),
             next_step="change the MJCF",
         )
     found = mjcf_links(path, meshes)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from surefoot.errors import FileFormatError
 from surefoot.robot.build import MAX_BODIES
-from surefoot.robot.xml_guard import MAX_ELEMENTS, Element, numbers, parse_xml, read_bytes
+from surefoot.robot.xml_guard import MAX_ELEMENTS, Element, numbers, read_xml
 
 __all__ = ["MAX_COPIES", "MAX_HEIGHTS", "MjcfFiles", "guard_mjcf"]
 
@@ -75,7 +75,7 @@ def guard_mjcf(path: str | Path) -> MjcfFiles:
             missing or asks for an absurd amount of elements.
     """
     main = Path(path)
-    root = parse_xml(read_bytes(main), main)
+    root = read_xml(main)
     if root.tag != "mujoco":
         raise FileFormatError(
             f"the root element is `{root.tag}`, not `mujoco`", file=main, line=root.line, next_step="give an MJCF file"
@@ -97,7 +97,7 @@ def _follow(file: Path, root: Element, folder: Path, chain: tuple[Path, ...], fi
                 raise FileFormatError(f"`{target}` includes itself", file=file, line=element.line)
             if len(files) >= _MAX_FILES:
                 raise FileFormatError(f"more than {_MAX_FILES} files", file=file, line=element.line)
-            files[target] = parse_xml(read_bytes(target), target)
+            files[target] = read_xml(target)
             below = target.parent if element.tag == "model" else folder
             _follow(target, files[target], below, (*chain, target.resolve()), files)
 

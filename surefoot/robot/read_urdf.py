@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -13,12 +18,13 @@ from surefoot.robot.build import build_model, root_joint
 from surefoot.robot.links import Joint, JointKind, Link
 from surefoot.robot.loops import Coupling
 from surefoot.robot.model_drives import UNBOUNDED
-from surefoot.robot.native_stderr import caught_stderr
 from surefoot.robot.urdf_scan import UrdfDocument
 from surefoot.robot.urdf_shapes import origin_of
 from surefoot.robot.xml_guard import Element, numbers
 
 __all__ = ["clean_urdf", "require_sound", "urdf_couplings", "urdf_links", "urdf_model", "without_subtree"]
+
+_ONE_AT_A_TIME = threading.RLock()
 
 
 def require_sound(document: UrdfDocument) -> None:
@@ -51,7 +57,7 @@ def urdf_model(document: UrdfDocument, base: str) -> pin.Model:
     require_sound(document)
     joint = root_joint(base)
     text = clean_urdf(document)
-    with caught_stderr() as printed:
+    with _caught_stderr() as printed:
         try:
             root = (joint, _root_name(document)) if joint is not None else ()
             model = pin.buildModelFromXML(text, *root)
@@ -239,3 +245,22 @@ def _inertial(link: Element) -> tuple[float, np.ndarray, np.ndarray]:
     own = np.array([[i["ixx"], i["ixy"], i["ixz"]], [i["ixy"], i["iyy"], i["iyz"]], [i["ixz"], i["iyz"], i["izz"]]])
     R = T_link_com[:3, :3]
     return _mass(link), T_link_com[:3, 3], R @ own @ R.T
+
+
+@contextmanager
+def _caught_stderr() -> Iterator[list[str]]:
+    """Lines that C++ libraries print to file descriptor 2 while inside, filled at the end. One thread at a time."""
+    lines: list[str] = []
+    sys.stderr.flush()
+    with _ONE_AT_A_TIME, tempfile.TemporaryFile() as sink:
+        saved = os.dup(2)
+        try:
+            os.dup2(sink.fileno(), 2)
+            yield lines
+        finally:
+            sys.stderr.flush()
+            os.dup2(saved, 2)
+            os.close(saved)
+            sink.seek(0)
+            text = sink.read(100_000).decode("utf-8", "replace")
+            lines.extend(line for line in text.splitlines() if line.strip())

@@ -216,7 +216,7 @@ class Robot:
             i = self.joint_index(name)
             start, kind = int(self.tree.q_index[i]), self.tree.kinds[i]
             if self.tree.nv_of(i) != 1:
-                raise ShapeError(f"joint `{name}` is {kind}; one number does not place it")
+                raise ShapeError(f"joint `{name}` is {kind}; one number does not place it", subject=name, kind="joint")
             q[start : start + self.tree.nq_of(i)] = [np.cos(value), np.sin(value)] if kind == "continuous" else [value]
         if base is not None:
             q[self._base_entries(base)] = np.asarray(base, dtype=float)

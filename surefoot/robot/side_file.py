@@ -32,14 +32,23 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from surefoot.errors import ScenarioError, one_of
+from surefoot.errors import ScenarioError, SurefootError, UnknownNameError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from surefoot.robot.assemble import Parts
 from surefoot.robot.contacts import ContactKind, ContactSurface
 from surefoot.robot.drives import Drive
 from surefoot.robot.links import Geometry, JointKind, placement
 from surefoot.robot.loops import Coupling, Loop
-from surefoot.robot.toml_file import StrictModel, read_toml
+from surefoot.tables import (
+    KeyPath,
+    StrictModel,
+    key_lines,
+    line_of,
+    parse_toml,
+    read_toml,
+    read_toml_text,
+    walk_tables,
+)
 
 __all__ = [
     "CollisionTable",
@@ -52,6 +61,7 @@ __all__ = [
     "SideFile",
     "find_side_file",
     "merged",
+    "placed_in_side_file",
     "read_side_file",
 ]
 
@@ -59,6 +69,7 @@ Vector = tuple[float, float, float]
 Positive = Annotated[float, Field(gt=0.0)]
 Direction = Literal["x", "y", "z", "rx", "ry", "rz"]
 _DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+_OF_FRAMES = ("frame", "frame_a", "frame_b", "link")  # keys whose values name links and frames; the rest names joints
 
 
 class HomeTable(StrictModel):
@@ -188,6 +199,35 @@ def read_side_file(path: str | Path) -> SideFile:
         raise
 
 
+def placed_in_side_file(error: SurefootError, side: Path | None) -> SurefootError:
+    """The error with file and line of the side file, if it is about a key or a name there.
+
+    Args:
+        error: Raised while a robot with this side file was loaded; one that knows another file is left as it is.
+        side: The side file, or None.
+
+    Returns:
+        The same error.
+    """
+    if side is None or error.line is not None or error.file not in (None, str(side)):
+        return error
+    text = read_toml_text(side)
+    for path, value in walk_tables(parse_toml(text, side)):
+        if _is_about(error, path, value):
+            return error.with_place(side, line_of(path, key_lines(text)))
+    return error
+
+
+def _is_about(error: SurefootError, path: KeyPath, value: str) -> bool:
+    """Whether an error is about a key or the text there."""
+    if not isinstance(error, UnknownNameError):
+        return path == error.key
+    names_frame = path[-1] in _OF_FRAMES
+    if error.kind in ("frame", "link"):
+        return names_frame and value == error.subject
+    return not names_frame and error.subject in (path[-1], value)
+
+
 def merged(parts: Parts, side: SideFile, file: str | Path) -> Parts:
     """What a reader found, with what the side file adds or replaces.
 
@@ -248,7 +288,8 @@ def _contact(name: str, table: ContactTable, file: str | Path) -> ContactSurface
     else:
         flat = table.corners or [(0.0, 0.0)]
     if table.kind in ("rectangle", "polygon", "line") and table.size is None and table.corners is None:
-        raise ScenarioError(f"`contacts.{name}` ({table.kind}) needs `corners` or `size`", file=file)
+        message = f"`contacts.{name}` ({table.kind}) needs `corners` or `size`"
+        raise ScenarioError(message, file=file, key=("contacts", name))
     return ContactSurface(
         name, table.frame, table.kind, _pose(table.position, table.rpy), np.column_stack([flat, np.zeros(len(flat))]),
         table.friction, table.torsional_friction, table.radius,
@@ -276,7 +317,8 @@ def _volume(name: str, table: CollisionTable, file: str | Path) -> Shape:
     }
     missing = [key for key in needed[table.shape] if getattr(table, key) is None]
     if missing:
-        raise ScenarioError(f"`collisions.{name}` ({table.shape}) needs `{'` and `'.join(missing)}`", file=file)
+        message = f"`collisions.{name}` ({table.shape}) needs `{'` and `'.join(missing)}`"
+        raise ScenarioError(message, file=file, key=("collisions", name))
     radius, length = table.radius or 0.0, table.length or 0.0
     shapes: dict[str, Shape] = {"sphere": Sphere(radius), "box": Box(table.size or (0.0, 0.0, 0.0)),
                                 "cylinder": Cylinder(radius, length), "capsule": Capsule(radius, length)}  # fmt: skip

@@ -9,10 +9,10 @@ from pathlib import Path
 from xml.parsers import expat
 
 from surefoot.errors import FileFormatError
+from surefoot.files import read_bytes
 
-__all__ = ["MAX_BYTES", "Element", "numbers", "parse_xml", "read_bytes"]
+__all__ = ["MAX_ELEMENTS", "Element", "numbers", "parse_xml", "read_xml"]
 
-MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 4000
 MAX_ELEMENTS = 400_000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
@@ -44,29 +44,14 @@ class Element:
             waiting.extend(reversed(element.children))
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """The bytes of a file that is not larger than `MAX_BYTES`.
+def read_xml(path: str | Path) -> Element:
+    """The root element of a file.
 
     Raises:
-        FileFormatError: There is no such file, it cannot be read, or it is too large.
+        FileFormatError: There is no such file, it is too large, or `parse_xml` refuses it.
     """
-    file = Path(path)
-    try:
-        if not file.is_file():
-            what = "this is a folder, not a file" if file.is_dir() else "there is no such file"
-            raise FileFormatError(what, file=path, next_step="check the path")
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise FileFormatError("the file cannot be read", file=path, evidence={"reason": error.strerror}) from error
-    if len(data) > MAX_BYTES:
-        raise FileFormatError(
-            f"the file is larger than {MAX_BYTES >> 20} MiB",
-            file=path,
-            evidence={"size": f"{file.stat().st_size / 2**20:.1f} MiB"},
-            next_step="keep meshes in files of their own; a robot description is text of some hundred kB",
-        )
-    return data
+    advice = "keep meshes in files of their own; a robot description is text of some hundred kB"
+    return parse_xml(read_bytes(path, advice=advice), path)
 
 
 def parse_xml(data: bytes, file: str | Path) -> Element:

@@ -1,26 +1,23 @@
-"""Which key of a scenario is to blame for an error, and where it stands."""
+"""The key of a scenario that an error is about, and its place."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from surefoot.errors import SurefootError
-from surefoot.scenario.key_places import KeyPath, key_places
-from surefoot.scenario.table_file import text_of
+from surefoot.tables import KeyPath, key_lines, line_of, read_toml_text, walk_tables
 
 __all__ = ["blaming", "put_in_place"]
 
-_QUOTED = re.compile(r"`([^`]+)`")
 _KEY = "key"
 
 
 @contextmanager
 def blaming(*keys: str | int) -> Iterator[None]:
-    """Errors from inside that name no file blame this key of the scenario.
+    """Errors from inside that name neither a file nor a key blame this key of the scenario.
 
     Args:
         *keys: Path of the key.
@@ -28,58 +25,48 @@ def blaming(*keys: str | int) -> Iterator[None]:
     try:
         yield
     except SurefootError as error:
-        if error.file is None and _KEY not in error.evidence:
-            error.evidence = {_KEY: ".".join(map(str, keys)), **error.evidence}
+        if error.file is None and not error.key:
+            _blame(error, keys)
         raise
+
+
+def _blame(error: SurefootError, path: KeyPath) -> None:
+    """Make an error blame a key, for programs and for people."""
+    error.key = path
+    error.evidence = {_KEY: "", **error.evidence} | {_KEY: ".".join(map(str, path))}
 
 
 def put_in_place(
     error: SurefootError, tables: Mapping[str, Any], file: Path | None, changes: Mapping[str, str]
 ) -> SurefootError:
-    """An error with the file and line of the key that it blames or quotes, or with the option that set the key.
+    """An error with the file and line of the key that it blames or names, or with the option that set the key.
 
     Args:
         error: The error.
-        tables: What the scenario says.
-        file: Where it says so; None for a scenario that comes with the package.
+        tables: The content of the scenario.
+        file: Its file; None for a scenario that comes with the package.
         changes: Keys that were changed from outside, and the option that did so.
     """
-    path = None if error.file is not None else _blamed(error, tables)
-    if path is None:
+    path = () if error.file is not None else _blamed(error, tables)
+    if not path:
         return error
-    error.evidence = {**error.evidence, _KEY: ".".join(map(str, path))}
+    _blame(error, path)
     for key, option in reversed(list(changes.items())):
         if _overlap(path, key.split(".")):
             return error.with_place(option)
-    return error if file is None else error.with_place(file, _line(path, key_places(text_of(file))))
+    return error if file is None else error.with_place(file, line_of(path, key_lines(read_toml_text(file))))
 
 
-def _blamed(error: SurefootError, tables: Mapping[str, Any]) -> KeyPath | None:
-    """The key that is blamed, or the only one below it that the message quotes, or whose value it quotes."""
-    around: KeyPath = tuple(str(error.evidence[_KEY]).split(".")) if _KEY in error.evidence else ()
-    quoted = set(_QUOTED.findall(error.message))
-    found = [
+def _blamed(error: SurefootError, tables: Mapping[str, Any]) -> KeyPath:
+    """The key that is blamed, or the only one below it that is the error's subject, or whose value is; () for none."""
+    around = error.key
+    named = [
         path
-        for path, value in _walk((), tables)
-        if tuple(map(str, path[: len(around)])) == around and (path[-1] in quoted or value in quoted)
+        for path, value in walk_tables(tables)
+        if error.subject and path[: len(around)] == around and error.subject in (path[-1], value)
     ]
-    if len(found) == 1:
-        return found[0]
-    return tuple(int(part) if str(part).isdecimal() else part for part in around) or None
-
-
-def _walk(path: KeyPath, value: Any) -> Iterator[tuple[KeyPath, str]]:
-    """All keys below a value with the texts that stand there; "" for what is no text."""
-    inside = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    for key, below in inside:
-        yield (*path, key), below if isinstance(below, str) else ""
-        yield from _walk((*path, key), below)
+    return named[0] if len(named) == 1 else around
 
 
 def _overlap(path: KeyPath, other: Sequence[str]) -> bool:
     return all(str(one) == two for one, two in zip(path, other, strict=False))
-
-
-def _line(path: KeyPath, places: Mapping[KeyPath, int]) -> int | None:
-    """Line of a key, or of the table around it."""
-    return next((places[path[:n]] for n in range(len(path), 0, -1) if path[:n] in places), None)

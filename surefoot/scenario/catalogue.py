@@ -13,7 +13,7 @@ from surefoot.errors import FileFormatError, ScenarioError, SurefootError, one_o
 from surefoot.robot.load import is_file_name
 from surefoot.scenario.blame import blaming, put_in_place
 from surefoot.scenario.schema import Scenario
-from surefoot.scenario.table_file import checked, read_table_file
+from surefoot.scenario.table import checked, read_table_file
 
 __all__ = [
     "changes_of",

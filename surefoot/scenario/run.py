@@ -11,7 +11,7 @@ from surefoot.scenario.build import build_simulation
 from surefoot.scenario.catalogue import changes_of, own_file, resolved_scenario
 from surefoot.scenario.outcome import INTERRUPTED, RunResult, keep_plan, keep_run, run_folder
 from surefoot.scenario.stages import COMPILING, SIMULATING, Tell, told_nobody
-from surefoot.scenario.table_file import helping
+from surefoot.scenario.table import helping
 from surefoot.sim import Simulation, StoppedError
 
 __all__ = ["RunInterrupted", "run_scenario"]

@@ -11,8 +11,8 @@ from surefoot.scenario.blame import put_in_place
 from surefoot.scenario.build import build_world
 from surefoot.scenario.catalogue import own_file, read_scenario
 from surefoot.scenario.schema import WorldTable
-from surefoot.scenario.table import Table
-from surefoot.scenario.table_file import read_table_file, read_tables
+from surefoot.scenario.table import Table, read_table_file
+from surefoot.tables import parse_toml, read_toml_text
 
 __all__ = ["read_world"]
 
@@ -47,6 +47,6 @@ def read_world(name_or_file: str | Path, robot: Robot) -> World:
 
 
 def _table(name_or_file: str | Path, file: Path | None) -> WorldTable:
-    if file is not None and "name" not in read_tables(file):  # every scenario has a name
+    if file is not None and "name" not in parse_toml(read_toml_text(file), file):  # every scenario has a name
         return read_table_file(file, _WorldFile).world
     return read_scenario(name_or_file).world

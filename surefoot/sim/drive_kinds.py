@@ -69,6 +69,8 @@ def _require_one_axis(robot: Robot, drive: Drive, kind: DriveKind) -> None:
     if kind not in _ANY_JOINT and robot.tree.nv_of(joint) != 1:
         raise NotSupportedError(
             f"joint `{drive.joint}` is {robot.tree.kinds[joint]}; a drive of kind `{kind}` turns one axis",
+            subject=kind,
+            kind="kind of drive",
             next_step=f"choose {' or '.join(f'`{name}`' for name in _ANY_JOINT)} for it",
         )
 
@@ -78,6 +80,8 @@ def _require_numbers(drive: Drive, kind: DriveKind) -> None:
     if missing:
         raise ModelError(
             f"the drive of `{drive.joint}` cannot be a `{kind}`: {' and '.join(missing)} not known",
+            subject=kind,
+            kind="kind of drive",
             evidence={name: getattr(drive, name) for name in missing},
             next_step=f"give {', '.join(f'`{name}`' for name in missing)} under [drives.{drive.joint}] in the side "
             "file, or choose another kind",

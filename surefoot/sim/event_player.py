@@ -151,7 +151,9 @@ def _require_moving_link(link: str | None, robot: Robot) -> None:
     if link not in robot.link_names:
         raise one_of("link", link, robot.link_names)
     if robot.body_of(link) < 0:
-        raise NotSupportedError(f"link `{link}` is fixed to the world; pushes and payloads do nothing there")
+        raise NotSupportedError(
+            f"link `{link}` is fixed to the world; pushes and payloads do nothing there", subject=link, kind="link"
+        )
 
 
 def _require_one_payload_at_a_time(payloads: Sequence[Payload]) -> None:
@@ -162,5 +164,7 @@ def _require_one_payload_at_a_time(payloads: Sequence[Payload]) -> None:
             if same and max(first.time, second.time) < min(first.time + first.duration, second.time + second.duration):
                 raise NotSupportedError(
                     f"link `{first.link}` has two payloads at the same time",
+                    subject=first.link,
+                    kind="link",
                     next_step="end the first one when the second begins, or use one that weighs as much as both",
                 )

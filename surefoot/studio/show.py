@@ -52,10 +52,9 @@ class Shown:
         Args:
             path: The file.
         """
-        from surefoot.motion import atomic_write
+        from surefoot.files import write_text
 
-        with atomic_write(Path(path)) as temporary:
-            temporary.write_text(self.html, encoding="utf-8")
+        write_text(Path(path), self.html)
         return Path(path)
 
 

@@ -16,7 +16,6 @@ from surefoot.report.compare_page import compare_evidence, compare_page, compari
 from surefoot.report.compare_plots import compare_plots, joint_quantities, log_quantities
 from surefoot.report.compare_tables import Comparison, compare_runs, difference_rows, flattened, run_names
 from surefoot.report.evidence import Ghost
-from surefoot.report.metric_names import metric_label, share_text
 from surefoot.report.run_folder import is_run_folder, read_run, robot_of_run
 from surefoot.report.scene_data import scene_data
 from surefoot.robot import zoo
@@ -261,19 +260,6 @@ def test_metrics_that_are_the_same_stand_apart(runs):
     assert "slip [m]" in shown
     assert "<td>robot</td>" in same
     assert "<td>robot</td>" not in shown
-
-
-@pytest.mark.parametrize(
-    ("relative", "text"), [(None, ""), (0.0, ""), (0.127, "+12.7 %"), (-0.5, "-50 %"), (38.4, "×39.4"), (9.0, "×10")]
-)
-def test_shares_are_percent_and_large_ones_factors(relative, text):
-    assert share_text(relative) == text
-
-
-def test_labels_have_units_and_parts():
-    assert metric_label("slip_by_contact_m.left_foot") == "slip by contact [m]: left_foot"
-    assert metric_label("max_torque_ratio") == "max torque ratio"
-    assert metric_label("audit.first") == "audit: first"
 
 
 def test_the_page_has_the_tables_and_texts_are_escaped(runs):

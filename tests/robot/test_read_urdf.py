@@ -14,14 +14,14 @@ from surefoot.robot.build import build_model
 from surefoot.robot.load import load
 from surefoot.robot.read_urdf import urdf_links
 from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
-from surefoot.robot.xml_guard import parse_xml, read_bytes
+from surefoot.robot.xml_guard import read_xml
 from tests.robot.sample_files import ARM_URDF, write
 
 SOME_ROBOTS = ("g1", "talos", "anymal", "panda", "baxter", "tiago", "double_pendulum_continuous", "pr2", "hextilt")
 
 
 def scan_file(path: str | Path) -> UrdfDocument:
-    return scan_urdf(parse_xml(read_bytes(path), path), str(path))
+    return scan_urdf(read_xml(path), str(path))
 
 
 def load_text(folder: Path, text: str | bytes, **options):

@@ -168,7 +168,7 @@ def test_side_files_of_the_package_are_valid(path):
         ('[drives.tip]\n[contacts.a]\nkind = "point"\nframe = "tip"\n', 1, "no joint `tip`"),
         ("[home.joints]\nshoulder = 0.1\nelbo = 0.1\n", 3, "no joint `elbo`; did you mean `elbow`"),
         ('[couplings.rail]\nratio = 2.0\nsource = "sholder"\n', 3, "did you mean `shoulder`"),
-        ('passive = [\n"rial"]\n', 1, "did you mean `rail`"),
+        ('passive = [\n"rial"]\n', 2, "did you mean `rail`"),
         ('[collisions.a]\nlink = "uper"\nshape = "sphere"\nradius = 0.1\n', 2, "did you mean `upper`"),
         ('\n[contacts.a]\nframe = "tip"\nkind = "rectangle"\n', 2, "needs `corners` or `size`"),
     ],

@@ -11,7 +11,7 @@ from surefoot.cli.main import _status
 from surefoot.motion import load_log
 from surefoot.scenario import names, read_scenario, resolved_scenario
 from surefoot.scenario.build import build_simulation
-from surefoot.scenario.toml_text import toml_text
+from surefoot.tables import toml_text
 
 SHORT = ["study=none", "simulation.duration=0.1"]
 EXPECTED = {

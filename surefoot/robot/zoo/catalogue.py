@@ -10,7 +10,7 @@ from surefoot.robot.assemble import Mimic
 from surefoot.robot.load_file import BASES, load_file
 from surefoot.robot.read_urdf import without_subtree
 from surefoot.robot.robot import Robot
-from surefoot.robot.xml_guard import numbers, parse_xml, read_bytes
+from surefoot.robot.xml_guard import numbers, read_xml
 from surefoot.robot.zoo.built import BUILT, build
 
 __all__ = ["describe", "load", "names"]
@@ -93,7 +93,7 @@ def _srdf_posture(path: Path, posture: str | None) -> dict[str, float] | None:
     """Joint positions of a named posture in an SRDF file; None if it has none of that name."""
     if posture is None or not path.is_file():
         return None
-    root = parse_xml(read_bytes(path), path)
+    root = read_xml(path)
     state = next((item for item in root.all("group_state") if item.attributes.get("name") == posture), None)
     if state is None:
         return None

@@ -144,7 +144,9 @@ class HandPath:
             raise NotSupportedError(f"joint `{several[0]}` has several axes; the path is for joints with one")
         driven = {drive.joint for drive in robot.drives}
         if slack := [tree.joint_names[i] for i in joints if tree.joint_names[i] not in driven]:
-            raise NotSupportedError(f"joint `{slack[0]}` on the way to `{frame}` has no drive")
+            raise NotSupportedError(
+                f"joint `{slack[0]}` on the way to `{frame}` has no drive", subject=frame, kind="frame"
+            )
         self.robot, self.frame, self.path, self.orientation = robot, frame, path, orientation
         self.joints = tuple(tree.joint_names[i] for i in joints)
         self.columns = np.array([int(tree.v_index[i]) for i in joints])
@@ -217,6 +219,8 @@ class HandPath:
         if n < m:
             raise NotSupportedError(
                 f"the {n} joints of the limb to `{self.frame}` cannot follow a path with {m} rows",
+                subject=self.frame,
+                kind="frame",
                 next_step="let the orientation go: --set motion.orientation=false",
             )
         for s in np.linspace(self.path.start, self.path.end, 40):
@@ -224,6 +228,8 @@ class HandPath:
             if np.abs(twist - self._rows.T @ (self._rows @ twist)).max() > _RANK:
                 raise NotSupportedError(
                     f"`{self.frame}` cannot move in the plane of the eight",
+                    subject=self.frame,
+                    kind="frame",
                     evidence={"a direction of the path": twist},
                     next_step="choose another one, e.g. --set motion.plane=xz",
                 )

@@ -140,6 +140,8 @@ def _require_arm(robot: Robot, frame: str) -> None:
             why = f"is {kind}" if i in carrying else f"does not move `{frame}`"
             raise NotSupportedError(
                 f"joint `{name}` of `{robot.name}` {why}",
+                subject=frame,
+                kind="frame",
                 next_step="take an arm whose joints all turn or slide and carry the frame, such as harvester or ur5",
             )
 
@@ -151,6 +153,8 @@ def _first_posture(robot: Robot, joints: Mapping[str, float]) -> Array:
         if not robot.limits.lower[row] <= position <= robot.limits.upper[row]:
             raise ScenarioError(
                 f"joint `{name}` is to begin at {position:g}, outside its limits",
+                subject=name,
+                kind="joint",
                 evidence={"limits": [float(robot.limits.lower[row]), float(robot.limits.upper[row])]},
                 next_step="change `motion.joints`",
             )

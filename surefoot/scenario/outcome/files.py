@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import FileFormatError, ScenarioError
-from surefoot.motion import Log, Trajectory, World, atomic_write, save_log, save_trajectory
+from surefoot.files import write_text
+from surefoot.motion import Log, Trajectory, World, save_log, save_trajectory
 from surefoot.motion.audit_result import AuditResult
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.schema import Scenario
-from surefoot.scenario.toml_text import toml_text
+from surefoot.tables import toml_text
 
 __all__ = [
     "RunRecord",
@@ -144,7 +145,7 @@ def write_scenario(folder: Path, scenario: Scenario) -> None:
         folder: Where.
         scenario: What is run.
     """
-    _write_text(folder / "scenario.toml", scenario_toml(scenario))
+    write_text(folder / "scenario.toml", scenario_toml(scenario))
 
 
 def write_measured(folder: Path, run: RunRecord) -> None:
@@ -177,7 +178,7 @@ def write_page(folder: Path, page: str) -> None:
         folder: Where.
         page: The page.
     """
-    _write_text(folder / "report.html", page)
+    write_text(folder / "report.html", page)
 
 
 def write_metrics(folder: Path, metrics: dict[str, Any]) -> None:
@@ -188,12 +189,7 @@ def write_metrics(folder: Path, metrics: dict[str, Any]) -> None:
         metrics: Ready for strict JSON.
     """
     numbers = json.dumps(metrics, indent=2, allow_nan=False, ensure_ascii=False)
-    _write_text(folder / "metrics.json", numbers + "\n")
-
-
-def _write_text(path: Path, text: str) -> None:
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(folder / "metrics.json", numbers + "\n")
 
 
 def trajectory_of_log(robot: Robot, log: Log) -> Trajectory:

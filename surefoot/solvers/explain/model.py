@@ -13,7 +13,6 @@ from typing import Any
 
 import highspy
 import numpy as np
-import scipy.sparse as sparse
 from highspy import HighsModelStatus as Status
 from numpy.typing import NDArray
 

@@ -138,7 +138,7 @@ class Program:
 
 
 def _gap(y: Numbers, lower: Numbers, upper: Numbers) -> float:
-    """By how much ends that multipliers name fail to add up to something; −inf if they name an end that is not there."""
+    """By how much the ends that multipliers name fail to add up; −inf if they name an end that is not there."""
     at = np.flatnonzero(y)
     return -float(y[at] @ np.where(y[at] > 0.0, upper[at], lower[at])) if len(at) else 0.0
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from surefoot.scenario import KindTable, Scenario
-from surefoot.scenario.toml_text import toml_text
+from surefoot.tables import toml_text
 
 __all__ = ["FormField", "form_fields", "inline_toml", "override_text"]
 

@@ -6,13 +6,13 @@ import numpy as np
 import viser
 
 from surefoot.errors import UnknownNameError
-from surefoot.motion.counted import counted
 from surefoot.robot import Drive, Robot
 from surefoot.studio.files import RobotKey
 from surefoot.studio.panels.desk import Desk
 from surefoot.studio.panels.inputs import set_options
 from surefoot.studio.panels.joints import Axis, JointSliders, with_value
 from surefoot.studio.scene import LAYERS, DragHandle, Overlays, closed, drag_choices
+from surefoot.words import counted
 
 __all__ = ["RobotPanel", "drive_table", "robot_facts"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from surefoot.solvers import Group, explain
 from surefoot.solvers.explain_elastic import least_at_once
 from surefoot.solvers.explain_groups import scaled_rows
 from surefoot.solvers.explain_oracle import Oracle
 from surefoot.solvers.explain_program import Program, UnsolvedError
 from surefoot.solvers.explain_relaxation import each_alone
 from surefoot.solvers.explain_thinning import thinned
+
+from surefoot.solvers import Group, explain
 from tests.solvers.explain.problems import crowded, swing, tumble
 from tests.solvers.explain.test_explain import INF, least_cost, require_proof, violation
 

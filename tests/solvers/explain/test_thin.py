@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 from highspy import HighsBasisStatus
-
-from surefoot.solvers import Group, explain
 from surefoot.solvers.explain_groups import scaled_rows
 from surefoot.solvers.explain_model import RELAXING, Model
 from surefoot.solvers.explain_program import Program
+
+from surefoot.solvers import Group, explain
 from tests.solvers.explain.problems import cycle
 from tests.solvers.explain.test_explain import INF, least_cost
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from surefoot.errors import FileFormatError
-from surefoot.motion import atomic_write
+from surefoot.files import atomic_write, existing_file, read_bytes, write_text
 
 
 def test_writes_and_replaces(tmp_path):
@@ -63,3 +63,36 @@ def test_a_missing_folder_and_a_folder_as_target_are_refused(tmp_path):
     for path in (tmp_path / "no" / "a.txt", tmp_path):
         with pytest.raises(FileFormatError, match="cannot be written"), atomic_write(path):
             pass
+
+
+def test_a_text_is_written_as_utf_8(tmp_path):
+    write_text(tmp_path / "x.txt", "é\n")
+    assert (tmp_path / "x.txt").read_bytes() == "é\n".encode()
+
+
+def test_files_are_read_up_to_a_size(tmp_path):
+    path = tmp_path / "x.bin"
+    path.write_bytes(b"12345")
+    assert read_bytes(path) == b"12345"
+    assert read_bytes(path, limit=5) == b"12345"
+    assert existing_file(path, limit=5) == path
+    for refused in (lambda: read_bytes(path, limit=4, advice="cut it"), lambda: existing_file(path, limit=4)):
+        with pytest.raises(FileFormatError, match="larger than"):
+            refused()
+    with pytest.raises(FileFormatError, match="cut it"):
+        read_bytes(path, limit=4, advice="cut it")
+
+
+def test_a_file_that_grows_is_not_read_to_its_end():
+    """The size of /dev/zero is 0; it is not a regular file. /proc files state a size of 0 and hold more."""
+    with pytest.raises(FileFormatError, match="larger than"):
+        read_bytes("/proc/self/status", limit=10)
+    with pytest.raises(FileFormatError, match="no such file"):
+        read_bytes("/dev/zero")
+
+
+def test_folders_and_missing_files_are_refused(tmp_path):
+    with pytest.raises(FileFormatError, match="a folder"):
+        read_bytes(tmp_path)
+    with pytest.raises(FileFormatError, match="no such file"):
+        read_bytes(tmp_path / "none")

@@ -1,0 +1,140 @@
+"""Files that are written whole or not at all, and read only up to a size."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from surefoot.errors import FileFormatError
+
+__all__ = ["MAX_DATA_BYTES", "MAX_TEXT_BYTES", "atomic_write", "existing_file", "read_bytes", "write_text"]
+
+MAX_TEXT_BYTES = 16 << 20
+"""Largest size of a file that describes something: a robot, a scenario, a model."""
+
+MAX_DATA_BYTES = 4 << 30
+"""Largest size of a file of recorded numbers."""
+
+
+@contextmanager
+def atomic_write(path: str | Path) -> Iterator[Path]:
+    """Write a file beside its place, then put it there in one step.
+
+        with atomic_write("run.npz") as temporary:
+            temporary.write_bytes(content)
+
+    Leaving the block without an error flushes the bytes to disk and renames; with an error the temporary file is
+    removed and what was at `path` stays as it was. A link is followed; the file it names is replaced, and the new one
+    has its permissions.
+
+    Args:
+        path: Where the file shall be.
+
+    Yields:
+        The temporary file, in the same folder, empty.
+
+    Raises:
+        FileFormatError: The folder does not exist or the file cannot be written there.
+    """
+    target = Path(os.path.realpath(path))
+    _require_replaceable(target)
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
+        yield temporary
+        _flush(temporary)
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, target)
+        _flush(target.parent)
+    except OSError as error:
+        raise FileFormatError(
+            f"cannot be written: {error.strerror or error}",
+            file=path,
+            next_step="check that there is room and that you may write there",
+        ) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text as UTF-8, whole or not at all; raises as `atomic_write` does.
+
+    Args:
+        path: Where the file shall be.
+        text: The text.
+    """
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def existing_file(path: str | Path, limit: int = MAX_DATA_BYTES) -> Path:
+    """The path of a file that exists and is not too large.
+
+    Args:
+        path: The file.
+        limit: Largest size in bytes.
+
+    Raises:
+        FileFormatError: There is no such file, or it is too large.
+    """
+    file = Path(path)
+    if not file.is_file():
+        what = "this is a folder, not a file" if file.is_dir() else "there is no such file"
+        raise FileFormatError(what, file=path, next_step="check the path")
+    if (size := file.stat().st_size) > limit:
+        raise _too_large(path, size, limit)
+    return file
+
+
+def read_bytes(path: str | Path, limit: int = MAX_TEXT_BYTES, advice: str = "") -> bytes:
+    """The bytes of a file that is not too large.
+
+    Args:
+        path: The file.
+        limit: Largest size in bytes; no more is read, whatever the size was when the reading began.
+        advice: What to do if it is larger.
+
+    Raises:
+        FileFormatError: There is no such file, it cannot be read, or it is too large.
+    """
+    try:
+        with existing_file(path, limit).open("rb") as stream:
+            data = stream.read(limit + 1)
+        if len(data) > limit:
+            raise _too_large(path, len(data), limit)
+    except FileFormatError as error:
+        error.next_step = error.next_step or advice
+        raise
+    except OSError as error:
+        raise FileFormatError("the file cannot be read", file=path, evidence={"reason": error.strerror}) from error
+    return data
+
+
+def _too_large(path: str | Path, size: int, limit: int) -> FileFormatError:
+    most = f"{limit >> 30} GiB" if limit >= 1 << 30 else f"{limit >> 20} MiB"
+    return FileFormatError(f"the file is larger than {most}", file=path, evidence={"size": f"{size / 2**20:.1f} MiB"})
+
+
+def _require_replaceable(target: Path) -> None:
+    if not target.parent.is_dir():
+        raise FileFormatError(
+            f"cannot be written: there is no folder `{target.parent}`", file=target, next_step="create the folder first"
+        )
+    if target.exists() and not target.is_file():
+        raise FileFormatError("cannot be written: it exists and is no regular file", file=target)
+
+
+def _flush(path: Path) -> None:
+    """Make the operating system put the bytes (of a folder: the names) on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

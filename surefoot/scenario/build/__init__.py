@@ -1,0 +1,6 @@
+"""From a scenario to a simulation."""
+
+from surefoot.scenario.build.simulation import build_simulation, load_robot
+from surefoot.scenario.build.world import build_ground, build_world
+
+__all__ = ["build_ground", "build_simulation", "build_world", "load_robot"]
