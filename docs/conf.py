@@ -15,8 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import surefoot
 from sphinx.ext import napoleon
+
+import surefoot
 
 project = "surefoot"
 author = "The surefoot authors"
