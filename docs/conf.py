@@ -36,6 +36,8 @@ if os.environ.get("SUREFOOT_DOCS_ONLINE"):
 
 html_theme = "furo"
 html_title = "surefoot"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False

@@ -107,7 +107,18 @@ def test_every_room_has_a_page() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
-    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", _prose(page)):
         if not target.startswith(("http:", "https:")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+            file = (page.parent / target) if target else page
+            assert file.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in _anchors(file), f"{page.name}: {target}#{anchor}"
+
+
+def _prose(page: Path) -> str:
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def _anchors(page: Path) -> set[str]:
+    """Anchors of the headings of a page, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.*)$", _prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
