@@ -21,8 +21,10 @@ test-full: install
 lint: install
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-docs: install ## the documentation as a static site in site/
-	@$(BIN)/python scripts/build_docs.py
+docs: install ## the documentation as a static site in site/; warnings are errors
+	@rm -rf site
+	@$(BIN)/python -m sphinx -W --keep-going --quiet --jobs auto --doctree-dir build/doctrees docs site
+	@echo "site/index.html"
 
 browser: ## needs root: installs Debian's chromium and the GL libraries with apt
 	@echo "make browser: installs chromium and GL libraries with apt-get; needs root"

@@ -1,14 +1,16 @@
 """surefoot: describe a legged, humanoid or redundant robot, plan, move, control, and prove it in physics.
 
-import surefoot as sf
+    import surefoot as sf
 
-robot = sf.load("g1")
-robot.placements(robot.home)["left_ankle_roll_link"]
-k = sf.compile(robot)
-tau = k.rnea(q, v, a)          # one state, or a batch: (n, nq), (n, nv), (n, nv)
-log = sf.simulate(robot, controller, sf.World(), 5.0)
-result = sf.ik.solve(robot, [sf.tasks.FramePose("hand", "left_rubber_hand", T)])
-found = sf.audit("motion.csv", robot)   # is it physically possible, by what margin, where does it break?
+    robot = sf.load("g1")
+    robot.placements(robot.home)["left_ankle_roll_link"]
+    k = sf.compile(robot)
+    tau = k.rnea(q, v, a)          # one state, or a batch: (n, nq), (n, nv), (n, nv)
+    log = sf.simulate(robot, controller, sf.World(), 5.0)
+    result = sf.ik.solve(robot, [sf.tasks.FramePose("hand", "left_rubber_hand", T)])
+    found = sf.audit("motion.csv", robot)   # is it physically possible, by what margin, where does it break?
+
+Rooms are imported on first use.
 """
 
 import importlib

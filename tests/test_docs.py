@@ -24,7 +24,7 @@ TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="
 def test_blocks_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The blocks of a page are one program, from top to bottom; commands print what stands below them."""
+    """The blocks of a page are one program, from top to bottom; commands print what the page shows below them."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "docs"}
     blocks = blocks_of(page)
@@ -99,15 +99,26 @@ def test_pages_made_from_the_code_are_up_to_date() -> None:
 
 
 def test_every_room_has_a_page() -> None:
-    """The map names each room of the package, and leads to its page."""
-    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    """The architecture page names each room of the package, and links to its page."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     rooms = [path.name for path in (ROOT / "surefoot").iterdir() if (path / "__init__.py").exists()]
     assert [room for room in sorted(rooms) if not re.search(rf"`{room}`.*\]\(\S+\.md\)", text)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
-    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", _prose(page)):
         if not target.startswith(("http:", "https:")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+            file = (page.parent / target) if target else page
+            assert file.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in _anchors(file), f"{page.name}: {target}#{anchor}"
+
+
+def _prose(page: Path) -> str:
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def _anchors(page: Path) -> set[str]:
+    """Anchors of the headings of a page, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.*)$", _prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
