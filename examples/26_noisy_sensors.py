@@ -31,5 +31,5 @@ log = sf.simulate(
 attitude = np.rad2deg(np.nanmax(log["estimate.attitude_error"]))
 print(f"the estimate is off by at most {attitude:.1f}° and {np.nanmax(log['estimate.velocity_error']):.2f} m/s")
 print(f"the robot tilts by at most {np.rad2deg(log['base.tilt'].max()):.1f}°")
-for item in log.metadata["incidents"]:
-    print(f"{item['kind']} of {item['where']} from {item['start']:.2f} to {item['end']:.2f} s")
+silent = np.isnan(log["sensor.imu.gyro"]).any(axis=1) & (log.time > 0.1)
+print(f"the inertial unit is silent for {silent.sum() * (log.time[1] - log.time[0]):.2f} s")
