@@ -1,7 +1,7 @@
 """Check a URDF file.
 
 Files are read with suspicion. A number that cannot be read is never replaced by a default: the file is refused, and
-the error has the line, the reason and a next step. A file that loads may still have remarks, in `robot.notes`.
+the error has the line, the reason and a next step. `surefoot check FILE` also lists remarks about files that load.
 """
 
 import tempfile

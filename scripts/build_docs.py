@@ -27,7 +27,7 @@ from pygments.lexers import BashLexer, PythonLexer, TOMLLexer, XmlLexer
 ROOT = Path(__file__).parents[1]
 MARK = ".surefoot-docs"  # a folder with this file was made here, and may be replaced
 CHAPTERS: Mapping[str, Sequence[str]] = {
-    "Begin": ("index", "start", "overview", "conventions", "commands"),
+    "Begin": ("index", "start", "examples", "overview", "conventions", "commands"),
     "Describe": ("robot", "side-file", "zoo", "motion", "scenarios"),
     "Compute": ("dynamics", "compiler", "ik", "collision", "contact", "explain"),
     "Move": ("control", "estimation", "simulation"),
@@ -35,7 +35,7 @@ CHAPTERS: Mapping[str, Sequence[str]] = {
     "Foundations": ("errors", "spatial", "geometry", "solvers"),
 }
 TITLES = {"overview": "Overview and figures"}  # of pages whose first heading would not do
-LEXERS = {"python": PythonLexer, "sh": BashLexer, "toml": TOMLLexer, "xml": XmlLexer}
+LEXERS = {"python": PythonLexer, "py": PythonLexer, "sh": BashLexer, "toml": TOMLLexer, "xml": XmlLexer}
 COPY = """
 for (const block of document.querySelectorAll(".block:not(.text)")) {
   const button = document.createElement("button");

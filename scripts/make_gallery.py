@@ -14,9 +14,11 @@ import runpy
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +92,10 @@ class Example:
         return "".join(c for c in self.heading.lower() if c.isalnum() or c in " -_").replace(" ", "-")
 
     @property
-    def picture(self) -> Path | None:
-        """Its picture, if there is one."""
-        return next(iter(sorted(IMAGES.glob(f"{self.path.stem}.*"))), None)
+    def picture(self) -> str:
+        """Its picture, as Markdown."""
+        suffix = "jpg" if (IMAGES / f"{self.path.stem}.jpg").exists() else "svg"
+        return f"![{self.docstring[0]}](images/examples/{self.path.stem}.{suffix})"
 
 
 def run_example(path: Path) -> Example:
@@ -117,25 +120,18 @@ def gallery_page(examples: Sequence[Example]) -> str:
 
 
 def _cards(examples: Sequence[Example]) -> str:
-    cells = [f"{_thumbnail(e)}<br>[**{e.number}** {e.docstring[0]}](#{e.anchor})" for e in examples]
+    cells = [f"[{e.picture}](#{e.anchor})<br>[**{e.number}** {e.docstring[0]}](#{e.anchor})" for e in examples]
     cells += [""] * (-len(cells) % COLUMNS)
     rows = [cells[k : k + COLUMNS] for k in range(0, len(cells), COLUMNS)]
     table = [[""] * COLUMNS, [":---:"] * COLUMNS, *rows]
     return "".join(f"| {' | '.join(row)} |\n" for row in table)
 
 
-def _thumbnail(example: Example) -> str:
-    if example.picture is not None:
-        return f"[![{example.docstring[0]}](images/examples/{example.picture.name})](#{example.anchor})"
-    return "<br>".join(f"`{line.strip().replace('|', '¦')}`" for line in example.output.splitlines()[:4])
-
-
 def _part(example: Example) -> str:
-    title, text = example.docstring
-    picture = f"![{title}](images/examples/{example.picture.name})\n\n" if example.picture is not None else ""
     source = f"[examples/{example.path.name}](../examples/{example.path.name})"
     program = f"```py\n{example.code}\n```\n\n```text\n{example.output}\n```\n"
-    return f"## {example.heading}\n\n{text}\n\n{picture}{source}\n\n{program}"
+    picture = f"{example.picture}\n\n" if example.path.stem in PICTURES else ""  # else the text below is all there is
+    return f"## {example.heading}\n\n{example.docstring[1]}\n\n{picture}{source}\n\n{program}"
 
 
 @dataclass(frozen=True)
@@ -196,14 +192,15 @@ class Lines:
         """The drawing."""
         x, ys = np.asarray(self.x, float), {name: np.asarray(y, float) for name, y in self.curves.items()}
         low, high = min(np.nanmin(y) for y in ys.values()), max(np.nanmax(y) for y in ys.values())
-        frame = Frame((float(x[0]), float(x[-1])), (low, high), self.labels)
+        frame = Frame((float(x[0]), float(x[-1])), (low, high), self.labels, legend=len(ys) > 1)
         keep = slice(None, None, max(1, len(x) // 300))
-        drawn = []
+        drawn, at = [], frame.left
         for k, (name, y) in enumerate(ys.items()):
             path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*frame.at(x[keep], y[keep]), strict=True))
             drawn.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[k]}" stroke-width="2"/>')
             if len(ys) > 1:
-                drawn.append(_text(SIZE[0] - 20, 24 + 16 * k, name, "end", COLOURS[k]))
+                drawn.append(_text(at, 18, name, "start", COLOURS[k]))
+                at += 7.0 * len(name) + 16.0
         return frame.svg(drawn)
 
 
@@ -231,12 +228,13 @@ class Cells:
         drawn = []
         for k, row in enumerate(shades):
             edges = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(row)]
-            for first, last in zip(edges[:-1], edges[1:], strict=True):
+            for first, last in pairwise(edges):
                 if row[first]:
                     (left, right), (bottom, top) = frame.at(xs[[first, last]], ys[[k, k + 1]])
                     size = f'x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top + 0.3:.1f}"'
-                    drawn.append(f'<rect {size} fill="{COLOURS[0]}" fill-opacity="{row[first] / 6:.2f}"/>')
-        return frame.svg(drawn)
+                    drawn.append(f'<rect {size} fill-opacity="{row[first] / 6:.2f}"/>')
+        group = f'<g fill="{COLOURS[0]}" shape-rendering="crispEdges">'
+        return frame.svg([group, *drawn, "</g>"])
 
 
 class Frame:
@@ -248,6 +246,7 @@ class Frame:
         labels: Of both.
         room: Space above and below, by the height.
         square: Whether both axes have the same scale.
+        legend: Whether there is a line above for names of curves.
     """
 
     def __init__(
@@ -257,10 +256,11 @@ class Frame:
         labels: tuple[str, str],
         room: float = 0.06,
         square: bool = False,
+        legend: bool = False,
     ) -> None:
         more = room * ((y[1] - y[0]) or 1.0)
         self.x, self.y, self.labels = (x[0], x[1]), (y[0] - more, y[1] + more), labels
-        self.left, self.right, self.top, self.bottom = 62.0, SIZE[0] - 16.0, 12.0, SIZE[1] - 44.0
+        self.left, self.right, self.top, self.bottom = 62.0, SIZE[0] - 16.0, 30.0 if legend else 12.0, SIZE[1] - 44.0
         if square:
             wanted = (self.bottom - self.top) * (x[1] - x[0]) / abs(y[1] - y[0])
             middle = 0.5 * (self.left + self.right)
@@ -289,9 +289,31 @@ class Frame:
             _text(0.5 * (self.left + self.right), SIZE[1] - 8, self.labels[0]),
             _text(16, middle, self.labels[1], extra=turned),
         ]
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE[0]} {SIZE[1]}" font-family="sans-serif">'
-        ground = f'<rect width="{SIZE[0]}" height="{SIZE[1]}" fill="#ffffff"/>'
-        return "\n".join([head, ground, *grid, *drawn, *names, "</svg>\n"])
+        return _svg([*grid, *drawn, *names])
+
+
+@dataclass(frozen=True)
+class Words:
+    """Printed text, as SVG.
+
+    Args:
+        text: Lines.
+    """
+
+    text: str
+
+    def svg(self) -> str:
+        """The drawing: long lines are wrapped, and what does not fit is left out."""
+        lines = [part for line in self.text.splitlines() for part in textwrap.wrap(line, 58, subsequent_indent="  ")]
+        style = 'font-family="monospace" xml:space="preserve"'
+        return _svg(_text(18, 34 + 20 * k, line, "start", extra=style) for k, line in enumerate(lines[:14]))
+
+
+def _svg(drawn: Iterable[str]) -> str:
+    width, height = SIZE
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="sans-serif"'
+    ground = f'<rect width="{width}" height="{height}" fill="#ffffff"/>'
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', ground, *drawn, "</svg>\n"])
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -365,13 +387,13 @@ PICTURES: Mapping[str, Callable[[Names], Shot | Lines | Cells]] = {
     ),
     "17_friction_margins": lambda n: Lines(
         np.rad2deg(n["slopes"]),
-        {name: item.margin / item.margin[0] for name, item in n["margins"].items()},
+        {name: np.maximum(item.margin / item.margin[0], -1.0) for name, item in n["margins"].items()},
         ("slope [°]", "margin / margin on the level"),
     ),
     "18_where_to_lean": lambda n: Cells(
         0.3 * n["maps"]["level"] + 0.7 * n["maps"]["gully"], (-0.6, 0.6, -0.6, 0.6), ("x [m]", "y [m]"), True
     ),
-    "19_map_of_reach": lambda n: Cells(n["reached"], (0.1, 0.7, 0.1, 1.5), ("x [m]", "z [m]"), True),
+    "19_map_of_reach": lambda n: Cells(n["reached"], (0.1, 0.7, 0.1, 1.5), ("x [m]", "z [m]")),
     "20_strict_priorities": lambda n: scene(n["robot"], n["q"], sf.World(), other=n["robot"].home),
     "21_singular_postures": lambda n: Lines(
         n["bends"], {"": n["smallest"]}, ("bend of the knee [rad]", "smallest singular value")
@@ -404,13 +426,13 @@ def draw(examples: Sequence[Example]) -> None:
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=GRAPHICS)
         for example in examples:
-            if example.path.stem in PICTURES:
-                picture = PICTURES[example.path.stem](example.names)
-                if isinstance(picture, Shot):
-                    picture.take(browser, IMAGES / f"{example.path.stem}.jpg")
-                else:
-                    (IMAGES / f"{example.path.stem}.svg").write_text(picture.svg(), encoding="utf-8")
-                print(f"{example.path.stem}: drawn")
+            stem = example.path.stem
+            picture = PICTURES[stem](example.names) if stem in PICTURES else Words(example.output)
+            if isinstance(picture, Shot):
+                picture.take(browser, IMAGES / f"{stem}.jpg")
+            else:
+                (IMAGES / f"{stem}.svg").write_text(picture.svg(), encoding="utf-8")
+            print(f"{stem}: drawn")
         browser.close()
 
 
