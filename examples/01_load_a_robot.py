@@ -1,23 +1,22 @@
-"""Load a humanoid, look at it, and put its state into MuJoCo's layout.
+"""Load a robot.
 
-A robot is one frozen object: names, limits, masses, contact surfaces, a home posture, the Pinocchio model and the same
-tree as plain arrays.
+A robot is one frozen object: names, limits, masses, contact surfaces and a home posture. It holds the Pinocchio model
+and the same tree as plain arrays. `sf.load` takes a name from the zoo, a URDF file or an MJCF file.
 """
 
 import numpy as np
 
 import surefoot as sf
-from surefoot.motion.exchange import to_layout
 
 robot = sf.load("g1")
 print(f"{robot.name}: {robot.nv} degrees of freedom, {robot.nu} drives, {robot.mass:.1f} kg")
 
-frames = robot.placements(robot.home)
+frames = robot.placements(robot.home)  # T_world_frame (4, 4) by name
 for contact in robot.contacts.values():
-    T_world_contact = frames[contact.frame] @ contact.placement
-    print(
-        f"{contact.name}: {contact.kind} with {len(contact.corners)} corners at {np.round(T_world_contact[:3, 3], 3)}"
-    )
+    position = (frames[contact.frame] @ contact.placement)[:3, 3]
+    print(f"{contact.name}: {contact.kind} with {len(contact.corners)} corners at {np.round(position, 3).tolist()} m")
 
-mujoco = to_layout(robot, "mujoco", robot.home, np.zeros(robot.nv))
-print("base in MuJoCo's order (xyz, wxyz):", np.round(mujoco["qpos"][:7], 3))
+knee = robot.joint_index("left_knee_joint")
+at = robot.tree.q_index[knee]
+low, high = np.rad2deg([robot.limits.lower[at], robot.limits.upper[at]])
+print(f"left knee: {low:.0f}° to {high:.0f}°, at most {robot.limits.effort[robot.tree.v_index[knee]]:.0f} N m")
