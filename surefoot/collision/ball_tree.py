@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.nearest import Nearest, generator_distances, generator_nearest
 
 __all__ = ["BallTree", "NearestPiece"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 _LEAF = 4
 _QUERIES_AT_ONCE = 4096

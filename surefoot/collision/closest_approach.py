@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.pair_gradients import PairGradients
 from surefoot.collision.pair_table import PairTable
 from surefoot.collision.postures import random_postures
@@ -17,7 +18,6 @@ from surefoot.robot import Robot
 
 __all__ = ["Approach", "closest_approach"]
 
-Array = NDArray[np.float64]
 _AT_ONCE = 256
 _STEPS, _FIRST_STEP, _SHRINK = 40, 0.3, 0.9
 

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.hull_store import stored_hull
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
@@ -16,8 +17,6 @@ from surefoot.motion.world import Obstacle
 from surefoot.robot import Geometry, Robot
 
 __all__ = ["ExactCollision"]
-
-Array = NDArray[np.float64]
 
 
 class ExactCollision:

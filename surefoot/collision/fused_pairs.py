@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array
 from surefoot.collision.pair_kernels import pair_kernel
 from surefoot.collision.pair_table import PairTable
 from surefoot.collision.sources import source_text, tree_identity
@@ -22,7 +23,6 @@ from surefoot.geometry.swept_distance import generator_distance
 
 __all__ = ["MOST_OPERATIONS", "FusedPairs"]
 
-Array = NDArray[np.float64]
 MOST_OPERATIONS = 40_000
 _WORTH_IT = 150  # operations of a pair, up to which gathering its vertices would cost more than computing with them
 _POSTURES_AT_ONCE = 16

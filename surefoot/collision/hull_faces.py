@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["hull_faces"]
 
 
-def hull_faces(points: NDArray[np.float64]) -> NDArray[np.int64]:
+def hull_faces(points: Array) -> NDArray[np.int64]:
     """Triangles (m, 3) of the hull of points (n, 3), as indices of them.
 
     Args:

@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.hull_faces import hull_faces
 from surefoot.collision.shape_content import shape_content
 from surefoot.collision.sources import source_text
@@ -18,7 +19,6 @@ from surefoot.geometry import Mesh
 
 __all__ = ["Hull", "hull_of", "stored_hull"]
 
-Array = NDArray[np.float64]
 _MOST_NEIGHBOURS = 250
 _SHAKEN = 1e-6  # [m]
 

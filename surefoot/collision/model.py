@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.fused_pairs import MOST_OPERATIONS, FusedPairs
 from surefoot.collision.obstacle_pairs import ObstaclePairs
 from surefoot.collision.obstacle_pieces import PointCloud
@@ -31,7 +32,6 @@ from surefoot.robot import BodyVolume, Robot
 
 __all__ = ["CollisionModel"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 LinkPair = tuple[str, str]
 _POSTURES_AT_ONCE = 256

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.collision.model import CollisionModel
 from surefoot.collision.reach import steps_between
 from surefoot.errors import ShapeError
 
 __all__ = ["MotionCheck", "motion_is_free", "motions_are_free"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

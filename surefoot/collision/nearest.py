@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.pair_kernels import pair_kernel
 
 __all__ = ["KINDS", "Nearest", "generator_distances", "generator_nearest"]
 
-Array = NDArray[np.float64]
 _TOUCH = 1e-12  # [m]
 KINDS = {1: "point", 2: "line", 3: "triangle"}
 

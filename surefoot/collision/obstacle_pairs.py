@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.obstacles import PlacedObstacle
 from surefoot.collision.pair_gradients import Proximity, joint_rates
 from surefoot.collision.volume_motion import VolumeMotion
 
 __all__ = ["ObstaclePairs"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.hull_faces import hull_faces
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, surface_points
@@ -20,7 +21,6 @@ from surefoot.motion.ground import HeightField
 
 __all__ = ["Pieces", "PointCloud", "height_field_pieces", "shape_pieces"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 _AROUND = 24
 _GROUND_DEPTH = 1.0

@@ -6,20 +6,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, placement_matrix
 from surefoot.collision.ball_tree import BallTree
 from surefoot.collision.obstacle_pieces import Pieces, PointCloud, height_field_pieces, shape_pieces
 from surefoot.geometry import Box, Plane, Shape
-from surefoot.motion.checks import placement_matrix
 from surefoot.motion.ground import Ground, GroundBox, GroundPlane
 from surefoot.motion.world import MovableObject, Obstacle, World
 from surefoot.robot import placement
 from surefoot.spatial import so3
 
 __all__ = ["PlacedObstacle", "SignedNearest", "placed_obstacle", "world_obstacles"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.pair_table import PairTable
 from surefoot.collision.volume_motion import VolumeMotion
 
 __all__ = ["PairGradients", "Proximity", "joint_rates"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 

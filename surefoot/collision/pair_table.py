@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.nearest import KINDS, Nearest, generator_distances, generator_nearest
 from surefoot.collision.volume_motion import VolumeMotion
 
 __all__ = ["PairTable"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion.manifold import joint_kinds, require_unit_length
 from surefoot.robot import Robot
 
 __all__ = ["checked_postures", "is_bounded", "random_postures"]
 
-Array = NDArray[np.float64]
 _WHOLE_TURN = {"revolute", "continuous"}
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.pair_table import PairTable
 from surefoot.collision.reach import Reach, joint_travel
 
 __all__ = ["proven_apart"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 

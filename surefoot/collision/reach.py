@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.collision.volume_motion import VolumeMotion
 from surefoot.kinematics.bodies import Body, bodies, joint_subspace
 from surefoot.kinematics.recursion import dof_rows
@@ -21,7 +22,6 @@ from surefoot.robot import Robot, Tree
 
 __all__ = ["Reach", "joint_travel", "steps_between"]
 
-Array = NDArray[np.float64]
 _SLIDING = ("prismatic", "helical", "planar", "translation", "free")
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision.pair_gradients import Proximity
 
 __all__ = ["ClosestPairs", "NearestPair"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot.collision.hull_store import stored_hull
 from surefoot.collision.volume_store import stored_fit
@@ -24,7 +23,6 @@ from surefoot.spatial import se3
 
 __all__ = ["Progress", "RobotVolumes", "quick_volumes", "required_volumes", "robot_volumes"]
 
-Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], None]
 _MOST_SHAPES = 4  # of a link, each with a quick volume of its own
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import MissingMeshError
 from surefoot.geometry import Mesh, Shape
 
 __all__ = ["shape_content"]
 
-Part = str | bytes | NDArray[np.float64] | NDArray[np.int64]
+Part = str | bytes | Array | NDArray[np.int64]
 
 
 def shape_content(shape: Shape) -> tuple[Part, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array
 from surefoot.collision.sources import source_text, tree_identity
 from surefoot.compiler import Kernel, compile_function
 from surefoot.errors import ShapeError
@@ -21,7 +22,6 @@ from surefoot.robot import BodyVolume, Robot, Tree
 
 __all__ = ["VolumeMotion", "ball_of"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 import surefoot.geometry
+from surefoot.arrays import Array
 from surefoot.collision.shape_content import shape_content
 from surefoot.compiler import cache
 from surefoot.geometry import Shape, SweptVolume
@@ -20,7 +20,6 @@ from surefoot.geometry.fit_swept import SweptFit
 
 __all__ = ["stored_fit"]
 
-Array = NDArray[np.float64]
 _GEOMETRY = Path(surefoot.geometry.__file__).parent
 _SOURCES = ("fit_*.py", "meshes.py", "polygon.py", "shapes.py", "swept.py")
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler import cache
 from surefoot.compiler.build import Build
 from surefoot.compiler.llvm_text import KernelText, kernel_text
@@ -82,7 +83,7 @@ class Artifact:
     output_shapes: Shapes
     slots: int
     layout: tuple[NDArray[np.int64], ...]
-    numbers: NDArray[np.float64]
+    numbers: Array
     operations: int
     scratch: int
     code: bytes = field(repr=False)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot.compiler.artifact import Artifact, Recipe, make
 from surefoot.compiler.batches import BatchRunner, aligned_empty, from_tiles, span, thread_count, to_tiles
@@ -15,10 +15,9 @@ from surefoot.compiler.build import Build
 from surefoot.compiler.native import vector_width
 from surefoot.compiler.python_entry import bound_function, entry_function, front_spec, supported
 from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.ops import Array
 
 __all__ = ["Kernel"]
-
-Array = NDArray[Any]
 
 
 class Kernel:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot import ops
 from surefoot.compiler.artifact import Recipe
@@ -27,11 +27,11 @@ from surefoot.dynamics import require_invertible
 from surefoot.errors import ModelError, NotSupportedError, one_of
 from surefoot.kinematics import Frame, Reference, frame_of
 from surefoot.motion.manifold import joint_kinds, require_unit_length
+from surefoot.ops import Array
 from surefoot.robot import Robot
 
 __all__ = ["BACKENDS", "STANDARD", "KernelSet", "compile_robot"]
 
-Array = NDArray[Any]
 BACKENDS = ("llvm", "cuda", "numpy")
 STANDARD = ("placements", "rnea", "aba", "crba", "nonlinear", "com_motion", "centroidal", "rnea_derivatives")
 _UNIT_PARTS = {"continuous": (0, 2), "spherical": (0, 4), "planar": (2, 2), "free": (3, 4)}

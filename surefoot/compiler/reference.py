@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot.compiler.kernel import Kernel
 from surefoot.errors import NotSupportedError
+from surefoot.ops import Array
 
 __all__ = ["ReferenceKernel"]
-
-Array = NDArray[Any]
 
 
 class ReferenceKernel(Kernel):

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot.compiler.artifact import Artifact
 from surefoot.compiler.batches import thread_count
 from surefoot.compiler.kernel import Kernel
 from surefoot.compiler.repeated_runner import RepeatRunner, Schedule
 from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.ops import Array
 
 __all__ = ["Repeated", "Repeats"]
 
-Array = NDArray[Any]
 _ALL = 1 << 40  # states: more than there are
 _MOST_STEPS = {64: 1 << 53, 32: 1 << 24}  # they are counted in floating point
 

@@ -8,20 +8,17 @@ import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot.compiler.artifact import Artifact, cached_code
 from surefoot.compiler.batches import BatchRunner, addresses
 from surefoot.compiler.build import Build
 from surefoot.compiler.native import load_object
 from surefoot.compiler.repeated_plan import PLAN, empty_plan
+from surefoot.ops import Array
 
 __all__ = ["RepeatRunner", "Schedule"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact.cone_solver import Shares, shares_for
 from surefoot.contact.wrench_cone import PlacedCones
 from surefoot.errors import ShapeError
@@ -14,7 +15,6 @@ from surefoot.robot import Robot
 
 __all__ = ["Admissible", "AdmissibleTorques", "admissible_with_torques", "admissible_wrenches", "row_lengths"]
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _LENGTH = 0.1  # about half a sole [m]
 _CHUNK = 1024  # samples at once: their generators in joint space stay in the cache
@@ -173,7 +173,7 @@ def _positive(value: ArrayLike, name: str) -> Array:
     return array
 
 
-def row_lengths(robot: Robot, length: float = 0.1) -> NDArray[np.float64]:
+def row_lengths(robot: Robot, length: float = 0.1) -> Array:
     """(nv,): what each entry of a generalised force is divided by to count as a force: 1 for forces, else `length`.
 
     Args:

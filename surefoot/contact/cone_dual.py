@@ -8,11 +8,11 @@ from scipy.linalg import null_space, orth
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["faces_of_spans", "spans_of_faces"]
 
-Array = NDArray[np.float64]
 _FLAT = 1e-9  # relative: below this a direction is missing, a point lies on a face
 
 

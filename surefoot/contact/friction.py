@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError, one_of
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "torsion_limit",
 ]
 
-Array = NDArray[np.float64]
 SoftFingerLaw = Literal["elliptic", "linear", "independent"]
 SOFT_FINGER_LAWS: tuple[str, ...] = get_args(SoftFingerLaw)
 """How tangential force t = |f_t| / μ and torsion s = |m_z| / γ share the normal force: t² + s² ≤ f_z² (elliptic limit

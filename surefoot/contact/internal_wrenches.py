@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.optimize import linprog
 
+from surefoot.arrays import Array
 from surefoot.contact.wrench_cone import wrench_spans
 from surefoot.errors import ShapeError
 from surefoot.robot.contacts import ContactSurface
 
 __all__ = ["InternalRange", "internal_range"]
 
-Array = NDArray[np.float64]
 _SIDES = 8
 _ZERO = 1e-9  # relative to the load
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.contact.friction import SoftFingerLaw, torsion_limit
 from surefoot.contact.wrench_cone import outer_corners, rectangle_of, wrench_cone, yaw_bounds
 from surefoot.contact.zero_moment import zero_moment_point
@@ -22,8 +23,6 @@ __all__ = [
     "pressure_margin",
     "torsion_margin",
 ]
-
-Array = NDArray[np.float64]
 
 
 class Margin(NamedTuple):

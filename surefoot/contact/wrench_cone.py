@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact.cone_dual import faces_of_spans
 from surefoot.contact.friction import SoftFingerLaw, checked_friction, corner_spans, friction_pyramid, soft_finger_spans
 from surefoot.errors import ShapeError
@@ -29,7 +30,6 @@ __all__ = [
     "yaw_bounds",
 ]
 
-Array = NDArray[np.float64]
 _LEVEL = 1e-9  # corners within this height of each other lie in a plane [m]
 _SQUARE = 1e-9  # how far a corner may be from its place [m]
 Flags = NDArray[np.bool_]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.geometry import convex_hulls
 from surefoot.robot import Robot
 
 __all__ = ["contact_placements", "sum_wrenches", "support_polygon", "zero_moment_point"]
 
-Array = NDArray[np.float64]
 _UP = (0.0, 0.0, 1.0)
 _HORIZONTAL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])

@@ -9,13 +9,13 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg import eigh, null_space
 
+from surefoot.arrays import Array
 from surefoot.control.driven_joints import coupled_motion
 from surefoot.control.static_balance import SoleCorners
 from surefoot.robot import Robot
 
 __all__ = ["moved_inertia", "standing_inertia"]
 
-Array = NDArray[np.float64]
 _STILL = 1e-12  # a foot whose twist is below this does not hang on the drive
 _ROUNDS = 300
 _ENOUGH = 1.01  # ways to move with less than this share too much inertia are left to the last scaling

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.robot import Robot
 
@@ -31,7 +31,7 @@ def drive_index(robot: Robot, joint: str) -> int:
     return robot.driven.tolist().index(int(robot.tree.v_index[i]))
 
 
-def coupled_motion(robot: Robot) -> NDArray[np.float64]:
+def coupled_motion(robot: Robot) -> Array:
     """G (nv, nv): column k has the velocities of all joints for unit speed of row k, followers moving with it.
 
     Gᵀ takes generalised forces to leaders: that of each follower is added to its leader's, times the ratio.
@@ -67,7 +67,7 @@ class DrivePositions:
         self._entries = np.array(robot.tree.q_index[joints], dtype=np.int64)
         self._turns = np.array([robot.tree.nq_of(i) == 2 for i in joints], dtype=bool)
 
-    def of(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of(self, q: Array) -> Array:
         """(nu,) positions [rad] or [m], of continuous joints as an angle in −π … π.
 
         Args:

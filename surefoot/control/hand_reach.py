@@ -7,20 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.control.driven_joints import drive_index
 from surefoot.control.joint_follower import JointFollower, JointMotion, Posture
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import Quintic
-from surefoot.motion.checks import finite_array, number
 from surefoot.robot import Robot
 from surefoot.solvers import ode
 
 __all__ = ["HandReach"]
 
-Array = NDArray[np.float64]
 _CURVE_TOLERANCE = 1e-10  # of one step along the curve [rad]
 _LONGEST_STEP = 0.02  # of the way
 _LANDED = 1e-12  # [m]

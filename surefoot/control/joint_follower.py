@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.control.driven_joints import coupled_motion
 from surefoot.control.joint_pd import JointPd
 from surefoot.errors import ShapeError
@@ -19,7 +20,6 @@ from surefoot.robot import Robot
 
 __all__ = ["JointFollower", "JointMotion", "Posture", "start_posture", "weightless"]
 
-Array = NDArray[np.float64]
 Posture = ArrayLike | Mapping[str, float]
 """(nq,), or positions of joints by name [rad] or [m]."""
 _TOUCH = 1e-9  # beyond a limit by less than this is at the limit [rad] or [m]

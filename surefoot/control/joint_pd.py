@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.control.drive_inertia import standing_inertia
 from surefoot.control.driven_joints import DrivePositions
 from surefoot.control.static_balance import StaticBalance, standing_contacts, support_doubts
@@ -15,7 +16,6 @@ from surefoot.robot import Robot
 
 __all__ = ["JointPd"]
 
-Array = NDArray[np.float64]
 BANDWIDTH = 12.0
 """Least natural frequency of the joints and of the standing robot [rad/s]."""
 DAMPING_RATIO = 0.7

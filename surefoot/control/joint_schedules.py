@@ -6,20 +6,18 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array, finite_array, increasing_times, number
 from surefoot.control.driven_joints import drive_index
 from surefoot.control.joint_follower import JointFollower, JointMotion, Posture
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.errors import ShapeError
 from surefoot.motion import Command, Quintic, State
-from surefoot.motion.checks import finite_array, increasing_times, number
 from surefoot.motion.interpolation import linear_at, place_of
 from surefoot.robot import Robot
 
 __all__ = ["ForceSchedule", "JointPath", "JointWaves"]
 
-Array = NDArray[np.float64]
 _LOOKS = 64  # per period, for positions outside the limits
 
 

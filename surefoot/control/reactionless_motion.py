@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.compiler import compile_robot
 from surefoot.control.driven_joints import drive_index
 from surefoot.control.joint_follower import JointFollower, JointMotion, Posture, weightless
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import Command, Quintic, State
-from surefoot.motion.checks import finite_array, number
 from surefoot.robot import Robot
 from surefoot.solvers import ode
 
 __all__ = ["ReactionlessMotion"]
 
-Array = NDArray[np.float64]
 _PEAK = 1.875  # largest by mean speed of a quintic from rest to rest
 _CURVE_TOLERANCE = 1e-11  # of one step along the curve [rad]
 _LONGEST_STEP = 0.05  # [rad]

@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact import ConeForces
 from surefoot.control.driven_joints import coupled_motion
 from surefoot.geometry.polygon import convex_hull, distance_inside
@@ -15,7 +16,6 @@ from surefoot.robot import Robot
 
 __all__ = ["SoleCorners", "StaticBalance", "standing_contacts", "support_doubts"]
 
-Array = NDArray[np.float64]
 _CROSS = np.array([pin.skew(axis) for axis in np.eye(3)]).reshape(3, 9)  # a @ _CROSS holds the matrix of a ×
 _ON_GROUND = 0.02  # contacts within this height over the lowest one stand [m]
 _RANK = 1e-9  # singular values below this share of the largest count as zero

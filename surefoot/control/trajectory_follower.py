@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.control.drive_inertia import standing_inertia
 from surefoot.control.driven_joints import DrivePositions, coupled_motion
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
@@ -15,8 +15,6 @@ from surefoot.motion import Command, Sample, State, Trajectory
 from surefoot.robot import Robot
 
 __all__ = ["TrajectoryFollower"]
-
-Array = NDArray[np.float64]
 
 
 class TrajectoryFollower:

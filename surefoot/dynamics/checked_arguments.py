@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, one_of
 from surefoot.kinematics import WORLD, Frame, frame_of
 from surefoot.robot import Robot
@@ -28,7 +29,6 @@ __all__ = [
     "checked_wrenches",
 ]
 
-Array = NDArray[np.float64]
 _TURNED = 1e-6  # by which a rotation may be none
 
 

@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import (
     checked_choice,
     checked_configuration,
@@ -52,8 +53,6 @@ from surefoot.dynamics.rnea import rnea
 from surefoot.robot import Robot
 
 __all__ = ["constrained_acceleration"]
-
-Array = NDArray[np.float64]
 
 
 def constrained_acceleration(

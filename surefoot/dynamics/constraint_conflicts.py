@@ -7,9 +7,7 @@ position can be closed is a contradiction.   [dyn.contradiction]
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefoot.arrays import Array
 from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.dynamics.constraint_projection import close, project_velocity
 from surefoot.dynamics.constraint_rank import contradictions
@@ -18,8 +16,6 @@ from surefoot.errors import ModelError
 from surefoot.robot import Robot
 
 __all__ = ["refuse_contradictions"]
-
-Array = NDArray[np.float64]
 
 
 def refuse_contradictions(

@@ -10,8 +10,8 @@ singular everywhere.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.constraint_rank import RowBasis
 from surefoot.errors import ModelError
 from surefoot.kinematics.recursion import dof_rows
@@ -19,7 +19,6 @@ from surefoot.robot.tree import Tree
 
 __all__ = ["require_inertia"]
 
-Array = NDArray[np.float64]
 _NO_INERTIA = 1e-12  # of what the joints of a motion move alone
 _PLAIN = 1e-6
 _TAKES_PART = 0.1  # share that a joint has in a motion

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.constrained_equations import ConstrainedEquations
 from surefoot.dynamics.elimination_multipliers import by_gauss, by_lagrange, by_range_space, by_udwadia_kalaba
 from surefoot.dynamics.elimination_null_space import by_aghili, by_elimination, by_maggi_qr, by_maggi_svd
@@ -19,7 +19,6 @@ from surefoot.dynamics.elimination_setup import ScaledEquations, scaled_equation
 
 __all__ = ["ELIMINATIONS", "METHODS", "Elimination"]
 
-Array = NDArray[np.float64]
 Elimination = Callable[[ConstrainedEquations], tuple[Array, Array]]
 
 

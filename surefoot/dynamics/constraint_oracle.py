@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.constraints import ConstraintPart, Constraints, Tie
 from surefoot.dynamics.crba import mass_matrix
 from surefoot.errors import NotSupportedError
@@ -26,7 +26,6 @@ from surefoot.robot import Robot
 
 __all__ = ["by_pinocchio"]
 
-Array = NDArray[np.float64]
 _KINDS = {tuple(range(6)): pin.ContactType.CONTACT_6D, (0, 1, 2): pin.ContactType.CONTACT_3D}
 _ACCURACY, _REGULARISATION, _ITERATIONS = 1e-15, 1e-9, 1000
 _ROUNDS = 3

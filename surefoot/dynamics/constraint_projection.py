@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_names, checked_vector
 from surefoot.dynamics.constraints import Constraint, Constraints, Tie, constraints_of, own_constraints
 from surefoot.dynamics.crba import mass_matrix
@@ -26,7 +27,6 @@ from surefoot.robot import Robot
 
 __all__ = ["close", "closed_state", "project_velocity", "violations"]
 
-Array = NDArray[np.float64]
 _CLOSED = 1e-10  # residual [m] or [rad] from which on constraints count as closed
 _ROUNDING = 1e-15
 _ROUNDS = 200

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from surefoot.arrays import Array
 
 __all__ = ["RowBasis", "contradictions", "null_basis", "rank_of", "row_basis", "size_of"]
 
@@ -36,8 +38,8 @@ class RowBasis:
         independent: Indices of the rows that do not depend on those before them.
     """
 
-    Q: NDArray[np.float64]
-    K: NDArray[np.float64]
+    Q: Array
+    K: Array
     independent: tuple[int, ...]
 
     @property
@@ -51,12 +53,12 @@ class RowBasis:
         return tuple(k for k in range(len(self.K)) if k not in self.independent)
 
     @cached_property
-    def _factors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _factors(self) -> tuple[Array, Array]:
         """U (m, rank), orthonormal, and T (rank, rank), triangular: K = U T."""
         U, T = np.linalg.qr(self.K)
         return U, T
 
-    def mapped(self, Q: NDArray[np.float64]) -> RowBasis:
+    def mapped(self, Q: Array) -> RowBasis:
         """The same rows in other coordinates, K Q' with the directions as they are there.
 
         Args:
@@ -65,7 +67,7 @@ class RowBasis:
         directions, R = np.linalg.qr(Q.T)
         return RowBasis(directions.T, self.K @ R.T, self.independent)
 
-    def along(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+    def along(self, right: Array) -> Array:
         """X (rank,) with K x = right, or as near as rows that contradict each other allow.
 
         Args:
@@ -74,7 +76,7 @@ class RowBasis:
         U, T = self._factors
         return np.asarray(np.linalg.solve(T, U.T @ right), dtype=float)
 
-    def disagreement(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+    def disagreement(self, right: Array) -> Array:
         """What no x with K x = right can meet (m,).
 
         Args:
@@ -83,7 +85,7 @@ class RowBasis:
         U, _ = self._factors
         return right - U @ (U.T @ right)
 
-    def multipliers(self, mu: NDArray[np.float64]) -> NDArray[np.float64]:
+    def multipliers(self, mu: Array) -> Array:
         """The least λ (m,) with Jᵀ λ = Qᵀ μ.
 
         Args:
@@ -131,7 +133,7 @@ def contradictions(J: ArrayLike, right: ArrayLike, rows: Sequence[str], toleranc
     return {name: float(value) for name, value in zip(rows, wrong, strict=True) if abs(value) > 1e-3 * largest}
 
 
-def null_basis(A: ArrayLike, size: float = 0.0) -> NDArray[np.float64]:
+def null_basis(A: ArrayLike, size: float = 0.0) -> Array:
     """Orthonormal basis (n, n - rank) of what A (m, n) maps to zero (numbers).
 
     Args:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.constraint_rank import RowBasis
 from surefoot.dynamics.forward import forward_dynamics
 from surefoot.errors import ModelError
@@ -22,7 +22,6 @@ from surefoot.robot.tree import Tree
 
 __all__ = ["HeldState", "by_iteration", "by_recursion"]
 
-Array = NDArray[np.float64]
 _CONVERGED = 1e-15  # residual, as a share of the right side
 _ENOUGH = 1e-10
 _MORE = 3  # iterations, beyond one for each row

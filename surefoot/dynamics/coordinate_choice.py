@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.constrained_equations import Baumgarte, drift_of
 from surefoot.dynamics.constraint_rank import contradictions, row_basis
 from surefoot.dynamics.constraints import Constraints
@@ -24,7 +25,6 @@ from surefoot.robot.tree import Tree
 
 __all__ = ["dependent_jacobian", "is_regular", "suited_graph"]
 
-Array = NDArray[np.float64]
 _WORSE = 0.1  # share of the least singular value that the choice of coordinates may lose
 _SINGULAR = 1e-8  # of the largest singular value
 _DISAGREE = 1e-11  # of the accelerations that rows ask for

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
 from surefoot.kinematics.bodies import Body, bodies, snapped
 from surefoot.ops import Array
 from surefoot.robot.tree import NQ, NV, Tree
@@ -26,7 +26,6 @@ from surefoot.spatial.so3 import skew
 
 __all__ = ["LeanBody", "joint_position", "lean_bodies"]
 
-Numbers = NDArray[np.float64]
 
 _Z = np.array([0.0, 0.0, 1.0])
 _ROUNDING = 32.0 * np.finfo(float).eps

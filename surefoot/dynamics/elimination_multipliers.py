@@ -10,13 +10,11 @@ F̄ᶜ = -λ in their own sign; (2.23a) of Koch has Jᵀ λ on the side of M a; 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.elimination_setup import ScaledEquations, factored, no_inertia, solved
 
 __all__ = ["by_gauss", "by_lagrange", "by_range_space", "by_udwadia_kalaba"]
-
-Array = NDArray[np.float64]
 
 
 def by_lagrange(equations: ScaledEquations) -> tuple[Array, Array]:

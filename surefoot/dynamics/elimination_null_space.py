@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.elimination_setup import ScaledEquations, factored, solved
 
 __all__ = ["by_aghili", "by_elimination", "by_maggi_qr", "by_maggi_svd"]
-
-Array = NDArray[np.float64]
 
 
 def by_elimination(equations: ScaledEquations) -> tuple[Array, Array]:

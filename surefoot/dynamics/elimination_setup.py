@@ -10,16 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from surefoot.arrays import Array
 from surefoot.dynamics.constrained_equations import ConstrainedEquations
 from surefoot.dynamics.constraint_rank import RowBasis, row_basis
 from surefoot.errors import ModelError
 
 __all__ = ["ScaledEquations", "factored", "no_inertia", "scaled_equations", "solved"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

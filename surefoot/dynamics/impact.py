@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_vector
 from surefoot.dynamics.cholesky import factor
 from surefoot.dynamics.constrained_forward import Held
@@ -36,7 +37,6 @@ from surefoot.robot.tree import Tree
 
 __all__ = ["Impact", "ImpactState", "impact", "impact_jump", "impact_of", "impact_state"]
 
-Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # of the energy before the impact
 _CONTRADICTION = 1e-6  # of the largest speed before the impact
 

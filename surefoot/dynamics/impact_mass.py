@@ -16,6 +16,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_frame, checked_names, checked_vector
 from surefoot.dynamics.constraint_rank import RowBasis
 from surefoot.dynamics.constraints import Constraint, Constraints, constraints_of
@@ -29,7 +30,6 @@ from surefoot.robot import Robot
 
 __all__ = ["Blow", "blow", "cop_jump", "equivalent_mass", "gear_augmentation"]
 
-Array = NDArray[np.float64]
 _STUCK = 1e-9  # share of a direction that planted feet leave free
 
 

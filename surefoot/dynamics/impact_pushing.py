@@ -21,8 +21,9 @@ from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import checked_choice
 from surefoot.dynamics.constraints import Constraint, Constraints, Tie
 from surefoot.dynamics.impact import Impact, ImpactState, impact_of, impact_state
@@ -33,7 +34,6 @@ from surefoot.robot import Robot
 
 __all__ = ["ImpactLaw", "pushing_impact"]
 
-Array = NDArray[np.float64]
 ImpactLaw = Literal["newton", "poisson"]
 _NORMAL = 2  # z among (x, y, z, rx, ry, rz)
 _ROUNDING = 1e-9  # of the speeds that a row adds up, and of the momentum that belongs to them

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_vector
 from surefoot.dynamics.constraint_rank import null_basis, size_of
 from surefoot.dynamics.constraints import Constraint, Constraints
@@ -22,8 +23,6 @@ from surefoot.dynamics.driven_equations import checked_constraints
 from surefoot.robot import Robot
 
 __all__ = ["ForceParts", "InternalForces", "internal_force_basis", "internal_forces", "split_forces"]
-
-Numbers = NDArray[np.float64]
 
 
 class InternalForces(NamedTuple):
@@ -35,9 +34,9 @@ class InternalForces(NamedTuple):
         unfelt: (m, u) forces that nothing feels: Jᵀ λ = 0. Together with `held` they span N(P Jᵀ).
     """
 
-    held: Numbers
-    torques: Numbers
-    unfelt: Numbers
+    held: Array
+    torques: Array
+    unfelt: Array
 
 
 class ForceParts(NamedTuple):
@@ -49,9 +48,9 @@ class ForceParts(NamedTuple):
         unfelt: (m,) internal forces that nothing feels.
     """
 
-    resultant: Numbers
-    held: Numbers
-    unfelt: Numbers
+    resultant: Array
+    held: Array
+    unfelt: Array
 
 
 def internal_forces(
@@ -100,6 +99,6 @@ def internal_force_basis(J: ArrayLike, driven: ArrayLike) -> InternalForces:
     return InternalForces(held, -J[:, rows].T @ held, unfelt)
 
 
-def _jacobian(robot: Robot, q: ArrayLike, constraints: Sequence[Constraint] | Constraints | None) -> Numbers:
+def _jacobian(robot: Robot, q: ArrayLike, constraints: Sequence[Constraint] | Constraints | None) -> Array:
     held = checked_constraints(robot, constraints)
     return np.asarray(held.jacobian(robot.tree, checked_configuration(robot, q)), dtype=float)

@@ -24,8 +24,9 @@ from typing import Literal, get_args
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import checked_choice, checked_numbers, checked_vector
 from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.dynamics.constraint_rank import null_basis, rank_of, size_of
@@ -46,7 +47,6 @@ __all__ = [
 ]
 
 InverseMethod = Literal["weighted", "qr", "joint_space", "projection"]
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +62,9 @@ class InverseMotion:
         violation: Largest entry of |J a + drift| [m/s²] or [rad/s²]: above rounding, the motion breaks a constraint.
     """
 
-    tau: Numbers
-    constraint_force: Numbers
-    multipliers: Numbers
+    tau: Array
+    constraint_force: Array
+    multipliers: Array
     residual: float
     violation: float
 
@@ -117,7 +117,7 @@ def inverse_dynamics_constrained(
 
 
 def weighted_inverse(
-    equations: DrivenEquations, a: Numbers, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
+    equations: DrivenEquations, a: Array, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
 ) -> InverseMotion:
     """Least torques (numbers); multipliers are the least of all where not unique.
 
@@ -135,7 +135,7 @@ def weighted_inverse(
 
 
 def qr_inverse(
-    equations: DrivenEquations, a: Numbers, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
+    equations: DrivenEquations, a: Array, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
 ) -> InverseMotion:
     """Least torques, by orthogonal factors of Jᵀ (numbers); rows that depend on others carry nothing.
 
@@ -156,7 +156,7 @@ def qr_inverse(
 
 
 def joint_space_inverse(
-    equations: DrivenEquations, a: Numbers, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
+    equations: DrivenEquations, a: Array, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
 ) -> InverseMotion:
     """Least contact forces, and the torques that go with them (numbers).
 
@@ -173,7 +173,7 @@ def joint_space_inverse(
     return _motion(equations, a, (wanted - J.T @ multipliers)[driven], multipliers)
 
 
-def projection_inverse(equations: DrivenEquations, a: Numbers, arbitrary: ArrayLike | None = None) -> InverseMotion:
+def projection_inverse(equations: DrivenEquations, a: Array, arbitrary: ArrayLike | None = None) -> InverseMotion:
     """The driven rows of `projected_force` (numbers).
 
     Args:
@@ -200,7 +200,7 @@ def projection_inverse(equations: DrivenEquations, a: Numbers, arbitrary: ArrayL
     return _motion(equations, a, tau, np.linalg.pinv(equations.J.T, rcond=1e-10) @ left_over)
 
 
-def projected_force(equations: DrivenEquations, a: Numbers, arbitrary: ArrayLike | None = None) -> Numbers:
+def projected_force(equations: DrivenEquations, a: Array, arbitrary: ArrayLike | None = None) -> Array:
     """Q = N*(J) M a + Jᵀ J^(-M)ᵀ Q_a + h (nv,), N m or N (numbers).   Nenchev & Konno 2019, (4.235).
 
     Args:
@@ -228,15 +228,15 @@ _ROUNDING = 1e-9
 
 
 def _least_torques(
-    equations: DrivenEquations, V_r: Numbers, a: Numbers, weights: ArrayLike | None, preferred: ArrayLike | None
-) -> Numbers:
+    equations: DrivenEquations, V_r: Array, a: Array, weights: ArrayLike | None, preferred: ArrayLike | None
+) -> Array:
     """(4.238) with a basis V_r (nv, r) of N(J)."""
     nu = len(equations.driven)
     wanted = V_r.T @ (equations.M @ a + equations.h)
     return _nearest(V_r[equations.driven].T, wanted, 1.0, _square(weights, nu), _vector(preferred, nu))
 
 
-def _nearest(A: Numbers, b: Numbers, size: float, W: Numbers, preferred: Numbers) -> Numbers:
+def _nearest(A: Array, b: Array, size: float, W: Array, preferred: Array) -> Array:
     """The x with A x = b, in least squares where it must be, and (x - x_0)ᵀ W (x - x_0) least.
 
     Args:
@@ -253,7 +253,7 @@ def _nearest(A: Numbers, b: Numbers, size: float, W: Numbers, preferred: Numbers
     return preferred + inverse.T @ (Vt[kept].T @ (U[:, kept].T @ (b - A @ preferred) / values[kept]))
 
 
-def _square(weights: ArrayLike | None, size: int) -> Numbers:
+def _square(weights: ArrayLike | None, size: int) -> Array:
     """W (size, size)."""
     if weights is None:
         return np.eye(size)
@@ -266,11 +266,11 @@ def _square(weights: ArrayLike | None, size: int) -> Numbers:
     return W
 
 
-def _vector(preferred: ArrayLike | None, size: int) -> Numbers:
+def _vector(preferred: ArrayLike | None, size: int) -> Array:
     return np.zeros(size) if preferred is None else checked_vector("preferred", preferred, size)
 
 
-def _motion(equations: DrivenEquations, a: Numbers, tau: Numbers, multipliers: Numbers) -> InverseMotion:
+def _motion(equations: DrivenEquations, a: Array, tau: Array, multipliers: Array) -> InverseMotion:
     M, h, J, drift, _ = equations
     held = J.T @ multipliers
     residual = float(np.abs(M @ a + h - equations.forces(tau) - held).max(initial=0.0))

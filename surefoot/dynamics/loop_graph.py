@@ -16,8 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import checked_configuration
 from surefoot.dynamics.constraint_projection import close
 from surefoot.dynamics.constraints import (
@@ -39,7 +40,6 @@ from surefoot.robot.tree import Tree
 
 __all__ = ["LoopGraph", "Subsystem", "gear_matrix", "loop_graph", "pivots"]
 
-Array = NDArray[np.float64]
 _RANK = 1e-8  # a singular value below this part of the largest one is none
 _NOTHING = 1e-12  # of a Jacobian [m or rad per unit]
 _STARTS, _AWAY = 5, 0.6  # postures that are looked at, and how far from home [rad or m]

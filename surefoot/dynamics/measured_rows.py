@@ -10,14 +10,13 @@ so that what is orthogonal for the energy is orthogonal in the ordinary sense.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.constraint_rank import RowBasis, row_basis
 from surefoot.errors import ModelError
 
 __all__ = ["energy_factor", "impulses_of", "measured_rows", "outside", "shortest_step"]
 
-Array = NDArray[np.float64]
 _NO_INERTIA = 1e-12  # share of an inertia that others leave of it
 
 

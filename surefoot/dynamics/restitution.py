@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import checked_numbers
 from surefoot.dynamics.constraints import Constraints
 from surefoot.errors import ModelError, ShapeError, one_of
@@ -16,7 +17,7 @@ __all__ = ["Restitution", "restitution_of_rows"]
 Restitution = ArrayLike | Mapping[str, float]
 
 
-def restitution_of_rows(constraints: Constraints, given: Restitution) -> NDArray[np.float64]:
+def restitution_of_rows(constraints: Constraints, given: Restitution) -> Array:
     """Coefficients of restitution (m,), one per row, in 0…1.
 
     Args:

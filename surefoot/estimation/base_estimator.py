@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError
 from surefoot.estimation.filter_kernels import filter_kernels
 from surefoot.estimation.footholds import ContactPoints, FootholdBook
@@ -17,13 +18,10 @@ from surefoot.estimation.state_layout import BaseLayout, EncodedJoints
 from surefoot.estimation.trackers import JointTracker, TouchTracker
 from surefoot.kinematics import Frame
 from surefoot.motion import State
-from surefoot.motion.checks import finite_array
 from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 
 __all__ = ["BaseEstimator"]
-
-Array = NDArray[np.float64]
 
 
 class BaseEstimator:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array
 from surefoot.estimation.invariant_filter import InvariantFilter
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.estimation.state_layout import EncodedJoints
@@ -15,13 +16,12 @@ from surefoot.robot.tree import Tree
 
 __all__ = ["ContactPoints", "FootholdBook", "spread_corners"]
 
-Array = NDArray[np.float64]
 _POINTS_OF = {"line": 2, "rectangle": 3, "polygon": 3}
 _TAKE, _LEAVE = 0.7, 0.3  # probabilities of touch at which a foothold is taken and left
 _DOUBT = 0.02  # of the attitude when no point fits any more [rad]
 
 
-def spread_corners(surface: ContactSurface) -> NDArray[np.float64]:
+def spread_corners(surface: ContactSurface) -> Array:
     """(n, 3) points [m] in the contact frame that tell how the surface lies: three of an area, two of a line, else one.
 
     Of an area: the two corners that are farthest apart and the one farthest from their line.

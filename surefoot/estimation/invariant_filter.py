@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler.kernel_set import KernelSet
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.spatial.so3 import skew
 
 __all__ = ["FIXED", "InertialStep", "InvariantFilter", "leg_twist"]
 
-Array = NDArray[np.float64]
 FIXED = 15
 """Size of the error without footholds."""
 _R, _V, _P, _BIAS = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, FIXED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from surefoot.motion.checks import number
+from surefoot.arrays import number
 
 __all__ = ["EstimatorSettings"]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.robot import Robot
 
 __all__ = ["BaseLayout", "EncodedJoints"]
 
-Array = NDArray[np.float64]
 _PLANAR_ROWS = [0, 1, 5]  # of a twist: along x and y, about z
 
 

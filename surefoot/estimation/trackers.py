@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.estimation.state_layout import EncodedJoints
 
 __all__ = ["JointTracker", "TouchTracker", "contact_probability"]
 
-Array = NDArray[np.float64]
 _SURE = 0.98  # what a contact bit is worth
 
 

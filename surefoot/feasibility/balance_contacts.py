@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.feasibility.efforts_jacobians import touch_jacobians
 from surefoot.feasibility.efforts_joints import coupled
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.balance_windows import HOLDS, Hold, between, hold_of, means, roughness, unseen_impacts
 from surefoot.feasibility.efforts_demand import push_of
 from surefoot.feasibility.efforts_joints import STICKING
 from surefoot.feasibility.efforts_means import Windows, moving_windows
 from surefoot.feasibility.series import Series, skipped
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.feasibility.balance_contacts import Leftover
 from surefoot.feasibility.balance_windows import Hold, between, means
 from surefoot.feasibility.efforts_demand import size_of
 from surefoot.feasibility.efforts_joints import coupled, drive_limits, friction_forces
 from surefoot.feasibility.efforts_means import moving_windows
 from surefoot.feasibility.efforts_wrenches import on_bodies
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

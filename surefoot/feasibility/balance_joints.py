@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.feasibility.balance_forces import force_units, leftover, near_stops, unexplained_forces
 from surefoot.feasibility.balance_windows import (
     HOLDS,
@@ -23,7 +24,6 @@ from surefoot.feasibility.efforts_joints import carrying_rows, passive_rows
 from surefoot.feasibility.efforts_means import Windows, moving_windows
 from surefoot.feasibility.limits_parts import bodies_at, names_at
 from surefoot.feasibility.series import Series
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.contact import sum_wrenches
 from surefoot.feasibility.balance_windows import (
     HOLDS,
@@ -21,7 +22,6 @@ from surefoot.feasibility.balance_windows import (
 from surefoot.feasibility.efforts_demand import push_of, size_of
 from surefoot.feasibility.efforts_means import moving_windows
 from surefoot.feasibility.series import Series
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.feasibility.efforts_means import Windows
 from surefoot.feasibility.series import Series
-from surefoot.motion.checks import Array
 
 __all__ = ["HOLDS", "Balanced", "Hold", "between", "hold_of", "means", "roughness", "unseen_impacts", "unseen_steps"]
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
+from surefoot.arrays import Array
 from surefoot.compiler import KernelSet, compile_robot
 from surefoot.feasibility.tolerances import Tolerances
 from surefoot.motion import Trajectory, World
-from surefoot.motion.checks import Array
 from surefoot.robot import Robot
 from surefoot.sim.native_kernels import in_world
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.series import Series, skipped
-from surefoot.motion.checks import Array
 from surefoot.robot import Loop
 from surefoot.spatial import so3
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.limits_parts import units_at
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch_runs import Mask
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

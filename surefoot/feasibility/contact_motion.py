@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch import surface_motions
 from surefoot.feasibility.touch_runs import bridged, runs_of
 from surefoot.feasibility.touch_surfaces import SurfaceMotion
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.efforts_demand import Demand, demand_of
 from surefoot.feasibility.efforts_joints import carrying_rows, drive_limits, drive_torques
 from surefoot.feasibility.efforts_sharing import shared_load
 from surefoot.feasibility.efforts_support import Support, support_of
 from surefoot.feasibility.efforts_wrenches import Carried, carried, given_wrenches, on_bodies
 from surefoot.feasibility.wrenches_contacts import impossible_wrenches
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.feasibility.efforts_means import integral, mean_rates, second_rates
 from surefoot.feasibility.efforts_momentum import has_momentum, mean_net_wrench
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.motion.checks import Array
+from surefoot.arrays import Array
 
 __all__ = ["Windows", "integral", "mean_rates", "moving_windows", "second_rates", "spread"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
+from surefoot.arrays import Array
 from surefoot.feasibility.efforts_means import integral, second_rates
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact import PlacedCones, admissible_with_torques
 from surefoot.feasibility.efforts_demand import Demand, size_of
 from surefoot.feasibility.efforts_jacobians import touch_jacobians
 from surefoot.feasibility.efforts_joints import coupled, drive_limits, friction_forces
 from surefoot.feasibility.efforts_support import Support, in_frames
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

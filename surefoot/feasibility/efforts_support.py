@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact import PlacedCones, outer_corners, placed_cones
 from surefoot.feasibility.efforts_means import spread
 from surefoot.geometry import convex_hull
-from surefoot.motion.checks import Array
 from surefoot.robot import ContactSurface
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.contact import admissible_wrenches
 from surefoot.errors import one_of
 from surefoot.feasibility.efforts_demand import Demand, size_of
 from surefoot.feasibility.efforts_support import Support, in_frames
 from surefoot.kinematics import contact_frame
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

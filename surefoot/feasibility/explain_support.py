@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from surefoot.arrays import Array
 from surefoot.contact import outer_corners
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.efforts_joints import drive_limits
 from surefoot.feasibility.efforts_support import Support, surfaces_at_touch
 from surefoot.feasibility.explain_words import FRICTION, JOINED, PULL, PULL_WEIGHT, TORQUE, needed, told
-from surefoot.motion.checks import Array
 from surefoot.solvers import Explanation, Group, UnsolvedError, explain
 
 __all__ = ["explain_support", "plain_reason", "why_not_carried"]

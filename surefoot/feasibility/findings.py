@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.feasibility.audit_items import ITEMS, STAGES, order_of
 from surefoot.feasibility.series import Series
 from surefoot.feasibility.spikes import is_spike
@@ -159,7 +160,7 @@ def _failures(series: Series) -> Iterator[_Found]:
             yield _failure(series, int(part), rows)
 
 
-def _runs(failed: NDArray[np.bool_], time: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+def _runs(failed: NDArray[np.bool_], time: Array) -> list[NDArray[np.int64]]:
     """The samples of each run of failures, near ones merged."""
     rows = np.flatnonzero(failed)
     breaks = np.flatnonzero((np.diff(time[rows]) > _MERGED) & (np.diff(rows) > 1))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact import outer_corners
 from surefoot.feasibility.efforts_jacobians import touch_jacobians
 from surefoot.feasibility.efforts_support import surfaces_at_touch, touch_frames
 from surefoot.feasibility.series import Series, skipped
 from surefoot.kinematics import contact_frame
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.audit_items import ITEMS
 from surefoot.feasibility.series import Series
 from surefoot.motion.audit_result import AuditItem, Status
-from surefoot.motion.checks import Array
 
 __all__ = ["judged_items"]
 

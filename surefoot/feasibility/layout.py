@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.layout_order import OrderVerdict, other_order
 from surefoot.feasibility.layout_shift import check_shift
 from surefoot.feasibility.layout_switch import judge_order_over_time
 from surefoot.feasibility.layout_units import check_units
 from surefoot.feasibility.series import Series, skipped
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.feasibility.touch_surfaces import SurfaceMotion, surface_motion
 from surefoot.motion import World
-from surefoot.motion.checks import Array
 from surefoot.robot import Robot
 
 __all__ = ["STANDS", "farness", "slide"]

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.layout_feet import STANDS, farness, slide
 from surefoot.motion import World
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange_joints import rotate, rotate_back
 from surefoot.robot import Robot
 

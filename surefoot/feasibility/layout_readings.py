@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.consistency import velocity_misfit
 from surefoot.feasibility.limits_parts import units_at
 from surefoot.feasibility.series import Series
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange_joints import rotate_back
 
 if TYPE_CHECKING:

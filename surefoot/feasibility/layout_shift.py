@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.consistency import unseen_bends
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch_runs import runs_of
-from surefoot.motion.checks import Array
 from surefoot.words import counted
 
 if TYPE_CHECKING:

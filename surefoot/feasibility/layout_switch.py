@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.feasibility.layout_order import ORDERS, OrderVerdict, base_quaternion, in_order, judge_order
 from surefoot.motion import World
-from surefoot.motion.checks import Array
 from surefoot.robot import Robot
 
 __all__ = ["OrderOverTime", "judge_order_over_time"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.feasibility.efforts_joints import doubtful_friction
 from surefoot.feasibility.limits_parts import bodies_at, names_at
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.spikes import look_at_sample
-from surefoot.motion.checks import Array
 from surefoot.robot import Drive
 
 if TYPE_CHECKING:

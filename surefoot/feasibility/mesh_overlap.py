@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision import ExactCollision
 from surefoot.geometry import Mesh
 from surefoot.motion import Obstacle
-from surefoot.motion.checks import Array
 from surefoot.robot import Robot
 
 __all__ = ["MeshOverlap"]
@@ -71,7 +70,7 @@ def _triangles(robot: Robot, link: str) -> Array:
     return np.concatenate(found)
 
 
-def _inside(triangles: Array, point: NDArray[np.float64]) -> bool:
+def _inside(triangles: Array, point: Array) -> bool:
     """Whether a ray from a point meets a mesh an odd number of times (Möller & Trumbore 1997)."""
     a, ab, ac = triangles[:, 0], triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
     p = np.cross(_RAY, ac)

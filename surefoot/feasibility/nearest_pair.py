@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.collision import ExactCollision
-from surefoot.motion.checks import Array
 
 __all__ = ["Nearest", "nearest_pair"]
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision import CollisionModel, ExactCollision
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.path_travel import PathTravel
 from surefoot.feasibility.touch_runs import runs_of
-from surefoot.motion.checks import Array
 
 __all__ = ["PathClearance", "path_clearance"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.collision.reach import joint_travel
 from surefoot.feasibility.case import Case
-from surefoot.motion.checks import Array
 
 __all__ = ["PathTravel"]
 

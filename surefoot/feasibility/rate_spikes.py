@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.consistency import near_switches, rate_limit
 from surefoot.feasibility.limits_parts import units_at
 from surefoot.feasibility.series import Series
 from surefoot.feasibility.spikes import LONGEST
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arrays import Array, number
 from surefoot.errors import FileFormatError, NotSupportedError, SurefootError, one_of
 from surefoot.feasibility.layout_order import OrderVerdict, judge_order, turning
 from surefoot.feasibility.read_motion_arrays import parts_of_arrays
@@ -19,7 +20,6 @@ from surefoot.feasibility.read_motion_names import find_key
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table, normalised
 from surefoot.feasibility.read_motion_rates import filled_in, filled_remark
 from surefoot.motion import Trajectory, World, from_layout
-from surefoot.motion.checks import Array, number
 from surefoot.motion.exchange import LAYOUTS
 from surefoot.motion.tables import Table
 from surefoot.robot import Robot

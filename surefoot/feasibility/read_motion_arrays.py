@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, one_of
 from surefoot.feasibility.efforts_demand import PUSH
 from surefoot.feasibility.read_motion_base import base_fields
 from surefoot.feasibility.read_motion_names import ALIASES, find_key, matched_joints, plain_key
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange import LAYOUTS, VECTOR_KEYS, column_names, layout_sizes
 from surefoot.motion.exchange_blocks import layout_blocks
 from surefoot.motion.exchange_joints import rotate_back

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, ShapeError
 from surefoot.feasibility.read_motion_parts import finite_table
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange_joints import rotate, rotate_back
 from surefoot.robot import Robot
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, UnknownNameError, one_of
 from surefoot.feasibility.read_motion_arrays import parts_of_arrays, parts_of_matrix
 from surefoot.feasibility.read_motion_exports import contact_entry, contact_wrenches, numbered, parts_of_export
@@ -21,7 +22,6 @@ from surefoot.feasibility.read_motion_names import (
 )
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table
 from surefoot.feasibility.read_motion_rates import completed
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange import VECTOR_KEYS, column_names, split_unit
 from surefoot.motion.tables import SEPARATOR, Table
 from surefoot.robot import Robot

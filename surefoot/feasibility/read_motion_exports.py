@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, UnknownNameError
 from surefoot.feasibility.read_motion_names import some_names
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table
 from surefoot.feasibility.read_motion_rates import completed
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange import column_names
 from surefoot.robot import Robot
 from surefoot.words import are_missing

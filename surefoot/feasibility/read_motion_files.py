@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, ShapeError
 from surefoot.feasibility.efforts_demand import PUSH
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table, normalised
 from surefoot.files import existing_file
 from surefoot.motion import ContactSchedule, Log, Trajectory, load_log, load_trajectory
-from surefoot.motion.checks import Array
 from surefoot.motion.npz import read_npz
 from surefoot.motion.storage import LOG_FORMAT, TRAJECTORY_FORMAT
 from surefoot.motion.tables import Table, read_csv, read_parquet

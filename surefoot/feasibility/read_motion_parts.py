@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange import VECTOR_KEYS, column_names
 from surefoot.motion.exchange_blocks import layout_blocks
 from surefoot.robot import Robot

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pinocchio as pin
 
+from surefoot.arrays import Array
 from surefoot.feasibility.read_motion_names import some_names
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange_blocks import layout_blocks
 from surefoot.robot import Robot
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
+from surefoot.arrays import Array
 from surefoot.control import TrajectoryFollower
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.replay_touches import touch_notes
 from surefoot.motion import Log, State, Trajectory
 from surefoot.motion.audit_result import Replay
-from surefoot.motion.checks import Array
 from surefoot.robot import Robot
 from surefoot.sim import StoppedError, simulate
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import Array
 
 __all__ = ["Series", "skipped"]
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.balance_contacts import Leftover
 from surefoot.feasibility.balance_forces import force_units, leftover, near_stops, unexplained_forces
 from surefoot.feasibility.balance_windows import Hold
 from surefoot.feasibility.consistency import near_switches
 from surefoot.feasibility.series import Series
 from surefoot.feasibility.spikes import LONGEST, is_spike, look_at_sample
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

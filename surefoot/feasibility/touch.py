@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.feasibility.tolerances import Tolerances
 from surefoot.feasibility.touch_runs import Mask, bridged, held, lasting, runs_of
 from surefoot.feasibility.touch_schedule import mask_of_schedule, schedule_of_mask, spot_indices
@@ -20,7 +21,6 @@ from surefoot.feasibility.touch_surfaces import (
     world_to_stand_on,
 )
 from surefoot.motion import ContactSchedule
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

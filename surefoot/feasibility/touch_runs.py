@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.motion.checks import Array
+from surefoot.arrays import Array
 
 __all__ = ["Mask", "bridged", "held", "lasting", "runs_of"]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import one_of
 from surefoot.feasibility.touch_runs import Mask, runs_of
 from surefoot.motion import ContactSchedule, Phase, Spot, Stance
-from surefoot.motion.checks import Array
 
 __all__ = ["mask_of_schedule", "schedule_of_mask", "spot_indices"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry import Box
 from surefoot.motion import GroundBox, World
-from surefoot.motion.checks import Array
 from surefoot.robot import ContactSurface
 from surefoot.sim.terrain import NOWHERE, contact_planes
 

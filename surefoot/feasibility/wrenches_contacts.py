@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact import Margin, contact_margins, zero_moment_point
 from surefoot.feasibility.efforts_support import ROUND, in_frames, surfaces_at_touch, touch_frames
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

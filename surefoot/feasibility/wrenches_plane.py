@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact import zero_moment_point
 from surefoot.feasibility.efforts_support import Support
 from surefoot.geometry import convex_hulls, distance_inside
-from surefoot.motion.checks import Array
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

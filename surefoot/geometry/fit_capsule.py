@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.geometry.fit_nearest import farthest, volume_of
 from surefoot.geometry.fit_shapes import polyhedron
 from surefoot.geometry.fit_swept import checked_piece
@@ -19,7 +20,6 @@ from surefoot.geometry.swept import SweptVolume
 
 __all__ = ["capsule_around", "capsule_around_points"]
 
-Array = NDArray[np.float64]
 _STEPS = 100  # towards the centre of a circle: it is then larger than need be by less than a percent
 
 

@@ -11,14 +11,13 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry.fit_cut import Piece
 from surefoot.geometry.fit_excess import Surface
 
 __all__ = ["with_inner_corners"]
 
-Array = NDArray[np.float64]
 _PARALLEL = 1e-9  # volume of three unit normals, below which their planes have no common point
 _ROUNDING = 1e-9  # of a height over a plane, as a share of the size
 

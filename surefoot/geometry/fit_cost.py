@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry.fit_nearest import union_volume
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "support_points",
 ]
 
-Array = NDArray[np.float64]
 EXCESS_WEIGHT, FLAT_VOLUME = 2.0, 0.001  # w and v of [fit.cost]
 FINE = 128  # directions in which the excess is looked at, where it matters
 

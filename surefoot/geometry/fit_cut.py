@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry.fit_cost import Found, Whole, main_box, support_points
 from surefoot.geometry.fit_search import best_found
 from surefoot.geometry.swept import SweptVolume
 
 __all__ = ["Cut", "Piece", "best_cut", "fitted", "joined"]
 
-Array = NDArray[np.float64]
 Plane = tuple[Array, float]  # normal and offset: n·x = offset
 _OFFSETS = (-0.5, -0.25, 0.0, 0.25, 0.5)  # of cuts across an axis, in half edges of the box
 _SHIFTS = (-0.125, 0.125)

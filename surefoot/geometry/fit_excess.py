@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry.fit_cut import Piece
 from surefoot.geometry.fit_hull import hull_planes, hull_triangles
 from surefoot.geometry.fit_nearest import nearest_weights
@@ -26,7 +27,6 @@ from surefoot.geometry.swept import SweptVolume
 
 __all__ = ["Surface", "excess_of_hull"]
 
-Array = NDArray[np.float64]
 _CELLS = 48  # of the grid that tells what a surface encloses, along the longest edge
 _SPACING = 0.8  # of the samples, in cells; their distance from any point of the surface is then below half a cell
 _ACCURACY = 0.05  # of the bound, as a share

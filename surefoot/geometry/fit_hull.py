@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry.polygon import convex_hull
 
 __all__ = ["hull_planes", "hull_triangles"]
 
-Array = NDArray[np.float64]
 _FLAT = 1e-9  # thickness, as a share of the size, below which points lie in a plane
 
 

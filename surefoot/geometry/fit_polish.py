@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry.fit_cost import (
     EXCESS_WEIGHT,
     FINE,
@@ -26,7 +26,6 @@ from surefoot.geometry.fit_nearest import farthest, nearest_weights, volume_slop
 
 __all__ = ["polished"]
 
-Array = NDArray[np.float64]
 _ROUNDS = 4  # each with more points
 _MORE = 32  # points that are added in a round, at most
 

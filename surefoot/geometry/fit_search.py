@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry.fit_cost import EXCESS_WEIGHT, FLAT_VOLUME, Found, MainBox, Whole, beyond_hull, main_box
 from surefoot.geometry.fit_nearest import farthest, nearest_weights, volume_slopes
 
 __all__ = ["best_found"]
 
-Array = NDArray[np.float64]
 _KINDS = (1, 2, 3)
 _COARSE = 32  # directions in which the excess is looked at
 _SURVIVORS = 4  # starts that are followed to the end

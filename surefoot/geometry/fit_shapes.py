@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.geometry.fit_corners import with_inner_corners
 from surefoot.geometry.fit_cost import Found, Whole, spread_directions
@@ -34,7 +35,6 @@ from surefoot.geometry.swept import SweptVolume, rigid
 
 __all__ = ["fit_shapes", "polyhedron"]
 
-Array = NDArray[np.float64]
 _AROUND, _ON_BALL = 128, 1000  # corners of the polygons and of the polyhedra that stand for round shapes
 
 

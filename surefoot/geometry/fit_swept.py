@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot.errors import ShapeError
 from surefoot.geometry.fit_corners import with_inner_corners
@@ -34,7 +34,6 @@ __all__ = [
     "require_settings",
 ]
 
-Array = NDArray[np.float64]
 DEFAULT_MOST, DEFAULT_GAIN = 3, 0.1
 _ROUNDING = 1e-9  # added to the radius, as a share of the size
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, MissingMeshError
 
 __all__ = ["MAX_MESH_BYTES", "load_triangles", "load_vertices"]
@@ -17,7 +18,7 @@ MAX_MESH_BYTES = 512 * 1024 * 1024
 Scale = tuple[float, float, float]
 
 
-def load_vertices(path: str, scale: Scale = (1.0, 1.0, 1.0)) -> NDArray[np.float64]:
+def load_vertices(path: str, scale: Scale = (1.0, 1.0, 1.0)) -> Array:
     """The vertices of a mesh file.
 
     Args:
@@ -62,7 +63,7 @@ def _checked(path: str) -> int:
 
 
 @functools.lru_cache(maxsize=512)
-def _vertices(path: str, scale: Scale, _changed: int) -> NDArray[np.float64]:
+def _vertices(path: str, scale: Scale, _changed: int) -> Array:
     vertices = np.array(_read(path, scale).vertices(), dtype=float).reshape(-1, 3)
     if not len(vertices) or not np.isfinite(vertices).all():
         raise FileFormatError("mesh has no vertices or ones that are not finite", file=path)

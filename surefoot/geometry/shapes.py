@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.geometry.meshes import load_triangles, load_vertices
 
@@ -22,8 +23,6 @@ __all__ = [
     "require_size",
     "surface_points",
 ]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

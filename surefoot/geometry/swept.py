@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["SweptVolume", "rigid"]
 
-Array = NDArray[np.float64]
 _KINDS = {1: "point", 2: "line", 3: "triangle"}
 
 

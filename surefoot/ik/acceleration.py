@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array
 from surefoot.ik.inverses import truncated_inverse
-from surefoot.motion.checks import Array, finite_array
 
 __all__ = ["closed_loop_acceleration", "integrable_acceleration", "resolved_acceleration"]
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.errors import ShapeError
 from surefoot.robot import Robot
 
 __all__ = ["Manipulability", "ManipulabilityEllipsoid", "manipulability_ellipsoid"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import null_space, orth
 
+from surefoot.arrays import Array
 from surefoot.contact import InternalRange, internal_range
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import contact_frame, frame_jacobian
@@ -21,7 +22,6 @@ from surefoot.robot import Robot
 
 __all__ = ["PostureClass", "classify_posture"]
 
-Array = NDArray[np.float64]
 _RANK = 1e-9
 
 

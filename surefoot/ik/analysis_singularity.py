@@ -16,8 +16,9 @@ from itertools import combinations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.compiler.kernel_set import KernelSet
 from surefoot.ik.analysis_limb import joints_between
@@ -28,7 +29,6 @@ from surefoot.spatial import so3
 
 __all__ = ["SingularityReport", "singularity"]
 
-Array = NDArray[np.float64]
 _TRIES, _PUSH, _CLOSE = 40, 0.25, 1e-10  # steps back to the pose, size of a push [rad], pose error that counts as none
 
 

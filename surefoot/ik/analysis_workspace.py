@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.analysis_limb import joints_between
@@ -22,7 +23,6 @@ from surefoot.robot import Robot
 
 __all__ = ["Workspace", "sample_workspace"]
 
-Array = NDArray[np.float64]
 _FLAT = 1e-6  # extent over the largest one below which points lie in a plane or on a line
 _PER_CELL = 40  # samples per cell of the box, on average, where the size of a cell is not given
 _BLOCK = 65536

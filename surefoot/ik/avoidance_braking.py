@@ -12,14 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.ik.stepper_rows import StepperRows
 
 __all__ = ["Braking", "BrakingPath"]
 
-Numbers = NDArray[np.float64]
 _APART, _MOST = 0.04, 12  # [rad] or [m]: way of the fastest joint between samples, as long as there are no more of them
 _CARRIED = 0.5  # [m/rad]: what motions without a limit brake with, as a share of the least limit of the others
 
@@ -36,14 +35,14 @@ class BrakingPath:
         distances: (m, pairs) [m] there.
     """
 
-    u: Numbers
-    ticks: Numbers
-    slopes: Numbers
-    postures: Numbers
-    distances: Numbers
+    u: Array
+    ticks: Array
+    slopes: Array
+    postures: Array
+    distances: Array
 
     @property
-    def least(self) -> Numbers:
+    def least(self) -> Array:
         """(pairs,) the smallest distance on the way [m]."""
         return self.distances.min(axis=0)
 
@@ -66,7 +65,7 @@ class Braking:
         self.slow = np.flatnonzero(~self._carried if np.isfinite(limits).any() else self._carried)
         self._steps = self.dt * np.where(self._carried, _CARRIED * limits.min(initial=np.inf), limits)
 
-    def steps(self, u: Numbers) -> Numbers:
+    def steps(self, u: Array) -> Array:
         """(k,) by how much each |u| falls in a tick.
 
         Args:
@@ -77,7 +76,7 @@ class Braking:
             return self._steps
         return np.where(self._carried, np.maximum(np.abs(u) / fastest, 1e-9), 1.0) * self._steps
 
-    def slower(self, u: Numbers) -> Numbers:
+    def slower(self, u: Array) -> Array:
         """(k,) the velocity after one tick of braking.
 
         Args:
@@ -85,7 +84,7 @@ class Braking:
         """
         return np.sign(u) * np.maximum(np.abs(u) - self.steps(u), 0.0)
 
-    def ticks(self, u: Numbers) -> Numbers:
+    def ticks(self, u: Array) -> Array:
         """(m,) samples of the ticks until rest, from 0 on.
 
         Args:
@@ -97,7 +96,7 @@ class Braking:
         parts = 0.5 * float(np.abs(u).max()) * last * self.dt / _APART
         return np.unique(np.round(np.linspace(0, last, 1 + min(max(int(np.ceil(parts)), 1), _MOST, last))))
 
-    def ways(self, u: Numbers, ticks: Numbers) -> Numbers:
+    def ways(self, u: Array, ticks: Array) -> Array:
         """(m, k): how far each joint gets in a tick with u and so many ticks of braking after it.
 
         Args:
@@ -109,7 +108,7 @@ class Braking:
         lost = np.where(moving > 0.0, steps, 0.0) * moving * (moving + 1.0) / 2.0
         return np.sign(u) * self.dt * ((moving + 1.0) * speed - lost)
 
-    def path(self, model: CollisionModel, q: Numbers, u: Numbers, within: float) -> BrakingPath:
+    def path(self, model: CollisionModel, q: Array, u: Array, within: float) -> BrakingPath:
         """The way from q, with a tick of u before joints brake.
 
         Args:
@@ -122,7 +121,7 @@ class Braking:
         postures = self._moved(q, self.ways(u, ticks))
         return BrakingPath(u, ticks, self._slopes(u, ticks), postures, model.distances(postures, within))
 
-    def from_now(self, model: CollisionModel, q: Numbers, u: Numbers, within: float) -> BrakingPath:
+    def from_now(self, model: CollisionModel, q: Array, u: Array, within: float) -> BrakingPath:
         """The way from q, which was reached with u, if joints brake at once.
 
         Args:
@@ -146,9 +145,9 @@ class Braking:
         ticks = np.maximum(path.ticks[ahead] - 1.0, 0.0)
         return BrakingPath(u, ticks, self._slopes(u, ticks), path.postures[ahead], path.distances[ahead])
 
-    def _slopes(self, u: Numbers, ticks: Numbers) -> Numbers:
+    def _slopes(self, u: Array, ticks: Array) -> Array:
         return np.asarray(self.dt * (1.0 + np.minimum(ticks[:, None], np.abs(u) / self.steps(u))))
 
-    def _moved(self, q: Numbers, ways: Numbers) -> Numbers:
-        moved: Numbers = self._rows.integrator(np.tile(q, (len(ways), 1)), ways / self.dt)[0]
+    def _moved(self, q: Array, ways: Array) -> Array:
+        moved: Array = self._rows.integrator(np.tile(q, (len(ways), 1)), ways / self.dt)[0]
         return moved

@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["DamperRows", "VelocityDamper"]
-
-Array = NDArray[np.float64]
 
 
 class DamperRows(NamedTuple):

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.ik.avoidance_braking import BrakingPath
 from surefoot.ik.avoidance_damper import VelocityDamper
 
 __all__ = ["AvoidanceRows"]
 
-Numbers = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _STILL = 1e-6  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
 _AWAY = 0.2  # [rad/s]: joints need not be faster than that to lead pairs away that are too near
@@ -49,9 +49,9 @@ class AvoidanceRows:
 
     model: CollisionModel
     damper: VelocityDamper
-    S: Numbers
+    S: Array
     dt: float
-    allowed: Numbers
+    allowed: Array
     path: BrakingPath
     braked: BrakingPath
 
@@ -61,7 +61,7 @@ class AvoidanceRows:
         self.now = slopes, self._slowed(columns, slopes)
         self.ahead = self._at_rest(self.braked, columns)
 
-    def filled(self) -> tuple[Numbers, Numbers]:
+    def filled(self) -> tuple[Array, Array]:
         """Rows (2 nearest, k) and lower ends [m/s]; those that are not needed are zero and −inf."""
         count = self.damper.nearest
         A, lower = np.zeros((2 * count, self.S.shape[1])), np.full(2 * count, -np.inf)
@@ -99,7 +99,7 @@ class AvoidanceRows:
 
     # -- rows -----------------------------------------------------------------------------------------------------
 
-    def _most_urgent(self) -> tuple[Indices, Numbers]:
+    def _most_urgent(self) -> tuple[Indices, Array]:
         """Pairs that the least motion brings together until rest, and their rows at the present posture."""
         least = self.path.least
         columns = np.flatnonzero(least < self.damper.influence)
@@ -110,20 +110,20 @@ class AvoidanceRows:
         chosen = np.sort(order[length[order] > _STILL])
         return columns[chosen], rows[chosen]
 
-    def _slowed(self, columns: Indices, rows: Numbers) -> Numbers:
+    def _slowed(self, columns: Indices, rows: Array) -> Array:
         """Lower ends of the rows of pairs where they are now: approach slows down; what is too near moves away."""
         lower = (self._next_floor() - self.path.distances[0])[columns] / self.dt
         inside = self.path.distances[0, columns] >= self.allowed[columns]
         away = np.minimum(lower, _AWAY * np.linalg.norm(rows, axis=1))
         return np.where(inside, np.minimum(lower, rows @ self.braked.u), away)
 
-    def _next_floor(self) -> Numbers:
+    def _next_floor(self) -> Array:
         """(pairs,) what the dampers let distances fall to in a tick [m]; from beyond the influence distance, to it."""
         damper, now = self.damper, self.path.distances[0]
         share = np.minimum((now - self.allowed) / (damper.influence - self.allowed), 1.0)
         return np.asarray(np.minimum(now, damper.influence) - self.dt * damper.speed * share)
 
-    def _at_rest(self, path: BrakingPath, columns: Indices) -> tuple[Numbers, Numbers]:
+    def _at_rest(self, path: BrakingPath, columns: Indices) -> tuple[Array, Array]:
         """Rows and lower ends of pairs at the posture of a path where they are nearest, as rates until there."""
         worst = np.argmin(path.distances[:, columns], axis=0)
         samples, at = np.unique(worst, return_inverse=True)

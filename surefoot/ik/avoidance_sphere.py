@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["InfluenceSphere"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array as Numbers
 from surefoot.collision import CollisionModel
 from surefoot.errors import ShapeError
 from surefoot.ik.avoidance_braking import Braking, BrakingPath
@@ -23,7 +24,6 @@ from surefoot.tasks import Task
 
 __all__ = ["AvoidingStepper"]
 
-Numbers = NDArray[np.float64]
 _TRIES = 3  # velocities that are looked at before the rest is braking
 _SHARES = (0.6, 0.2, 0.05)  # of the way from braking to the velocity that was found
 _SPARE = 2e-4  # [m]: for what lies between samples of the way; asked for at first, and spent before joints must brake

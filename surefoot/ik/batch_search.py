@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.ik.collision_free import CollisionFree
 from surefoot.ik.position_problem import MISS, STEPS, WISH_STEPS, PositionProblem
 from surefoot.ik.result import BatchResult
 
 __all__ = ["BatchSearch"]
 
-Array = NDArray[np.float64]
 _FIRST_STEPS, _RESTART_STEPS = 24, 16  # of one start
 _LAST_STEPS = 100  # for the best of all starts, where solutions are singular, and where there is none
 _LEAST = 256  # lanes to fill: where fewer problems are left, each gets several starts at once

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number, placement_matrix
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.kinematics import frame_of
-from surefoot.motion.checks import Array, finite_array, number, placement_matrix
 from surefoot.robot import Robot
 from surefoot.spatial import se3, so3
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError
-from surefoot.motion.checks import Array, finite_array, number
 
 __all__ = ["closed_loop_rate", "liegeois_rates", "momentum_weight_inverse"]
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array as Numbers
 from surefoot.collision import CollisionModel
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.errors import ShapeError
@@ -28,7 +29,6 @@ from surefoot.tasks import Task
 
 __all__ = ["CollisionFree", "HalfSpaces", "half_spaces"]
 
-Numbers = NDArray[np.float64]
 _PAIRS = 8  # that are looked at around a posture
 _NEAR = 0.1  # [m]: pairs that are further apart than that do not count
 _ROOM = 1e-3  # [m] beyond the margin: tangents are not the distances

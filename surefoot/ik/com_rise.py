@@ -14,12 +14,12 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 from scipy.optimize import lsq_linear
 
+from surefoot.arrays import Array, number
 from surefoot.errors import NotSupportedError
 from surefoot.ik.contact_kinematics import ContactKinematics, ContactSystem
 from surefoot.ik.inverses import restrict
 from surefoot.ik.limit_parabola import stopping_velocity_bounds
 from surefoot.motion import Quintic
-from surefoot.motion.checks import Array, number
 from surefoot.robot import Robot
 
 __all__ = ["ComRise", "raise_com"]

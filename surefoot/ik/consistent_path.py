@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.inverses import RANK, truncated_inverse
 from surefoot.ik.singularity_consistent import attainable_motion, consistent_motion
-from surefoot.motion.checks import Array, finite_array, number
 
 __all__ = ["ConsistentMotion", "PathProblem", "follow_consistently", "path_tangent"]
 

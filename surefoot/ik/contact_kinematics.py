@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.kinematics import Frame, com, com_jacobian, contact_frame, frame_jacobian, frame_of, frame_placement
-from surefoot.motion.checks import Array
 from surefoot.robot import Robot
 from surefoot.robot.tree import Tree
 from surefoot.spatial import twist

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array
 from surefoot.ik.contact_kinematics import ContactKinematics
 from surefoot.ik.inverses import restrict, truncated_inverse
-from surefoot.motion.checks import Array, finite_array
 
 __all__ = ["SplitVelocity", "base_twist_of_joints", "joint_rates_of_base", "joint_rates_of_mixed", "split_velocity"]
 

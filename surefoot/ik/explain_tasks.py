@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sparse
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.ik.free_motion import FreeMotion, free_motion
 from surefoot.ik.position_solver import TOLERANCES
 from surefoot.ik.result import IkResult
@@ -21,7 +21,6 @@ from surefoot.tasks.task_set import TaskSet
 
 __all__ = ["explain_posture", "explain_step"]
 
-Numbers = NDArray[np.float64]
 _LEVEL_WEIGHT = 1e-2  # what a unit of relaxation costs on each level, relative to the level before
 _VIOLATED = 1e-6  # violation of a row that makes a level worth asking about, relative to what rows of it ask for
 _STEP = 0.5  # [rad] or [m]: how far joints may go while tasks count as linear
@@ -122,7 +121,7 @@ def _rate_groups(result: StepResult, name: str, at: slice, task: Task | None, we
     return [Group(label, A[k], low[k], high[k], weight, unit) for label, unit, k in parts]
 
 
-def _ends(result: StepResult) -> tuple[tuple[float, Numbers], tuple[float, Numbers]]:
+def _ends(result: StepResult) -> tuple[tuple[float, Array], tuple[float, Array]]:
     return (-np.inf, result.problem.lower), (np.inf, result.problem.upper)
 
 
@@ -143,7 +142,7 @@ def _shown(unit: str) -> str:
     return "" if unit == "1" else unit
 
 
-def _bounds(motions: Sequence[tuple[str, str]], lower: Numbers, upper: Numbers, what: str) -> list[Group]:
+def _bounds(motions: Sequence[tuple[str, str]], lower: Array, upper: Array, what: str) -> list[Group]:
     """One group for each motion that has bounds."""
     rows = sparse.eye_array(len(motions), format="csr")
     has = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)).tolist()

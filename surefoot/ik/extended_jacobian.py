@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.inverses import RANK, damped_inverse
-from surefoot.motion.checks import Array, finite_array, number
 
 __all__ = ["algorithmic_rank_loss", "extended_jacobian_rates"]
 

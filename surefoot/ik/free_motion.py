@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError, one_of
 from surefoot.kinematics import integrate
 from surefoot.robot import Robot
@@ -18,7 +19,6 @@ from surefoot.robot.loops import resolve_couplings
 
 __all__ = ["Follower", "FreeMotion", "free_motion"]
 
-Array = NDArray[np.float64]
 _LIMITED = ("revolute", "prismatic", "helical")
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import Array, finite_array, number
 
 __all__ = [
     "RANK",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array
 from surefoot.ik.inverses import weighted_inverse
 from surefoot.ik.self_motion import self_motion_basis
-from surefoot.motion.checks import Array, finite_array
 
 __all__ = ["JointSpaceDecomposition", "decompose_joint_space"]
 

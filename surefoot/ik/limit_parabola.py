@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import Array, finite_array, number
 
 __all__ = ["stopping_acceleration_bounds", "stopping_speed", "stopping_velocity_bounds"]
 

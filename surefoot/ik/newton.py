@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.ik.result import IkResult
 from surefoot.robot import Robot
 from surefoot.tasks import Task, TaskSet
 
 __all__ = ["newton"]
 
-Array = NDArray[np.float64]
 _ENOUGH = 1e-4  # share of the decrease that the derivative promises
 _SHORTEST = 1e-6  # of the whole step
 

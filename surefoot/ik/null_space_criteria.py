@@ -16,6 +16,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.errors import ShapeError
 from surefoot.ik.avoidance_potential import limit_potential, smooth_potential
@@ -23,8 +24,6 @@ from surefoot.ik.clik import momentum_weight_inverse
 from surefoot.robot import Robot
 
 __all__ = ["Cost", "Criterion", "DistanceCriterion", "LimitCriterion", "MomentumWeight", "PostureCriterion", "together"]
-
-Array = NDArray[np.float64]
 
 
 class Cost(NamedTuple):

@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
 from surefoot.compiler import Repeated, compile_robot
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.damped_step import damped_step, free_columns, steepest_descent
@@ -25,7 +25,6 @@ from surefoot.tasks import Task, limited_error
 
 __all__ = ["CAUTION", "DONE", "FIRST_ROW", "MISS", "STEPS", "WISH_STEPS", "PositionProblem", "first_priority"]
 
-Numbers = NDArray[np.float64]
 _SETTLED = 1e-3  # largest entry of a step with which tasks of lower priority count as done
 WISH_STEPS = 32
 """Steps in which lower priorities count, less and less: the last steps belong to what must hold."""

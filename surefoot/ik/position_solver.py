@@ -9,8 +9,9 @@ from itertools import compress
 from math import hypot
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, number
 from surefoot.collision import CollisionModel
 from surefoot.collision.postures import checked_postures
 from surefoot.errors import ShapeError, one_of
@@ -20,14 +21,12 @@ from surefoot.ik.free_motion import free_motion
 from surefoot.ik.position_problem import FIRST_ROW, PositionProblem, first_priority
 from surefoot.ik.result import BatchResult, IkResult
 from surefoot.ik.single_search import Found, SingleSearch, WorkArrays
-from surefoot.motion.checks import number
 from surefoot.robot import Robot
 from surefoot.tasks import Task, loop_tasks
 from surefoot.tasks.task_set import checked_tasks
 
 __all__ = ["TOLERANCES", "PositionSolver", "solve", "solve_batch"]
 
-Array = NDArray[np.float64]
 _WHOLE = (int, np.integer)
 TOLERANCES: Mapping[str, float] = {"m": 1e-4, "rad": 1e-4, "1": 1e-4}
 """Largest error by unit; "1" is for numbers without a unit."""

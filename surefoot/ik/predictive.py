@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.predictive_cost import LimitBand, Repulsion
 from surefoot.ik.predictive_descent import DescentSettings, descend
@@ -16,12 +17,10 @@ from surefoot.ik.predictive_horizon import FreeStartProblem, HorizonProblem, Smo
 from surefoot.ik.predictive_kernels import SelfMotionModel, predictive_kernels
 from surefoot.ik.predictive_motion import TaskRows
 from surefoot.kinematics import frame_of
-from surefoot.motion.checks import finite_array, number
 from surefoot.robot import Robot
 
 __all__ = ["Following", "LocalIk", "Prediction", "PredictiveIk", "PredictiveWeights", "Reference"]
 
-Array = NDArray[np.float64]
 Reference = Callable[[NDArray[Any]], tuple[Array, Array]]
 """Poses T_world_frame (N, 4, 4) and twists (N, 6), in world axes and linear first, at times (N,)."""
 _FIRST_SIZE = 0.5  # the exact one where speed alone counts, with weight 1

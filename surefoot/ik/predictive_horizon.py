@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.ik.predictive_kernels import PredictiveKernels
 
 __all__ = ["FreeStartProblem", "HorizonProblem", "SmoothProblem", "Trials", "Window"]
 
-Array = NDArray[np.float64]
 _CLOSING_STEPS = 6  # of Newton, back to the task at the start
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number, placement_matrix
 from surefoot.motion import Quintic
-from surefoot.motion.checks import finite_array, number, placement_matrix
 
 __all__ = ["StraightLine"]
-
-Array = NDArray[np.float64]
 
 
 class StraightLine:

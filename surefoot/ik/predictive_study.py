@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.geometry import SweptVolume
 from surefoot.ik.predictive import Following, LocalIk, PredictiveIk, PredictiveWeights, Reference
 from surefoot.ik.predictive_cost import Repulsion
@@ -32,7 +33,6 @@ __all__ = [
     "stems_study",
 ]
 
-Array = NDArray[np.float64]
 Point = tuple[float, float, float]
 
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError
 from surefoot.ik.inverses import RANK, restrict
 from surefoot.ik.task_priority import TaskRate, task_rates
-from surefoot.motion.checks import Array, finite_array, number
 
 __all__ = ["RowByRow", "full_decomposition_rates", "intermediate_value_rates", "scaled_projector_rates",
            "shaped_projector"]  # fmt: skip

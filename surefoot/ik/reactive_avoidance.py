@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError, one_of
 from surefoot.ik.reactive_return import Return
 from surefoot.spatial import so3
 
 __all__ = ["VARIANTS", "Deviation", "ReactiveAvoidance", "Variant", "avoiding_rate", "deviated_pose", "deviated_twist"]
 
-Array = NDArray[np.float64]
 Variant = Literal["selected", "full", "transpose"]
 VARIANTS: tuple[str, ...] = get_args(Variant)
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.motion import Quintic
-from surefoot.motion.checks import Array, finite_array, number
 
 __all__ = ["Return", "return_duration"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry import SweptVolume
 from surefoot.ik.reactive_avoidance import ReactiveAvoidance, avoiding_rate
 from surefoot.ik.swing_step import SwingStep
@@ -21,7 +21,6 @@ from surefoot.robot import Robot
 
 __all__ = ["BLOCK", "SWINGS", "TRIANGLE", "SwingHistory", "shifted", "swing_over", "swing_twice"]
 
-Array = NDArray[np.float64]
 BLOCK = SweptVolume(np.array([[0.0, -0.1645, 0.07], [0.0, 0.1645, 0.07]]), 0.10)
 """The block across x at the origin: a line of radius 10 cm, 7 cm over the floor. (Erratum: "7 cm beneath the floor"
 would have its top at 3 cm; 7 cm above it contains the edges of the block, 4 cm off the middle, 0.6 mm to spare.)"""

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.words import counted
 
 __all__ = ["BatchResult", "IkResult"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import ShapeError
 from surefoot.ik.inverses import RANK
-from surefoot.motion.checks import Array, finite_array
 
 __all__ = ["cofactor_basis", "self_motion_basis"]
 

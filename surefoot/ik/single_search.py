@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.ik.collision_free import CollisionFree
 from surefoot.ik.position_problem import MISS, STEPS, WISH_STEPS, PositionProblem
 
 __all__ = ["Found", "SingleSearch", "WorkArrays"]
 
-Array = NDArray[np.float64]
 _STEPS = 48  # of one start
 _FIRST_STEPS = 24  # of the first one, which has a lane for itself
 _LANES = 8  # random starts at a time

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError
 from surefoot.ik.inverses import RANK
-from surefoot.motion.checks import Array, finite_array, number
 
 __all__ = ["ArmAndPath", "adjugate", "attainable_motion", "consistent_gain", "consistent_motion"]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.ik.free_motion import FreeMotion
 
 __all__ = ["Starts"]
 
-Array = NDArray[np.float64]
 _NEAR = 0.4  # share of its range by which a joint of a robot that stands is moved
 _UNBOUNDED = np.pi  # [rad] or [m]: by how much a joint without limits is moved
 _BASE = 0.05  # [m] and [rad]: by how much a base that floats is moved

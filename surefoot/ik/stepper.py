@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError, one_of
 from surefoot.ik.free_motion import FreeMotion, free_motion
 from surefoot.ik.stepper_fade import Fade, FadingSolver, fading_groups
 from surefoot.ik.stepper_rows import SETTINGS, JointBounds, StepperRows
-from surefoot.motion.checks import finite_array, number
 from surefoot.robot import Robot
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
 from surefoot.solvers.hierarchy_workspace import Optimum
@@ -22,7 +22,6 @@ from surefoot.tasks.task import require_activation
 
 __all__ = ["METHODS", "StepResult", "Stepper"]
 
-Numbers = NDArray[np.float64]
 METHODS = ("hierarchy", "weighted")
 
 
@@ -40,15 +39,15 @@ class StepResult:
         scale: (rows,) roots of the weights.
     """
 
-    v: Numbers
-    q_next: Numbers
+    v: Array
+    q_next: Array
     time: float
     optimum: Optimum
     problem: StackedHierarchy
     rows: dict[str, slice]
-    scale: Numbers
+    scale: Array
 
-    def violation(self, name: str) -> Numbers:
+    def violation(self, name: str) -> Array:
         """How far J v of a task lies above (+) or below (−) what it asks for (rows,), in units of a rate of its value.
 
         Args:
@@ -192,7 +191,7 @@ class Stepper:
 
     # -- a tick ---------------------------------------------------------------------------------------------------
 
-    def step(self, q: Numbers | None = None) -> StepResult:
+    def step(self, q: Array | None = None) -> StepResult:
         """The velocity for the next dt.
 
         Args:
@@ -216,7 +215,7 @@ class Stepper:
         self.q, self._last, self.time = q_next, u, self.time + self.dt
         return found
 
-    def _problem(self, q: Numbers) -> StackedHierarchy:
+    def _problem(self, q: Array) -> StackedHierarchy:
         """Rows and bounds at a configuration."""
         A, lower, upper = self._rows.kernel(q, self._last, self._targets, self._settings)
         return StackedHierarchy(A, lower, upper, self._rows.starts, self._damping)
@@ -248,7 +247,7 @@ class Stepper:
             raise one_of("task", name, self._names)
         return self._names[name]
 
-    def _initial_settings(self, softness: float) -> Numbers:
+    def _initial_settings(self, softness: float) -> Array:
         """(5, rows): scale, gain, below, above, rate."""
         out = np.zeros((len(SETTINGS), self._rows.rows))
         for task, rows in zip(self._rows.tasks, self._rows.slices, strict=True):
@@ -273,7 +272,7 @@ class Stepper:
         return tuple(found)
 
 
-def _speeds(robot: Robot, S: Numbers, share: float) -> Numbers:
+def _speeds(robot: Robot, S: Array, share: float) -> Array:
     """Largest speed (k,) of every free motion, so that no joint that it moves is too fast."""
     if not share > 0.0:
         raise ShapeError("the share of the speed limits must be positive", evidence={"share": share})
@@ -301,7 +300,7 @@ def _margin(value: float, motion: FreeMotion) -> float:
     return margin
 
 
-def _accelerations(values: ArrayLike, motion: FreeMotion) -> Numbers:
+def _accelerations(values: ArrayLike, motion: FreeMotion) -> Array:
     """Largest acceleration (k,) of every free motion; a number is for joints with one axis, not for a free base."""
     found, count = np.asarray(values, dtype=float), motion.S.shape[1]
     if found.shape not in ((), (count,)) or not (found > 0.0).all():

@@ -26,8 +26,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.solvers import HierarchySolver
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
@@ -35,7 +35,6 @@ from surefoot.solvers.hierarchy_workspace import Optimum
 
 __all__ = ["MOST_GROUPS", "Fade", "FadingSolver", "FadingTasks", "fading_groups"]
 
-Numbers = NDArray[np.float64]
 MOST_GROUPS = 4
 """Fades of different times that may overlap: each one doubles the work of a tick."""
 
@@ -186,7 +185,7 @@ def _solved(solver: HierarchySolver, problem: StackedHierarchy, parts: Sequence[
     return found._replace(x=x, values=values)
 
 
-def _ends(end: Numbers, rest: float, parts: Sequence[tuple[float, Optimum]], side: float) -> Numbers:
+def _ends(end: Array, rest: float, parts: Sequence[tuple[float, Optimum]], side: float) -> Array:
     """Ends for y, where they would be for x if each part kept what it reaches; infinite ones stay."""
     out, at = end.copy(), np.isfinite(end)
     out[at] *= rest

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.ik.free_motion import FreeMotion
 from surefoot.ik.limit_parabola import stopping_speed
@@ -22,7 +22,6 @@ from surefoot.tasks.task_set import checked_tasks, row_slices, target_slices
 
 __all__ = ["SETTINGS", "JointBounds", "StepperRows"]
 
-Numbers = NDArray[np.float64]
 SETTINGS = ("scale", "gain", "below", "above", "rate")
 """Run-time numbers of every row: root of the weight, gain, margins, rate of the target."""
 

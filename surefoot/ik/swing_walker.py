@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array
 from surefoot.collision.robot_volumes import robot_volumes
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError, ShapeError, one_of
@@ -33,7 +33,6 @@ from surefoot.spatial import so3
 
 __all__ = ["SwingWalker", "foot_contacts", "leg_bodies", "other_foot"]
 
-Array = NDArray[np.float64]
 Pair = tuple[BodyVolume, BodyVolume]
 DistanceFunction = Callable[[Array], tuple[Array, Array]]
 _BLUR = 0.005  # m over which kinks of the distance are rounded

@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError, one_of
 from surefoot.ik.inverses import restrict
 from surefoot.ik.self_motion import self_motion_basis
-from surefoot.motion.checks import Array, finite_array, number
 
 __all__ = ["PriorityScheme", "TaskRate", "task_priority_rates", "task_rates"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError, one_of
 from surefoot.kinematics.bodies import snapped
 from surefoot.robot.robot import Robot
@@ -31,8 +31,8 @@ class Frame:
     """
 
     body: int
-    R: NDArray[np.float64] = field(default_factory=lambda: np.eye(3))
-    p: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
+    R: Array = field(default_factory=lambda: np.eye(3))
+    p: Array = field(default_factory=lambda: np.zeros(3))
 
     def __post_init__(self) -> None:
         for name, shape in (("R", (3, 3)), ("p", (3,))):
@@ -83,7 +83,7 @@ def contact_frame(robot: Robot, name: str) -> Frame:
     return _on_body(robot, contact.frame, contact.placement)
 
 
-def _on_body(robot: Robot, link: str, T_link_frame: NDArray[np.float64]) -> Frame:
+def _on_body(robot: Robot, link: str, T_link_frame: Array) -> Frame:
     """What is fixed on a link, on the body that carries the link."""
     T = robot.model.frames[robot.frame_id(link)].placement.homogeneous @ T_link_frame
     return Frame(robot.body_of(link), T[:3, :3], T[:3, 3])

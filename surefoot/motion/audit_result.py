@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.files import write_text
-from surefoot.motion.checks import Array
 from surefoot.motion.stance import ContactSchedule
 
 __all__ = ["AuditItem", "AuditResult", "Finding", "Replay", "Severity", "Status"]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError, one_of
-from surefoot.motion.checks import Array, finite_array
 from surefoot.motion.exchange_blocks import Block, Part, decode, encode, layout_blocks
 from surefoot.motion.exchange_joints import Label, unit_length
 from surefoot.motion.exchange_ros import BaseVelocity, from_ros, to_ros

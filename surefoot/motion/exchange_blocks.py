@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError, one_of
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange_joints import FORMATS, JointFormat, in_placement, unit_length
 from surefoot.robot import Robot, Tree
 from surefoot.spatial import se3

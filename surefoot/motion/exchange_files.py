@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arrays import Array, finite_array, increasing_times
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, SurefootError, one_of
-from surefoot.motion.checks import Array, finite_array, increasing_times
 from surefoot.motion.exchange import (
     LAYOUTS,
     VECTOR_KEYS,

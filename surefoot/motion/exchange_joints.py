@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import Array
 from surefoot.spatial import quaternion
 
 __all__ = ["FORMATS", "JointFormat", "Label", "in_placement", "rotate", "rotate_back", "unit_length"]

@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import ShapeError, UnknownNameError, one_of
-from surefoot.motion.checks import Array, finite_array
 from surefoot.motion.exchange_blocks import Block, Part, decode, encode, layout_blocks
 from surefoot.motion.exchange_joints import in_placement, rotate, rotate_back
 from surefoot.robot import Robot

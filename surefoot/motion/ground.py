@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number, placement_matrix
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import Array, finite_array, number, placement_matrix
 from surefoot.robot import placement
 
 __all__ = ["Ground", "GroundBox", "GroundPlane", "HeightField", "stairs"]

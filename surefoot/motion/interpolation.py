@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from surefoot.motion.checks import Array
+from surefoot.arrays import Array
 
 __all__ = ["Place", "bracket", "configuration_between", "linear", "linear_at", "place_of"]
 

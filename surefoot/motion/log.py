@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, increasing_times
 from surefoot.errors import ShapeError, one_of
-from surefoot.motion.checks import Array, increasing_times
 
 __all__ = ["Column", "Log", "LogWriter", "entry_names"]
 

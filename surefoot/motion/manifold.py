@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange_joints import FORMATS, unit_length
 from surefoot.robot import Robot
 

@@ -18,8 +18,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError
-from surefoot.motion.checks import Array
 from surefoot.motion.side_names import side_pairs
 from surefoot.robot import ContactSurface, Robot
 

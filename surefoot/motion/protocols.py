@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Protocol, runtime_checkable
 
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import Array, finite_array
 from surefoot.motion.state import State
 
 __all__ = ["Command", "Controller", "Engine", "Estimator"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefoot.motion.checks import Array, number
+from surefoot.arrays import Array, number
 
 __all__ = ["Quintic"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number, only_keys, placement_matrix
 from surefoot.errors import ShapeError, one_of
-from surefoot.motion.checks import Array, finite_array, number, only_keys, placement_matrix
 
 __all__ = ["MIRROR", "ContactSchedule", "Phase", "Spot", "Stance"]
 

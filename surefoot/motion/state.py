@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from surefoot.motion.checks import Array, finite_array
+from surefoot.arrays import Array, finite_array
 from surefoot.robot import Robot
 
 __all__ = ["State"]

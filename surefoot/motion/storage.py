@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, SurefootError
-from surefoot.motion.checks import Array
 from surefoot.motion.exchange import column_names
 from surefoot.motion.log import Column, Log, entry_names
 from surefoot.motion.npz import read_npz, write_npz

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError
 from surefoot.files import atomic_write, existing_file
-from surefoot.motion.checks import Array
 from surefoot.words import counted
 
 __all__ = ["SEPARATOR", "SEPARATORS", "Table", "read_csv", "read_parquet", "write_csv", "write_parquet"]

@@ -12,8 +12,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, increasing_times, number
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.motion.checks import Array, finite_array, increasing_times, number
 from surefoot.motion.interpolation import Place, bracket, configuration_between, linear, linear_at, place_of
 from surefoot.motion.manifold import joint_kinds, manifold, require_unit_length
 from surefoot.motion.mirror import mirror_of

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number, only_keys, placement_matrix
 from surefoot.errors import ShapeError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
-from surefoot.motion.checks import Array, finite_array, number, only_keys, placement_matrix
 from surefoot.motion.ground import Ground, GroundBox, GroundPlane, HeightField
 from surefoot.robot import placement
 

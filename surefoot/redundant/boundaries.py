@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.redundant.constraints import System
 from surefoot.redundant.layout import ContactRows, Layout, Model
 from surefoot.redundant.state import State, coordinates
 
 __all__ = ["Boundaries", "boundary_test", "free_boundaries", "held_freedoms", "with_boundaries"]
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 SLOW = 1e-3  # below this speed a contact can stick [m/s]   (table 6.16)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.redundant.boundaries import Boundaries, free_boundaries, held_freedoms, with_boundaries
 from surefoot.redundant.constraints import System, dynamics_system
@@ -19,8 +20,6 @@ from surefoot.redundant.node import Solver, minimise
 from surefoot.redundant.state import State
 
 __all__ = ["Dynamics", "dynamics_node", "forward_dynamics", "inverse_dynamics", "unpacked"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

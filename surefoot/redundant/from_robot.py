@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.redundant.layout import Model
 from surefoot.redundant.model import GROUND, Action, Actuator, Ball, Body, Freedom, Hinge, Link
@@ -21,7 +21,6 @@ from surefoot.spatial import so3
 
 __all__ = ["PrincipalFrame", "joint_freedoms", "joint_in_parent", "model_of", "principal_frames"]
 
-Array = NDArray[np.float64]
 _Stops = tuple[float | None, float | None]
 _KINDS = ("revolute", "continuous", "prismatic", "spherical", "planar", "free", "translation")
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.redundant.model import GROUND, Freedom, Link, ModelData, Vector
 from surefoot.redundant.model_check import freedom_names, require_sound
 from surefoot.solvers.dyadic_plan import DyadicPlan
@@ -22,7 +23,6 @@ from surefoot.spatial import so3, spinor
 
 __all__ = ["ContactRows", "Freedoms", "Layout", "Links", "Model", "layout_of"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 

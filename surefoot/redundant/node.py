@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefoot.arrays import Array
 from surefoot.errors import one_of
 from surefoot.redundant.constraints import System
 from surefoot.redundant.layout import Model
@@ -21,7 +22,6 @@ from surefoot.solvers.dyadic_plan import DyadicPlan
 
 __all__ = ["Solver", "minimise"]
 
-Array = NDArray[np.float64]
 Solver = Literal["auto", "dyadic", "dense"]
 _MANY = 200  # unknowns beyond which ordering a reduction takes longer than it is worth
 

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import one_of
 from surefoot.redundant.constraints import System, dynamics_system, position_system, velocity_system
 from surefoot.redundant.layout import Layout, Model
@@ -68,7 +69,7 @@ def _generic_state(layout: Layout, rng: np.random.Generator) -> State:
     )
 
 
-def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unit(values: Array) -> Array:
     return values / np.linalg.norm(values, axis=-1, keepdims=True)
 
 

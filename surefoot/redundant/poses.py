@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.redundant.chains import chains, tail_spinors
 from surefoot.redundant.constraints import velocity_system
@@ -17,8 +18,6 @@ from surefoot.redundant.state import State, rest_state
 from surefoot.spatial import so3, spinor
 
 __all__ = ["posed"]
-
-Array = NDArray[np.float64]
 
 
 def posed(

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError
 from surefoot.redundant.boundaries import Boundaries, held_freedoms
 from surefoot.redundant.constraints import System, dynamics_system, hinge_residuals, position_system, velocity_system
@@ -18,7 +19,6 @@ from surefoot.redundant.state import State, coordinates, displaced
 
 __all__ = ["WISH", "closed", "plastic_impact", "project_positions", "project_velocities"]
 
-Array = NDArray[np.float64]
 WISH = 1e-8
 """Weight of a wish to stay, against 1 for the laws: what is left of a gap after one projection."""
 

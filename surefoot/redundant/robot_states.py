@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.kinematics.bodies import bodies, joint_motion
 from surefoot.kinematics.fk import body_placements
 from surefoot.redundant.chains import link_spinors
@@ -20,8 +21,6 @@ from surefoot.robot.tree import Tree
 from surefoot.spatial import spinor
 
 __all__ = ["inputs_of", "joint_accelerations", "state_of"]
-
-Array = NDArray[np.float64]
 
 
 def state_of(robot: Robot, model: Model, q: Array, v: Array) -> State:

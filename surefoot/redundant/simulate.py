@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError, SimulationError, one_of
 from surefoot.redundant.boundaries import Boundaries, boundary_test, free_boundaries, held_freedoms
 from surefoot.redundant.constraints import hinge_residuals, velocity_system
@@ -28,7 +29,6 @@ from surefoot.solvers import ode
 
 __all__ = ["Inputs", "Simulated", "Stepper", "simulate"]
 
-Array = NDArray[np.float64]
 Inputs = Callable[[float, State], ArrayLike] | ArrayLike | None
 Method = Literal["rk4", "kutta-merson"]
 _MOST_TESTS = 8

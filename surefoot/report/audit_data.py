@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.motion.audit_result import AuditItem, AuditResult
 from surefoot.report.packing import quantised
 
 __all__ = ["audit_data", "least_in_buckets"]
 
-Array = NDArray[np.float64]
 _POINTS = 160
 
 

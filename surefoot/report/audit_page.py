@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.feasibility.case import Case
 from surefoot.motion import Trajectory, World
 from surefoot.motion.audit_result import AuditResult
-from surefoot.motion.checks import Array
 from surefoot.report.evidence import Evidence, Verdict
 from surefoot.report.motion_plots import motion_plots
 from surefoot.report.report_page import report_page

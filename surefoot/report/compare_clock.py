@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.motion import Trajectory
 
 __all__ = ["common_clock", "held", "on_clock"]
-
-Array = NDArray[np.float64]
 
 
 def common_clock(times: Sequence[Array], most: int = 20_000, rate: float | None = None) -> Array:

@@ -7,8 +7,8 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError
 from surefoot.motion import World
@@ -22,7 +22,6 @@ from surefoot.words import metric_label, share_text
 
 __all__ = ["compare_evidence", "compare_page", "comparison_html", "number_text"]
 
-Array = NDArray[np.float64]
 _REPLAY_RATE = 50.0
 _MOST_FRAMES = 3000
 _SUMMARY = '<div id="panel-summary" role="tabpanel" aria-labelledby="tab-summary" hidden>'

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.report.compare_clock import on_clock
 from surefoot.report.evidence import Plot
 from surefoot.report.motion_plots import JointSeries, joint_positions, joint_velocities, torque_series
@@ -15,7 +15,6 @@ from surefoot.report.run_folder import RunFolder
 
 __all__ = ["Quantity", "compare_plots", "joint_quantities", "log_quantities"]
 
-Array = NDArray[np.float64]
 _BY_JOINT = ("time", "q", "v", "tau", "tracking.error")
 _WRENCH = (("force x", "N"), ("force y", "N"), ("force z", "N"), ("moment x", "N m"), ("moment y", "N m"),
            ("moment z", "N m"))  # fmt: skip

@@ -8,11 +8,11 @@ import fast_simplification
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.report.shape_mesh import Triangles
 
 __all__ = ["decimated", "shares", "welded"]
 
-Array = NDArray[np.float64]
 _GRAIN = 1e-6  # width of a grid over the extent of a mesh: vertices in one cell are the same
 _CARE = (2.0, 3.0)  # low: slow and true to the shape; at 7, the default, thin parts crumple
 _SIZE = 0.4  # [m]: extent of a mesh while it is made coarser

@@ -7,18 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array, finite_array, increasing_times
 from surefoot.errors import ShapeError, one_of
 from surefoot.motion import ContactSchedule, World
 from surefoot.motion.audit_result import AuditResult
-from surefoot.motion.checks import finite_array, increasing_times
 from surefoot.robot import Robot
 from surefoot.robot.volumes import BodyVolume
 
 __all__ = ["Evidence", "Ghost", "PlanePlot", "Plot", "Region", "Verdict"]
 
-Array = NDArray[np.float64]
 Bound = float | Array
 
 

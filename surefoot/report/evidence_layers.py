@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.contact import contact_placements, sum_wrenches, zero_moment_point
 from surefoot.motion import ContactSchedule
@@ -17,7 +18,6 @@ from surefoot.robot import Robot
 
 __all__ = ["capture_point", "contact_activity", "spans", "with_layers"]
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _SHORTEST = 0.03  # [s]: shorter touches and shorter gaps between touches are not shown
 _LEAST_LOAD = 0.01  # of the weight: a contact with less does not carry

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError
 from surefoot.motion import Trajectory
 from surefoot.report.export_joints import joint_table
@@ -29,7 +29,6 @@ from surefoot.robot import Robot
 
 __all__ = ["STEP", "ColumnFiles", "column_files", "read_column_files", "write_column_files"]
 
-Array = NDArray[np.float64]
 STEP = 0.005
 """Time between rows [s]."""
 _AT_REST = 0.01  # [rad/s] or [m/s]

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.motion import Trajectory, to_layout
 from surefoot.robot import Robot
 
 __all__ = ["JointTable", "joint_table", "nanoseconds"]
 
-Array = NDArray[np.float64]
 _BILLION = 1_000_000_000
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError
 from surefoot.files import atomic_write
@@ -31,7 +32,6 @@ from surefoot.robot import Robot
 
 __all__ = ["topic_name", "write_mcap"]
 
-Array = NDArray[np.float64]
 _WORLD = "world"
 _BATCH = 1000  # messages of one kind that are in memory at once
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefoot.arrays import Array
 from surefoot.files import atomic_write
 from surefoot.motion import Trajectory
 from surefoot.report.export_joints import joint_table, nanoseconds
 from surefoot.robot import Robot
 
 __all__ = ["joint_trajectory_yaml", "write_joint_trajectory"]
-
-Array = NDArray[np.float64]
 
 
 def write_joint_trajectory(path: str | Path, trajectory: Trajectory, robot: Robot) -> tuple[str, ...]:

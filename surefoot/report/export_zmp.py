@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.contact import contact_placements, sum_wrenches, zero_moment_point
 from surefoot.errors import NotSupportedError
@@ -16,7 +17,6 @@ from surefoot.robot import Robot
 
 __all__ = ["zmp_of_motion"]
 
-Array = NDArray[np.float64]
 _LONGEST_GAP = 0.03  # [s] without load that is bridged: the first tick of a simulation has no forces yet
 
 

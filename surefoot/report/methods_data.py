@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from surefoot.arrays import Array
 
 __all__ = ["MethodRun", "MethodsComparison"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

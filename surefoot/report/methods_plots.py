@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
+
+from surefoot.arrays import Array
 
 __all__ = ["COLOURS", "bars_svg", "lines_svg"]
 
-Array = NDArray[np.float64]
 COLOURS = (
     "#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#e08020", "#777777", "#44aa99", "#882255",
     "#999933", "#6699cc",

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.motion import World
 from surefoot.report.evidence import Plot
@@ -16,7 +16,6 @@ from surefoot.robot import Robot
 __all__ = ["JointSeries", "contact_plots", "energy_plots", "joint_plots", "joint_positions", "joint_velocities"]
 __all__ += ["momentum_plots", "motion_plots", "torque_series"]
 
-Array = NDArray[np.float64]
 _SHOWN_TOGETHER = 6
 _STRAIGHT = ("prismatic", "translation")
 

@@ -6,11 +6,10 @@ import base64
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 __all__ = ["packed", "quantised", "rounded"]
 
-Array = NDArray[np.float64]
 _MOST = 65534  # the largest step; 65535 stands for "nothing"
 
 

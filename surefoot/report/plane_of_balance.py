@@ -15,7 +15,6 @@ from surefoot.report.evidence_layers import contact_activity
 
 __all__ = ["plane_of_balance", "support_regions"]
 
-Array = NDArray[np.float64]
 _NAMES = {"com": "centre of mass", "zmp": "ZMP", "capture_point": "capture point"}
 _MOST_REGIONS = 200
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.report.evidence import Evidence, PlanePlot, Plot
 from surefoot.report.packing import packed, quantised, rounded
 
 __all__ = ["MOST_POINTS", "plane_data", "plots_data", "thinned", "thinned_times"]
 
-Array = NDArray[np.float64]
 MOST_POINTS = 2000
 
 

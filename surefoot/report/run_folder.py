@@ -10,9 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from surefoot.arrays import finite_array
 from surefoot.errors import FileFormatError
 from surefoot.motion import Log, Trajectory, load_log, load_trajectory
-from surefoot.motion.checks import finite_array
 from surefoot.robot import Robot
 from surefoot.robot.inertia_changes import under_gravity
 from surefoot.robot.load import load

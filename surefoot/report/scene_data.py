@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.errors import FileFormatError, MissingMeshError
 from surefoot.report.evidence import Evidence
@@ -21,7 +22,6 @@ from surefoot.robot import Robot
 
 __all__ = ["frame_rows", "mesh_data", "poses", "scene_data"]
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 _RATE = 50.0  # frames per second

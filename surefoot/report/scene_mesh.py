@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler import cache
 from surefoot.geometry import Mesh, Plane, Shape
 from surefoot.report.chain_colours import Colour, chain_colours
@@ -21,7 +22,6 @@ from surefoot.robot.robot import Robot
 
 __all__ = ["SceneMesh", "collision_meshes", "robot_meshes"]
 
-Array = NDArray[np.float64]
 Faces = NDArray[np.int64]
 _VERSION = "scene meshes 7"
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from surefoot.arrays import Array
 from surefoot.geometry import Box, Mesh, Plane, Shape, SweptVolume, surface_points
 
 __all__ = ["Triangles", "ball_points", "hull_triangles", "shape_triangles", "volume_triangles"]
 
-Array = NDArray[np.float64]
 Triangles = tuple[Array, NDArray[np.int64]]
 """Vertices (n, 3) [m] and faces (m, 3), counter-clockwise seen from outside."""
 _BOX_FACES = np.array(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry import SweptVolume
 from surefoot.report.shape_mesh import Triangles, volume_triangles
 from surefoot.robot.robot import Robot
 
 __all__ = ["skeleton_triangles"]
-
-Array = NDArray[np.float64]
 
 
 def skeleton_triangles(robot: Robot) -> list[tuple[int, Triangles]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.robot.robot import Robot
 
 __all__ = ["figure_lines", "figure_svg"]
 
-Array = NDArray[np.float64]
 _VIEWS = {"side": (0, 2, 1.0, "x", "z"), "front": (1, 2, -1.0, "−y", "z")}
 
 

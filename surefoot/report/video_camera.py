@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError, one_of
 
 __all__ = ["Camera", "FilmSettings", "film_times", "parse_camera", "parse_size"]
@@ -68,7 +68,7 @@ class FilmSettings:
             raise ShapeError(f"a picture has 16 to {_LARGEST} px each way", evidence={"given": self.size})
 
 
-def film_times(start: float, end: float, settings: FilmSettings) -> NDArray[np.float64]:
+def film_times(start: float, end: float, settings: FilmSettings) -> Array:
     """Times (k,) of the pictures [s]: as many as fill the length of the film, start and end among them.
 
     Args:

@@ -10,9 +10,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.report.evidence import Evidence
 from surefoot.report.scene_data import poses
@@ -25,7 +25,6 @@ from surefoot.spatial import quaternion
 
 __all__ = ["MujocoFilm", "mujoco_film", "open_gl"]
 
-Array = NDArray[np.float64]
 _BACKENDS = ("egl", "osmesa")
 _FIELD_OF_VIEW = 32.0  # [deg], vertical
 _ROOM = 1.12  # the ball that is framed, in sizes of the robot

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.files import atomic_write
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_lines
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["section_svg", "workspace_page", "write_workspace_page"]
 
-Array = NDArray[np.float64]
 _SIZE, _MARGIN, _KEY = 430, 44, 46  # px: width of the drawing, room for axes, room for the key below
 _COLOURS = np.array(  # dark to bright, equal steps of lightness: points of the map "viridis"
     [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], dtype=float

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from surefoot.arrays import Array
 from surefoot.geometry import Box, Plane
 from surefoot.motion import Ground, GroundBox, GroundPlane, MovableObject, Obstacle
 from surefoot.motion.ground import HeightField
@@ -18,7 +19,6 @@ from surefoot.report.shape_mesh import Triangles, shape_triangles
 
 __all__ = ["field_triangles", "world_data"]
 
-Array = NDArray[np.float64]
 _MOST_CELLS = 160
 _MOST_TRIANGLES = 4000
 

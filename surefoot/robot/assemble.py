@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError, one_of
 from surefoot.robot.build import build_model
 from surefoot.robot.contact_search import find_contacts
@@ -27,7 +27,6 @@ from surefoot.robot.tree import Tree, tree_of_model
 
 __all__ = ["MIMIC_MODES", "Mimic", "Parts", "assemble", "assemble_links"]
 
-Array = NDArray[np.float64]
 Mimic = Literal["coupling", "reduce", "free"]
 MIMIC_MODES: tuple[str, ...] = ("coupling", "reduce", "free")
 _UNIT_ENTRIES = {"continuous": slice(0, 2), "spherical": slice(0, 4), "planar": slice(2, 4), "free": slice(3, 7)}

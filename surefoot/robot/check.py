@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.geometry import convex_hull
 from surefoot.robot.assemble import Mimic
@@ -23,7 +23,6 @@ from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
 
 __all__ = ["Inspection", "inspect_robot", "physical_findings"]
 
-Array = NDArray[np.float64]
 _ON_LIMIT = 1e-3  # share of its range in which a joint stands on its limit
 _MOVE_HOME = "`[home.joints]` in the side file gives another home"
 _SINGULAR = 1e-12  # inertia at a joint below this cannot be divided by [kg m²] or [kg]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry import Capsule, Cylinder, Ellipsoid, Shape, Sphere, convex_hull, is_rectangle, surface_points
 from surefoot.robot.contacts import ContactKind, ContactSurface
 from surefoot.robot.links import Geometry, placement
@@ -19,7 +19,6 @@ from surefoot.robot.robot import Robot
 
 __all__ = ["end_bodies", "find_contacts", "height_on_ground", "lowest_points", "shapeless_end_links"]
 
-Array = NDArray[np.float64]
 _FLAT = 0.005  # what lies this near to the supporting plane belongs to the sole [m]
 _POINT = 0.03  # soles smaller than this are points [m]
 _LINE = 0.012  # soles narrower than this are lines [m]

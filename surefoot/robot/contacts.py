@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError
 from surefoot.robot.links import placement
 
 __all__ = ["CONTACT_KINDS", "ContactKind", "ContactSurface"]
 
-Array = NDArray[np.float64]
 ContactKind = Literal["point", "line", "cylinder", "rectangle", "polygon", "soft_finger"]
 CONTACT_KINDS: tuple[str, ...] = get_args(ContactKind)
 

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError
 from surefoot.robot.links import Geometry, Joint, Link
 
 __all__ = ["DHRow", "dh_links", "dh_placement"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.robot.contact_search import height_on_ground
 from surefoot.robot.loops import Coupling
 from surefoot.robot.robot import Robot
@@ -14,7 +14,6 @@ from surefoot.robot.tree import NV
 
 __all__ = ["home_posture", "on_ground", "well_inside"]
 
-Array = NDArray[np.float64]
 _FROM_LIMIT = 0.05  # share of the range that a position moved inside keeps from the limit
 
 

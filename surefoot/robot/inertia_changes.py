@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.robot.robot import Robot
 
 __all__ = ["carrying", "under_gravity", "with_inertia_error"]
-
-Array = NDArray[np.float64]
 
 
 def carrying(robot: Robot, link: str, mass: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> Robot:

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError, ShapeError
 from surefoot.geometry import Shape
 
 __all__ = ["JOINT_KINDS", "Geometry", "Joint", "JointKind", "Link", "NamedFrame", "placement"]
 
-Array = NDArray[np.float64]
 JointKind = Literal[
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "planar", "free", "universal", "translation"
 ]

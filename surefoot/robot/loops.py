@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefoot.arrays import Array
 from surefoot.errors import ModelError
 from surefoot.robot.links import placement
 
 __all__ = ["Coupling", "Loop", "led_by_first", "resolve_couplings"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.robot.findings import Finding
 from surefoot.robot.home import well_inside
 from surefoot.robot.mjcf_names import Names
 from surefoot.robot.mjcf_tree import free_pose, is_one_axis
 
 __all__ = ["Home", "home_of", "root_is_free"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.robot.links import placement
 from surefoot.spatial import quaternion
 
 __all__ = ["Names", "names_of", "pose", "unused"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot.robot.findings import Finding
 from surefoot.robot.links import placement
@@ -13,7 +12,6 @@ from surefoot.robot.mjcf_names import Names, pose
 
 __all__ = ["ties_of"]
 
-Array = NDArray[np.float64]
 _EQ = mujoco.mjtEq
 _SAME = 1e-6  # a ratio and its inverse are written with some six digits
 _POINT = (True, True, True, False, False, False)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.robot.links import Geometry, Joint, JointKind, Link, placement
 from surefoot.robot.mjcf_limits import joint_force_range, safe_limit
 from surefoot.robot.mjcf_names import Names, pose, unused
@@ -18,7 +18,6 @@ from surefoot.spatial import quaternion, so3
 
 __all__ = ["free_pose", "is_one_axis", "links_of"]
 
-Array = NDArray[np.float64]
 _KINDS: dict[int, JointKind] = {
     int(mujoco.mjtJoint.mjJNT_HINGE): "revolute",
     int(mujoco.mjtJoint.mjJNT_SLIDE): "prismatic",

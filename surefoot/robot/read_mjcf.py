@@ -10,8 +10,8 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError, SurefootError, one_of
 from surefoot.robot.assemble import Parts
 from surefoot.robot.findings import Finding
@@ -29,7 +29,6 @@ from surefoot.spatial import se3
 
 __all__ = ["MjcfRobot", "mjcf_links", "with_base"]
 
-Array = NDArray[np.float64]
 _KIND_OF_BASE: dict[str, JointKind] = {"floating": "free", "planar": "planar", "fixed": "fixed"}
 
 

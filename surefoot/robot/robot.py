@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.robot.contacts import ContactSurface
 from surefoot.robot.dh import DHRow, dh_links
@@ -23,7 +24,6 @@ from surefoot.robot.tree import Tree
 
 __all__ = ["Limits", "Robot", "assembles_robots"]
 
-Array = NDArray[np.float64]
 _assemblers: list[Callable[..., Robot]] = []
 
 

@@ -18,6 +18,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array
 from surefoot.errors import ModelError, NotSupportedError
 from surefoot.ops import Array as Symbols
 from surefoot.robot.assemble import Parts, assemble
@@ -28,7 +29,6 @@ from surefoot.robot.tree import Tree
 
 __all__ = ["GearSprings", "elastic_gears", "gear_springs", "geared", "rotor_joint"]
 
-Array = NDArray[np.float64]
 _PER_VELOCITY = (
     "armature", "damping", "effortLimit", "lowerEffortLimit", "velocityLimit", "lowerVelocityLimit",
     "upperDryFrictionLimit", "lowerDryFrictionLimit", "rotorInertia", "rotorGearRatio",

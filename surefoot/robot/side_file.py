@@ -29,9 +29,9 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from surefoot.arrays import Array
 from surefoot.errors import ScenarioError, SurefootError, UnknownNameError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from surefoot.robot.assemble import Parts
@@ -277,7 +277,7 @@ def _changed_drive(drive: Drive, table: DriveTable) -> Drive:
     return replace(drive, **given)
 
 
-def _pose(position: Vector, rpy: Vector) -> NDArray[np.float64]:
+def _pose(position: Vector, rpy: Vector) -> Array:
     return placement(position, pin.rpy.rpyToMatrix(np.array(rpy)))
 
 

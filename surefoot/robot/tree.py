@@ -12,11 +12,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 
 __all__ = ["NQ", "NV", "Tree", "tree_of_model"]
 
-Array = NDArray[np.float64]
 
 NQ = {
     "revolute": 1,

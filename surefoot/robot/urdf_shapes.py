@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import MissingMeshError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from surefoot.robot.links import Geometry, placement
@@ -21,7 +21,7 @@ __all__ = ["MESH_MODES", "origin_of", "resolve_mesh", "urdf_geometries"]
 MESH_MODES = ("require", "warn", "skip")
 
 
-def origin_of(element: Element) -> NDArray[np.float64]:
+def origin_of(element: Element) -> Array:
     """T (4, 4) from the `<origin>` child of an element: R = Rz(yaw) Ry(pitch) Rx(roll); identity without one."""
     origin = element.first("origin")
     if origin is None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.constrained_acceleration import constrained_acceleration
 from surefoot.dynamics.constrained_equations import ConstrainedEquations, constrained_equations
 from surefoot.dynamics.constrained_forward import constrained_forward
@@ -29,7 +29,6 @@ from surefoot.sim.native_engine import NativeEngine
 
 __all__ = ["LONGEST", "compare_methods", "condition_of"]
 
-Array = NDArray[np.float64]
 Progress = Callable[[float, str], None]
 LONGEST = 2.0
 """How long each method runs [s], at most."""

@@ -7,8 +7,8 @@ import platform
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.motion import Log, LogWriter
 
 __all__ = ["SCHEMA", "metrics_of", "metrics_of_nothing", "versions"]
@@ -113,7 +113,7 @@ def _of_constraints(log: Log) -> dict[str, float | None]:
     return {key: _peak(log[name]) for key, name in names.items() if name in log}
 
 
-def _of_contacts(log: Log, what: str) -> dict[str, NDArray[np.float64]]:
+def _of_contacts(log: Log, what: str) -> dict[str, Array]:
     """The columns `contact.<name>.<what>`, by name of the contact."""
     names = [name for name in log.columns if name.startswith("contact.") and name.endswith(f".{what}")]
     return {name.removeprefix("contact.").removesuffix(f".{what}"): log[name] for name in names}
@@ -129,16 +129,16 @@ def _finite(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _last(values: NDArray[np.float64]) -> float | None:
+def _last(values: Array) -> float | None:
     return _finite(values[-1]) if len(values) else None
 
 
-def _peak(values: NDArray[np.float64]) -> float | None:
+def _peak(values: Array) -> float | None:
     """Largest magnitude that was measured."""
     measured = np.abs(values[~np.isnan(values)])
     return _finite(measured.max()) if measured.size else None
 
 
-def _rms(values: NDArray[np.float64]) -> float | None:
+def _rms(values: Array) -> float | None:
     measured = values[~np.isnan(values)]
     return _finite(np.sqrt(np.mean(measured**2))) if measured.size else None

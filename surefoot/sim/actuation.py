@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.motion import Command
 from surefoot.robot import Robot
 
 __all__ = ["Actuation", "ideal_drives"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(slots=True, eq=False)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.robot import Drive
-from surefoot.sim.drive_group import Array, Flags, numbers
+from surefoot.sim.drive_group import Flags, numbers
 from surefoot.sim.speed_line import LineLimited
 
 __all__ = ["DcMotors"]

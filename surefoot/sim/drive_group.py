@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.robot import Drive
 
 __all__ = ["DriveGroup", "law", "numbers", "short_way"]
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.motion import Command, State
 from surefoot.robot import Robot
 
 __all__ = ["DrivenJoints"]
-
-Array = NDArray[np.float64]
 
 
 class DrivenJoints:

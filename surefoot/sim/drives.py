@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import Command
 from surefoot.robot import Drive, Robot
 from surefoot.sim.actuation import Actuation
 from surefoot.sim.dc_motor import DcMotors
-from surefoot.sim.drive_group import Array, DriveGroup, short_way
+from surefoot.sim.drive_group import DriveGroup, short_way
 from surefoot.sim.drive_kinds import KINDS, DriveKind, kinds_of
 from surefoot.sim.elastic_gear import ElasticGears
 from surefoot.sim.servo import HobbyServos

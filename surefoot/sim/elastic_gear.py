@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.robot import Drive
-from surefoot.sim.drive_group import Array, DriveGroup, Flags, numbers
+from surefoot.sim.drive_group import DriveGroup, Flags, numbers
 from surefoot.sim.speed_line import SpeedCurve
 
 __all__ = ["ElasticGears"]

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.motion import Ground, State
 from surefoot.robot import Robot
 from surefoot.sim.actuation import Actuation
 from surefoot.sim.measured import Balance, Touches
 
 __all__ = ["PhysicsEngine"]
-
-Array = NDArray[np.float64]
 
 
 @runtime_checkable

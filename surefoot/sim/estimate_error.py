@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot.estimation import BaseLayout
 from surefoot.motion import State
 from surefoot.robot import Robot
 
 __all__ = ["EstimateError"]
-
-Array = NDArray[np.float64]
 
 
 class EstimateError:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.motion import Ground
 
 __all__ = ["Event", "FrictionChange", "ParameterError", "Payload", "Push", "SensorLoss", "TerrainChange"]
 
-Array = NDArray[np.float64]
 _NOTHING = 1e-9  # share of a step that is rounding
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.motion import GroundPlane, World
 from surefoot.robot import Robot
 
 __all__ = ["FallDetector"]
 
-Array = NDArray[np.float64]
 LOW = 0.5
 """Share of the home height of the centre of mass below which a robot has fallen."""
 TILTED = np.deg2rad(60.0)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from surefoot.motion import Obstacle, State, World
 from surefoot.robot import Robot
@@ -17,7 +18,6 @@ from surefoot.sim.measured import WORLD, Touches
 
 __all__ = ["Incident", "IncidentBook", "Kind"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Kind = Literal["fall", "slip", "self_collision", "obstacle_touch", "position_limit", "velocity_limit", "torque_limit"]
 SLIP = 0.005

@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
+
 __all__ = ["OBJECT", "WORLD", "Balance", "Touches"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 WORLD, OBJECT = -1, -2
 """Values of `Touches.against` for what is no robot."""

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefoot.arrays import Array
 from surefoot.compiler import cache
 from surefoot.compiler.batches import thread_count
 from surefoot.geometry import Mesh, convex_pieces, is_nearly_convex
@@ -16,7 +14,6 @@ from surefoot.geometry.convex_pieces import method_version, pack_pieces, unpack_
 
 __all__ = ["MeshKey", "Pieces", "Progress", "cut_meshes", "mesh_key"]
 
-Array = NDArray[np.float64]
 MeshKey = tuple[object, ...]
 Pieces = dict[MeshKey, list[Array]]
 Progress = Callable[[float], None]

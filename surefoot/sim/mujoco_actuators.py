@@ -9,6 +9,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.sim.actuation import Actuation
 from surefoot.sim.mujoco_model import MujocoModel
@@ -16,7 +17,6 @@ from surefoot.sim.mujoco_physics import Physics
 
 __all__ = ["Actuators"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Held = NDArray[np.int8]
 _PARTS = tuple(item.name for item in fields(Actuation))

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.sim.measured import Balance
 from surefoot.sim.mujoco_actuators import Actuators
 from surefoot.sim.mujoco_model import MujocoModel
 from surefoot.sim.mujoco_physics import Physics
 
 __all__ = ["BalanceBook"]
-
-Array = NDArray[np.float64]
 
 
 class BalanceBook:

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError, NotSupportedError
 from surefoot.robot import Loop, Robot
 from surefoot.sim.mujoco_inertia import LEAST, BodyInertia, lifted_inertia, massless_joints, without_mass
@@ -17,7 +18,6 @@ from surefoot.sim.mujoco_loops import equality_of
 
 __all__ = ["RobotBodies", "add_actuators", "add_bodies", "add_ties", "quaternion_wxyz", "set_inertia"]
 
-Array = NDArray[np.float64]
 _UNLIMITED = 1e10  # MuJoCo wants both ends of a range
 _NO_PLAY = 1e-6  # half width of a range whose ends meet [rad] or [m]
 

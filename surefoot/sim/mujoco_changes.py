@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.motion.checks import finite_array, number
 from surefoot.motion.ground import Ground, HeightField
 from surefoot.sim.mujoco_bodies import RobotBodies, set_inertia
 from surefoot.sim.mujoco_inertia import with_points
@@ -19,8 +19,6 @@ from surefoot.sim.mujoco_shapes import friction_settings
 from surefoot.sim.mujoco_world import ground_name, ground_settings, shape_ground
 
 __all__ = ["Payloads", "change_friction", "change_ground"]
-
-Array = NDArray[np.float64]
 
 
 def change_friction(scene: MujocoScene, friction: float, pieces: Sequence[int] | None) -> None:

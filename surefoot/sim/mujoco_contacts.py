@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import one_of
 from surefoot.sim.measured import OBJECT, WORLD, Touches
 from surefoot.sim.mujoco_model import MujocoModel
@@ -17,7 +18,6 @@ from surefoot.sim.row_cross import row_cross
 
 __all__ = ["ContactBook", "contact_forces"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 _SIX = np.arange(6)
 _LOADED = 0.01  # share of the robot's weight from which on a contact counts as loaded

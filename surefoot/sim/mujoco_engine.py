@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.motion import Command, Ground, State, World
-from surefoot.motion.checks import finite_array
 from surefoot.robot import Robot
 from surefoot.sim.actuation import Actuation, ideal_drives
 from surefoot.sim.measured import Balance, Touches
@@ -26,8 +26,6 @@ from surefoot.sim.mujoco_warnings import warnings_kept
 from surefoot.sim.mujoco_world import object_name
 
 __all__ = ["MujocoEngine"]
-
-Array = NDArray[np.float64]
 
 
 class MujocoEngine:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.robot import Tree
 
 __all__ = ["LEAST", "BodyInertia", "lifted_inertia", "massless_joints", "with_points", "without_mass"]
 
-Array = NDArray[np.float64]
 LEAST = 1e-9
 """Least mass [kg] and principal moment [kg m²]."""
 _ROUNDING = 1e-9

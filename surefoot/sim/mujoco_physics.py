@@ -6,8 +6,6 @@ from dataclasses import replace
 from math import isfinite
 
 import mujoco
-import numpy as np
-from numpy.typing import NDArray
 
 from surefoot.errors import SimulationError
 from surefoot.sim.mujoco_model import MujocoScene, compiled
@@ -15,7 +13,6 @@ from surefoot.sim.mujoco_warnings import warnings_kept
 
 __all__ = ["Physics"]
 
-Array = NDArray[np.float64]
 _FATAL = [
     int(getattr(mujoco.mjtWarning, f"mjWARN_{name}"))
     for name in ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL", "CONTACTFULL", "CNSTRFULL")

@@ -7,9 +7,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from surefoot.arrays import Array
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere, surface_points
 from surefoot.robot import ContactSurface, Geometry
 from surefoot.sim.mesh_pieces import MeshKey, Pieces, mesh_key
@@ -17,7 +17,6 @@ from surefoot.sim.mujoco_bodies import RobotBodies, quaternion_wxyz
 
 __all__ = ["Meshes", "add_contacts", "add_robot_shapes", "add_shape", "friction_settings"]
 
-Array = NDArray[np.float64]
 HULL_VERTICES = 64
 _NEAR_SOLE = 0.005  # a shape that reaches this close to the sole's plane makes the sole [m]
 _RECESS = 0.002  # how far a mesh steps back behind the corner balls of its sole [m]

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.motion.exchange_blocks import Block, decode, encode, layout_blocks
 from surefoot.robot import Coupling
 from surefoot.sim.mujoco_model import MujocoModel
@@ -15,7 +16,6 @@ from surefoot.spatial import quaternion
 
 __all__ = ["StateMap", "q_v", "qpos_qvel"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 _TURN = 2.0 * np.pi
 _MOST_TURNS = 32  # of a leader, either way

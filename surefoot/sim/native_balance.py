@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import SimulationError
 from surefoot.sim.measured import Balance
 from surefoot.sim.native_kernels import SUMMED
@@ -14,7 +14,6 @@ from surefoot.sim.native_mover import Mover
 
 __all__ = ["BalanceBook"]
 
-Array = NDArray[np.float64]
 _LEAK = 0.1  # share of the energy turned over that may be missing
 _LEAST_LEAK = 1e-2  # [J/kg] that may always be missing: a millimetre of height
 

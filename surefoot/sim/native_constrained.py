@@ -21,15 +21,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, number
 from surefoot.dynamics.constrained_equations import Baumgarte, ConstrainedEquations
 from surefoot.dynamics.constrained_forward import anchor_values
 from surefoot.dynamics.constraint_projection import close
 from surefoot.dynamics.constraints import Constraint, Constraints, constraints_of, contact
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.motion import World
-from surefoot.motion.checks import number
 from surefoot.robot import Robot
 from surefoot.sim.native_constrained_kernels import constrained_kernels
 from surefoot.sim.native_constraint_methods import by_kernels, by_matrices, by_tree, require_method
@@ -38,7 +38,6 @@ from surefoot.sim.native_mover import HeldSurface, Mover
 
 __all__ = ["BAUMGARTE", "STABILISATIONS", "ConstrainedMover", "Holding", "held_by_constraints"]
 
-Array = NDArray[np.float64]
 STABILISATIONS = ("none", "baumgarte", "projection")
 BAUMGARTE = Baumgarte(20.0, 20.0)
 """α and β where nothing else is said [1/s]."""

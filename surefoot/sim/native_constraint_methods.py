@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.compiler import KernelSet, compile_robot
 from surefoot.dynamics import aba
 from surefoot.dynamics.constrained_acceleration import constrained_acceleration
@@ -24,7 +24,6 @@ from surefoot.robot import Robot
 
 __all__ = ["by_kernels", "by_matrices", "by_tree", "require_method"]
 
-Array = NDArray[np.float64]
 Compiled = Callable[[Array, Array, Array, Array, ConstrainedEquations], tuple[Array, Array]]
 _AUTO = "lagrange"
 

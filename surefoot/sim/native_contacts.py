@@ -6,8 +6,8 @@ import functools
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import one_of
 from surefoot.kinematics import contact_frame
 from surefoot.robot import Robot
@@ -17,8 +17,6 @@ from surefoot.sim.native_touch import FREE
 from surefoot.sim.row_cross import row_cross
 
 __all__ = ["contact_wrench", "touches_of"]
-
-Array = NDArray[np.float64]
 
 
 def touches_of(mover: Mover) -> Touches:

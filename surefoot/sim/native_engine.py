@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.dynamics.constrained_equations import Baumgarte
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.motion import Command, Ground, State, World
-from surefoot.motion.checks import finite_array, number
 from surefoot.robot import Robot
 from surefoot.robot.inertia_changes import carrying
 from surefoot.sim.actuation import Actuation, ideal_drives
@@ -32,7 +32,6 @@ from surefoot.spatial import se3
 
 __all__ = ["NativeEngine"]
 
-Array = NDArray[np.float64]
 _WATCHED = 25  # steps of "rk4" after which the account of energy is looked at
 
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot
 
 __all__ = ["require_stable"]
 
-Array = NDArray[np.float64]
 _SURE = 2.5  # |hλ| up to which damped modes do not grow
 _ROUNDING = 1e-9
 

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
 from surefoot.dynamics import inverse_mass_matrix
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
 __all__ = ["DrivenRows", "Force", "Resistance", "Springs"]
 
-Numbers = NDArray[np.float64]
 _PLAIN = ("revolute", "prismatic", "helical", "translation")
 _CREEP = 1e-3  # speed below which dry friction is viscous [rad/s] or [m/s]
 _STOP_FREQUENCY = 200.0  # of a joint on its stop [rad/s], at least

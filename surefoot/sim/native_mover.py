@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.compiler import KernelSet, compile_robot
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError
 from surefoot.motion import GroundPlane, World
@@ -23,7 +24,6 @@ from surefoot.sim.terrain import contact_planes
 
 __all__ = ["HeldSurface", "Mover"]
 
-Array = NDArray[np.float64]
 _BEYOND, _SPEED = TALLY.index("beyond"), TALLY.index("squared_speed")
 _LIMIT = 1e-9  # a torque counts as beyond its limit from here on [N m] or [N]
 _FASTEST = 1e4  # [rad/s] or [m/s]: beyond, a simulation has blown up

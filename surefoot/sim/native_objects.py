@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere, surface_points
 from surefoot.motion import MovableObject
@@ -12,7 +12,6 @@ from surefoot.robot import ContactSurface, Link, Robot, placement
 
 __all__ = ["object_robot"]
 
-Array = NDArray[np.float64]
 _AROUND = 8  # points on each rim of a cylinder
 
 

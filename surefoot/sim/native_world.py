@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from surefoot.arrays import number
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import Ground, World
-from surefoot.motion.checks import number
 from surefoot.robot import Robot
 
 __all__ = ["notes_of", "with_friction", "with_ground"]

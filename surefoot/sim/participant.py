@@ -6,8 +6,8 @@ import fnmatch
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.estimation import EncodedJoints
 from surefoot.motion import Command, Controller, Estimator, State, World
@@ -22,8 +22,6 @@ from surefoot.sim.incidents import IncidentBook
 from surefoot.sim.sensors import Sensors, Truth
 
 __all__ = ["Participant"]
-
-Array = NDArray[np.float64]
 
 
 class Participant:

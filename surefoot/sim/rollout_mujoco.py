@@ -9,10 +9,11 @@ from mujoco import rollout as mujoco_rollout
 from surefoot.compiler.batches import thread_count
 from surefoot.errors import NotSupportedError
 from surefoot.motion.exchange_blocks import decode, layout_blocks
+from surefoot.ops import Array
 from surefoot.sim.mujoco_model import MujocoModel, build_mujoco
 from surefoot.sim.mujoco_state import qpos_qvel
 from surefoot.sim.mujoco_warnings import warnings_kept
-from surefoot.sim.rollout_request import Array, Request
+from surefoot.sim.rollout_request import Request
 
 __all__ = ["MujocoRollout"]
 

@@ -11,10 +11,11 @@ from surefoot.dynamics import inverse_mass_matrix
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import World
 from surefoot.motion.ground import GroundPlane
+from surefoot.ops import Array
 from surefoot.sim.contact_laws import ContactLaw, Rigid, law_of
 from surefoot.sim.native_explicit import require_stable
 from surefoot.sim.native_kernels import Settings, centres_kernel, in_world
-from surefoot.sim.rollout_request import Array, Request
+from surefoot.sim.rollout_request import Request
 from surefoot.sim.rollout_step import Variant, compiled_step
 from surefoot.sim.terrain import contact_planes
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import finite_array
+from surefoot.arrays import number as checked_number
 from surefoot.errors import ShapeError, one_of
 from surefoot.motion import State, World
-from surefoot.motion.checks import finite_array
-from surefoot.motion.checks import number as checked_number
 from surefoot.motion.manifold import joint_kinds, require_unit_length
+from surefoot.ops import Array
 from surefoot.robot import Robot
 
 __all__ = ["MODES", "Request", "make_request"]
 
-Array = NDArray[Any]
 MODES = ("torque", "position")
 
 

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError, SimulationError, one_of
 from surefoot.motion import World
+from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.sim.contact_laws import ContactLaw
 from surefoot.sim.falls import FallDetector
 from surefoot.sim.rollout_mujoco import MujocoRollout
 from surefoot.sim.rollout_native import NativeRollout
-from surefoot.sim.rollout_request import Array, Request, make_request
+from surefoot.sim.rollout_request import Request, make_request
 
 __all__ = ["ENGINES", "Rollout", "rollout"]
 

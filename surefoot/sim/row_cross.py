@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from surefoot.arrays import Array
 
 __all__ = ["row_cross"]
 
-Array = NDArray[np.float64]
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 
 

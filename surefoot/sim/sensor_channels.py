@@ -8,13 +8,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["Channel", "ChannelBank", "Stream"]
 
-Array = NDArray[np.float64]
 Number = float | tuple[float, ...]
 _BLOCK = 256  # readings whose random numbers are drawn together
 _SCALED = ("noise", "noise_density", "bias", "bias_walk", "quantisation")

@@ -10,18 +10,16 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array, finite_array, number
 from surefoot.contact import sum_wrenches, zero_moment_point
 from surefoot.errors import ShapeError, one_of
 from surefoot.estimation import EncodedJoints
-from surefoot.motion.checks import finite_array, number
 from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 from surefoot.sim.sensor_channels import ChannelBank, Stream
 from surefoot.sim.sensor_settings import SensorSettings
 
 __all__ = ["Sensors", "Truth"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(slots=True, eq=False)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.robot import Drive
-from surefoot.sim.drive_group import Array, DriveGroup, Flags, numbers, short_way
+from surefoot.sim.drive_group import DriveGroup, Flags, numbers, short_way
 
 __all__ = ["HobbyServos"]
 

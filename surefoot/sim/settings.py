@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arrays import number
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import number
 
 __all__ = ["Settings"]
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.robot import Drive
-from surefoot.sim.drive_group import Array, DriveGroup, Flags, law, numbers
+from surefoot.sim.drive_group import DriveGroup, Flags, law, numbers
 
 __all__ = ["LineLimited", "SpeedCurve", "TorqueSpeed"]
 

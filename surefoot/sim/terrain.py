@@ -14,11 +14,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, World
 
 __all__ = ["NOWHERE", "contact_planes"]
 
-Array = NDArray[np.float64]
 Planes = tuple[Array, Array, NDArray[np.bool_]]  # normals, offsets, and where the piece is
 NOWHERE = -1e9
 """Offset [m] of the plane under a point that has no ground."""

@@ -13,11 +13,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["NEGLIGIBLE_WISH", "RANK_TOLERANCE", "DyadicSolution", "Index", "dyadic_solve", "overflow_error"]
 
-Numbers = NDArray[np.float64]
 RANK_TOLERANCE = 1e-11
 """What is left of an entry may be nothing but rounding below this share of what was subtracted from it …"""
 NEGLIGIBLE_WISH = 1e-14
@@ -36,9 +36,9 @@ class DyadicSolution:
             a wish nor a rule says anything, and the unknown has the value of its wish.
     """
 
-    z: Numbers
+    z: Array
     index: float
-    weights: Numbers
+    weights: Array
 
     @property
     def undetermined(self) -> NDArray[np.intp]:
@@ -61,11 +61,11 @@ class Index:
         ShapeError: Shapes do not fit, numbers are not finite, weights are negative.
     """
 
-    A: Numbers
-    b: Numbers
-    z_d: Numbers
-    d0: Numbers
-    d1: Numbers
+    A: Array
+    b: Array
+    z_d: Array
+    d0: Array
+    d1: Array
 
     def __post_init__(self) -> None:
         A = np.asarray(self.A, dtype=float)
@@ -78,7 +78,7 @@ class Index:
         for field in fields(self):
             _require_numbers(field.name, getattr(self, field.name))
 
-    def residuals(self, z: ArrayLike) -> Numbers:
+    def residuals(self, z: ArrayLike) -> Array:
         """(n + m,) by how much each wish and then each rule is missed: z − z_d and A z + b.
 
         Args:
@@ -174,14 +174,14 @@ class _Reduction:
         return DyadicSolution(z, float(0.5 * self.d1 @ self.lower[:, n] ** 2), self.d0)
 
 
-def _vector(values: ArrayLike, size: int, name: str) -> Numbers:
+def _vector(values: ArrayLike, size: int, name: str) -> Array:
     found = np.asarray(values, dtype=float)
     if found.shape != (size,) and not (name in ("d0", "d1") and found.shape == ()):
         raise ShapeError(f"`{name}` must be ({size},)", evidence={"shape": found.shape})
     return np.broadcast_to(found, (size,))
 
 
-def _require_numbers(name: str, values: Numbers) -> None:
+def _require_numbers(name: str, values: Array) -> None:
     if not np.isfinite(values).all():
         at = np.argwhere(~np.isfinite(values))[:8]
         raise ShapeError(f"`{name}` is not finite", evidence={"at": [tuple(map(int, k)) for k in at]})

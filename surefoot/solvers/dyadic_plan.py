@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.solvers.dyadic import NEGLIGIBLE_WISH, RANK_TOLERANCE, DyadicSolution, Index, overflow_error
 from surefoot.solvers.dyadic_counts import OperationCounts, solution_counts
@@ -20,7 +21,6 @@ from surefoot.solvers.dyadic_run import RUN
 
 __all__ = ["DyadicPlan"]
 
-Numbers = NDArray[np.float64]
 _INVALID, _OUTSIDE = 1, 2
 
 
@@ -35,7 +35,7 @@ class _Call(NamedTuple):
 
     fixed: tuple[float, ...]
     offsets: tuple[int, ...]
-    zeros: Numbers
+    zeros: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class DyadicPlan:
         *offsets, size = accumulate(sizes, initial=0)
         return _Call(fixed, tuple(8 * k for k in offsets), np.zeros(size - offsets[4]))
 
-    def _refuse(self, status: int, A: Numbers, b: Numbers, z_d: Numbers, d0: Numbers, d1: Numbers) -> None:
+    def _refuse(self, status: int, A: Array, b: Array, z_d: Array, d0: Array, d1: Array) -> None:
         """Say what a status of `run_plan` means."""
         if status == _INVALID:
             Index(A, b, z_d, d0, d1)  # raises, and says where
@@ -141,14 +141,14 @@ class DyadicPlan:
         raise overflow_error()
 
 
-def _numbers(values: ArrayLike, shape: tuple[int, ...], name: str) -> Numbers:
+def _numbers(values: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
     found = np.asarray(values, dtype=float, order="C")
     if found.shape != shape:
         raise ShapeError(f"`{name}` must be {shape}", evidence={"shape": found.shape})
     return found
 
 
-def _weights(values: ArrayLike, count: int, name: str) -> Numbers:
+def _weights(values: ArrayLike, count: int, name: str) -> Array:
     return np.full(count, float(values)) if np.ndim(values) == 0 else _numbers(values, (count,), name)  # type: ignore[arg-type]
 
 

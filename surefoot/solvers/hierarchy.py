@@ -16,14 +16,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.solvers.hierarchy_damping import DampedWorkspace, damping_rows, may_be_singular
 from surefoot.solvers.hierarchy_problem import Level, StackedHierarchy, stacked
 from surefoot.solvers.hierarchy_workspace import ActiveSetError, Optimum, Sides, Tolerances, Workspace
 
 __all__ = ["ActiveSetError", "HierarchySolution", "HierarchySolver", "Level", "Tolerances"]
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +38,11 @@ class HierarchySolution:
 
     problem: StackedHierarchy
     optimum: Optimum
-    scale: Numbers
+    scale: Array
     tolerances: Tolerances
 
     @property
-    def x(self) -> Numbers:
+    def x(self) -> Array:
         """The solution (n,)."""
         return self.optimum.x
 
@@ -63,7 +62,7 @@ class HierarchySolution:
         return tuple(int(rank) for rank in np.diff(self.optimum.columns))
 
     @cached_property
-    def violations(self) -> tuple[Numbers, ...]:
+    def violations(self) -> tuple[Array, ...]:
         """For each level (rows,): how far A x lies above its upper (positive) or below its lower end (negative)."""
         p, values = self.problem, self.optimum.values[: self.problem.rows]
         outside = values - np.minimum(np.maximum(values, p.lower[: p.rows]), p.upper[: p.rows])
@@ -80,7 +79,7 @@ class HierarchySolution:
         return self.optimum.sides[self.problem.rows :]
 
     @cached_property
-    def multipliers(self) -> tuple[tuple[Numbers, Numbers], ...]:
+    def multipliers(self) -> tuple[tuple[Array, Array], ...]:
         """For each level k, and then for the least norm, multipliers of the (rows,) of all levels and of x (n,).
 
             Σ_j A_jᵀ μ_j + ν = 0;   entries of level k itself are the weights times w_k
@@ -165,14 +164,14 @@ class HierarchySolver:
         self._last = found or self._work.optimum(problem, guess, start)
         return self._last
 
-    def _memory(self, problem: StackedHierarchy) -> tuple[Sides | None, Numbers | None]:
+    def _memory(self, problem: StackedHierarchy) -> tuple[Sides | None, Array | None]:
         """What bound last time, and the last solution; nothing if the last problem was another one."""
         if self._last is None or self._work is None or not self._work.fits(problem):
             return None, None
         return self._last.sides, self._last.x
 
     def _solve_damped(
-        self, problem: StackedHierarchy, added: list[Numbers], guess: Sides | None, start: Numbers | None
+        self, problem: StackedHierarchy, added: list[Array], guess: Sides | None, start: Array | None
     ) -> Optimum:
         counts = tuple(len(part) for part in added)
         if self._wider is None or not self._wider.fits(problem, counts):

@@ -18,15 +18,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from surefoot.arrays import Array
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
 from surefoot.solvers.hierarchy_workspace import Optimum, Sides, Tolerances, Workspace
 
 __all__ = ["DampedWorkspace", "damping_rows", "may_be_singular"]
-
-Numbers = NDArray[np.float64]
 
 
 def may_be_singular(work: Workspace, thresholds: Sequence[float]) -> bool:
@@ -42,7 +40,7 @@ def may_be_singular(work: Workspace, thresholds: Sequence[float]) -> bool:
     return any(threshold > 0.0 and work.weakest(k) < threshold for k, threshold in enumerate(thresholds))
 
 
-def damping_rows(problem: StackedHierarchy, work: Workspace) -> list[Numbers] | None:
+def damping_rows(problem: StackedHierarchy, work: Workspace) -> list[Array] | None:
     """Rows μ_i d_iᵀ (count, n) for every level; None if no level is near a singularity.
 
     Args:
@@ -55,7 +53,7 @@ def damping_rows(problem: StackedHierarchy, work: Workspace) -> list[Numbers] | 
     return added if any(len(part) for part in added) else None
 
 
-def _of_level(work: Workspace, level: int, threshold: float) -> Numbers:
+def _of_level(work: Workspace, level: int, threshold: float) -> Array:
     """Rows μ_i d_iᵀ (count, n) of a level."""
     if threshold == 0.0 or work.weakest(level) >= threshold:
         return np.zeros((0, work.n))
@@ -90,7 +88,7 @@ class DampedWorkspace:
         return (problem.starts, problem.unknowns, counts) == self.shape
 
     def optimum(
-        self, problem: StackedHierarchy, added: Sequence[Numbers], guess: Sides | None, start: Numbers | None
+        self, problem: StackedHierarchy, added: Sequence[Array], guess: Sides | None, start: Array | None
     ) -> Optimum:
         """The optimum with rows that damp; what it says about rows and bounds is without them.
 

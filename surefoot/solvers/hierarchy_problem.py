@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["Level", "StackedHierarchy", "require_order", "stacked"]
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +45,9 @@ class StackedHierarchy:
         damping: Of each level.
     """
 
-    A: Numbers
-    lower: Numbers
-    upper: Numbers
+    A: Array
+    lower: Array
+    upper: Array
     starts: tuple[int, ...]
     damping: tuple[float, ...]
 
@@ -65,7 +64,7 @@ class StackedHierarchy:
 
 def stacked(
     levels: Sequence[Level], lower: ArrayLike | None, upper: ArrayLike | None
-) -> tuple[StackedHierarchy, Numbers]:
+) -> tuple[StackedHierarchy, Array]:
     """The levels in one block, and the roots of the weights (rows,) by which rows were scaled.
 
     Args:
@@ -130,7 +129,7 @@ def _unknowns(level: Level) -> int:
     return int(shape[1])
 
 
-def _checked(level: Level, k: int, n: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+def _checked(level: Level, k: int, n: int) -> tuple[Array, Array, Array, Array]:
     """A, lower, upper of a level, scaled, and the roots of its weights."""
     A = np.asarray(level.A, dtype=float)
     if A.ndim != 2 or A.shape[1] != n:
@@ -155,12 +154,12 @@ def _damping(level: Level, k: int) -> float:
     return float(level.damping)
 
 
-def _per_row(values: ArrayLike, rows: int, what: str) -> Numbers:
+def _per_row(values: ArrayLike, rows: int, what: str) -> Array:
     found = np.asarray(values, dtype=float)
     if found.shape not in ((), (rows,)):
         raise ShapeError(f"{what} must be a number or ({rows},)", evidence={"shape": found.shape})
     return np.broadcast_to(found, (rows,))
 
 
-def _bound(values: ArrayLike | None, n: int, default: float, what: str) -> Numbers:
+def _bound(values: ArrayLike | None, n: int, default: float, what: str) -> Array:
     return np.full(n, default) if values is None else _per_row(values, n, f"{what} bound on x")

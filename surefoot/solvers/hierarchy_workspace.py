@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.solvers.hierarchy_problem import StackedHierarchy
 from surefoot.solvers.hierarchy_search import SEARCH
 
 __all__ = ["ActiveSetError", "Optimum", "Sides", "Tolerances", "Workspace"]
 
-Numbers = NDArray[np.float64]
 Sides = NDArray[np.int64]
 _PATIENCE = 20
 """Sets without progress before the choice follows the numbers of the rows (Bland's rule, which cannot cycle)."""
@@ -55,8 +55,8 @@ class Optimum(NamedTuple):
         damped: Number of directions that were damped.
     """
 
-    x: Numbers
-    values: Numbers
+    x: Array
+    values: Array
     sides: Sides
     passes: int
     columns: NDArray[np.int64]
@@ -122,7 +122,7 @@ class Workspace:
         """
         self.A[:], self.lower[:], self.upper[:] = problem.A, problem.lower, problem.upper
 
-    def optimum(self, problem: StackedHierarchy, guess: Sides | None, start: Numbers | None) -> Optimum:
+    def optimum(self, problem: StackedHierarchy, guess: Sides | None, start: Array | None) -> Optimum:
         """Solve a hierarchy.
 
         Args:
@@ -137,7 +137,7 @@ class Workspace:
         self.sides[:] = 0 if guess is None else guess
         return self.search(start)
 
-    def search(self, start: Numbers | None) -> Optimum:
+    def search(self, start: Array | None) -> Optimum:
         """Solve what is in this memory, with `sides` as the guess.
 
         Args:
@@ -187,7 +187,7 @@ class Workspace:
         self.load(problem)
         SEARCH["factor_equations"](*self._factors, levels, self.rows, self.n, *self._factor_ends)
 
-    def multipliers(self, level: int) -> Numbers:
+    def multipliers(self, level: int) -> Array:
         """Multipliers (rows + n,) of what bound in the last pass, for the optimum of a level.
 
         Args:
@@ -208,12 +208,12 @@ class Workspace:
         inverse = SEARCH["weakest"](*self._weak, level, self.n, self._T)
         return float("inf") if inverse == 0.0 else float(inverse**-0.5)
 
-    def gram(self, level: int) -> Numbers:
+    def gram(self, level: int) -> Array:
         """B_kkᵀ B_kk (rank, rank), the upper half, of a level: its eigenvalues are squared singular values."""
         rank = SEARCH["gram"](*self._weak, level, self.n, self._T)
         return self.T.ravel()[: rank * rank].reshape(rank, rank).T
 
-    def direction(self, level: int, coefficients: Numbers) -> Numbers:
+    def direction(self, level: int, coefficients: Array) -> Array:
         """A combination of the directions (n,) of a level, after `factor_equations`; forgets the last z.
 
         Args:

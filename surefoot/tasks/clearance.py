@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
 from surefoot.errors import ShapeError
 from surefoot.kinematics.volume_distance import VolumeDistance, volume_distance
 from surefoot.ops import Array
@@ -18,8 +18,6 @@ from surefoot.robot import BodyVolume, Robot
 from surefoot.tasks.task import Task
 
 __all__ = ["Clearance"]
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,20 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
+from surefoot.arrays import placement_matrix
 from surefoot.errors import one_of
 from surefoot.kinematics import WORLD, Frame, contact_frame, frame_of, relative_jacobian, relative_placement
-from surefoot.motion.checks import placement_matrix
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.spatial import so3
 from surefoot.tasks.task import Task, masked
 
 __all__ = ["Contact", "LoopClosure", "loop_tasks"]
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

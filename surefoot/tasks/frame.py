@@ -9,12 +9,13 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
+from surefoot.arrays import finite_array, placement_matrix
 from surefoot.errors import one_of
 from surefoot.kinematics import WORLD, Frame, frame_bias_acceleration, frame_of, relative_jacobian, relative_placement
-from surefoot.motion.checks import finite_array, placement_matrix
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.spatial import so3
@@ -23,7 +24,6 @@ from surefoot.tasks.task import Task, masked, rows_of
 
 __all__ = ["FrameOrientation", "FramePose", "FramePosition"]
 
-Numbers = NDArray[np.float64]
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 _ROTATION_THEN_POSITION = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11])  # places in a (4, 4) array
 

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
 from surefoot.errors import ShapeError
 from surefoot.kinematics import frame_of, frame_placement
 from surefoot.ops import Array
@@ -18,7 +19,6 @@ from surefoot.tasks.task import Task
 
 __all__ = ["Gaze"]
 
-Numbers = NDArray[np.float64]
 _NEAR = 1e-6  # [m]: a point in the eye itself has no direction
 
 

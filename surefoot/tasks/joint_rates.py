@@ -8,17 +8,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from surefoot.motion.checks import finite_array
+from surefoot.arrays import Array as Numbers
+from surefoot.arrays import finite_array
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.joint_rows import joint_rows
 from surefoot.tasks.joint_task import JointTask, measures_of
 
 __all__ = ["JointAccelerations", "JointSpeeds"]
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,19 +8,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
+from surefoot.arrays import number
 from surefoot.errors import ShapeError
-from surefoot.motion.checks import number
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.joint_rows import JointRows, joint_rows, one_axis
 from surefoot.tasks.joint_task import JointTask, measures_of
 
 __all__ = ["JointCoupling", "JointLimits", "Posture"]
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
 from surefoot.kinematics import frame_jacobian, frame_of
 from surefoot.ops import Array
 from surefoot.robot import Robot
@@ -18,7 +18,6 @@ from surefoot.tasks.task import Task, masked, rows_of
 
 __all__ = ["Manipulability"]
 
-Numbers = NDArray[np.float64]
 _FLOOR = 1e-12
 
 

@@ -7,20 +7,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
+from surefoot.arrays import Array as Numbers
+from surefoot.arrays import finite_array, number
 from surefoot.errors import ShapeError
 from surefoot.geometry import convex_hull
 from surefoot.kinematics import com, com_bias, com_jacobian
-from surefoot.motion.checks import finite_array, number
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task
 
 __all__ = ["Support"]
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,19 +26,19 @@ from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
+from surefoot.arrays import finite_array, number
 from surefoot.errors import ShapeError
 from surefoot.kinematics import configuration_rate
-from surefoot.motion.checks import finite_array, number
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 from surefoot.tasks.derived import derived
 
 __all__ = ["Task", "limited_error", "masked", "require_activation", "rows_of"]
 
-Numbers = NDArray[np.float64]
 _RUN_TIME = ("name", "target", "weight", "gain", "below", "above", "activation")
 _WHOLE, _PLAIN = (int, np.integer), (str, bool, int, float)
 

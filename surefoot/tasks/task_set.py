@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot import ops
+from surefoot.arrays import Array as Numbers
 from surefoot.compiler import Kernel, compile_robot
 from surefoot.errors import ShapeError, one_of
 from surefoot.ops import Array
@@ -18,8 +19,6 @@ from surefoot.robot import Robot
 from surefoot.tasks.task import Task
 
 __all__ = ["TaskSet", "Terms", "checked_tasks", "row_slices", "target_slices"]
-
-Numbers = NDArray[np.float64]
 
 
 class Terms(NamedTuple):

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.tasks.task import Task, rows_of
 
 __all__ = ["VectorTask"]
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +31,7 @@ class VectorTask(Task):
         """Rows that count."""
         return rows_of(self.mask, "xyz", f"task `{self.name}`")
 
-    def numbers_of(self, target: Any) -> Numbers:
+    def numbers_of(self, target: Any) -> Array:
         """The vector (3,).
 
         Args:

@@ -9,8 +9,9 @@ rows, all independent: 12 degrees of freedom less 9. Clavel 1988; sizes and mass
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError
 from surefoot.robot.assemble import Parts
 from surefoot.robot.drives import Drive
@@ -63,7 +64,7 @@ def delta(base: float = 0.12, arm: float = 0.2, forearm: float = 0.45, platform:
 
 def delta_arm_angles(
     position: ArrayLike, base: float = 0.12, arm: float = 0.2, forearm: float = 0.45, platform: float = 0.05
-) -> NDArray[np.float64]:
+) -> Array:
     """Angles (3,) of the arms that bring the middle of the platform to a position, elbows outwards [rad].
 
     With X = x + platform - base in the plane of each arm, |tip - elbow| = forearm reads X cos θ - z sin θ = C, C =
@@ -139,7 +140,7 @@ def _platform(radius: float, height: float) -> Link:
     return link_of("platform", None, slides, [plate])
 
 
-def _leg(name: str, R: NDArray[np.float64], base: float, arm: float, forearm: float) -> list[Link]:
+def _leg(name: str, R: Array, base: float, arm: float, forearm: float) -> list[Link]:
     """An arm, and its forearm on a universal joint: two hinges with a cross between them."""
     shoulder = Joint(f"arm_{name}", "revolute", placement(base * R[:, 0], R), (0.0, 1.0, 0.0), lower=_RANGE[0],
                      upper=_RANGE[1], velocity=_SPEED, effort=_TORQUE)  # fmt: skip

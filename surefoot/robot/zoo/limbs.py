@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.robot.assemble import Mimic, Parts
 from surefoot.robot.contacts import ContactSurface
@@ -19,7 +19,6 @@ from surefoot.robot.zoo.solids import Solid, link_of
 
 __all__ = ["Plan", "Segment", "both_sides", "drives_of", "flat_sole", "hinge", "limb", "mirrored"]
 
-Array = NDArray[np.float64]
 Point = tuple[float, float, float]
 _AXES: dict[str, Point] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _MIRROR = np.diag([1.0, -1.0, 1.0])  # left ↔ right: reflection in the x–z plane

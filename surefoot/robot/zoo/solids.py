@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ModelError
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from surefoot.robot.links import Geometry, Joint, Link, placement
@@ -16,7 +17,6 @@ from surefoot.spatial import inertia
 
 __all__ = ["MassProperties", "Solid", "ball", "bar", "block", "drum", "link_of", "mass_properties", "shapes_of"]
 
-Array = NDArray[np.float64]
 Color = tuple[float, float, float, float]
 _GREY: Color = (0.62, 0.65, 0.70, 1.0)
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefoot.arrays import Array
 from surefoot.errors import ScenarioError
 from surefoot.motion import Controller
 from surefoot.robot import Robot
@@ -17,7 +15,6 @@ from surefoot.scenario.schema import ControllerTable
 
 __all__ = ["CONTROLLERS", "build_controller"]
 
-Array = NDArray[np.float64]
 CONTROLLERS: Mapping[str, str] = {
     "joint_pd": "surefoot.control:JointPd",
     "limp": "surefoot.control:ForceSchedule",

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 
+from surefoot.arrays import Array
 from surefoot.control import standing_contacts
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot
@@ -19,7 +20,6 @@ from surefoot.sim import Event, FrictionChange, ParameterError, Payload, Push, S
 
 __all__ = ["build_event", "capture_impulse", "way_to_edge", "without_margin"]
 
-Array = NDArray[np.float64]
 _SPEED, _DURATION, _DIRECTION = 0.1, 0.1, (1.0, 1.0, 0.0)  # of pushes that say nothing
 
 

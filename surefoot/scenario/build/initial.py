@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics.constraint_projection import close
 from surefoot.errors import NotSupportedError
 from surefoot.motion import State, World
@@ -15,8 +15,6 @@ from surefoot.sim.terrain import NOWHERE, contact_planes
 from surefoot.spatial import so3
 
 __all__ = ["build_initial"]
-
-Array = NDArray[np.float64]
 
 
 def build_initial(table: InitialTable, robot: Robot, world: World) -> State:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.motion import State
@@ -23,8 +23,6 @@ from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTa
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 
 __all__ = ["build_simulation", "load_robot"]
-
-Array = NDArray[np.float64]
 
 
 def build_simulation(scenario: Scenario) -> Simulation:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.control import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
 from surefoot.ik import ComRise, ContactSystem, raise_com
@@ -26,7 +26,6 @@ from surefoot.scenario.schema import MotionTable
 
 __all__ = ["LARGEST_DRIFT", "LARGEST_OFFSET", "LARGEST_SLIP", "Legs", "com_rise"]
 
-Array = NDArray[np.float64]
 LARGEST_DRIFT = 1e-4
 """How far the feet may move in the plan [m] or [rad]."""
 LARGEST_SLIP = 0.005

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.ik import ConsistentMotion, damped_inverse, truncated_inverse
 from surefoot.motion import Log, Trajectory
 from surefoot.report import Plot
@@ -20,7 +21,6 @@ from surefoot.spatial import so3
 
 __all__ = ["LARGEST_MISS", "EightFindings", "Servo", "servo"]
 
-Array = NDArray[np.float64]
 LARGEST_MISS = 0.01
 """How far the hand may be from its plan in the run [m]."""
 _DAMPING, _GAIN = 0.05, 10.0  # λ; [1/s]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.ik import ConsistentMotion, follow_consistently, solve
 from surefoot.motion import Quintic, Trajectory, World
@@ -25,7 +25,6 @@ from surefoot.tasks import FramePose, FramePosition
 
 __all__ = ["figure_eight"]
 
-Array = NDArray[np.float64]
 _AXES = {"x": 0, "y": 1, "z": 2}
 _DURATION, _SIZE, _PLANE, _RATE = 6.0, (0.2, 0.1), "yz", float(np.pi)  # [s], [m], [rad/s]
 _STEP, _FINE = 0.01, 0.005  # of the path and of the trajectory [s]

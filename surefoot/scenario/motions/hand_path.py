@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.ik import PathProblem
 from surefoot.ik.analysis_limb import joints_between
@@ -16,7 +16,6 @@ from surefoot.spatial import so3
 
 __all__ = ["EightPath", "HandPath", "end_frame", "frame_poses"]
 
-Array = NDArray[np.float64]
 _RANK = 1e-9  # singular values below this share of the largest belong to directions that the limb never moves in
 _POSTURES = 8
 _WIDE = 0.25  # share of a cycle in which the tilt changes, about an outer turn

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.ik.predictive_study import History, Study, compare, follow, predictive_ik
 from surefoot.motion import Trajectory, World
@@ -25,7 +25,6 @@ from surefoot.scenario.schema import MotionTable
 
 __all__ = ["harvest"]
 
-Array = NDArray[np.float64]
 _PREDICTIVE = "predictive {:g} s"
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision import CollisionModel, random_postures, robot_volumes
 from surefoot.collision.volume_store import stored_fit
 from surefoot.errors import NotSupportedError, ScenarioError
@@ -23,7 +24,6 @@ from surefoot.robot import BodyVolume, Robot
 
 __all__ = ["HarvestSettings", "PointToPoint", "harvest_scene"]
 
-Array = NDArray[np.float64]
 Pair = tuple[BodyVolume, BodyVolume]
 _SLOPE = -20.0  # of the potential at contact [1/m]: the scale of the weights
 _VOLUMES_PER_OBSTACLE = 4

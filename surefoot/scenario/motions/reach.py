@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError, ScenarioError
@@ -28,7 +28,6 @@ from surefoot.tasks import Contact, FrameOrientation, FramePosition, JointSpeeds
 
 __all__ = ["calm", "reach"]
 
-Array = NDArray[np.float64]
 _DURATION, _HOLD, _CYCLE, _TOLERANCE = 2.5, 1.0, 0.01, 0.005
 _INFLUENCE, _CLEARANCE, _APPROACH = 0.08, 0.02, 0.3
 _FASTEST = 0.5  # [rad/s] or [m/s]: of the joints and the base

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.compiler import compile_robot
 from surefoot.contact import zero_moment_point
@@ -21,7 +22,6 @@ from surefoot.scenario.findings import Findings
 
 __all__ = ["LARGEST_LANDING_ERROR", "LARGEST_SLIP", "SwingJudge"]
 
-Array = NDArray[np.float64]
 LARGEST_SLIP = 0.005
 """How far the stance foot may slide in the run [m]."""
 LARGEST_LANDING_ERROR = 0.01

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.motion import Log
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.findings import Findings, StudiedRun
@@ -15,7 +15,6 @@ from surefoot.sim import Simulation
 
 __all__ = ["gears", "servo"]
 
-Array = NDArray[np.float64]
 _ELASTIC = ":elastic"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.motion import Log, World
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
@@ -14,7 +14,6 @@ from surefoot.sim.terrain import contact_planes
 
 __all__ = ["AT_REST", "LARGEST_ERROR", "STIFFNESS_PER_MASS", "contact_depths", "drop"]
 
-Array = NDArray[np.float64]
 STIFFNESS_PER_MASS = 300.0
 """Effective stiffness of a foot per mass of the robot with `penalty_pid` [1/s²]: k_p + k_i / (1 − λ), Wimmer 2016."""
 AT_REST = 0.02

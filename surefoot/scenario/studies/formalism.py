@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.redundant import Simulated, inputs_of, model_of, simulate, state_of
 from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["LARGEST_DIFFERENCE", "formalism"]
 
-Array = NDArray[np.float64]
 LARGEST_DIFFERENCE = 1e-4
 """Between the joints of both runs [rad] or [m]."""
 LARGEST_OPENING = 1e-8

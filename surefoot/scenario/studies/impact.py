@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.dynamics import kinetic_energy
 from surefoot.dynamics.constraints import contact
 from surefoot.dynamics.impact import impact as impact_of_laws
@@ -12,7 +12,6 @@ from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["LARGEST_ERROR", "impact"]
 
-Array = NDArray[np.float64]
 LARGEST_ERROR = 0.05
 """By which share the jump and the energy lost may be off."""
 

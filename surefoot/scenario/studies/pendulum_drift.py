@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from surefoot.arrays import Array
 from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["ALPHAS", "EXPECTED", "TOLERANCE", "pendulum_drift", "swing", "swing_field"]
 
-Array = NDArray[np.float64]
 ALPHAS = (0.0, 1.0, 10.0, 100.0)
 """Gains α = β [1/s]."""
 TOLERANCE = 1e-6

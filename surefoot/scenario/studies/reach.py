@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact import contact_placements, sum_wrenches, zero_moment_point
 from surefoot.motion import Log
 from surefoot.robot import Robot
@@ -12,7 +12,6 @@ from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["LARGEST_MISS", "reach", "zero_moment_points"]
 
-Array = NDArray[np.float64]
 LARGEST_MISS = 0.1
 """How far the frame may end from where it should be, as share of its way."""
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.contact import friction_band
 from surefoot.motion import GroundPlane
 from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["CREEP", "slide"]
 
-Array = NDArray[np.float64]
 CREEP = 0.002
 """Way [m] up to which a contact has not slid."""
 _SETTLED = 0.3  # the first touch-down is not judged [s]

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.solvers.explain.conflict import Conflict, find_conflict
 from surefoot.solvers.explain.groups import Group, ScaledRows, scaled_rows
@@ -27,7 +28,6 @@ from surefoot.solvers.one_core import on_one_core
 
 __all__ = ["Explanation", "Group", "Member", "Relaxation", "UnsolvedError", "explain"]
 
-Numbers = NDArray[np.float64]
 TOLERANCE = 1e-7
 """Violation of a row that counts as none, relative to its size (see `scaled_rows`)."""
 _WITHIN = 0.98  # share of the tolerance by which ends are wider; the rest is for searches that end
@@ -71,7 +71,7 @@ def explain(
     return Explanation(False, x * rows.columns, *facts, members, proof, least, cost, place or _place(members))
 
 
-def _member(rows: ScaledRows, group: Group, witness: Numbers, alone: Yielding | None) -> Member:
+def _member(rows: ScaledRows, group: Group, witness: Array, alone: Yielding | None) -> Member:
     found = None if alone is None else Relaxation(group.name, alone.amount, group.unit, alone.side)
     return Member(group.name, found, group.may_relax, witness * rows.columns, group.place)
 
@@ -82,7 +82,7 @@ def _relaxation(groups: Sequence[Group], item: Yielding) -> Relaxation:
 
 
 def _facts(
-    groups: Sequence[Group], rows: ScaledRows, x: Numbers, tolerance: float
+    groups: Sequence[Group], rows: ScaledRows, x: Array, tolerance: float
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Slack at x and tolerance of every group, in its unit; of rows that do not move, in their own."""
     values = rows.A @ x
@@ -95,7 +95,7 @@ def _facts(
     return dict(zip(names, slack.tolist(), strict=True)), dict(zip(names, allowed.tolist(), strict=True))
 
 
-def _proof(groups: Sequence[Group], rows: ScaledRows, conflict: Conflict) -> dict[str, Numbers]:
+def _proof(groups: Sequence[Group], rows: ScaledRows, conflict: Conflict) -> dict[str, Array]:
     """Multipliers of the rows as they were given, by member."""
     whole = np.bincount(rows.origin, conflict.multipliers / rows.size, minlength=int(rows.origin.max(initial=-1)) + 1)
     owner = np.zeros(len(whole), dtype=np.intp)

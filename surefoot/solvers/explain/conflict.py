@@ -6,14 +6,12 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.solvers.explain.program import Program, Proof, UnsolvedError
 from surefoot.solvers.explain.relaxation import Yielding, find_least_alone
 
 __all__ = ["Conflict", "find_conflict"]
-
-Numbers = NDArray[np.float64]
 
 
 class Conflict(NamedTuple):
@@ -27,8 +25,8 @@ class Conflict(NamedTuple):
     """
 
     groups: tuple[int, ...]
-    multipliers: Numbers
-    witnesses: dict[int, Numbers]
+    multipliers: Array
+    witnesses: dict[int, Array]
     alone: dict[int, Yielding]
 
 
@@ -45,7 +43,7 @@ def find_conflict(program: Program, proof: Proof, relaxable: Collection[int]) ->
         relaxable: Numbers of the groups that may give way.
     """
     group, kept = program.rows.group, np.ones(program.rows.groups, dtype=bool)
-    witnesses: dict[int, Numbers] = {}
+    witnesses: dict[int, Array] = {}
     alone: dict[int, Yielding] = {}
     if len(kept) > 64:
         kept = program.rows.groups_of(proof.multipliers != 0.0)

@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["INFINITE", "Group", "ScaledRows", "scaled_rows"]
 
-Numbers = NDArray[np.float64]
 INFINITE = 1e20
 """Ends of at least this size count as none, as in HiGHS."""
 _SPARSE_BELOW = 0.1  # share of entries that are not zero below which rows are stored sparse
@@ -83,13 +83,13 @@ class ScaledRows:
     """
 
     A: Any
-    lower: Numbers
-    upper: Numbers
+    lower: Array
+    upper: Array
     group: NDArray[np.intp]
-    measure: Numbers
-    size: Numbers
+    measure: Array
+    size: Array
     origin: NDArray[np.intp]
-    columns: Numbers
+    columns: Array
     groups: int
 
     def only(self, chosen: NDArray) -> ScaledRows:
@@ -101,7 +101,7 @@ class ScaledRows:
         parts = {name: getattr(self, name)[chosen] for name in _BY_ROW}
         return replace(self, **parts)
 
-    def with_ends(self, lower: Numbers, upper: Numbers) -> ScaledRows:
+    def with_ends(self, lower: Array, upper: Array) -> ScaledRows:
         """The same rows with other ends.
 
         Args:
@@ -181,7 +181,7 @@ def _unknowns(groups: Sequence[Group]) -> int:
     return int(np.shape(groups[0].A)[-1]) if np.ndim(groups[0].A) or sparse.issparse(groups[0].A) else 0
 
 
-def _checked(group: Group, n: int) -> tuple[Any, Numbers, Numbers, Numbers]:
+def _checked(group: Group, n: int) -> tuple[Any, Array, Array, Array]:
     """A, lower, upper and the scale of each row."""
     name = f"group `{group.name}`"
     A = group.A if sparse.issparse(group.A) else np.atleast_2d(np.asarray(group.A, dtype=float))
@@ -206,7 +206,7 @@ def _checked(group: Group, n: int) -> tuple[Any, Numbers, Numbers, Numbers]:
     return A, lower, upper, scale
 
 
-def _per_row(group: Group, what: str, rows: int) -> Numbers:
+def _per_row(group: Group, what: str, rows: int) -> Array:
     found = np.asarray(getattr(group, what), dtype=float)
     if found.shape not in ((), (rows,)):
         raise ShapeError(
@@ -247,7 +247,7 @@ def _without_noise(A: Any, owner: NDArray[np.intp]) -> Any:
     return A
 
 
-def _equilibrated(A: Any, lower: Numbers, upper: Numbers, owner: NDArray[np.intp]) -> tuple[Any, Numbers, Numbers]:
+def _equilibrated(A: Any, lower: Array, upper: Array, owner: NDArray[np.intp]) -> tuple[Any, Array, Array]:
     """A scaled, what 1 is of each unknown (n,), and what 1 is in each row (rows,)."""
     row, column = np.ones(A.shape[0]), np.ones(A.shape[1])
     for _ in range(_EQUILIBRATIONS):
@@ -263,7 +263,7 @@ def _equilibrated(A: Any, lower: Numbers, upper: Numbers, owner: NDArray[np.intp
     return A, column * typical, size
 
 
-def _size_of_zeros(size: Numbers, lower: Numbers, upper: Numbers, owner: NDArray[np.intp]) -> Numbers:
+def _size_of_zeros(size: Array, lower: Array, upper: Array, owner: NDArray[np.intp]) -> Array:
     """What 1 is in rows of zeros (rows,): as in other rows of the group, or else the larger of their ends."""
     of_group = np.zeros(owner.max(initial=-1) + 1)
     np.maximum.at(of_group, owner, size)
@@ -271,7 +271,7 @@ def _size_of_zeros(size: Numbers, lower: Numbers, upper: Numbers, owner: NDArray
     return np.where(of_group[owner] > 0.0, of_group[owner], np.where(ends > 0.0, ends, 1.0))
 
 
-def _scaled(A: Any, row: Numbers, column: Numbers) -> Any:
+def _scaled(A: Any, row: Array, column: Array) -> Any:
     """Rows and columns of A times factors."""
     if sparse.issparse(A):
         place = np.repeat(row, np.diff(A.indptr))
@@ -281,7 +281,7 @@ def _scaled(A: Any, row: Numbers, column: Numbers) -> Any:
     return out
 
 
-def _largest(A: Any, axis: int) -> Numbers:
+def _largest(A: Any, axis: int) -> Array:
     """Largest entry of each row (axis 1) or column (0) of entries that are not negative; 1 where there is none."""
     if 0 in A.shape:
         return np.ones(A.shape[1 - axis])
@@ -290,7 +290,7 @@ def _largest(A: Any, axis: int) -> Numbers:
     return np.where(found > 0.0, found, 1.0)
 
 
-def _typical(lower: Numbers, upper: Numbers) -> float:
+def _typical(lower: Array, upper: Array) -> float:
     """Lower quartile of the ends that are neither infinite nor zero but for rounding; 1 if there are none.
 
     Equations ask for x of their size, whose rounding must not count: it is no less than 1e-6 of their largest end.

@@ -16,9 +16,10 @@ import numpy as np
 from highspy import HighsModelStatus as Status
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
+
 __all__ = ["Model", "Status", "outside"]
 
-Numbers = NDArray[np.float64]
 Places = NDArray[np.intp]
 _OPTIONS: Mapping[str, Any] = {
     "output_flag": False,
@@ -49,7 +50,7 @@ _ROUNDING_OF_ENTRIES = 1e-9  # of a model; smaller ones are left out
 _NOTHING = 1e-10  # multipliers below this share of the largest are rounding
 
 
-def outside(values: Numbers, lower: Numbers, upper: Numbers) -> Numbers:
+def outside(values: Array, lower: Array, upper: Array) -> Array:
     """How far values lie above (+) or below (−) their ends.
 
     Args:
@@ -73,7 +74,7 @@ class Model:
     """
 
     def __init__(
-        self, rows: Any, ends: tuple[Numbers, Numbers], costs: Numbers, low: Numbers, accuracy: float, *, lazy: bool
+        self, rows: Any, ends: tuple[Array, Array], costs: Array, low: Array, accuracy: float, *, lazy: bool
     ) -> None:
         self.rows, self.ends, self.accuracy = rows, ends, accuracy
         self._place = np.full(rows.shape[0], -1, dtype=np.int32)
@@ -84,7 +85,7 @@ class Model:
         if not lazy:
             self._add(np.arange(rows.shape[0]))
 
-    def set_ends(self, lower: Numbers, upper: Numbers) -> None:
+    def set_ends(self, lower: Array, upper: Array) -> None:
         """Other ends.
 
         Args:
@@ -116,17 +117,17 @@ class Model:
             yield status
 
     @property
-    def x(self) -> Numbers:
+    def x(self) -> Array:
         """(n,) at an optimum."""
         return np.array(self._highs.getSolution().col_value)
 
     @property
-    def multipliers(self) -> Numbers:
+    def multipliers(self) -> Array:
         """(rows,) at an optimum, positive at upper ends."""
         return self._of_all_rows(self._highs.getSolution().row_dual)
 
     @property
-    def ray(self) -> Numbers:
+    def ray(self) -> Array:
         """(rows,) multipliers that HiGHS takes for a proof that no x keeps the rows; zero if it has none."""
         _, there, ray = self._highs.getDualRay()
         return self._of_all_rows(ray if there else np.zeros(self._highs.getNumRow()))
@@ -134,7 +135,7 @@ class Model:
     def _violated(self) -> NDArray[np.bool_]:
         return np.abs(outside(self.rows @ self.x, *self.ends)) > self.accuracy
 
-    def _of_all_rows(self, duals: Any) -> Numbers:
+    def _of_all_rows(self, duals: Any) -> Array:
         out, known = np.zeros(len(self._place)), self._place >= 0
         out[known] = -np.array(duals, dtype=np.float64)[self._place[known]]
         return np.where(np.abs(out) > _NOTHING * np.abs(out).max(initial=0.0), out, 0.0)

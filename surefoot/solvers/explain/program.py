@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse.linalg import splu
 
+from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain.groups import ScaledRows
 from surefoot.solvers.explain.model import Model, Status, outside
 
 __all__ = ["Program", "Proof", "UnsolvedError", "Verdict"]
 
-Numbers = NDArray[np.float64]
 _FAR = 1e6  # multipliers prove that no x within this many times the typical size of x will do
 _POLISHES = 6
 _NEXT = "give numbers of similar size, shorter spans of unstable motions, or a wider tolerance"
@@ -45,15 +45,15 @@ class Proof(NamedTuple):
         asked: (groups,) by how much the gap shrinks with one unit of relaxation of each group.
     """
 
-    multipliers: Numbers
+    multipliers: Array
     gap: float
-    asked: Numbers
+    asked: Array
 
 
 class Verdict(NamedTuple):
     """Whether rows can hold together: a point (n,) that keeps them, or a proof that there is none."""
 
-    x: Numbers | None
+    x: Array | None
     proof: Proof | None = None
 
 
@@ -76,7 +76,7 @@ class Program:
         ends, free = (rows.lower, rows.upper), np.full(n, -np.inf)
         self._model = Model(self._matrix, ends, np.zeros(n), free, 0.1 * tolerance, lazy=not sparse.issparse(rows.A))
 
-    def judge(self, kept: NDArray[np.bool_] | None = None, amounts: Numbers | None = None) -> Verdict:
+    def judge(self, kept: NDArray[np.bool_] | None = None, amounts: Array | None = None) -> Verdict:
         """Whether rows can hold together.
 
         Args:
@@ -102,11 +102,11 @@ class Program:
                 return Verdict(None, self.proofs[-1])
         raise UnsolvedError("rounding leaves it open whether groups can hold together")
 
-    def _proves(self, y: Numbers) -> bool:
+    def _proves(self, y: Array) -> bool:
         """Whether multipliers leave no x, however far."""
         return bool(np.abs(self._transposed @ y).sum() * _FAR < _gap(y, *self._model.ends))
 
-    def polish(self, proof: Numbers) -> Numbers:
+    def polish(self, proof: Array) -> Array:
         """Multipliers (rows,) of the same groups whose rows add up to nothing to the last digits, if there are some.
 
         Those that polishing would turn round are rounding, and are left out.
@@ -127,23 +127,23 @@ class Program:
         out[at] = y / np.abs(y).max(initial=0.0)
         return out
 
-    def find_nearest(self) -> Numbers:
+    def find_nearest(self) -> Array:
         """The point (n,) with about the least sum of squares of what is violated."""
 
-        def squares(x: Numbers) -> tuple[float, Numbers]:
+        def squares(x: Array) -> tuple[float, Array]:
             beyond = outside(self._matrix @ x, self.rows.lower, self.rows.upper)
             return 0.5 * float(beyond @ beyond), self._transposed @ beyond
 
         return np.asarray(minimize(squares, np.zeros(len(self.rows.columns)), jac=True, method="L-BFGS-B").x)
 
 
-def _gap(y: Numbers, lower: Numbers, upper: Numbers) -> float:
+def _gap(y: Array, lower: Array, upper: Array) -> float:
     """By how much the ends that multipliers name fail to add up; −inf if they name an end that is not there."""
     at = np.flatnonzero(y)
     return -float(y[at] @ np.where(y[at] > 0.0, upper[at], lower[at])) if len(at) else 0.0
 
 
-def _without_rest(rows: Any, y: Numbers) -> Numbers:
+def _without_rest(rows: Any, y: Array) -> Array:
     """The y nearest to another one with rowsᵀ y = 0: [1 rows; rowsᵀ −tiny] [change; ·] = [0; −rowsᵀ y]."""
     k, n = rows.shape
     system = sparse.block_array([[sparse.eye_array(k), rows], [rows.T, -1e-13 * sparse.eye_array(n)]])

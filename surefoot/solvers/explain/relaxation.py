@@ -6,15 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.solvers.explain.groups import ScaledRows
 from surefoot.solvers.explain.model import Model, Status
 from surefoot.solvers.explain.program import Program, UnsolvedError
 
 __all__ = ["Alone", "Yielding", "find_least_alone", "find_least_together"]
 
-Numbers = NDArray[np.float64]
 _MOST_ROUNDS = 200
 _ENDLESS = 1e8  # a group that has to move its rows by this many times their sizes does not help
 
@@ -37,7 +36,7 @@ class Alone(NamedTuple):
     """How far one group gives way, and where (n,) all others hold then."""
 
     yielding: Yielding
-    x: Numbers
+    x: Array
 
 
 def find_least_alone(program: Program, group: int) -> Alone | None:
@@ -73,7 +72,7 @@ def find_least_alone(program: Program, group: int) -> Alone | None:
     return None
 
 
-def find_least_together(program: Program, costs: Numbers) -> tuple[Yielding, ...] | None:
+def find_least_together(program: Program, costs: Array) -> tuple[Yielding, ...] | None:
     """The relaxation of least cost with which all groups hold; None if those conflict that may not give way.
 
         min Σ_g cost_g r_g   with   lower − measure r_g ≤ A x ≤ upper + measure r_g,   r ≥ 0        [explain.elastic]
@@ -100,7 +99,7 @@ def find_least_together(program: Program, costs: Numbers) -> tuple[Yielding, ...
     return tuple(Yielding(g, float(amounts[g]), _side(rows, multipliers, g)) for g in gives)
 
 
-def _solve_elastic(rows: ScaledRows, costs: Numbers, tolerance: float) -> tuple[Numbers, Numbers] | None:
+def _solve_elastic(rows: ScaledRows, costs: Array, tolerance: float) -> tuple[Array, Array] | None:
     """Amounts (groups,) and multipliers (rows,) of [explain.elastic]; None if there is no solution, or none is found.
 
     Each end is a row of its own; r are in units that move some row by 1.
@@ -127,14 +126,14 @@ def _solve_elastic(rows: ScaledRows, costs: Numbers, tolerance: float) -> tuple[
     return None
 
 
-def _largest_measure(rows: ScaledRows) -> Numbers:
+def _largest_measure(rows: ScaledRows) -> Array:
     """(groups,) how far one unit moves the row that moves most; tiny where none does."""
     out = np.full(rows.groups, np.finfo(float).tiny)
     np.maximum.at(out, rows.group, rows.measure)
     return out
 
 
-def _side(rows: ScaledRows, multipliers: Numbers, group: int) -> str:
+def _side(rows: ScaledRows, multipliers: Array, group: int) -> str:
     """Which ends of a group multipliers name."""
     y = multipliers[rows.group == group]
     up, down = y[y > 0.0].sum(), -y[y < 0.0].sum()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
+from surefoot.arrays import Array
 
 __all__ = ["Explanation", "Member", "Relaxation"]
 
-Numbers = NDArray[np.float64]
 _MOST_NAMES = 6
 
 
@@ -51,7 +49,7 @@ class Member:
     name: str
     alone: Relaxation | None
     may_relax: bool
-    witness: Numbers = field(repr=False)
+    witness: Array = field(repr=False)
     place: str = ""
 
 
@@ -75,11 +73,11 @@ class Explanation:
     """
 
     feasible: bool
-    x: Numbers = field(repr=False)
+    x: Array = field(repr=False)
     slack: dict[str, float]
     tolerances: dict[str, float] = field(repr=False)
     conflict: tuple[Member, ...] = ()
-    proof: dict[str, Numbers] = field(default_factory=dict, repr=False)
+    proof: dict[str, Array] = field(default_factory=dict, repr=False)
     least: tuple[Relaxation, ...] | None = ()
     cost: float = 0.0
     place: str = ""

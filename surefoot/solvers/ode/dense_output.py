@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefoot.arrays import Array
 from surefoot.solvers.ode.runge_kutta import Leg
 from surefoot.solvers.ode.tableau import Tableau
 
 __all__ = ["Segment", "segment_of"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.solvers.ode.bracketing import bracketed_zero
 from surefoot.solvers.ode.dense_output import Segment
@@ -18,7 +18,6 @@ from surefoot.solvers.ode.tableau import Tableau
 
 __all__ = ["Event", "EventWatch", "Occurrence"]
 
-Array = NDArray[np.float64]
 
 _LOOKS_PER_LEG = 4
 """Signs are compared that often in each leg, so that a function that crosses and comes back is seen."""

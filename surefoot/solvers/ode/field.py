@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.solvers.ode.failures import FieldNotFiniteError
 from surefoot.solvers.ode.manifold import Manifold
 
 __all__ = ["Chart", "Field", "VectorField"]
 
-Array = NDArray[np.float64]
 VectorField = Callable[[float, Array], ArrayLike]
 
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.solvers.ode.events import Event, EventWatch
 from surefoot.solvers.ode.failures import IntegrationError, StepTooSmallError
@@ -21,8 +22,6 @@ from surefoot.solvers.ode.step_size import first_step, next_step, refuse_tiny
 from surefoot.solvers.ode.tableau import Tableau
 
 __all__ = ["integrate"]
-
-Array = NDArray[np.float64]
 
 
 def integrate(

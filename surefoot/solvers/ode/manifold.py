@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["VECTOR_SPACE", "Manifold", "PhaseSpace", "VectorSpace"]
-
-Array = NDArray[np.float64]
 
 
 class Manifold(Protocol):

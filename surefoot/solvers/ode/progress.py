@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.solvers.ode.dense_output import Segment, segment_of
 from surefoot.solvers.ode.events import EventWatch, Occurrence
 from surefoot.solvers.ode.field import Chart, Field
@@ -14,8 +14,6 @@ from surefoot.solvers.ode.runge_kutta import Trial, end_of, take_leg
 from surefoot.solvers.ode.tableau import Tableau
 
 __all__ = ["Progress"]
-
-Array = NDArray[np.float64]
 
 
 class Progress:

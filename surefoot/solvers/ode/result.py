@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.solvers.ode.dense_output import Segment
 from surefoot.solvers.ode.events import Occurrence
 
 __all__ = ["OdeResult"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

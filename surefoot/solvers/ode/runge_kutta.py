@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.solvers.ode.field import Chart, Field, VectorField
 from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold
 from surefoot.solvers.ode.methods import RK4
 from surefoot.solvers.ode.tableau import Tableau
 
 __all__ = ["Leg", "Trial", "doubled_step", "end_of", "runge_kutta_step", "single_step", "take_leg"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

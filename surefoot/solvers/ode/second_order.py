@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.solvers.ode.field import VectorField
 from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold
 
 __all__ = ["Acceleration", "second_order", "semi_implicit_euler_step"]
 
-Array = NDArray[np.float64]
 Acceleration = Callable[[float, Array, Array], Array]
 
 

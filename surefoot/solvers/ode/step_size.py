@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.solvers.ode.failures import StepTooSmallError
 from surefoot.solvers.ode.field import Field
 from surefoot.solvers.ode.manifold import Manifold
@@ -14,7 +14,6 @@ from surefoot.solvers.ode.tableau import Tableau
 
 __all__ = ["first_step", "next_step", "refuse_tiny"]
 
-Array = NDArray[np.float64]
 
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 

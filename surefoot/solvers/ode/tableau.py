@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
 __all__ = ["Tableau"]
 
-Array = NDArray[np.float64]
 Row = tuple[float, ...]
 
 

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError
 from surefoot.feasibility import read_motion
 from surefoot.motion import Trajectory, World
@@ -23,7 +21,6 @@ from surefoot.studio.safety import OutsideError, inside
 
 __all__ = ["REPORT_PREFIX", "LoadedMotion", "load_motion", "motion_choices", "report_link", "report_of", "run_choices"]
 
-Array = NDArray[np.float64]
 _MOTIONS = (".npz", ".npy", ".csv", ".parquet")
 _MOST = 200
 REPORT_PREFIX = "/report/"

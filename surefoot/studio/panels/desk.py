@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import viser
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.motion import World
 from surefoot.robot import Robot
@@ -22,8 +21,6 @@ from surefoot.studio.jobs import Job, JobQueue, Mailbox, Work
 from surefoot.studio.scene import Stage
 
 __all__ = ["Desk"]
-
-Array = NDArray[np.float64]
 
 
 class Desk(ABC):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import viser
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from surefoot.arrays import Array
 from surefoot.robot import Robot
 from surefoot.robot.loops import resolve_couplings
 from surefoot.studio.panels.inputs import set_value
@@ -17,7 +17,6 @@ from surefoot.studio.scene import Limb, limbs_of
 
 __all__ = ["Axis", "JointSliders", "axes_of", "value_of", "with_value"]
 
-Array = NDArray[np.float64]
 _STEP = 0.001
 _TURNS = ("roll", "pitch", "yaw")
 _PARTS: dict[str, tuple[str, ...]] = {

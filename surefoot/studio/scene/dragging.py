@@ -5,9 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.ik import PositionSolver
 from surefoot.robot import Robot
@@ -16,7 +14,6 @@ from surefoot.tasks import Contact, FramePose, FramePosition, Posture, Task
 
 __all__ = ["Dragging", "body_of_frame", "closed", "held_contacts", "placement_of_frame"]
 
-Array = NDArray[np.float64]
 _LOCK = threading.Lock()  # compiled solvers are shared by all tabs that show the same robot
 _NEAR_GROUND = 0.02  # [m]
 

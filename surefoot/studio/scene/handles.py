@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import viser
-from numpy.typing import NDArray
 
 from surefoot.robot import Robot
 from surefoot.studio.files import RobotStore
@@ -16,8 +14,6 @@ from surefoot.studio.scene.poses import placement_of, wxyz_of
 from surefoot.studio.scene.stage import Stage
 
 __all__ = ["DragHandle", "drag_choices"]
-
-Array = NDArray[np.float64]
 
 
 def drag_choices(robot: Robot) -> dict[str, Limb]:

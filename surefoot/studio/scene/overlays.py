@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 import viser
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.report.shape_mesh import volume_triangles
 from surefoot.robot import ContactSurface, Robot
 from surefoot.studio.files import RobotStore
@@ -17,7 +17,6 @@ from surefoot.studio.scene.stage import Stage, body_node
 
 __all__ = ["LAYERS", "Overlays", "inertia_ellipsoid"]
 
-Array = NDArray[np.float64]
 LAYERS = {
     "frames": "Frames",
     "inertias": "Inertias",

@@ -6,11 +6,10 @@ from typing import Protocol
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
+
+from surefoot.arrays import Array
 
 __all__ = ["Posed", "placement_of", "wxyz_of"]
-
-Array = NDArray[np.float64]
 
 
 class Posed(Protocol):

@@ -9,13 +9,13 @@ import pinocchio as pin
 import viser
 from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.report.scene_mesh import SceneMesh
 from surefoot.robot import Robot
 from surefoot.studio.scene.poses import wxyz_of
 
 __all__ = ["Stage", "body_node"]
 
-Array = NDArray[np.float64]
 _SIDE = np.array([0.86, -1.0, 0.42])
 """Where the camera stands, seen from the robot: in front of it, on its right, a little above."""
 _TALL = 0.5

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import viser
-from numpy.typing import NDArray
 
+from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
 from surefoot.studio.files import RobotKey, RobotStore
@@ -16,8 +16,6 @@ from surefoot.studio.panels import Desk, JobsPanel, ReplayPanel, RobotPanel, Sce
 from surefoot.studio.scene import Stage, WorldNodes
 
 __all__ = ["Tab"]
-
-Array = NDArray[np.float64]
 
 
 class Tab(Desk):
