@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.timing import pinned
-from surefoot.compiler.build import Build
-from surefoot.compiler.native import compile_text, load_object, vector_width
+from surefoot.codegen import Build
+from surefoot.codegen.llvm import compile_text, load_object, vector_width
 
 __all__ = ["clock_rate", "header", "peak_rate", "second_level_cache"]
 

@@ -12,7 +12,8 @@ import numpy as np
 import surefoot as sf
 from surefoot import ops
 from surefoot.dynamics import gravity_terms
-from surefoot.kinematics import com, frame_jacobian, frame_of, total_mass
+from surefoot.kinematics import com, frame_jacobian, total_mass
+from surefoot.kinematics.frames import frame_of
 
 COUNT, CHUNK = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, 100_000
 robot = sf.load("talos")

@@ -7,7 +7,7 @@ frame to joint torques. The ellipsoid of its singular values shows how fast a ha
 import numpy as np
 
 import surefoot as sf
-from surefoot.ik import manipulability_ellipsoid
+from surefoot.ik.analysis import manipulability_ellipsoid
 
 robot = sf.load("panda")
 kernels = sf.compile(robot)

@@ -8,7 +8,8 @@ joints are locked.
 import numpy as np
 
 import surefoot as sf
-from surefoot.dynamics import contact, equivalent_mass, impact
+from surefoot.dynamics import contact
+from surefoot.dynamics.impacts import equivalent_mass, impact
 
 robot = sf.load("talos")
 q, falling = np.array(robot.home), np.zeros(robot.nv)

@@ -10,7 +10,7 @@ import numpy as np
 import surefoot as sf
 from surefoot.collision import robot_volumes
 from surefoot.geometry import SweptVolume
-from surefoot.ik import LocalIk, PredictiveIk, PredictiveWeights, Repulsion, StraightLine
+from surefoot.ik.predictive import LocalIk, PredictiveIk, PredictiveWeights, Repulsion, StraightLine
 from surefoot.robot import BodyVolume
 
 robot = sf.load("harvester")

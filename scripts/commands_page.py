@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from surefoot.cli.main import app
+from surefoot.cli import app
 
 __all__ = ["commands_page"]
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from commands_page import commands_page
 from schema_page import schema_page
 
-from surefoot.feasibility import Tolerances
-from surefoot.feasibility.audit_items import ITEMS
+from surefoot.feasibility import ITEMS, Tolerances
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -10,8 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from surefoot.scenario import KindTable, Scenario, describe, names, scenario_text
-from surefoot.scenario.schema_words import alternatives, words_of_field
+from surefoot.scenario import KindTable, Scenario, alternatives, describe, names, scenario_text, words_of_field
 
 __all__ = ["schema_page"]
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from surefoot.errors import SurefootError
     from surefoot.feasibility import audit
     from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
-    from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, zoo
-    from surefoot.robot.load import load
+    from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, load, zoo
     from surefoot.sim import rollout, simulate
     from surefoot.studio.show import show
 
@@ -66,8 +65,7 @@ _NAMES_OF = {
     "errors": ("SurefootError",),
     "feasibility": ("audit",),
     "motion": ("ContactSchedule", "Log", "Stance", "State", "Trajectory", "World", "from_layout", "to_layout"),
-    "robot": ("ContactSurface", "Coupling", "Drive", "Joint", "Link", "Loop", "Robot", "zoo"),
-    "robot.load": ("load",),
+    "robot": ("ContactSurface", "Coupling", "Drive", "Joint", "Link", "Loop", "Robot", "load", "zoo"),
     "sim": ("rollout", "simulate"),
     "studio": ("show",),
 }

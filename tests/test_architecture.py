@@ -1,26 +1,30 @@
-"""The rooms and their levels, module and function sizes, `__all__`, docstrings: the design, enforced."""
+"""The house, enforced: levels, doors, sizes, names, docstrings. Each test lists all offenders."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
 import statistics
+from functools import cache
 from pathlib import Path
 
-import pytest
-
-from tests.source_facts import facts_of
+from scripts.measure_house import (
+    Module,
+    exported_names,
+    functions,
+    import_cycles,
+    parameters,
+    past_doors,
+    read_package,
+)
 
 PACKAGE = Path(__file__).parents[1] / "surefoot"
-MODULES = sorted(PACKAGE.rglob("*.py"))
-MAX_MODULE, MAX_FUNCTION, MEDIAN_FUNCTION, P90_FUNCTION = 500, 60, 10, 30
-
 LEVELS = [
-    {"errors"},  # level 0 of the design, in the order of its imports
-    {"arrays", "files", "words"},
-    {"ops", "tables"},
-    {"spatial", "geometry", "solvers"},
+    {"errors", "ops", "arrays", "words", "files", "tables"},
+    {"codegen", "spatial", "geometry"},
+    {"solvers"},
     {"robot"},
     {"motion", "kinematics"},
     {"dynamics", "reduced", "redundant"},
@@ -35,84 +39,116 @@ LEVELS = [
     {"cli"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
-ids = [str(path.relative_to(PACKAGE)) for path in MODULES]
+MOST_FILES, MOST_LINES, MOST_CLASS_LINES, MOST_FUNCTION_LINES = 14, 500, 250, 60
+MOST_PARAMETERS, MOST_EXPORTS, MEDIAN_FUNCTION, P90_FUNCTION = 10, 30, 10, 30
+NATIVE = re.compile(r"surefoot\.(codegen|solvers\.(hierarchy|dyadic)|contact\.cone_search)\b")
+"""Modules whose functions become machine code: arrays are passed one by one there, as in C."""
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+@cache
+def modules() -> dict[str, Module]:
+    return read_package(PACKAGE)
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def room_of(name: str) -> str:
+    return (name + ".").split(".")[1]
 
 
-def imports(path: Path, *, top_only: bool = False) -> set[str]:
-    """Modules of the package that a module imports (with the imported names, which may be modules)."""
-    facts = facts_of(path)
-    assert not facts.relative, f"{path}: relative import"
-    return {name for name in (facts.top_imports if top_only else facts.imports) if name.startswith("surefoot")}
-
-
-@pytest.mark.parametrize("path", MODULES, ids=ids)
-def test_rooms_import_only_lower_levels(path: Path) -> None:
-    room = room_of(path)
-    if room == "__init__":
-        return
-    assert room in LEVEL_OF, f"room `{room}` is not in the design"
-    for name in imports(path):
-        other = name.split(".")[1] if "." in name else ""
-        if other in LEVEL_OF and other != room:
-            assert LEVEL_OF[other] < LEVEL_OF[room], f"{room} (level {LEVEL_OF[room]}) imports {name}"
+def test_rooms_import_only_lower_levels() -> None:
+    wrong = []
+    for module in modules().values():
+        room = room_of(module.name)
+        if not room:
+            continue
+        assert room in LEVEL_OF, f"room `{room}` is not in the design"
+        others = {room_of(name) for name in module.imports} - {room, ""}
+        wrong += [f"{module.name} imports {other}" for other in others if LEVEL_OF[other] >= LEVEL_OF[room]]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_import_cycles() -> None:
-    known = {module_name(path): path for path in MODULES}
-    edges = {name: imports(path, top_only=True) & set(known) - {name} for name, path in known.items()}
-    # a package's __init__ gathers its modules; importing the package from inside it is the cycle to look for
-    state: dict[str, int] = {}
-
-    def visit(name: str, trail: list[str]) -> None:
-        state[name] = 1
-        for other in sorted(edges[name]):
-            if name.startswith(other + "."):
-                continue  # every module of a package runs after its __init__ has started
-            assert state.get(other) != 1, f"import cycle: {' -> '.join([*trail, name, other])}"
-            if other not in state:
-                visit(other, [*trail, name])
-        state[name] = 2
-
-    for name in sorted(edges):
-        if name not in state:
-            visit(name, [])
+    """Imports inside functions and imports for types only count as well."""
+    cycles = import_cycles(modules())
+    assert not cycles, "\n".join(" - ".join(cycle) for cycle in cycles)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=ids)
-def test_modules_and_functions_are_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_MODULE
-    for name, length in facts_of(path).functions:
-        assert length <= MAX_FUNCTION, f"{name}: {length} lines"
+def test_imports_go_through_doors() -> None:
+    """Other rooms import a room's or a sub-package's `__init__`; inside a room, sub-packages import their siblings'."""
+    wrong, _ = past_doors(modules())
+    for module in modules().values():
+        folder = module.name if module.is_door else module.name.rpartition(".")[0]
+        for name in module.imports:
+            target = modules()[name]
+            inner = name.rpartition(".")[0]
+            same_room = target.room == module.room and name.count(".") > 2
+            if same_room and not target.is_door and not (folder + ".").startswith(inner + "."):
+                wrong.append(f"{module.name} -> {name}")
+            if name == "surefoot" and module.name != "surefoot":
+                wrong.append(f"{module.name} imports the whole package")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_sizes() -> None:
+    """Files in a folder, lines of modules, classes and functions, parameters, exported names."""
+    wrong = []
+    folders: dict[Path, int] = {}
+    for module in modules().values():
+        if not module.is_door:
+            folders[module.path.parent] = folders.get(module.path.parent, 0) + 1
+        elif len(exported_names(module)) > MOST_EXPORTS:
+            wrong.append(f"{module.name} exports {len(exported_names(module))} names")
+        length = len(module.path.read_text(encoding="utf-8").splitlines())
+        if length > MOST_LINES:
+            wrong.append(f"{module.name}: {length} lines")
+        wrong += _large_parts(module)
+    wrong += [f"{folder}: {count} files" for folder, count in folders.items() if count > MOST_FILES]
+    assert not wrong, "\n".join(wrong)
+
+
+def _large_parts(module: Module) -> list[str]:
+    wrong = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ClassDef) and _lines(node) > MOST_CLASS_LINES:
+            wrong.append(f"{module.name}.{node.name}: {_lines(node)} lines")
+    for node in functions(module):
+        if _lines(node) > MOST_FUNCTION_LINES:
+            wrong.append(f"{module.name}.{node.name}: {_lines(node)} lines")
+        if parameters(node) > MOST_PARAMETERS and not NATIVE.match(module.name):
+            wrong.append(f"{module.name}.{node.name}: {parameters(node)} parameters")
+    return wrong
+
+
+def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+    docstring = (node.body[0].end_lineno or 0) - node.lineno if ast.get_docstring(node) else 0
+    return (node.end_lineno or 0) - node.lineno + 1 - docstring
 
 
 def test_most_functions_are_small() -> None:
-    lengths = sorted(length for path in MODULES for _, length in facts_of(path).functions)
+    lengths = sorted(_lines(node) for module in modules().values() for node in functions(module))
     assert statistics.median(lengths) <= MEDIAN_FUNCTION
     assert lengths[int(0.9 * len(lengths))] <= P90_FUNCTION
 
 
-@pytest.mark.parametrize("path", MODULES, ids=ids)
-def test_all_is_true(path: Path) -> None:
-    """Every name in `__all__` exists; every public function or class defined here is in it."""
-    module = importlib.import_module(module_name(path))
-    listed = getattr(module, "__all__", None)
-    assert listed is not None, "module has no __all__"
-    assert len(set(listed)) == len(listed)
-    for name in listed:
-        assert hasattr(module, name), f"`{name}` is in __all__ and does not exist"
-    if path.name == "__init__.py":
-        return
-    defined = facts_of(path).public
-    assert defined <= set(listed), f"public, not in __all__: {sorted(defined - set(listed))}"
+def test_all_is_true() -> None:
+    """Every name in `__all__` exists; every public function or class of a module is in it."""
+    wrong = []
+    for name, module in modules().items():
+        loaded = importlib.import_module(name)
+        listed = getattr(loaded, "__all__", None)
+        if listed is None:
+            wrong.append(f"{name} has no __all__")
+            continue
+        wrong += [f"{name}: `{item}` does not exist" for item in listed if not hasattr(loaded, item)]
+        if len(set(listed)) != len(listed):
+            wrong.append(f"{name}: a name is listed twice")
+        if not module.is_door:
+            public = {
+                node.name
+                for node in module.tree.body
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+            }
+            wrong += [f"{name}: `{item}` is not in __all__" for item in sorted(public - set(listed))]
+    assert not wrong, "\n".join(wrong)
 
 
 def documented_arguments(text: str) -> list[str]:
@@ -123,16 +159,16 @@ def documented_arguments(text: str) -> list[str]:
 
 def public_callables() -> list[tuple[str, object]]:
     out = []
-    for path in MODULES:
-        module = importlib.import_module(module_name(path))
-        for name in getattr(module, "__all__", []):
-            item = getattr(module, name)
-            if getattr(item, "__module__", "") != module.__name__:
+    for name in modules():
+        module = importlib.import_module(name)
+        for exported in getattr(module, "__all__", []):
+            item = getattr(module, exported)
+            if getattr(item, "__module__", "") != name:
                 continue
-            out.append((f"{module.__name__}.{name}", item))
+            out.append((f"{name}.{exported}", item))
             if inspect.isclass(item):
                 members = [(k, v) for k, v in vars(item).items() if not k.startswith("_") and inspect.isfunction(v)]
-                out += [(f"{module.__name__}.{name}.{k}", v) for k, v in members]
+                out += [(f"{name}.{exported}.{k}", v) for k, v in members]
     return out
 
 
@@ -145,21 +181,23 @@ def test_docstring_arguments_match_the_signature() -> None:
             wrong.append(f"{name}: no docstring")
             continue
         documented = documented_arguments(item.__doc__)
-        if not documented:
-            continue
         expected = [p for p in inspect.signature(item).parameters if p not in ("self", "cls")]
-        if documented != expected:
+        if documented and documented != expected:
             wrong.append(f"{name}: documents {documented}, takes {expected}")
     assert not wrong, "\n".join(wrong)
 
 
 def test_no_forbidden_files_or_words() -> None:
-    assert not list(PACKAGE.rglob("utils.py"))
-    for path in MODULES:
-        text = path.read_text(encoding="utf-8")
-        assert not re.search(r"^\s*assert ", text, re.MULTILINE), f"{path}: assert is not validation"
-        assert "except Exception: pass" not in text
-        assert "NotImplementedError" not in text, f"{path}: no stubs"
+    wrong = [str(path) for path in PACKAGE.rglob("utils.py")]
+    for name, module in modules().items():
+        text = module.path.read_text(encoding="utf-8")
+        if re.search(r"^\s*assert ", text, re.MULTILINE):
+            wrong.append(f"{name}: assert is not validation")
+        if "except Exception: pass" in text or "NotImplementedError" in text:
+            wrong.append(f"{name}: a stub, or an error that is swallowed")
+        if any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(module.tree)):
+            wrong.append(f"{name}: relative import")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_package_exports_few_names() -> None:

@@ -15,11 +15,10 @@ from bench.page import Json, print_lines, print_table, times_text
 from bench.peers import PinocchioConstraints
 from bench.timing import QUICK, Effort, measure, pinned, tell
 from surefoot.compiler import compile_robot
-from surefoot.dynamics.constrained_forward import anchor_values
-from surefoot.dynamics.constraints import constraints_of, contact
+from surefoot.dynamics import constraints_of, contact
+from surefoot.dynamics.methods import anchor_values
 from surefoot.errors import ModelError
-from surefoot.robot import Robot
-from surefoot.robot.load import load
+from surefoot.robot import Robot, load
 from surefoot.words import counted
 
 __all__ = ["run", "show"]

@@ -19,11 +19,10 @@ from bench.machine import header
 from bench.page import Json, number_text, print_table, times_text
 from bench.timing import Effort, measure, pinned, tell
 from surefoot import ops
-from surefoot.collision import CollisionModel, random_postures
-from surefoot.collision.pair_kernels import pair_kernel
-from surefoot.compiler import Kernel, compile_function
-from surefoot.geometry.swept_distance import swept_distance
-from surefoot.robot.load import load
+from surefoot.codegen import Kernel, compile_function
+from surefoot.collision import CollisionModel, pair_kernel, random_postures
+from surefoot.geometry import swept_distance
+from surefoot.robot import load
 from surefoot.spatial import quaternion
 
 __all__ = ["TABLE_5_1", "require_coal_agrees", "run", "show"]

@@ -21,12 +21,12 @@ from bench.machine import header, second_level_cache
 from bench.page import Json, print_lines, print_table, times_text
 from bench.peers import DrakePeer, MujocoPeer, PinocchioBatch
 from bench.timing import QUICK, Effort, Times, measure, pinned, tell
-from surefoot.compiler import Kernel, KernelSet, compile_robot
-from surefoot.compiler.batches import aligned_empty
-from surefoot.compiler.llvm_text import kernel_text
+from surefoot.codegen import Kernel
+from surefoot.codegen.batch import aligned_empty
+from surefoot.codegen.llvm import kernel_text
+from surefoot.compiler import KernelSet, compile_robot
 from surefoot.errors import ModelError, NotSupportedError
-from surefoot.robot import Robot
-from surefoot.robot.load import load
+from surefoot.robot import Robot, load
 
 __all__ = ["CASES", "WAYS", "Case", "expected_answers", "memory_operations", "run", "show", "tolerances"]
 

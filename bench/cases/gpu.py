@@ -24,13 +24,10 @@ from bench.machine import header
 from bench.page import Json
 from bench.timing import tell
 from surefoot import ops
-from surefoot.compiler.cuda_plan import RESULTS
-from surefoot.compiler.cuda_spread import spread_source
-from surefoot.compiler.cuda_text import kernel_source
-from surefoot.compiler.program import Program, trace
-from surefoot.dynamics.crba import mass_matrix
-from surefoot.dynamics.forward import forward_dynamics, singular_joints
-from surefoot.dynamics.rnea import rnea
+from surefoot.codegen import Program, trace
+from surefoot.codegen.cuda import RESULTS, kernel_source, spread_source
+from surefoot.dynamics import forward_dynamics, mass_matrix, rnea
+from surefoot.dynamics.tree import singular_joints
 from surefoot.robot import Robot
 
 __all__ = ["run", "show"]

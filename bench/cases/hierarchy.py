@@ -22,10 +22,9 @@ from bench.page import Json, number_text, print_table
 from bench.timing import pinned, tell, uncollected
 from surefoot.compiler import compile_robot
 from surefoot.ik import Stepper, StepResult
-from surefoot.robot import Robot
-from surefoot.robot.load import load
+from surefoot.robot import Robot, load
 from surefoot.solvers import HierarchySolver
-from surefoot.solvers.hierarchy_problem import StackedHierarchy
+from surefoot.solvers.hierarchy import StackedHierarchy
 from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, FramePose, FramePosition, Posture, Task
 
 __all__ = ["MOTIONS", "run", "show"]

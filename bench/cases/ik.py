@@ -26,10 +26,9 @@ from bench.page import Json, named, number_text, print_lines, print_table
 from bench.peers import IK_PEERS, PeerAnswers, peer_pythons, run_peer, write_bare_urdf
 from bench.timing import pinned, tell, uncollected
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, SurefootError, one_of
-from surefoot.geometry.polygon import convex_hull
+from surefoot.geometry import convex_hull
 from surefoot.ik import IkResult, PositionSolver, solve, solve_batch
-from surefoot.robot import Robot
-from surefoot.robot.load import load
+from surefoot.robot import Robot, load
 from surefoot.tasks import CenterOfMass, FramePose, Task
 
 __all__ = ["IK_CASES", "IkProblems", "IkVerdict", "bench_robot", "judge", "make_problems", "run", "show", "solve_peer"]

@@ -20,15 +20,13 @@ from bench.machine import header
 from bench.page import Json, number_text, print_table
 from bench.peers import PinocchioConstraints
 from bench.timing import QUICK, Effort, Times, measure, pinned, tell
-from surefoot.compiler import Kernel, compile_robot
-from surefoot.dynamics.constrained_equations import constrained_equations
-from surefoot.dynamics.constraint_projection import close, project_velocity
-from surefoot.dynamics.constraints import own_constraints
-from surefoot.dynamics.loop_graph import gear_matrix, loop_graph
-from surefoot.dynamics.minimal_coordinates import minimal_function
-from surefoot.kinematics.configuration import integrate
-from surefoot.robot import Drive, Joint, Link, Loop, Robot, placement
-from surefoot.robot.load import load
+from surefoot.codegen import Kernel
+from surefoot.compiler import compile_robot
+from surefoot.dynamics import close, own_constraints, project_velocity
+from surefoot.dynamics.constraints import constrained_equations
+from surefoot.dynamics.loops import gear_matrix, loop_graph, minimal_function
+from surefoot.kinematics import integrate
+from surefoot.robot import Drive, Joint, Link, Loop, Robot, load, placement
 from surefoot.spatial import so3
 
 __all__ = ["linkage_chain", "run", "show"]

@@ -13,9 +13,9 @@ from bench.machine import header
 from bench.page import Json, named, number_text, print_table
 from bench.timing import pinned, summarise, tell
 from surefoot.errors import one_of
-from surefoot.ik.predictive import PredictiveIk
-from surefoot.ik.predictive_descent import DescentSettings
-from surefoot.ik.predictive_study import (
+from surefoot.ik.predictive import (
+    DescentSettings,
+    PredictiveIk,
     Study,
     arm4_study,
     compare,

@@ -21,13 +21,11 @@ from bench.check import require_right
 from bench.machine import header
 from bench.page import Json, number_text, print_lines, print_table, require_folder
 from bench.timing import Effort, measure, pinned, tell
-from surefoot.compiler import compile_robot
-from surefoot.compiler.large_trees import LOOP_FROM
+from surefoot.compiler import LOOP_FROM, compile_robot
 from surefoot.dynamics import ForwardMethod, forward_dynamics
 from surefoot.errors import ModelError
-from surefoot.robot import Robot
-from surefoot.robot.assemble import Mimic
-from surefoot.robot.load import load
+from surefoot.robot import Robot, load
+from surefoot.robot.build import Mimic
 
 __all__ = ["FAMILIES", "KINDS", "METHODS", "TABLE_3_1", "Family", "run", "show"]
 

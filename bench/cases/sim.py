@@ -20,23 +20,16 @@ from bench.check import WrongAnswerError
 from bench.machine import header
 from bench.page import Json, named, number_text, print_lines, print_table
 from bench.timing import Effort, Times, measure, pinned, tell
-from surefoot.compiler import Kernel, Repeated
+from surefoot.codegen import Kernel
+from surefoot.codegen.repeated import Repeated
 from surefoot.control import JointPd
 from surefoot.errors import NotSupportedError
 from surefoot.motion import State, World
-from surefoot.robot import Robot
-from surefoot.robot.load import load
-from surefoot.sim.actuation import Actuation
-from surefoot.sim.contact_laws import SpringDamper
-from surefoot.sim.driven import DrivenJoints
-from surefoot.sim.mujoco_model import build_mujoco
-from surefoot.sim.mujoco_state import q_v, qpos_qvel
-from surefoot.sim.native_engine import NativeEngine
-from surefoot.sim.native_kernels import Settings
-from surefoot.sim.rollout_mujoco import MujocoRollout
-from surefoot.sim.rollout_native import NativeRollout
-from surefoot.sim.rollout_request import Request, make_request
-from surefoot.sim.rollout_step import Variant, compiled_step
+from surefoot.robot import Robot, load
+from surefoot.sim import NativeEngine, build_mujoco, q_v, qpos_qvel
+from surefoot.sim.drives import Actuation, DrivenJoints
+from surefoot.sim.native import Settings, SpringDamper
+from surefoot.sim.rollouts import MujocoRollout, NativeRollout, Request, Variant, compiled_step, make_request
 
 __all__ = ["free_flight", "on_ground", "run", "show"]
 

@@ -17,7 +17,7 @@ from bench.peers.coordinates import PeerCoordinates
 from bench.peers.outside import run_outside, write_bare_urdf
 from bench.timing import Effort, Times, summarise
 from surefoot.errors import NotSupportedError
-from surefoot.motion.exchange_blocks import layout_blocks
+from surefoot.motion.exchange import layout_blocks
 from surefoot.robot import Robot
 
 __all__ = ["DrakePeer", "drake_plan"]

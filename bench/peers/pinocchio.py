@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from bench.check import States
 from bench.timing import Effort, Times, measure
-from surefoot.dynamics.constraints import Tie, own_constraints
+from surefoot.dynamics import own_constraints
+from surefoot.dynamics.constraints import Tie
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot
 

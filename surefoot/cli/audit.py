@@ -18,10 +18,8 @@ from surefoot.cli.console import FirstTimeColumn, page_console
 from surefoot.errors import FileFormatError, ShapeError, one_of
 from surefoot.feasibility import GivenMotion, Tolerances, audit, read_motion
 from surefoot.files import write_text
-from surefoot.motion import World
-from surefoot.motion.audit_result import AuditItem, AuditResult, Finding
-from surefoot.robot import Robot
-from surefoot.robot.load import load
+from surefoot.motion import AuditItem, AuditResult, Finding, World
+from surefoot.robot import Robot, load
 from surefoot.words import counted
 
 __all__ = ["AuditRequest", "audit_command"]

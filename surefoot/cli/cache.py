@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from surefoot.cli.console import page_console
-from surefoot.compiler.cache import Entry, bound, clear, entries, kernel_folder, read_size, size_limit
+from surefoot.codegen import Entry, bound, clear, entries, kernel_folder, read_size, size_limit
 
 __all__ = ["bound_cache", "clear_cache", "show_cache"]
 

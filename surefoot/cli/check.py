@@ -15,12 +15,8 @@ from rich.tree import Tree as Branch
 
 from surefoot.cli.console import page_console
 from surefoot.errors import one_of
-from surefoot.robot.assemble import MIMIC_MODES
-from surefoot.robot.check import Inspection, inspect_robot
-from surefoot.robot.contacts import ContactSurface
-from surefoot.robot.drives import Drive
-from surefoot.robot.load_file import BASES
-from surefoot.robot.robot import Robot
+from surefoot.robot import BASES, ContactSurface, Drive, Inspection, Robot, inspect_robot
+from surefoot.robot.build import MIMIC_MODES
 from surefoot.words import counted
 
 __all__ = ["check_command"]
@@ -60,7 +56,7 @@ def _with_closed_chains(inspection: Inspection) -> Inspection:
     """Also whether closed chains and couplings can close."""
     if inspection.robot is None or not (inspection.robot.loops or inspection.robot.couplings):
         return inspection
-    from surefoot.dynamics.closure_findings import closure_findings
+    from surefoot.dynamics.constraints import closure_findings
 
     return inspection.joined(closure_findings(inspection.robot))
 

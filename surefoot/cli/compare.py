@@ -14,11 +14,9 @@ from rich.table import Table
 from surefoot.cli.console import page_console, progress
 from surefoot.errors import FileFormatError, ShapeError
 from surefoot.files import atomic_write
-from surefoot.report.compare_page import compare_page, number_text
-from surefoot.report.compare_tables import Comparison, DifferenceRow, compare_runs
-from surefoot.report.methods_data import MethodRun, MethodsComparison
-from surefoot.report.methods_page import COLUMNS, cell_text, methods_page
-from surefoot.report.run_folder import RunFolder, read_run
+from surefoot.report import RunFolder, read_run
+from surefoot.report.compare import Comparison, DifferenceRow, compare_page, compare_runs, number_text
+from surefoot.report.methods import COLUMNS, MethodRun, MethodsComparison, cell_text, methods_page
 from surefoot.words import counted, share_text
 
 __all__ = ["compare_command", "compare_methods_command"]

@@ -80,7 +80,7 @@ class FirstTime:
 
 def _keys() -> set[str]:
     """Names of what is in the cache; nothing where it cannot be read: those who need it say what is wrong with it."""
-    from surefoot.compiler.cache import CacheError, kernel_folder
+    from surefoot.codegen import CacheError, kernel_folder
 
     try:
         return {path.stem for path in kernel_folder().iterdir() if not path.name.startswith(".")}
@@ -90,7 +90,7 @@ def _keys() -> set[str]:
 
 def _algorithms(keys: set[str]) -> list[str]:
     """What made these entries of the cache."""
-    from surefoot.compiler.cache import CacheError, entries
+    from surefoot.codegen import CacheError, entries
 
     try:
         return [str(entry.description.get("algorithm", "")) for entry in entries() if entry.key in keys]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from surefoot.errors import one_of
 from surefoot.motion.exchange import LAYOUTS
-from surefoot.motion.exchange_files import read_states, write_states
-from surefoot.robot.load import load
+from surefoot.motion.files import read_states, write_states
+from surefoot.robot import load
 from surefoot.words import counted
 
 __all__ = ["convert_command"]

@@ -99,7 +99,7 @@ def _trial(what: str, attempt: Callable[[], str], remedy: str) -> Diagnosis:
 
 
 def _load_robot() -> str:
-    from surefoot.robot.load import load
+    from surefoot.robot import load
 
     robot = load("g1")
     return f"g1: {robot.nv} degrees of freedom, {robot.mass:.1f} kg"
@@ -108,7 +108,7 @@ def _load_robot() -> str:
 def _step_physics() -> str:
     import mujoco
 
-    from surefoot.robot.load import load
+    from surefoot.robot import load
     from surefoot.sim import build_mujoco
 
     model = build_mujoco(load("pendulum")).mj
@@ -123,7 +123,7 @@ def _chromium() -> Diagnosis:
 
 
 def _cache() -> Diagnosis:
-    from surefoot.compiler.cache import CacheError, cache_folder, entries
+    from surefoot.codegen import CacheError, cache_folder, entries
 
     try:
         folder = cache_folder()

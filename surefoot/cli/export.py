@@ -7,20 +7,22 @@ from pathlib import Path
 
 from surefoot.cli.console import progress
 from surefoot.errors import NotSupportedError
-from surefoot.feasibility.read_motion import read_motion
-from surefoot.motion import Log, Trajectory, World, load_log, load_trajectory
-from surefoot.motion.storage import is_trajectory_file
-from surefoot.report.evidence import Evidence
-from surefoot.report.export_columns import column_files, write_column_files
-from surefoot.report.export_formats import COLUMNS, FILMS, format_of
-from surefoot.report.export_mcap import write_mcap
-from surefoot.report.export_tables import write_table
-from surefoot.report.export_yaml import write_joint_trajectory
-from surefoot.report.run_folder import is_run_folder, robot_of_run
-from surefoot.report.video import write_film
-from surefoot.report.video_camera import FilmSettings, parse_camera, parse_size
-from surefoot.robot import Robot
-from surefoot.robot.load import load
+from surefoot.feasibility import read_motion
+from surefoot.motion import Log, Trajectory, World
+from surefoot.motion.files import is_trajectory_file, load_log, load_trajectory
+from surefoot.report import Evidence, is_run_folder, robot_of_run
+from surefoot.report.export import (
+    COLUMNS,
+    FILMS,
+    column_files,
+    format_of,
+    write_column_files,
+    write_joint_trajectory,
+    write_mcap,
+    write_table,
+)
+from surefoot.report.video import FilmSettings, parse_camera, parse_size, write_film
+from surefoot.robot import Robot, load
 from surefoot.words import counted
 
 __all__ = ["ExportOptions", "export_command"]

@@ -10,10 +10,10 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
-from surefoot.collision.hull_store import stored_hull
+from surefoot.collision.volumes import stored_hull
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
-from surefoot.motion.world import Obstacle
+from surefoot.motion import Obstacle
 from surefoot.robot import Geometry, Robot
 
 __all__ = ["ExactCollision"]

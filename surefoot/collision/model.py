@@ -1,9 +1,14 @@
-"""`CollisionModel`: how far a robot is from itself and from the world."""
+"""`CollisionModel`: how far a robot is from itself and from the world.
+
+Pairs that are given by names, and which volumes are held against which obstacles.
+
+SRDF files: which pairs of links need not be looked at.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -11,26 +16,119 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
-from surefoot.collision.fused_pairs import MOST_OPERATIONS, FusedPairs
-from surefoot.collision.obstacle_pairs import ObstaclePairs
-from surefoot.collision.obstacle_pieces import PointCloud
-from surefoot.collision.obstacles import PlacedObstacle, placed_obstacle, world_obstacles
-from surefoot.collision.pair_gradients import PairGradients, Proximity
-from surefoot.collision.pair_pruning import Pruning, PruningSettings, prune
-from surefoot.collision.pair_selection import listed_pairs, watched_obstacles
-from surefoot.collision.pair_table import PairTable
-from surefoot.collision.postures import checked_postures
-from surefoot.collision.reach import Reach, joint_travel, steps_between
-from surefoot.collision.records import ClosestPairs, NearestPair
-from surefoot.collision.robot_volumes import required_volumes
-from surefoot.collision.srdf import disabled_in_srdf
-from surefoot.collision.volume_motion import VolumeMotion
-from surefoot.errors import ShapeError, one_of
+from surefoot.collision.obstacles import ObstaclePairs, PlacedObstacle, PointCloud, placed_obstacle, world_obstacles
+from surefoot.collision.pairs import (
+    MOST_OPERATIONS,
+    ClosestPairs,
+    FusedPairs,
+    NearestPair,
+    PairGradients,
+    PairTable,
+    Proximity,
+    Pruning,
+    PruningSettings,
+    prune,
+)
+from surefoot.collision.volumes import (
+    Reach,
+    VolumeMotion,
+    checked_postures,
+    joint_travel,
+    required_volumes,
+    steps_between,
+)
+from surefoot.errors import FileFormatError, ShapeError, UnknownNameError, one_of
 from surefoot.geometry import Shape
-from surefoot.motion.world import World
-from surefoot.robot import BodyVolume, Robot
+from surefoot.motion import World
+from surefoot.robot import BodyVolume, Robot, read_xml
 
-__all__ = ["CollisionModel"]
+__all__ = ["CollisionModel", "disabled_in_srdf", "listed_pairs", "shipped_srdf", "watched_obstacles"]
+
+
+def listed_pairs(volumes: Sequence[BodyVolume], listed: Collection[frozenset[str]]) -> Pruning:
+    """All pairs of volumes of the links that are named together; those on one body never move against each other.
+
+    Args:
+        volumes: The volumes.
+        listed: Pairs of names.
+    """
+    count = len(volumes)
+    pairs = [
+        (i, j)
+        for i in range(count)
+        for j in range(i + 1, count)
+        if frozenset((volumes[i].link, volumes[j].link)) in listed and volumes[i].body != volumes[j].body
+    ]
+    return Pruning(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+
+
+def watched_obstacles(
+    robot: Robot,
+    volumes: Sequence[BodyVolume],
+    obstacles: Sequence[PlacedObstacle],
+    listed: Collection[frozenset[str]] | None,
+    ignored: Collection[frozenset[str]],
+) -> NDArray[np.bool_]:
+    """Which volumes are held against which obstacles: (V, M).
+
+    What does not move is held against nothing, and bodies with contact surfaces not against the ground, unless they
+    are listed.
+
+    Args:
+        robot: The robot.
+        volumes: Its volumes.
+        obstacles: The obstacles.
+        listed: Pairs of names to look at; None for all.
+        ignored: Pairs of names not to look at.
+    """
+    feet = {robot.body_of(contact.frame) for contact in robot.contacts.values()}
+    out = np.zeros((len(volumes), len(obstacles)), dtype=bool)
+    for i, item in enumerate(volumes):
+        for k, obstacle in enumerate(obstacles):
+            names = frozenset((item.link, obstacle.name))
+            stands = obstacle.is_ground and item.body in feet
+            wanted = names in listed if listed is not None else not stands and names not in ignored
+            out[i, k] = wanted and item.body >= 0
+    return out
+
+
+def disabled_in_srdf(path: str | Path) -> dict[frozenset[str], str]:
+    """Pairs of links that an SRDF file disables, each with the reason that it gives.
+
+    Args:
+        path: The file.
+
+    Raises:
+        FileFormatError: It cannot be read, or a pair lacks a link.
+    """
+    root = read_xml(path)
+    out: dict[frozenset[str], str] = {}
+    for item in (element for element in root.walk() if element.tag == "disable_collisions"):
+        links = frozenset(item.attributes.get(key, "") for key in ("link1", "link2"))
+        if "" in links:
+            raise FileFormatError("`disable_collisions` names less than two links", file=path, line=item.line)
+        out[links] = item.attributes.get("reason", "")
+    return out
+
+
+def shipped_srdf(robot: Robot) -> Path:
+    """The SRDF file that example-robot-data ships for a robot of the zoo.
+
+    Args:
+        robot: The robot, as `surefoot.load` gives it by name.
+
+    Raises:
+        UnknownNameError: There is none.
+    """
+    from example_robot_data.robots_loader import ROBOTS, getModelPath
+
+    entry = ROBOTS.get(robot.name)
+    if entry is not None and entry.srdf_filename:
+        file = Path(getModelPath(entry.path)).resolve() / entry.path / entry.srdf_subpath / entry.srdf_filename
+        if file.is_file():
+            return file
+    raise UnknownNameError(f"no SRDF file is shipped for `{robot.name}`", next_step="give the path of one, or none")
+
 
 Indices = NDArray[np.int64]
 LinkPair = tuple[str, str]

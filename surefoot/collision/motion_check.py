@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.collision.model import CollisionModel
-from surefoot.collision.reach import steps_between
+from surefoot.collision.volumes import steps_between
 from surefoot.errors import ShapeError
 
 __all__ = ["MotionCheck", "motion_is_free", "motions_are_free"]

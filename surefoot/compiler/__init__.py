@@ -4,9 +4,10 @@ trace (program) → clean-up (graph, fuse) → order (order, residence) → LLVM
 object code (native) → disk (cache, artifact) → Kernel, KernelSet.
 """
 
-from surefoot.compiler.function import compile_function
-from surefoot.compiler.kernel import Kernel
+from surefoot.codegen.function import compile_function
+from surefoot.codegen.kernel import Kernel
+from surefoot.codegen.repeated import Repeated, Repeats
 from surefoot.compiler.kernel_set import STANDARD, KernelSet, compile_robot
-from surefoot.compiler.repeated import Repeated, Repeats
+from surefoot.compiler.large_trees import LOOP_FROM
 
-__all__ = ["STANDARD", "Kernel", "KernelSet", "Repeated", "Repeats", "compile_function", "compile_robot"]
+__all__ = ["LOOP_FROM", "STANDARD", "Kernel", "KernelSet", "Repeated", "Repeats", "compile_function", "compile_robot"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from surefoot.codegen import MAX_ARRAYS
 from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity
-from surefoot.compiler.spec import MAX_ARRAYS
 from surefoot.dynamics import (
     centroidal_momentum,
     centroidal_momentum_bias,
@@ -14,8 +14,8 @@ from surefoot.dynamics import (
     potential_energy,
 )
 from surefoot.errors import NotSupportedError, one_of
-from surefoot.kinematics import com_bias, com_velocity, frame_of
-from surefoot.kinematics.frame import require_reference
+from surefoot.kinematics import com_bias, com_velocity
+from surefoot.kinematics.frames import frame_of, require_reference
 from surefoot.ops import Array
 from surefoot.robot import Robot
 

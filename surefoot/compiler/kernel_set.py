@@ -9,24 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
-from surefoot.compiler.artifact import Recipe
-from surefoot.compiler.batches import thread_count
+from surefoot.codegen import Kernel, Recipe, ReferenceKernel, trace
+from surefoot.codegen.batch import thread_count
+from surefoot.codegen.cuda import GpuKernel
+from surefoot.codegen.llvm import kernel_text
 from surefoot.compiler.bundle import bundle_parts
-from surefoot.compiler.gpu_kernel import GpuKernel
-from surefoot.compiler.held_kernels import HeldKernels
-from surefoot.compiler.kernel import Kernel
+from surefoot.compiler.constrained import HeldKernels
 from surefoot.compiler.large_trees import LOOPED, is_large, refuse_too_large
-from surefoot.compiler.llvm_text import kernel_text
 from surefoot.compiler.looped import LoopSpec, loop_program
 from surefoot.compiler.looped_text import loop_text
 from surefoot.compiler.own_functions import own_function
-from surefoot.compiler.program import trace
 from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity, input_shape
-from surefoot.compiler.reference import ReferenceKernel
-from surefoot.dynamics import require_invertible
+from surefoot.dynamics.tree import require_invertible
 from surefoot.errors import ModelError, NotSupportedError, one_of
-from surefoot.kinematics import Frame, Reference, frame_of
-from surefoot.motion.manifold import joint_kinds, require_unit_length
+from surefoot.kinematics import Frame, Reference
+from surefoot.kinematics.frames import frame_of
+from surefoot.motion.exchange import joint_kinds, require_unit_length
 from surefoot.ops import Array
 from surefoot.robot import Robot
 

@@ -6,17 +6,13 @@ import numpy as np
 
 from surefoot.compiler.looped import LoopSpec
 from surefoot.compiler.walked import Walk, symmetric_layout
-from surefoot.dynamics.aba import ABA
-from surefoot.dynamics.block_inertia import inertia_times
-from surefoot.dynamics.crba import COMPOSITE
-from surefoot.dynamics.grouped_bodies import grouped_bodies
-from surefoot.dynamics.rnea import RNEA
+from surefoot.dynamics.algebra import grouped_bodies, inertia_times
+from surefoot.dynamics.tree import ABA, COMPOSITE, RNEA
 from surefoot.errors import NotSupportedError
-from surefoot.kinematics.bodies import Body, bodies, to_parent
-from surefoot.kinematics.fk import PLACEMENTS
-from surefoot.kinematics.recursion import Fields
+from surefoot.kinematics import PLACEMENTS
+from surefoot.kinematics.recursion import Body, Fields, bodies, to_parent
 from surefoot.ops import Array
-from surefoot.robot.tree import Tree
+from surefoot.robot import Tree
 
 __all__ = ["LOOPED", "LOOP_FROM", "is_large", "refuse_too_large"]
 

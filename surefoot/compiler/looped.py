@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from surefoot import ops
-from surefoot.compiler.program import Program, trace
+from surefoot.codegen import Program, trace
 from surefoot.compiler.walked import Walk, WalkCode, walk_code
-from surefoot.kinematics.bodies import Body
-from surefoot.kinematics.recursion import Fields, Recursion, Step, Sweep
+from surefoot.kinematics.recursion import Body, Fields, Recursion, Step, Sweep
 from surefoot.ops import Array, Symbol
-from surefoot.robot.tree import NQ, NV, Tree
+from surefoot.robot import Tree
+from surefoot.robot.model import NQ, NV
 
 __all__ = ["BodyClass", "LoopProgram", "LoopSpec", "StepCode", "loop_program"]
 

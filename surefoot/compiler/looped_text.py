@@ -9,12 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from surefoot.compiler.build import Build
-from surefoot.compiler.llvm_operations import ALIGNMENT, Operations
-from surefoot.compiler.llvm_text import KernelText, KernelWriter, module_text
+from surefoot.codegen import Build, Program
+from surefoot.codegen.llvm import ALIGNMENT, KernelText, KernelWriter, Operations, module_text
 from surefoot.compiler.looped import LoopProgram, StepCode
-from surefoot.compiler.program import Program
-from surefoot.compiler.walked_text import WalkWriter
+from surefoot.compiler.walked import WalkWriter
 from surefoot.kinematics.recursion import dof_rows
 
 __all__ = ["loop_text"]

@@ -32,18 +32,18 @@ from surefoot.kinematics import (
     com_velocity,
     frame_acceleration,
     frame_bias_acceleration,
-    frame_classical_acceleration,
     frame_jacobian,
     frame_placement,
     frame_velocity,
 )
-from surefoot.kinematics.frame_derivatives import (
+from surefoot.kinematics.frames import (
     com_velocity_derivative,
     frame_acceleration_derivatives,
+    frame_classical_acceleration,
     frame_velocity_derivatives,
 )
 from surefoot.ops import Array
-from surefoot.robot.tree import Tree
+from surefoot.robot import Tree
 from surefoot.spatial import se3
 
 __all__ = [

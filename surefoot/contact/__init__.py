@@ -21,14 +21,7 @@ from surefoot.contact.friction import (
 )
 from surefoot.contact.internal_wrenches import InternalRange, internal_range
 from surefoot.contact.margins import Margin, contact_margins
-from surefoot.contact.wrench_cone import (
-    PlacedCones,
-    WrenchCone,
-    outer_corners,
-    placed_cones,
-    wrench_cone,
-    yaw_bounds,
-)
+from surefoot.contact.wrench_cone import PlacedCones, WrenchCone, outer_corners, placed_cones, wrench_cone, yaw_bounds
 from surefoot.contact.zero_moment import contact_placements, sum_wrenches, support_polygon, zero_moment_point
 
 __all__ = [

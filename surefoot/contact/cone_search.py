@@ -25,7 +25,7 @@ from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
-from surefoot.solvers.native_code import Floats, Ints, NativeCode
+from surefoot.codegen.loops import Floats, Ints, NativeCode
 
 __all__ = [
     "FORCE_SEARCH",

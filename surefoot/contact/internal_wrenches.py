@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from surefoot.arrays import Array
 from surefoot.contact.wrench_cone import wrench_spans
 from surefoot.errors import ShapeError
-from surefoot.robot.contacts import ContactSurface
+from surefoot.robot import ContactSurface
 
 __all__ = ["InternalRange", "internal_range"]
 

@@ -13,16 +13,9 @@ from surefoot.contact.wrench_cone import outer_corners, rectangle_of, wrench_con
 from surefoot.contact.zero_moment import zero_moment_point
 from surefoot.errors import ShapeError
 from surefoot.geometry import distance_inside
-from surefoot.robot.contacts import ContactSurface
+from surefoot.robot import ContactSurface
 
-__all__ = [
-    "Margin",
-    "contact_margins",
-    "friction_margin",
-    "normal_margin",
-    "pressure_margin",
-    "torsion_margin",
-]
+__all__ = ["Margin", "contact_margins", "friction_margin", "normal_margin", "pressure_margin", "torsion_margin"]
 
 
 class Margin(NamedTuple):

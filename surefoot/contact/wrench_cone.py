@@ -15,7 +15,7 @@ from surefoot.contact.cone_dual import faces_of_spans
 from surefoot.contact.friction import SoftFingerLaw, checked_friction, corner_spans, friction_pyramid, soft_finger_spans
 from surefoot.errors import ShapeError
 from surefoot.geometry import convex_hull, is_rectangle
-from surefoot.robot.contacts import ContactSurface
+from surefoot.robot import ContactSurface
 
 __all__ = [
     "PlacedCones",

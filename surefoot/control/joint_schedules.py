@@ -12,8 +12,7 @@ from surefoot.control.driven_joints import drive_index
 from surefoot.control.joint_follower import JointFollower, JointMotion, Posture
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.errors import ShapeError
-from surefoot.motion import Command, Quintic, State
-from surefoot.motion.interpolation import linear_at, place_of
+from surefoot.motion import Command, Quintic, State, linear_at, place_of
 from surefoot.robot import Robot
 
 __all__ = ["ForceSchedule", "JointPath", "JointWaves"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.contact import ConeForces
 from surefoot.control.driven_joints import coupled_motion
-from surefoot.geometry.polygon import convex_hull, distance_inside
+from surefoot.geometry import convex_hull, distance_inside
 from surefoot.robot import Robot
 
 __all__ = ["SoleCorners", "StaticBalance", "standing_contacts", "support_doubts"]

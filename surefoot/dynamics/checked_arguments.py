@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, one_of
-from surefoot.kinematics import WORLD, Frame, frame_of
-from surefoot.robot import Robot
-from surefoot.robot.tree import Tree
+from surefoot.kinematics import Frame
+from surefoot.kinematics.frames import WORLD, frame_of
+from surefoot.robot import Robot, Tree
 
 __all__ = [
     "checked_choice",

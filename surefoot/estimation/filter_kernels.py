@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from surefoot import ops
-from surefoot.compiler import compile_robot
-from surefoot.compiler.kernel_set import KernelSet
+from surefoot.compiler import KernelSet, compile_robot
 from surefoot.estimation.footholds import ContactPoints
 from surefoot.ops import Array
 from surefoot.robot import Robot
-from surefoot.spatial.so3 import skew
-from surefoot.spatial.stumpff import stumpff
+from surefoot.spatial import skew, stumpff
 
 __all__ = ["Turn", "filter_kernels", "inertial_step", "move"]
 

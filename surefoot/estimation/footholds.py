@@ -10,9 +10,9 @@ from surefoot.arrays import Array
 from surefoot.estimation.invariant_filter import InvariantFilter
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.estimation.state_layout import EncodedJoints
-from surefoot.kinematics import Frame, contact_frame, relative_jacobian, relative_placement
-from surefoot.robot import ContactSurface, Robot
-from surefoot.robot.tree import Tree
+from surefoot.kinematics import Frame, contact_frame, relative_jacobian
+from surefoot.kinematics.frames import relative_placement
+from surefoot.robot import ContactSurface, Robot, Tree
 
 __all__ = ["ContactPoints", "FootholdBook", "spread_corners"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.compiler.kernel_set import KernelSet
+from surefoot.compiler import KernelSet
 from surefoot.estimation.settings import EstimatorSettings
-from surefoot.spatial.so3 import skew
+from surefoot.spatial import skew
 
 __all__ = ["FIXED", "InertialStep", "InvariantFilter", "leg_twist"]
 

@@ -16,7 +16,7 @@ from surefoot.compiler import KernelSet, compile_robot
 from surefoot.feasibility.tolerances import Tolerances
 from surefoot.motion import Trajectory, World
 from surefoot.robot import Robot
-from surefoot.sim.native_kernels import in_world
+from surefoot.sim.native import in_world
 
 if TYPE_CHECKING:
     from surefoot.feasibility.efforts import Efforts

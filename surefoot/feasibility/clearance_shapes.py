@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from surefoot.collision import world_obstacles
 from surefoot.geometry import Box, Plane
-from surefoot.motion import Obstacle, World
-from surefoot.motion.ground import GroundBox, GroundPlane
+from surefoot.motion import GroundBox, GroundPlane, Obstacle, World
 from surefoot.robot import Robot
 
 __all__ = ["bare_links", "missing_shapes_note", "standing_shapes"]

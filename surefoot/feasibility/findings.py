@@ -17,7 +17,7 @@ from surefoot.arrays import Array
 from surefoot.feasibility.audit_items import ITEMS, STAGES, order_of
 from surefoot.feasibility.series import Series
 from surefoot.feasibility.spikes import is_spike
-from surefoot.motion.audit_result import Finding
+from surefoot.motion import Finding
 
 __all__ = ["ranked_findings"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.feasibility.audit_items import ITEMS
 from surefoot.feasibility.series import Series
-from surefoot.motion.audit_result import AuditItem, Status
+from surefoot.motion import AuditItem, Status
 
 __all__ = ["judged_items"]
 

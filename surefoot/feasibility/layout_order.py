@@ -18,7 +18,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.feasibility.layout_feet import STANDS, farness, slide
 from surefoot.motion import World
-from surefoot.motion.exchange_joints import rotate, rotate_back
+from surefoot.motion.exchange import rotate, rotate_back
 from surefoot.robot import Robot
 
 __all__ = ["ORDERS", "OrderVerdict", "base_quaternion", "in_order", "judge_order", "other_order", "turning"]

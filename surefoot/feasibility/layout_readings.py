@@ -16,7 +16,7 @@ from surefoot.arrays import Array
 from surefoot.feasibility.consistency import velocity_misfit
 from surefoot.feasibility.limits_parts import units_at
 from surefoot.feasibility.series import Series
-from surefoot.motion.exchange_joints import rotate_back
+from surefoot.motion.exchange import rotate_back
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Motors", "motor_series", "power_bounds", "torque_bounds"]
 
-
 _NEXT = "slow the joint down where it is loaded"
 
 

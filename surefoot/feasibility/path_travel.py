@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.collision.reach import joint_travel
+from surefoot.collision.volumes import joint_travel
 from surefoot.feasibility.case import Case
 
 __all__ = ["PathTravel"]

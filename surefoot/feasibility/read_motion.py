@@ -21,7 +21,7 @@ from surefoot.feasibility.read_motion_parts import MotionParts, finite_table, no
 from surefoot.feasibility.read_motion_rates import filled_in, filled_remark
 from surefoot.motion import Trajectory, World, from_layout
 from surefoot.motion.exchange import LAYOUTS
-from surefoot.motion.tables import Table
+from surefoot.motion.files import Table
 from surefoot.robot import Robot
 
 __all__ = ["GivenMotion", "read_motion"]

@@ -18,10 +18,15 @@ from surefoot.feasibility.efforts_demand import PUSH
 from surefoot.feasibility.read_motion_base import base_fields
 from surefoot.feasibility.read_motion_names import ALIASES, find_key, matched_joints, plain_key
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table
-from surefoot.motion.exchange import LAYOUTS, VECTOR_KEYS, column_names, layout_sizes
-from surefoot.motion.exchange_blocks import layout_blocks
-from surefoot.motion.exchange_joints import rotate_back
-from surefoot.motion.exchange_ros import ROS_KEYS
+from surefoot.motion.exchange import (
+    LAYOUTS,
+    ROS_KEYS,
+    VECTOR_KEYS,
+    column_names,
+    layout_blocks,
+    layout_sizes,
+    rotate_back,
+)
 from surefoot.robot import Robot
 
 __all__ = ["parts_of_arrays", "parts_of_matrix"]

@@ -15,7 +15,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, ShapeError
 from surefoot.feasibility.read_motion_parts import finite_table
-from surefoot.motion.exchange_joints import rotate, rotate_back
+from surefoot.motion.exchange import rotate, rotate_back
 from surefoot.robot import Robot
 
 __all__ = ["BaseFields", "base_fields", "in_body_axes"]

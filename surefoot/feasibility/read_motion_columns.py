@@ -23,7 +23,7 @@ from surefoot.feasibility.read_motion_names import (
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table
 from surefoot.feasibility.read_motion_rates import completed
 from surefoot.motion.exchange import VECTOR_KEYS, column_names, split_unit
-from surefoot.motion.tables import SEPARATOR, Table
+from surefoot.motion.files import SEPARATOR, Table
 from surefoot.robot import Robot
 from surefoot.words import are_missing
 

@@ -14,10 +14,17 @@ from surefoot.errors import FileFormatError, ShapeError
 from surefoot.feasibility.efforts_demand import PUSH
 from surefoot.feasibility.read_motion_parts import MotionParts, finite_table, normalised
 from surefoot.files import existing_file
-from surefoot.motion import ContactSchedule, Log, Trajectory, load_log, load_trajectory
-from surefoot.motion.npz import read_npz
-from surefoot.motion.storage import LOG_FORMAT, TRAJECTORY_FORMAT
-from surefoot.motion.tables import Table, read_csv, read_parquet
+from surefoot.motion import ContactSchedule, Log, Trajectory
+from surefoot.motion.files import (
+    LOG_FORMAT,
+    TRAJECTORY_FORMAT,
+    Table,
+    load_log,
+    load_trajectory,
+    read_csv,
+    read_npz,
+    read_parquet,
+)
 from surefoot.robot import Robot
 
 __all__ = ["OurMotion", "our_motion", "raw_arrays", "table_of"]

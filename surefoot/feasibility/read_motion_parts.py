@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.motion.exchange import VECTOR_KEYS, column_names
-from surefoot.motion.exchange_blocks import layout_blocks
+from surefoot.motion.exchange import VECTOR_KEYS, column_names, layout_blocks
 from surefoot.robot import Robot
 
 __all__ = ["MotionParts", "finite_table", "normalised"]

@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from surefoot.arrays import Array
 from surefoot.feasibility.read_motion_names import some_names
-from surefoot.motion.exchange_blocks import layout_blocks
+from surefoot.motion.exchange import layout_blocks
 from surefoot.robot import Robot
 
 __all__ = ["completed", "filled_in", "filled_remark"]

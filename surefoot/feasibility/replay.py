@@ -12,8 +12,7 @@ from surefoot.control import TrajectoryFollower
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.replay_touches import touch_notes
-from surefoot.motion import Log, State, Trajectory
-from surefoot.motion.audit_result import Replay
+from surefoot.motion import Log, Replay, State, Trajectory
 from surefoot.robot import Robot
 from surefoot.sim import StoppedError, simulate
 

@@ -20,11 +20,9 @@ from surefoot.feasibility.read_motion import GivenMotion, read_motion
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.tolerances import Tolerances
 from surefoot.feasibility.unjudged_pairs import unjudged_notes
-from surefoot.motion import Trajectory, World
-from surefoot.motion.audit_result import AuditResult, Finding, Replay
-from surefoot.robot import Robot
-from surefoot.robot.load import load
-from surefoot.solvers.one_core import on_one_core
+from surefoot.motion import AuditResult, Finding, Replay, Trajectory, World
+from surefoot.robot import Robot, load
+from surefoot.solvers import on_one_core
 
 __all__ = ["audit"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.geometry import Box
 from surefoot.motion import GroundBox, World
+from surefoot.motion.world import NOWHERE, contact_planes
 from surefoot.robot import ContactSurface
-from surefoot.sim.terrain import NOWHERE, contact_planes
 
 if TYPE_CHECKING:
     from surefoot.feasibility.case import Case

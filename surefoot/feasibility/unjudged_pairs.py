@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from surefoot.collision import CollisionModel, ExactCollision, PruningSettings
-from surefoot.collision.robot_volumes import quick_volumes
+from surefoot.collision.volumes import quick_volumes
 from surefoot.errors import ModelError
 from surefoot.robot import Robot
 

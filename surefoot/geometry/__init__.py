@@ -1,22 +1,33 @@
 """Shapes and polygons. This room takes placements and never sees a robot."""
 
-from surefoot.geometry.convex_pieces import convex_pieces, is_nearly_convex
-from surefoot.geometry.fit_shapes import fit_shapes
-from surefoot.geometry.fit_swept import SweptFit, fit_swept
-from surefoot.geometry.meshes import load_triangles, load_vertices
+from surefoot.geometry.convex_pieces import convex_pieces, is_nearly_convex, method_version, pack_pieces, unpack_pieces
+from surefoot.geometry.fit import SweptFit, fit_swept
+from surefoot.geometry.meshes import MAX_MESH_BYTES, load_triangles, load_vertices
 from surefoot.geometry.polygon import convex_hull, convex_hulls, distance_inside, is_rectangle
-from surefoot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere, surface_points
-from surefoot.geometry.smooth_distance import smooth_distance
+from surefoot.geometry.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+    require_size,
+    surface_points,
+)
 from surefoot.geometry.swept import SweptVolume
 from surefoot.geometry.swept_distance import (
     DistanceGradient,
     Nearest,
     generator_distance,
     generator_gradient,
+    smooth_distance,
     swept_distance,
 )
 
 __all__ = [
+    "MAX_MESH_BYTES",
     "Box",
     "Capsule",
     "Cylinder",
@@ -33,7 +44,6 @@ __all__ = [
     "convex_hulls",
     "convex_pieces",
     "distance_inside",
-    "fit_shapes",
     "fit_swept",
     "generator_distance",
     "generator_gradient",
@@ -41,7 +51,11 @@ __all__ = [
     "is_rectangle",
     "load_triangles",
     "load_vertices",
+    "method_version",
+    "pack_pieces",
+    "require_size",
     "smooth_distance",
     "surface_points",
     "swept_distance",
+    "unpack_pieces",
 ]

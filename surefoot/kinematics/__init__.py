@@ -3,30 +3,37 @@
 Plain functions over `surefoot.ops` of a `Tree`, q, v and a, for one state; `surefoot.compiler` makes kernels of them.
 """
 
-from surefoot.kinematics.analytic import analytic_jacobian
 from surefoot.kinematics.com import com, com_bias, com_jacobian, com_velocity, total_mass
 from surefoot.kinematics.configuration import configuration_rate, integrate
 from surefoot.kinematics.counts import OperationCounts, operation_counts
-from surefoot.kinematics.fk import body_placements
-from surefoot.kinematics.frame import REFERENCES, WORLD, Frame, Reference, contact_frame, frame_of
+from surefoot.kinematics.fk import PLACEMENTS, body_placements
 from surefoot.kinematics.frames import (
+    REFERENCES,
+    Frame,
+    Reference,
+    contact_frame,
     frame_acceleration,
     frame_bias_acceleration,
-    frame_classical_acceleration,
     frame_placement,
     frame_velocity,
-    relative_placement,
 )
-from surefoot.kinematics.jacobian import frame_jacobian, relative_jacobian
-from surefoot.kinematics.sparse_jacobians import BodyJacobian, body_jacobians
+from surefoot.kinematics.jacobian import (
+    BodyJacobian,
+    analytic_jacobian,
+    body_jacobians,
+    frame_jacobian,
+    relative_jacobian,
+)
+from surefoot.kinematics.volume_distance import VolumeDistance, volume_distance
 
 __all__ = [
+    "PLACEMENTS",
     "REFERENCES",
-    "WORLD",
     "BodyJacobian",
     "Frame",
     "OperationCounts",
     "Reference",
+    "VolumeDistance",
     "analytic_jacobian",
     "body_jacobians",
     "body_placements",
@@ -38,14 +45,12 @@ __all__ = [
     "contact_frame",
     "frame_acceleration",
     "frame_bias_acceleration",
-    "frame_classical_acceleration",
     "frame_jacobian",
-    "frame_of",
     "frame_placement",
     "frame_velocity",
     "integrate",
     "operation_counts",
     "relative_jacobian",
-    "relative_placement",
     "total_mass",
+    "volume_distance",
 ]

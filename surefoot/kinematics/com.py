@@ -21,11 +21,21 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.errors import ModelError
-from surefoot.kinematics.bodies import Body, bodies, joint_placement, joint_subspace
 from surefoot.kinematics.fk import place, still_world
-from surefoot.kinematics.recursion import Fields, Recursion, Step, Sweep, dof_rows, run
+from surefoot.kinematics.recursion import (
+    Body,
+    Fields,
+    Recursion,
+    Step,
+    Sweep,
+    bodies,
+    dof_rows,
+    joint_placement,
+    joint_subspace,
+    run,
+)
 from surefoot.ops import Array
-from surefoot.robot.tree import Tree
+from surefoot.robot import Tree
 
 __all__ = ["com", "com_bias", "com_jacobian", "com_velocity", "moments", "total_mass"]
 

@@ -13,9 +13,8 @@ import numpy as np
 from surefoot import ops
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
-from surefoot.robot.tree import Tree
-from surefoot.spatial import quaternion
-from surefoot.spatial.stumpff import stumpff
+from surefoot.robot import Tree
+from surefoot.spatial import quaternion, stumpff
 
 __all__ = ["configuration_rate", "integrate"]
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.kinematics.path import chain
-from surefoot.robot.tree import NV, Tree
+from surefoot.kinematics.frames import chain
+from surefoot.robot import Tree
+from surefoot.robot.model import NV
 
 __all__ = ["OperationCounts", "chain_count", "dense_count", "dill_count", "dill_count_printed", "operation_counts"]
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.kinematics.bodies import Body, joint_placement
-from surefoot.kinematics.recursion import Fields, Recursion, Step, Sweep, run
+from surefoot.kinematics.recursion import Body, Fields, Recursion, Step, Sweep, joint_placement, run
 from surefoot.ops import Array
-from surefoot.robot.tree import Tree
+from surefoot.robot import Tree
 
 __all__ = ["JOINT_PLACEMENTS", "PLACEMENTS", "body_placements", "place", "still_world"]
 

@@ -5,19 +5,28 @@
 
 Only the joints on the way to the frame are looked at (Buschmann 2014, section 2.4: columns of other joints are zero),
 and r runs from joint to frame, so that no position in the world is needed.
+
+Jacobians of all bodies at once, without the columns that are zero.
+
+Jacobians of a position and three angles, for tasks that are written in angles.
 """
 
 from __future__ import annotations
 
-from surefoot import ops
-from surefoot.kinematics.bodies import Body, bodies, joint_subspace
-from surefoot.kinematics.frame import WORLD, Frame, Reference, require_reference
-from surefoot.kinematics.path import path_between
-from surefoot.kinematics.recursion import dof_rows
-from surefoot.ops import Array
-from surefoot.robot.tree import Tree
+from dataclasses import dataclass
 
-__all__ = ["frame_jacobian", "relative_jacobian"]
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot import ops
+from surefoot.kinematics.fk import JOINT_PLACEMENTS
+from surefoot.kinematics.frames import WORLD, Frame, Reference, frame_placement, path_between, require_reference
+from surefoot.kinematics.recursion import Body, bodies, dof_rows, joint_subspace, run
+from surefoot.ops import Array
+from surefoot.robot import Tree
+from surefoot.spatial import euler, se3
+
+__all__ = ["BodyJacobian", "analytic_jacobian", "body_jacobians", "frame_jacobian", "relative_jacobian"]
 
 
 def frame_jacobian(tree: Tree, frame: Frame, q: Array, reference: Reference = "local_world_aligned") -> Array:
@@ -71,3 +80,79 @@ def _columns(body: Body, R: Array, lever: Array) -> Array:
     S = joint_subspace(body)
     arms = ops.stack([ops.cross(axis, lever) for axis in S[3:].T], axis=1)
     return ops.concatenate([R @ (S[:3] + arms), R @ S[3:]])
+
+
+@dataclass(frozen=True, eq=False)
+class BodyJacobian:
+    """The columns of a body's Jacobian that are not zero by structure.
+
+    Args:
+        columns: (k,) their places in v, ascending.
+        block: (6, k) twist of the body at its origin, in its axes, for unit rates.
+    """
+
+    columns: NDArray[np.int64]
+    block: Array
+
+    def dense(self, nv: int) -> Array:
+        """The whole Jacobian (6, nv)."""
+        J = ops.zeros((6, nv), like=self.block)
+        J[:, self.columns] = self.block
+        return J
+
+
+def body_jacobians(tree: Tree, q: Array) -> list[BodyJacobian]:
+    """The Jacobian of every body, in its axes at its origin, from its parent's.
+
+    J_i = X_ip J_p + S_i        [kin.body-jacobians]   Buschmann 2014, section 2.4 (ancestor lists)
+
+    Args:
+        tree: The tree.
+        q: (nq,) configuration.
+    """
+    fields, _ = run(JOINT_PLACEMENTS, tree, {"q": q})
+    out: list[BodyJacobian] = []
+    nothing = BodyJacobian(np.zeros(0, dtype=np.int64), ops.zeros((6, 0), like=q))
+    for i, body in enumerate(bodies(tree)):
+        parent = out[tree.parents[i]] if tree.parents[i] >= 0 else nothing
+        carried = _carried(fields[i]["R"], fields[i]["p"], parent.block)
+        rows = dof_rows(tree, i)
+        out.append(_with_joint(parent.columns, carried, np.arange(rows.start, rows.stop), joint_subspace(body)))
+    return out
+
+
+def _carried(R: Array, p: Array, block: Array) -> Array:
+    """Twists (6, k) of the parent, in the child."""
+    linear = [column[:3] + ops.cross(column[3:], p) for column in block.T]
+    moved = ops.stack(linear, axis=1) if linear else block[:3]
+    return ops.concatenate([R.T @ moved, R.T @ block[3:]])
+
+
+def _with_joint(columns: NDArray[np.int64], carried: Array, own: NDArray[np.int64], S: Array) -> BodyJacobian:
+    """Add the joint's own columns; a follower may add to one that is already there."""
+    together = np.union1d(columns, own)
+    block = ops.zeros((6, len(together)), like=carried)
+    block[:, np.searchsorted(together, columns)] = carried
+    places = np.searchsorted(together, own)
+    block[:, places] = block[:, places] + S
+    return BodyJacobian(together, block)
+
+
+def analytic_jacobian(tree: Tree, frame: Frame, q: Array, convention: str = "zyx") -> Array:
+    """J_a (6, nv): J_a v is the rate of the frame's position in world, m/s, and of its three angles, rad/s.
+
+    J_a = diag(E, A⁻¹) J, ω = A dθ/dt        [kin.analytic]   Nenchev & Konno 2019, section 2.4.2
+    (erratum: the determinant of A for z-y-x is -cos θ)
+
+    Args:
+        tree: The tree.
+        frame: The frame.
+        q: (nq,) configuration.
+        convention: A key of `surefoot.spatial.euler.SEQUENCES`.
+
+    Raises:
+        SingularParametersError: The rates of the angles do not exist here (numbers only).
+    """
+    J = frame_jacobian(tree, frame, q)
+    angles = euler.from_matrix(convention, se3.rotation(frame_placement(tree, frame, q)))
+    return ops.concatenate([J[:3], euler.rate_map_inverse(convention, angles, "world") @ J[3:]])

@@ -17,16 +17,11 @@ from typing import Any
 import numpy as np
 
 from surefoot import ops
-from surefoot.geometry.smooth_distance import smooth_distance
-from surefoot.geometry.swept_distance import generator_distance
-from surefoot.kinematics.bodies import bodies, joint_subspace
-from surefoot.kinematics.frame import Frame
-from surefoot.kinematics.frames import frame_placement
-from surefoot.kinematics.path import Path, path_between
-from surefoot.kinematics.recursion import dof_rows
+from surefoot.geometry import generator_distance, smooth_distance
+from surefoot.kinematics.frames import Frame, Path, frame_placement, path_between
+from surefoot.kinematics.recursion import bodies, dof_rows, joint_subspace
 from surefoot.ops import Array
-from surefoot.robot.tree import Tree
-from surefoot.robot.volumes import BodyVolume
+from surefoot.robot import BodyVolume, Tree
 
 __all__ = ["VolumeDistance", "volume_distance"]
 

@@ -1,26 +1,38 @@
 """Worlds, states, stances, trajectories and logs; what controllers and engines promise; layouts of other programs."""
 
-from surefoot.motion.exchange import LAYOUTS, from_layout, to_layout
-from surefoot.motion.exchange_files import StateTable, read_states, write_states
-from surefoot.motion.ground import Ground, GroundBox, GroundPlane, HeightField, stairs
+from surefoot.motion.audit_result import AuditItem, AuditResult, Finding, Replay, Status
+from surefoot.motion.exchange import from_layout, to_layout
 from surefoot.motion.log import Column, Log, LogWriter
 from surefoot.motion.mirror import Mirror, mirror_of
 from surefoot.motion.protocols import Command, Controller, Engine, Estimator
-from surefoot.motion.quintic import Quintic
+from surefoot.motion.quintic import Quintic, linear_at, place_of
+from surefoot.motion.side_names import side_pairs
 from surefoot.motion.stance import ContactSchedule, Phase, Spot, Stance
 from surefoot.motion.state import State
-from surefoot.motion.storage import export_csv, load_log, load_trajectory, save_log, save_trajectory
 from surefoot.motion.trajectory import Sample, Trajectory
-from surefoot.motion.world import MovableObject, Obstacle, World
+from surefoot.motion.world import (
+    STANDARD_GRAVITY,
+    Ground,
+    GroundBox,
+    GroundPlane,
+    HeightField,
+    MovableObject,
+    Obstacle,
+    World,
+    stairs,
+)
 
 __all__ = [
-    "LAYOUTS",
+    "STANDARD_GRAVITY",
+    "AuditItem",
+    "AuditResult",
     "Column",
     "Command",
     "ContactSchedule",
     "Controller",
     "Engine",
     "Estimator",
+    "Finding",
     "Ground",
     "GroundBox",
     "GroundPlane",
@@ -32,22 +44,19 @@ __all__ = [
     "Obstacle",
     "Phase",
     "Quintic",
+    "Replay",
     "Sample",
     "Spot",
     "Stance",
     "State",
-    "StateTable",
+    "Status",
     "Trajectory",
     "World",
-    "export_csv",
     "from_layout",
-    "load_log",
-    "load_trajectory",
+    "linear_at",
     "mirror_of",
-    "read_states",
-    "save_log",
-    "save_trajectory",
+    "place_of",
+    "side_pairs",
     "stairs",
     "to_layout",
-    "write_states",
 ]

@@ -108,13 +108,13 @@ class Log:
     @classmethod
     def load(cls, path: str | Path) -> Log:
         """Read a log from `.npz` or `.parquet` (`storage.load_log`)."""
-        from surefoot.motion.storage import load_log
+        from surefoot.motion.files import load_log
 
         return load_log(path)
 
     def save(self, path: str | Path) -> None:
         """Write to `.npz` or `.parquet`, whole or not at all (`storage.save_log`)."""
-        from surefoot.motion.storage import save_log
+        from surefoot.motion.files import save_log
 
         save_log(path, self)
 

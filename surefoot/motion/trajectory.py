@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, finite_array, increasing_times, number
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.motion.interpolation import Place, bracket, configuration_between, linear, linear_at, place_of
-from surefoot.motion.manifold import joint_kinds, manifold, require_unit_length
+from surefoot.motion.exchange import joint_kinds, manifold, require_unit_length
 from surefoot.motion.mirror import mirror_of
+from surefoot.motion.quintic import Place, bracket, configuration_between, linear, linear_at, place_of
 from surefoot.motion.side_names import side_pairs
 from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.state import State
@@ -142,13 +142,13 @@ class Trajectory:
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
         """Read a trajectory from `.npz` or `.parquet` (`storage.load_trajectory`)."""
-        from surefoot.motion.storage import load_trajectory
+        from surefoot.motion.files import load_trajectory
 
         return load_trajectory(path)
 
     def save(self, path: str | Path) -> None:
         """Write to `.npz` or `.parquet`, whole or not at all (`storage.save_trajectory`)."""
-        from surefoot.motion.storage import save_trajectory
+        from surefoot.motion.files import save_trajectory
 
         save_trajectory(path, self)
 

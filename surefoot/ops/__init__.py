@@ -38,8 +38,7 @@ from surefoot.ops.functions import (
     where,
     zeros,
 )
-from surefoot.ops.symbol import Symbol
-from surefoot.ops.to_casadi import function, to_sx
+from surefoot.ops.symbol import Symbol, function, to_sx
 
 __all__ = [
     "Array",

@@ -2,16 +2,21 @@
 
 A `Symbol` is a node of an expression graph. Building one costs well under a microsecond, so that whole robots are
 traced in a fraction of a second; exact zeros and ones fold on the way. CasADi expressions are made from it on demand.
+
+Traced arrays as CasADi expressions and functions.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-__all__ = ["Symbol", "apply"]
+__all__ = ["Symbol", "apply", "expression", "function", "to_sx"]
 
 _next_serial = itertools.count().__next__
 
@@ -141,8 +146,6 @@ class Symbol:
     def sx(self) -> Any:
         """The same as a CasADi SX; equal nodes give the identical expression."""
         if self._sx is None:
-            from surefoot.ops.to_casadi import expression
-
             expression(self)
         return self._sx
 
@@ -169,3 +172,61 @@ def _compared(op: str, a: Any, b: Any) -> Any:
 def apply(op: str, *args: Any) -> Symbol:
     """The symbol of an operation on scalars, at least one of them a symbol."""
     return Symbol(op, tuple(_scalar(x) for x in args))
+
+
+_BY_NAME = {"abs": "fabs", "min": "fmin", "max": "fmax", "select": "if_else"}
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "neg": lambda x: -x,
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "pow": lambda x, y: x**y,
+    "lt": lambda x, y: x < y,
+    "le": lambda x, y: x <= y,
+}
+
+
+def expression(symbol: Symbol) -> Any:
+    """The SX of a symbol; the nodes below it keep theirs, so that shared ones stay shared."""
+    stack = [symbol]
+    while stack:
+        node = stack[-1]
+        open_args = [x for x in node.args if isinstance(x, Symbol) and x._sx is None]
+        if node._sx is None and open_args:
+            stack.extend(open_args)
+            continue
+        if node._sx is None:
+            node._sx = _node(node)
+        stack.pop()
+    return symbol._sx
+
+
+def _node(node: Symbol) -> Any:
+    import casadi
+
+    if node.op == "input":
+        return casadi.SX.sym(node.args[0])
+    args = [x._sx if isinstance(x, Symbol) else x for x in node.args]
+    if node.op in _ARITHMETIC:
+        return _ARITHMETIC[node.op](*args)
+    return getattr(casadi, _BY_NAME.get(node.op, node.op))(*args)
+
+
+def to_sx(values: ArrayLike | Any) -> Any:
+    """A CasADi SX matrix with the entries of an array (vectors become columns)."""
+    import casadi
+
+    values = np.asarray(values)
+    rows = values.reshape(len(values), math.prod(values.shape[1:])) if values.ndim else values.reshape(1, 1)
+    if not rows.size:
+        return casadi.SX(*rows.shape)
+    flat = [casadi.SX(entry.sx if isinstance(entry, Symbol) else float(entry)) for entry in rows.T.ravel()]
+    return casadi.reshape(casadi.vertcat(*flat), *rows.shape)
+
+
+def function(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    """The CasADi function from arrays of symbols to traced arrays."""
+    import casadi
+
+    return casadi.Function(name, [to_sx(x) for x in inputs], [to_sx(y) for y in outputs])

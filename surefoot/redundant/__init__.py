@@ -12,15 +12,25 @@ from surefoot.redundant.boundaries import Boundaries, boundary_test, free_bounda
 from surefoot.redundant.constraints import System, dynamics_system, hinge_residuals, position_system, velocity_system
 from surefoot.redundant.dynamics import Dynamics, dynamics_node, forward_dynamics, inverse_dynamics
 from surefoot.redundant.energy import kinetic_energy, potential_energy
-from surefoot.redundant.from_robot import model_of
-from surefoot.redundant.layout import Layout, Model
-from surefoot.redundant.model import Action, Actuator, Ball, Body, Contact, Freedom, Hinge, Link
-from surefoot.redundant.model_file import load_model, model_names, save_model
-from surefoot.redundant.node import minimise
-from surefoot.redundant.patterns import pattern
+from surefoot.redundant.from_robot import inputs_of, joint_accelerations, model_of, state_of
+from surefoot.redundant.model import (
+    Action,
+    Actuator,
+    Ball,
+    Body,
+    Contact,
+    Freedom,
+    Hinge,
+    Layout,
+    Link,
+    Model,
+    load_model,
+    model_names,
+    save_model,
+)
+from surefoot.redundant.node import minimise, pattern
 from surefoot.redundant.poses import posed
 from surefoot.redundant.projection import closed, plastic_impact, project_positions, project_velocities
-from surefoot.redundant.robot_states import inputs_of, joint_accelerations, state_of
 from surefoot.redundant.simulate import Simulated, Stepper, simulate
 from surefoot.redundant.state import State, coordinates
 

@@ -17,9 +17,8 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.ops import Array
-from surefoot.redundant.layout import Layout, Links
-from surefoot.redundant.spinors import crosses, matrices, products
-from surefoot.redundant.state import State
+from surefoot.redundant.model import Layout, Links
+from surefoot.redundant.state import State, crosses, matrices, products
 
 __all__ = ["Chains", "biases", "chains", "link_spinors", "tail_spinors"]
 

@@ -15,7 +15,7 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.redundant.boundaries import Boundaries, free_boundaries, held_freedoms, with_boundaries
 from surefoot.redundant.constraints import System, dynamics_system
-from surefoot.redundant.layout import Layout, Model
+from surefoot.redundant.model import Layout, Model
 from surefoot.redundant.node import Solver, minimise
 from surefoot.redundant.state import State
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from surefoot.redundant.constraints import world_inertias
-from surefoot.redundant.layout import Model
-from surefoot.redundant.passive import spring_energy
+from surefoot.redundant.constraints import spring_energy, world_inertias
+from surefoot.redundant.model import Model
 from surefoot.redundant.state import State
 
 __all__ = ["kinetic_energy", "potential_energy"]

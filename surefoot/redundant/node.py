@@ -3,10 +3,13 @@
     J(z) = ½ (z - z_d)ᵀ D₀ (z - z_d) + ½ (A z + b)ᵀ D₁ (A z + b)        [red.index]   Busenhart 1994, (4.18)
 
 Weights say what is known, what is wished and what is law; the same system then answers different questions.
+
+Which entries of the constraint matrices can be other than zero: what the off-line ordering needs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,12 +18,84 @@ from scipy import linalg
 
 from surefoot.arrays import Array
 from surefoot.errors import one_of
-from surefoot.redundant.constraints import System
-from surefoot.redundant.layout import Model
-from surefoot.redundant.patterns import Level, pattern
-from surefoot.solvers.dyadic_plan import DyadicPlan
+from surefoot.redundant.constraints import System, dynamics_system, position_system, velocity_system
+from surefoot.redundant.model import Freedom, Hinge, Layout, Link, Model
+from surefoot.redundant.state import State
+from surefoot.solvers import DyadicPlan
 
-__all__ = ["Solver", "minimise"]
+__all__ = ["Level", "Solver", "minimise", "pattern"]
+
+Level = Literal["position", "velocity", "dynamics"]
+_SYSTEMS: dict[str, Callable[[Model, State], System]] = {
+    "position": position_system,
+    "velocity": velocity_system,
+    "dynamics": dynamics_system,
+}
+_PROBES, _ROUNDING = 3, 1e-15
+
+
+def pattern(model: Model, level: Level, generic_axes: bool = True) -> NDArray[np.bool_]:
+    """Where [A b] (rows, unknowns + 1) of a level can be other than zero, at any state.
+
+    Found at random states, where nothing vanishes but what vanishes everywhere; masses and inertias of zero stay zero.
+
+    Args:
+        model: The model.
+        level: "position", "velocity" or "dynamics".
+        generic_axes: Axes of slides count as if they had all components, as in Busenhart's tables (6.17, 6.18), also
+            where they lie along coordinate axes of the ground. Needed where friction ties tangents to normals.
+    """
+    if level not in get_args(Level):
+        raise one_of("level", level, get_args(Level))
+    rng = np.random.default_rng(0)
+    probed = _tilted(model, rng) if generic_axes else model
+    out: NDArray[np.bool_] | None = None
+    for _ in range(_PROBES):
+        system = _SYSTEMS[level](probed, _generic_state(probed.layout, rng))
+        values = np.abs(np.column_stack([system.A, system.b]))
+        found = values > _ROUNDING * np.maximum(values.max(axis=0, initial=0.0), 1e-300)
+        out = found if out is None else out | found
+    return np.zeros((0, 0), dtype=bool) if out is None else out
+
+
+def _generic_state(layout: Layout, rng: np.random.Generator) -> State:
+    """A state without special numbers; it does not keep the hinges."""
+    N, balls = layout.bodies, layout.links.ball_rows.shape[0]
+    angular, linear = np.zeros(3), np.zeros(3)
+    angular[layout.rotations], linear[layout.translations] = 1.0, 1.0
+    spin = np.zeros(4)
+    spin[layout.spinor_rows] = 1.0
+    return State(
+        spinors=_unit(rng.uniform(0.3, 1.0, (N, 4)) * spin),
+        positions=rng.standard_normal((N, 3)) * linear,
+        angles=rng.uniform(0.3, 1.0, len(layout.links.pin_rows)),
+        balls=_unit(rng.uniform(0.3, 1.0, (balls, 4))),
+        slides=rng.uniform(0.3, 1.0, layout.slides),
+        turning=rng.standard_normal((N, 3)) * angular,
+        velocities=rng.standard_normal((N, 3)) * linear,
+        rates=rng.standard_normal(len(layout.freedoms.names)),
+    )
+
+
+def _unit(values: Array) -> Array:
+    return values / np.linalg.norm(values, axis=-1, keepdims=True)
+
+
+def _tilted(model: Model, rng: np.random.Generator) -> Model:
+    """The model with slides along random axes."""
+    return model.model_copy(update={"hinges": tuple(_tilted_hinge(hinge, rng) for hinge in model.hinges)})
+
+
+def _tilted_hinge(hinge: Hinge, rng: np.random.Generator) -> Hinge:
+    links: list[Link] = []
+    for link in hinge.links:
+        slides: list[Freedom] = []
+        for slide in link.slides:
+            axis = _unit(rng.uniform(0.3, 1.0, len(slide.axis or ())))
+            slides.append(slide.model_copy(update={"axis": tuple(float(x) for x in axis)}))
+        links.append(link.model_copy(update={"slides": tuple(slides)}))
+    return hinge.model_copy(update={"links": tuple(links)})
+
 
 Solver = Literal["auto", "dyadic", "dense"]
 _MANY = 200  # unknowns beyond which ordering a reduction takes longer than it is worth

@@ -12,7 +12,7 @@ from surefoot.arrays import Array
 from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.redundant.chains import chains, tail_spinors
 from surefoot.redundant.constraints import velocity_system
-from surefoot.redundant.layout import Layout, Model
+from surefoot.redundant.model import Layout, Model
 from surefoot.redundant.projection import WISH, closed, project_velocities
 from surefoot.redundant.state import State, rest_state
 from surefoot.spatial import so3, spinor

@@ -13,7 +13,7 @@ from surefoot.errors import ModelError
 from surefoot.redundant.boundaries import Boundaries, held_freedoms
 from surefoot.redundant.constraints import System, dynamics_system, hinge_residuals, position_system, velocity_system
 from surefoot.redundant.dynamics import Dynamics, dynamics_node
-from surefoot.redundant.layout import Layout, Model
+from surefoot.redundant.model import Layout, Model
 from surefoot.redundant.node import Solver, minimise
 from surefoot.redundant.state import State, coordinates, displaced
 

@@ -21,7 +21,7 @@ from surefoot.redundant.boundaries import Boundaries, boundary_test, free_bounda
 from surefoot.redundant.constraints import hinge_residuals, velocity_system
 from surefoot.redundant.dynamics import Dynamics, forward_dynamics
 from surefoot.redundant.energy import kinetic_energy, potential_energy
-from surefoot.redundant.layout import Model
+from surefoot.redundant.model import Model
 from surefoot.redundant.node import Solver
 from surefoot.redundant.projection import plastic_impact, project_positions, project_velocities
 from surefoot.redundant.state import State, coordinate_rate, coordinates, flat, normalised, of_flat

@@ -1,12 +1,10 @@
 """Pages that a person opens: self-contained HTML files."""
 
-from surefoot.report.audit_page import audit_page
-from surefoot.report.evidence import Evidence, Ghost, PlanePlot, Plot, Region, Verdict
-from surefoot.report.evidence_layers import with_layers
-from surefoot.report.motion_plots import motion_plots
-from surefoot.report.report_page import report_page, write_report
+from surefoot.report.evidence import Evidence, Ghost, PlanePlot, Plot, Region, Verdict, with_layers
+from surefoot.report.page import audit_page, motion_plots, report_page, write_report
 from surefoot.report.robot_page import robot_page, write_robot_page
-from surefoot.report.scene_mesh import SceneMesh, collision_meshes, robot_meshes
+from surefoot.report.run_folder import RunFolder, is_run_folder, read_run, robot_of_run
+from surefoot.report.scene import SceneMesh, collision_meshes, robot_meshes
 from surefoot.report.workspace_page import workspace_page, write_workspace_page
 
 __all__ = [
@@ -15,13 +13,17 @@ __all__ = [
     "PlanePlot",
     "Plot",
     "Region",
+    "RunFolder",
     "SceneMesh",
     "Verdict",
     "audit_page",
     "collision_meshes",
+    "is_run_folder",
     "motion_plots",
+    "read_run",
     "report_page",
     "robot_meshes",
+    "robot_of_run",
     "robot_page",
     "with_layers",
     "workspace_page",

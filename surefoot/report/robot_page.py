@@ -8,8 +8,7 @@ from pathlib import Path
 from surefoot.files import atomic_write
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_svg
-from surefoot.robot.check import Inspection
-from surefoot.robot.robot import Robot
+from surefoot.robot import Inspection, Robot
 
 __all__ = ["robot_page", "write_robot_page"]
 

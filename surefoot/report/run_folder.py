@@ -12,10 +12,10 @@ from typing import Any
 
 from surefoot.arrays import finite_array
 from surefoot.errors import FileFormatError
-from surefoot.motion import Log, Trajectory, load_log, load_trajectory
-from surefoot.robot import Robot
-from surefoot.robot.inertia_changes import under_gravity
-from surefoot.robot.load import load
+from surefoot.motion import Log, Trajectory
+from surefoot.motion.files import load_log, load_trajectory
+from surefoot.robot import Robot, load
+from surefoot.robot.model import under_gravity
 
 __all__ = ["RunFolder", "is_run_folder", "read_run", "robot_of_run"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
-from surefoot.robot.robot import Robot
+from surefoot.robot import Robot
 
 __all__ = ["figure_lines", "figure_svg"]
 

@@ -17,7 +17,7 @@ from surefoot.report.stick_figure import figure_lines
 from surefoot.robot import Robot
 
 if TYPE_CHECKING:
-    from surefoot.ik.analysis_workspace import Workspace
+    from surefoot.ik.analysis import Workspace
 
 __all__ = ["section_svg", "workspace_page", "write_workspace_page"]
 

@@ -1,18 +1,30 @@
 """Robots: links, joints, contact surfaces, drives, loops; readers and the zoo."""
 
-from surefoot.robot.assemble import Parts
-from surefoot.robot.contacts import ContactSurface
-from surefoot.robot.dh import DHRow
-from surefoot.robot.drives import Drive
-from surefoot.robot.findings import Finding
-from surefoot.robot.links import Geometry, Joint, Link, NamedFrame, placement
-from surefoot.robot.loops import Coupling, Loop
-from surefoot.robot.robot import Limits, Robot
-from surefoot.robot.rotors import GearSprings, elastic_gears, gear_springs, geared
-from surefoot.robot.tree import Tree
-from surefoot.robot.volumes import BodyVolume
+from surefoot.robot.build import GearSprings, Parts, elastic_gears, gear_springs, geared
+from surefoot.robot.check import Inspection, inspect_robot
+from surefoot.robot.files import BASES
+from surefoot.robot.loading import is_file_name, load
+from surefoot.robot.model import (
+    BodyVolume,
+    ContactSurface,
+    Coupling,
+    DHRow,
+    Drive,
+    Finding,
+    Geometry,
+    Joint,
+    Limits,
+    Link,
+    Loop,
+    NamedFrame,
+    Robot,
+    Tree,
+    placement,
+)
+from surefoot.robot.xml_guard import read_xml
 
 __all__ = [
+    "BASES",
     "BodyVolume",
     "ContactSurface",
     "Coupling",
@@ -21,6 +33,7 @@ __all__ = [
     "Finding",
     "GearSprings",
     "Geometry",
+    "Inspection",
     "Joint",
     "Limits",
     "Link",
@@ -32,5 +45,9 @@ __all__ = [
     "elastic_gears",
     "gear_springs",
     "geared",
+    "inspect_robot",
+    "is_file_name",
+    "load",
     "placement",
+    "read_xml",
 ]

@@ -12,14 +12,11 @@ import pinocchio as pin
 from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.geometry import convex_hull
-from surefoot.robot.assemble import Mimic
-from surefoot.robot.contact_search import shapeless_end_links
-from surefoot.robot.findings import Finding, Level
-from surefoot.robot.load import is_file_name, load
-from surefoot.robot.load_file import document_of
-from surefoot.robot.read_urdf import urdf_links
-from surefoot.robot.robot import Robot
-from surefoot.robot.urdf_scan import UrdfDocument, scan_urdf
+from surefoot.robot.build import Mimic, shapeless_end_links
+from surefoot.robot.files import document_of
+from surefoot.robot.loading import is_file_name, load
+from surefoot.robot.model import Finding, Level, Robot
+from surefoot.robot.urdf import UrdfDocument, scan_urdf, urdf_links
 
 __all__ = ["Inspection", "inspect_robot", "physical_findings"]
 

@@ -34,21 +34,9 @@ from pydantic import Field, model_validator
 from surefoot.arrays import Array
 from surefoot.errors import ScenarioError, SurefootError, UnknownNameError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
-from surefoot.robot.assemble import Parts
-from surefoot.robot.contacts import ContactKind, ContactSurface
-from surefoot.robot.drives import Drive
-from surefoot.robot.links import Geometry, JointKind, placement
-from surefoot.robot.loops import Coupling, Loop
-from surefoot.tables import (
-    KeyPath,
-    StrictModel,
-    key_lines,
-    line_of,
-    parse_toml,
-    read_toml,
-    read_toml_text,
-    walk_tables,
-)
+from surefoot.robot.build import Parts
+from surefoot.robot.model import ContactKind, ContactSurface, Coupling, Drive, Geometry, JointKind, Loop, placement
+from surefoot.tables import KeyPath, StrictModel, key_lines, line_of, parse_toml, read_toml, read_toml_text, walk_tables
 
 __all__ = [
     "CollisionTable",

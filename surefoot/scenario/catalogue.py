@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import FileFormatError, ScenarioError, SurefootError, one_of
-from surefoot.robot.load import is_file_name
+from surefoot.robot import is_file_name
 from surefoot.scenario.blame import blaming, put_in_place
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.table import checked, read_table_file

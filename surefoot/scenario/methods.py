@@ -10,22 +10,18 @@ import numpy as np
 import scipy.linalg
 
 from surefoot.arrays import Array
-from surefoot.dynamics.constrained_acceleration import constrained_acceleration
-from surefoot.dynamics.constrained_equations import ConstrainedEquations, constrained_equations
-from surefoot.dynamics.constrained_forward import constrained_forward
-from surefoot.dynamics.constraint_methods import METHODS
-from surefoot.dynamics.constraints import Constraints
-from surefoot.dynamics.elimination_setup import ScaledEquations, scaled_equations
+from surefoot.dynamics import METHODS, Constraints, constrained_acceleration
+from surefoot.dynamics.constraints import ConstrainedEquations, constrained_equations
+from surefoot.dynamics.methods import ScaledEquations, constrained_forward, scaled_equations
 from surefoot.errors import NotSupportedError, SurefootError
 from surefoot.motion import Log
-from surefoot.report.methods_data import MethodRun, MethodsComparison
+from surefoot.report.methods import MethodRun, MethodsComparison
 from surefoot.robot import Robot
 from surefoot.scenario.build import build_simulation
-from surefoot.scenario.run import resolved_scenario
+from surefoot.scenario.catalogue import resolved_scenario
 from surefoot.scenario.schema import Scenario
-from surefoot.sim import Simulation
-from surefoot.sim.native_constrained import STABILISATIONS, ConstrainedMover
-from surefoot.sim.native_engine import NativeEngine
+from surefoot.sim import NativeEngine, Simulation
+from surefoot.sim.native import STABILISATIONS, ConstrainedMover
 
 __all__ = ["LONGEST", "compare_methods", "condition_of"]
 

@@ -2,12 +2,10 @@
 
 from surefoot.sim.closed_loop import simulate
 from surefoot.sim.events import Event, FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange
-from surefoot.sim.mujoco_engine import MujocoEngine
-from surefoot.sim.mujoco_model import MujocoModel, build_mujoco
-from surefoot.sim.mujoco_state import q_v, qpos_qvel
-from surefoot.sim.native_engine import NativeEngine
+from surefoot.sim.mujoco import MujocoEngine, MujocoModel, build_mujoco, q_v, qpos_qvel
+from surefoot.sim.native import NativeEngine
 from surefoot.sim.rollouts import Rollout, rollout
-from surefoot.sim.sensor_settings import SensorSettings
+from surefoot.sim.sensors import SensorSettings
 from surefoot.sim.settings import Settings
 from surefoot.sim.simulation import ControlError, DivergedError, Simulation, StoppedError
 

@@ -8,7 +8,7 @@ from typing import Any
 from surefoot.motion import Controller, Estimator, Log, State, World
 from surefoot.robot import Robot
 from surefoot.sim.events import Event
-from surefoot.sim.sensor_settings import SensorSettings
+from surefoot.sim.sensors import SensorSettings
 from surefoot.sim.settings import Settings
 from surefoot.sim.simulation import Progress, Simulation
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.motion import Ground, State
 from surefoot.robot import Robot
-from surefoot.sim.actuation import Actuation
+from surefoot.sim.drives import Actuation
 from surefoot.sim.measured import Balance, Touches
 
 __all__ = ["PhysicsEngine"]

@@ -9,10 +9,10 @@ import numpy as np
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.robot.inertia_changes import with_inertia_error
+from surefoot.robot.model import with_inertia_error
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.events import Event, FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange
-from surefoot.sim.native_world import with_friction, with_ground
+from surefoot.sim.native import with_friction, with_ground
 from surefoot.sim.participant import Participant
 
 __all__ = ["EventPlayer", "robots_in_truth"]

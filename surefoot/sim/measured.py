@@ -1,4 +1,7 @@
-"""What engines measure: touches and the account of energy and momentum."""
+"""What engines measure: touches and the account of energy and momentum.
+
+Cross products of few rows, without the ceremony of numpy's.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 
-__all__ = ["OBJECT", "WORLD", "Balance", "Touches"]
+__all__ = ["OBJECT", "WORLD", "Balance", "Touches", "row_cross"]
 
 Indices = NDArray[np.int64]
 WORLD, OBJECT = -1, -2
@@ -70,3 +73,16 @@ class Balance:
     pushes: float
     energy_residual: float
     momentum_residual: Array
+
+
+_NEXT, _LAST = [1, 2, 0], [2, 0, 1]
+
+
+def row_cross(a: Array, b: Array) -> Array:
+    """Row by row a × b, (n, 3); several times faster than numpy's for few rows.
+
+    Args:
+        a: (n, 3).
+        b: (n, 3).
+    """
+    return a[:, _NEXT] * b[:, _LAST] - a[:, _LAST] * b[:, _NEXT]

@@ -1,27 +1,65 @@
-"""`Participant`: one robot of a simulation, with its controller, drives, sensors and estimator."""
+"""`Participant`: one robot of a simulation, with its controller, drives, sensors and estimator.
+
+How far an estimate is from the truth.
+"""
 
 from __future__ import annotations
 
 import fnmatch
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError, one_of
-from surefoot.estimation import EncodedJoints
+from surefoot.estimation import BaseLayout, EncodedJoints
 from surefoot.motion import Command, Controller, Estimator, State, World
 from surefoot.robot import Robot
-from surefoot.sim.actuation import Actuation
-from surefoot.sim.driven import DrivenJoints
-from surefoot.sim.drives import DriveBank
+from surefoot.sim.drives import Actuation, DriveBank, DrivenJoints
 from surefoot.sim.engine import PhysicsEngine
-from surefoot.sim.estimate_error import EstimateError
-from surefoot.sim.falls import FallDetector
-from surefoot.sim.incidents import IncidentBook
+from surefoot.sim.incidents import FallDetector, IncidentBook
 from surefoot.sim.sensors import Sensors, Truth
 
-__all__ = ["Participant"]
+__all__ = ["EstimateError", "Participant"]
+
+
+class EstimateError:
+    """Errors of the base; of a robot without one, there are none.
+
+    Args:
+        robot: The robot.
+    """
+
+    UNITS: ClassVar[dict[str, str]] = {
+        "estimate.q": "mixed",
+        "estimate.v": "mixed",
+        "estimate.position_error": "m",
+        "estimate.attitude_error": "rad",
+        "estimate.velocity_error": "m/s",
+    }
+
+    def __init__(self, robot: Robot) -> None:
+        self._base = BaseLayout(robot) if robot.base_joint is not None else None
+
+    def columns(self, truth: State, estimate: State) -> dict[str, Any]:
+        """A row of a log: the estimate, and the distance, angle and velocity (in world axes) between it and the truth.
+
+        Args:
+            truth: What is.
+            estimate: What is believed.
+        """
+        out: dict[str, Any] = {"estimate.q": estimate.q, "estimate.v": estimate.v}
+        if self._base is None:
+            return out
+        true, guess = (self._base.pose(x.q) for x in (truth, estimate))
+        speeds = [T.rotation @ self._base.twist(x.v)[:3] for T, x in ((true, truth), (guess, estimate))]
+        turn = true.rotation.T @ guess.rotation
+        axis = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+        return out | {
+            "estimate.position_error": float(np.linalg.norm(true.translation - guess.translation)),
+            "estimate.attitude_error": float(np.arctan2(np.linalg.norm(axis), np.trace(turn) - 1.0)),
+            "estimate.velocity_error": float(np.linalg.norm(speeds[0] - speeds[1])),
+        }
 
 
 class Participant:

@@ -1,4 +1,7 @@
-"""`Simulation`: controllers and robots in closed loop, everything measured."""
+"""`Simulation`: controllers and robots in closed loop, everything measured.
+
+The engines by name.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,53 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.errors import NotSupportedError, ShapeError, SimulationError, SurefootError
+from surefoot.errors import NotSupportedError, ShapeError, SimulationError, SurefootError, one_of
 from surefoot.motion import Controller, Estimator, Log, LogWriter, State, World
 from surefoot.robot import Robot
 from surefoot.sim.drives import DriveBank
-from surefoot.sim.engines import make_engine
+from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.event_player import EventPlayer, robots_in_truth
 from surefoot.sim.events import Event
+from surefoot.sim.mujoco import MujocoEngine
 from surefoot.sim.participant import Participant
-from surefoot.sim.sensor_settings import SensorSettings
-from surefoot.sim.sensors import Sensors
+from surefoot.sim.sensors import Sensors, SensorSettings
 from surefoot.sim.settings import Settings
 
-__all__ = ["ControlError", "DivergedError", "Progress", "Simulation", "StoppedError"]
+__all__ = ["ENGINES", "ControlError", "DivergedError", "Progress", "Simulation", "StoppedError", "make_engine"]
+
+ENGINES = {
+    "mujoco": ("convex_pieces", "progress"),
+    "native": (
+        *("contact", "integrator", "limits", "friction", "springs"),
+        *("constraint_method", "stabilisation", "baumgarte", "held"),
+    ),
+}
+"""The options of each engine."""
+
+
+def make_engine(robots: Sequence[Robot], world: World | None, settings: Settings) -> PhysicsEngine:
+    """The engine that the settings name.
+
+    Args:
+        robots: The robots as they are simulated.
+        world: The world; None for empty space.
+        settings: How to simulate.
+    """
+    if settings.engine not in ENGINES:
+        raise one_of("engine", settings.engine, ENGINES)
+    for name in settings.options:
+        if name not in ENGINES[settings.engine]:
+            raise one_of(f"option of the engine `{settings.engine}`", name, ENGINES[settings.engine])
+    match settings.engine:
+        case "mujoco":
+            return MujocoEngine(robots, world, settings.dt, self_collision=settings.self_collision, **settings.options)
+        case "native":
+            from surefoot.sim.native import NativeEngine
+
+            own: dict[str, Any] = {"self_collision": True} if settings.self_collision else {}
+            return NativeEngine(robots, world, settings.dt, **own, **settings.options)
+    raise one_of("engine", settings.engine, ENGINES)
+
 
 Progress = Callable[[float], None]
 _WORK = ("drives", "contacts", "damping", "pushes")

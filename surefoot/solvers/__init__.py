@@ -4,11 +4,10 @@
 together. `DyadicPlan`, `dyadic_solve`: wishes and rules with weights, sparse and dense. `ode`: initial value problems.
 """
 
-from surefoot.solvers.dyadic import DyadicSolution, Index, dyadic_solve
-from surefoot.solvers.dyadic_counts import OperationCounts, gauss_counts
-from surefoot.solvers.dyadic_plan import DyadicPlan
+from surefoot.solvers.dyadic import DyadicPlan, DyadicSolution, Index, OperationCounts, dyadic_solve, gauss_counts
 from surefoot.solvers.explain import Explanation, Group, Member, Relaxation, UnsolvedError, explain
 from surefoot.solvers.hierarchy import ActiveSetError, HierarchySolution, HierarchySolver, Level, Tolerances
+from surefoot.solvers.one_core import on_one_core
 
 __all__ = [
     "ActiveSetError",
@@ -28,4 +27,5 @@ __all__ = [
     "dyadic_solve",
     "explain",
     "gauss_counts",
+    "on_one_core",
 ]

@@ -15,13 +15,10 @@ import numpy as np
 
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
 from surefoot.feasibility import GivenMotion, read_motion
-from surefoot.motion import Log, Trajectory, World, load_log, load_trajectory
-from surefoot.motion.audit_result import AuditResult
-from surefoot.motion.storage import is_trajectory_file
-from surefoot.report import Evidence, Verdict, motion_plots, report_page
-from surefoot.report.run_folder import is_run_folder, robot_of_run
-from surefoot.robot import Robot, zoo
-from surefoot.robot.load import is_file_name, load
+from surefoot.motion import AuditResult, Log, Trajectory, World
+from surefoot.motion.files import is_trajectory_file, load_log, load_trajectory
+from surefoot.report import Evidence, Verdict, is_run_folder, motion_plots, report_page, robot_of_run
+from surefoot.robot import Robot, is_file_name, load, zoo
 
 __all__ = ["Shown", "show"]
 

@@ -10,8 +10,8 @@ from surefoot.tasks.joints import JointCoupling, JointLimits, Posture
 from surefoot.tasks.manipulability import Manipulability
 from surefoot.tasks.momentum import AngularMomentum
 from surefoot.tasks.support import Support
-from surefoot.tasks.task import Task, limited_error
-from surefoot.tasks.task_set import TaskSet, Terms
+from surefoot.tasks.task import Task, limited_error, require_activation
+from surefoot.tasks.task_set import TaskSet, Terms, checked_tasks, row_slices, target_slices
 
 __all__ = [
     "AngularMomentum",
@@ -33,6 +33,10 @@ __all__ = [
     "Task",
     "TaskSet",
     "Terms",
+    "checked_tasks",
     "limited_error",
     "loop_tasks",
+    "require_activation",
+    "row_slices",
+    "target_slices",
 ]

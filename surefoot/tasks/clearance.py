@@ -12,7 +12,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.arrays import Array as Numbers
 from surefoot.errors import ShapeError
-from surefoot.kinematics.volume_distance import VolumeDistance, volume_distance
+from surefoot.kinematics import VolumeDistance, volume_distance
 from surefoot.ops import Array
 from surefoot.robot import BodyVolume, Robot
 from surefoot.tasks.task import Task

@@ -8,8 +8,7 @@ from functools import cached_property
 from surefoot.kinematics import com, com_bias, com_jacobian
 from surefoot.ops import Array
 from surefoot.robot import Robot
-from surefoot.tasks.task import masked
-from surefoot.tasks.vector_task import VectorTask
+from surefoot.tasks.task import VectorTask, masked
 
 __all__ = ["CenterOfMass"]
 

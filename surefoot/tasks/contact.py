@@ -14,7 +14,8 @@ from surefoot import ops
 from surefoot.arrays import Array as Numbers
 from surefoot.arrays import placement_matrix
 from surefoot.errors import one_of
-from surefoot.kinematics import WORLD, Frame, contact_frame, frame_of, relative_jacobian, relative_placement
+from surefoot.kinematics import Frame, contact_frame, relative_jacobian
+from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.spatial import so3

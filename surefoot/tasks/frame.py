@@ -15,12 +15,12 @@ from surefoot import ops
 from surefoot.arrays import Array as Numbers
 from surefoot.arrays import finite_array, placement_matrix
 from surefoot.errors import one_of
-from surefoot.kinematics import WORLD, Frame, frame_bias_acceleration, frame_of, relative_jacobian, relative_placement
+from surefoot.kinematics import Frame, frame_bias_acceleration, relative_jacobian
+from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.spatial import so3
-from surefoot.tasks.derived import derived
-from surefoot.tasks.task import Task, masked, rows_of
+from surefoot.tasks.task import Task, derived, masked, rows_of
 
 __all__ = ["FrameOrientation", "FramePose", "FramePosition"]
 

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from surefoot import ops
 from surefoot.arrays import Array as Numbers
 from surefoot.errors import ShapeError
-from surefoot.kinematics import frame_of, frame_placement
+from surefoot.kinematics import frame_placement
+from surefoot.kinematics.frames import frame_of
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task

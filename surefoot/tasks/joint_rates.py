@@ -14,8 +14,7 @@ from surefoot.arrays import Array as Numbers
 from surefoot.arrays import finite_array
 from surefoot.ops import Array
 from surefoot.robot import Robot
-from surefoot.tasks.joint_rows import joint_rows
-from surefoot.tasks.joint_task import JointTask, measures_of
+from surefoot.tasks.joint_task import JointTask, joint_rows, measures_of
 
 __all__ = ["JointAccelerations", "JointSpeeds"]
 

@@ -16,8 +16,7 @@ from surefoot.arrays import number
 from surefoot.errors import ShapeError
 from surefoot.ops import Array
 from surefoot.robot import Robot
-from surefoot.tasks.joint_rows import JointRows, joint_rows, one_axis
-from surefoot.tasks.joint_task import JointTask, measures_of
+from surefoot.tasks.joint_task import JointRows, JointTask, joint_rows, measures_of, one_axis
 
 __all__ = ["JointCoupling", "JointLimits", "Posture"]
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.arrays import Array as Numbers
-from surefoot.kinematics import frame_jacobian, frame_of
+from surefoot.kinematics import frame_jacobian
+from surefoot.kinematics.frames import frame_of
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task, masked, rows_of

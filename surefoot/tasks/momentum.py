@@ -8,8 +8,7 @@ from functools import cached_property
 from surefoot.dynamics import centroidal_momentum_bias, centroidal_momentum_matrix
 from surefoot.ops import Array
 from surefoot.robot import Robot
-from surefoot.tasks.task import masked
-from surefoot.tasks.vector_task import VectorTask
+from surefoot.tasks.task import VectorTask, masked
 
 __all__ = ["AngularMomentum"]
 

@@ -14,6 +14,10 @@ what is between them a tolerance. So limits, clearances and supports are tasks a
 
 Two kinds of numbers are told apart. Structure (which frame, which rows) is compiled in. Run-time numbers (target,
 margins, weight, gain, activation) are arguments of the compiled kernel, and change from tick to tick.
+
+`derived`: a property that is computed once.
+
+What tasks have in common whose value is a vector in world axes, of which a mask keeps some rows.
 """
 
 from __future__ import annotations
@@ -21,23 +25,48 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import attrgetter
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
-from surefoot.arrays import Array as Numbers
 from surefoot.arrays import finite_array, number
+from surefoot.arrays import Array as Numbers
 from surefoot.errors import ShapeError
 from surefoot.kinematics import configuration_rate
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
-from surefoot.tasks.derived import derived
 
-__all__ = ["Task", "limited_error", "masked", "require_activation", "rows_of"]
+__all__ = ["Task", "VectorTask", "derived", "limited_error", "masked", "require_activation", "rows_of"]
+
+if TYPE_CHECKING:
+    derived = cached_property
+else:
+
+    class derived:  # noqa: N801  (as `property`)
+        """As `functools.cached_property`, which until Python 3.12 takes a lock and so three times as long.
+
+        Two threads may both compute the value; that does no harm where it is the same.
+
+        Args:
+            function: Of the object: the value.
+        """
+
+        def __init__(self, function: Any) -> None:
+            self._function, self.__doc__ = function, function.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self._name = name
+
+        def __get__(self, instance: Any, owner: type) -> Any:
+            if instance is None:
+                return self
+            found = instance.__dict__[self._name] = self._function(instance)
+            return found
+
 
 _RUN_TIME = ("name", "target", "weight", "gain", "below", "above", "activation")
 _WHOLE, _PLAIN = (int, np.integer), (str, bool, int, float)
@@ -299,3 +328,28 @@ def rows_of(mask: Sequence[bool] | str | None, letters: str, what: str) -> tuple
 def masked(values: Array, rows: tuple[int, ...]) -> Array:
     """Some rows of an array."""
     return values[list(rows)]
+
+
+@dataclass(frozen=True, eq=False)
+class VectorTask(Task):
+    """A task with a target (3,) in world axes, and a mask of "xyz"."""
+
+    target: ArrayLike = (0.0, 0.0, 0.0)
+    mask: Sequence[bool] | str | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.kept, self.numbers  # refuse wrong ones now
+        super().__post_init__()
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """Rows that count."""
+        return rows_of(self.mask, "xyz", f"task `{self.name}`")
+
+    def numbers_of(self, target: Any) -> Array:
+        """The vector (3,).
+
+        Args:
+            target: As in the constructor.
+        """
+        return self.checked_target(target, (3,))

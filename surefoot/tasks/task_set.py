@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from surefoot import ops
 from surefoot.arrays import Array as Numbers
-from surefoot.compiler import Kernel, compile_robot
+from surefoot.codegen import Kernel
+from surefoot.compiler import compile_robot
 from surefoot.errors import ShapeError, one_of
 from surefoot.ops import Array
 from surefoot.robot import Robot

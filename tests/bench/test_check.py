@@ -10,7 +10,7 @@ import pytest
 
 from bench.cases.dynamics import CASES, expected_answers, tolerances
 from bench.check import WrongAnswerError, end_frames, normwise_errors, random_states, require_right
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 LIMIT = np.full(4, 1e-12)
 

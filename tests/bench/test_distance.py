@@ -11,7 +11,7 @@ from bench.cases import distance as bench
 from bench.cases.distance import TABLE_5_1, require_coal_agrees
 from bench.check import WrongAnswerError
 from bench.timing import listen
-from surefoot.collision.pair_kernels import pair_kernel
+from surefoot.collision.pairs.kernels import pair_kernel
 
 
 @pytest.fixture(scope="module")

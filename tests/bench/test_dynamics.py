@@ -14,8 +14,9 @@ from bench.cases import dynamics
 from bench.cases.dynamics import CASES, WAYS, memory_operations
 from bench.check import WrongAnswerError
 from bench.timing import listen
-from surefoot.compiler import Kernel, compile_robot
-from surefoot.robot.load import load
+from surefoot.codegen import Kernel
+from surefoot.compiler import compile_robot
+from surefoot.robot.loading import load
 
 TIMES = {"p5_us", "p50_us", "p95_us", "passes"}
 

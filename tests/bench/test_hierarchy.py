@@ -9,7 +9,7 @@ import pytest
 
 from bench.cases import hierarchy
 from bench.check import WrongAnswerError
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 
 def test_it_reports_times_and_how_strict_it_was() -> None:

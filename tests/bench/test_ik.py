@@ -18,8 +18,9 @@ from bench.cases.ik import IK_CASES, bench_robot, judge, make_problems, solve_pe
 from bench.peers import IK_PEERS, ik_script, peer_pythons, write_bare_urdf
 from bench.timing import listen
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
-from surefoot.kinematics import com, frame_of, frame_placement
-from surefoot.robot.load import load
+from surefoot.kinematics import com, frame_placement
+from surefoot.kinematics.frames import frame_of
+from surefoot.robot.loading import load
 
 N = 12
 

@@ -10,7 +10,8 @@ import pytest
 from bench.cases import loops
 from bench.check import WrongAnswerError
 from surefoot.cli.main import _status
-from surefoot.dynamics import loop_graph, own_constraints
+from surefoot.dynamics import own_constraints
+from surefoot.dynamics.loops import loop_graph
 
 
 def test_it_reports_times_beside_an_open_chain_and_pinocchio() -> None:

@@ -17,7 +17,7 @@ from bench.peers.coordinates import PeerCoordinates
 from bench.peers.drake import drake_plan
 from bench.timing import Effort
 from surefoot.errors import NotSupportedError
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 SOME = Effort(repeats=1, seconds=0.0, passes=1)
 

@@ -12,7 +12,7 @@ from bench.cases.distance import TABLE_5_1
 from bench.runner import CASES
 from surefoot.cli import bench as command
 from surefoot.cli.main import _status
-from surefoot.compiler import Kernel
+from surefoot.codegen import Kernel
 
 
 def surefoot(capsys, *words: str) -> tuple[int, str, str]:

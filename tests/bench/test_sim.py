@@ -11,7 +11,7 @@ from bench.cases import sim
 from bench.check import WrongAnswerError
 from bench.runner import main
 from bench.timing import Effort, listen
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 LITTLE = Effort(repeats=1, seconds=0.0, passes=1)
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from surefoot.cli.main import _status
-from surefoot.compiler import cache
+from surefoot.codegen import cache
 
 DAY = 86400.0
 

@@ -9,9 +9,9 @@ import pytest
 
 from surefoot.cli.export import ExportOptions, export_command
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, UnknownNameError
-from surefoot.motion import load_trajectory
-from surefoot.motion.tables import read_csv, read_parquet
-from surefoot.report.export_columns import read_column_files
+from surefoot.motion.files import load_trajectory
+from surefoot.motion.files.columns import read_csv, read_parquet
+from surefoot.report.export.columns import read_column_files
 from tests.conftest import BROWSER
 from tests.report.motions import write_run
 

@@ -150,7 +150,7 @@ def test_a_fallen_robot_is_a_bad_verdict(capsys, tmp_path):
 def test_convert_there_and_back(capsys, tmp_path, rng):
     import pinocchio as pin
 
-    from surefoot.robot.load import load
+    from surefoot.robot.loading import load
 
     robot = load("g1")
     q = np.array([pin.integrate(robot.model, robot.home, rng.uniform(-1, 1, robot.nv)) for _ in range(5)])

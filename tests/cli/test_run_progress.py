@@ -8,7 +8,7 @@ import pytest
 
 from surefoot.cli.console import FirstTime
 from surefoot.cli.run import share_of_run
-from surefoot.compiler import cache
+from surefoot.codegen import cache
 from surefoot.scenario.stages import STAGES
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from surefoot.collision import CollisionModel, ExactCollision, random_postures
-from surefoot.collision.hull_store import hull_of
+from surefoot.collision.volumes.hulls import hull_of
 from surefoot.errors import UnknownNameError
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, surface_points
 from surefoot.robot import Geometry, Joint, Link, Robot, placement

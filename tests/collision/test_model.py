@@ -6,8 +6,8 @@ from surefoot.collision import CollisionModel, PointCloud, placed_obstacle, worl
 from surefoot.errors import ShapeError, UnknownNameError
 from surefoot.geometry import Box, Capsule, Cylinder, Sphere, SweptVolume
 from surefoot.kinematics.volume_distance import volume_distance
-from surefoot.motion.ground import GroundBox
-from surefoot.motion.world import Obstacle, World
+from surefoot.motion.world.ground import GroundBox
+from surefoot.motion.world.world import Obstacle, World
 from surefoot.robot import BodyVolume, placement
 from surefoot.spatial import so3
 

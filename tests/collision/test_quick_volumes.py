@@ -6,13 +6,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.collision import hull_store
-from surefoot.collision.hull_store import stored_hull
-from surefoot.collision.robot_volumes import quick_volumes
+from surefoot.collision.volumes import hulls as hull_store
+from surefoot.collision.volumes.hulls import stored_hull
+from surefoot.collision.volumes.robot import quick_volumes
 from surefoot.errors import ModelError, ShapeError
 from surefoot.geometry import Box, Mesh, Plane, Sphere
 from surefoot.robot import Geometry, Joint, Link, Robot
-from surefoot.robot.links import placement
+from surefoot.robot.model.links import placement
 
 from .examples import robot_named
 from .test_robot_volumes import moved, shape_points, sticking_out, volumes_in_world

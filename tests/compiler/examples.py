@@ -12,11 +12,11 @@ import pinocchio as pin
 from hypothesis import strategies as st
 
 from surefoot import ops
-from surefoot.compiler.artifact import Recipe, make
-from surefoot.compiler.batches import BatchRunner
-from surefoot.compiler.build import Build
-from surefoot.compiler.kernel import Kernel
-from surefoot.compiler.program import Program, trace
+from surefoot.codegen.artifact import Recipe, make
+from surefoot.codegen.batch.batches import BatchRunner
+from surefoot.codegen.build import Build
+from surefoot.codegen.kernel import Kernel
+from surefoot.codegen.program import Program, trace
 from surefoot.robot import Robot
 from tests.dynamics.examples import armed
 from tests.kinematics.examples import robot_named as named

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from surefoot.compiler.cuda_text import KernelSource
+from surefoot.codegen.cuda.text import KernelSource
 
 __all__ = ["COMPILER", "Emulated"]
 

@@ -7,8 +7,9 @@ from surefoot.compiler import compile_robot
 from surefoot.compiler.bundle import WORDS
 from surefoot.compiler.quantities import FRAME_QUANTITIES
 from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
-from surefoot.kinematics import REFERENCES, frame_of
-from surefoot.robot.load import load
+from surefoot.kinematics import REFERENCES
+from surefoot.kinematics.frames import frame_of
+from surefoot.robot.loading import load
 from tests.kinematics.examples import assert_same
 
 from .examples import States

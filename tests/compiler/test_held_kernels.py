@@ -3,10 +3,10 @@ import pinocchio as pin
 import pytest
 
 import surefoot as sf
-from surefoot.dynamics.constrained_derivatives import constrained_derivatives
-from surefoot.dynamics.constrained_equations import Baumgarte
-from surefoot.dynamics.constrained_forward import constrained_forward
-from surefoot.dynamics.constraints import constraints_of, contact
+from surefoot.dynamics.constraints.constraints import constraints_of, contact
+from surefoot.dynamics.constraints.equations import Baumgarte
+from surefoot.dynamics.methods.derivatives import constrained_derivatives
+from surefoot.dynamics.methods.forward import constrained_forward
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.robot import Loop
 from tests.dynamics.examples import armed, robot_named, state

@@ -9,8 +9,9 @@ from surefoot.compiler import STANDARD, compile_robot
 from surefoot.compiler.quantities import QUANTITIES
 from surefoot.dynamics import mass_matrix
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, UnknownNameError
-from surefoot.kinematics import REFERENCES, frame_bias_acceleration, frame_jacobian, frame_of, frame_placement
-from surefoot.robot.load import load
+from surefoot.kinematics import REFERENCES, frame_bias_acceleration, frame_jacobian, frame_placement
+from surefoot.kinematics.frames import frame_of
+from surefoot.robot.loading import load
 from tests.kinematics.examples import assert_same
 
 

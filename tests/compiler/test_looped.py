@@ -5,8 +5,8 @@ import pinocchio as pin
 import pytest
 
 import surefoot as sf
+from surefoot.codegen.build import Build
 from surefoot.compiler import large_trees
-from surefoot.compiler.build import Build
 from surefoot.compiler.kernel_set import compile_robot
 from surefoot.compiler.large_trees import LOOPED
 from surefoot.compiler.looped import loop_program

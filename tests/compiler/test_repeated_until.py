@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from surefoot import ops
-from surefoot.compiler import Repeated, compile_function
+from surefoot.codegen import compile_function
+from surefoot.codegen.repeated import Repeated
 from surefoot.errors import ShapeError
 
 

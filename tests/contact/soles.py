@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import linprog, nnls
 
-from surefoot.robot.contacts import ContactSurface
+from surefoot.robot.model.contacts import ContactSurface
 
 
 def rectangle(lx=0.1, ly=0.05, centre=(0.0, 0.0, 0.0), turn=0.0, friction=0.6, kind="rectangle"):

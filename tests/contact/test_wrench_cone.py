@@ -6,7 +6,7 @@ from surefoot.contact import faces_of_spans, friction_pyramid, placed_cones, wre
 from surefoot.contact.friction import corner_spans
 from surefoot.contact.wrench_cone import rectangle_of, wrench_spans
 from surefoot.errors import ShapeError
-from surefoot.robot.contacts import ContactSurface
+from surefoot.robot.model.contacts import ContactSurface
 from surefoot.spatial import so3
 from tests.contact.soles import EVERY_KIND, cylinder, extreme, finger, is_spanned, line, point, polygon, rectangle
 

@@ -7,7 +7,7 @@ from scipy.linalg import eigh, null_space
 from surefoot.control import moved_inertia, standing_contacts
 from surefoot.control.drive_inertia import standing_inertia
 from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 WHEELS = (("first", 0.2), ("second", 0.5))
 

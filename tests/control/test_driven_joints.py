@@ -2,7 +2,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from surefoot.control.driven_joints import coupled_motion
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 
 def test_followers_move_with_their_leaders():

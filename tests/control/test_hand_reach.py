@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from surefoot.control import HandReach
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
 from surefoot.motion import State
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from tests.control.following import assert_smooth
 
 START = {"left_shoulder_roll": 0.3, "left_elbow": -1.2}

@@ -7,7 +7,7 @@ from surefoot.control import JointPd
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Controller, GroundPlane, State, World
 from surefoot.robot import Drive
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.sim import Push, simulate
 
 

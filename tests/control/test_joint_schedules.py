@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from surefoot.control import ForceSchedule, JointPath, JointPd, JointWaves
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
 from surefoot.motion import Controller, State
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from tests.control.following import assert_smooth, run
 
 KEYFRAMES = [(0.5, {"joint1": 0.4}), (1.2, {"joint1": 1.0, "joint3": -1.0}), (1.5, {"joint2": -0.5})]

@@ -5,9 +5,9 @@ from numpy.testing import assert_allclose
 
 from surefoot.control import JointPath, ReactionlessMotion
 from surefoot.control.joint_follower import weightless
-from surefoot.dynamics import angular_reaction_null_space, reaction_null_space
+from surefoot.dynamics.forms import angular_reaction_null_space, reaction_null_space
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from tests.control.following import assert_smooth, run
 
 ROBOT = load("small-humanoid:arms7")

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from surefoot.control import JointPd, StaticBalance, standing_contacts
 from surefoot.control.static_balance import SoleCorners, support_doubts
 from surefoot.robot import Loop
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 
 @pytest.mark.parametrize("name", ["g1", "talos", "anymal", "hexapod"])

@@ -12,7 +12,7 @@ from surefoot.control.static_balance import StaticBalance
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import Controller, State, Trajectory
 from surefoot.motion.stance import ContactSchedule, Spot, Stance
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from tests.control.following import run
 
 TURN = 2.0 * np.pi

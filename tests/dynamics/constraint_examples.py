@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.dynamics.constrained_equations import ConstrainedEquations
-from surefoot.dynamics.constraint_projection import project_velocity
+from surefoot.dynamics.constraints.equations import ConstrainedEquations
+from surefoot.dynamics.constraints.projection import project_velocity
 from surefoot.robot import Loop, Robot, placement
-from surefoot.robot.loops import Coupling
+from surefoot.robot.model.loops import Coupling
 from surefoot.spatial import so3
 
 from .examples import armed, robot_named, state

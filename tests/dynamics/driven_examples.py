@@ -7,9 +7,9 @@ from functools import lru_cache
 import numpy as np
 import pinocchio as pin
 
-from surefoot.dynamics.constrained_equations import Baumgarte
-from surefoot.dynamics.constraints import Constraints, constraints_of, contact
-from surefoot.dynamics.driven_equations import DrivenEquations, driven_equations
+from surefoot.dynamics.constraints.constraints import Constraints, constraints_of, contact
+from surefoot.dynamics.constraints.equations import Baumgarte
+from surefoot.dynamics.inverse.driven_equations import DrivenEquations, driven_equations
 from surefoot.robot import Drive, Joint, Link, Loop, Robot
 from tests.sim.examples import solid, turned
 

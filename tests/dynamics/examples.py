@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from surefoot import ops
-from surefoot.kinematics.bodies import bodies
+from surefoot.kinematics.recursion.bodies import bodies
 from surefoot.ops import Symbol
 from surefoot.robot import Joint, Link, Robot
-from surefoot.robot.tree import Tree
+from surefoot.robot.model.tree import Tree
 from tests.kinematics.examples import (
     KINDS,
     assert_same,

@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 import scipy.linalg
 
-from surefoot.dynamics.constrained_equations import Baumgarte, constrained_equations
-from surefoot.dynamics.constraint_projection import close
-from surefoot.dynamics.constraints import Constraints, own_constraints
+from surefoot.dynamics.constraints.constraints import Constraints, own_constraints
+from surefoot.dynamics.constraints.equations import Baumgarte, constrained_equations
+from surefoot.dynamics.constraints.projection import close
 from surefoot.kinematics.configuration import integrate
 from surefoot.robot import Coupling, Drive, Joint, Link, Loop, Robot, placement
 from tests.sim.examples import solid, turned

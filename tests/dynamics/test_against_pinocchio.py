@@ -5,7 +5,6 @@ import pinocchio as pin
 import pytest
 
 from surefoot.dynamics import (
-    assembled_equations,
     centroidal_inertia,
     centroidal_momentum,
     centroidal_momentum_bias,
@@ -16,17 +15,20 @@ from surefoot.dynamics import (
     inverse_mass_matrix,
     joint_torque_regressor,
     kinetic_energy,
-    kinetic_energy_regressor,
     mass_matrix,
     nonlinear_terms,
     potential_energy,
-    potential_energy_regressor,
     rnea,
+)
+from surefoot.dynamics.tree import (
+    assembled_equations,
+    kinetic_energy_regressor,
+    potential_energy_regressor,
     singular_joints,
 )
 from surefoot.errors import ModelError
 from surefoot.robot import zoo
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 from .examples import armed, assert_same, state, two_roots, wrenches
 

@@ -9,18 +9,18 @@ import pytest
 
 from surefoot.dynamics import Baumgarte, constrained_acceleration, constraints_of, contact
 from surefoot.dynamics.checked_arguments import checked_names, checked_placement, checked_robot, checked_vector
-from surefoot.dynamics.constraint_projection import close, project_velocity
-from surefoot.dynamics.distance import distance
-from surefoot.dynamics.forward_operator import fdop
-from surefoot.dynamics.impact import impact
-from surefoot.dynamics.impact_mass import blow, cop_jump, equivalent_mass
-from surefoot.dynamics.impact_pushing import pushing_impact
-from surefoot.dynamics.internal_forces import internal_forces
-from surefoot.dynamics.inverse_constrained import inverse_dynamics_constrained
-from surefoot.dynamics.inverse_operator import Weight, idop
-from surefoot.dynamics.loop_graph import loop_graph
-from surefoot.dynamics.minimal_coordinates import minimal_acceleration, minimal_function
-from surefoot.dynamics.partial_linearisation import partial_linearisation
+from surefoot.dynamics.constraints.distance import distance
+from surefoot.dynamics.constraints.projection import close, project_velocity
+from surefoot.dynamics.impacts.impact import impact
+from surefoot.dynamics.impacts.mass import blow, cop_jump, equivalent_mass
+from surefoot.dynamics.impacts.pushing import pushing_impact
+from surefoot.dynamics.inverse.constrained import inverse_dynamics_constrained
+from surefoot.dynamics.inverse.forward_operator import fdop
+from surefoot.dynamics.inverse.internal_forces import internal_forces
+from surefoot.dynamics.inverse.operator import Weight, idop
+from surefoot.dynamics.inverse.partial_linearisation import partial_linearisation
+from surefoot.dynamics.loops.graph import loop_graph
+from surefoot.dynamics.loops.minimal_coordinates import minimal_acceleration, minimal_function
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, SurefootError, UnknownNameError
 from surefoot.robot import Coupling, Loop
 

@@ -12,8 +12,8 @@ import surefoot as sf
 from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.motion import State
 from surefoot.robot import Joint, Link, Robot, placement
-from surefoot.sim.sensor_settings import SensorSettings
-from surefoot.sim.sensors import Sensors, Truth
+from surefoot.sim.sensors.sensors import Sensors, Truth
+from surefoot.sim.sensors.settings import SensorSettings
 
 STEP = 1e-4
 

@@ -12,9 +12,9 @@ from scipy.stats import chi2
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError
 from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.motion import Estimator, State
-from surefoot.sim.sensor_channels import Channel
-from surefoot.sim.sensor_settings import SensorSettings
-from surefoot.sim.sensors import Sensors, Truth
+from surefoot.sim.sensors.channels import Channel
+from surefoot.sim.sensors.sensors import Sensors, Truth
+from surefoot.sim.sensors.settings import SensorSettings
 from tests.estimation.examples import GENTLE, STILL, WIDE, Slide, arm, robot_of, run, standing
 from tests.motion.examples import every_kind
 

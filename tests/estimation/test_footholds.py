@@ -7,7 +7,8 @@ import pytest
 from surefoot.estimation import EncodedJoints, EstimatorSettings
 from surefoot.estimation.filter_kernels import filter_kernels
 from surefoot.estimation.footholds import ContactPoints, FootholdBook, spread_corners
-from surefoot.kinematics import Frame, frame_of
+from surefoot.kinematics import Frame
+from surefoot.kinematics.frames import frame_of
 from tests.estimation.examples import robot_of
 from tests.estimation.test_invariant_filter import COUNT, SIZE, some_filter
 

@@ -14,7 +14,7 @@ from surefoot.feasibility.layout_order import judge_order
 from surefoot.feasibility.layout_shift import find_shift
 from surefoot.motion import Trajectory, World
 from surefoot.motion.audit_result import Finding
-from surefoot.motion.exchange_joints import rotate
+from surefoot.motion.exchange.joints import rotate
 from tests.feasibility.foot_motions import central_rates
 from tests.feasibility.good_motions import loaded
 

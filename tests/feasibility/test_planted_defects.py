@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot.collision import CollisionModel, ExactCollision
-from surefoot.collision.robot_volumes import quick_volumes
+from surefoot.collision.volumes.robot import quick_volumes
 from surefoot.feasibility import audit
 from surefoot.feasibility.case import Case
 from surefoot.motion import Trajectory, World

@@ -13,22 +13,12 @@ from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownN
 from surefoot.feasibility import audit
 from surefoot.feasibility.read_motion import GivenMotion, read_motion
 from surefoot.feasibility.read_motion_names import find_key, likely_names, matched_joint
-from surefoot.motion import (
-    Column,
-    Log,
-    StateTable,
-    Trajectory,
-    export_csv,
-    save_log,
-    save_trajectory,
-    to_layout,
-    write_states,
-)
-from surefoot.motion.exchange_joints import rotate
-from surefoot.motion.storage import trajectory_columns
-from surefoot.motion.tables import write_csv, write_parquet
-from surefoot.report.export_formats import FORMATS
-from surefoot.report.export_tables import write_table
+from surefoot.motion import Column, Log, Trajectory, to_layout
+from surefoot.motion.exchange.joints import rotate
+from surefoot.motion.files import StateTable, export_csv, save_log, save_trajectory, write_states
+from surefoot.motion.files.columns import write_csv, write_parquet
+from surefoot.motion.files.storage import trajectory_columns
+from surefoot.report.export.tables import FORMATS, write_table
 from surefoot.robot import Robot
 from tests.feasibility.foot_motions import feet_motion
 from tests.feasibility.good_motions import loaded

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from surefoot.collision.pair_kernels import pair_kernel
+from surefoot.collision.pairs.kernels import pair_kernel
 from surefoot.errors import ShapeError
-from surefoot.geometry.smooth_distance import smooth_distance
+from surefoot.geometry.swept_distance import smooth_distance
 from tests.geometry.swept_examples import COUNT, PAIRS, random_pairs
 
 WITH_EDGES = [("line", "line"), ("line", "triangle"), ("triangle", "triangle")]

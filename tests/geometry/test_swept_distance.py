@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from surefoot.collision.pair_kernels import pair_kernel
-from surefoot.compiler import compile_function
+from surefoot.codegen import compile_function
+from surefoot.collision.pairs.kernels import pair_kernel
 from surefoot.errors import ShapeError
 from surefoot.geometry.swept_distance import generator_distance, generator_gradient, swept_distance
 from tests.geometry.swept_examples import COUNT, PAIRS, random_pairs, random_turns

@@ -8,11 +8,9 @@ sequence, which is not what table 4.1 gives.
 import numpy as np
 import pytest
 
-from surefoot.solvers.dyadic_counts import gauss_counts, path_counts, reduction_counts
-from surefoot.solvers.dyadic_layout import made_layout, row_wise
-from surefoot.solvers.dyadic_order import fill_in_index, step_order
-from surefoot.solvers.dyadic_pattern import Structure
-from surefoot.solvers.dyadic_plan import DyadicPlan
+from surefoot.solvers.dyadic.counts import gauss_counts, path_counts, reduction_counts
+from surefoot.solvers.dyadic.order import Structure, fill_in_index, step_order
+from surefoot.solvers.dyadic.plan import DyadicPlan, made_layout, row_wise
 
 PLANE = "th1 th2 X11 X12 X21 X22 phi s"
 POSITION = (PLANE, "th1 b, th1 b, th1 th2 phi b, th1 th2 phi b, X11 s b, X12 s b, th1 X11 X21 phi b, th1 X12 X22 phi b")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from surefoot.ik.acceleration import integrable_acceleration, resolved_acceleration
+from surefoot.ik.textbook.acceleration import integrable_acceleration, resolved_acceleration
 from tests.ik import planar_arm
 
 LENGTHS = np.full(4, 0.25)

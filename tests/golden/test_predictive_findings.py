@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot.ik.predictive_descent import DescentSettings
-from surefoot.ik.predictive_study import (
+from surefoot.ik.predictive.descent import DescentSettings
+from surefoot.ik.predictive.study import (
     arm4_study,
     compare,
     follow,

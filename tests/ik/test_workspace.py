@@ -5,9 +5,9 @@ import pytest
 
 import surefoot as sf
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.ik.analysis_workspace import sample_workspace
+from surefoot.ik.analysis.workspace import sample_workspace
 from surefoot.robot import Joint, Link, Robot
-from surefoot.robot.links import NamedFrame, placement
+from surefoot.robot.model.links import NamedFrame, placement
 
 
 def two_links(a=1.0, b=0.6):

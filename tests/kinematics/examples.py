@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from surefoot.kinematics import Frame
 from surefoot.robot import Coupling, Joint, Link, Robot
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.spatial import so3
 from tests.sim.examples import every_joint, solid, turned
 

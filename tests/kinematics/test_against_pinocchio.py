@@ -12,15 +12,14 @@ from surefoot.kinematics import (
     com_jacobian,
     com_velocity,
     frame_acceleration,
-    frame_classical_acceleration,
     frame_jacobian,
-    frame_of,
     frame_placement,
     frame_velocity,
     total_mass,
 )
+from surefoot.kinematics.frames import frame_classical_acceleration, frame_of
 from surefoot.robot import zoo
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 from .examples import KINDS, REFERENCE_OF_PINOCCHIO, assert_same, every_joint, robot_named, state
 

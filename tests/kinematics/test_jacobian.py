@@ -3,16 +3,8 @@ import numpy as np
 import pytest
 
 from surefoot import ops
-from surefoot.kinematics import (
-    REFERENCES,
-    WORLD,
-    Frame,
-    frame_jacobian,
-    frame_of,
-    frame_placement,
-    relative_jacobian,
-    relative_placement,
-)
+from surefoot.kinematics import REFERENCES, Frame, frame_jacobian, frame_placement, relative_jacobian
+from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.spatial import se3, twist
 
 from .examples import assert_same, moved, robot_named, some_frame, state

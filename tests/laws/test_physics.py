@@ -11,7 +11,7 @@ import pytest
 from surefoot.control import JointPd
 from surefoot.motion import Command, State, World
 from surefoot.robot import Robot
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.sim import Push, Settings, Simulation, simulate
 
 BOTH = pytest.mark.parametrize("engine", ["mujoco", "native"])

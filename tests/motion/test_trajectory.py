@@ -209,7 +209,7 @@ def test_a_saved_trajectory_can_be_sampled_without_its_robot(tmp_path, suffix):
 
 
 def test_the_manifold_of_the_kinds_is_that_of_the_robot():
-    from surefoot.motion.manifold import joint_kinds, manifold
+    from surefoot.motion.exchange.manifold import joint_kinds, manifold
 
     for robot in (every_kind(), walker()):
         model = manifold(joint_kinds(robot))

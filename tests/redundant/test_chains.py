@@ -9,8 +9,18 @@ import pytest
 
 from surefoot.redundant.chains import biases, chains, tail_spinors
 from surefoot.redundant.constraints import dynamics_system, position_system, velocity_system
-from surefoot.redundant.spinors import bars, crosses, matrices, products, updates
-from surefoot.redundant.state import coordinate_rate, displaced, flat, normalised, of_flat
+from surefoot.redundant.state import (
+    bars,
+    coordinate_rate,
+    crosses,
+    displaced,
+    flat,
+    matrices,
+    normalised,
+    of_flat,
+    products,
+    updates,
+)
 from surefoot.spatial import spinor
 from tests.redundant.examples import generic_state, package_model
 

@@ -7,7 +7,7 @@ import pytest
 
 from surefoot.errors import UnknownNameError
 from surefoot.redundant import dynamics_system, pattern, position_system, velocity_system
-from surefoot.solvers.dyadic_plan import DyadicPlan
+from surefoot.solvers.dyadic.plan import DyadicPlan
 from tests.redundant.examples import generic_state, package_model
 
 CART = {

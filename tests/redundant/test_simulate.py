@@ -6,19 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.errors import ShapeError
-from surefoot.redundant import (
-    Action,
-    Actuator,
-    Body,
-    Contact,
-    Freedom,
-    Hinge,
-    Link,
-    Model,
-    Stepper,
-    posed,
-    simulate,
-)
+from surefoot.redundant import Action, Actuator, Body, Contact, Freedom, Hinge, Link, Model, Stepper, posed, simulate
 from surefoot.solvers import ode
 from tests.redundant.examples import package_model
 from tests.redundant.test_dynamics import cart_pole

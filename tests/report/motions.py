@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from surefoot.motion import Column, Log, Trajectory, save_log, save_trajectory
+from surefoot.motion import Column, Log, Trajectory
+from surefoot.motion.files import save_log, save_trajectory
 from surefoot.robot import Robot, zoo
 
 __all__ = ["swaying", "weight_on", "write_run"]

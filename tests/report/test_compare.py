@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.errors import FileFormatError, ShapeError, UnknownNameError
-from surefoot.report.compare_clock import common_clock, held, on_clock
-from surefoot.report.compare_page import compare_evidence, compare_page, comparison_html, number_text
-from surefoot.report.compare_plots import compare_plots, joint_quantities, log_quantities
-from surefoot.report.compare_tables import Comparison, compare_runs, difference_rows, flattened, run_names
+from surefoot.report.compare.page import compare_evidence, compare_page, comparison_html, number_text
+from surefoot.report.compare.plots import common_clock, compare_plots, held, joint_quantities, log_quantities, on_clock
+from surefoot.report.compare.tables import Comparison, compare_runs, difference_rows, flattened, run_names
 from surefoot.report.evidence import Ghost
 from surefoot.report.run_folder import is_run_folder, read_run, robot_of_run
-from surefoot.report.scene_data import scene_data
+from surefoot.report.scene.data import scene_data
 from surefoot.robot import zoo
 from tests.conftest import BROWSER
 from tests.report.motions import swaying, write_run
@@ -279,7 +278,7 @@ def test_values_are_short_texts():
 
 @pytest.mark.browser
 def test_the_page_works_in_a_browser(runs, tmp_path):
-    from surefoot.report.video_protocol import open_browser
+    from surefoot.report.video.browser import open_browser
 
     (tmp_path / "page.html").write_text(compare_page(runs), encoding="utf-8")
     with open_browser(BROWSER) as browser:

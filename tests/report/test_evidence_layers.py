@@ -7,14 +7,8 @@ import pytest
 
 from surefoot.contact import contact_placements
 from surefoot.motion import ContactSchedule, Spot, Stance
-from surefoot.report.evidence import Evidence
-from surefoot.report.evidence_layers import (
-    capture_point,
-    contact_activity,
-    spans,
-    with_layers,
-)
-from surefoot.report.plane_of_balance import support_regions
+from surefoot.report.evidence import Evidence, capture_point, contact_activity, spans, with_layers
+from surefoot.report.page.report_page import support_regions
 from surefoot.robot import zoo
 
 

@@ -17,16 +17,21 @@ from scipy.spatial.transform import Rotation
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, UnknownNameError
 from surefoot.feasibility.read_motion import read_motion
 from surefoot.motion import Column, Log, Trajectory
-from surefoot.motion.tables import read_csv, read_parquet
-from surefoot.report.export_cdr import MessageLayout
-from surefoot.report.export_columns import STEP, column_files, read_column_files, write_column_files
-from surefoot.report.export_formats import FORMATS, format_of
-from surefoot.report.export_joints import joint_table, nanoseconds
-from surefoot.report.export_mcap import topic_name, write_mcap
-from surefoot.report.export_messages import JOINT_STATE, TF_MESSAGE, WRENCH_STAMPED, definition
-from surefoot.report.export_tables import write_table
-from surefoot.report.export_yaml import _number, _text, joint_trajectory_yaml, write_joint_trajectory
-from surefoot.report.export_zmp import zmp_of_motion
+from surefoot.motion.files.columns import read_csv, read_parquet
+from surefoot.report.export.columns import STEP, column_files, read_column_files, write_column_files
+from surefoot.report.export.joints import joint_table, nanoseconds
+from surefoot.report.export.mcap import (
+    JOINT_STATE,
+    TF_MESSAGE,
+    WRENCH_STAMPED,
+    MessageLayout,
+    definition,
+    topic_name,
+    write_mcap,
+)
+from surefoot.report.export.tables import FORMATS, format_of, write_table
+from surefoot.report.export.yaml import _number, _text, joint_trajectory_yaml, write_joint_trajectory
+from surefoot.report.export.zmp import zmp_of_motion
 from surefoot.robot import zoo
 from tests.report.motions import swaying, weight_on
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.ik.analysis_workspace import sample_workspace
+from surefoot.ik.analysis.workspace import sample_workspace
 from surefoot.report.workspace_page import section_svg, write_workspace_page
 
 

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
-from surefoot.robot.robot import Robot
+from surefoot.robot.model.robot import Robot
 
 INERTIAL = '<inertial pos="0.1 0 0.02" mass="2" diaginertia="0.1 0.2 0.15"/>'
 

@@ -13,8 +13,8 @@ import pytest
 
 from surefoot.errors import SurefootError
 from surefoot.robot import zoo
-from surefoot.robot.load import load
-from surefoot.robot.robot import Robot
+from surefoot.robot.loading import load
+from surefoot.robot.model.robot import Robot
 from tests.robot.sample_files import ARM_MJCF, ARM_URDF
 
 COUNT = 500

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from surefoot.errors import SurefootError
-from surefoot.robot.load import load
-from surefoot.robot.loops import Coupling
-from surefoot.robot.reduction import drives_on_leaders
+from surefoot.robot.build.assemble import drives_on_leaders
+from surefoot.robot.loading import load
+from surefoot.robot.model.loops import Coupling
 from surefoot.robot.side_file import (
     CollisionTable,
     ContactTable,

@@ -5,9 +5,9 @@ from numpy.testing import assert_allclose
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import Sphere
 from surefoot.robot import ContactSurface, Geometry, Joint, Link, Robot, placement
-from surefoot.robot.load import load
-from surefoot.scenario import read_scenario
-from surefoot.scenario.build import build_simulation, build_world
+from surefoot.robot.loading import load
+from surefoot.scenario import build_world, read_scenario
+from surefoot.scenario.build import build_simulation
 from surefoot.scenario.build import simulation as build
 from surefoot.scenario.build.events import build_event
 from surefoot.scenario.catalogue import overridden

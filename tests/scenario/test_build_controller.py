@@ -8,7 +8,7 @@ import pytest
 from surefoot.control import ForceSchedule, HandReach, JointPath, JointPd, JointWaves, ReactionlessMotion
 from surefoot.errors import ScenarioError, ShapeError, UnknownNameError
 from surefoot.motion import State, Trajectory
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.motions import Plan, PlannedFollower
 from surefoot.scenario.schema import ControllerTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.build.events import build_event
 from surefoot.scenario.catalogue import read_scenario

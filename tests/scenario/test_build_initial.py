@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from surefoot.errors import NotSupportedError
 from surefoot.motion import GroundBox, GroundPlane, World
 from surefoot.robot import placement
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.schema import InitialTable
 

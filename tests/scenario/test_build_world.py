@@ -8,7 +8,7 @@ import pytest
 from surefoot.errors import SurefootError
 from surefoot.geometry import Box, Capsule, Cylinder, Sphere
 from surefoot.motion import GroundBox, GroundPlane
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.build.world import build_ground, build_world, missing_ground
 from surefoot.scenario.catalogue import read_scenario

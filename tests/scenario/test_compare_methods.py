@@ -7,8 +7,8 @@ import typing
 import numpy as np
 import pytest
 
-from surefoot.dynamics.constrained_equations import ConstrainedEquations
-from surefoot.dynamics.constraint_methods import METHODS
+from surefoot.dynamics.constraints.equations import ConstrainedEquations
+from surefoot.dynamics.methods.methods import METHODS
 from surefoot.errors import NotSupportedError
 from surefoot.scenario.methods import compare_methods, condition_of
 from surefoot.scenario.schema import ConstraintMethod

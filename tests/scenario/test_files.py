@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot.cli.main import _status
-from surefoot.motion import load_log
+from surefoot.motion.files import load_log
 from surefoot.scenario import names, read_scenario, resolved_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.tables import toml_text

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from surefoot.errors import FileFormatError
-from surefoot.motion import load_log
+from surefoot.motion.files import load_log
 from surefoot.scenario import RunInterrupted, run, run_scenario
 from surefoot.scenario.metrics import metrics_of_nothing
 from surefoot.scenario.motions import PlannedFollower

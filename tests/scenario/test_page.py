@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.motion import load_log
+from surefoot.motion.files import load_log
 from surefoot.scenario import resolved_scenario, run_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.outcome.files import RunRecord

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot.errors import NotSupportedError
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.scenario.build.events import capture_impulse, way_to_edge
 
 SQUARE = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [0.2, 0.3]])

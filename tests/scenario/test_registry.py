@@ -8,11 +8,10 @@ from typing import get_args
 
 import pytest
 
+from surefoot.scenario import MOTIONS, STUDIES, Scenario
 from surefoot.scenario.build.controller import CONTROLLERS
-from surefoot.scenario.motions import MOTIONS
 from surefoot.scenario.registry import imported
-from surefoot.scenario.schema import ControllerTable, MotionTable, Scenario
-from surefoot.scenario.studies import STUDIES
+from surefoot.scenario.schema import ControllerTable, MotionTable
 
 LOADED = "import sys, surefoot.scenario.run; print(*sys.modules)"
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, UnknownNameError
-from surefoot.motion import load_log, load_trajectory
+from surefoot.motion.files import load_log, load_trajectory
 from surefoot.robot import Drive
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.scenario import names, resolved_scenario, run_scenario, scenario_text
 from surefoot.scenario.build import simulation
 from surefoot.scenario.outcome.files import make_folder

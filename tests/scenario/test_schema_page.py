@@ -8,17 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from scripts.schema_page import schema_page
-from surefoot.scenario import names, scenario_text
-from surefoot.scenario.schema import (
-    ControllerTable,
-    EventTable,
-    GroundTable,
-    KindTable,
-    MotionTable,
-    ObjectTable,
-    ObstacleTable,
-    Scenario,
-)
+from surefoot.scenario import KindTable, Scenario, names, scenario_text
+from surefoot.scenario.schema import ControllerTable, EventTable, GroundTable, MotionTable, ObjectTable, ObstacleTable
 from surefoot.scenario.schema_words import alternatives
 
 PAGE = schema_page()

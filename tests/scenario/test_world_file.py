@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from surefoot.errors import FileFormatError, ScenarioError, SurefootError, UnknownNameError
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.scenario import read_world
 
 BLOCK = load("block")

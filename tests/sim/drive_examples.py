@@ -8,8 +8,8 @@ import numpy as np
 
 from surefoot.motion import Command
 from surefoot.robot import Drive, Joint, Link, Robot
-from surefoot.sim.actuation import Actuation
-from surefoot.sim.drives import DriveBank
+from surefoot.sim.drives.actuation import Actuation
+from surefoot.sim.drives.drives import DriveBank
 
 MOTOR = {"gear_ratio": 50.0, "resistance": 2.0, "inductance": 1e-3, "torque_constant": 0.05, "voltage": 24.0}
 GEAR = {"gear_ratio": 100.0, "rotor_inertia": 2e-5, "gear": "elastic", "stiffness": 3e3, "damping": 3.0}

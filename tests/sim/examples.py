@@ -7,11 +7,10 @@ import pinocchio as pin
 
 from surefoot.geometry import Box
 from surefoot.robot import ContactSurface, Drive, Geometry, Joint, Link, Robot, placement
-from surefoot.robot.load import load
-from surefoot.robot.robot import Robot as RobotType
-from surefoot.sim.mujoco_inertia import lifted_inertia
-from surefoot.sim.mujoco_model import MujocoModel
-from surefoot.sim.mujoco_state import qpos_qvel
+from surefoot.robot.loading import load
+from surefoot.robot.model.robot import Robot as RobotType
+from surefoot.sim.mujoco.inertia import lifted_inertia
+from surefoot.sim.mujoco.model import MujocoModel, qpos_qvel
 
 
 def turned(rng: np.random.Generator, position=(0.1, -0.2, 0.3)) -> np.ndarray:

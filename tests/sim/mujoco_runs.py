@@ -8,8 +8,8 @@ import numpy as np
 
 from surefoot.motion import State, World
 from surefoot.robot import Robot
-from surefoot.sim.actuation import Actuation
-from surefoot.sim.mujoco_engine import MujocoEngine
+from surefoot.sim.drives.actuation import Actuation
+from surefoot.sim.mujoco.engine import MujocoEngine
 
 
 def actuation(robot: Robot, **parts) -> Actuation:

@@ -8,10 +8,10 @@ import numpy as np
 
 from surefoot.motion import GroundPlane, State, World
 from surefoot.robot import ContactSurface, Joint, Link, Robot, placement
-from surefoot.robot.load import load
-from surefoot.sim.actuation import Actuation
-from surefoot.sim.native_engine import NativeEngine
-from surefoot.sim.native_touch import LinkTouch, Scale
+from surefoot.robot.loading import load
+from surefoot.sim.drives.actuation import Actuation
+from surefoot.sim.native.engine import NativeEngine
+from surefoot.sim.native.touch import LinkTouch, Scale
 
 SCALE = Scale(mass=2.0, gravity=9.81, points=4, lightest=0.4, dt=1e-3)
 _MORE = {"spherical": "spherical", "continuous": "continuous"}

@@ -7,7 +7,7 @@ import pytest
 
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
 from surefoot.motion import Command, GroundBox, GroundPlane, World
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.sim import (
     FrictionChange,
     ParameterError,
@@ -19,7 +19,8 @@ from surefoot.sim import (
     simulate,
 )
 from surefoot.sim.event_player import EventPlayer, robots_in_truth
-from surefoot.sim.simulation import Settings, Simulation, StoppedError
+from surefoot.sim.settings import Settings
+from surefoot.sim.simulation import Simulation, StoppedError
 
 from .examples import block, pendulum
 

@@ -4,9 +4,9 @@ import pytest
 
 from surefoot.motion import Command, GroundBox, World
 from surefoot.robot import ContactSurface, Joint, Link, Robot, placement
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.sim import simulate
-from surefoot.sim.falls import FallDetector
+from surefoot.sim.incidents import FallDetector
 
 from .examples import block
 

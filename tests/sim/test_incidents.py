@@ -73,7 +73,7 @@ def test_a_speed_beyond_the_limit():
 
 
 def test_fall_is_among_the_incidents():
-    from surefoot.robot.load import load
+    from surefoot.robot.loading import load
 
     robot = load("anymal")
     log = simulate(robot, Still(robot.nu), World(), 3.0)

@@ -8,10 +8,10 @@ from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.geometry import Box
 from surefoot.motion import Command, MovableObject, State, World
 from surefoot.robot import Drive, Geometry, Joint, Link, Robot, placement
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.sim.measured import OBJECT, WORLD
-from surefoot.sim.mujoco_engine import MujocoEngine
-from surefoot.sim.mujoco_model import build_scene
+from surefoot.sim.mujoco.engine import MujocoEngine
+from surefoot.sim.mujoco.model import build_scene
 
 from .examples import block
 from .mujoco_runs import actuation

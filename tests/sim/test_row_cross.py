@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from surefoot.sim.row_cross import row_cross
+from surefoot.sim.measured import row_cross
 
 
 def test_it_is_numpys():

@@ -6,7 +6,7 @@ from surefoot.control import JointPd
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
 from surefoot.estimation import BaseEstimator
 from surefoot.motion import Command, State, World
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.sim import (
     ControlError,
     DivergedError,

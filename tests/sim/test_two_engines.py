@@ -16,11 +16,10 @@ from surefoot.estimation import BaseEstimator
 from surefoot.motion import Command, State, World
 from surefoot.robot import ContactSurface, Joint, Link, Robot
 from surefoot.sim import ControlError, DivergedError, Push, SensorLoss, SensorSettings, Settings, Simulation, simulate
-from surefoot.sim.mujoco_engine import MujocoEngine
-from surefoot.sim.mujoco_model import build_mujoco
-from surefoot.sim.mujoco_state import q_v, qpos_qvel
-from surefoot.sim.native_engine import NativeEngine
-from surefoot.sim.rollouts import rollout
+from surefoot.sim.mujoco.engine import MujocoEngine
+from surefoot.sim.mujoco.model import build_mujoco, q_v, qpos_qvel
+from surefoot.sim.native.engine import NativeEngine
+from surefoot.sim.rollouts.rollout import rollout
 
 from .examples import block, pendulum
 from .native_examples import incline, on_incline, robot_named

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from surefoot.errors import FileFormatError, SurefootError
-from surefoot.motion import Trajectory, save_trajectory
+from surefoot.motion import Trajectory
+from surefoot.motion.files import save_trajectory
 from surefoot.robot import zoo
 from surefoot.scenario import run_scenario
 from surefoot.studio.files import RobotKey, RobotStore, load_motion, motion_choices, report_of, run_choices

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from surefoot.tasks.derived import derived
+from surefoot.tasks.task import derived
 
 
 @dataclass(frozen=True, eq=False)

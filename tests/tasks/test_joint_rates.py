@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.ik import resolved_acceleration
+from surefoot.ik.textbook import resolved_acceleration
 from surefoot.robot import Robot
 from surefoot.tasks import JointAccelerations, JointSpeeds, TaskSet
 

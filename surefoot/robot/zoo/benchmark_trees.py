@@ -12,11 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from surefoot.errors import ModelError
-from surefoot.robot.assemble import Parts
-from surefoot.robot.dh import DHRow, dh_links
-from surefoot.robot.drives import Drive
-from surefoot.robot.links import Joint, Link, placement
-from surefoot.robot.loops import Coupling
+from surefoot.robot.build import Parts
+from surefoot.robot.model import Coupling, DHRow, Drive, Joint, Link, dh_links, placement
 from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import drum, link_of, mass_properties, shapes_of
 from surefoot.spatial import so3

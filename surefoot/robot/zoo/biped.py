@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.geometry import Box, Capsule, Sphere
-from surefoot.robot.assemble import Parts
-from surefoot.robot.contacts import ContactSurface
-from surefoot.robot.links import Geometry, Joint, Link, placement
+from surefoot.robot.build import Parts
+from surefoot.robot.model import ContactSurface, Geometry, Joint, Link, placement
 from surefoot.robot.zoo.limbs import Plan, Point, drives_of
 
 __all__ = ["biped"]

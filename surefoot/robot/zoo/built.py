@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from surefoot.errors import ModelError, UnknownNameError, one_of
-from surefoot.robot.assemble import Mimic
-from surefoot.robot.robot import Robot
+from surefoot.robot.build import Mimic
+from surefoot.robot.model import Robot
 from surefoot.robot.zoo.benchmark_trees import MAX_COIL, MAX_DILL, coil, dill
 from surefoot.robot.zoo.biped import biped
-from surefoot.robot.zoo.delta import delta
 from surefoot.robot.zoo.harvester import harvester
 from surefoot.robot.zoo.hexapod import hexapod
 from surefoot.robot.zoo.humanoid import humanoid
 from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.lola import lola
-from surefoot.robot.zoo.loop_mechanisms import crank, four_bar
-from surefoot.robot.zoo.sliders import sliding_block, v_support
+from surefoot.robot.zoo.loop_mechanisms import crank, delta, four_bar
 from surefoot.robot.zoo.small_humanoid import small_humanoid
-from surefoot.robot.zoo.small_mechanisms import arm4, cartpole, pendulum
+from surefoot.robot.zoo.small_mechanisms import arm4, cartpole, pendulum, sliding_block, v_support
 
 __all__ = ["BUILT", "Builder", "Number", "build"]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import NotSupportedError, one_of
-from surefoot.robot.assemble import Mimic
-from surefoot.robot.load_file import BASES, load_file
-from surefoot.robot.read_urdf import without_subtree
-from surefoot.robot.robot import Robot
+from surefoot.robot.build import Mimic
+from surefoot.robot.files import BASES, load_file
+from surefoot.robot.model import Robot
+from surefoot.robot.urdf import without_subtree
 from surefoot.robot.xml_guard import numbers, read_xml
 from surefoot.robot.zoo.built import BUILT, build
 

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.robot.assemble import Parts
-from surefoot.robot.dh import DHRow, dh_links
-from surefoot.robot.links import NamedFrame, placement
+from surefoot.robot.build import Parts
+from surefoot.robot.model import DHRow, NamedFrame, dh_links, placement
 from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import Solid, bar, block, drum, mass_properties, shapes_of
 

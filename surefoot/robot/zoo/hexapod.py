@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.robot.assemble import Parts
-from surefoot.robot.contacts import ContactSurface
-from surefoot.robot.links import Link, placement
+from surefoot.robot.build import Parts
+from surefoot.robot.model import ContactSurface, Link, placement
 from surefoot.robot.zoo.limbs import Plan, drives_of, hinge, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 from surefoot.spatial import so3

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from surefoot.robot.assemble import Parts
-from surefoot.robot.findings import Finding
-from surefoot.robot.links import Joint, Link, NamedFrame, placement
+from surefoot.robot.build import Parts
+from surefoot.robot.model import Finding, Joint, Link, NamedFrame, placement
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, drives_of, flat_sole, hinge, limb, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 

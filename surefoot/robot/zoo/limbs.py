@@ -10,11 +10,8 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
-from surefoot.robot.assemble import Mimic, Parts
-from surefoot.robot.contacts import ContactSurface
-from surefoot.robot.drives import Drive
-from surefoot.robot.links import Geometry, Joint, Link, placement
-from surefoot.robot.robot import Robot
+from surefoot.robot.build import Mimic, Parts
+from surefoot.robot.model import ContactSurface, Drive, Geometry, Joint, Link, Robot, placement
 from surefoot.robot.zoo.solids import Solid, link_of
 
 __all__ = ["Plan", "Segment", "both_sides", "drives_of", "flat_sole", "hinge", "limb", "mirrored"]

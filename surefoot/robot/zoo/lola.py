@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from surefoot.robot.assemble import Parts
-from surefoot.robot.drives import Drive
-from surefoot.robot.links import Link
+from surefoot.robot.build import Parts
+from surefoot.robot.model import Drive, Link
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, flat_sole, limb, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 

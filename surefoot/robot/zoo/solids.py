@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.errors import ModelError
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
-from surefoot.robot.links import Geometry, Joint, Link, placement
+from surefoot.robot.model import Geometry, Joint, Link, placement
 from surefoot.spatial import inertia
 
 __all__ = ["MassProperties", "Solid", "ball", "bar", "block", "drum", "link_of", "mass_properties", "shapes_of"]

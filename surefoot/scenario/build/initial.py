@@ -6,12 +6,12 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
-from surefoot.dynamics.constraint_projection import close
+from surefoot.dynamics import close
 from surefoot.errors import NotSupportedError
 from surefoot.motion import State, World
+from surefoot.motion.world import NOWHERE, contact_planes
 from surefoot.robot import Robot
 from surefoot.scenario.schema import InitialTable
-from surefoot.sim.terrain import NOWHERE, contact_planes
 from surefoot.spatial import so3
 
 __all__ = ["build_initial"]

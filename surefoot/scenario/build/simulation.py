@@ -10,9 +10,8 @@ from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.motion import State
-from surefoot.robot import Robot
-from surefoot.robot.inertia_changes import under_gravity
-from surefoot.robot.load import load
+from surefoot.robot import Robot, load
+from surefoot.robot.model import under_gravity
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.build.events import build_event, without_margin

@@ -10,7 +10,7 @@ import pinocchio as pin
 from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
 from surefoot.robot import Robot, placement
-from surefoot.robot.contact_search import lowest_points
+from surefoot.robot.build import lowest_points
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, WorldTable
 

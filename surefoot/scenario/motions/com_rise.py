@@ -15,8 +15,9 @@ import pinocchio as pin
 from surefoot.arrays import Array
 from surefoot.control import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
-from surefoot.ik import ComRise, ContactSystem, raise_com
-from surefoot.ik.analysis_limb import joints_between
+from surefoot.ik.analysis import joints_between
+from surefoot.ik.contacts import ContactSystem
+from surefoot.ik.singular import ComRise, raise_com
 from surefoot.motion import Log, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot

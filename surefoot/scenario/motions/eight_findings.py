@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.ik import ConsistentMotion, damped_inverse, truncated_inverse
+from surefoot.ik.singular import ConsistentMotion
+from surefoot.ik.textbook import damped_inverse, truncated_inverse
 from surefoot.motion import Log, Trajectory
 from surefoot.report import Plot
 from surefoot.robot import Robot

@@ -14,7 +14,8 @@ from scipy.interpolate import CubicHermiteSpline
 
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
-from surefoot.ik import ConsistentMotion, follow_consistently, solve
+from surefoot.ik import solve
+from surefoot.ik.singular import ConsistentMotion, follow_consistently
 from surefoot.motion import Quintic, Trajectory, World
 from surefoot.robot import Robot
 from surefoot.scenario.motions.eight_findings import EightFindings

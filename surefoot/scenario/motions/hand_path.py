@@ -9,8 +9,8 @@ import pinocchio as pin
 
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
-from surefoot.ik import PathProblem
-from surefoot.ik.analysis_limb import joints_between
+from surefoot.ik.analysis import joints_between
+from surefoot.ik.singular import PathProblem
 from surefoot.robot import Robot
 from surefoot.spatial import so3
 

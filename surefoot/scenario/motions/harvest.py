@@ -14,7 +14,7 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
-from surefoot.ik.predictive_study import History, Study, compare, follow, predictive_ik
+from surefoot.ik.predictive import History, Study, compare, follow, predictive_ik
 from surefoot.motion import Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot

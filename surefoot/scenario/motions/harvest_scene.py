@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.collision import CollisionModel, random_postures, robot_volumes
-from surefoot.collision.volume_store import stored_fit
+from surefoot.collision.volumes import stored_fit
 from surefoot.errors import NotSupportedError, ScenarioError
 from surefoot.geometry import SweptVolume
-from surefoot.geometry.fit_swept import DEFAULT_GAIN
-from surefoot.ik.predictive import Following, PredictiveWeights
-from surefoot.ik.predictive_cost import Repulsion
-from surefoot.ik.predictive_reference import StraightLine
-from surefoot.ik.predictive_study import Study
+from surefoot.geometry.fit import DEFAULT_GAIN
+from surefoot.ik.predictive import Following, PredictiveWeights, Repulsion, StraightLine, Study
 from surefoot.motion import MovableObject, Obstacle, World
 from surefoot.robot import BodyVolume, Robot
 

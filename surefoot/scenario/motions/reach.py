@@ -17,7 +17,8 @@ from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError, ScenarioError
-from surefoot.ik import AvoidingStepper, Stepper, VelocityDamper
+from surefoot.ik import Stepper
+from surefoot.ik.avoidance import AvoidingStepper, VelocityDamper
 from surefoot.motion import Log, Quintic, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot

@@ -11,10 +11,8 @@ from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.compiler import compile_robot
 from surefoot.contact import zero_moment_point
+from surefoot.gait import SwingHistory, SwingStep, foot_contacts, leg_bodies, other_foot
 from surefoot.geometry import convex_hull, distance_inside
-from surefoot.ik.reactive_swing import SwingHistory
-from surefoot.ik.swing_step import SwingStep
-from surefoot.ik.swing_walker import foot_contacts, leg_bodies, other_foot
 from surefoot.motion import Log, World
 from surefoot.report import Plot
 from surefoot.robot import Robot

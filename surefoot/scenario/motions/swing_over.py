@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.collision.volume_store import stored_fit
+from surefoot.collision.volumes import stored_fit
 from surefoot.errors import NotSupportedError, ScenarioError
+from surefoot.gait import SwingHistory, SwingStep, foot_contacts, other_foot, swing_twice
 from surefoot.geometry import SweptVolume, convex_hull
-from surefoot.geometry.fit_swept import DEFAULT_GAIN
-from surefoot.ik.reactive_swing import SwingHistory, swing_twice
-from surefoot.ik.swing_step import SwingStep
-from surefoot.ik.swing_walker import foot_contacts, other_foot
-from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory, World
-from surefoot.motion.side_names import side_pairs
+from surefoot.geometry.fit import DEFAULT_GAIN
+from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory, World, side_pairs
 from surefoot.robot import Robot
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.motions.swing_judge import SwingJudge

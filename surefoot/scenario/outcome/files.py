@@ -15,8 +15,8 @@ import numpy as np
 
 from surefoot.errors import FileFormatError, ScenarioError
 from surefoot.files import write_text
-from surefoot.motion import Log, Trajectory, World, save_log, save_trajectory
-from surefoot.motion.audit_result import AuditResult
+from surefoot.motion import AuditResult, Log, Trajectory, World
+from surefoot.motion.files import save_log, save_trajectory
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.schema import Scenario

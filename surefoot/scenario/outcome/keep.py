@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from surefoot.feasibility import audit
-from surefoot.motion import World
-from surefoot.motion.audit_result import AuditResult
+from surefoot.motion import AuditResult, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun

@@ -12,7 +12,7 @@ from surefoot.robot import Robot
 from surefoot.scenario.build import build_ground
 from surefoot.scenario.outcome.files import RunRecord, scenario_toml
 from surefoot.scenario.schema import EventTable
-from surefoot.sim.native_world import with_friction, with_ground
+from surefoot.sim.native import with_friction, with_ground
 
 __all__ = ["evidence_of_run", "page_of_run"]
 

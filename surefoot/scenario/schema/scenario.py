@@ -24,7 +24,6 @@ __all__ = [
     "SimulationTable",
 ]
 
-
 _NAME = "text of at most 100 letters, digits, dots, - and _, the first a letter or digit"
 
 

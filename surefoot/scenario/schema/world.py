@@ -11,7 +11,6 @@ from surefoot.scenario.table import Table, complaint
 
 __all__ = ["GroundTable", "ObjectTable", "ObstacleTable", "WorldTable"]
 
-
 Acceleration = Annotated[float, Field(ge=-1000.0, le=1000.0)]
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.motion import Log, World
+from surefoot.motion.world import contact_planes
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
-from surefoot.sim.terrain import contact_planes
 
 __all__ = ["AT_REST", "LARGEST_ERROR", "STIFFNESS_PER_MASS", "contact_depths", "drop"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.dynamics import kinetic_energy
-from surefoot.dynamics.constraints import contact
-from surefoot.dynamics.impact import impact as impact_of_laws
+from surefoot.dynamics import contact, kinetic_energy
+from surefoot.dynamics.impacts import impact as impact_of_laws
 from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["LARGEST_ERROR", "impact"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.dynamics.constraints import own_constraints
+from surefoot.dynamics import own_constraints
 from surefoot.scenario.findings import Findings, StudiedRun
 
 __all__ = ["LARGEST_GAP", "LARGEST_LEAK", "mechanism"]

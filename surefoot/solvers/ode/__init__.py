@@ -23,11 +23,11 @@ from surefoot.solvers.ode.methods import (
     METHODS,
     MIDPOINT,
     RK4,
+    Tableau,
 )
 from surefoot.solvers.ode.result import OdeResult
 from surefoot.solvers.ode.runge_kutta import runge_kutta_step
 from surefoot.solvers.ode.second_order import second_order, semi_implicit_euler_step
-from surefoot.solvers.ode.tableau import Tableau
 
 __all__ = [
     "CASH_KARP",

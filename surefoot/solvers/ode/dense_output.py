@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot.arrays import Array
+from surefoot.solvers.ode.methods import Tableau
 from surefoot.solvers.ode.runge_kutta import Leg
-from surefoot.solvers.ode.tableau import Tableau
 
 __all__ = ["Segment", "segment_of"]
 

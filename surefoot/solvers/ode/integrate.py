@@ -1,4 +1,9 @@
-"""`integrate`: from t0 to t1, in fixed steps or under error control, with events."""
+"""`integrate`: from t0 to t1, in fixed steps or under error control, with events.
+
+An integration under way: where it is, and what it has collected.
+
+How long the next step shall be.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +15,159 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.solvers.ode.events import Event, EventWatch
+from surefoot.solvers.ode.dense_output import Segment, segment_of
+from surefoot.solvers.ode.events import Event, EventWatch, Occurrence
 from surefoot.solvers.ode.failures import IntegrationError, StepTooSmallError
-from surefoot.solvers.ode.field import Field, VectorField
+from surefoot.solvers.ode.field import Chart, Field, VectorField
 from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold
-from surefoot.solvers.ode.methods import DORMAND_PRINCE
-from surefoot.solvers.ode.progress import Progress
+from surefoot.solvers.ode.methods import DORMAND_PRINCE, Tableau
 from surefoot.solvers.ode.result import OdeResult
-from surefoot.solvers.ode.runge_kutta import doubled_step, single_step
-from surefoot.solvers.ode.step_size import first_step, next_step, refuse_tiny
-from surefoot.solvers.ode.tableau import Tableau
+from surefoot.solvers.ode.runge_kutta import Trial, doubled_step, end_of, single_step, take_leg
 
-__all__ = ["integrate"]
+__all__ = ["Progress", "first_step", "integrate", "next_step", "refuse_tiny"]
+
+
+class Progress:
+    """Where an integration is, and what it has collected.
+
+    Args:
+        field: f(t, x).
+        manifold: Where x lives.
+        method: The method.
+        watch: The events.
+        t: Time at the start [s].
+        x: (n,) at the start.
+    """
+
+    def __init__(
+        self, field: Field, manifold: Manifold, method: Tableau, watch: EventWatch, t: float, x: Array
+    ) -> None:
+        self.field, self.manifold, self.method = field, manifold, method
+        self.t, self.x, self.velocity = t, x, field(t, x)
+        self.rejected = 0
+        self.ended = False
+        self._watch = watch
+        self._times, self._states = [t], [x]
+        self._segments: list[Segment] = []
+        self._occurrences: list[Occurrence] = []
+
+    def chart(self) -> Chart:
+        """The field about the present state."""
+        return Chart(self.field, self.manifold, self.x)
+
+    def accept(self, trial: Trial, end: float) -> None:
+        """Go along a trial, which ends at the time `end`, or up to a terminal event in it.
+
+        Costs one evaluation of the field, the first one of the next step, unless the method has it already.
+        """
+        velocity, end_slope = end_of(self.method, trial.legs[-1])
+        slopes = [*(leg.stages[0] for leg in trial.legs[1:]), end_slope]
+        ends = [*(leg.t for leg in trial.legs[1:]), end]
+        for leg, slope, t in zip(trial.legs, slopes, ends, strict=True):
+            segment = segment_of(self.method, leg, slope)
+            found = self._watch.search(segment)
+            self._occurrences += found
+            if found and found[-1].event.terminal:
+                self._stop(segment, found[-1])
+                return
+            self._add(segment, t, leg.chart.point(leg.end))
+        self.velocity = velocity
+
+    def _add(self, segment: Segment, t: float, x: Array) -> None:
+        self.t, self.x = t, x
+        self._times.append(t)
+        self._states.append(x)
+        self._segments.append(segment)
+
+    def _stop(self, segment: Segment, terminal: Occurrence) -> None:
+        """End at a terminal event, with the polynomial of a step that leads there."""
+        self.ended = True
+        leg = segment.leg
+        if terminal.t > leg.t:
+            short = take_leg(self.method, leg.chart, leg.t, terminal.t - leg.t, leg.start, leg.stages[0])
+            _, slope = end_of(self.method, short)
+            self._add(segment_of(self.method, short, slope), terminal.t, terminal.x)
+
+    def result(self) -> OdeResult:
+        """What there is so far."""
+        return OdeResult(
+            np.array(self._times),
+            np.array(self._states),
+            tuple(self._occurrences),
+            self.field.evaluations,
+            self.rejected,
+            tuple(self._segments),
+        )
+
+
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
+
+
+def next_step(method: Tableau, h: float, ratio: float) -> float:
+    """h⁺ = h (tol / error)^(1/(order+1)), a little less, and within a factor of five.   Wimmer 2016, 2.1.
+
+    Args:
+        method: Gives the exponent.
+        h: The step that had this error [s].
+        ratio: error / tol, ≤ 1 for an accepted step.
+    """
+    wanted = _SAFETY * max(ratio, 1e-12) ** -method.error_exponent
+    return h * min(_GROW, max(_SHRINK, wanted))
+
+
+def first_step(
+    method: Tableau, field: Field, manifold: Manifold, t: float, x: Array, velocity: Array, tol: Array, longest: float
+) -> float:
+    """A step with which to begin: from the size of the velocity and of its change along a small Euler step.
+
+    Hairer, Nørsett, Wanner 1993, II.4, "Starting step size", in a form without the size of x, which a
+    manifold does not have: the small step moves by √tol.
+
+    Args:
+        method: Its order enters.
+        field: f(t, x).
+        manifold: Where x lives.
+        t: Time at the start [s].
+        x: (n,) at the start.
+        velocity: (m,) f at the start.
+        tol: (m,) or one number: tolerated error.
+        longest: Upper bound [s].
+    """
+    speed = float(np.max(np.abs(velocity)))
+    probe = min(longest, math.sqrt(float(np.min(tol))) / speed) if speed > 0.0 else 1e-6 * longest
+    change = field(t + probe, manifold.add(x, probe * velocity)) - velocity
+    scale = max(float(np.max(np.abs(velocity) / tol)), float(np.max(np.abs(change) / tol)) / probe)
+    guess = (0.01 / scale) ** method.error_exponent if scale > 0.0 else longest
+    return min(longest, 100.0 * probe, guess)
+
+
+def refuse_tiny(t: float, t1: float, h: float, ratios: Array, x: Array) -> None:
+    """Raise if a step that was too inaccurate cannot get smaller.
+
+    Args:
+        t: Time [s].
+        t1: End of the integration [s].
+        h: The next step to try [s].
+        ratios: (m,) error / tol of the last one.
+        x: (n,).
+
+    Raises:
+        StepTooSmallError: h is lost in the rounding of t.
+    """
+    if h >= 16.0 * math.ulp(max(abs(t), abs(t1))):
+        return
+    raise StepTooSmallError(
+        f"the step became too small at t = {t:.9g}",
+        evidence={
+            "time": t,
+            "step": h,
+            "state": x,
+            "error / tol": float(np.max(ratios)),
+            "worst component": int(np.argmax(ratios)),
+        },
+        next_step="the system has a pole or a jump here, or is stiff: end at an event before a jump, raise `tol`, "
+        "or use fixed steps",
+    )
 
 
 def integrate(

@@ -9,8 +9,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.solvers.ode.field import Chart, Field, VectorField
 from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold
-from surefoot.solvers.ode.methods import RK4
-from surefoot.solvers.ode.tableau import Tableau
+from surefoot.solvers.ode.methods import RK4, Tableau
 
 __all__ = ["Leg", "Trial", "doubled_step", "end_of", "runge_kutta_step", "single_step", "take_leg"]
 

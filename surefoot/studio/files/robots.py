@@ -10,10 +10,8 @@ from typing import Any
 
 from surefoot.collision import CollisionModel, robot_volumes
 from surefoot.errors import FileFormatError, one_of
-from surefoot.report.scene_mesh import SceneMesh, robot_meshes
-from surefoot.robot import Robot, zoo
-from surefoot.robot.load import is_file_name, load
-from surefoot.robot.volumes import BodyVolume
+from surefoot.report import SceneMesh, robot_meshes
+from surefoot.robot import BodyVolume, Robot, is_file_name, load, zoo
 from surefoot.studio.safety import inside
 
 __all__ = ["RobotKey", "RobotStore"]

@@ -13,8 +13,7 @@ from surefoot.arrays import Array
 from surefoot.errors import FileFormatError
 from surefoot.feasibility import read_motion
 from surefoot.motion import Trajectory, World
-from surefoot.robot import Robot
-from surefoot.robot.load import is_file_name
+from surefoot.robot import Robot, is_file_name
 from surefoot.scenario import read_scenario, read_world
 from surefoot.studio.files.robots import RobotKey, RobotStore
 from surefoot.studio.safety import OutsideError, inside

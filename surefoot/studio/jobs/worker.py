@@ -96,7 +96,7 @@ def _run(request: Mapping[str, Any], teller: Teller) -> None:
 
 def _audit(request: Mapping[str, Any], teller: Teller) -> None:
     from surefoot.feasibility import audit
-    from surefoot.robot.load import load
+    from surefoot.robot import load
     from surefoot.scenario import read_world
 
     robot = load(request["robot"], base=request["base"], mimic=request["mimic"])

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import viser
 
 from surefoot.errors import FileFormatError
-from surefoot.robot.load import is_file_name
+from surefoot.robot import is_file_name
 from surefoot.studio.files import LoadedMotion
 from surefoot.studio.jobs import Job
 from surefoot.studio.panels.desk import Desk

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from surefoot.arrays import Array
 from surefoot.robot import Robot
-from surefoot.robot.loops import resolve_couplings
+from surefoot.robot.model import resolve_couplings
 from surefoot.studio.panels.inputs import set_value
 from surefoot.studio.scene import Limb, limbs_of
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import viser
 
-from surefoot.robot.load import is_file_name
+from surefoot.robot import is_file_name
 from surefoot.scenario import KindTable, Scenario, build_world, names, read_scenario, resolved_scenario
 from surefoot.studio.files import RobotKey
 from surefoot.studio.panels.desk import Desk

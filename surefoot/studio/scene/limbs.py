@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from surefoot.report.chain_colours import trunk_bodies
+from surefoot.report.scene import trunk_bodies
 from surefoot.robot import Robot
 
 __all__ = ["Limb", "limbs_of", "words"]

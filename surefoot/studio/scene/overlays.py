@@ -9,7 +9,7 @@ import pinocchio as pin
 import viser
 
 from surefoot.arrays import Array
-from surefoot.report.shape_mesh import volume_triangles
+from surefoot.report.scene import volume_triangles
 from surefoot.robot import ContactSurface, Robot
 from surefoot.studio.files import RobotStore
 from surefoot.studio.scene.poses import wxyz_of

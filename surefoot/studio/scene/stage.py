@@ -10,7 +10,7 @@ import viser
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.report.scene_mesh import SceneMesh
+from surefoot.report import SceneMesh
 from surefoot.robot import Robot
 from surefoot.studio.scene.poses import wxyz_of
 

@@ -7,9 +7,7 @@ import viser
 
 from surefoot.geometry import Box, Plane
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World
-from surefoot.report.decimation import decimated
-from surefoot.report.shape_mesh import Triangles, shape_triangles
-from surefoot.report.world_data import field_triangles
+from surefoot.report.scene import Triangles, decimated, field_triangles, shape_triangles
 from surefoot.spatial import so3
 from surefoot.studio.scene.poses import wxyz_of
 from surefoot.studio.scene.stage import Stage

@@ -6,7 +6,7 @@ import pytest
 
 from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
 from surefoot.geometry import convex_hull
-from surefoot.robot.contact_search import find_contacts
+from surefoot.robot.build.contact_search import find_contacts
 from surefoot.robot.zoo.built import BUILT, build
 from surefoot.robot.zoo.humanoid import ANKLE_DAMPING, ANKLE_STIFFNESS
 from surefoot.spatial import inertia

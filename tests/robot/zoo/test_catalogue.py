@@ -8,10 +8,10 @@ import pinocchio.shortcuts
 import pytest
 
 from surefoot.errors import NotSupportedError, SurefootError
-from surefoot.motion.exchange import LAYOUTS, from_layout, to_layout
+from surefoot.motion.exchange.exchange import LAYOUTS, from_layout, to_layout
 from surefoot.robot import zoo
+from surefoot.robot.build.contact_search import height_on_ground
 from surefoot.robot.check import inspect_robot
-from surefoot.robot.contact_search import height_on_ground
 
 NAMES = [name for name in zoo.names() if name != "cassie"]
 PARAMETERS = [

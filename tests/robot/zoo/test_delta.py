@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.errors import ModelError
-from surefoot.kinematics import Frame, frame_of, relative_jacobian
+from surefoot.kinematics import Frame, relative_jacobian
+from surefoot.kinematics.frames import frame_of
 from surefoot.robot.zoo.built import build
-from surefoot.robot.zoo.delta import ARMS, delta, delta_arm_angles, delta_posture
+from surefoot.robot.zoo.loop_mechanisms import ARMS, delta, delta_arm_angles, delta_posture
 
 ROBOT = build("delta")
 SIZES = {"base": 0.12, "arm": 0.2, "forearm": 0.45, "platform": 0.05}

@@ -6,8 +6,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from surefoot.errors import ModelError
-from surefoot.kinematics import WORLD, Frame, frame_of, relative_jacobian, relative_placement
-from surefoot.kinematics.relative_bias import relative_bias
+from surefoot.kinematics import Frame, relative_jacobian
+from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
+from surefoot.kinematics.frames.path import relative_bias
 from surefoot.robot.zoo.built import build
 from surefoot.robot.zoo.loop_mechanisms import crank, crank_length, crank_lever, four_bar, four_bar_angles
 

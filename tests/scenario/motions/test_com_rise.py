@@ -11,10 +11,10 @@ from numpy.testing import assert_allclose
 
 from surefoot.cli.main import _status
 from surefoot.errors import NotSupportedError
-from surefoot.ik import raise_com
+from surefoot.ik.singular import raise_com
 from surefoot.motion import Column, Log
-from surefoot.robot.load import load
-from surefoot.scenario.motions import planner_of
+from surefoot.robot.loading import load
+from surefoot.scenario import planner_of
 from surefoot.scenario.motions.com_rise import Legs
 from surefoot.scenario.schema import MotionTable
 

@@ -8,8 +8,7 @@ import pytest
 import surefoot as sf
 from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, UnknownNameError
 from surefoot.motion import Column, Log, World
-from surefoot.scenario import resolved_scenario, run_scenario
-from surefoot.scenario.build import build_world
+from surefoot.scenario import build_world, resolved_scenario, run_scenario
 from surefoot.scenario.motions.swing_over import swing_over
 
 COARSE = ["motion.cycle=0.01", "motion.step.shift=0.8"]

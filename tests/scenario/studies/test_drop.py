@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.motion import GroundPlane, World
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 from surefoot.scenario.studies.drop import contact_depths
 
 from .runs import studied

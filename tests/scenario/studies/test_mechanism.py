@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.dynamics.constrained_equations import ConstrainedEquations
-from surefoot.dynamics.constraint_methods import ELIMINATIONS
+from surefoot.dynamics.constraints.equations import ConstrainedEquations
+from surefoot.dynamics.methods.methods import ELIMINATIONS
 from surefoot.scenario.studies.pendulum_drift import EXPECTED, swing, swing_field
 
 from .runs import studied

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.contact import friction_band
-from surefoot.robot.load import load
+from surefoot.robot.loading import load
 
 from .runs import studied
 

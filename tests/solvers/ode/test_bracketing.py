@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy.optimize import brentq
 
-from surefoot.solvers.ode.bracketing import bracketed_zero
+from surefoot.solvers.ode.events import bracketed_zero
 
 FUNCTIONS = {
     "straight": (lambda s: 3 * s - 1, 10),

@@ -1,0 +1,34 @@
+"""From a traced graph to machine code: SIMD kernels, CUDA, loops of plain Python; batches and the cache on disk.
+
+Knows no robot.
+"""
+
+from surefoot.codegen.artifact import Recipe
+from surefoot.codegen.build import Build
+from surefoot.codegen.cache import Entry, bound, cache_folder, clear, entries, kernel_folder, read_size, size_limit
+from surefoot.codegen.cache_files import CacheError
+from surefoot.codegen.function import compile_function
+from surefoot.codegen.kernel import Kernel
+from surefoot.codegen.program import Program, trace
+from surefoot.codegen.reference import ReferenceKernel
+from surefoot.codegen.spec import MAX_ARRAYS
+
+__all__ = [
+    "MAX_ARRAYS",
+    "Build",
+    "CacheError",
+    "Entry",
+    "Kernel",
+    "Program",
+    "Recipe",
+    "ReferenceKernel",
+    "bound",
+    "cache_folder",
+    "clear",
+    "compile_function",
+    "entries",
+    "kernel_folder",
+    "read_size",
+    "size_limit",
+    "trace",
+]

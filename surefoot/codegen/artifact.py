@@ -1,0 +1,186 @@
+"""A compiled kernel as data: what it computes, where its results are, and its machine code; made once, then cached."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.arrays import Array
+from surefoot.codegen import cache
+from surefoot.codegen.build import Build
+from surefoot.codegen.llvm import KernelText, compile_text, kernel_text
+
+__all__ = ["Artifact", "Recipe", "cached_code", "make"]
+
+Shapes = tuple[tuple[int, ...], ...]
+_INTEGERS, _NUMBERS = np.dtype("<i8"), np.dtype("<f8")
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """How to make a kernel.
+
+    Args:
+        name: What it computes.
+        owner: The robot's name, for people.
+        inputs: Names of the inputs.
+        outputs: Names of the outputs.
+        input_shapes: Shapes of the inputs, for one state.
+        trace: Makes the program.
+        identity: All that the program depends on beside the source text, for the cache; None if only the program
+            itself can tell (functions of users).
+        reference: The same function on numbers: arrays of one state to a tuple of outputs.
+        emit: Writes the assembly of the program.
+        needs_units: Parts (input, offset, length) that must have unit length.
+    """
+
+    name: str
+    owner: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_shapes: Shapes
+    trace: Callable[[], Any]
+    identity: tuple[Any, ...] | None = None
+    reference: Callable[..., tuple[Any, ...]] | None = None
+    emit: Callable[[Any, Build, str], KernelText] = kernel_text
+    needs_units: tuple[tuple[int, int, int], ...] = ()
+
+    @functools.cached_property
+    def program(self) -> Any:
+        """The program, traced on first use: a `Program`, or a `LoopProgram` for a large tree."""
+        return self.trace()
+
+
+@dataclass(frozen=True, eq=False)
+class Artifact:
+    """A compiled kernel.
+
+    Args:
+        symbol: Name of the function in the code.
+        build: Lanes and type.
+        input_shapes: Shape of each input.
+        output_shapes: Shape of each output.
+        slots: Values that are stored for one state.
+        layout: Slot of every entry of every output, in row order; −1 − k for number k.
+        numbers: Entries that are the same for every state.
+        operations: Arithmetic operations for one state.
+        scratch: Values that are kept in memory for every tile while it works.
+        code: Object code.
+    """
+
+    symbol: str
+    build: Build
+    input_shapes: Shapes
+    output_shapes: Shapes
+    slots: int
+    layout: tuple[NDArray[np.int64], ...]
+    numbers: Array
+    operations: int
+    scratch: int
+    code: bytes = field(repr=False)
+
+    def without_layout(self) -> Artifact:
+        """The same code, whose only output (slots,) is what it stores."""
+        places, nothing = np.arange(self.slots, dtype=np.int64), np.zeros(0)
+        return replace(self, output_shapes=((self.slots,),), layout=(places,), numbers=nothing)
+
+    def packed(self) -> bytes:
+        """As bytes, for the cache."""
+        head = {
+            "symbol": self.symbol, "inputs": self.input_shapes, "outputs": self.output_shapes,
+            "slots": self.slots, "numbers": len(self.numbers), "operations": self.operations,
+            "scratch": self.scratch,
+        }  # fmt: skip
+        text = json.dumps(head).encode()
+        arrays = [x.astype(_INTEGERS).tobytes() for x in self.layout] + [self.numbers.astype(_NUMBERS).tobytes()]
+        return b"".join([struct.pack("<I", len(text)), text, *arrays, self.code])
+
+    @classmethod
+    def unpacked(cls, data: bytes, build: Build) -> Artifact:
+        """From bytes that `packed` made (the cache has verified that they are the same).
+
+        Args:
+            data: The bytes.
+            build: Lanes and type.
+        """
+        length = struct.unpack_from("<I", data)[0]
+        head = json.loads(data[4 : 4 + length])
+        at, layout = 4 + length, []
+        shapes = tuple(tuple(x) for x in head["outputs"])
+        for shape in shapes:
+            size = int(np.prod(shape))
+            layout.append(np.frombuffer(data, _INTEGERS, size, at))
+            at += 8 * size
+        numbers = np.frombuffer(data, _NUMBERS, head["numbers"], at)
+        code = data[at + 8 * head["numbers"] :]
+        inputs = tuple(tuple(x) for x in head["inputs"])
+        counts = head["operations"], head["scratch"]
+        return cls(head["symbol"], build, inputs, shapes, head["slots"], tuple(layout), numbers, *counts, code)
+
+
+def make(recipe: Recipe, build: Build) -> Artifact:
+    """The kernel of a recipe, from the cache if it is there.
+
+    Args:
+        recipe: What to make.
+        build: Lanes and type.
+    """
+    key = _key(recipe, build)
+    data = cache.load(key)
+    if data is not None:
+        return Artifact.unpacked(data, build)
+    artifact = _compiled(recipe, build, f"k{key[:24]}")
+    kind = f"float{build.bits} x {build.width}"
+    cache.store(key, artifact.packed(), {"robot": recipe.owner, "algorithm": recipe.name, "build": kind})
+    return artifact
+
+
+def cached_code(name: str, text: Callable[[], str]) -> bytes:
+    """Object code of assembly that depends on nothing but this package's source.
+
+    Args:
+        name: Its name, for the cache.
+        text: Makes the assembly.
+    """
+    key = cache.key("surefoot.code", name, *_machine())
+    code = cache.load(key)
+    if code is None:
+        code = compile_text(text())
+        cache.store(key, code, {"robot": "", "algorithm": name, "build": "driver"})
+    return code
+
+
+@functools.cache
+def _machine() -> tuple[str, ...]:
+    """What any machine code depends on."""
+    return cache.source_version(), importlib.metadata.version("llvmlite"), cache.cpu_features()
+
+
+def _key(recipe: Recipe, build: Build) -> str:
+    identity = recipe.identity if recipe.identity is not None else (repr(recipe.program),)
+    return cache.key("surefoot.kernel", recipe.name, str(build), *_machine(), *identity)
+
+
+def _compiled(recipe: Recipe, build: Build, symbol: str) -> Artifact:
+    program = recipe.program
+    made = recipe.emit(program, build, symbol)
+    return Artifact(
+        symbol=symbol,
+        build=build,
+        input_shapes=program.input_shapes,
+        output_shapes=program.output_shapes,
+        slots=len(program.slots),
+        layout=tuple(np.array(x, dtype=np.int64) for x in program.layout),
+        numbers=np.array(program.numbers, dtype=np.float64),
+        operations=program.operations,
+        scratch=made.scratch,
+        code=compile_text(made.text),
+    )

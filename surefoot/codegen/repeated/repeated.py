@@ -1,0 +1,261 @@
+"""`Repeated`: a compiled kernel run many times in one native call, some of its outputs being the next inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefoot.codegen.artifact import Artifact
+from surefoot.codegen.batch import thread_count
+from surefoot.codegen.kernel import Kernel
+from surefoot.codegen.repeated.runner import RepeatRunner, Schedule
+from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.ops import Array
+
+__all__ = ["Repeated", "Repeats"]
+
+_ALL = 1 << 40  # states: more than there are
+_MOST_STEPS = {64: 1 << 53, 32: 1 << 24}  # they are counted in floating point
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """What many steps gave; for one state the arrays have no batch axis.
+
+    Args:
+        final: Inputs that are fed back, by name, after the last step: (n, …).
+        records: Recorded outputs by their number: (n, records, …), after steps every, 2 every, ….
+        good: (n,) steps after which all that is fed back was below the limit; a state with fewer than all of them
+            stays as it was after its last good step.
+    """
+
+    final: dict[str, Array]
+    records: dict[int, Array]
+    good: Array
+
+
+class Repeated:
+    """A kernel with feedback: `final = step(step(… step(initial)))` for every state of a batch.
+
+        loop = Repeated(k.step, feedback={"q": 0, "v": 1}, timed=("tau",), record=(0,))
+        found = loop({"q": Q, "v": V, "tau": TAU}, steps=1000, hold=10, every=5, threads="all")
+        found.records[0]                       # (n, 200, nq)
+
+    A few tiles of states go through all steps while they stay in the first-level cache; threads share the tiles, with
+    the interpreter released. Results have the same bits as steps one by one, for any number of threads.
+
+    Args:
+        kernel: The kernel; made with `surefoot.compile`, backend "llvm".
+        feedback: Number of the output that takes the place of an input after each step, by name of the input.
+        timed: Names of inputs that are read anew every `hold` steps; others are read once.
+        record: Numbers of outputs that are recorded.
+
+    Raises:
+        UnknownNameError: The kernel has no such input or output.
+        NotSupportedError: It is no kernel of this CPU.
+    """
+
+    def __init__(
+        self, kernel: Kernel, feedback: Mapping[str, int], timed: Sequence[str] = (), record: Sequence[int] = ()
+    ) -> None:
+        if not isinstance(kernel, Kernel):
+            raise NotSupportedError(f"{kernel!r} is no kernel of this CPU", next_step="make it with sf.compile(robot)")
+        self.kernel, self.names = kernel, kernel.recipe.inputs
+        for name in (*feedback, *timed):
+            if name not in self.names:
+                raise one_of(f"input of `{kernel.recipe.name}`", name, self.names)
+        if both := sorted(set(feedback) & set(timed)):
+            raise ShapeError("inputs are fed back and read with time", evidence={"inputs": both})
+        self.feedback, self.timed, self.record = dict(feedback), tuple(timed), tuple(record)
+        self._fed = {self.names.index(name): k for name, k in feedback.items()}
+        self._with_time = frozenset(self.names.index(name) for name in timed)
+        self._runners: dict[bool, RepeatRunner] = {}
+
+    def __call__(
+        self,
+        inputs: Mapping[str, ArrayLike],
+        steps: int,
+        *,
+        hold: int = 1,
+        every: int = 1,
+        limit: float = np.inf,
+        threads: int | str | None = None,
+        out: Mapping[int, Array] | None = None,
+        until: int | None = None,
+        enough: int | None = None,
+    ) -> Repeats:
+        """Run.
+
+        Args:
+            inputs: All inputs by name. Those that are fed back: (…) for one state or (n, …). Those read with time:
+                (times, …) for all states or (n, times, …), times = steps / hold, rounded up. Others: (…) for all or
+                (n, …).
+            steps: How often the kernel runs.
+            hold: Steps for which one row of a timed input is valid.
+            every: Steps from one record to the next.
+            limit: Fed-back numbers from here on, and those that are no numbers, stop a state.
+            threads: Number of threads, or "all"; the kernel's if left out.
+            out: Arrays for records, by number of the output.
+            until: Output whose first entry, above one half, tells that a state is done: the few tiles of states that
+                are worked on at a time stop when enough of their states are done.
+            enough: How many; all if left out.
+
+        Raises:
+            ShapeError: Wrong shapes or numbers, or a quaternion that is not of unit length at the start.
+        """
+        for what, value in (("steps", steps), ("hold", hold), ("every", every)):
+            _require_count(what, value, _MOST_STEPS[self.kernel.bits])
+        arrays, n = self._arrays(inputs, -(-steps // hold))
+        runner = self._runner(n is None)
+        records = self._records(runner.artifact, n, steps // every, out or {})
+        self._refuse_overlap(arrays, records)
+        ending = (-1 if until is None else until, _ALL if enough is None else enough)
+        schedule = Schedule(steps, hold, every, limit, self._fed, self._with_time, *ending)
+        count = thread_count(self.kernel.threads if threads is None else threads)
+        final, good, bad = runner.repeat(list(arrays.values()), records, n, schedule, count)
+        if bad >= 0:
+            self.kernel.refuse_units([x if n is not None else x[None] for x in arrays.values()])
+        return Repeats({self.names[k]: x for k, x in final.items()}, records, good if n is not None else good[0])
+
+    def bind(
+        self, inputs: Mapping[str, Array], steps: int, until: int | None = None, enough: int | None = None
+    ) -> Callable[[], Array]:
+        """The loop on fixed arrays, with the least effort per call: run() gives the good steps of each state.
+
+        What is fed back is read from its input array, and written into it at the end. Nothing is checked in a call.
+
+        Args:
+            inputs: All inputs by name, as contiguous arrays of the right type: (…) each for one state, or (n, …).
+            steps: How often the kernel runs.
+            until: As in a call.
+            enough: As in a call.
+        """
+        arrays, n = self._arrays(inputs, steps)
+        if moved := sorted(name for name in self.names if arrays[name] is not inputs[name]):
+            raise ShapeError("arrays are not contiguous, or of another type", evidence={"inputs": moved})
+        ending = (-1 if until is None else until, _ALL if enough is None else enough)
+        schedule = Schedule(steps, 1, 1, np.inf, self._fed, self._with_time, *ending)
+        good = np.zeros(1 if n is None else n, self.kernel.dtype)
+        final = {k: arrays[self.names[k]] for k in self._fed}
+        run = self._runner(n is None).prepare(list(arrays.values()), {}, n, schedule, final, good)
+
+        def call() -> Array:
+            run(1)
+            return good
+
+        return call
+
+    def each(
+        self, inputs: Mapping[str, ArrayLike], steps: int, until: int, threads: int | str | None = None
+    ) -> dict[str, Array]:
+        """What is fed back, by name (n, …), with every state run until it is done, or for so many steps.
+
+        A lane whose state is done takes the next one, so that states may need very different numbers of steps.
+
+        Args:
+            inputs: All inputs by name; those that are fed back (n, …), others (…) or (n, …).
+            steps: How often the kernel runs at most for one state.
+            until: Output whose first entry, above one half, tells that a state is done.
+            threads: Number of threads, or "all"; the kernel's if left out.
+        """
+        _require_count("steps", steps, _MOST_STEPS[self.kernel.bits])
+        arrays, n = self._arrays(inputs, steps)
+        if n is None or self.timed:
+            raise ShapeError("a queue takes many states, and no inputs that are read with time")
+        schedule = Schedule(steps, 1, 1, np.inf, self._fed, self._with_time, until)
+        count = thread_count(self.kernel.threads if threads is None else threads)
+        final = self._runner(False).queue(list(arrays.values()), n, schedule, count)
+        return {self.names[k]: x for k, x in final.items()}
+
+    def _runner(self, single: bool) -> RepeatRunner:
+        if single not in self._runners:
+            batch = self.kernel.single if single else self.kernel.batch
+            self._check_outputs(batch.artifact)
+            self._runners[single] = RepeatRunner(batch.artifact, self.kernel.recipe.needs_units)
+        return self._runners[single]
+
+    def _check_outputs(self, artifact: Artifact) -> None:
+        shapes = dict(zip(self.names, artifact.input_shapes, strict=True))
+        count = len(artifact.output_shapes)
+        for k in (*self.feedback.values(), *self.record):
+            if not 0 <= k < count:
+                raise one_of(f"output of `{self.kernel.recipe.name}`", str(k), [str(x) for x in range(count)])
+        for name, k in self.feedback.items():
+            if artifact.output_shapes[k] != shapes[name]:
+                raise ShapeError(
+                    f"output {k} of `{self.kernel.recipe.name}` cannot be fed back into `{name}`",
+                    evidence={f"output {k}": artifact.output_shapes[k], name: shapes[name]},
+                )
+
+    # -- arrays ---------------------------------------------------------------------------------------------------
+
+    def _arrays(self, inputs: Mapping[str, ArrayLike], times: int) -> tuple[dict[str, Array], int | None]:
+        """Contiguous arrays of the right type by name, in the order of the kernel, and the number of states."""
+        for name in inputs:
+            if name not in self.names:
+                raise one_of(f"input of `{self.kernel.recipe.name}`", name, self.names)
+        shapes = dict(zip(self.names, self.kernel.recipe.input_shapes, strict=True))
+        arrays = {name: self._array(name, inputs.get(name)) for name in self.names}
+        extra = {name: arrays[name].ndim - len(shapes[name]) - (name in self.timed) for name in self.names}
+        sizes = {name: len(arrays[name]) for name in self.names if extra[name] == 1}
+        n = next(iter(sizes.values()), None)
+        for name, array in arrays.items():
+            single = extra[name] == 0 and (n is None or name not in self.feedback)
+            expected = (*(() if single else (n,)), *((times,) if name in self.timed else ()), *shapes[name])
+            if array.shape != expected:
+                raise self._wrong_shape(name, array, shapes[name], n, times)
+        return arrays, n
+
+    def _array(self, name: str, value: ArrayLike | None) -> Array:
+        if value is None:
+            raise ShapeError(
+                f"`{self.kernel.recipe.name}` needs `{name}`", next_step=f"give {', '.join(self.names)} as arrays"
+            )
+        found = np.asarray(value)
+        if found.dtype.kind not in "biuf" or isinstance(value, np.ma.MaskedArray):
+            raise ShapeError(f"`{name}` is not an array of real numbers", evidence={"dtype": found.dtype})
+        if found.flags.c_contiguous and found.dtype == self.kernel.dtype:
+            return found
+        return np.ascontiguousarray(found, dtype=self.kernel.dtype).reshape(found.shape)
+
+    def _wrong_shape(self, name: str, array: Array, shape: tuple[int, ...], n: int | None, times: int) -> ShapeError:
+        along = f"{times}, " if name in self.timed else ""
+        rest = f"{along}{', '.join(str(x) for x in shape)}"
+        return ShapeError(
+            f"`{name}` of `{self.kernel.recipe.name}` has shape {array.shape}",
+            evidence={"expected": f"({rest}) or ({'n' if n is None else n}, {rest})", "fed back": list(self.feedback)},
+            next_step="give one state, or as many states in every array that has them",
+        )
+
+    def _records(self, artifact: Artifact, n: int | None, count: int, out: Mapping[int, Array]) -> dict[int, Array]:
+        """Arrays for the records of each output."""
+        found = {}
+        for k in self.record:
+            shape = (*(() if n is None else (n,)), count, *artifact.output_shapes[k])
+            array = out.get(k)
+            found[k] = np.empty(shape, self.kernel.dtype) if array is None else array
+            x = found[k]
+            if x.shape != shape or x.dtype != self.kernel.dtype or not (x.flags.c_contiguous and x.flags.writeable):
+                raise ShapeError(
+                    f"`out` cannot take the records of output {k} of `{self.kernel.recipe.name}`",
+                    evidence={"expected": f"{shape} {self.kernel.dtype}", "given": f"{x.shape} {x.dtype}"},
+                    next_step="give contiguous writeable arrays",
+                )
+        return found
+
+    def _refuse_overlap(self, arrays: Mapping[str, Array], records: Mapping[int, Array]) -> None:
+        written = list(records.values())
+        for k, x in enumerate(written):
+            if any(np.may_share_memory(x, y) for y in (*arrays.values(), *written[:k])):
+                raise ShapeError(
+                    f"`out` of `{self.kernel.recipe.name}` overlaps with an input or with another record",
+                    next_step="give arrays of their own",
+                )
+
+
+def _require_count(what: str, value: int, most: int) -> None:
+    if not isinstance(value, int | np.integer) or not 1 <= value <= most:
+        raise ShapeError(f"{what}={value!r}", next_step=f"give a whole number from 1 to {most}")

@@ -1,0 +1,63 @@
+"""Factors, ranks and inertias that the algorithms share."""
+
+from surefoot.dynamics.algebra.block_inertia import (
+    grouped_bodies,
+    inertia_times,
+    is_exactly,
+    joined,
+    mirrored,
+    mounted_turn,
+    own_inertia,
+    packed,
+    rotated,
+    rotated_symmetric,
+    shifted,
+    unpacked,
+)
+from surefoot.dynamics.algebra.cholesky import (
+    Factors,
+    all_before,
+    factor,
+    factor_pattern,
+    inverse,
+    inverse_of_lower,
+    solve,
+    solve_first_half,
+    solve_second_half,
+)
+from surefoot.dynamics.algebra.rank import RowBasis, contradictions, null_basis, rank_of, row_basis, size_of
+from surefoot.dynamics.algebra.smooth_factors import orthogonal_factors, solve_lower, solve_positive, solve_upper
+
+__all__ = [
+    "Factors",
+    "RowBasis",
+    "all_before",
+    "contradictions",
+    "factor",
+    "factor_pattern",
+    "grouped_bodies",
+    "inertia_times",
+    "inverse",
+    "inverse_of_lower",
+    "is_exactly",
+    "joined",
+    "mirrored",
+    "mounted_turn",
+    "null_basis",
+    "orthogonal_factors",
+    "own_inertia",
+    "packed",
+    "rank_of",
+    "rotated",
+    "rotated_symmetric",
+    "row_basis",
+    "shifted",
+    "size_of",
+    "solve",
+    "solve_first_half",
+    "solve_lower",
+    "solve_positive",
+    "solve_second_half",
+    "solve_upper",
+    "unpacked",
+]

@@ -1,0 +1,88 @@
+"""Rows of a constraint Jacobian, measured by the mass matrix: what impulses along them do to the energy.
+
+With M = C Cᵀ and w = Cᵀ v the kinetic energy is ½ wᵀ w, and impulses Λ along the rows of J move w by
+
+    y = B Λ,    B = C⁻¹ Jᵀ        [dyn.impact]
+
+so that what is orthogonal for the energy is orthogonal in the ordinary sense.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.dynamics.algebra import RowBasis, row_basis
+from surefoot.errors import ModelError
+
+__all__ = ["energy_factor", "impulses_of", "measured_rows", "outside", "shortest_step"]
+
+_NO_INERTIA = 1e-12  # share of an inertia that others leave of it
+
+
+def energy_factor(M: Array) -> Array:
+    """C (nv, nv), lower triangular, with M = C Cᵀ.
+
+    Args:
+        M: (nv, nv) mass matrix.
+
+    Raises:
+        ModelError: It is not positive definite.
+    """
+    try:
+        C = np.asarray(np.linalg.cholesky(M), dtype=float)
+    except np.linalg.LinAlgError:
+        raise _no_inertia(M) from None
+    if (np.diag(C) ** 2 <= _NO_INERTIA * np.diag(M)).any():
+        raise _no_inertia(M)
+    return C
+
+
+def _no_inertia(M: Array) -> ModelError:
+    return ModelError(
+        "the mass matrix is not positive definite: an impulse would move something without mass",
+        evidence={"smallest eigenvalue": float(np.linalg.eigvalsh(M)[0])},
+        next_step="`surefoot check` names the joints that move no inertia",
+    )
+
+
+def measured_rows(C: Array, J: Array) -> RowBasis:
+    """The rows of J in the coordinates w: those of Bᵀ.
+
+    Args:
+        C: (nv, nv) of `energy_factor`.
+        J: (m, nv).
+    """
+    rows = row_basis(J)
+    return rows.mapped(np.asarray(np.linalg.solve(C, rows.Q.T).T, dtype=float))
+
+
+def shortest_step(rows: RowBasis, change: Array) -> Array:
+    """The shortest y (nv,) that changes J v by `change`, or as near to it as rows that contradict allow.
+
+    Args:
+        rows: Of `measured_rows`.
+        change: (m,) wanted J Δv.
+    """
+    return np.asarray(rows.along(change) @ rows.Q)
+
+
+def impulses_of(rows: RowBasis, y: Array) -> Array:
+    """Λ (m,) with B Λ = y; the least of all where it is not unique.
+
+    Args:
+        rows: Of `measured_rows`.
+        y: (nv,) in the span of the rows.
+    """
+    return rows.multipliers(rows.Q @ y)
+
+
+def outside(rows: RowBasis, y: Array) -> Array:
+    """The part of y (nv,) that moves no row: what they leave free.
+
+    Args:
+        rows: Of `measured_rows`.
+        y: (nv,).
+    """
+    left = y - (rows.Q @ y) @ rows.Q
+    return np.asarray(left - (rows.Q @ left) @ rows.Q)

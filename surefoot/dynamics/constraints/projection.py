@@ -1,0 +1,242 @@
+"""States moved onto their constraints: positions that close all loops, velocities that keep them closed.
+
+    q ← q ⊕ u,  least uᵀ W u with J u = -r;    v ← v + u,  least uᵀ W u with J (v + u) = 0        [dyn.projection]
+    Hairer & Wanner 1996, section VII.2; named in Buschmann 2014, section 3.4.1
+
+W is the mass matrix (the least motion in the metric of the kinetic energy, so that velocities only lose energy) or the
+identity. Positions are found by damped steps of that kind (Levenberg 1944; Marquardt 1963).
+
+What is to be said about the closed chains of a robot: open at home, or impossible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.arrays import Array
+from surefoot.dynamics.checked_arguments import checked_configuration, checked_names, checked_vector
+from surefoot.dynamics.constraints.constraints import Constraint, Constraints, Tie, constraints_of, own_constraints
+from surefoot.dynamics.constraints.measured_rows import energy_factor, measured_rows, shortest_step
+from surefoot.dynamics.tree import mass_matrix, require_invertible
+from surefoot.errors import ModelError
+from surefoot.kinematics import integrate
+from surefoot.kinematics.recursion import dof_rows
+from surefoot.robot import Finding, Robot
+
+__all__ = ["close", "closed_state", "closure_findings", "project_velocity", "violations"]
+
+_CLOSED = 1e-10  # residual [m] or [rad] from which on constraints count as closed
+_ROUNDING = 1e-15
+_ROUNDS = 200
+_LOST_RANK = 1e-10
+_LONGEST = 0.5  # of one step [rad] or [m]
+_DAMPING = (1e-12, 1e6)  # first and last, as shares of the largest singular value, squared
+_STARTS = (0.0, 0.01, 0.1, 0.3, 0.6, 1.0, 1.5)  # how far beside the given configuration to begin [rad] or [m]
+
+
+def close(
+    robot: Robot,
+    constraints: Sequence[Constraint] | Constraints | None,
+    q0: ArrayLike,
+    hold: Sequence[str] = (),
+    weighted: bool = False,
+) -> Array:
+    """A configuration (nq,) near the given one that closes all constraints.
+
+    Where steps from q0 end in a dead centre, they begin again beside it (always the same way).
+
+    Args:
+        robot: The robot.
+        constraints: What shall hold; the robot's own loops and couplings if None.
+        q0: (nq,) configuration to begin with.
+        hold: Names of joints that stay where they are.
+        weighted: Whether near means in the metric of the kinetic energy.
+
+    Raises:
+        ModelError: The constraints cannot be closed; says which, and by how much.
+        UnknownNameError: A joint to hold that the robot does not have.
+    """
+    held = _held(robot, constraints)
+    start, free = checked_configuration(robot, q0), _free_rows(robot, hold)
+    if weighted:
+        require_invertible(robot.tree)
+    rng, best = np.random.default_rng(0), start
+    for spread in _STARTS:
+        aside = np.zeros(robot.nv)
+        aside[free] = spread * rng.uniform(-1.0, 1.0, len(free))
+        found = _descend(robot, held, np.asarray(integrate(robot.tree, start, aside)), free, weighted)
+        if _size(robot, held, found) <= _CLOSED:
+            return found
+        best = min(best, found, key=lambda q: _size(robot, held, q))
+    raise _cannot_close(robot, held, best, hold)
+
+
+def project_velocity(
+    robot: Robot,
+    constraints: Sequence[Constraint] | Constraints | None,
+    q: ArrayLike,
+    v: ArrayLike,
+    weighted: bool = True,
+) -> Array:
+    """The nearest velocity (nv,) with J v = 0.
+
+    Args:
+        robot: The robot.
+        constraints: What holds; the robot's own loops and couplings if None.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        weighted: Whether near means in the metric of the kinetic energy, as after a plastic impact.
+    """
+    held, q = _held(robot, constraints), checked_configuration(robot, q)
+    velocity = checked_vector("v", v, robot.nv)
+    if weighted:
+        require_invertible(robot.tree)
+    J = np.asarray(held.jacobian(robot.tree, q), dtype=float)
+    root = _root(robot, q, np.arange(robot.nv), weighted)
+    rows = measured_rows(root, J)
+    for _ in range(2):  # the second one takes away what rounding left
+        velocity = velocity + np.linalg.solve(root.T, shortest_step(rows, -J @ velocity))
+    return velocity
+
+
+def closed_state(
+    robot: Robot,
+    constraints: Sequence[Constraint] | Constraints | None,
+    q: ArrayLike,
+    v: ArrayLike,
+    weighted: bool = True,
+) -> tuple[Array, Array]:
+    """The state moved onto the constraints, positions first: what follows a step of integration.
+
+    Args:
+        robot: The robot.
+        constraints: What holds; the robot's own loops and couplings if None.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        weighted: Whether near means in the metric of the kinetic energy.
+
+    Raises:
+        ModelError: The constraints cannot be closed.
+    """
+    held = _held(robot, constraints)
+    closed = close(robot, held, q, weighted=weighted)
+    return closed, project_velocity(robot, held, closed, v, weighted)
+
+
+def violations(robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, str]:
+    """How far each constraint is open, in words, by name; worst first, closed ones left out.
+
+    Args:
+        robot: The robot.
+        constraints: What holds.
+        q: (nq,) configuration.
+        v: (nv,) velocity; None to look at positions alone.
+    """
+    out: list[tuple[float, str, str]] = []
+    place, unit = checked_configuration(robot, q), "" if v is None else "/s"
+    for part in constraints.parts:
+        found = part.residual(robot.tree, place) if v is None else part.jacobian(robot.tree, place) @ np.asarray(v)
+        lengths = [k for k, axis in enumerate(part.held) if axis < 3] if isinstance(part, Tie) else []
+        turns = [k for k in range(len(found)) if k not in lengths]
+        sizes = [(float(np.linalg.norm(found[rows])), what) for rows, what in ((lengths, "m"), (turns, "rad")) if rows]
+        words = " and ".join(f"{size:.6g} {what}{unit}" for size, what in sizes if size > _CLOSED)
+        if words:
+            out.append((max(size for size, _ in sizes), part.name, words))
+    return {name: words for _, name, words in sorted(out, reverse=True)}
+
+
+def _held(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:
+    return own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
+
+
+def _free_rows(robot: Robot, hold: Sequence[str]) -> NDArray[np.int64]:
+    """The entries of v (k,) of joints that may move."""
+    names = checked_names("a joint to hold", hold)
+    stay = {k for name in names for k in range(*dof_rows(robot.tree, robot.joint_index(name)).indices(robot.nv))}
+    return np.array([k for k in range(robot.nv) if k not in stay], dtype=np.int64)
+
+
+def _size(robot: Robot, held: Constraints, q: Array) -> float:
+    return float(np.abs(np.asarray(held.residual(robot.tree, q), dtype=float)).max(initial=0.0))
+
+
+def _descend(robot: Robot, held: Constraints, q: Array, free: NDArray[np.int64], weighted: bool) -> Array:
+    """Damped steps towards r = 0, until they do not help."""
+    tree, damping = robot.tree, _DAMPING[0]
+    r = np.asarray(held.residual(tree, q), dtype=float)
+    J, root = _linearised(robot, held, q, free, weighted)
+    for _ in range(_ROUNDS):
+        if np.abs(r).max(initial=0.0) <= _ROUNDING or damping > _DAMPING[1]:
+            break
+        u = np.zeros(robot.nv)
+        u[free] = _step(J, r, root, damping)
+        u *= min(1.0, _LONGEST / max(float(np.abs(u).max(initial=0.0)), 1e-300))
+        there = np.asarray(integrate(tree, q, u), dtype=float)
+        left = np.asarray(held.residual(tree, there), dtype=float)
+        if left @ left >= r @ r:
+            damping *= 100.0
+            continue
+        q, r, damping = there, left, max(0.01 * damping, _DAMPING[0])
+        J, root = _linearised(robot, held, q, free, weighted)
+    return q
+
+
+def _linearised(
+    robot: Robot, held: Constraints, q: Array, free: NDArray[np.int64], weighted: bool
+) -> tuple[Array, Array]:
+    """J (m, k) of the free joints, and the root of their metric."""
+    J = np.asarray(held.jacobian(robot.tree, q), dtype=float)[:, free]
+    return J, _root(robot, q, free, weighted)
+
+
+def _root(robot: Robot, q: Array, free: NDArray[np.int64], weighted: bool) -> Array:
+    """L (k, k) with W = L Lᵀ."""
+    if not weighted:
+        return np.eye(len(free))
+    return energy_factor(np.asarray(mass_matrix(robot.tree, q), dtype=float)[np.ix_(free, free)])
+
+
+def _step(J: Array, r: Array, root: Array, damping: float) -> Array:
+    """U (k,) with J u = -r as near as can be, the least one in the metric, shortened by the damping."""
+    weighted = np.linalg.solve(root, J.T).T
+    U, lengths, directions = np.linalg.svd(weighted, full_matrices=False)
+    longest = lengths.max(initial=0.0)
+    kept = lengths > _LOST_RANK * longest
+    shares = lengths[kept] / (lengths[kept] ** 2 + damping * longest**2)
+    return np.linalg.solve(root.T, directions[kept].T @ (shares * (U[:, kept].T @ -r)))
+
+
+def _cannot_close(robot: Robot, held: Constraints, q: Array, hold: Sequence[str]) -> ModelError:
+    open_ones = violations(robot, held, q)
+    names = ", ".join(f"`{name}`" for name in open_ones)
+    evidence = {f"`{name}` stays open by": words for name, words in open_ones.items()}
+    return ModelError(
+        f"`{robot.name}` cannot be closed: {names} {'contradict each other' if len(open_ones) > 1 else 'stays open'}",
+        evidence=evidence | ({"held joints": ", ".join(hold)} if hold else {}),
+        next_step="check the placements of the loops and the lengths of the links, hold fewer joints, or begin nearer",
+    )
+
+
+def closure_findings(robot: Robot) -> list[Finding]:
+    """A warning for every chain or coupling that is open at home; an error where no posture near home closes all.
+
+    Args:
+        robot: The robot.
+    """
+    held = own_constraints(robot)
+    open_at_home = violations(robot, held, robot.home)
+    if not open_at_home:
+        return []
+    try:
+        close(robot, held, robot.home)
+    except ModelError as error:
+        gaps = violations(robot, held, robot.home)
+        text = "; ".join([error.message, *(f"{key}: {value}" for key, value in error.evidence.items())])
+        return [Finding("error", next(iter(gaps)), text)]
+    return [
+        Finding("warning", name, f"open by {gap} in the home posture; it can be closed: surefoot.dynamics.close")
+        for name, gap in open_at_home.items()
+    ]

@@ -1,0 +1,348 @@
+"""Derivatives of inverse and forward dynamics, by recursion.
+
+    ∂τ/∂q, ∂τ/∂v, ∂τ/∂a = M        [dyn.rnea-derivatives]   Singh, Russell & Wensing 2022; Carpentier & Mansard 2018
+    ∂a/∂q = -M⁻¹ ∂τ/∂q,  ∂a/∂v = -M⁻¹ ∂τ/∂v,  ∂a/∂τ = M⁻¹        [dyn.aba-derivatives]   Carpentier & Mansard 2018
+
+Derivatives by q are taken in the tangent space: the columns of a free, spherical or planar joint are for small motions
+in the axes of its body. All is done in body frames, where the motions of a joint are constants (see
+`derivatives_columns` for the equations): outwards for velocities and accelerations, inwards for the moments of what a
+joint carries, and every column inwards through the ancestors of its joint.
+
+From the columns of all joints to matrices of the whole tree.
+
+A subtree is contiguous in the tree, so the columns of all that a body carries lie side by side. Joints that copy
+another (`mimic="reduce"`) first get rows and columns of their own, then these are added to those of the leading joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, overload
+
+import numpy as np
+
+from surefoot import ops
+from surefoot.dynamics.algebra import factor, inverse, inverse_of_lower, mirrored, solve
+from surefoot.dynamics.derivatives.columns import (
+    MovingJoint,
+    Part,
+    couples,
+    momenta,
+    position_drifts,
+    position_wrenches,
+    velocity_drifts,
+    velocity_wrenches,
+)
+from surefoot.dynamics.derivatives.frames import lean_bodies
+from surefoot.dynamics.derivatives.moments import (
+    accelerated_wrench,
+    carried_moments,
+    carried_wrenches,
+    wrench_in_parent,
+)
+from surefoot.dynamics.derivatives.motion import Acceleration, PlacedJoint, accelerations, joints, velocities
+from surefoot.dynamics.tree import require_invertible
+from surefoot.kinematics.recursion import PerBody, dof_rows
+from surefoot.ops import Array
+from surefoot.robot import Tree
+from surefoot.robot.model import NV
+
+__all__ = ["Columns", "aba_derivatives", "joint_space", "pair_matrix", "rnea_derivatives", "symmetric_pair_matrix"]
+
+
+class Columns(Sequence[Array]):
+    """For every body, the columns (r, m) of its joint and of all joints beyond it, in its frame.
+
+    Args:
+        tree: The tree.
+        placed: Its joints.
+        own: Columns (r, k) of every joint, in the frame of its body.
+        to_parent: to_parent(joint, columns (r, m)) takes columns to the frame of the parent.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        placed: Sequence[PlacedJoint],
+        own: Sequence[Array],
+        to_parent: Callable[[PlacedJoint, Array], Array],
+    ) -> None:
+        self._tree, self._placed, self._own, self._to_parent = tree, placed, own, to_parent
+        self._known: list[dict[int, Array]] = [{} for _ in range(tree.n)]
+
+    def __len__(self) -> int:
+        return self._tree.n
+
+    def walk(self, j: int) -> None:
+        """Take the columns of joint j to all bodies that carry it."""
+        columns = self._known[j][j] = self._own[j]
+        for i in self._tree.ancestors(j):
+            columns = self._known[i][j] = self._to_parent(self._placed[self._child(i, j)], columns)
+
+    def _child(self, i: int, j: int) -> int:
+        """The child of body i on the way to body j."""
+        while (parent := int(self._tree.parents[j])) != i:
+            j = parent
+        return j
+
+    @overload
+    def __getitem__(self, i: int) -> Array: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[Array]: ...
+    def __getitem__(self, i: int | slice) -> Array | Sequence[Array]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        return ops.concatenate([self._known[i][j] for j in sorted(self._known[i])], axis=1)
+
+
+def pair_matrix(tree: Tree, above: Sequence[Array], below: Sequence[Array]) -> Array:
+    """A matrix (nv, nv) from what pairs of joints on one line do to each other.
+
+    Args:
+        tree: The tree.
+        above: For every joint, its rows in the columns of itself and of all joints beyond it (k, m).
+        below: For every joint, the rows of itself and of all joints beyond it in its columns (m, k).
+    """
+    starts = _starts(tree)
+    out = ops.zeros((starts[-1], starts[-1]), like=[*above, *below])
+    for i, (rows, columns) in enumerate(zip(above, below, strict=True)):
+        start, own = starts[i], len(rows)
+        end, skipped = start + rows.shape[1], 0 if own == 1 else own
+        out[start:end, start : start + own] = columns
+        out[start : start + own, start + skipped : end] = rows[:, skipped:]
+    return _by_leaders(tree, out)
+
+
+def symmetric_pair_matrix(tree: Tree, above: Sequence[Array]) -> Array:
+    """The symmetric matrix (nv, nv) with these rows (k, m) of every joint in itself and in all joints beyond it."""
+    starts = _starts(tree)
+    out = ops.zeros((starts[-1], starts[-1]), like=list(above))
+    for start, rows in zip(starts, above, strict=False):
+        own, end = slice(start, start + len(rows)), start + rows.shape[1]
+        out[start:end, own] = rows.T
+        out[own, start:end] = rows
+        out[own, own] = mirrored(rows[:, : len(rows)])
+    return _by_leaders(tree, out)
+
+
+def joint_space(tree: Tree, own: Sequence[Array]) -> Array:
+    """The vector (nv,) with these entries (k,) of every joint."""
+    out = ops.zeros(len(tree.armature), like=list(own))
+    for i, entries in enumerate(own):
+        out[dof_rows(tree, i)] = out[dof_rows(tree, i)] + entries
+    return out
+
+
+def _starts(tree: Tree) -> list[int]:
+    """First row of every joint where followers have rows of their own, and the number of all."""
+    return [0, *(int(end) for end in np.cumsum([NV[kind] for kind in tree.kinds]))]
+
+
+def _by_leaders(tree: Tree, full: Array) -> Array:
+    """Rows and columns of followers added to those of their leaders: (nv, nv)."""
+    if not (tree.mimic_source >= 0).any():
+        return full
+    rows = np.concatenate([np.arange(*dof_rows(tree, i).indices(len(tree.armature))) for i in range(tree.n)])
+    out = ops.zeros((len(tree.armature),) * 2, like=full)
+    for i, row in zip(rows, full, strict=True):
+        for j, entry in zip(rows, row, strict=True):
+            out[i, j] = out[i, j] + entry
+    return out
+
+
+def rnea_derivatives(
+    tree: Tree, q: Array, v: Array, a: Array, external: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """∂τ/∂q, ∂τ/∂v and M = ∂τ/∂a (nv, nv) of the joint forces that give the accelerations a.   [dyn.rnea-derivatives].
+
+    Args:
+        tree: The tree.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        a: (nv,) acceleration.
+        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if left out.
+    """
+    moving = _moving(tree, q, v)
+    pushed = _pushed(moving, a, external)
+    by_position, by_velocity = _by_position(moving, pushed), _by_velocity(moving)
+    _limb_by_limb(tree, moving.momenta, moving.couples, by=(by_position, by_velocity))
+    return _pair_matrix(moving, by_position), _pair_matrix(moving, by_velocity), _mass_matrix(moving)
+
+
+def aba_derivatives(
+    tree: Tree, q: Array, v: Array, tau: Array, external: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """∂a/∂q, ∂a/∂v and M⁻¹ = ∂a/∂τ (nv, nv) of the accelerations a under joint forces.   [dyn.aba-derivatives].
+
+    M⁻¹ = X D⁻¹ Xᵀ with X = L⁻¹, which is as sparse as the mass matrix. The columns of a free root need no solving where
+    its drifts (see `derivatives_columns`) are accelerations that this joint itself can make up for: they are taken off
+    before, and their opposite is the answer.
+
+    Args:
+        tree: The tree.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        tau: (nv,) joint forces, N m or N.
+        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if left out.
+
+    Raises:
+        ModelError: The mass matrix of the robot is singular.
+    """
+    require_invertible(tree)
+    moving = _moving(tree, q, v)
+    _limb_by_limb(tree, moving.momenta)
+    factors = factor(tree, _mass_matrix(moving))
+    at_rest = _pushed(moving, np.zeros(len(tree.armature)), external)
+    pushed = _pushed(moving, solve(factors, tau - _joint_forces(moving, at_rest)), external)
+
+    lower = inverse_of_lower(factors)
+    scaled = lower * -factors.reciprocals
+    by_position, by_velocity = _by_position(moving, pushed, still_roots=True), _by_velocity(moving, still_roots=True)
+    _limb_by_limb(tree, moving.couples, by=(by_position, by_velocity))
+    da_dq, da_dv = (_applied(scaled, lower.T, _pair_matrix(moving, x)) for x in (by_position, by_velocity))
+    for i in _free_roots(tree):
+        rows, part = dof_rows(tree, i), moving.parts[i]
+        da_dq[rows, rows] = da_dq[rows, rows] - position_drifts(part, pushed.accelerations[i])
+        da_dv[rows, rows] = da_dv[rows, rows] - velocity_drifts(part)[1]
+    return da_dq, da_dv, inverse(factors, lower)
+
+
+@dataclass(frozen=True, eq=False)
+class _Moving:
+    """A tree at q, v.
+
+    Args:
+        tree: The tree.
+        joints: Its joints.
+        movers: The same, with the velocities of their bodies.
+        parts: The same, with what they carry.
+        momenta: For every body, ∂F/∂a (6, m) of its joint and of all joints beyond, in its frame.
+        couples: The couples u (3, m) likewise.
+    """
+
+    tree: Tree
+    joints: Sequence[PlacedJoint]
+    movers: Sequence[MovingJoint]
+    parts: Sequence[Part]
+    momenta: Columns
+    couples: Columns
+
+
+class _Pushed(NamedTuple):
+    """Accelerations of all bodies, and the wrenches for what moves as seen from them and from their parents."""
+
+    accelerations: Sequence[Acceleration]
+    wrenches: Sequence[tuple[Array, Array]]
+
+
+def _moving(tree: Tree, q: Array, v: Array) -> _Moving:
+    placed = joints(tree, lean_bodies(tree), q)
+    moving = velocities(tree, placed, v)
+    carried = carried_moments(tree, placed, moving)
+    parts = PerBody(tree.n, lambda i: Part.of(placed[i], moving[i], carried[i]))
+    return _Moving(
+        tree,
+        placed,
+        PerBody(tree.n, lambda i: MovingJoint(placed[i], moving[i])),
+        parts,
+        Columns(tree, placed, PerBody(tree.n, lambda i: momenta(parts[i])), wrench_in_parent),
+        Columns(tree, placed, PerBody(tree.n, lambda i: couples(parts[i])), PlacedJoint.to_parent),
+    )
+
+
+class _Derivative(NamedTuple):
+    """∂τ/∂x: the columns ∂F/∂x (6, k) of the joints, and what their own motion adds beyond them.
+
+    `turning(i)` (3, k) goes with the couples, `drift(i)` (6, k) with the momenta of all that joint i carries.
+    """
+
+    columns: Columns
+    turning: Sequence[Array]
+    drift: Sequence[Array]
+
+
+def _limb_by_limb(tree: Tree, *carried: Columns, by: Sequence[_Derivative] = ()) -> None:
+    """Joint by joint, from the tips inwards: the order in which compiled code keeps least in mind.
+
+    What the ancestors of a joint bring comes first, so that products with its columns can be formed at once.
+    """
+    for j in reversed(range(tree.n)):
+        for i in (*reversed(tree.ancestors(j)), j):
+            for derivative in by:
+                derivative.turning[i], derivative.drift[i]
+        for columns in (*carried, *(derivative.columns for derivative in by)):
+            columns.walk(j)
+
+
+def _pair_matrix(moving: _Moving, derivative: _Derivative) -> Array:
+    """∂τ/∂x (nv, nv).   [dyn.columns], [dyn.drifts]."""
+    tree, turning, drift = moving.tree, derivative.turning, derivative.drift
+    above = [moving.joints[i].S.T @ derivative.columns[i] for i in range(tree.n)]
+    below = [moving.couples[i].T @ turning[i] + moving.momenta[i].T @ drift[i] for i in range(tree.n)]
+    return pair_matrix(tree, above, below)
+
+
+def _pushed(moving: _Moving, a: Array, external: Array | None) -> _Pushed:
+    """The tree at q, v and a."""
+    tree, parts = moving.tree, moving.parts
+    velocity = PerBody(tree.n, lambda i: moving.movers[i].velocity)
+    carried = PerBody(tree.n, lambda i: parts[i].carried, outward=False)
+    pushed = accelerations(tree, moving.joints, velocity, a)
+    loads: Sequence[Array] = [np.zeros(6)] * tree.n
+    if external is not None:
+        loads = PerBody(tree.n, lambda i: moving.joints[i].lean.wrench(external[i]))
+    return _Pushed(pushed, carried_wrenches(tree, moving.joints, velocity, pushed, carried, loads))
+
+
+def _mass_matrix(moving: _Moving) -> Array:
+    rows = [moving.joints[i].S.T @ moving.momenta[i] for i in range(moving.tree.n)]
+    return symmetric_pair_matrix(moving.tree, rows) + np.diag(moving.tree.armature)
+
+
+def _joint_forces(moving: _Moving, pushed: _Pushed) -> Array:
+    """τ (nv,) without what the armature takes."""
+    forces = []
+    for part, acceleration, (own, _) in zip(moving.parts, *pushed, strict=True):
+        forces.append(part.joint.S.T @ accelerated_wrench(part.velocity, acceleration, part.carried, own))
+    return joint_space(moving.tree, forces)
+
+
+def _by_position(moving: _Moving, pushed: _Pushed, *, still_roots: bool = False) -> _Derivative:
+    """∂τ/∂q; without the drifts of free roots on request."""
+    tree, parts = moving.tree, moving.parts
+    still = _free_roots(tree) if still_roots else []
+
+    def wrenches(i: int) -> Array:
+        return position_wrenches(parts[i], pushed.accelerations[i], pushed.wrenches[i])
+
+    def drift(i: int) -> Array:
+        found = position_drifts(moving.movers[i], pushed.accelerations[i])
+        return np.zeros(found.shape) if i in still else found
+
+    columns = Columns(tree, moving.joints, PerBody(tree.n, wrenches), wrench_in_parent)
+    return _Derivative(columns, PerBody(tree.n, lambda i: velocity_drifts(moving.movers[i])[0]), PerBody(tree.n, drift))
+
+
+def _by_velocity(moving: _Moving, *, still_roots: bool = False) -> _Derivative:
+    """∂τ/∂v; without the drifts of free roots on request."""
+    tree, parts = moving.tree, moving.parts
+    still = _free_roots(tree) if still_roots else []
+
+    def drift(i: int) -> Array:
+        found = velocity_drifts(moving.movers[i])[1]
+        return np.zeros(found.shape) if i in still else found
+
+    columns = Columns(tree, moving.joints, PerBody(tree.n, lambda i: velocity_wrenches(parts[i])), wrench_in_parent)
+    return _Derivative(columns, PerBody(tree.n, lambda i: moving.joints[i].S[3:]), PerBody(tree.n, drift))
+
+
+def _applied(second: Array, first: Array, matrix: Array) -> Array:
+    """Second @ first @ matrix; symbols column by column, so that compiled code has the two factors in the cache."""
+    if not ops.is_symbolic(matrix):
+        return second @ (first @ matrix)
+    return ops.stack([second @ (first @ column) for column in matrix.T], axis=1)
+
+
+def _free_roots(tree: Tree) -> list[int]:
+    return [i for i, kind in enumerate(tree.kinds) if kind == "free" and tree.parents[i] < 0]

@@ -1,0 +1,198 @@
+"""Forward dynamics of constrained robots: one interface to all methods.
+
+    M a = tau - h + Jᵀ λ,    J a + J̇ v + 2 α J v + β² r = 0        [dyn.constrained]
+
+| method | what it solves | source |
+|---|---|---|
+| lagrange | accelerations and multipliers at once | Buschmann 2014, (3.58) |
+| gauss | weighted least squares | Gauss 1829 |
+| elimination | dependent accelerations are put in | Wehage & Haug 1982 |
+| maggi_svd, maggi_qr | motions in an orthonormal basis of N(J) | Maggi 1896 |
+| aghili | projected equations | Aghili 2005 |
+| range_space | multipliers first | Khatib 1987 |
+| udwadia_kalaba | pseudoinverse of J M^(-1/2) | Udwadia & Kalaba 1992 |
+| recursive | m + 2 runs of the O(n) recursion | Gattringer 2006 |
+| iterative | multipliers iteratively, O(n) runs | Förg 2007 |
+| minimal | minimal coordinates, O(n) with subsystems | Buschmann 2014, Alg. 5–8 |
+| pinocchio | Pinocchio's proximal solver | Carpentier et al. 2021 |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefoot.arrays import Array
+from surefoot.dynamics.algebra import RowBasis, row_basis
+from surefoot.dynamics.checked_arguments import checked_choice, checked_configuration, checked_vector, checked_wrenches
+from surefoot.dynamics.constraints import (
+    Baumgarte,
+    ConstrainedEquations,
+    ConstrainedMotion,
+    Constraint,
+    Constraints,
+    checked_gains,
+    constraints_of,
+    drift_of,
+    own_constraints,
+    refuse_contradictions,
+    require_inertia,
+)
+from surefoot.dynamics.loops import minimal_acceleration
+from surefoot.dynamics.methods.methods import ELIMINATIONS, METHODS
+from surefoot.dynamics.methods.oracle import by_pinocchio
+from surefoot.dynamics.methods.recursion import HeldState, by_iteration, by_recursion
+from surefoot.dynamics.tree import mass_matrix, rnea
+from surefoot.robot import Robot
+
+__all__ = ["constrained_acceleration"]
+
+
+def constrained_acceleration(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    constraints: Sequence[Constraint] | Constraints | None = None,
+    method: str = "auto",
+    external: ArrayLike | None = None,
+    baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
+) -> ConstrainedMotion:
+    """How a constrained robot accelerates, and what holds it.   [dyn.constrained].
+
+    Redundant rows are found and named, and change nothing. In a state off its constraints (J v ≠ 0 or r ≠ 0) they may
+    disagree; all methods then come as near to J a + drift = 0 as can be, and `residual` says how near.
+
+    Args:
+        robot: The robot.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        tau: (nv,) joint forces, N m or N.
+        constraints: What holds: loops, couplings, contacts; the robot's own loops and couplings if None.
+        method: One of `METHODS`; "auto" takes "lagrange", which needs inertia only along motions that are left.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        baumgarte: Gains that pull the state back onto the constraints.
+
+    Raises:
+        ShapeError: An argument has a wrong shape or is not finite.
+        ModelError: Constraints contradict each other also where the state meets them, or motions have no inertia.
+        NotSupportedError: The method cannot express the constraints.
+        UnknownNameError: There is no such method, frame or joint.
+    """
+    checked_choice("method", method, METHODS)
+    problem = _problem(robot, q, v, tau, constraints, external, baumgarte)
+    require_inertia(robot.tree, problem.equations.M, problem.basis, everywhere=method in _WHOLE_INERTIA)
+    a, multipliers = _SOLVERS[method](problem)
+    state = problem.q, problem.v
+    refuse_contradictions(robot, problem.held, state, problem.J, problem.drift, problem.baumgarte)
+    return ConstrainedMotion(
+        a=a,
+        constraint_force=problem.J.T @ multipliers,
+        multipliers=multipliers,
+        rank=problem.basis.rank,
+        redundant=tuple(problem.held.rows[k] for k in problem.basis.redundant),
+        residual=float(np.abs(problem.J @ a + problem.drift).max(initial=0.0)),
+        rows=problem.held.rows,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """A state, what acts, and what holds."""
+
+    robot: Robot
+    held: Constraints
+    q: Array
+    v: Array
+    tau: Array
+    external: Array | None
+    baumgarte: Baumgarte
+
+    @cached_property
+    def J(self) -> Array:
+        """(m, nv)."""
+        return np.asarray(self.held.jacobian(self.robot.tree, self.q), dtype=float)
+
+    @cached_property
+    def drift(self) -> Array:
+        """(m,)."""
+        tree = self.robot.tree
+        return np.asarray(drift_of(tree, self.held, self.J, self.q, self.v, self.baumgarte), dtype=float)
+
+    @cached_property
+    def basis(self) -> RowBasis:
+        """Of the rows of J."""
+        return row_basis(self.J)
+
+    @cached_property
+    def equations(self) -> ConstrainedEquations:
+        """With the mass matrix."""
+        tree = self.robot.tree
+        h = rnea(tree, self.q, self.v, np.zeros_like(self.v), self.external)
+        return ConstrainedEquations(mass_matrix(tree, self.q), self.tau - h, self.J, self.drift)
+
+    @cached_property
+    def pushes(self) -> Array:
+        """(nv,) what acts from outside, as joint forces."""
+        if self.external is None:
+            return np.zeros_like(self.v)
+        state = self.robot.tree, self.q, np.zeros_like(self.v), np.zeros_like(self.v)
+        return rnea(*state) - rnea(*state, self.external)
+
+    def multipliers(self, a: Array) -> Array:
+        """The least λ (m,) that accelerations (nv,) need."""
+        missing = self.equations.M @ a - self.equations.force
+        return self.basis.multipliers(self.basis.Q @ missing)
+
+
+def _problem(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    constraints: Sequence[Constraint] | Constraints | None,
+    external: ArrayLike | None,
+    baumgarte: Baumgarte,
+) -> _Problem:
+    """From arguments that are looked at."""
+    held = own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
+    vectors = checked_vector("v", v, robot.nv), checked_vector("tau", tau, robot.nv)
+    wrenches, gains = checked_wrenches(robot.tree, external), checked_gains(baumgarte)
+    return _Problem(robot, held, checked_configuration(robot, q), *vectors, wrenches, gains)
+
+
+def _by_elimination(name: str) -> Callable[[_Problem], tuple[Array, Array]]:
+    return lambda problem: ELIMINATIONS[name](problem.equations)
+
+
+def _held_state(problem: _Problem) -> HeldState:
+    state = problem.robot.tree, problem.q, problem.v, problem.tau, problem.external
+    return HeldState(*state, problem.basis, problem.drift)
+
+
+def _by_pinocchio(problem: _Problem) -> tuple[Array, Array]:
+    forces = problem.tau + problem.pushes
+    met = -problem.basis.along(problem.drift) @ problem.basis.Q
+    a = by_pinocchio(problem.robot, problem.held, problem.q, problem.v, forces, problem.J, met)
+    return a, problem.multipliers(a)
+
+
+def _by_minimal_coordinates(problem: _Problem) -> tuple[Array, Array]:
+    p = problem
+    a = minimal_acceleration(p.robot, p.held, p.q, p.v, p.tau, p.external, p.baumgarte)
+    return a, problem.multipliers(a)
+
+
+_WHOLE_INERTIA = ("gauss", "aghili", "range_space", "udwadia_kalaba", "recursive", "iterative", "pinocchio")
+_SOLVERS: dict[str, Callable[[_Problem], tuple[Array, Array]]] = {
+    **{name: _by_elimination(name) for name in ELIMINATIONS},
+    "recursive": lambda problem: by_recursion(_held_state(problem)),
+    "iterative": lambda problem: by_iteration(_held_state(problem)),
+    "minimal": _by_minimal_coordinates,
+    "pinocchio": _by_pinocchio,
+    "auto": _by_elimination("lagrange"),
+}

@@ -1,0 +1,78 @@
+"""`capsule_around`: a ball or a capsule that contains a shape, at once and not as tight as `fit_shapes`.
+
+The axis is one of the principal axes of the points or of the frame. Seen along it, the circle round the points gives
+the radius, and the shortest segment on the axis whose ends reach all points the length: what is least is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefoot.arrays import Array
+from surefoot.geometry.fit.nearest import farthest, volume_of
+from surefoot.geometry.fit.shapes import polyhedron
+from surefoot.geometry.fit.swept import checked_piece
+from surefoot.geometry.shapes import Mesh, Shape
+from surefoot.geometry.swept import SweptVolume
+
+__all__ = ["capsule_around", "capsule_around_points"]
+
+_STEPS = 100  # towards the centre of a circle: it is then larger than need be by less than a percent
+
+
+def capsule_around(shape: Shape) -> SweptVolume:
+    """A ball or capsule that contains a shape; balls and capsules themselves as they are.
+
+    Args:
+        shape: The shape.
+
+    Raises:
+        ShapeError: Sizes or points are not finite.
+        NotSupportedError: A plane has no end.
+        MissingMeshError: There is no such mesh file.
+        FileFormatError: A mesh file cannot be read.
+    """
+    piece = checked_piece(shape.vertices(), None) if isinstance(shape, Mesh) else polyhedron(shape, outside=True)
+    return piece.exact if piece.exact is not None else capsule_around_points(piece.points)
+
+
+def capsule_around_points(points: ArrayLike) -> SweptVolume:
+    """A ball or capsule that contains points.
+
+    Args:
+        points: (n, 3) [m].
+    """
+    P = np.asarray(points, dtype=float)
+    found = min((_along(P, axis) for axis in _axes(P)), key=lambda x: float(volume_of(x.vertices, np.array(x.radius))))
+    return SweptVolume(found.vertices, max(found.radius, farthest(found.vertices, P)))  # also after rounding
+
+
+def _axes(P: Array) -> Iterator[Array]:
+    """Directions (3,) to lay the axis along."""
+    yield from np.eye(3)
+    yield from np.linalg.eigh(np.cov(P.T, bias=True))[1].T
+
+
+def _along(P: Array, axis: Array) -> SweptVolume:
+    """The least capsule about an axis of a direction."""
+    across = np.linalg.svd(axis[None])[2][1:]
+    flat, along = P @ across.T, P @ axis
+    center = _center_of_circle(flat)
+    off = np.linalg.norm(flat - center, axis=1)
+    radius = float(off.max())
+    reach = np.sqrt(np.maximum(radius**2 - off**2, 0.0))
+    low, high = (along + reach).min(), (along - reach).max()
+    places = [low, high] if low < high else [0.5 * (low + high)]
+    return SweptVolume(np.array([center @ across + s * axis for s in places]), radius)
+
+
+def _center_of_circle(flat: Array) -> Array:
+    """About the centre (2,) of the smallest circle round points: ever smaller steps to the farthest (Bădoiu 2003)."""
+    center = 0.5 * (flat.min(axis=0) + flat.max(axis=0))
+    for k in range(_STEPS):
+        farthest = flat[np.argmax(((flat - center) ** 2).sum(axis=1))]
+        center = center + (farthest - center) / (k + 2.0)
+    return np.asarray(center)

@@ -1,0 +1,35 @@
+"""States between the layouts of Pinocchio, MuJoCo, ROS, Drake and named columns."""
+
+from surefoot.motion.exchange.blocks import Block, decode, encode, layout_blocks
+from surefoot.motion.exchange.exchange import (
+    LAYOUTS,
+    VECTOR_KEYS,
+    column_names,
+    from_layout,
+    layout_sizes,
+    split_unit,
+    to_layout,
+)
+from surefoot.motion.exchange.joints import rotate, rotate_back
+from surefoot.motion.exchange.manifold import joint_kinds, manifold, require_unit_length
+from surefoot.motion.exchange.ros import ROS_KEYS
+
+__all__ = [
+    "LAYOUTS",
+    "ROS_KEYS",
+    "VECTOR_KEYS",
+    "Block",
+    "column_names",
+    "decode",
+    "encode",
+    "from_layout",
+    "joint_kinds",
+    "layout_blocks",
+    "layout_sizes",
+    "manifold",
+    "require_unit_length",
+    "rotate",
+    "rotate_back",
+    "split_unit",
+    "to_layout",
+]

@@ -1,0 +1,19 @@
+"""The world: ground pieces, obstacles, objects, friction, gravity."""
+
+from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField, stairs
+from surefoot.motion.world.terrain import NOWHERE, contact_planes
+from surefoot.motion.world.world import STANDARD_GRAVITY, MovableObject, Obstacle, World
+
+__all__ = [
+    "NOWHERE",
+    "STANDARD_GRAVITY",
+    "Ground",
+    "GroundBox",
+    "GroundPlane",
+    "HeightField",
+    "MovableObject",
+    "Obstacle",
+    "World",
+    "contact_planes",
+    "stairs",
+]

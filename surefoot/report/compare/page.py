@@ -1,0 +1,178 @@
+"""The page that lays runs over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.compiler import compile_robot
+from surefoot.errors import NotSupportedError
+from surefoot.motion import World
+from surefoot.report.compare.plots import common_clock, compare_plots, held
+from surefoot.report.compare.tables import Comparison, DifferenceRow, compare_runs, run_names
+from surefoot.report.evidence import Evidence, Ghost, PlanePlot
+from surefoot.report.page import report_page
+from surefoot.report.run_folder import RunFolder
+from surefoot.words import metric_label, share_text
+
+__all__ = ["compare_evidence", "compare_page", "comparison_html", "number_text"]
+
+_REPLAY_RATE = 50.0
+_MOST_FRAMES = 3000
+_SUMMARY = '<div id="panel-summary" role="tabpanel" aria-labelledby="tab-summary" hidden>'
+_STYLE = """<style>
+#panel-summary .comparison td + td { overflow-wrap: normal; }
+#panel-summary .comparison td + td, #panel-summary .comparison th + th { min-width: 7em; }
+#panel-summary .comparison td:first-child { min-width: 9em; overflow-wrap: anywhere; }
+#panel-summary .comparison .delta { display: block; color: var(--muted); font-size: 12px; white-space: nowrap; }
+</style>"""
+
+
+def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
+    """The page as HTML: plots over each other, ghosts in the replay, tables of differences.
+
+    Args:
+        runs: Two or more; the first is drawn in full.
+        world: The world of the first run.
+    """
+    names = run_names(runs)
+    page = report_page(compare_evidence(dict(zip(names, runs, strict=True)), world))
+    before, found, after = page.partition(_SUMMARY)
+    if not found:
+        raise NotSupportedError("the page has no summary to put the comparison into")
+    return before + found + comparison_html(compare_runs(runs, names)) + after
+
+
+def compare_evidence(runs: Mapping[str, RunFolder], world: World | None = None) -> Evidence:
+    """What the page shows: the first run, the others as ghosts, and all of them in the plots.
+
+    Args:
+        runs: Two or more, by name.
+        world: The world of the first run.
+    """
+    (main_name, main), *others = runs.items()
+    times = [run.trajectory.time for run in runs.values()]
+    clock = common_clock(times, _MOST_FRAMES, _REPLAY_RATE)
+    motion = held(main.trajectory, clock)
+    drawn = [(name, run) for name, run in others if run.robot.tree.body_names == main.robot.tree.body_names]
+    return Evidence(
+        " · ".join(runs),
+        main.robot,
+        clock,
+        motion.q,
+        subtitle=f"{len(runs)} runs compared; {_who_is_drawn(main_name, len(others), len(drawn))}",
+        world=world,
+        v=motion.v,
+        wrenches=motion.wrenches,
+        ghosts=tuple(Ghost(name, run.robot, run.trajectory.time, run.trajectory.q) for name, run in drawn),
+        plots=compare_plots(runs, common_clock(times)),
+        planes=_planes(runs, clock),
+        notes=(*_ends(runs), *_not_drawn(others, drawn)),
+    )
+
+
+def _who_is_drawn(first: str, others: int, drawn: int) -> str:
+    if not drawn:
+        return f"the replay shows {first} alone: the robots differ"
+    return f"{first} in colour, {'the others' if drawn == others else f'{drawn} of the others'} pale"
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """The tables of differences as HTML.
+
+    Args:
+        comparison: What differs.
+    """
+    metrics = comparison.metrics_in_short()
+    same = [row for row in metrics if not row.differs]
+    labels = {row.key: metric_label(row.key) for row in metrics}
+    parts = [
+        _STYLE,
+        "<h2>Metrics side by side</h2>",
+        _table(comparison, [row for row in metrics if row.differs], labels),
+        f"<details><summary>{_how_many_are_the_same(len(same))}</summary>{_table(comparison, same, labels)}</details>"
+        if same
+        else "",
+    ]
+    for title, rows in (("Scenario", comparison.scenario), ("Versions", comparison.versions)):
+        parts += [f"<h2>{title}: what differs</h2>", _table(comparison, rows)]
+    return '<div class="comparison">' + "\n".join(parts) + "</div>"
+
+
+def _how_many_are_the_same(count: int) -> str:
+    return "1 metric is the same" if count == 1 else f"{count} metrics are the same"
+
+
+def number_text(value: Any) -> str:
+    """A value in a few digits, for people.
+
+    Args:
+        value: A number, flag, text, list or None.
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(number_text(item) for item in value) or "–"
+    return str(value)
+
+
+def _table(comparison: Comparison, rows: Sequence[DifferenceRow], labels: Mapping[str, str] | None = None) -> str:
+    """A column for each run; differences to the first one stand under the values."""
+    if not rows:
+        return "<p>Nothing.</p>"
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("", *comparison.names))
+    body = "".join(f"<tr><td>{escape((labels or {}).get(row.key, row.key))}</td>{_cells(row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def _cells(row: DifferenceRow) -> str:
+    first, *others = (escape(number_text(value)) for value in row.values)
+    differences = [_difference(a, r) for a, r in zip(row.absolute, row.relative, strict=True)]
+    small = [f'<span class="delta">{text}</span>' if text else "" for text in differences]
+    return f"<td>{first}</td>" + "".join(f"<td>{a}{b}</td>" for a, b in zip(others, small, strict=True))
+
+
+def _difference(absolute: float | None, relative: float | None) -> str:
+    """`+0.01 (+50 %)`; "" where there is none."""
+    if not absolute:
+        return ""
+    share = share_text(relative, "\u00a0%")
+    return f"{absolute:+.4g}" + (f" ({share})" if share else "")
+
+
+def _planes(runs: Mapping[str, RunFolder], clock: Array) -> tuple[PlanePlot, ...]:
+    """Ways of the centres of mass, of robots that float."""
+    tracks = {name: _way(run, clock) for name, run in runs.items() if run.robot.base == "floating"}
+    if len(tracks) < 2:
+        return ()
+    return (PlanePlot("Seen from above: centres of mass", ("x", "y"), "m", tracks, group="Base"),)
+
+
+def _way(run: RunFolder, clock: Array) -> Array:
+    com = np.asarray(compile_robot(run.robot).com(held(run.trajectory, clock).q))[:, :2]
+    there = (clock >= run.trajectory.start) & (clock <= run.trajectory.end)
+    return np.where(there[:, None], com, np.nan)
+
+
+def _ends(runs: Mapping[str, RunFolder]) -> list[str]:
+    """From when to when each run goes, where that differs."""
+    spans = {name: (run.trajectory.start, run.trajectory.end) for name, run in runs.items()}
+    if len(set(spans.values())) == 1:
+        start, end = next(iter(spans.values()))
+        return [f"All runs go from {start:.4g} to {end:.4g} s."]
+    return [
+        f"{name} goes from {a:.4g} to {b:.4g} s and stands still outside of that." for name, (a, b) in spans.items()
+    ]
+
+
+def _not_drawn(others: Sequence[tuple[str, RunFolder]], drawn: Sequence[tuple[str, RunFolder]]) -> list[str]:
+    left_out = {name: run.robot.name for name, run in others if name not in dict(drawn)}
+    return [f"{name} is another robot ({robot}); it is in the plots only." for name, robot in left_out.items()]

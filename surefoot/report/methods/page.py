@@ -1,0 +1,261 @@
+"""The page that lays the methods that hold constraints side by side.
+
+Drawings of a comparison of methods: lines over time and bars, on logarithmic axes, as SVG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.report.methods.data import MethodRun, MethodsComparison
+from surefoot.report.page import html_page, html_table
+
+__all__ = ["COLOURS", "COLUMNS", "bars_svg", "cell_text", "lines_svg", "methods_page"]
+
+COLOURS = (
+    "#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#e08020", "#777777", "#44aa99", "#882255",
+    "#999933", "#6699cc",
+)  # fmt: skip
+_WIDTH, _HEIGHT, _LEFT, _BELOW, _ABOVE, _RIGHT = 440, 250, 48, 34, 14, 14  # px
+_POINTS = 300
+_MOST_DECADES = 16
+_ROW, _LABEL = 22, 110  # px
+
+
+def lines_svg(time: Array, lines: Mapping[str, Array], label: str, floor: float = 1e-16) -> str:
+    """Magnitudes over time, one line each, on a logarithmic axis.
+
+    Args:
+        time: (n,) [s].
+        lines: (n,) by name.
+        label: What is drawn, with its unit, for readers of screens.
+        floor: What counts as nothing and is drawn there.
+    """
+    rows = np.unique(np.linspace(0, len(time) - 1, _POINTS).astype(int))
+    values = {name: np.maximum(np.abs(np.nan_to_num(line[rows])), floor) for name, line in lines.items()}
+    low, high = _decades(np.concatenate([*values.values(), [1.0 * floor]]) if values else np.array([floor]), floor)
+    across, down = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _ABOVE - _BELOW
+    span = max(float(time[-1] - time[0]), 1e-12)
+
+    def at(t: float, value: float) -> tuple[float, float]:
+        share = (np.log10(value) - low) / (high - low)
+        return _LEFT + across * (t - float(time[0])) / span, _ABOVE + down * (1.0 - share)
+
+    parts = [_head(_WIDTH, _HEIGHT, label)]
+    for power in _ticks(low, high):
+        y = at(float(time[0]), 10.0**power)[1]
+        parts += [_grid(_LEFT, y, _WIDTH - _RIGHT, y), _text(_LEFT - 6, y + 4, _power(power), "end")]
+    for t in _round_times(float(time[0]), float(time[-1])):
+        x = at(t, 10.0**low)[0]
+        parts += [_grid(x, _ABOVE, x, _HEIGHT - _BELOW), _text(x, _HEIGHT - _BELOW + 16, f"{t:g}")]
+    parts.append(_text(_WIDTH - _RIGHT, _HEIGHT - 4, "time [s]", "end"))
+    for k, (name, line) in enumerate(values.items()):
+        points = " ".join(
+            "{:.1f},{:.1f}".format(*at(float(t), float(y))) for t, y in zip(time[rows], line, strict=True)
+        )
+        dash = "" if k == 0 else f' stroke-dasharray="{6 + 2 * k} {3 + 3 * k}"' if len(values) > 4 else ""
+        parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{COLOURS[k % len(COLOURS)]}" stroke-width="2"{dash}>'
+            f"<title>{escape(name)}</title></polyline>"
+        )
+    return "".join([*parts, "</svg>"])
+
+
+def bars_svg(values: Mapping[str, float | None], label: str, text: str = "{:.2g}") -> str:
+    """Bars on a logarithmic axis, with their numbers.
+
+    Args:
+        values: By name, positive; None where there is none.
+        label: What is drawn, with its unit, for readers of screens.
+        text: How a number is written.
+    """
+    known = [value for value in values.values() if value is not None and value > 0.0]
+    height = _ROW * len(values) + 6
+    low, high = _decades(np.array(known), 1e-300) if known else (0.0, 1.0)
+    low, across = low - 0.15 * (high - low), _WIDTH - _LABEL - 74
+    parts = [_head(_WIDTH, height, label)]
+    for k, (name, value) in enumerate(values.items()):
+        y = 4 + _ROW * k
+        parts.append(_text(_LABEL - 8, y + 15, name, "end"))
+        if value is None or value <= 0.0:
+            parts.append(_text(_LABEL, y + 15, "–" if value is None else "0", "start"))
+            continue
+        length = max(2.0, across * float((np.log10(value) - low) / (high - low)))
+        colour = COLOURS[k % len(COLOURS)]
+        parts.append(
+            f'<rect x="{_LABEL}" y="{y + 3}" width="{length:.1f}" height="{_ROW - 8}" rx="3" fill="{colour}"/>'
+        )
+        parts.append(_text(_LABEL + length + 6, y + 15, text.format(value), "start"))
+    return "".join([*parts, "</svg>"])
+
+
+def _decades(values: Array, floor: float) -> tuple[float, float]:
+    """Powers of ten around the values."""
+    above = values[values > floor]
+    found = above if len(above) else np.array([floor])
+    low, high = float(np.floor(np.log10(found.min()))), float(np.ceil(np.log10(found.max())))
+    if (values <= floor).any() and len(above) and floor > 1e-200:
+        low = max(float(np.log10(floor)), high - _MOST_DECADES)
+    low = max(low, high - _MOST_DECADES)
+    return low, max(high, low + 1.0)
+
+
+def _ticks(low: float, high: float) -> list[int]:
+    step = max(1, int(np.ceil((high - low) / 6)))
+    return list(range(int(np.ceil(low)), int(high) + 1, step))
+
+
+def _round_times(start: float, end: float) -> list[float]:
+    rough = max(end - start, 1e-9) / 5.0
+    power = 10.0 ** np.floor(np.log10(rough))
+    unit = float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda k: abs(k * power - rough)))
+    count = int(np.floor((end - start) / unit + 1e-9))
+    return [start + unit * k for k in range(count + 1)]
+
+
+def _head(width: float, height: float, label: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" font-family="system-ui, sans-serif" '
+        f'aria-label="{escape(label)}">'
+    )
+
+
+def _grid(x1: float, y1: float, x2: float, y2: float) -> str:
+    line = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {line} stroke="currentColor" stroke-opacity=".15"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="currentColor" text-anchor="{anchor}">{escape(text)}</text>'
+    )
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _power(power: int) -> str:
+    return "1" if power == 0 else "10" + str(power).translate(_RAISED)
+
+
+COLUMNS: Mapping[str, tuple[str, Callable[[MethodRun], Any]]] = {
+    "largest gap": ("m | rad", lambda run: run.gap_max),
+    "grows as t^": ("", lambda run: run.gap_growth),
+    "largest rate": ("m/s | rad/s", lambda run: run.rate_max),
+    "energy error": ("J", lambda run: run.energy_error_j),
+    "condition": ("", lambda run: run.condition),
+    "off in a": ("relative", lambda run: run.acceleration_error),
+    "off in Jᵀλ": ("relative", lambda run: run.force_error),
+    "step": ("µs", lambda run: None if run.step_s is None else 1e6 * run.step_s),
+}
+"""Columns of the tables: title → unit, and what it shows of a run."""
+_STYLE = """<style>
+.key { display: flex; flex-wrap: wrap; gap: .2rem .9rem; font-size: .85rem; margin: .4rem 0 1rem; }
+.key span::before { content: ""; display: inline-block; width: .8em; height: .8em; border-radius: 2px;
+  margin-right: .35em; background: var(--colour); vertical-align: -1px; }
+.figures { grid-template-columns: repeat(auto-fill, minmax(min(30rem, 100%), 1fr)); }
+td + td, th + th { text-align: right; font-variant-numeric: tabular-nums; padding-left: .6rem; }
+td { white-space: nowrap; }
+th + th { overflow-wrap: normal; vertical-align: bottom; font-weight: 500; }
+</style>"""
+
+
+def methods_page(comparison: MethodsComparison) -> str:
+    """The page as HTML.
+
+    Args:
+        comparison: What was found.
+    """
+    c = comparison
+    title = f"Constraint methods on {c.scenario}"
+    facts = (
+        f"{c.robot} · {len(c.rows)} rows, {c.rank} of them independent · degrees of freedom left: {c.mobility} · "
+        f"{c.integrator}, steps of {1e3 * c.dt:g} ms, {c.duration:g} s"
+    )
+    parts = [_STYLE, f"<h1>{escape(title)}</h1>", f"<p>{escape(facts)}</p>", *_of_methods(c), *_of_ways(c)]
+    return html_page(title, "\n".join([*parts, "<script>document.body.dataset.ready = 1</script>"]))
+
+
+def cell_text(value: Any) -> str:
+    """A number in three digits, or a dash.
+
+    Args:
+        value: A number or None.
+    """
+    if value is None or value == 0.0:
+        return "–" if value is None else "0"
+    if 100.0 <= value < 1e6:
+        return f"{value:.0f}"
+    return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e")
+
+
+def _of_methods(c: MethodsComparison) -> list[str]:
+    ran = [run for run in c.methods if not run.trouble]
+    gaps = {run.name: run.gap for run in ran if run.gap is not None}
+    figures = [
+        _figure(
+            bars_svg(_each(ran, "step"), "computing time of a step in µs", "{:.0f}"),
+            "Computing time of a step [µs], logarithmic",
+        ),
+        _figure(
+            bars_svg(_each(ran, "condition"), "condition numbers"),
+            "Condition of the matrix that is solved, logarithmic",
+        ),
+        _figure(
+            bars_svg(_each(ran, "off in a"), "differences to the reference"),
+            f"Off {c.reference} in acceleration [relative], logarithmic",
+        ),
+        _figure(lines_svg(c.time, gaps, "gaps over time"), "Largest gap [m | rad], nothing pulls back"),
+    ]
+    missing = [f"<li><b>{escape(run.name)}</b>: {escape(run.trouble)}</li>" for run in c.methods if run.trouble]
+    return [
+        "<h2>Methods, with nothing that pulls the state back</h2>",
+        "<p>All of them solve the same equations, so that gap and energy say what the integrator does; they differ in "
+        "cost, in conditioning, and in what they do with redundant rows. Times are measured and noisy.</p>",
+        html_table(*_table(c.methods)),
+        _key(list(gaps)),
+        f'<div class="figures">{"".join(figures)}</div>',
+        f"<h2>Not run</h2><ul>{''.join(missing)}</ul>" if missing else "",
+    ]
+
+
+def _of_ways(c: MethodsComparison) -> list[str]:
+    ran = [run for run in c.stabilisations if not run.trouble]
+    gaps = {run.name: run.gap for run in ran if run.gap is not None}
+    leaks = {run.name: run.energy for run in ran if run.energy is not None}
+    figures = [
+        _figure(lines_svg(c.time, gaps, "gaps over time by stabilisation"), "Largest gap [m | rad]"),
+        _figure(lines_svg(c.time, leaks, "energy errors over time by stabilisation"), "Energy from nowhere [J]"),
+    ]
+    shown = [name for name in COLUMNS if name not in ("condition", "off in a", "off in Jᵀλ")]
+    return [
+        "<h2>What keeps the state on its constraints</h2>",
+        html_table(*_table(c.stabilisations, shown)),
+        _key(list(gaps)),
+        f'<div class="figures">{"".join(figures)}</div>',
+    ]
+
+
+def _table(runs: Sequence[MethodRun], shown: Sequence[str] = tuple(COLUMNS)) -> tuple[list[str], list[list[str]]]:
+    head = ["", *(f"{name} [{COLUMNS[name][0]}]" if COLUMNS[name][0] else name for name in shown)]
+    return head, [[run.name, *(cell_text(COLUMNS[name][1](run)) for name in shown)] for run in runs]
+
+
+def _each(runs: Sequence[MethodRun], column: str) -> dict[str, float | None]:
+    return {run.name: COLUMNS[column][1](run) for run in runs}
+
+
+def _figure(svg: str, caption: str) -> str:
+    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def _key(names: Sequence[str]) -> str:
+    items = (
+        f'<span style="--colour: {COLOURS[k % len(COLOURS)]}">{escape(name)}</span>' for k, name in enumerate(names)
+    )
+    return f'<div class="key">{"".join(items)}</div>'

@@ -1,0 +1,84 @@
+"""The page of an audit: the motion, its findings, and its quantities against their limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.feasibility import Case
+from surefoot.motion import AuditResult, Trajectory, World
+from surefoot.report.evidence import Evidence, Verdict
+from surefoot.report.page.motion_plots import motion_plots
+from surefoot.report.page.report_page import report_page
+from surefoot.robot import Robot
+
+__all__ = ["audit_page"]
+
+
+def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, result: AuditResult) -> str:
+    """The page as HTML. Velocities, torques and contact wrenches that did not come with the motion are computed.
+
+    Args:
+        title: Heading, such as the name of the file.
+        motion: The motion.
+        robot: The robot.
+        world: Where it moves.
+        result: What the audit found.
+    """
+    case = Case(robot, world, motion)
+    tau, wrenches = _torques(case), _wrenches(case)
+    return report_page(
+        Evidence(
+            title=f"{title} · {robot.name}",
+            robot=robot,
+            time=motion.time,
+            q=motion.q,
+            subtitle="Is this motion physically possible, by what margin, and where does it break?",
+            verdict=Verdict("no defect was found" if result.passed else _worst(result), result.passed),
+            world=world,
+            v=case.v,
+            wrenches=wrenches,
+            schedule=result.schedule,
+            plots=tuple(motion_plots(robot, motion.q, case.v, tau, wrenches, world)),
+            audit=result,
+            metrics=_metrics(result),
+            notes=(*result.remarks, *_computed(motion)),
+        )
+    )
+
+
+def _torques(case: Case) -> Array | None:
+    """(n, nu) given or computed torques; None where none is known."""
+    tau = case.efforts.tau
+    return tau if tau.shape[1] and np.isfinite(tau).any() else None
+
+
+def _wrenches(case: Case) -> dict[str, Array]:
+    """Given or computed wrenches by contact; zero where they are not known."""
+    wrenches = np.nan_to_num(case.efforts.wrenches)
+    return {name: wrenches[:, k] for k, name in enumerate(case.contact_names)} if wrenches.any() else {}
+
+
+def _computed(motion: Trajectory) -> list[str]:
+    """Which quantities did not come with the motion."""
+    missing = {"velocities": motion.v is None, "torques": motion.tau is None, "contact wrenches": not motion.wrenches}
+    names = [name for name, lacks in missing.items() if lacks]
+    return [f"computed, as they did not come with the motion: {', '.join(names)}"] if names else []
+
+
+def _worst(result: AuditResult) -> str:
+    defects = sum(finding.severity == "defect" for finding in result.findings)
+    return f"{defects} defect{'s' if defects > 1 else ''} found"
+
+
+def _metrics(result: AuditResult) -> dict[str, object]:
+    """Numbers of the audit for the summary."""
+    replay = {} if result.replay is None else {f"replay_{k}": v for k, v in result.replay.to_dict().items()}
+    return {
+        "robot": result.robot,
+        "duration_s": result.duration,
+        "samples": result.samples,
+        "contacts": result.contacts,
+        **replay,
+        "audited_in_s": round(sum(result.seconds.values()), 3),
+    }

@@ -1,0 +1,246 @@
+"""MJCF files → compiled MuJoCo model: what MuJoCo says becomes an error with its place, or a note.
+
+Mesh files of an MJCF description: which are missing, and whether the robot can do without them.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from surefoot.errors import FileFormatError, MissingMeshError, ModelError, one_of
+from surefoot.geometry import MAX_MESH_BYTES
+from surefoot.robot.mjcf.guard import MjcfFiles
+from surefoot.robot.model import Finding
+from surefoot.robot.urdf import MESH_MODES
+from surefoot.robot.xml_guard import Element
+
+__all__ = ["compile_mjcf", "drop_missing_meshes"]
+
+_STEP = "put the file there"
+
+
+def drop_missing_meshes(spec: mujoco.MjSpec, files: MjcfFiles, mode: str) -> list[Finding]:
+    """Take meshes without a file out of the specification, with the shapes that use them.
+
+    Args:
+        spec: The specification; it is changed.
+        files: The files that it was read from.
+        mode: "warn" leaves a finding, "skip" does not, "require" refuses.
+
+    Raises:
+        MissingMeshError: A mesh is missing, with "require".
+        ModelError: The inertia of a body comes from a mesh that is missing.
+        FileFormatError: A mesh file is too large.
+    """
+    if mode not in MESH_MODES:
+        raise one_of("mesh mode", mode, MESH_MODES)
+    notes = []
+    for mesh in list(spec.meshes):
+        if not mesh.file:
+            continue
+        path = _path(spec, mesh.file, files)
+        file, line = _place(files, mesh.file)
+        if path.is_file():
+            _require_small(path, file, line)
+            continue
+        if mode == "require":
+            raise MissingMeshError(f"mesh `{path}` does not exist", next_step=_STEP, file=file, line=line)
+        dropped = _drop(spec, mesh, path, file, line)
+        if mode == "warn":
+            message = f"mesh `{path}` does not exist; {dropped.shapes} shapes that use it are dropped"
+            notes.append(Finding("warning", str(file), message, line or 0, dropped.bare))
+    return notes
+
+
+class _Dropped(NamedTuple):
+    """How many shapes were taken out, and the bodies that lost one with which they may touch."""
+
+    shapes: int
+    bare: tuple[str, ...]
+
+
+def _drop(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path, file: Path, line: int | None) -> _Dropped:
+    """Take out a mesh and the geoms that use it."""
+    name = mesh.name or Path(mesh.file).stem  # MuJoCo names a mesh after its file where no name is given
+    users = [geom for geom in spec.geoms if geom.meshname == name]
+    bare = tuple(dict.fromkeys(geom.parent.name for geom in users if geom.contype or geom.conaffinity))
+    for geom in users:
+        if _gives_inertia(spec, geom):
+            raise ModelError(
+                f"the inertia of body `{geom.parent.name}` comes from mesh `{path}`, which does not exist",
+                next_step=f"{_STEP}, or give the body an `inertial`",
+                file=file,
+                line=line,
+            )
+        spec.delete(geom)
+    for site in [site for site in spec.sites if site.meshname == name]:
+        site.meshname = ""
+    spec.delete(mesh)
+    return _Dropped(len(users), bare)
+
+
+def _path(spec: mujoco.MjSpec, name: str, files: MjcfFiles) -> Path:
+    """Where the file of a mesh is or, if it is nowhere, where it must be; an attached model has folders of its own."""
+    name = Path(name).name if spec.strippath else name
+    first = files.path.parent / (spec.compiler.meshdir or "") / name
+    others = [file.parent / _mesh_folder(files.elements[file]) / name for file, _ in files.find("mesh", file=name)]
+    return next((path for path in (first, *others) if path.is_file()), first)
+
+
+def _mesh_folder(root: Element) -> str:
+    """The folder of meshes that a file states."""
+    stated = [element.attributes for element in root.all("compiler")]
+    return next((text for kind in ("meshdir", "assetdir") for item in stated if (text := item.get(kind))), "")
+
+
+def _place(files: MjcfFiles, name: str) -> tuple[Path, int | None]:
+    """The element that names a mesh file."""
+    found = files.find("mesh", file=name)
+    return (found[0][0], found[0][1].line) if found else (files.path, None)
+
+
+def _require_small(path: Path, file: Path, line: int | None) -> None:
+    if path.stat().st_size > MAX_MESH_BYTES:
+        raise FileFormatError(f"mesh `{path}` is larger than {MAX_MESH_BYTES >> 20} MiB", file=file, line=line)
+
+
+def _gives_inertia(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:
+    """Whether the inertia of a geom's body is made from this geom."""
+    body, choice = geom.parent, spec.compiler.inertiafromgeom
+    low, high = (int(group) for group in spec.compiler.inertiagrouprange)
+    massless = geom.mass == 0.0 or (np.isnan(geom.mass) and geom.density == 0.0)
+    never = choice == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+    if body.name == "world" or never or massless or not low <= geom.group <= high:
+        return False
+    return bool(choice == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE or not body.explicitinertial)
+
+
+_LARGEST = 1e12  # no length, mass or inertia of a robot is larger, in SI units
+_MUST_BE_FINITE = (
+    "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "jnt_pos", "jnt_axis", "qpos0",
+    "dof_armature", "dof_damping", "dof_frictionloss", "geom_pos", "geom_quat", "geom_friction", "site_pos",
+    "site_quat", "eq_data", "actuator_gear", "actuator_armature", "actuator_damping", "key_qpos", "mesh_vert",
+)  # fmt: skip
+_MUST_NOT_BE_NEGATIVE = (
+    "dof_armature", "dof_damping", "dof_frictionloss", "geom_friction", "actuator_armature", "actuator_damping",
+)  # fmt: skip
+_LINE = re.compile(r"line (\d+)")
+_ELEMENT_NAME = re.compile(r"Element name '([^']+)'")
+_ATTRIBUTE = re.compile(r"attribute:? '(\w+)'")
+_ELEMENT = re.compile(r"Element '(\w+)'")
+
+
+def compile_mjcf(files: MjcfFiles, meshes: str = "warn") -> tuple[mujoco.MjModel, tuple[Finding, ...]]:
+    """The compiled model of checked files, and what was dropped on the way.
+
+    Args:
+        files: The files, checked.
+        meshes: What to do about meshes that do not exist: "warn" or "skip" drops them, "require" refuses.
+
+    Raises:
+        MissingMeshError: A mesh is missing, with `meshes="require"`.
+        FileFormatError: MuJoCo cannot read the files.
+        ModelError: MuJoCo cannot compile them, or numbers are too large, or the inertia of a body comes from a mesh
+            that is missing.
+    """
+    notes: list[Finding] = []
+    with _quiet() as said:
+        try:
+            spec = mujoco.MjSpec.from_file(str(files.path))
+        except (ValueError, mujoco.FatalError) as error:
+            raise _placed(FileFormatError, "MuJoCo cannot read the file", error, files, said) from error
+        notes += drop_missing_meshes(spec, files, meshes)
+        notes += _drop_what_is_no_robot(spec, files)
+        try:
+            model = spec.compile()
+        except (ValueError, mujoco.FatalError) as error:
+            raise _placed(ModelError, "MuJoCo cannot compile the model", error, files, said) from error
+    _require_moderate(model, files)
+    notes += [Finding("warning", str(files.path), f"MuJoCo says: {text}") for text in dict.fromkeys(said)]
+    return model, tuple(notes)
+
+
+@contextmanager
+def _quiet() -> Iterator[list[str]]:
+    """Catch MuJoCo's warnings in a list; nothing is printed and no log file is written."""
+    said: list[str] = []
+    before, handler = mujoco.MjLogConfig.get(), mujoco.get_mju_user_warning()
+    silent = mujoco.MjLogConfig.get()
+    silent.logto_file = silent.logto_console = False
+    silent.set()
+    mujoco.set_mju_user_warning(lambda text: said.append(str(text).strip()))
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield said
+    finally:
+        said += [str(item.message) for item in caught]
+        mujoco.set_mju_user_warning(handler)
+        before.set()
+
+
+def _placed(
+    kind: type[FileFormatError] | type[ModelError], what: str, error: Exception, files: MjcfFiles, said: list[str]
+) -> FileFormatError | ModelError:
+    """Our error for one of MuJoCo's, with the file and line that it speaks of."""
+    text = " ".join(str(error).split())
+    file, line = _place_in_message(text, files)
+    evidence = {"MuJoCo": text} | ({"warnings": said[:5]} if said else {})
+    return kind(what, evidence=evidence, file=file, line=line, next_step="correct the description")
+
+
+def _place_in_message(text: str, files: MjcfFiles) -> tuple[Path, int | None]:
+    """File and line; MuJoCo writes line 0 for elements of included files, which are then looked up."""
+    line = _LINE.search(text)
+    if line and int(line[1]) > 0:
+        return files.path, int(line[1])
+    name, tag, attribute = _ELEMENT_NAME.search(text), _ELEMENT.search(text), _ATTRIBUTE.search(text)
+    found = files.find(tag[1]) if tag else files.find(name=name[1]) if name else []
+    included = [(f, e) for f, e in found if f != files.path and (not attribute or attribute[1] in e.attributes)]
+    return (included[0][0], included[0][1].line) if len(included) == 1 else (files.path, None)
+
+
+def _drop_what_is_no_robot(spec: mujoco.MjSpec, files: MjcfFiles) -> list[Finding]:
+    """Take out what a robot description does not need, and reset sizes that only MuJoCo's memory needs."""
+    notes = []
+    if len(spec.pairs) or len(spec.excludes):
+        notes.append(Finding("note", str(files.path), "contact pairs and excludes are dropped"))
+    heights = [geom for geom in spec.geoms if geom.type == mujoco.mjtGeom.mjGEOM_HFIELD]
+    if heights:
+        notes.append(Finding("note", str(files.path), f"{len(heights)} height fields: not part of the robot"))
+    for material in spec.materials:
+        material.textures = [""] * len(material.textures)
+    for items in (spec.textures, spec.lights, spec.cameras, spec.sensors, spec.skins, spec.pairs, heights,
+                  spec.hfields):  # fmt: skip
+        for item in list(items):
+            spec.delete(item)
+    spec.nkey = spec.nuserdata = 0
+    spec.memory = spec.nconmax = spec.njmax = spec.nstack = -1
+    for kind in ("actuator", "body", "cam", "geom", "jnt", "sensor", "site", "tendon"):
+        setattr(spec, f"nuser_{kind}", -1)
+    spec.compiler.LRopt.mode = int(mujoco.mjtLRMode.mjLRMODE_NONE)
+    return notes
+
+
+def _require_moderate(model: mujoco.MjModel, files: MjcfFiles) -> None:
+    """Refuse numbers that are not finite, too large to compute with, or negative where nature has no such thing."""
+    for name in _MUST_BE_FINITE:
+        values = np.asarray(getattr(model, name))
+        lowest = 0.0 if name in _MUST_NOT_BE_NEGATIVE else -_LARGEST
+        bad = np.argwhere(~((values >= lowest) & (values <= _LARGEST)))
+        if len(bad):
+            value = values[tuple(bad[0])]
+            raise ModelError(
+                f"`{name}` is negative" if -_LARGEST <= value < 0 else f"`{name}` is not finite or too large to use",
+                evidence={"index": bad[0].tolist(), "value": value},
+                next_step="check the units (kg, m, kg m²) and signs",
+                file=files.path,
+            )

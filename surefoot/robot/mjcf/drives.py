@@ -1,0 +1,116 @@
+"""Actuators of a compiled MuJoCo model → drives.
+
+MuJoCo's gear multiplies the force of the actuator on its way to the joint, and its square the actuator's own armature
+and damping. Several actuators on one joint (a position and a velocity servo, say) are one drive.
+"""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from surefoot.robot.mjcf.names import Names
+from surefoot.robot.mjcf.tree import (
+    Range,
+    actuator_force_range,
+    is_lopsided,
+    is_one_axis,
+    joint_force_range,
+    safe_limit,
+)
+from surefoot.robot.model import Drive, Finding
+
+__all__ = ["drives_of"]
+
+_ON_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+
+
+def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | None, list[Finding]]:
+    """The drives in the order of the actuators, None for a model without actuators, and notes on what is dropped.
+
+    Args:
+        model: The compiled model.
+        names: Its names.
+    """
+    if model.nactuator == 0:
+        text = "the file has no actuator: every joint is taken as driven, without limits"
+        return None, [Finding("note", "actuator", text)] if model.njnt else []
+    notes: list[Finding] = []
+    by_joint: dict[int, list[int]] = {}
+    for i in range(model.nactuator):
+        reason = _why_dropped(model, i)
+        if reason:
+            notes.append(Finding("warning", names.actuators[i], f"actuator dropped: {reason}"))
+            continue
+        by_joint.setdefault(int(model.actuator_trnid[i, 0]), []).append(i)
+        notes += [Finding("note", names.actuators[i], text) for text in _what_is_lost(model, i)]
+    drives = []
+    for joint, group in by_joint.items():
+        bounds = _torque_range(model, joint, group)
+        drives.append(_drive(model, names, joint, group, safe_limit(bounds)))
+        if is_lopsided(bounds):
+            notes.append(_lopsided_note(names.joints[joint], bounds))
+    return tuple(drives), notes
+
+
+def _why_dropped(model: mujoco.MjModel, i: int) -> str:
+    """Why an actuator drives no joint; empty if it does."""
+    transmission = mujoco.mjtTrn(int(model.actuator_trntype[i]))
+    if transmission not in _ON_JOINT:
+        return f"its transmission ({transmission.name.removeprefix('mjTRN_').lower()}) is not to a joint"
+    if not is_one_axis(model, int(model.actuator_trnid[i, 0])):
+        return "its joint has more than one axis"
+    return "its gear is 0" if _gear(model, i) == 0.0 else ""
+
+
+def _what_is_lost(model: mujoco.MjModel, i: int) -> list[str]:
+    """What a drive does not take over from an actuator."""
+    lost = []
+    if model.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE or model.actuator_delay[i]:
+        lost.append("actuator dynamics dropped")
+    if model.actuator_biastype[i] != mujoco.mjtBias.mjBIAS_NONE:
+        lost.append("servo law dropped: the drive gives torque")
+    if model.actuator_dampingpoly[i].any():
+        lost.append("damping that is not linear dropped")
+    if _gear(model, i) < 0.0:
+        lost.append(f"gear {_gear(model, i):g}: the command sign is reversed; the drive's command is along the joint")
+    return lost
+
+
+def _drive(model: mujoco.MjModel, names: Names, joint: int, group: list[int], torque_limit: float) -> Drive:
+    dof = int(model.jnt_dofadr[joint])
+    gears = [abs(_gear(model, i)) for i in group]
+    armature = float(model.dof_armature[dof]) + _reflected(model.actuator_armature, group, gears)
+    return Drive(
+        names.joints[joint],
+        gear_ratio=gears[0],
+        rotor_inertia=armature / gears[0] ** 2,
+        dry_friction=float(model.dof_frictionloss[dof]),
+        viscous_friction=float(model.dof_damping[dof]) + _reflected(model.actuator_damping, group, gears),
+        torque_limit=torque_limit,
+    )
+
+
+def _torque_range(model: mujoco.MjModel, joint: int, group: list[int]) -> Range:
+    """Lowest and highest force of all actuators of a joint together, clamped to what the joint takes."""
+    ranges = np.array([actuator_force_range(model, i, _gear(model, i)) for i in group])
+    low, high = np.clip(ranges.sum(axis=0), *joint_force_range(model, joint))
+    return float(low), float(high)
+
+
+def _lopsided_note(joint: str, bounds: Range) -> Finding:
+    message = (
+        f"torque from {bounds[0]:g} to {bounds[1]:g}: the drive has the smaller one both ways, ±{safe_limit(bounds):g}"
+    )
+    return Finding("note", joint, message)
+
+
+def _gear(model: mujoco.MjModel, i: int) -> float:
+    """Gear of an actuator on a one-axis joint, with its sign; 0 where its square vanishes."""
+    gear = float(model.actuator_gear[model.actuator_outadr[i], 0])
+    return gear if abs(gear) > 1e-12 else 0.0
+
+
+def _reflected(values: np.ndarray, group: list[int], gears: list[float]) -> float:
+    """Sum of gear² · value over the actuators of a joint."""
+    return float(sum(gear**2 * values[i] for i, gear in zip(group, gears, strict=True)))

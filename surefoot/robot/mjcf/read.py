@@ -1,0 +1,270 @@
+"""MJCF → robot. MuJoCo compiles the description; the links, loops and drives are read off the compiled model.
+
+So defaults, frames, replicas, attachments and all ways to write an orientation mean what MuJoCo says they mean.
+
+The home posture of a compiled MuJoCo model: a keyframe, or the posture in which it is written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.errors import ModelError, SurefootError, one_of
+from surefoot.robot.build import Parts, well_inside
+from surefoot.robot.mjcf.compile import compile_mjcf
+from surefoot.robot.mjcf.drives import drives_of
+from surefoot.robot.mjcf.guard import guard_mjcf
+from surefoot.robot.mjcf.names import Names, names_of, pose, unused
+from surefoot.robot.mjcf.shapes import shapes_of, world_note
+from surefoot.robot.mjcf.ties import ties_of
+from surefoot.robot.mjcf.tree import free_pose, is_lopsided, is_one_axis, joint_force_range, links_of, safe_limit
+from surefoot.robot.model import Finding, Joint, JointKind, Link, NamedFrame, placement
+from surefoot.spatial import se3
+
+__all__ = ["Home", "MjcfRobot", "home_of", "mjcf_links", "root_is_free", "with_base"]
+
+
+@dataclass(frozen=True)
+class Home:
+    """A home posture.
+
+    Args:
+        joints: Positions of the one-axis joints by name; None where the description has nothing to say.
+        base: Pose of the floating base, (7,), quaternion xyzw; None to put the feet on the ground.
+        notes: What could not be kept.
+    """
+
+    joints: dict[str, float] | None
+    base: tuple[float, ...] | None
+    notes: tuple[Finding, ...] = ()
+
+
+def root_is_free(model: mujoco.MjModel) -> bool:
+    """Whether the first joint is that of a floating base."""
+    return bool(model.njnt and model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE)
+
+
+def home_of(model: mujoco.MjModel, names: Names) -> Home:
+    """The keyframe `home`, else one named `stand…`, else the first; without any, the initial configuration.
+
+    Args:
+        model: The compiled model.
+        names: Its names.
+    """
+    key = _key(model)
+    if key is None:
+        return _initial(model, names)
+    qpos = np.array(model.key_qpos[key])
+    base = tuple(free_pose(model, 0, qpos).tolist()) if root_is_free(model) else None
+    return Home(_positions(model, names, qpos), base, _lost(model, names, qpos))
+
+
+def _key(model: mujoco.MjModel) -> int | None:
+    labels = [str(model.key(i).name).lower() for i in range(model.nkey)]
+    ranked = sorted(range(model.nkey), key=lambda i: (labels[i] != "home", not labels[i].startswith("stand"), i))
+    return ranked[0] if ranked else None
+
+
+def _initial(model: mujoco.MjModel, names: Names) -> Home:
+    """The initial configuration, well inside the limits where it is outside; nothing where all of it is zero."""
+    qpos = np.array(model.qpos0)
+    for k in range(model.njnt):
+        if model.jnt_limited[k] and is_one_axis(model, k):
+            low, high = (float(bound) for bound in model.jnt_range[k])
+            qpos[model.jnt_qposadr[k]] = well_inside(float(qpos[model.jnt_qposadr[k]]), low, high)
+    positions = _positions(model, names, qpos)
+    base = free_pose(model, 0, qpos) if root_is_free(model) else None
+    turned = base is not None and not np.allclose(base[3:6], 0.0, atol=1e-12)
+    return Home(
+        positions if any(positions.values()) else None,
+        tuple(base.tolist()) if base is not None and turned else None,
+        _lost(model, names, qpos),
+    )
+
+
+def _positions(model: mujoco.MjModel, names: Names, qpos: Array) -> dict[str, float]:
+    rows = [k for k in range(model.njnt) if is_one_axis(model, k)]
+    return {names.joints[k]: float(qpos[model.jnt_qposadr[k]]) for k in rows}
+
+
+def _lost(model: mujoco.MjModel, names: Names, qpos: Array) -> tuple[Finding, ...]:
+    """Joints of several axes, beside the base, that do not stand at zero at home."""
+    out = []
+    for k in range(1 if root_is_free(model) else 0, model.njnt):
+        if is_one_axis(model, k):
+            continue
+        size = 7 if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE else 4
+        neutral = np.eye(size)[size - 4]
+        if not np.allclose(qpos[model.jnt_qposadr[k] :][:size], neutral, atol=1e-9):
+            message = "its home position is not kept: the joint has several axes"
+            out.append(Finding("warning", names.joints[k], message))
+    return tuple(out)
+
+
+_KIND_OF_BASE: dict[str, JointKind] = {"floating": "free", "planar": "planar", "fixed": "fixed"}
+
+
+@dataclass(frozen=True, eq=False)
+class MjcfRobot:
+    """What an MJCF file says about a robot, before it becomes a model.
+
+    Args:
+        name: Name of the model, or of the file.
+        links: The links with their joints and shapes, parents first; q of hinges and slides is MuJoCo's qpos.
+        base: "floating" if the first joint is a free joint, else "fixed".
+        parts: Frames, drives, loops, couplings, home and notes.
+        start: T_world_root of the body on the base, where the file puts it, (4, 4).
+    """
+
+    name: str
+    links: list[Link]
+    base: str
+    parts: Parts
+    start: Array = field(default_factory=placement)
+
+
+def mjcf_links(path: str | Path, meshes: str = "warn") -> MjcfRobot:
+    """The links and parts in an MJCF file.
+
+    Args:
+        path: The file; its root element is `mujoco`.
+        meshes: What to do about meshes that do not exist: "warn" or "skip" drops the shapes that use them if no inertia
+            comes from them, "require" refuses.
+
+    Raises:
+        FileFormatError: A file cannot be read.
+        ModelError: The description contradicts itself; `MissingMeshError` for a mesh that is required.
+    """
+    files = guard_mjcf(path)
+    model, compiler_notes = compile_mjcf(files, meshes)
+    try:
+        names = names_of(model)
+        _require_ordered_limits(model, names)
+        return _robot_of(model, names, files.name, str(path), compiler_notes)
+    except SurefootError as error:
+        raise error.with_place(path) from None
+
+
+def _robot_of(
+    model: mujoco.MjModel, names: Names, name: str, source: str, compiler_notes: tuple[Finding, ...]
+) -> MjcfRobot:
+    collisions, visuals, shape_notes = shapes_of(model, names)
+    loops, couplings, tie_notes = ties_of(model, names)
+    drives, drive_notes = drives_of(model, names)
+    home = home_of(model, names)
+    parts = Parts(
+        frames=_frames(model, names),
+        drives=drives,
+        loops=loops,
+        couplings=couplings,
+        home=home.joints,
+        home_base=home.base,
+        notes=(
+            *compiler_notes, *world_note(model, names), *shape_notes, *tie_notes, *drive_notes, *home.notes,
+            *_dropped(model, names),
+        ),
+        source=source,
+    )  # fmt: skip
+    links = links_of(model, names, collisions, visuals)
+    root = int(model.jnt_bodyid[0]) if root_is_free(model) else min(1, model.nbody - 1)
+    start = pose(model.body_pos[root], model.body_quat[root])
+    return MjcfRobot(name, links, "floating" if root_is_free(model) else "fixed", parts, start)
+
+
+def with_base(found: MjcfRobot, base: str) -> MjcfRobot:
+    """The same robot on another base.
+
+    The first link changes its joint. A fixed or planar base starts where the file puts the link; a planar one moves in
+    the world's x–y plane, however the link is turned. A floating base stands at home as the file turns it.
+
+    Args:
+        found: The robot.
+        base: "auto" for its own base, "floating", "planar" or "fixed".
+    """
+    if base not in ("auto", *_KIND_OF_BASE):
+        raise one_of("base", base, ("auto", *_KIND_OF_BASE))
+    if base in ("auto", found.base):
+        return found
+    root = _root(found)
+    if root is None:
+        raise ModelError(f"`{found.name}` has no first link that could be put on a {base} base")
+    links = [*found.links[:root], *_on_base(found, root, base), *found.links[root + 1 :]]
+    home_base = se3.to_pose(found.start).tolist() if base == "floating" and _is_turned(found.start) else None
+    return replace(found, links=links, base=base, parts=replace(found.parts, home_base=home_base))
+
+
+def _on_base(found: MjcfRobot, root: int, base: str) -> list[Link]:
+    """The root link on another base; a link before it carries a planar base where the root is turned."""
+    link = found.links[root]
+    taken = {item.name for item in found.links} | {item.joint.name for item in found.links if item.joint}
+    own = link.joint
+    name = own.name if own is not None and own.kind == "free" else unused("root_joint", taken)
+    if base != "planar" or not _is_turned(found.start):
+        return [replace(link, joint=Joint(name, _KIND_OF_BASE[base], _base_placement(found.start, base)))]
+    carrier = Link(unused(f"{link.name}__base", taken), None, Joint(name, "planar", placement(found.start[:3, 3])))
+    turn = Joint(unused(f"{link.name}__turn", taken), "fixed", placement(rotation=found.start[:3, :3]))
+    return [carrier, replace(link, parent=carrier.name, joint=turn)]
+
+
+def _base_placement(start: Array, base: str) -> Array:
+    """T_world_joint: a floating base has the pose in its coordinates."""
+    return placement() if base == "floating" else start
+
+
+def _is_turned(start: Array) -> bool:
+    return not np.allclose(start[:3, :3], np.eye(3), atol=1e-12)
+
+
+def _root(found: MjcfRobot) -> int | None:
+    """Index of the link that hangs on the base: the first one with a free joint, else the first if it is held fast."""
+    kinds = [link.joint.kind if link.joint else "fixed" for link in found.links]
+    if found.base == "floating":
+        return kinds.index("free")
+    return 0 if kinds and kinds[0] == "fixed" else None
+
+
+def _frames(model: mujoco.MjModel, names: Names) -> tuple[NamedFrame, ...]:
+    """The sites of the robot; those of the world are left out."""
+    return tuple(
+        NamedFrame(names.sites[i], names.bodies[model.site_bodyid[i]], pose(model.site_pos[i], model.site_quat[i]))
+        for i in range(model.nsite)
+        if model.site_bodyid[i] > 0
+    )
+
+
+def _require_ordered_limits(model: mujoco.MjModel, names: Names) -> None:
+    """MuJoCo takes a range whose ends are swapped for no range at all."""
+    for k in np.flatnonzero(model.jnt_range[:, 0] > model.jnt_range[:, 1]):
+        raise ModelError(
+            f"the range of joint `{names.joints[k]}` is turned round", evidence={"range": model.jnt_range[k]}
+        )
+
+
+def _dropped(model: mujoco.MjModel, names: Names) -> list[Finding]:
+    """Notes on what a robot does not take over from the model."""
+    out = []
+    for k in range(model.njnt):
+        if model.jnt_stiffness[k] or model.jnt_stiffnesspoly[k].any():
+            out.append(Finding("warning", names.joints[k], "spring of the joint dropped"))
+        if model.dof_dampingpoly[model.jnt_dofadr[k]].any():
+            out.append(Finding("warning", names.joints[k], "damping that is not linear dropped"))
+        if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_BALL and model.jnt_limited[k]:
+            out.append(Finding("warning", names.joints[k], "limit of the ball joint dropped"))
+        if is_lopsided(bounds := joint_force_range(model, k)):
+            message = f"actuator force from {bounds[0]:g} to {bounds[1]:g}: its limit is the smaller one both ways"
+            out.append(Finding("note", names.joints[k], f"{message}, ±{safe_limit(bounds):g}"))
+    out += [Finding("warning", model.tendon(i).name or f"tendon_{i}", "tendon dropped") for i in range(model.ntendon)]
+    out += [Finding("warning", model.flex(i).name or f"flex_{i}", "flex dropped") for i in range(model.nflex)]
+    moved = [names.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
+    out += [Finding("note", name, "mocap body: held fast") for name in moved]
+    out += [
+        Finding("note", names.bodies[i], "gravity compensation dropped") for i in np.flatnonzero(model.body_gravcomp)
+    ]
+    if not np.allclose(model.opt.gravity, (0.0, 0.0, -9.81)):
+        out.append(Finding("note", "option", f"gravity {model.opt.gravity.tolist()} dropped: it belongs to the world"))
+    return out

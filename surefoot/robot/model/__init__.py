@@ -1,0 +1,42 @@
+"""What a robot is: tree, links, loops, contacts, drives. Passive, frozen data."""
+
+from surefoot.robot.model.contacts import BodyVolume, ContactKind, ContactSurface
+from surefoot.robot.model.dh import DHRow, dh_links
+from surefoot.robot.model.drives import Drive
+from surefoot.robot.model.findings import Finding, Level
+from surefoot.robot.model.inertia_changes import carrying, under_gravity, with_inertia_error
+from surefoot.robot.model.links import Geometry, Joint, JointKind, Link, NamedFrame, placement
+from surefoot.robot.model.loops import Coupling, Loop, led_by_first, resolve_couplings
+from surefoot.robot.model.robot import Limits, Robot, assembles_robots
+from surefoot.robot.model.tree import NQ, NV, Tree, tree_of_model
+
+__all__ = [
+    "NQ",
+    "NV",
+    "BodyVolume",
+    "ContactKind",
+    "ContactSurface",
+    "Coupling",
+    "DHRow",
+    "Drive",
+    "Finding",
+    "Geometry",
+    "Joint",
+    "JointKind",
+    "Level",
+    "Limits",
+    "Link",
+    "Loop",
+    "NamedFrame",
+    "Robot",
+    "Tree",
+    "assembles_robots",
+    "carrying",
+    "dh_links",
+    "led_by_first",
+    "placement",
+    "resolve_couplings",
+    "tree_of_model",
+    "under_gravity",
+    "with_inertia_error",
+]

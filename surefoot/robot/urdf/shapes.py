@@ -1,0 +1,141 @@
+"""Collision and visual shapes of a scanned URDF, and where its meshes lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+from surefoot.arrays import Array
+from surefoot.errors import MissingMeshError, one_of
+from surefoot.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from surefoot.robot.model import Geometry, placement
+from surefoot.robot.urdf.scan import UrdfDocument
+from surefoot.robot.xml_guard import Element, numbers
+
+__all__ = ["MESH_MODES", "origin_of", "resolve_mesh", "urdf_geometries"]
+
+MESH_MODES = ("require", "warn", "skip")
+
+
+def origin_of(element: Element) -> Array:
+    """T (4, 4) from the `<origin>` child of an element: R = Rz(yaw) Ry(pitch) Rx(roll); identity without one."""
+    origin = element.first("origin")
+    if origin is None:
+        return placement()
+    xyz = numbers(origin.attributes.get("xyz", "0 0 0"), 3) or [0.0] * 3
+    rpy = numbers(origin.attributes.get("rpy", "0 0 0"), 3) or [0.0] * 3
+    return placement(xyz, pin.rpy.rpyToMatrix(np.array(rpy)))
+
+
+def urdf_geometries(document: UrdfDocument, tag: str, meshes: str = "warn") -> tuple[Geometry, ...]:
+    """The shapes of all links, in the order of the file.
+
+    Args:
+        document: The scanned URDF.
+        tag: "collision" or "visual".
+        meshes: What to do when a mesh is missing: "require" raises, "warn" notes it on the document, "skip" is silent.
+    """
+    if meshes not in MESH_MODES:
+        raise one_of("mesh mode", meshes, MESH_MODES)
+    out: list[Geometry] = []
+    missing: dict[str, int] = {}
+    users: dict[str, list[str]] = {}
+    for link, element in document.links.items():
+        for i, holder in enumerate(element.all(tag)):
+            geometry = holder.first("geometry")
+            shape = _shape(document, geometry.children[0], missing) if geometry else None
+            if shape is not None:
+                colour = _colour(document, holder)
+                out.append(Geometry(f"{link}_{i}", link, shape, origin_of(holder), color=colour))
+            elif geometry:
+                users.setdefault(geometry.children[0].attributes["filename"], []).append(link)
+    if missing:
+        _report_missing(document, missing, meshes, users if tag == "collision" else {})
+    return tuple(out)
+
+
+def _colour(document: UrdfDocument, holder: Element) -> tuple[float, float, float, float] | None:
+    """RGBA of a shape: its own, or that of the material of the robot that it names; None where there is none."""
+    material = holder.first("material")
+    if material is None:
+        return None
+    known = document.materials.get(material.attributes.get("name", ""))
+    found = material.first("color") or (known.first("color") if known is not None else None)
+    if found is None:
+        return None
+    rgba = numbers(found.attributes.get("rgba", ""), 4)
+    if rgba is None or not all(0.0 <= value <= 1.0 for value in rgba):
+        document.say("warning", found.line, "the colour is not four numbers between 0 and 1; it is left out")
+        return None
+    return rgba[0], rgba[1], rgba[2], rgba[3]
+
+
+def _report_missing(
+    document: UrdfDocument, missing: dict[str, int], meshes: str, users: Mapping[str, Sequence[str]]
+) -> None:
+    if meshes == "require":
+        raise MissingMeshError(
+            f"{len(missing)} mesh file(s) are missing",
+            evidence={f"line {line}": name for name, line in list(missing.items())[:10]},
+            next_step='put them there, set ROS_PACKAGE_PATH, or load with meshes="warn"',
+            file=document.file,
+            line=next(iter(missing.values())),
+        )
+    if meshes == "warn":
+        for name, line in missing.items():
+            bare = tuple(dict.fromkeys(users.get(name, ())))
+            document.say("warning", line, f"mesh `{name}` is missing; the shape is left out", bare)
+
+
+def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) -> Shape | None:
+    def number(key: str) -> float:
+        return (numbers(element.attributes[key], 1) or [0.0])[0]
+
+    match element.tag:
+        case "box":
+            x, y, z = numbers(element.attributes["size"], 3) or [0.0] * 3
+            return Box((x, y, z))
+        case "sphere":
+            return Sphere(number("radius"))
+        case "cylinder":
+            return Cylinder(number("radius"), number("length"))
+        case "capsule":
+            return Capsule(number("radius"), number("length"))
+    name = element.attributes["filename"]
+    path = resolve_mesh(name, document.file)
+    if path is None:
+        missing.setdefault(name, element.line)
+        return None
+    sx, sy, sz = numbers(element.attributes.get("scale", "1 1 1"), 3) or [1.0] * 3
+    return Mesh(str(path), (sx, sy, sz))
+
+
+def resolve_mesh(name: str, urdf: str | Path) -> Path | None:
+    """The file that a URDF means, or None.
+
+    `package://PACKAGE/REST` is looked up in ROS_PACKAGE_PATH and in the folders above the URDF; `file://` is absolute;
+    anything else is relative to the URDF.
+    """
+    folder = Path(urdf).resolve().parent
+    candidates: list[Path]
+    if name.startswith(("package://", "model://")):
+        rest = name.split("://", 1)[1].lstrip("/")
+        package, _, inside = rest.partition("/")
+        homes = [Path(entry) for entry in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if entry]
+        above = [folder, *folder.parents]
+        candidates = [home / rest for home in (*homes, *above)]
+        candidates += [home / inside for home in (*homes, *above) if home.name == package]
+    else:
+        candidates = [folder / name.removeprefix("file://")]
+    return next((path for path in candidates if _is_file(path)), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file system takes
+        return False

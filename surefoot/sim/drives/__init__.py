@@ -1,0 +1,6 @@
+"""Drives: torque sources, torque-speed lines, DC motors, elastic gears, servos."""
+
+from surefoot.sim.drives.actuation import Actuation, DrivenJoints, ideal_drives
+from surefoot.sim.drives.drives import DriveBank
+
+__all__ = ["Actuation", "DriveBank", "DrivenJoints", "ideal_drives"]

@@ -1,0 +1,236 @@
+"""`Sensors`: what a robot's encoders, IMU, force and contact sensors say."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.arrays import Array, finite_array, number
+from surefoot.contact import sum_wrenches, zero_moment_point
+from surefoot.errors import ShapeError, one_of
+from surefoot.estimation import EncodedJoints
+from surefoot.motion import STANDARD_GRAVITY
+from surefoot.robot import Robot
+from surefoot.sim.sensors.channels import ChannelBank, Stream
+from surefoot.sim.sensors.settings import SensorSettings
+
+__all__ = ["Sensors", "Truth"]
+
+
+@dataclass(slots=True, eq=False)
+class Truth:
+    """What the world knows.
+
+    Args:
+        t: Time [s].
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        a: (nv,) acceleration dv/dt, layout of v.
+        wrenches: (6,) on the robot, by name of the contact, in its frame, linear first [N], [N m].
+    """
+
+    t: float
+    q: Array
+    v: Array
+    a: Array
+    wrenches: Mapping[str, Array]
+
+
+class Sensors:
+    """All sensors of a robot. Same seed, same readings; each sensor has random numbers of its own.
+
+    Readings: "encoder.position", "encoder.velocity" (nj,) of the joints with one axis, in the order of the tree;
+    "imu.gyro", "imu.accelerometer" (3,) in the frame of the IMU, the latter the specific force Rᵀ(a − g); for each
+    contact "contact.NAME.wrench" (6,) and "contact.NAME.cop" (2,) in its frame, "contact.NAME.touching" (1,) 0 or 1;
+    and "zmp" (2,) in world. Centres of pressure and the ZMP are computed from the measured wrenches (the ZMP with the
+    true places of the feet). NaN: nothing arrived, or nothing is touched.
+
+    Args:
+        robot: The robot.
+        settings: How good the sensors are.
+        rng: Source of all randomness; one number is drawn from it.
+        dt: Time between readings [s].
+        gravity: (3,) of the world [m/s²]; the robot's if left out.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        settings: SensorSettings,
+        rng: np.random.Generator,
+        dt: float,
+        gravity: ArrayLike | None = None,
+    ) -> None:
+        self.robot, self.settings = robot, settings
+        self._gravity = finite_array(robot.tree.gravity if gravity is None else gravity, (3,), "gravity")
+        self._joints, self._feet = EncodedJoints(robot), _Feet(robot)
+        self._imu = _imu_frame(robot, settings)
+        self._weight = robot.mass * STANDARD_GRAVITY  # on Earth, also where nothing weighs anything
+        self._shapes = {"q": (robot.nq,), "v": (robot.nv,), "a": (robot.nv,)}
+        self._touching = np.zeros(len(robot.contacts), dtype=bool)
+        streams = self._streams()
+        seed = int(rng.integers(2**63))
+        self._bank = ChannelBank(streams, seed, number(dt, "dt of the sensors", positive=True))
+        ends = np.cumsum([0, *(stream.size for stream in streams)])
+        self._rows = {s.name: slice(a, b) for s, a, b in zip(streams, ends, ends[1:], strict=False)}
+        self._groups = _groups(self._rows, robot)
+        self._true = np.zeros(self._bank.size)
+        self._lost: set[str] = set()
+        self._data = robot.model.createData()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all readings."""
+        cops = tuple(f"contact.{name}.cop" for name in self.robot.contacts)
+        return (*self._rows, *cops, *(("zmp",) if cops else ()))
+
+    def read(self, truth: Truth) -> dict[str, Array]:
+        """One reading of every sensor; call it once for each `dt`.
+
+        Args:
+            truth: What the world is like now.
+
+        Raises:
+            ShapeError: An array of the truth has the wrong size.
+            UnknownNameError: The truth has no wrench for one of the contacts.
+        """
+        self._fill(truth)
+        values = self._bank.pass_on(self._true)
+        out = {name: values[rows] for name, rows in self._rows.items()}
+        self._silence(out)
+        if self.robot.contacts:
+            out |= self._pressures(values[self._groups["wrench"]].reshape(-1, 6))
+            self._silence(out)
+        return out
+
+    def _silence(self, readings: dict[str, Array]) -> None:
+        """NaN for what is lost; wrenches before others are computed from them."""
+        for name in self._lost & readings.keys():
+            readings[name][:] = np.nan
+
+    def lose(self, pattern: str) -> None:
+        """From now on nothing arrives from the sensors of a name; `*` and `?` stand for other letters.
+
+        A lost wrench takes the centre of pressure of that contact and the ZMP with it.
+
+        Raises:
+            UnknownNameError: No sensor has that name.
+        """
+        self._lost.update(self._named(pattern))
+
+    def restore(self, pattern: str) -> None:
+        """Let the sensors of a name (as in `lose`) be heard again.
+
+        Raises:
+            UnknownNameError: No sensor has that name.
+        """
+        self._lost.difference_update(self._named(pattern))
+
+    def _named(self, pattern: str) -> list[str]:
+        found = [name for name in self.names if fnmatch.fnmatchcase(name, pattern)]
+        if not found:
+            raise one_of("sensor", pattern, self.names)
+        return found
+
+    def _streams(self) -> list[Stream]:
+        """The sensors that do not follow from others."""
+        chosen, joints, contacts = self.settings, self._joints.size, self.robot.contacts
+        out = [
+            Stream("encoder.position", chosen.encoder_position, joints, one_by_one=True),
+            Stream("encoder.velocity", chosen.encoder_velocity, joints, one_by_one=True),
+        ]
+        if self._imu is not None:
+            out += [Stream("imu.gyro", chosen.gyro, 3), Stream("imu.accelerometer", chosen.accelerometer, 3)]
+        wrench = chosen.wrench.scaled(self._weight)
+        out += [Stream(f"contact.{name}.wrench", wrench, 6) for name in contacts]
+        return out + [Stream(f"contact.{name}.touching", chosen.touch, 1) for name in contacts]
+
+    def _fill(self, truth: Truth) -> None:
+        """The true values of all sensors."""
+        robot, groups, true = self.robot, self._groups, self._true
+        found = {"q": np.shape(truth.q), "v": np.shape(truth.v), "a": np.shape(truth.a)}
+        if found != self._shapes:
+            raise ShapeError(
+                "q, v or a of the truth has the wrong size", evidence={"has": found, "needs": self._shapes}
+            )
+        pin.forwardKinematics(robot.model, self._data, truth.q, truth.v, truth.a)
+        true[groups["position"]] = self._joints.positions(truth.q)
+        true[groups["velocity"]] = self._joints.velocities(truth.v)
+        if self._imu is not None:
+            true[groups["imu"]] = self._inertial(self._imu)
+        if robot.contacts:
+            wrenches = self._wrenches(truth)
+            true[groups["wrench"]] = wrenches.ravel()
+            true[groups["touching"]] = self._bits(wrenches[:, 2])
+
+    def _inertial(self, frame: int) -> Array:
+        """(6,) angular velocity and specific force in the frame of the IMU."""
+        model, data = self.robot.model, self._data
+        R = pin.updateFramePlacement(model, data, frame).rotation
+        turn = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
+        acceleration = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).linear
+        return np.concatenate([turn, acceleration - R.T @ self._gravity])
+
+    def _wrenches(self, truth: Truth) -> Array:
+        """(k, 6) of all contacts."""
+        for name in self.robot.contacts:
+            if name not in truth.wrenches:
+                raise one_of("wrench of contact", name, truth.wrenches)
+        out = np.array([truth.wrenches[name] for name in self.robot.contacts], dtype=float)
+        if out.shape != (len(self.robot.contacts), 6):
+            raise ShapeError("wrenches of the truth need 6 entries each", evidence={"shape": out.shape})
+        return out
+
+    def _bits(self, normal: Array) -> NDArray[np.bool_]:
+        """(k,) contact bits with hysteresis, from normal forces (k,) [N]."""
+        threshold = np.where(self._touching, self.settings.touch_off, self.settings.touch_on)
+        self._touching = normal > threshold * self._weight
+        return self._touching
+
+    def _pressures(self, wrenches: Array) -> dict[str, Array]:
+        """Centres of pressure and ZMP of measured wrenches (k, 6)."""
+        net = sum_wrenches(wrenches, self._feet(self._data))
+        points = zero_moment_point(np.vstack([wrenches, net]), least_load=self.settings.touch_off * self._weight)
+        names = [*(f"contact.{name}.cop" for name in self.robot.contacts), "zmp"]
+        return dict(zip(names, points[:, :2], strict=True))
+
+
+class _Feet:
+    """Where the contact frames of a robot are."""
+
+    def __init__(self, robot: Robot) -> None:
+        frames = [robot.model.frames[robot.frame_id(contact.frame)] for contact in robot.contacts.values()]
+        places = [contact.placement for contact in robot.contacts.values()]
+        self._on = [
+            (int(frame.parentJoint), frame.placement * pin.SE3(np.array(place)))
+            for frame, place in zip(frames, places, strict=True)
+        ]
+
+    def __call__(self, data: pin.Data) -> Array:
+        """T_world_contact (k, 4, 4) after forward kinematics."""
+        return np.array([(data.oMi[joint] * place).homogeneous for joint, place in self._on])
+
+
+def _imu_frame(robot: Robot, settings: SensorSettings) -> int | None:
+    """Pinocchio's index of the frame that carries the IMU; None if there is none."""
+    if settings.imu is not None:
+        return robot.frame_id(settings.imu)
+    if robot.base_joint is None:
+        return None
+    return robot.frame_id(robot.tree.joint_names[robot.base_joint])
+
+
+def _groups(rows: Mapping[str, slice], robot: Robot) -> dict[str, slice]:
+    """Entries of sensors that are filled together."""
+    out = {"position": rows["encoder.position"], "velocity": rows["encoder.velocity"]}
+    if "imu.gyro" in rows:
+        out["imu"] = slice(rows["imu.gyro"].start, rows["imu.accelerometer"].stop)
+    names = list(robot.contacts)
+    for kind in ("wrench", "touching") if names else ():
+        out[kind] = slice(rows[f"contact.{names[0]}.{kind}"].start, rows[f"contact.{names[-1]}.{kind}"].stop)
+    return out
