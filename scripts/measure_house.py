@@ -62,21 +62,11 @@ def _imports(name: str, path: Path, tree: ast.Module, trees: dict[str, ast.Modul
             package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
             above = package[: len(package) + 1 - node.level] if node.level else []
             source = ".".join([*above, *([node.module] if node.module else [])])
-            exported = _defined(trees[source]) if source in trees else set()
+            inside = name.startswith(source + ".")
+            exported = set(exported_names(trees[source])) if source in trees and not inside else set()
             for alias in node.names:
                 inner = f"{source}.{alias.name}"
                 found |= {inner if inner in trees and alias.name not in exported else source} & set(trees)
-    return found
-
-
-def _defined(tree: ast.Module) -> set[str]:
-    """Names that a module binds by imports from elsewhere or by definitions."""
-    found = set()
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom):
-            found |= {alias.asname or alias.name for alias in node.names}
-        elif isinstance(node, FunctionNode | ast.ClassDef):
-            found.add(node.name)
     return found
 
 
@@ -162,21 +152,25 @@ def import_cycles(modules: dict[str, Module]) -> list[list[str]]:
 
 
 def past_doors(modules: dict[str, Module]) -> tuple[list[str], int]:
-    """Imports across rooms of a module that is not a door, as "importer -> module", and how many cross rooms at all."""
+    """Imports across rooms past a door, as "importer -> module", and how many imports cross rooms at all.
+
+    Doors are the `__init__` of packages, the modules of level 0, and modules that a door exports as namespaces.
+    """
     across = [
         (module.name, name)
         for module in modules.values()
         for name in sorted(module.imports)
         if modules[name].room != module.room and name.count(".") > 0 and module.name.count(".") > 0
     ]
-    level_zero = {name for name in modules if name.count(".") == 1}
-    wrong = [f"{a} -> {b}" for a, b in across if not modules[b].is_door and b not in level_zero]
+    namespaces = {f"{name}.{item}" for name, module in modules.items() for item in exported_names(module.tree)}
+    doors = {name for name, module in modules.items() if module.is_door or name.count(".") == 1}
+    wrong = [f"{a} -> {b}" for a, b in across if b not in doors | namespaces]
     return wrong, len(across)
 
 
-def exported_names(module: Module) -> list[str]:
+def exported_names(tree: ast.Module) -> list[str]:
     """`__all__` of a module."""
-    for node in module.tree.body:
+    for node in tree.body:
         targets = (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         )
@@ -187,7 +181,7 @@ def exported_names(module: Module) -> list[str]:
 
 def widest_door(modules: dict[str, Module]) -> tuple[int, str]:
     """Most names that one room or sub-package exports."""
-    return max((len(exported_names(module)), name) for name, module in modules.items() if module.is_door)
+    return max((len(exported_names(module.tree)), name) for name, module in modules.items() if module.is_door)
 
 
 def main() -> None:

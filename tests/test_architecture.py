@@ -22,7 +22,9 @@ from scripts.measure_house import (
 
 PACKAGE = Path(__file__).parents[1] / "surefoot"
 LEVELS = [
-    {"errors", "ops", "arrays", "words", "files", "tables"},
+    {"errors"},
+    {"arrays", "files", "words"},
+    {"ops", "tables"},
     {"codegen", "spatial", "geometry"},
     {"solvers"},
     {"robot"},
@@ -83,7 +85,7 @@ def test_imports_go_through_doors() -> None:
             same_room = target.room == module.room and name.count(".") > 2
             if same_room and not target.is_door and not (folder + ".").startswith(inner + "."):
                 wrong.append(f"{module.name} -> {name}")
-            if name == "surefoot" and module.name != "surefoot":
+            if name == "surefoot" and module.name != "surefoot" and module.room != "surefoot.cli":
                 wrong.append(f"{module.name} imports the whole package")
     assert not wrong, "\n".join(wrong)
 
@@ -95,8 +97,8 @@ def test_sizes() -> None:
     for module in modules().values():
         if not module.is_door:
             folders[module.path.parent] = folders.get(module.path.parent, 0) + 1
-        elif len(exported_names(module)) > MOST_EXPORTS:
-            wrong.append(f"{module.name} exports {len(exported_names(module))} names")
+        elif len(exported_names(module.tree)) > MOST_EXPORTS:
+            wrong.append(f"{module.name} exports {len(exported_names(module.tree))} names")
         length = len(module.path.read_text(encoding="utf-8").splitlines())
         if length > MOST_LINES:
             wrong.append(f"{module.name}: {length} lines")
@@ -181,8 +183,10 @@ def test_docstring_arguments_match_the_signature() -> None:
             wrong.append(f"{name}: no docstring")
             continue
         documented = documented_arguments(item.__doc__)
+        if not documented:
+            continue
         expected = [p for p in inspect.signature(item).parameters if p not in ("self", "cls")]
-        if documented and documented != expected:
+        if documented != expected:
             wrong.append(f"{name}: documents {documented}, takes {expected}")
     assert not wrong, "\n".join(wrong)
 

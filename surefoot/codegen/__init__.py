@@ -1,8 +1,10 @@
 """From a traced graph to machine code: SIMD kernels, CUDA, loops of plain Python; batches and the cache on disk.
 
-Knows no robot.
+trace (program) → clean-up (graph) → order (program, residence) → LLVM assembly (llvm) or CUDA C (cuda) → object code
+(llvm.native) → disk (cache, artifact) → Kernel. Knows no robot.
 """
 
+from surefoot.codegen import cache
 from surefoot.codegen.artifact import Recipe
 from surefoot.codegen.build import Build
 from surefoot.codegen.cache import Entry, bound, cache_folder, clear, entries, kernel_folder, read_size, size_limit
@@ -23,6 +25,7 @@ __all__ = [
     "Recipe",
     "ReferenceKernel",
     "bound",
+    "cache",
     "cache_folder",
     "clear",
     "compile_function",

@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
-from surefoot.arrays import finite_array, number
 from surefoot.arrays import Array as Numbers
+from surefoot.arrays import finite_array, number
 from surefoot.errors import ShapeError
 from surefoot.kinematics import configuration_rate
 from surefoot.ops import Array
