@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from surefoot.compiler import KernelSet
     from surefoot.compiler import compile_robot as compile
     from surefoot.errors import SurefootError
-    from surefoot.feasibility import audit
+    from surefoot.feasibility.audit import audit
     from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
     from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, load, zoo
     from surefoot.sim import rollout, simulate

@@ -1,9 +1,8 @@
 """The motion audit: is a motion physically possible, by what margin, and where does it break?"""
 
-from surefoot.feasibility.audit_items import ITEMS
-from surefoot.feasibility.case import Case
-from surefoot.feasibility.read_motion import GivenMotion, read_motion
-from surefoot.feasibility.run_audit import audit
-from surefoot.feasibility.tolerances import Tolerances
+from surefoot.feasibility.audit import CompletedMotion, audit, complete_motion
+from surefoot.feasibility.case import Tolerances
+from surefoot.feasibility.items import ITEMS
+from surefoot.feasibility.layout import judge_order
 
-__all__ = ["ITEMS", "Case", "GivenMotion", "Tolerances", "audit", "read_motion"]
+__all__ = ["ITEMS", "CompletedMotion", "Tolerances", "audit", "complete_motion", "judge_order"]

@@ -1,29 +1,82 @@
-"""`Case`: a motion that is audited, with what all checks need: rates, contacts, forces, computed once."""
+"""What is audited: a motion, its robot and its world, with tolerances and with names of entries of v."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-import pinocchio as pin
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.compiler import KernelSet, compile_robot
-from surefoot.feasibility.tolerances import Tolerances
+from surefoot.errors import ShapeError
 from surefoot.motion import Trajectory, World
 from surefoot.robot import Robot
 from surefoot.sim.native import in_world
 
-if TYPE_CHECKING:
-    from surefoot.feasibility.efforts import Efforts
-    from surefoot.feasibility.layout_readings import OtherReading
-    from surefoot.feasibility.touch import Touch
+__all__ = ["Case", "Tolerances", "bodies_at", "joint_rows", "names_at", "unit_at", "units_at"]
 
-__all__ = ["Case"]
+
+def _entry(value: float, unit: str, about: str) -> Any:
+    return field(default=value, metadata={"unit": unit, "about": about})
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """What the audit lets pass. Every entry has its unit and meaning in the metadata of its field."""
+
+    quaternion_norm: float = _entry(1e-3, "", "quaternions may differ from unit length by this")
+    touch_height: float = _entry(0.005, "m", "a surface within this of the ground may touch")
+    touch_speed: float = _entry(0.05, "m/s", "a surface that touches is slower than this")
+    touch_time: float = _entry(0.03, "s", "a touch, and a gap between two, lasts at least this long")
+    touch_hysteresis: float = _entry(1.5, "", "height and speed at which a touch ends, relative to where it begins")
+    touch_slide: float = _entry(0.002, "m", "a surface that stays this near the height at which it stood slides")
+    touch_force: float = _entry(0.01, "", "share of the weight from which a given normal force is a contact")
+    column_shift: float = _entry(1.0, "samples", "columns of v may be off by this")
+    jump: float = _entry(0.01, "rad", "a sample of q may leave the path and come back by this")
+    jump_acceleration: float = _entry(500.0, "rad/s²", "and by as much as a turn with this acceleration is")
+    velocity: float = _entry(0.05, "rad/s", "v may differ from the rate of q by this, and by `relative` of its range")
+    acceleration: float = _entry(1.0, "rad/s²", "a may differ from the rate of v by this, and by `relative`")
+    relative: float = _entry(0.05, "", "relative part of the tolerances of v and a")
+    loop_gap: float = _entry(1e-3, "m", "gap of a closed chain")
+    coupling_error: float = _entry(1e-3, "rad", "error of a follower")
+    slip: float = _entry(0.01, "m", "way that a touching surface may slide during one contact")
+    penetration: float = _entry(0.01, "m", "depth of a contact surface in the ground")
+    contact_gap: float = _entry(0.01, "m", "height of a contact that is said to hold")
+    joint_position: float = _entry(1e-3, "rad", "q beyond its limit")
+    joint_velocity: float = _entry(0.01, "", "v beyond its limit, relative")
+    joint_torque: float = _entry(0.01, "", "torque and power beyond their limits, relative")
+    acceleration_limit: float = _entry(float("inf"), "rad/s²", "limit of joint accelerations")
+    clearance: float = _entry(0.0, "m", "least distance of links and obstacles")
+    overlap: float = _entry(0.002, "m", "overlap of collision volumes that passes")
+    unilateral: float = _entry(0.005, "", "pulling force, relative to the weight")
+    friction: float = _entry(0.01, "", "tangential force beyond the cone, relative to the weight")
+    cop: float = _entry(0.005, "m", "centre of pressure outside a contact")
+    zmp: float = _entry(0.005, "m", "zero moment point outside the support polygon")
+    admissible: float = _entry(0.01, "", "missing contact force, relative to the weight")
+    window: float = _entry(
+        0.02, "s", "balances are means over this; accelerations that were not given, over twice this"
+    )
+    momentum: float = _entry(0.05, "", "force that nothing exerts, relative to the weight")
+    energy: float = _entry(0.05, "", "power that nothing delivers, relative to the largest power")
+    impact: float = _entry(1.0, "m/s", "normal speed of a surface when it touches down")
+    jerk_limit: float = _entry(1e5, "rad/s³", "jerk of a joint")
+    rest: float = _entry(0.05, "rad/s", "speed of the first and last sample")
+
+    def __post_init__(self) -> None:
+        wrong = {
+            entry.name: getattr(self, entry.name) for entry in fields(self) if not getattr(self, entry.name) >= 0.0
+        }
+        if wrong:
+            raise ShapeError("tolerances are not negative", evidence=wrong)
+
+    def table(self) -> list[tuple[str, float, str, str]]:
+        """Name, value, unit and meaning of every tolerance."""
+        rows = fields(self)
+        return [(row.name, getattr(self, row.name), row.metadata["unit"], row.metadata["about"]) for row in rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,62 +127,9 @@ class Case:
         return self.trajectory.q
 
     @cached_property
-    def steps(self) -> Array:
-        """(n − 1, nv): q_k ⊕ steps_k = q_{k+1}."""
-        model, q = self.robot.model, self.q
-        found = [pin.difference(model, a, b) for a, b in pairwise(q)]
-        return np.array(found).reshape(-1, self.robot.nv)
-
-    @cached_property
-    def rates(self) -> Array:
-        """(n − 1, nv): mean velocity between samples, from q alone."""
-        return self.steps / np.diff(self.time)[:, None]
-
-    @cached_property
-    def v(self) -> Array:
-        """(n, nv): as given, else by differences of q."""
-        given = self.trajectory.v
-        return _at_samples(self.rates, self.time) if given is None else given
-
-    @cached_property
-    def filled_rows(self) -> list[int]:
-        """Entries of v that were not given, of the joints in `filled`."""
-        tree = self.robot.tree
-        starts = [(int(tree.v_index[i]), tree.nv_of(i)) for i in map(self.robot.joint_index, self.filled)]
-        return [start + k for start, size in starts for k in range(size)]
-
-    @cached_property
-    def other_readings(self) -> tuple[OtherReading, ...]:
-        """Columns of the given v that fit the rate of q only if they are read otherwise."""
-        from surefoot.feasibility.layout_readings import other_readings
-
-        return other_readings(self)
-
-    @cached_property
     def contact_names(self) -> tuple[str, ...]:
         """Contact surfaces of the robot."""
         return tuple(self.robot.contacts)
-
-    @cached_property
-    def touch(self) -> Touch:
-        """When each contact surface touches, where, and how fast."""
-        from surefoot.feasibility.touch import touch_of
-
-        return touch_of(self)
-
-    @cached_property
-    def efforts(self) -> Efforts:
-        """Joint torques and contact wrenches: given, or the least that the motion needs."""
-        from surefoot.feasibility.efforts import efforts_of
-
-        return efforts_of(self)
-
-    @cached_property
-    def friction_counts(self) -> bool:
-        """Whether given torques overcome the friction of the joints."""
-        from surefoot.feasibility.balance_forces import friction_counts
-
-        return friction_counts(self)
 
     @cached_property
     def weight(self) -> float:
@@ -168,10 +168,56 @@ _AXES = ("x", "y", "z")
 _TWIST = (".x", ".y", ".z", ".rx", ".ry", ".rz")
 
 
-def _at_samples(between: Array, time: Array) -> Array:
-    """(n, k) at the samples from (n − 1, k) between them: weighted means, ends held."""
-    if not len(between):
-        return np.zeros((len(time), between.shape[1]))
-    dt = np.diff(time)[:, None]
-    inner = (between[:-1] * dt[1:] + between[1:] * dt[:-1]) / (dt[:-1] + dt[1:])
-    return np.vstack([between[:1], inner, between[-1:]])
+Rows = NDArray[np.int64]
+_SLIDING = ("prismatic", "translation")
+_SLIDING_AXES = {"free": 3, "planar": 2}  # that come first, before those that turn
+
+
+def names_at(case: Case, rows: Rows) -> tuple[str, ...]:
+    """Names of entries of v."""
+    return tuple(case.velocity_names[row] for row in rows)
+
+
+def bodies_at(case: Case, rows: Rows) -> tuple[frozenset[int], ...]:
+    """Bodies that move with entries of v."""
+    return tuple(case.velocity_bodies[row] for row in rows)
+
+
+def joint_rows(case: Case) -> Rows:
+    """Entries of v that do not belong to the base."""
+    return np.setdiff1d(np.arange(case.robot.nv), case.robot.base_rows)
+
+
+def unit_at(case: Case, rows: Rows, turning: str, sliding: str) -> str:
+    """The unit of entries of v; both where joints of both kinds are among them.
+
+    Args:
+        case: The case.
+        rows: The entries.
+        turning: Unit of joints that turn.
+        sliding: Unit of joints that slide.
+    """
+    tree = case.robot.tree
+    slides: set[bool] = set()
+    for i, kind in enumerate(tree.kinds):
+        start = int(tree.v_index[i])
+        if ((rows >= start) & (rows < start + tree.nv_of(i))).any():
+            slides.add(kind in _SLIDING)
+    return " | ".join(unit for unit, there in ((turning, False in slides), (sliding, True in slides)) if there)
+
+
+def units_at(case: Case, rows: Rows, turning: str, sliding: str) -> tuple[str, ...]:
+    """The unit of each entry of v, also of those of joints that slide and turn.
+
+    Args:
+        case: The case.
+        rows: The entries.
+        turning: Unit of axes that turn.
+        sliding: Unit of axes that slide.
+    """
+    tree, units = case.robot.tree, [turning] * case.robot.nv
+    for i, kind in enumerate(tree.kinds):
+        start, size = int(tree.v_index[i]), tree.nv_of(i)
+        count = size if kind in _SLIDING else min(size, _SLIDING_AXES.get(kind, 0))
+        units[start : start + count] = [sliding] * count
+    return tuple(units[row] for row in rows)

@@ -8,18 +8,12 @@ contact.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from surefoot.arrays import Array
+from surefoot.feasibility.case import Case
 from surefoot.feasibility.series import Series, skipped
-from surefoot.feasibility.touch import surface_motions
-from surefoot.feasibility.touch_runs import bridged, runs_of
-from surefoot.feasibility.touch_surfaces import SurfaceMotion
-
-if TYPE_CHECKING:
-    from surefoot.feasibility.case import Case
+from surefoot.feasibility.touch import SurfaceMotion, Touch, bridged, runs_of, surface_motions
 
 __all__ = ["check_contact_motion", "slip_of_contact"]
 
@@ -27,18 +21,19 @@ _WINDOW = 0.04  # [s] over which the speed of a slide is seen
 _MOVES = 0.5  # of the mean speed over the contact: faster is sliding
 
 
-def check_contact_motion(case: Case) -> list[Series]:
+def check_contact_motion(case: Case, touch: Touch) -> list[Series]:
     """Slip, penetration and gaps of all contact surfaces.
 
     Args:
         case: The motion.
+        touch: Its contacts.
     """
     if not case.contact_names:
         return [
             skipped(item, "the robot has no contact surfaces") for item in ("foot_slip", "penetration", "contact_gap")
         ]
-    motions = surface_motions(case, case.touch.placements)
-    return [_slip(case, motions), _penetration(case, motions), _gap(case)]
+    motions = surface_motions(case, touch.placements)
+    return [_slip(case, touch, motions), _penetration(case, motions), _gap(case, touch)]
 
 
 def _bodies(case: Case) -> tuple[frozenset[int], ...]:
@@ -46,13 +41,13 @@ def _bodies(case: Case) -> tuple[frozenset[int], ...]:
     return tuple(frozenset({case.robot.body_of(contacts[name].frame)}) for name in case.contact_names)
 
 
-def _slip(case: Case, motions: list[SurfaceMotion]) -> Series:
-    active, limit = case.touch.active, case.tolerances.slip
+def _slip(case: Case, touch: Touch, motions: list[SurfaceMotion]) -> Series:
+    active, limit = touch.active, case.tolerances.slip
     value = np.full((case.n, len(motions)), np.nan)
     for k, motion in enumerate(motions):
         for run in runs_of(active[:, k]):
             a, b = _stands(motion.height, run, case.tolerances.touch_slide)
-            paths = [_along(path[a:b], case.touch.normals[a:b, k]) for path in np.swapaxes(motion.readings, 0, 1)]
+            paths = [_along(path[a:b], touch.normals[a:b, k]) for path in np.swapaxes(motion.readings, 0, 1)]
             value[a:b, k] = _least_slip(case.time[a:b], paths, limit)
     return Series(
         "foot_slip",
@@ -63,7 +58,7 @@ def _slip(case: Case, motions: list[SurfaceMotion]) -> Series:
         upper=limit,
         scale=0.05,
         bodies=_bodies(case),
-        note=f"contacts {case.touch.source}",
+        note=f"contacts {touch.source}",
         texts=tuple(f"`{name}` slides {{value}} on the ground, {{limit}} would pass" for name in case.contact_names),
         next_step="hold the foot where it touched down, or lift it",
     )
@@ -148,10 +143,10 @@ def _penetration(case: Case, motions: list[SurfaceMotion]) -> Series:
     )
 
 
-def _gap(case: Case) -> Series:
+def _gap(case: Case, touch: Touch) -> Series:
     if case.trajectory.schedule is None:
         return skipped("contact_gap", "no contacts are given")
-    height = np.where(case.touch.active, case.touch.height, np.nan)
+    height = np.where(touch.active, touch.height, np.nan)
     return Series(
         "contact_gap",
         "m",

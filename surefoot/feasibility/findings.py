@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.feasibility.audit_items import ITEMS, STAGES, order_of
-from surefoot.feasibility.series import Series
-from surefoot.feasibility.spikes import is_spike
+from surefoot.feasibility.items import ITEMS, STAGES, order_of
+from surefoot.feasibility.series import Series, is_spike
 from surefoot.motion import Finding
 
-__all__ = ["ranked_findings"]
+__all__ = ["rank_findings"]
 
 _MERGED = 0.1  # [s]: failures of one part that are nearer than that are one finding
 _SAME = 0.05  # [s]: findings that are nearer than that are of the same interval
@@ -85,7 +84,7 @@ class _Found:
         return replace(_failure(self.series, self.part, self.rows[chosen]), is_rest=True)
 
 
-def ranked_findings(series: Sequence[Series]) -> tuple[Finding, ...]:
+def rank_findings(series: Sequence[Series]) -> tuple[Finding, ...]:
     """Findings worst first, each with those that follow from it.
 
     Args:

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.feasibility.audit_items import ITEMS
+from surefoot.feasibility.items import ITEMS
 from surefoot.feasibility.series import Series
 from surefoot.motion import AuditItem, Status
 
-__all__ = ["judged_items"]
+__all__ = ["judge_items"]
 
 _ALIKE = 1e-4  # relative difference of margins that are as good as the same
 _UNKNOWN = ("", np.nan, np.nan, np.inf)
 
 
-def judged_items(series: Sequence[Series]) -> tuple[AuditItem, ...]:
+def judge_items(series: Sequence[Series]) -> tuple[AuditItem, ...]:
     """All items in the order of the chain; what no check spoke of was skipped.
 
     Args:

@@ -1,4 +1,7 @@
-"""Replay of a motion in MuJoCo: joint feedback along it, its torques as feed-forward, nothing that balances."""
+"""Replay of a motion in MuJoCo: joint feedback along it, its torques as feed-forward, nothing that balances.
+
+Notes report which obstacles the robot hits, and which ones the replay does not show as described.
+"""
 
 from __future__ import annotations
 
@@ -8,33 +11,40 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
+from surefoot.collision import ExactCollision
 from surefoot.control import TrajectoryFollower
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.replay_touches import touch_notes
+from surefoot.feasibility.efforts import Efforts
+from surefoot.feasibility.rates import Rates
+from surefoot.feasibility.touch import Touch
+from surefoot.geometry import Mesh
 from surefoot.motion import Log, Replay, State, Trajectory
 from surefoot.robot import Robot
 from surefoot.sim import StoppedError, simulate
 
-__all__ = ["replayed"]
+__all__ = ["replay_motion", "touch_notes"]
 
 _STEP = 0.002  # [s]
 _PASSES = "links pass through each other"
 
 
-def replayed(case: Case) -> Replay:
+def replay_motion(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Replay:
     """Replay a motion, from its first state to its end or to the fall of the robot.
 
     Args:
         case: The motion.
+        rates: Its rates.
+        touch: Its contacts.
+        efforts: Its torques and contact wrenches.
     """
-    motion, robot = _followable(case), case.given_robot
+    motion, robot = _followable(case, rates, touch, efforts), case.given_robot
     note = "joint feedback, torques as feed-forward" if motion.tau is not None else "joint feedback, weight carried"
     try:
         follower = TrajectoryFollower(robot, motion)
     except NotSupportedError as error:
         return Replay("mujoco", False, 0.0, np.zeros(0), np.zeros(0), np.zeros(0), f"not done: {error.message}")
-    first = State(0.0, motion.q[0], case.v[0])
+    first = State(0.0, motion.q[0], rates.v[0])
     try:
         log = simulate(
             robot, follower, case.world, motion.duration, "mujoco", dt=_STEP, control_dt=_STEP, initial=first
@@ -45,14 +55,14 @@ def replayed(case: Case) -> Replay:
     return _compared(robot, motion, log, start, "; ".join([note, _PASSES, *touch_notes(case, log)]))
 
 
-def _followable(case: Case) -> Trajectory:
+def _followable(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Trajectory:
     """The motion from time 0, with velocities, torques where they are known throughout, and contacts."""
-    given, tau = case.trajectory, case.efforts.tau
-    moved = replace(given, schedule=case.touch.schedule, wrenches={}, references={})
+    given, tau = case.trajectory, efforts.tau
+    moved = replace(given, schedule=touch.schedule, wrenches={}, references={})
     schedule = None if moved.schedule is None else moved.schedule.shifted(-given.start)
     known = bool(np.isfinite(tau).all()) and tau.shape[1] == case.robot.nu
     time = given.time - given.start
-    return replace(moved, time=time, v=case.v, a=case.efforts.demand.a, tau=tau if known else None, schedule=schedule)
+    return replace(moved, time=time, v=rates.v, a=efforts.demand.a, tau=tau if known else None, schedule=schedule)
 
 
 def _compared(robot: Robot, motion: Trajectory, log: Log, start: float, note: str) -> Replay:
@@ -74,3 +84,47 @@ def _compared(robot: Robot, motion: Trajectory, log: Log, start: float, note: st
 def _differences(robot: Robot, wanted: Array, found: Array) -> Array:
     steps = [pin.difference(robot.model, a, b) for a, b in zip(wanted, found, strict=True)]
     return np.array(steps).reshape(-1, robot.nv)
+
+
+_EVERY = 0.01  # [s]: how often the robot is held against meshes
+_TOUCH = 5e-4  # [m]: hulls that are nearer touch
+
+
+def touch_notes(case: Case, log: Log) -> list[str]:
+    """Sentences about obstacles: who hit them, when first, how hard; and meshes that are replayed as their hulls.
+
+    Args:
+        case: The motion.
+        log: Of its replay, from time 0.
+    """
+    hulls = [note for note in log.metadata.get("notes", ()) if "convex hull" in note]
+    return [*_loads(case, log), *_touched_meshes(case, log), *hulls]
+
+
+def _loads(case: Case, log: Log) -> list[str]:
+    """What the engine told: touches of obstacles that are no meshes."""
+    start, found = case.trajectory.start, dict[str, tuple[float, float]]()
+    for incident in log.metadata.get("incidents", ()):
+        if incident["kind"] == "obstacle_touch":
+            first, load = found.get(incident["where"], (incident["start"], 0.0))
+            found[incident["where"]] = first, max(load, incident["worst"])
+    return [f"touch of {where} from {first + start:.3f} s, {load:.3g} N" for where, (first, load) in found.items()]
+
+
+def _touched_meshes(case: Case, log: Log) -> list[str]:
+    """Touches of obstacles that are meshes, by the distances of hulls, which is what the engine lets touch."""
+    robot = case.robot
+    links = list(dict.fromkeys(item.link for item in robot.collisions if robot.body_of(item.link) >= 0))
+    meshes = [thing for thing in case.world.obstacles if isinstance(thing.shape, Mesh)]
+    if not links or not meshes:
+        return []
+    exact = ExactCollision(robot, [(link, thing.name) for thing in meshes for link in links], obstacles=meshes)
+    times = np.asarray(log.time)
+    step = max(1, round(_EVERY * (len(times) - 1) / max(float(times[-1] - times[0]), _EVERY)))
+    touching = exact.distances(np.asarray(log["q"])[::step]) <= _TOUCH
+    return [
+        f"touch of {link} and {name} from {times[::step][np.argmax(touching[:, k])] + case.trajectory.start:.3f} s,"
+        " seen by the distance of their hulls"
+        for k, (link, name) in enumerate(exact.link_pairs)
+        if touching[:, k].any()
+    ]

@@ -25,7 +25,7 @@ class Finding:
     """Something that is wrong with a motion, located in time and on the robot.
 
     Args:
-        item: Name of the item (`feasibility.audit_items`), such as "joint_torque".
+        item: Name of the item (`feasibility.items`), such as "joint_torque".
         stage: Stage of the item, such as "limits".
         severity: "defect" fails the audit; a "remark" does not.
         where: The joint, contact or pair of links; "" for the whole robot.

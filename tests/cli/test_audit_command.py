@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from surefoot.feasibility.audit_items import ITEMS
+from surefoot.feasibility import ITEMS
 from surefoot.motion.files import load_trajectory
 from surefoot.scenario import run_scenario
 from tests.cli.test_main import surefoot

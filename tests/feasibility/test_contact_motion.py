@@ -14,12 +14,13 @@ from surefoot.feasibility.series import Series
 from surefoot.motion import ContactSchedule, Phase, Spot, Stance, Trajectory, World
 from tests.feasibility.foot_motions import feet_motion, smooth
 from tests.feasibility.good_motions import loaded
+from tests.feasibility.stages import judge, stages
 
 ROBOTS = ("g1", "talos", "anymal", "hexapod")
 
 
 def _checked(name: str, motion: Trajectory) -> dict[str, Series]:
-    return {series.item: series for series in check_contact_motion(Case(loaded(name), World(), motion))}
+    return {series.item: series for series in judge(check_contact_motion, Case(loaded(name), World(), motion))}
 
 
 def _failed(series: Series) -> set[str]:
@@ -166,7 +167,7 @@ def test_a_given_contact_in_the_air_has_a_gap() -> None:
     way = 0.03 * (smooth(t, 0.5, 0.7) - smooth(t, 1.2, 1.4))[:, None] * np.array([0.0, 0.0, 1.0])
     motion = feet_motion(robot, t, {"left_ankle_roll_link": way})
     assert _checked("g1", motion)["contact_gap"].note == "no contacts are given"
-    pose = Case(robot, World(), motion).touch.placements[0, 0]
+    pose = stages(Case(robot, World(), motion)).touch.placements[0, 0]
     schedule = ContactSchedule((Phase(0.0, 2.0, Stance({"left_ankle_roll_link": Spot(pose)})),))
     gap = _checked("g1", replace(motion, schedule=schedule))["contact_gap"]
     assert _failed(gap) == {"left_ankle_roll_link"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.feasibility.findings import ranked_findings
-from surefoot.feasibility.judge import judged_items
+from surefoot.feasibility.findings import rank_findings
+from surefoot.feasibility.judge import judge_items
 from surefoot.feasibility.series import Series, skipped
 
 TIME = np.linspace(0.0, 10.0, 1001)
@@ -21,7 +21,7 @@ def series(item: str, spans: list[tuple[float, float]], size: float = 1.0, bodie
 
 
 def test_intervals_are_those_of_the_failure_and_near_ones_are_one() -> None:
-    found = ranked_findings([series("joint_torque", [(1.0, 1.2), (1.25, 1.3), (5.0, 5.0)])])
+    found = rank_findings([series("joint_torque", [(1.0, 1.2), (1.25, 1.3), (5.0, 5.0)])])
     assert [(f.start, f.end) for f in found] == [(pytest.approx(1.0), pytest.approx(1.3)), (pytest.approx(5.0),) * 2]
 
 
@@ -30,12 +30,12 @@ def test_a_single_sample_speaks_for_its_whole_width_and_many_not_beyond_the_moti
     late = Series(
         "self_collision", "m", TIME, ("a – b",), np.where(TIME > 9.8, -0.1, 0.1)[:, None], lower=0.0, width=0.5
     )
-    assert [(f.start, f.end) for f in ranked_findings([whole])] == [(0.0, 10.0)]
-    assert [(f.start, f.end) for f in ranked_findings([late])] == [(pytest.approx(9.805), 10.0)]
+    assert [(f.start, f.end) for f in rank_findings([whole])] == [(0.0, 10.0)]
+    assert [(f.start, f.end) for f in rank_findings([late])] == [(pytest.approx(9.805), 10.0)]
 
 
 def test_an_earlier_stage_takes_later_findings_of_the_same_interval_and_body_under_itself() -> None:
-    found = ranked_findings(
+    found = rank_findings(
         [
             series("zmp", [(2.38, 2.72)], 50.0),
             series("joint_torque", [(2.5, 2.6)], 9.0, frozenset({3, 4})),
@@ -48,7 +48,7 @@ def test_an_earlier_stage_takes_later_findings_of_the_same_interval_and_body_und
 
 
 def test_other_parts_of_the_robot_and_other_times_stay_findings_of_their_own() -> None:
-    found = ranked_findings(
+    found = rank_findings(
         [
             series("foot_slip", [(2.0, 3.0)], 1.0, frozenset({4})),
             series("joint_torque", [(2.0, 3.0)], 1.0, frozenset({7})),
@@ -60,15 +60,15 @@ def test_other_parts_of_the_robot_and_other_times_stay_findings_of_their_own() -
 
 
 def test_remarks_come_last_and_explain_no_defect() -> None:
-    found = ranked_findings([series("jerk", [(1.0, 2.0)], 1e6), series("replay", [(0.0, 9.0)])])
+    found = rank_findings([series("jerk", [(1.0, 2.0)], 1e6), series("replay", [(0.0, 9.0)])])
     assert all(f.severity == "remark" for f in found)
-    both = ranked_findings([series("jerk", [(1.0, 2.0)], 1e6), series("energy_residual", [(1.0, 2.0)])])
+    both = rank_findings([series("jerk", [(1.0, 2.0)], 1e6), series("energy_residual", [(1.0, 2.0)])])
     assert [f.item for f in both] == ["energy_residual"]
     assert [f.item for f in both[0].covers] == ["jerk"]
 
 
 def test_within_a_stage_the_worst_is_first() -> None:
-    found = ranked_findings(
+    found = rank_findings(
         [
             series("joint_position", [(1.0, 2.0)], 0.1, frozenset({1})),
             series("joint_torque", [(4.0, 5.0)], 7.0, frozenset({1})),
@@ -80,15 +80,15 @@ def test_within_a_stage_the_worst_is_first() -> None:
 def test_slack_passes_and_the_margin_still_tells() -> None:
     one = series("joint_torque", [(1.0, 2.0)], 0.05)
     lenient = Series(one.item, one.unit, one.time, one.parts, one.value, upper=1.0, slack=0.1)
-    assert ranked_findings([lenient]) == ()
-    item = next(item for item in judged_items([lenient]) if item.name == "joint_torque")
+    assert rank_findings([lenient]) == ()
+    item = next(item for item in judge_items([lenient]) if item.name == "joint_torque")
     assert item.status == "passed"
     assert item.least_margin == pytest.approx(-0.05)
     assert item.worst_time == pytest.approx(1.0)
 
 
 def test_items_that_nobody_judged_are_skipped_with_the_reason() -> None:
-    items = {item.name: item for item in judged_items([skipped("loop_closure", "no loops"), series("zmp", [])])}
+    items = {item.name: item for item in judge_items([skipped("loop_closure", "no loops"), series("zmp", [])])}
     assert items["loop_closure"].status == "skipped"
     assert items["loop_closure"].note == "no loops"
     assert items["zmp"].status == "passed"
@@ -98,15 +98,15 @@ def test_items_that_nobody_judged_are_skipped_with_the_reason() -> None:
 def test_values_that_are_not_judged_fail_nothing() -> None:
     value = np.full((len(TIME), 2), np.nan)
     found = Series("cop", "m", TIME, ("a", "b"), value, lower=0.0)
-    assert ranked_findings([found]) == ()
-    assert next(item for item in judged_items([found]) if item.name == "cop").status == "passed"
+    assert rank_findings([found]) == ()
+    assert next(item for item in judge_items([found]) if item.name == "cop").status == "passed"
 
 
 def test_what_several_contacts_do_at_once_is_one_finding_that_names_them_all() -> None:
     feet = [
         series("foot_slip", [(2.0 + 0.1 * k, 3.0)], 0.5 + 0.1 * k, frozenset({k}), f"foot{k}") for k in range(4)
     ] + [series("friction", [(2.5, 2.6)], 1.0, frozenset({1}), "foot1")]  # fmt: skip
-    found = ranked_findings([*feet, series("foot_slip", [(7.0, 7.5)], 9.0, frozenset({2}), "foot2")])
+    found = rank_findings([*feet, series("foot_slip", [(7.0, 7.5)], 9.0, frozenset({2}), "foot2")])
     assert [f.where for f in found] == ["foot2", "foot3, foot2, foot1, foot0"]
     together = found[1]
     assert all(f"foot{k}" in together.message for k in range(1, 3))
@@ -117,7 +117,7 @@ def test_what_several_contacts_do_at_once_is_one_finding_that_names_them_all() -
 
 def test_joints_keep_findings_of_their_own() -> None:
     joints = [series("joint_torque", [(2.0, 3.0)], 1.0, frozenset({k}), f"joint{k}") for k in range(3)]
-    assert sorted(f.where for f in ranked_findings(joints)) == ["joint0", "joint1", "joint2"]
+    assert sorted(f.where for f in rank_findings(joints)) == ["joint0", "joint1", "joint2"]
 
 
 def test_what_reaches_beyond_its_explanation_stays_a_finding_of_its_own_for_the_rest() -> None:
@@ -125,7 +125,7 @@ def test_what_reaches_beyond_its_explanation_stays_a_finding_of_its_own_for_the_
     value[TIME <= 4.0] = 2.0 + np.sin(TIME[TIME <= 4.0, None])  # worst near 1.571 s
     spike = series("joint_torque", [(1.995, 2.005)], 80.0, frozenset({3}))
     power = Series("energy_residual", "W", TIME, ("whole robot",), value, upper=1.0)
-    first, second = ranked_findings([spike, power])
+    first, second = rank_findings([spike, power])
     assert first.item == "joint_torque"
     (under,) = first.covers
     assert (under.item, under.start) == ("energy_residual", pytest.approx(1.95))
@@ -142,13 +142,13 @@ def test_the_worst_of_a_rest_is_not_that_of_the_samples_that_are_explained() -> 
         series("joint_torque", [(1.995, 2.005)], 80.0),
         Series("energy_residual", "W", TIME, ("",), value, upper=1.0),
     ]
-    first, second = ranked_findings(both)
+    first, second = rank_findings(both)
     assert first.covers[0].value == 90.0
     assert second.value == 2.0
 
 
 def test_several_findings_explain_their_parts_of_a_later_one() -> None:
-    found = ranked_findings(
+    found = rank_findings(
         [series("foot_slip", [(2.0, 3.0)]), series("joint_torque", [(3.0, 4.0)]), series("zmp", [(2.0, 4.0)])]
     )
     assert [f.item for f in found] == ["foot_slip", "joint_torque"]
@@ -157,13 +157,13 @@ def test_several_findings_explain_their_parts_of_a_later_one() -> None:
 
 
 def test_what_is_left_of_an_explained_finding_ranks_behind_its_stage() -> None:
-    found = ranked_findings([series("joint_position", [(2.0, 3.0)], 0.1), series("joint_torque", [(1.0, 3.0)], 99.0)])
+    found = rank_findings([series("joint_position", [(2.0, 3.0)], 0.1), series("joint_torque", [(1.0, 3.0)], 99.0)])
     assert [f.item for f in found] == ["joint_position", "joint_torque"]
     assert found[1].end < 2.0
 
 
 def test_equal_findings_rank_by_time() -> None:
-    found = ranked_findings([series("zmp", [(5.0, 6.0)], 1.0 + 1e-9), series("zmp", [(1.0, 2.0)], 1.0)])
+    found = rank_findings([series("zmp", [(5.0, 6.0)], 1.0 + 1e-9), series("zmp", [(1.0, 2.0)], 1.0)])
     assert [f.start for f in found] == [pytest.approx(1.0), pytest.approx(5.0)]
 
 
@@ -181,17 +181,17 @@ def test_advice_depends_on_whether_few_samples_stand_out(value: np.ndarray, is_s
         "joint_torque", "N m", TIME, ("knee",), value[:, None], upper=1.0,
         next_step="slow down", spike_step="look at {where} at {time}",
     )  # fmt: skip
-    (found,) = ranked_findings([one])
+    (found,) = rank_findings([one])
     assert found.next_step == (f"look at knee at {found.time:.3f} s" if is_spike else "slow down")
 
 
 def test_margins_that_nobody_measured_are_bounds_without_place() -> None:
     far = Series("self_collision", "m", TIME, ("a – b",), np.full((len(TIME), 1), 0.05), lower=0.0, bound_from=0.05)
-    item = next(item for item in judged_items([far]) if item.name == "self_collision")
+    item = next(item for item in judge_items([far]) if item.name == "self_collision")
     assert (item.is_bound, item.least_margin, item.worst_part) == (True, 0.05, "")
     assert np.isnan(item.worst_time)
     near = Series("self_collision", "m", TIME, ("a – b",), np.full((len(TIME), 1), 0.03), lower=0.0, bound_from=0.05)
-    item = next(item for item in judged_items([near]) if item.name == "self_collision")
+    item = next(item for item in judge_items([near]) if item.name == "self_collision")
     assert (item.is_bound, item.worst_part) == (False, "a – b")
 
 
@@ -202,7 +202,7 @@ def test_part_and_time_of_an_item_are_those_of_its_least_margin() -> None:
     value[780, 0] = 0.049
     rough = Series("momentum_residual", "", TIME, ("wrist", "elbow"), value, upper=0.05, slack=slack)
     other = Series("momentum_residual", "", TIME, ("net force",), np.full((len(TIME), 1), 0.045), upper=0.05)
-    item = next(item for item in judged_items([other, rough]) if item.name == "momentum_residual")
+    item = next(item for item in judge_items([other, rough]) if item.name == "momentum_residual")
     assert (item.status, item.worst_part, item.worst_time) == ("passed", "elbow", TIME[380])
     assert item.least_margin == pytest.approx(-0.2)
     assert item.limit - item.value == pytest.approx(item.least_margin)

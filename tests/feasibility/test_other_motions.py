@@ -17,6 +17,7 @@ from surefoot.motion.audit_result import AuditResult, Finding
 from surefoot.sim import Settings, Simulation
 from tests.feasibility.foot_motions import feet_motion, on_ground, smooth
 from tests.feasibility.good_motions import loaded, squat
+from tests.feasibility.stages import stages
 from tests.feasibility.standing_motions import of_log
 
 Change = Callable[[Trajectory], Trajectory]
@@ -163,7 +164,7 @@ def test_there_is_no_ground_under_an_arm_unless_told() -> None:
 def test_friction_violation_in_wrenches_without_torques(name: str) -> None:
     """Torques that such wrenches would need say nothing."""
     motion, robot = squat(name), loaded(name)
-    efforts = Case(robot, World(), motion).efforts
+    efforts = stages(Case(robot, World(), motion)).efforts
     wrenches = {contact: np.array(efforts.wrenches[:, k]) for k, contact in enumerate(robot.contacts)}
     contact = list(wrenches)[-1]
     wrenches[contact][300:400, 0] = 1.3 * 0.7 * wrenches[contact][300:400, 2]

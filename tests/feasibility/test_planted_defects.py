@@ -15,6 +15,7 @@ from surefoot.motion import Trajectory, World
 from surefoot.motion.audit_result import AuditResult, Finding
 from surefoot.robot import Robot
 from tests.feasibility.good_motions import loaded, squat
+from tests.feasibility.stages import stages
 
 TALOS = pytest.param("talos", marks=pytest.mark.slow)  # one humanoid will do
 LEGGED = ["g1", TALOS, "anymal"]
@@ -32,7 +33,7 @@ def first(result: AuditResult) -> Finding:
 def with_efforts(name: str) -> Trajectory:
     """The squat with the torques and contact wrenches that it needs."""
     motion, robot = squat(name), loaded(name)
-    efforts = Case(robot, World(), motion).efforts
+    efforts = stages(Case(robot, World(), motion)).efforts
     wrenches = {contact: efforts.wrenches[:, k] for k, contact in enumerate(robot.contacts)}
     return replace(motion, tau=efforts.tau, wrenches=wrenches)
 

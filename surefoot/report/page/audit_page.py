@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.feasibility import Case
+from surefoot.feasibility import CompletedMotion, complete_motion
 from surefoot.motion import AuditResult, Trajectory, World
 from surefoot.report.evidence import Evidence, Verdict
 from surefoot.report.page.motion_plots import motion_plots
@@ -25,8 +25,8 @@ def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, resul
         world: Where it moves.
         result: What the audit found.
     """
-    case = Case(robot, world, motion)
-    tau, wrenches = _torques(case), _wrenches(case)
+    known = complete_motion(motion, robot, world)
+    tau, wrenches = _torques(known), _wrenches(known)
     return report_page(
         Evidence(
             title=f"{title} · {robot.name}",
@@ -36,10 +36,10 @@ def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, resul
             subtitle="Is this motion physically possible, by what margin, and where does it break?",
             verdict=Verdict("no defect was found" if result.passed else _worst(result), result.passed),
             world=world,
-            v=case.v,
+            v=known.v,
             wrenches=wrenches,
             schedule=result.schedule,
-            plots=tuple(motion_plots(robot, motion.q, case.v, tau, wrenches, world)),
+            plots=tuple(motion_plots(robot, motion.q, known.v, tau, wrenches, world)),
             audit=result,
             metrics=_metrics(result),
             notes=(*result.remarks, *_computed(motion)),
@@ -47,16 +47,16 @@ def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, resul
     )
 
 
-def _torques(case: Case) -> Array | None:
+def _torques(known: CompletedMotion) -> Array | None:
     """(n, nu) given or computed torques; None where none is known."""
-    tau = case.efforts.tau
+    tau = known.tau
     return tau if tau.shape[1] and np.isfinite(tau).any() else None
 
 
-def _wrenches(case: Case) -> dict[str, Array]:
+def _wrenches(known: CompletedMotion) -> dict[str, Array]:
     """Given or computed wrenches by contact; zero where they are not known."""
-    wrenches = np.nan_to_num(case.efforts.wrenches)
-    return {name: wrenches[:, k] for k, name in enumerate(case.contact_names)} if wrenches.any() else {}
+    wrenches = {name: np.nan_to_num(wrench) for name, wrench in known.wrenches.items()}
+    return wrenches if any(wrench.any() for wrench in wrenches.values()) else {}
 
 
 def _computed(motion: Trajectory) -> list[str]:

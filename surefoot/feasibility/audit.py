@@ -1,0 +1,223 @@
+"""`audit`: is a motion physically possible, by what margin, and where does it break?
+
+The order of work is a chain of records: the motion that was read (`Case`) → its rates → when contacts touch → torques
+and contact wrenches → checks, each of which returns series over time → items and findings.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.errors import ShapeError
+from surefoot.feasibility.case import Case, Tolerances
+from surefoot.feasibility.clearance import check_collisions, missing_shapes_note, unjudged_notes
+from surefoot.feasibility.closure import check_closure
+from surefoot.feasibility.contact_motion import check_contact_motion
+from surefoot.feasibility.efforts import Efforts, efforts_of
+from surefoot.feasibility.findings import rank_findings
+from surefoot.feasibility.forces import check_balance, check_impact, check_wrenches
+from surefoot.feasibility.judge import judge_items
+from surefoot.feasibility.layout import OtherReading, check_layout, check_readings, judge_order, other_readings
+from surefoot.feasibility.limits import check_limits
+from surefoot.feasibility.rates import (
+    Rates,
+    check_consistency,
+    check_jumps,
+    check_rate_spikes,
+    check_smoothness,
+    rates_of,
+)
+from surefoot.feasibility.series import Series, skipped
+from surefoot.feasibility.touch import Touch, touch_of
+from surefoot.feasibility.why import why_not_carried
+from surefoot.motion import AuditResult, Finding, Replay, Trajectory, World
+from surefoot.motion.reading import GivenMotion, read_motion
+from surefoot.robot import Robot, load
+from surefoot.solvers import on_one_core
+
+__all__ = ["CompletedMotion", "audit", "complete_motion"]
+
+P = ParamSpec("P")
+Found = TypeVar("Found")
+_MOST_REASONS = 3
+_PARTS = 15  # of an audit with collisions and replay, as progress counts them
+
+
+@on_one_core()
+def audit(
+    motion: Trajectory | GivenMotion | str | Path,
+    robot: Robot | str | Path,
+    world: World | None = None,
+    *,
+    tolerances: Tolerances | None = None,
+    collisions: bool = True,
+    replay: bool = True,
+    progress: Callable[[str, float], None] | None = None,
+) -> AuditResult:
+    """Judge a motion, whoever made it.
+
+        result = sf.audit(trajectory, robot)
+        result.passed, result.first, result.item("joint_torque").least_margin
+
+    Args:
+        motion: A trajectory, or a file that `read_motion` understands.
+        robot: The robot, its name, or its file.
+        world: Ground, obstacles, friction and gravity; None for flat ground of friction 0.7, and for no ground under a
+            robot with a fixed base, of which nobody knows how high it stands.
+        tolerances: What passes; None for the defaults.
+        collisions: Whether to look for collisions, which need most of the time.
+        replay: Whether to replay it in MuJoCo.
+        progress: Called with the name of each part of the audit and the share that is done.
+
+    Raises:
+        ShapeError: The motion does not fit the robot, or has a single sample.
+    """
+    model = robot if isinstance(robot, Robot) else load(robot)
+    given = _read(motion, model)
+    case = _case(given, model, world, tolerances or Tolerances())
+    clock = _Clock(progress)
+    rates = clock.timed("rates", rates_of, case)
+    touch = clock.timed("touch", touch_of, case, rates)
+    efforts = clock.timed("efforts", efforts_of, case, rates, touch)
+    series = _check(case, rates, touch, efforts, clock, collisions)
+    played = clock.timed("replay", _replay, case, rates, touch, efforts) if replay else None
+    series.append(_replay_series(case, played))
+    return AuditResult(
+        robot=case.robot.name,
+        duration=case.trajectory.duration,
+        samples=case.n,
+        items=judge_items(series),
+        findings=_explain(case, touch, efforts, rank_findings(series)),
+        contacts=touch.source,
+        schedule=touch.schedule,
+        replay=played,
+        tolerances={name: value for name, value, *_ in case.tolerances.table()},
+        seconds=clock.seconds,
+        remarks=(*given.remarks, *(_shape_remarks(model) if collisions else ())),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CompletedMotion:
+    """What belongs to a motion: given, or computed where it did not come along.
+
+    Args:
+        v: (n, nv).
+        tau: (n, nu) at the driven joints, NaN where it is not known.
+        wrenches: Contact → (n, 6) in its frame, NaN where it is not known.
+    """
+
+    v: Array
+    tau: Array
+    wrenches: Mapping[str, Array]
+
+
+def complete_motion(motion: Trajectory, robot: Robot, world: World) -> CompletedMotion:
+    """Velocities, torques and contact wrenches of a motion, computed where they did not come with it.
+
+    Args:
+        motion: The motion.
+        robot: The robot.
+        world: Where it moves.
+    """
+    case = Case(robot, world, motion)
+    rates = rates_of(case)
+    efforts = efforts_of(case, rates, touch_of(case, rates))
+    wrenches = {name: efforts.wrenches[:, k] for k, name in enumerate(case.contact_names)}
+    return CompletedMotion(rates.v, efforts.tau, wrenches)
+
+
+def _read(motion: Trajectory | GivenMotion | str | Path, robot: Robot) -> GivenMotion:
+    if isinstance(motion, GivenMotion):
+        return motion
+    return (
+        GivenMotion(motion) if isinstance(motion, Trajectory) else read_motion(motion, robot, judge_order=judge_order)
+    )
+
+
+def _case(given: GivenMotion, robot: Robot, world: World | None, tolerances: Tolerances) -> Case:
+    """The case of a motion; without a world, level ground under a robot that moves about, nothing round a fixed one."""
+    given.trajectory.require(robot)
+    if len(given.trajectory) < 2:
+        raise ShapeError("a motion of one sample cannot be audited", next_step="give two samples or more")
+    if world is None:
+        world = World(ground=()) if robot.base_joint is None else World()
+    return Case(
+        robot, world, given.trajectory, tolerances, given.quaternion_norm, given.filled, given.quaternion_order
+    )  # fmt: skip
+
+
+def _check(case: Case, rates: Rates, touch: Touch, efforts: Efforts, clock: _Clock, collisions: bool) -> list[Series]:
+    """All checks but the replay, in the order of the chain."""
+    readings = other_readings(case, rates)
+    out = clock.timed("layout", check_layout, case, rates, readings)
+    out += clock.timed("jumps", check_jumps, case, rates)
+    out += clock.timed("consistency", _check_rates, case, rates, readings, touch.switches(case.time))
+    out += clock.timed("closed chains", check_closure, case)
+    out += clock.timed("contact motion", check_contact_motion, case, touch)
+    out += clock.timed("limits", check_limits, case, rates, efforts)
+    if collisions:
+        out += clock.timed("collision", check_collisions, case, rates)
+    out += clock.timed("wrenches", check_wrenches, case, touch, efforts)
+    out += clock.timed("balance", check_balance, case, rates, touch, efforts)
+    out += clock.timed("impact", check_impact, case, touch)
+    out += clock.timed("smoothness", check_smoothness, case, rates, efforts.demand.a)
+    return out
+
+
+def _check_rates(case: Case, rates: Rates, readings: tuple[OtherReading, ...], switches: Array) -> list[Series]:
+    return [
+        *check_readings(case, rates, readings),
+        *check_consistency(case, rates, switches),
+        *check_rate_spikes(case, rates, switches),
+    ]
+
+
+def _replay(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Replay:
+    from surefoot.feasibility.replay import replay_motion
+
+    return replay_motion(case, rates, touch, efforts)
+
+
+def _replay_series(case: Case, played: Replay | None) -> Series:
+    """How long the robot stood, against the end of the motion."""
+    if played is None or not len(played.time):
+        return skipped("replay", "not asked for" if played is None else played.note)
+    until = np.array([[case.trajectory.end if played.survived else played.until]])
+    text = "replay: the robot stands until {value}, the motion ends at {limit}"
+    return Series("replay", "s", until[0], ("",), until, lower=case.trajectory.end, note=played.note, texts=(text,))
+
+
+def _shape_remarks(robot: Robot) -> list[str]:
+    """Remarks on shapes and pairs of links that clearance is judged without."""
+    return [text for text in (missing_shapes_note(robot), *unjudged_notes(robot)) if text]
+
+
+def _explain(case: Case, touch: Touch, efforts: Efforts, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings, those about contact forces with the conflict behind them: the worst few, as each takes its time."""
+    about = [k for k, finding in enumerate(findings) if finding.stage == "wrenches"][:_MOST_REASONS]
+    whys = {k: why_not_carried(case, touch, efforts, findings[k].time) for k in about}
+    return tuple(replace(one, why=whys.get(k, "")) for k, one in enumerate(findings))
+
+
+class _Clock:
+    """Measures parts of the audit, and reports how far it is."""
+
+    def __init__(self, progress: Callable[[str, float], None] | None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._progress = progress
+
+    def timed(self, name: str, part: Callable[P, Found], *args: P.args, **named: P.kwargs) -> Found:
+        if self._progress is not None:
+            self._progress(name, min(1.0, len(self.seconds) / _PARTS))
+        start = time.perf_counter()
+        found = part(*args, **named)
+        self.seconds[name] = time.perf_counter() - start
+        return found

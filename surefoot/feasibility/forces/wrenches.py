@@ -1,0 +1,253 @@
+"""Contact wrenches: is each one possible, and does the motion as a whole ask for something possible?
+
+Given wrenches are judged contact by contact. What the motion asks for is judged, given or not, as a whole: where all
+contacts lie in one plane, their net force must push, must lie in the friction cone, and its zero-moment point in the
+support polygon; and in any case there must be some admissible set of contact wrenches. So a motion that leans too far
+shows up as `zmp` and one that pushes sideways as `friction`, and `admissible` follows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.arrays import Array
+from surefoot.contact import Margin, zero_moment_point
+from surefoot.feasibility.case import Case
+from surefoot.feasibility.efforts import (
+    ITEMS_OF_CONTACTS,
+    ROUND,
+    Efforts,
+    Support,
+    margins_of_contacts,
+    slack_of_contact,
+)
+from surefoot.feasibility.series import Series, look_at_sample, skipped
+from surefoot.feasibility.touch import Touch
+from surefoot.geometry import convex_hulls, distance_inside
+from surefoot.kinematics import contact_frame
+
+__all__ = ["GroundPlaneDemand", "check_wrenches", "plane_demand"]
+
+_WHOLE = "all contacts"
+_NEXT = {
+    "unilateral_force": "accelerate less downwards, or let the contact go",
+    "friction": "accelerate less sideways, or find ground with more friction",
+    "torsional_friction": "turn less quickly, or on more than one foot",
+    "cop": "load the contact nearer to its middle; one that touches in a point bears no moment",
+    "zmp": "keep the centre of mass nearer to the middle of the support, or accelerate less",
+    "admissible": "see which contacts are there at that time; a contact may be missing",
+}
+
+
+def check_wrenches(case: Case, touch: Touch, efforts: Efforts) -> list[Series]:
+    """`unilateral_force`, `friction`, `torsional_friction`, `cop`, `zmp` and `admissible`."""
+    if efforts.support is None and not efforts.wrenches_given:
+        return [
+            skipped(item, "the base is held without contacts") for item in (*ITEMS_OF_CONTACTS, "zmp", "admissible")
+        ]
+    if case.contact_names:
+        return [*_each_contact(case, touch, efforts), *_whole_motion(case, touch, efforts)]
+    none = [skipped(item, "the robot has no contact surfaces") for item in (*ITEMS_OF_CONTACTS, "zmp")]
+    if np.any(case.world.gravity):
+        return [*none, skipped("admissible", "the robot has no contact surfaces")]
+    return [*none, _admissible(case, efforts)]
+
+
+# -- each contact ------------------------------------------------------------------------------------------------------
+
+
+def _each_contact(case: Case, touch: Touch, efforts: Efforts) -> list[Series]:
+    """Wrenches of the contacts one by one; of those that were found admissible only what the whole does not tell."""
+    margins = margins_of_contacts(case, touch, efforts.wrenches)
+    items = ITEMS_OF_CONTACTS if efforts.wrenches_given else ("torsional_friction", "cop")
+    for k in [] if efforts.wrenches_given else range(len(margins)):
+        if _is_round(case, k):
+            del margins[k]["cop"]  # it is at the point, by construction
+    return [_contact_series(case, efforts, item, [found.get(item) for found in margins]) for item in items]
+
+
+def _contact_series(case: Case, efforts: Efforts, item: str, margins: list[Margin | None]) -> Series:
+    """The margins of all contacts that have this item."""
+    there = [(k, margin) for k, margin in enumerate(margins) if margin is not None]
+    if not there:
+        return skipped(item, "no contact surface has it")
+    rows = [k for k, _ in there]
+    value, lower, upper = (
+        np.stack([getattr(margin, x) for _, margin in there], axis=1) for x in ("value", "lower", "upper")
+    )
+    slack, scale = slack_of_contact(case, item)
+    given = efforts.wrenches_given
+    return Series(
+        item, ITEMS_OF_CONTACTS[item], case.time, tuple(case.contact_names[k] for k in rows), value, lower, upper,
+        slack, scale, tuple(_body(case, k) for k in rows),
+        note="wrenches as given" if given else "of the least wrenches that carry",
+        texts=tuple(_of_point(case, k) if item == "cop" else "" for k in rows), next_step=_NEXT[item],
+        spike_step=look_at_sample("wrench") if given else "",
+    )  # fmt: skip
+
+
+def _of_point(case: Case, contact: int) -> str:
+    """What to say of a centre of pressure that is beside a contact that is a point; "" for other contacts."""
+    if not _is_round(case, contact):
+        return ""
+    name = case.contact_names[contact]
+    return f"{name} touches in a point and bears a moment: its centre of pressure is {{value}} beside it, at {{time}}"
+
+
+def _is_round(case: Case, contact: int) -> bool:
+    return case.robot.contacts[case.contact_names[contact]].kind in ROUND
+
+
+def _body(case: Case, contact: int) -> frozenset[int]:
+    return frozenset({contact_frame(case.robot, case.contact_names[contact]).body})
+
+
+# -- the motion as a whole ---------------------------------------------------------------------------------------------
+
+
+def _whole_motion(case: Case, touch: Touch, efforts: Efforts) -> list[Series]:
+    if efforts.support is None:
+        return [skipped(item, "the base is held without contacts") for item in ("zmp", "admissible")]
+    if len(case.robot.base_rows) != 6:
+        return [skipped("zmp", "the base moves in a plane; see `admissible`"), _admissible(case, efforts)]
+    plane = plane_demand(case, touch, efforts, efforts.support)
+    return [*_net_force(case, plane), _zmp(case, plane), _admissible(case, efforts)]
+
+
+def _net_force(case: Case, plane: GroundPlaneDemand) -> list[Series]:
+    """Normal and tangential force that all contacts together have to exert."""
+    weight, tol = case.weight, case.tolerances
+    if np.isnan(plane.normal_force).all():
+        note = "contacts in several planes: see `admissible`" if plane.several else "nothing touches"
+        return [skipped(item, note) for item in ("unilateral_force", "friction")]
+    note = _source(case) + ("; not where contacts lie in several planes" if plane.several else "")
+    limit = np.maximum(plane.friction * plane.normal_force, 0.0)
+    return [
+        Series(
+            "unilateral_force", "N", case.time, (_WHOLE,), plane.normal_force[:, None], 0.0, np.inf,
+            tol.unilateral * weight, weight, note=note, next_step=_NEXT["unilateral_force"],
+        ),
+        Series(
+            "friction", "N", case.time, (_WHOLE,), plane.tangential_force[:, None], -np.inf, limit[:, None],
+            tol.friction * weight, weight, note=note, next_step=_NEXT["friction"],
+        ),
+    ]  # fmt: skip
+
+
+def _zmp(case: Case, plane: GroundPlaneDemand) -> Series:
+    if np.isnan(plane.inside).all():
+        return skipped("zmp", "contacts in several planes: see `admissible`" if plane.several else "nothing touches")
+    note = "distance inside the support polygon; " + _source(case)
+    return Series(
+        "zmp", "m", case.time, (_WHOLE,), plane.inside[:, None], 0.0, np.inf, case.tolerances.zmp, 0.1,
+        note=note + ("; not where contacts lie in several planes" if plane.several else ""), next_step=_NEXT["zmp"],
+    )  # fmt: skip
+
+
+def _admissible(case: Case, efforts: Efforts) -> Series:
+    """The least force that is missing; while nothing touches, all that free fall does not explain."""
+    limit = case.tolerances.admissible * case.weight
+    return Series(
+        "admissible", "N", case.time, (_WHOLE,), efforts.violation[:, None], -np.inf, limit, 0.0, case.weight,
+        note=f"least missing force, with friction pyramids around the cones; {_source(case)}",
+        texts=("contact wrenches that carry the motion do not exist: {value} are missing at {time}",),
+        next_step=_NEXT["admissible"],
+    )  # fmt: skip
+
+
+def _source(case: Case) -> str:
+    if case.trajectory.a is not None:
+        return "what the accelerations ask for"
+    return f"what the accelerations ask for, as means over {1e3 * case.tolerances.window:.3g} ms"
+
+
+_FLAT = 0.01  # [m]: corners that are farther from a common plane lie in several
+_PARALLEL = 0.035  # [rad]: so do surfaces that are tilted more against each other
+_STILL = 1e-4  # [m]: corners that move less stand still
+_LIGHT = 0.05  # share of the weight below which there is no zero-moment point to speak of
+
+
+class GroundPlaneDemand(NamedTuple):
+    """What all contacts together have to exert, where they lie in one plane; NaN elsewhere.
+
+    Args:
+        normal_force: (n,) [N].
+        tangential_force: (n,) [N].
+        friction: (n,) the largest coefficient of the contacts that touch.
+        inside: (n,) distance of the zero-moment point inside the support polygon [m], negative outside.
+        several: Whether contacts lie in several planes at some time.
+    """
+
+    normal_force: Array
+    tangential_force: Array
+    friction: Array
+    inside: Array
+    several: bool
+
+
+def plane_demand(case: Case, touch: Touch, efforts: Efforts, support: Support) -> GroundPlaneDemand:
+    """Net force and zero-moment point of a motion, against the contacts that carry it.
+
+    Args:
+        case: The case.
+        touch: Its contacts.
+        efforts: Its torques and contact wrenches.
+        support: What carries it.
+    """
+    normals, level = _planes(case, touch, support)
+    touching = support.pushes.any(axis=1)
+    judged = touching & level
+    force = efforts.demand.net[:, :3]
+    load = np.einsum("ni,ni->n", force, normals)
+    across = np.linalg.norm(force - load[:, None] * normals, axis=1)
+    friction = np.where(support.carrying, touch.friction, -np.inf).max(axis=1, initial=-np.inf)
+    return GroundPlaneDemand(
+        np.where(judged, load, np.nan),
+        np.where(judged, across, np.nan),
+        np.where(judged, friction, np.nan),
+        np.where(judged, _inside(case, efforts, support, normals), np.nan),
+        bool((touching & ~level).any()),
+    )
+
+
+def _planes(case: Case, touch: Touch, support: Support) -> tuple[Array, NDArray[np.bool_]]:
+    """Mean normals (n, 3) of the ground under contacts that carry, and (n,) whether all lie in one plane."""
+    normals = np.where(support.carrying[:, :, None], touch.normals, 0.0)
+    mean = normals.sum(axis=1)
+    size = np.linalg.norm(mean, axis=1, keepdims=True)
+    mean = np.where(size > 1e-9, mean / np.maximum(size, 1e-9), [0.0, 0.0, 1.0])
+    tilted = np.linalg.norm(touch.normals - mean[:, None], axis=2) > _PARALLEL
+    heights = np.einsum("npi,ni->np", support.points, mean)
+    low = np.where(support.pushes, heights, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(support.pushes, heights, -np.inf).max(axis=1, initial=-np.inf)
+    return mean, np.asarray(~(tilted & support.carrying).any(axis=1) & ~(high - low > _FLAT))
+
+
+def _inside(case: Case, efforts: Efforts, support: Support, normals: Array) -> Array:
+    """(n,): distance of the zero-moment point inside the hull of the corners that touch."""
+    demand = efforts.demand
+    weights = support.pushes / np.maximum(support.pushes.sum(axis=1, keepdims=True), 1)
+    middle = np.einsum("np,npi->ni", weights, support.points)
+    zmp = zero_moment_point(demand.net, demand.com, middle, normals, _LIGHT * case.weight)
+    axes = _axes(normals)
+    corners = np.einsum("nai,npi->npa", axes, support.points - middle[:, None])
+    hulls = _hulls(corners, support.pushes)
+    return np.asarray(distance_inside(np.einsum("nai,ni->na", axes, zmp - middle), hulls))
+
+
+def _hulls(corners: Array, pushes: NDArray[np.bool_]) -> Array:
+    """(n, c, 2): hulls of the corners that touch, one for all samples between which they do not move."""
+    places = np.where(pushes[:, :, None], np.round(corners / _STILL), np.inf)
+    moved = np.concatenate([[True], (places[1:] != places[:-1]).any(axis=(1, 2))])
+    return convex_hulls(corners[moved], pushes[moved])[np.cumsum(moved) - 1]
+
+
+def _axes(normals: Array) -> Array:
+    """(n, 2, 3): two directions across each normal, right-handed with it."""
+    other = np.where(np.abs(normals[:, [0]]) < 0.7, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    y = np.cross(normals, other)
+    y /= np.linalg.norm(y, axis=1, keepdims=True)
+    return np.stack([np.cross(y, normals), y], axis=1)

@@ -1,0 +1,326 @@
+"""Is the quaternion of the base in the order in which it was read? Evidence from velocities and from the ground.
+
+The four numbers of a unit quaternion are one in any order, and it turns equally fast in any order. Three things tell a
+wrong order: the turning between samples does not fit the given velocity, while that of another order does; the feet
+are nowhere near the ground, while in another order they stand on it; or they slide over it, while in another order
+they stand still. The last one matters for robots that are nearly upright: (0, 0, 0, 1) in the other order is half a
+turn about the vertical. A robot that rolls, lies or hangs fits its own velocity, and does not by chance stand flat on
+its feet in another order. Where nothing tells, and the robot would be upright or look ahead in another order, there is
+a doubt.
+
+Where the order changes inside a file, the base turns at once by a large angle, which it does not if the numbers after
+it are read in another order. Rolled back there, the quaternions are in one order all along, which is then judged as a
+whole: that tells which part is the wrong one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.arrays import Array
+from surefoot.compiler import compile_robot
+from surefoot.feasibility.touch import SurfaceMotion, surface_motion
+from surefoot.motion import World
+from surefoot.motion.exchange import rotate, rotate_back
+from surefoot.motion.reading import OrderVerdict, turning
+from surefoot.robot import Robot
+
+__all__ = [
+    "ORDERS",
+    "STANDS",
+    "OrderOverTime",
+    "base_quaternion",
+    "farness",
+    "in_order",
+    "judge_order",
+    "judge_order_over_time",
+    "other_order",
+    "slide",
+]
+
+ORDERS = {"wxyz": -1, "xyzw": 1}
+"""What the numbers were meant as → how far to roll what was read: wxyz read as xyzw, and xyzw read as wxyz."""
+_FITS = 0.3  # of the motion, or of the misfit: below this a velocity fits
+_EXACT = 0.003  # of the motion: smaller misfits are alike
+_MOVES = 0.002  # [m/s], [rad/s]: slower motion tells nothing
+_SAMPLES = 200  # at which the feet are looked at
+_FLATTER = ((0.004, 0.2), (0.0005, 0.05))
+"""[m], share: where the lowest corners as read are farther from the ground than the first, and at most the second
+share of that in another order, the other order was meant."""
+_STILLER = ((0.01, 0.3), (0.0005, 0.1))
+"""[m], share: where a foot slides farther than the first as read, and at most the second share of that in another
+order, the other order was meant."""
+_SHARES = (0.25, 0.5, 0.75, 0.95)  # of the time in which a robot may stand
+_STEP = 0.025  # [s] between samples at which slides are looked at, and
+_MOST = 4000  # of them
+_TURNED = -0.8  # cosine of the angle to the home posture, beyond which a base is upside down or looks back
+_AS_AT_HOME = 0.8  # cosine within which it is as at home
+
+
+def other_order(order: str) -> str:
+    """The other one of xyzw and wxyz; "" of ""."""
+    return {"wxyz": "xyzw", "xyzw": "wxyz"}.get(order, "")
+
+
+def in_order(robot: Robot, q: Array, meant: str) -> Array:
+    """(n, nq) with the numbers of the base quaternion read in another order.
+
+    Args:
+        robot: With a free base.
+        q: (n, nq).
+        meant: Key of `ORDERS`.
+    """
+    out = np.array(q)
+    at = base_quaternion(robot)
+    out[:, at] = np.roll(q[:, at], ORDERS[meant], axis=1)
+    return out
+
+
+def judge_order(robot: Robot, world: World, time: Array, q: Array, v: Array | None) -> OrderVerdict:
+    """Whether the base quaternion was read in the right order.
+
+    Args:
+        robot: The robot.
+        world: Its ground counts.
+        time: (n,) [s].
+        q: (n, nq) as it was read.
+        v: (n, nv) with the velocity of the base as it was given, or None.
+    """
+    if robot.base_joint is None or robot.tree.kinds[robot.base_joint] != "free":
+        return OrderVerdict("", True, "the base has no quaternion")
+    found = _by_velocity(robot, time, q, v) or _by_ground(robot, world, time, q)
+    return found or OrderVerdict("", False, "nothing tells", _doubt(robot, q))
+
+
+def base_quaternion(robot: Robot) -> slice:
+    """Entries of q with the quaternion of a free base.
+
+    Args:
+        robot: With a free base.
+    """
+    start = int(robot.tree.q_index[robot.base_joint or 0])
+    return slice(start + 3, start + 7)
+
+
+def _by_velocity(robot: Robot, time: Array, q: Array, v: Array | None) -> OrderVerdict | None:
+    if v is None or len(time) < 3:
+        return None
+    motion, misfit = _misfit(robot, time, q, v)
+    if motion < _MOVES:
+        return None
+    least = _EXACT * motion
+    misfit = max(misfit, least)
+    others = {meant: max(_misfit(robot, time, in_order(robot, q, meant), v)[1], least) for meant in ORDERS}
+    best = min(others, key=lambda meant: others[meant])
+    if misfit <= _FITS * motion and (others[best] > _FITS * motion or misfit <= _FITS * others[best]):
+        return OrderVerdict("", True, "it turns as the velocity says")
+    if others[best] > _FITS * min(misfit, motion):
+        return None  # neither fits, or both do, as half a turn about the way that the base goes changes nothing
+    if _FITS * max(_misfit(robot, time, q, v, any_axes=True)[1], least) <= others[best]:
+        return None  # a velocity in world axes fits as it was read: half a turn of the base looks alike
+    share = f"{100.0 * others[best] / motion:.0f} % instead of {100.0 * misfit / motion:.0f} %"
+    return OrderVerdict(best, True, f"read as {best} the base moves as its velocity says (misfit {share})")
+
+
+def _misfit(robot: Robot, time: Array, q: Array, v: Array, any_axes: bool = False) -> tuple[float, float]:
+    """Root mean squares of the motion of the base between samples, and of its difference from the velocity.
+
+    The velocity is in body axes, or, if that is asked for, in those axes in which it fits better.
+    """
+    start, at = int(robot.tree.v_index[robot.base_joint or 0]), base_quaternion(robot)
+    turn, dt = q[:, at], np.diff(time)[:, None]
+    moved = np.diff(q[:, at.start - 3 : at.start], axis=0) / dt
+    turned = turning(turn) / dt
+    linear, angular = v[:, start : start + 3], v[:, start + 3 : start + 6]
+    said = [[rotate(turn, linear), linear], [angular, rotate_back(turn, angular)]]
+    wrong = 0.0
+    for found, readings in zip((moved, turned), said, strict=True):
+        misfits = [float(np.mean((found - 0.5 * (one[1:] + one[:-1])) ** 2)) for one in readings]
+        wrong += 0.5 * (min(misfits) if any_axes else misfits[0])
+    return float(np.sqrt(np.mean(np.hstack([moved, turned]) ** 2))), float(np.sqrt(wrong))
+
+
+def _by_ground(robot: Robot, world: World, time: Array, q: Array) -> OrderVerdict | None:
+    """Where the robot stands in one order for longer than in the order that was read, or stiller: that order."""
+    if not robot.contacts or not world.ground:
+        return None
+    some = q[np.unique(np.linspace(0, len(q) - 1, _SAMPLES).astype(int))]
+    own = farness(robot, world, some)
+    others = {meant: farness(robot, world, in_order(robot, some, meant)) for meant in ORDERS}
+    for part in _SHARES:
+        now = float(np.quantile(own, part))
+        then = {meant: float(np.quantile(far, part)) for meant, far in others.items()}
+        best = min(then, key=lambda meant: then[meant])
+        if any(now > far and then[best] <= min(STANDS, share * now) for far, share in _FLATTER):
+            reason = f"read as {best} its feet stand on the ground; as it is they are {now:.3g} m away from it"
+            return OrderVerdict(best, True, reason)
+    rivals = [meant for meant, far in others.items() if _stands(far)]
+    if rivals and (verdict := _by_slides(robot, world, _dense(time, q), rivals)) is not None:
+        return verdict
+    doubt = _doubt(robot, q) if rivals else ""
+    return OrderVerdict("", True, "the robot stands on its feet", doubt) if _stands(own) else None
+
+
+def _stands(far: Array) -> bool:
+    return float(np.quantile(far, _SHARES[0])) <= STANDS
+
+
+def _dense(time: Array, q: Array) -> Array:
+    """Samples that are near enough in time to follow feet from one to the next."""
+    count = min(len(q), _MOST, 2 + int((time[-1] - time[0]) / _STEP))
+    return np.asarray(q[np.unique(np.linspace(0, len(q) - 1, count).astype(int))])
+
+
+def _by_slides(robot: Robot, world: World, q: Array, rivals: list[str]) -> OrderVerdict | None:
+    """Of several orders in which the robot stands, the one in which its feet stay where they are."""
+    own = slide(robot, world, q)
+    others = {meant: slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
+    best = min(others, key=lambda meant: others[meant])
+    if any(own > far and others[best] <= share * own for far, share in _STILLER):
+        reason = f"read as {best} its feet stand still ({others[best]:.2g} m); as it is they slide by {own:.2g} m"
+        return OrderVerdict(best, True, reason)
+    if any(others[best] > far and own <= share * others[best] for far, share in _STILLER):
+        return OrderVerdict("", True, "the feet stand still")
+    return None
+
+
+def _doubt(robot: Robot, q: Array) -> str:
+    """A base that looks back or is upside down all the time, and is as at home in another order; "" for others."""
+    up, ahead = _against_home(robot, q)
+    for meant in ORDERS:
+        there = _against_home(robot, in_order(robot, q, meant))
+        if min(np.median(there[0]), np.median(there[1])) < _AS_AT_HOME:
+            continue
+        for what, cosine in (("is upside down", up), ("looks back, half a turn from home,", ahead)):
+            if np.max(cosine) < _TURNED:
+                order = other_order(meant)
+                return f"the base {what} all the time; if its quaternion is {meant}, not {order}, it is as at home"
+    return ""
+
+
+def _against_home(robot: Robot, q: Array) -> tuple[Array, Array]:
+    """(n,) cosines of the angles between now and home, of the base's vertical, and of its heading in the plane."""
+    at = base_quaternion(robot)
+    turn, home = q[:, at], np.tile(robot.home[at], (len(q), 1))
+    up, ahead = (rotate_back(home, np.tile(axis, (len(q), 1))) for axis in ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)))
+    heading = rotate(turn, ahead)
+    flat = np.maximum(np.linalg.norm(heading[:, :2], axis=1), 1e-9)
+    return rotate(turn, up)[:, 2], np.asarray(heading[:, 0] / flat)
+
+
+STANDS = 0.01  # [m]: the lowest corners of a robot that stands are this near the ground
+_NOWHERE = 1e3  # [m]: height where there is no ground
+_CORNERS = 0.005  # [m]: corners this much higher than the lowest one may touch
+
+
+def farness(robot: Robot, world: World, q: Array) -> Array:
+    """(n,) how far a whole surface is from the ground, or three points: the lowest corners of all [m].
+
+    Args:
+        robot: With contact surfaces.
+        world: Its ground counts.
+        q: (n, nq).
+    """
+    heights = np.hstack([surface.heights for surface in _surfaces(robot, world, q, 0.0)])
+    count = max(3, min(len(surface.corners) for surface in robot.contacts.values()))
+    lowest = np.sort(np.where(np.isnan(heights), _NOWHERE, heights), axis=1)[:, :count]
+    return np.asarray(np.abs(lowest).max(axis=1))
+
+
+def slide(robot: Robot, world: World, q: Array) -> float:
+    """How far the foot that slides farthest gets over the ground while it is near it [m].
+
+    Ways are summed over all contacts of a foot and their range is taken, so that noise of single samples does not
+    add up.
+
+    Args:
+        robot: With contact surfaces.
+        world: Its ground counts.
+        q: (n, nq), near each other in time.
+    """
+    ways = [_way(surface) for surface in _surfaces(robot, world, q, _CORNERS)]
+    return max((float(np.linalg.norm(np.ptp(way, axis=0))) for way in ways), default=0.0)
+
+
+def _way(surface: SurfaceMotion) -> Array:
+    """(n, 3): way of the touching material, along the ground, in the steps in which it is near the ground [m]."""
+    near = np.abs(np.where(np.isnan(surface.height), _NOWHERE, surface.height)) <= STANDS
+    steps = np.diff(surface.path, axis=0)
+    normals = surface.normals[1:]
+    steps -= np.sum(steps * normals, axis=1, keepdims=True) * normals
+    return np.vstack([np.zeros(3), np.cumsum(steps * (near[1:] & near[:-1])[:, None], axis=0)])
+
+
+def _surfaces(robot: Robot, world: World, q: Array, near: float) -> list[SurfaceMotion]:
+    names = list(dict.fromkeys(surface.frame for surface in robot.contacts.values()))
+    links = compile_robot(robot).frames(q, names).reshape(len(q), len(names), 4, 4)
+    return [
+        surface_motion(world, surface, links[:, names.index(surface.frame)] @ surface.placement, near)
+        for surface in robot.contacts.values()
+    ]
+
+
+_TURNS = 0.5  # [rad] at once: a change of order, if
+_GOES_ON = 0.2  # of that turn, at most, is left in another order
+
+
+@dataclass(frozen=True, eq=False)
+class OrderOverTime:
+    """Whether the order is right, and where it is not.
+
+    Args:
+        verdict: On all samples, or on those that are wrong.
+        wrong: (n,) which samples are wrong; None for all or none.
+    """
+
+    verdict: OrderVerdict
+    wrong: NDArray[np.bool_] | None = None
+
+
+def judge_order_over_time(robot: Robot, world: World, time: Array, q: Array, v: Array | None) -> OrderOverTime:
+    """Whether the base quaternion was read in the right order, and where, if it is in two orders.
+
+    Args:
+        robot: The robot.
+        world: Its ground counts.
+        time: (n,) [s].
+        q: (n, nq) as it was read.
+        v: (n, nv) with the velocity of the base as it was given, or None.
+    """
+    rolls = _rolls(robot, q)
+    if not rolls.any():
+        return OrderOverTime(judge_order(robot, world, time, q, v))
+    at, even = base_quaternion(robot), np.array(q)
+    for roll in np.unique(rolls):
+        even[rolls == roll, at] = np.roll(q[rolls == roll, at], roll, axis=1)
+    verdict = judge_order(robot, world, time, even, v)
+    if not verdict.certain:
+        return OrderOverTime(verdict)
+    total = (rolls + ORDERS.get(verdict.meant, 0) + 1) % 4 - 1
+    wrong = total != 0
+    orders = {roll: order for order, roll in ORDERS.items()}
+    meant = {orders.get(int(roll), "") for roll in total[wrong]}
+    if len(meant) != 1 or "" in meant:
+        return OrderOverTime(judge_order(robot, world, time, q, v))
+    reason = f"so it goes on without a jump, and in one order {verdict.reason}"
+    return OrderOverTime(OrderVerdict(meant.pop(), True, reason), None if wrong.all() else wrong)
+
+
+def _rolls(robot: Robot, q: Array) -> NDArray[np.int64]:
+    """(n,) by how far to roll the base quaternions so that they go on from the first one without a change of order."""
+    at = base_quaternion(robot)
+    turn = q[:, at]
+    jump = _angles(turn[:-1], turn[1:])
+    changes = np.zeros(len(q), dtype=np.int64)
+    for meant, roll in ORDERS.items():
+        other = in_order(robot, q, meant)[:, at]
+        changes[1:][(jump > _TURNS) & (_angles(turn[:-1], other[1:]) < _GOES_ON * jump)] = roll
+    return np.cumsum(changes)
+
+
+def _angles(one: Array, other: Array) -> Array:
+    """(n,) angles between unit quaternions (n, 4) [rad]."""
+    return np.asarray(2.0 * np.arccos(np.clip(np.abs(np.sum(one * other, axis=1)), 0.0, 1.0)))

@@ -1,0 +1,23 @@
+"""Rates of a motion: do q, v and a belong together, and are they smooth?"""
+
+from surefoot.feasibility.rates.consistency import (
+    check_consistency,
+    check_rate_spikes,
+    near_switches,
+    unseen_bends,
+    velocity_misfit,
+)
+from surefoot.feasibility.rates.rates import Rates, rates_of
+from surefoot.feasibility.rates.smoothness import check_jumps, check_smoothness
+
+__all__ = [
+    "Rates",
+    "check_consistency",
+    "check_jumps",
+    "check_rate_spikes",
+    "check_smoothness",
+    "near_switches",
+    "rates_of",
+    "unseen_bends",
+    "velocity_misfit",
+]

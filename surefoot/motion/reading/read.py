@@ -1,0 +1,260 @@
+"""Read a motion from anywhere: our own files, tables with named columns, logs of simulators and policies, arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.arrays import Array, number
+from surefoot.errors import FileFormatError, NotSupportedError, SurefootError, one_of
+from surefoot.motion.exchange import LAYOUTS, from_layout
+from surefoot.motion.files import Table
+from surefoot.motion.reading.arrays import parts_of_arrays
+from surefoot.motion.reading.base import in_body_axes, turning
+from surefoot.motion.reading.columns import parts_of_table
+from surefoot.motion.reading.files import our_motion, raw_arrays, table_of
+from surefoot.motion.reading.names import find_key
+from surefoot.motion.reading.parts import (
+    MotionParts,
+    OrderJudge,
+    OrderVerdict,
+    filled_in,
+    filled_remark,
+    finite_table,
+    normalised,
+)
+from surefoot.motion.trajectory import Trajectory
+from surefoot.motion.world import World
+from surefoot.robot import Robot
+
+__all__ = ["GivenMotion", "read_motion"]
+
+_ORDERS = ("xyzw", "wxyz")
+_WXYZ = ("mujoco", "drake")  # layouts with the other order
+
+
+@dataclass(frozen=True, eq=False)
+class GivenMotion:
+    """A motion as it was read.
+
+    Args:
+        trajectory: The motion; quaternions made of unit length.
+        quaternion_norm: Length (n,) that they had, by joint.
+        layout: One of `exchange.LAYOUTS`.
+        remarks: How the file was understood, for people.
+        filled: Joints whose velocities the file does not give, while it gives others: those of the trajectory are
+            differences of q.
+        quaternion_order: In which order the base quaternion was read: "xyzw" or "wxyz"; "" if nobody said one.
+    """
+
+    trajectory: Trajectory
+    quaternion_norm: Mapping[str, Array] = field(default_factory=dict)
+    layout: str = "pinocchio"
+    remarks: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
+    quaternion_order: str = ""
+
+
+def read_motion(
+    path: str | Path,
+    robot: Robot,
+    layout: str | None = None,
+    joints: Sequence[str] | None = None,
+    rate: float | None = None,
+    quaternion: str | None = None,
+    *,
+    judge_order: OrderJudge,
+) -> GivenMotion:
+    """A motion from a file.
+
+    Angles and lengths are taken as they stand there; only columns whose header names another unit are converted.
+
+    Args:
+        path: A trajectory or log of ours (`.npz`, `.parquet`), the folder of a run, a table (`.csv`, `.parquet`), or
+            arrays (`.npz`, `.npy`).
+        robot: The robot that moves.
+        layout: One of `exchange.LAYOUTS`; None to tell it by keys, column names and numbers.
+        joints: Order of the joints, where the file does not tell it; None for the robot's.
+        rate: Samples per second [Hz], where the file has no times.
+        quaternion: "xyzw" or "wxyz", where the layout does not say it; None to tell it by `judge_order`.
+        judge_order: Judges whether the base quaternion is in the right order, such as `feasibility.judge_order`.
+
+    Raises:
+        FileFormatError: The file is missing, damaged or of an unknown kind, or it cannot be told what is in it.
+        ShapeError: Numbers are not finite, do not fit the robot, or times do not increase.
+        UnknownNameError: Joints or columns are missing, or a name is not known.
+    """
+    _check_options(layout, quaternion)
+    file = _file(Path(path))
+    table = None
+    try:
+        ours = our_motion(file, robot)
+        if ours is not None:
+            given = {"layout": layout, "joints": joints, "rate": rate, "quaternion": quaternion}
+            return GivenMotion(*ours[:3], (*ours[3], *_passed_over(given, "a file of surefoot")))
+        table = table_of(file)
+        arrays = raw_arrays(file) if table is None else {}
+        read = parts_of_arrays if table is None else parts_of_table
+        parts = read(robot, arrays if table is None else table, layout, joints)  # type: ignore[arg-type]
+        return _assembled(robot, parts, _times(parts, arrays, rate), quaternion, judge_order)
+    except SurefootError as error:
+        raise error.with_place(file, _line(table, error.evidence.get("row"))) from None
+
+
+def _line(table: Table | None, row: object) -> int | None:
+    """The line of a text file in which a row of a table stands."""
+    return table.lines[row] if table is not None and isinstance(row, int) and row < len(table.lines) else None
+
+
+def _check_options(layout: str | None, quaternion: str | None) -> None:
+    if layout is not None and layout not in LAYOUTS:
+        raise one_of("layout", layout, LAYOUTS)
+    if quaternion is not None and quaternion not in _ORDERS:
+        raise one_of("order of quaternions", quaternion, _ORDERS)
+
+
+def _file(path: Path) -> Path:
+    """The file itself; of the folder of a run its trajectory, else its log."""
+    if not path.is_dir():
+        return path
+    for name in ("trajectory.npz", "trajectory.parquet", "log.parquet"):
+        if (path / name).is_file():
+            return path / name
+    raise FileFormatError(
+        "is a folder without a motion",
+        file=path,
+        evidence={"expected": "trajectory.npz or log.parquet"},
+        next_step="give the file of the motion, or the folder of a run",
+    )
+
+
+def _times(parts: MotionParts, arrays: Mapping[str, Any], rate: float | None) -> tuple[Array, str]:
+    """Times as the file has them, or from the rate; with a remark."""
+    if rate is not None:
+        step = 1.0 / number(rate, "rate", positive=True)
+        return np.array([step]), f"time by --rate {rate:g} Hz" + (
+            "; that of the file is passed over" if parts.time is not None else ""
+        )
+    if parts.time is not None:
+        return parts.time, ""
+    if (key := find_key("time", arrays)) is not None:
+        return finite_table(arrays[key], key).ravel(), f"`{key}` is read as time [s]"
+    for what in ("rate", "step"):
+        if (key := find_key(what, arrays)) is not None:
+            value = number(float(np.asarray(arrays[key]).ravel()[0]), key, positive=True)
+            return np.array([1.0 / value if what == "rate" else value]), f"time by `{key}` = {value:g}"
+    raise FileFormatError(
+        "has no times",
+        evidence={"expected": "`time` [s], or `fps`, or `dt`", "found": ", ".join(map(str, arrays)) or "other columns"},
+        next_step="give --rate, the number of samples per second",
+    )
+
+
+def _assembled(
+    robot: Robot, parts: MotionParts, timing: tuple[Array, str], quaternion: str | None, judge_order: OrderJudge
+) -> GivenMotion:
+    """The trajectory of the parts; of two orders of the quaternion the one that fits."""
+    time, remark = timing
+    candidates = [parts] if not parts.unsure else [parts, _in_other_order(parts)]
+    if quaternion is not None and parts.unsure:
+        candidates = [candidates[_ORDERS.index(quaternion)]]
+    found = [_trajectory(robot, candidate, time) for candidate in candidates]
+    verdicts = [_verdict(robot, trajectory, parts.filled, judge_order) for trajectory, _, _ in found]
+    k, reason = _choice(robot, [trajectory for trajectory, _, _ in found], verdicts) if len(found) > 1 else (0, "")
+    trajectory, lengths, more = found[k]
+    remarks = (*candidates[k].remarks, *more, *filter(None, [remark, filled_remark(robot, parts.filled)]))
+    order = [f"base quaternion is read as {_ORDERS[k]}: {reason}"] if reason else []
+    order += _doubts(candidates[k], verdicts[k]) if quaternion is None else []
+    order += [] if parts.unsure else _passed_over({"quaternion": quaternion}, f"layout `{parts.layout}`")
+    said = (quaternion or _ORDERS[k]) if parts.unsure else _ORDERS[parts.layout in _WXYZ]
+    return GivenMotion(trajectory, lengths, candidates[k].layout, (*remarks, *order), parts.filled, said)
+
+
+def _doubts(parts: MotionParts, verdict: OrderVerdict) -> list[str]:
+    """What speaks against the order that was read, and how to say the other one."""
+    if not verdict.doubt:
+        return []
+    if parts.unsure:
+        return [f"{verdict.doubt}: give --quaternion"]
+    vector = {"mujoco": "pinocchio", "pinocchio": "mujoco"}.get(parts.layout)
+    return [f"{verdict.doubt}: " + ("name the columns in that order" if vector is None else f"give --layout {vector}")]
+
+
+def _verdict(robot: Robot, reading: Trajectory, filled: Sequence[str], judge_order: OrderJudge) -> OrderVerdict:
+    """Whether a reading of the base quaternion is right; by velocities only where those of the base were given."""
+    return judge_order(robot, World(), reading.time, reading.q, None if _has_base(robot, filled) else reading.v)
+
+
+def _passed_over(options: Mapping[str, object], who: str) -> list[str]:
+    """Options that somebody gave where the file says it itself."""
+    return [f"`{name}` is passed over: {who} says it itself" for name, value in options.items() if value is not None]
+
+
+def _in_other_order(parts: MotionParts) -> MotionParts:
+    """The same numbers with quaternions wxyz."""
+    if parts.layout == "ros":
+        turned = np.roll(np.asarray(parts.data["base_orientation"]), -1, axis=1)
+        return replace(parts, data={**parts.data, "base_orientation": turned})
+    data = {{"q": "qpos", "v": "qvel"}[key]: values for key, values in parts.data.items()}
+    return replace(
+        parts, layout="mujoco", data=data, remarks=tuple(r.replace("pinocchio", "mujoco") for r in parts.remarks)
+    )
+
+
+def _trajectory(robot: Robot, parts: MotionParts, time: Array) -> tuple[Trajectory, dict[str, Array], list[str]]:
+    """The trajectory, lengths of its quaternions, and remarks."""
+    data, lengths = normalised(robot, parts)
+    n = len(next(np.asarray(x) for key, x in data.items() if not key.endswith("names")))
+    at = np.arange(n, dtype=float) * float(time[0]) if len(time) == 1 and n > 1 else time
+    remarks: list[str] = []
+    unsure = parts.layout == "ros" and parts.unsure and "base_linear" in data and not _has_base(robot, parts.filled)
+    if unsure and len(at) == n:
+        pose = data["base_position"], data["base_orientation"], turning(data["base_orientation"])
+        linear, angular, remarks = in_body_axes(at, pose, data["base_linear"], data["base_angular"])
+        data |= {"base_linear": linear, "base_angular": angular}
+    q, v = from_layout(robot, parts.layout, data, parts.joints)
+    trajectory = Trajectory.of(
+        robot, at, q, v, a=parts.a, tau=parts.tau, wrenches=parts.wrenches, references=parts.references
+    )
+    if trajectory.v is not None and parts.filled:
+        trajectory = replace(trajectory, v=filled_in(robot, trajectory.time, trajectory.q, trajectory.v, parts.filled))
+    return trajectory, lengths, remarks
+
+
+def _has_base(robot: Robot, joints: Sequence[str]) -> bool:
+    return robot.base_joint is not None and robot.joint_names[robot.base_joint] in joints
+
+
+def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[OrderVerdict]) -> tuple[int, str]:
+    """Which reading of a quaternion is right, and why.
+
+    Raises:
+        FileFormatError: Nothing tells.
+    """
+    fitting = [k for k, verdict in enumerate(verdicts) if verdict.certain and not verdict.meant]
+    if fitting:
+        k = min(fitting, key=lambda k: bool(verdicts[k].doubt))
+        return k, verdicts[k].reason
+    tilts = [_tilt(robot, reading) for reading in readings]
+    k = int(np.argmin(tilts))
+    if tilts[k] < 45.0 and tilts[1 - k] > 90.0:
+        return k, f"the base is then upright (tilt {tilts[k]:.0f}°, else {tilts[1 - k]:.0f}°)"
+    raise FileFormatError(
+        "does not tell the order of its base quaternion",
+        evidence={f"median tilt read as {order}": f"{tilt:.0f}°" for order, tilt in zip(_ORDERS, tilts, strict=True)},
+        next_step="give --quaternion xyzw or --quaternion wxyz",
+    )
+
+
+def _tilt(robot: Robot, reading: Trajectory) -> float:
+    """Median angle of the base's vertical axis against that of the home posture [deg]."""
+    if robot.base_joint is None:
+        raise NotSupportedError("a fixed base has no tilt")
+    at = int(robot.tree.q_index[robot.base_joint]) + 3
+    x, y, z, w = np.vstack([robot.home[at : at + 4], reading.q[:, at : at + 4]]).T
+    up = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], axis=1)
+    return float(np.degrees(np.median(np.arccos(np.clip(up[1:] @ up[0], -1.0, 1.0)))))

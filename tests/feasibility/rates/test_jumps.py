@@ -1,0 +1,86 @@
+"""Samples that leave the path and come back: found at their joint and time, before what follows; motion is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from surefoot.feasibility import audit
+from surefoot.feasibility.case import Case
+from surefoot.feasibility.rates.smoothness import check_jumps, jumps
+from surefoot.motion import Trajectory, World
+from surefoot.motion.audit_result import AuditResult
+from tests.feasibility.good_motions import loaded, squat
+from tests.feasibility.stages import judge
+
+
+def judged(name: str, motion: Trajectory) -> AuditResult:
+    return audit(motion, loaded(name), replay=False, collisions=False)
+
+
+def spiked(name: str, motion: Trajectory, joint: str, size: float, width: int = 1) -> tuple[Trajectory, float]:
+    """The motion with a few samples of a joint off, and when."""
+    robot, at = loaded(name), int(0.6 * len(motion))
+    q = np.array(motion.q)
+    q[at : at + width, robot.tree.q_index[robot.joint_names.index(joint)]] += size
+    return replace(motion, q=q), float(motion.time[at])
+
+
+@pytest.mark.parametrize("rate", [100.0, 1000.0])
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize(("name", "joint"), [("g1", "left_knee_joint"), ("anymal", "LF_KFE")])
+def test_a_spike_of_a_leg_is_the_only_finding_and_explains_the_slip(
+    name: str, joint: str, given: bool, rate: float
+) -> None:
+    good = squat(name, rate, 2.0)
+    motion, t = spiked(name, good if given else replace(good, v=None, a=None), joint, -0.2)
+    result = judged(name, motion)
+    assert [(f.item, f.where) for f in result.findings] == [("joint_jump", joint)]
+    found = result.findings[0]
+    assert found.start - 1e-9 <= t <= found.end + 1e-9
+    assert found.end - found.start < 2.0 / rate
+    assert found.covers
+
+
+def test_the_slip_would_be_the_finding_without_it() -> None:
+    """The same spike, wide enough to be a motion: the foot slides."""
+    motion, _ = spiked("anymal", replace(squat("anymal", 200.0, 2.0), v=None, a=None), "LF_KFE", -0.2, 60)
+    result = judged("anymal", motion)
+    assert result.item("joint_jump").status == "passed"
+    assert not result.passed
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_dropouts_of_a_few_samples_are_jumps(width: int) -> None:
+    motion, t = spiked("g1", squat("g1", 200.0, 2.0), "left_elbow_joint", 0.1, width)
+    series = judge(check_jumps, Case(loaded("g1"), World(), motion))[0]
+    rows, parts = np.nonzero(series.failed)
+    assert {series.parts[k] for k in parts} == {"left_elbow_joint"}
+    np.testing.assert_allclose(series.time[rows], t + np.arange(width) / 200.0)
+
+
+def test_a_step_that_stays_is_no_jump_and_back() -> None:
+    motion = squat("g1", 200.0, 2.0)
+    q = np.array(motion.q)
+    q[200:, 0] += 0.03
+    q[200:, 20] += 0.5
+    assert not judge(check_jumps, Case(loaded("g1"), World(), replace(motion, q=q)))[0].failed.any()
+
+
+def test_turns_of_a_fast_motion_are_none() -> None:
+    """Coarse samples of a sine, uneven in time; and an impact that throws a joint back."""
+    robot, rng = loaded("panda"), np.random.default_rng(0)
+    t = np.cumsum(rng.uniform(0.002, 0.06, 200))
+    for wave in (0.5 * np.sin(9.0 * t), 0.2 * np.abs(np.sin(6.0 * t))):
+        motion = Trajectory.of(robot, t, robot.home + wave[:, None])
+        assert not judge(check_jumps, Case(robot, World(ground=()), motion))[0].failed.any()
+
+
+def test_sizes_and_surroundings() -> None:
+    time = np.arange(8.0)
+    value, around = jumps(time, np.array([0.1, 0.1, 1.0, -0.9, 0.15, 0.1, 0.1])[:, None])
+    assert value[3, 0] == pytest.approx(0.9)
+    assert around[3, 0] == pytest.approx(0.15)
+    assert np.flatnonzero(value[:, 0] > 5.0 * around[:, 0]).tolist() == [3]
