@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bench.timing import listen
-from surefoot.cli import page_console
+from surefoot.cli.console import page_console
 from surefoot.errors import FileFormatError, UnknownNameError
 from surefoot.files import atomic_write
 

@@ -171,11 +171,8 @@ def past_doors(modules: dict[str, Module]) -> tuple[list[str], int]:
 def exported_names(tree: ast.Module) -> list[str]:
     """`__all__` of a module."""
     for node in tree.body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
-            return [str(item.value) for item in ast.walk(node.value) if isinstance(item, ast.Constant)]  # type: ignore
+        if isinstance(node, ast.Assign | ast.AnnAssign) and ast.unparse(node).startswith("__all__"):
+            return [str(item.value) for item in ast.walk(node) if isinstance(item, ast.Constant)]
     return []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from surefoot.errors import one_of
 from surefoot.motion.exchange import LAYOUTS
-from surefoot.motion.files import read_states, write_states
+from surefoot.motion.storage import read_states, write_states
 from surefoot.robot import load
 from surefoot.words import counted
 

@@ -9,7 +9,7 @@ from surefoot.cli.console import progress
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility import judge_order
 from surefoot.motion import Log, Trajectory, World
-from surefoot.motion.files import is_trajectory_file, load_log, load_trajectory
+from surefoot.motion.files import is_trajectory_file
 from surefoot.motion.reading import read_motion
 from surefoot.report import Evidence, is_run_folder, robot_of_run
 from surefoot.report.export import (
@@ -139,16 +139,16 @@ def _motion(source: Path, options: ExportOptions) -> tuple[Robot, Trajectory]:
 def _own_trajectory(source: Path) -> Trajectory | None:
     """The trajectory of a run, or in a file of ours; None for anything else."""
     if is_run_folder(source) and (source / "trajectory.npz").is_file():
-        return load_trajectory(source / "trajectory.npz")
+        return Trajectory.load(source / "trajectory.npz")
     if source.is_file() and source.suffix in (".npz", ".parquet") and is_trajectory_file(source):
-        return load_trajectory(source)
+        return Trajectory.load(source)
     return None
 
 
 def _export_log(source: Path, target: Path, kind: str) -> None:
     if kind not in ("csv", "parquet"):
         raise NotSupportedError("a log is written as a table", next_step="use .csv or .parquet, or leave out --log")
-    log: Log = load_log(source / "log.parquet" if source.is_dir() else source)
+    log: Log = Log.load(source / "log.parquet" if source.is_dir() else source)
     print(f"{counted(len(log), 'tick')}: {counted(write_table(target, log, None, kind), 'column')}")
 
 

@@ -17,7 +17,8 @@ from surefoot.compiler import KernelSet, compile_robot
 from surefoot.estimation.footholds import ContactPoints
 from surefoot.ops import Array
 from surefoot.robot import Robot
-from surefoot.spatial import skew, stumpff
+from surefoot.spatial.so3 import skew
+from surefoot.spatial.stumpff import stumpff
 
 __all__ = ["Turn", "filter_kernels", "inertial_step", "move"]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.compiler import KernelSet
 from surefoot.estimation.settings import EstimatorSettings
-from surefoot.spatial import skew
+from surefoot.spatial.so3 import skew
 
 __all__ = ["FIXED", "InertialStep", "InvariantFilter", "leg_twist"]
 

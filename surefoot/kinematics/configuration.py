@@ -14,7 +14,8 @@ from surefoot import ops
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
 from surefoot.robot import Tree
-from surefoot.spatial import quaternion, stumpff
+from surefoot.spatial import quaternion
+from surefoot.spatial.stumpff import stumpff
 
 __all__ = ["configuration_rate", "integrate"]
 

@@ -13,18 +13,9 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, increasing_times
 from surefoot.errors import ShapeError, one_of
+from surefoot.motion.files import LOG_FORMAT, Bundle, contradiction, entry_names, read_bundle, write_bundle
 
-__all__ = ["Column", "Log", "LogWriter", "entry_names"]
-
-
-def entry_names(name: str, size: int | None) -> list[str]:
-    """Names of the single series of a quantity in a flat table.
-
-    Args:
-        name: Of the quantity.
-        size: None for data (n,), called `name`; k for data (n, k), called `name[0]`, `name[1]`, ….
-    """
-    return [name] if size is None else [f"{name}[{i}]" for i in range(size)]
+__all__ = ["Column", "Log", "LogWriter"]
 
 
 def _require_distinct(sizes: Mapping[str, int | None]) -> None:
@@ -107,16 +98,25 @@ class Log:
 
     @classmethod
     def load(cls, path: str | Path) -> Log:
-        """Read a log from `.npz` or `.parquet` (`storage.load_log`)."""
-        from surefoot.motion.files import load_log
+        """Read what `save` wrote.
 
-        return load_log(path)
+        Raises:
+            FileFormatError: The file is missing, cut off, of another kind or newer version, or contradicts itself.
+        """
+        bundle = read_bundle(path, LOG_FORMAT)
+        facts = bundle.facts
+        try:
+            columns = [Column(name, facts["units"][name], bundle.arrays[f"columns/{name}"]) for name in facts["order"]]
+            return cls.of(*columns, partial=bool(facts["partial"]), metadata=facts["metadata"])
+        except (ShapeError, KeyError, TypeError, AttributeError, ValueError) as error:
+            raise contradiction(path, LOG_FORMAT, error) from error
 
     def save(self, path: str | Path) -> None:
-        """Write to `.npz` or `.parquet`, whole or not at all (`storage.save_log`)."""
-        from surefoot.motion.files import save_log
-
-        save_log(path, self)
+        """Write to `.npz` or `.parquet`, whole or not at all."""
+        arrays = {f"columns/{column.name}": column.data for column in self}
+        units = {column.name: column.unit for column in self}
+        facts = {"units": units, "order": list(self.columns), "partial": self.partial, "metadata": dict(self.metadata)}
+        write_bundle(path, Bundle(LOG_FORMAT, arrays, facts))
 
     @property
     def time(self) -> Array:

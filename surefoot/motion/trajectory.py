@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, finite_array, increasing_times, number
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion.exchange import joint_kinds, manifold, require_unit_length
+from surefoot.motion.files import TRAJECTORY_FORMAT, Bundle, contradiction, read_bundle, write_bundle
 from surefoot.motion.mirror import mirror_of
 from surefoot.motion.quintic import Place, bracket, configuration_between, linear, linear_at, place_of
 from surefoot.motion.side_names import side_pairs
@@ -141,16 +142,20 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
-        """Read a trajectory from `.npz` or `.parquet` (`storage.load_trajectory`)."""
-        from surefoot.motion.files import load_trajectory
+        """Read what `save` wrote.
 
-        return load_trajectory(path)
+        Raises:
+            FileFormatError: The file is missing, cut off, of another kind or newer version, or holds wrong numbers.
+        """
+        bundle = read_bundle(path, TRAJECTORY_FORMAT)
+        try:
+            return _of_bundle(bundle)
+        except (ShapeError, KeyError, TypeError, AttributeError) as error:
+            raise contradiction(path, TRAJECTORY_FORMAT, error) from error
 
     def save(self, path: str | Path) -> None:
-        """Write to `.npz` or `.parquet`, whole or not at all (`storage.save_trajectory`)."""
-        from surefoot.motion.files import save_trajectory
-
-        save_trajectory(path, self)
+        """Write to `.npz` or `.parquet`, whole or not at all."""
+        write_bundle(path, _bundle_of(self))
 
     def __len__(self) -> int:
         return len(self.time)
@@ -376,3 +381,30 @@ class Trajectory:
 
 def _after(first: Array, second: Array) -> Array:
     return np.concatenate([first, second[1:]])
+
+
+def _bundle_of(trajectory: Trajectory) -> Bundle:
+    arrays = {name: getattr(trajectory, name) for name in ("time", "q", "v", "a", "tau")}
+    arrays |= {f"wrenches/{name}": series for name, series in trajectory.wrenches.items()}
+    arrays |= {f"references/{name}": series for name, series in trajectory.references.items()}
+    schedule = None if trajectory.schedule is None else trajectory.schedule.to_dict()
+    joints = {"joints": list(trajectory.joints), "kinds": list(trajectory.kinds)}
+    facts = {"robot": trajectory.robot, **joints, "schedule": schedule}
+    return Bundle(TRAJECTORY_FORMAT, {k: x for k, x in arrays.items() if x is not None}, facts)
+
+
+def _of_bundle(bundle: Bundle) -> Trajectory:
+    named: dict[str, Any] = {"wrenches": {}, "references": {}}
+    plain: dict[str, Any] = {}
+    for name, values in bundle.arrays.items():
+        group, _, key = name.partition("/")
+        named.get(group, plain)[key or name] = values
+    schedule = bundle.facts["schedule"]
+    return Trajectory(
+        robot=bundle.facts["robot"],
+        joints=tuple(bundle.facts["joints"]),
+        kinds=tuple(bundle.facts["kinds"]),
+        schedule=None if schedule is None else ContactSchedule.from_dict(schedule),
+        **named,
+        **plain,
+    )

@@ -13,7 +13,6 @@ from typing import Any
 from surefoot.arrays import finite_array
 from surefoot.errors import FileFormatError
 from surefoot.motion import Log, Trajectory
-from surefoot.motion.files import load_log, load_trajectory
 from surefoot.robot import Robot, load
 from surefoot.robot.model import under_gravity
 
@@ -76,9 +75,9 @@ def read_run(path: str | Path, robot: Robot | None = None) -> RunFolder:
             )
     text, scenario = _scenario(folder / "scenario.toml")
     own = robot_of_run(folder) if robot is None else robot
-    trajectory = load_trajectory(folder / "trajectory.npz")
+    trajectory = Trajectory.load(folder / "trajectory.npz")
     trajectory.require(own)
-    log = load_log(folder / "log.parquet")
+    log = Log.load(folder / "log.parquet")
     return RunFolder(folder, own, trajectory, log, _metrics(folder / "metrics.json"), scenario, text)
 
 

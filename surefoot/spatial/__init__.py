@@ -13,9 +13,35 @@ Modules: `so3`, `se3`, `quaternion`, `euler`, `parameters`, `spinor`, `geometric
 `stumpff` and `rates` hold what they share.
 """
 
+from surefoot.spatial import (
+    euler,
+    geometric_algebra,
+    inertia,
+    parameters,
+    quaternion,
+    rates,
+    se3,
+    so3,
+    spinor,
+    stumpff,
+    twist,
+    wrench,
+)
 from surefoot.spatial.rates import Frame, SingularParametersError
-from surefoot.spatial.so3 import skew
-from surefoot.spatial.stumpff import stumpff
-from surefoot.spatial.twist import rotation_matrix
 
-__all__ = ["Frame", "SingularParametersError", "rotation_matrix", "skew", "stumpff"]
+__all__ = [
+    "Frame",
+    "SingularParametersError",
+    "euler",
+    "geometric_algebra",
+    "inertia",
+    "parameters",
+    "quaternion",
+    "rates",
+    "se3",
+    "so3",
+    "spinor",
+    "stumpff",
+    "twist",
+    "wrench",
+]

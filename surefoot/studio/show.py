@@ -16,7 +16,7 @@ import numpy as np
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
 from surefoot.feasibility import judge_order
 from surefoot.motion import AuditResult, Log, Trajectory, World
-from surefoot.motion.files import is_trajectory_file, load_log, load_trajectory
+from surefoot.motion.files import is_trajectory_file
 from surefoot.motion.reading import GivenMotion, read_motion
 from surefoot.report import Evidence, Verdict, is_run_folder, motion_plots, report_page, robot_of_run
 from surefoot.robot import Robot, is_file_name, load, zoo
@@ -139,9 +139,9 @@ def _page_of_path(x: str | Path, robot: Robot | None, world: World | None) -> st
 def _file_evidence(path: Path, robot: Robot | None, world: World | None) -> Evidence:
     """A motion or log of ours, which names its robot, or a foreign file."""
     if robot is None and path.is_file() and is_trajectory_file(path):
-        robot = load(load_trajectory(path).robot)
+        robot = load(Trajectory.load(path).robot)
     if robot is None and path.suffix == ".parquet":
-        return _log_evidence(load_log(path), None, world)
+        return _log_evidence(Log.load(path), None, world)
     if robot is None:
         raise FileFormatError("does not say which robot moves", file=path, next_step="show(file, robot)")
     return _motion_evidence(read_motion(path, robot, judge_order=judge_order).trajectory, robot, world)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from surefoot.feasibility import ITEMS
-from surefoot.motion.files import load_trajectory
+from surefoot.motion import Trajectory
 from surefoot.scenario import run_scenario
 from tests.cli.test_main import surefoot
 
@@ -48,7 +48,7 @@ def test_another_world_is_taken_if_asked_for(capsys, folder, tmp_path):
 
 
 def test_the_order_of_quaternions_can_be_said(capsys, folder, tmp_path):
-    motion = load_trajectory(folder / "trajectory.npz")
+    motion = Trajectory.load(folder / "trajectory.npz")
     turned = np.hstack([motion.q[:, :3], np.roll(motion.q[:, 3:7], 1, axis=1)])
     np.save(tmp_path / "m.npy", turned)
     world = ["--world", folder / "scenario.toml", "--robot", "block", "--rate", 1.0 / np.diff(motion.time).mean()]

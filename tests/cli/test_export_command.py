@@ -9,7 +9,7 @@ import pytest
 
 from surefoot.cli.export import ExportOptions, export_command
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, UnknownNameError
-from surefoot.motion.files import load_trajectory
+from surefoot.motion import Trajectory
 from surefoot.motion.files.columns import read_csv, read_parquet
 from surefoot.report.export.columns import read_column_files
 from tests.conftest import BROWSER
@@ -49,7 +49,7 @@ def test_files_of_ours_name_their_robot_and_others_do_not(run, tmp_path):
         export_command(tmp_path / "a.csv", tmp_path / "b.yaml", ExportOptions())
     export_command(tmp_path / "a.csv", tmp_path / "b", ExportOptions(robot="hexapod", format="columns5ms"))
     found = read_column_files(tmp_path / "b")
-    own = load_trajectory(run / "trajectory.npz")
+    own = Trajectory.load(run / "trajectory.npz")
     np.testing.assert_allclose(found.joints[::2], own.q[:, 7:], atol=1e-9)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.motion import Column, Log, Trajectory
-from surefoot.motion.files import save_log, save_trajectory
 from surefoot.robot import Robot, zoo
 
 __all__ = ["swaying", "weight_on", "write_run"]
@@ -61,8 +60,8 @@ def write_run(folder: Path, robot_name: str = "hexapod", end: float = 1.0, count
     ]
     columns += [Column(f"contact.{name}.wrench", "N | N m", wrench) for name, wrench in trajectory.wrenches.items()]
     folder.mkdir(parents=True)
-    save_trajectory(folder / "trajectory.npz", trajectory)
-    save_log(folder / "log.parquet", Log.of(*columns))
+    trajectory.save(folder / "trajectory.npz")
+    Log.of(*columns).save(folder / "log.parquet")
     found = {"schema": "surefoot.metrics/1", "scenario": "stand", "robot": robot.name, "fallen": False,
              "duration_s": end, "slip_m": 0.0, "versions": {"python": "3.11", "pin": "4.1"}}  # fmt: skip
     (folder / "metrics.json").write_text(json.dumps({**found, **metrics}))

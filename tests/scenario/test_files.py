@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot.cli.main import _status
-from surefoot.motion.files import load_log
+from surefoot.motion import Log
 from surefoot.scenario import names, read_scenario, resolved_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.tables import toml_text
@@ -62,7 +62,7 @@ def test_it_passes_and_leaves_with_status_0(name, tmp_path, capsys):
     assert metrics["verdict"] == "passed"
     assert metrics["completed"] is True
     assert abs(metrics["energy_residual_j"]) < RESIDUALS.get(name, 1e-3)
-    log = load_log(out / "log.parquet")
+    log = Log.load(out / "log.parquet")
     assert log.time[-1] == pytest.approx(read_scenario(name).simulation.duration)
 
 

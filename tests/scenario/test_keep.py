@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from surefoot.errors import FileFormatError
-from surefoot.motion.files import load_log
+from surefoot.motion import Log
 from surefoot.scenario import RunInterrupted, run, run_scenario
 from surefoot.scenario.metrics import metrics_of_nothing
 from surefoot.scenario.motions import PlannedFollower
@@ -72,7 +72,7 @@ def test_during_the_audit_all_but_the_audit_is_written(tmp_path, monkeypatch):
     assert metrics["slope_deg"] > 0.0
     assert files == MEASURED
     assert "interrupted during the audit" in (tmp_path / "a" / "report.html").read_text()
-    assert not load_log(tmp_path / "a" / "log.parquet").partial
+    assert not Log.load(tmp_path / "a" / "log.parquet").partial
 
 
 def test_a_second_time_it_leaves_without_the_page(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.motion.files import load_log
+from surefoot.motion import Log
 from surefoot.scenario import resolved_scenario, run_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.outcome.files import RunRecord
@@ -51,7 +51,7 @@ def test_friction_used_follows_the_ground_that_freezes(tmp_path) -> None:
     result = run_scenario(str(file), out=tmp_path / "run")
     scenario = resolved_scenario(str(file))
     built = build_simulation(scenario)
-    log, timing = (load_log(result.path / f"{name}.parquet") for name in ("log", "timing"))
+    log, timing = (Log.load(result.path / f"{name}.parquet") for name in ("log", "timing"))
     told = evidence_of_run(RunRecord(scenario, built.robot, log, timing, result.metrics, world=built.world))
     title = "Friction used: tangential / (μ · normal)"
     used = next(iter({plot.title: plot for plot in told.plots}[title].lines.values()))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, UnknownNameError
-from surefoot.motion.files import load_log, load_trajectory
+from surefoot.motion import Log, Trajectory
 from surefoot.robot import Drive
 from surefoot.robot.loading import load
 from surefoot.scenario import names, resolved_scenario, run_scenario, scenario_text
@@ -51,11 +51,11 @@ def test_folder_of_a_run(tmp_path):
     assert set(ALWAYS) <= set(metrics)
     assert metrics["completed"] is True
     assert metrics["robot"] == "anymal"
-    log = load_log(result.path / "log.parquet")
-    motion = load_trajectory(result.path / "trajectory.npz")
+    log = Log.load(result.path / "log.parquet")
+    motion = Trajectory.load(result.path / "trajectory.npz")
     motion.require(load("anymal"))
     np.testing.assert_array_equal(motion.q, log["q"])
-    assert len(load_log(result.path / "timing.parquet")) == len(log) - 1
+    assert len(Log.load(result.path / "timing.parquet")) == len(log) - 1
 
 
 REPEATED = {"log.parquet", "trajectory.npz", "metrics.json", "audit.json"}
@@ -200,7 +200,7 @@ def test_interrupt_writes_and_goes_on_up(tmp_path):
     metrics = strict(tmp_path / "a" / "metrics.json")
     assert metrics["completed"] is False
     assert metrics["fallen"] is False
-    log = load_log(tmp_path / "a" / "log.parquet")
+    log = Log.load(tmp_path / "a" / "log.parquet")
     assert len(log) == 51
     assert log.partial
     assert {p.name for p in (tmp_path / "a").iterdir()} == MEASURED

@@ -9,7 +9,6 @@ import pytest
 
 from surefoot.errors import FileFormatError, SurefootError
 from surefoot.motion import Trajectory
-from surefoot.motion.files import save_trajectory
 from surefoot.robot import zoo
 from surefoot.scenario import run_scenario
 from surefoot.studio.files import RobotKey, RobotStore, load_motion, motion_choices, report_of, run_choices
@@ -24,7 +23,7 @@ def folder(tmp_path_factory):
     run_scenario("stand", out=folder / "runs" / "first", overrides=overrides)
     shutil.copytree(folder / "runs" / "first", folder / "second")
     robot = zoo.load("panda")
-    save_trajectory(folder / "swing.npz", Trajectory.of(robot, [0.0, 1.0], np.array([robot.home, robot.neutral])))
+    Trajectory.of(robot, [0.0, 1.0], np.array([robot.home, robot.neutral])).save(folder / "swing.npz")
     return folder
 
 

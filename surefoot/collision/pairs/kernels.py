@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from surefoot import ops
-from surefoot.arrays import Array
 from surefoot.codegen import Kernel, compile_function
 from surefoot.collision.volumes import source_text
 from surefoot.errors import one_of

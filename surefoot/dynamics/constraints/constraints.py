@@ -12,7 +12,7 @@ and r is the component of the rotation vector.
 
 Kinds of constraints: frames that are tied in selected directions, and joints that follow others by a ratio.
 
-What a constraint has to give to all methods is a `ConstraintPart`; `surefoot.dynamics.constraints.constraints` puts parts together.
+What a constraint has to give to all methods is a `ConstraintPart`; `Constraints` puts parts together.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ from surefoot.dynamics.derivatives.moments import Carried, field, moment_of, tur
 from surefoot.dynamics.derivatives.motion import Acceleration, PlacedJoint, Velocity
 from surefoot.kinematics.recursion import acceleration_matrix
 from surefoot.ops import Array
-from surefoot.spatial import skew, twist, wrench
+from surefoot.spatial import twist, wrench
+from surefoot.spatial.so3 import skew
 
 __all__ = [
     "MovingJoint",

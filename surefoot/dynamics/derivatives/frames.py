@@ -22,7 +22,8 @@ from surefoot.kinematics.recursion import Body, bodies, snapped
 from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.robot.model import NQ, NV
-from surefoot.spatial import se3, skew
+from surefoot.spatial import se3
+from surefoot.spatial.so3 import skew
 
 __all__ = ["LeanBody", "joint_position", "lean_bodies"]
 

@@ -23,7 +23,7 @@ from surefoot.dynamics.derivatives.motion import Acceleration, PlacedJoint, Velo
 from surefoot.kinematics.recursion import PerBody
 from surefoot.ops import Array
 from surefoot.robot import Tree
-from surefoot.spatial import skew
+from surefoot.spatial.so3 import skew
 
 __all__ = [
     "Carried",

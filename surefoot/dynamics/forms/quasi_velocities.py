@@ -31,7 +31,8 @@ from surefoot.kinematics import body_placements, com, com_bias, com_velocity
 from surefoot.kinematics.recursion import TWISTS, bodies, run
 from surefoot.ops import Array
 from surefoot.robot import Tree
-from surefoot.spatial import rotation_matrix, skew
+from surefoot.spatial.so3 import skew
+from surefoot.spatial.twist import rotation_matrix
 
 __all__ = [
     "QuasiVelocity",

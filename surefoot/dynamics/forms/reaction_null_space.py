@@ -15,7 +15,8 @@ from surefoot.dynamics.tree import BaseCoupling, base_coupling
 from surefoot.kinematics import Frame, frame_jacobian
 from surefoot.ops import Array
 from surefoot.robot import Tree
-from surefoot.spatial import rotation_matrix, skew
+from surefoot.spatial.so3 import skew
+from surefoot.spatial.twist import rotation_matrix
 
 __all__ = [
     "angular_reaction_null_space",

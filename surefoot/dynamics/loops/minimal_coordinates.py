@@ -1,6 +1,6 @@
 """Forward dynamics with closed chains and geared rotors in minimal coordinates, O(n).
 
-Buschmann 2014, section 3.4.2, in the corrected form of `surefoot.dynamics.loops.subsystem_walk`. Loops become subsystems
+Buschmann 2014, section 3.4.2, in the corrected form of `subsystem_walk`. Loops become subsystems
 (`loop_graph`), of which each accelerates by as many coordinates as it has; no multipliers, and no drift of what gears
 tie. One text for numbers and for kernels:
 
@@ -31,7 +31,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.arrays import Array
 from surefoot.dynamics.algebra import contradictions, row_basis
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_robot, checked_vector, checked_wrenches
 from surefoot.dynamics.constraints import (

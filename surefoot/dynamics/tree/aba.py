@@ -38,7 +38,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics.recursion import Body, Fields, Recursion, Step, Sweep, acceleration_matrix, joint_subspace, run
 from surefoot.ops import Array
 from surefoot.robot import Tree
-from surefoot.spatial import skew
+from surefoot.spatial.so3 import skew
 
 __all__ = ["ABA", "aba"]
 

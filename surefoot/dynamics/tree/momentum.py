@@ -51,7 +51,7 @@ from surefoot.kinematics.recursion import (
 )
 from surefoot.ops import Array
 from surefoot.robot import Tree
-from surefoot.spatial import skew
+from surefoot.spatial.so3 import skew
 
 __all__ = [
     "BaseCoupling",

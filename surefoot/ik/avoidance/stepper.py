@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.arrays import Array
 from surefoot.arrays import Array as Numbers
 from surefoot.collision import CollisionModel
 from surefoot.errors import ShapeError
@@ -186,7 +185,7 @@ class AvoidingStepper(Stepper):
         stepper = AvoidingStepper(robot, tasks, 0.005, model, VelocityDamper(influence=0.06, security=0.01, speed=0.5))
 
     The velocity dampers of the pairs that the least motion of the joints brings together, and the distances that they
-    keep where the joints would come to rest (`surefoot.ik.avoidance.stepper`), are a level of their own, below the bounds
+    keep where the joints would come to rest, are a level of their own, below the bounds
     of the joints and above all tasks. Then the way until rest is looked at, with the velocity that was found: if any
     pair comes too near on it, rows about that posture are added and the tick is solved again; and if that does not
     help, the velocity gives way to braking as far as it must. As long as nothing but the robot moves, there is a way to

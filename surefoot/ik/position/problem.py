@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 
 from surefoot import ops
-from surefoot.arrays import Array
 from surefoot.arrays import Array as Numbers
 from surefoot.codegen import Kernel
 from surefoot.codegen.repeated import Repeated

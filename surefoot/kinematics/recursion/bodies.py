@@ -11,7 +11,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.ops import Array
 from surefoot.robot import Tree
-from surefoot.spatial import skew
+from surefoot.spatial.so3 import skew
 
 __all__ = ["Body", "bodies", "joint_motion", "joint_placement", "joint_subspace", "snapped", "to_child", "to_parent"]
 

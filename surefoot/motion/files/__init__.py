@@ -1,39 +1,41 @@
-"""Motions and logs in files, and plain tables of columns."""
+"""Files of columns (CSV, Parquet, npz), and bundles of arrays with facts."""
 
-from surefoot.motion.files.columns import SEPARATOR, Table, read_csv, read_npz, read_parquet, write_csv, write_parquet
-from surefoot.motion.files.states import StateTable, read_states, write_states
-from surefoot.motion.files.storage import (
+from surefoot.motion.files.bundle import (
     LOG_FORMAT,
     TRAJECTORY_FORMAT,
-    export_csv,
+    Bundle,
+    contradiction,
+    entry_names,
     is_trajectory_file,
-    load_log,
-    load_trajectory,
-    log_columns,
-    save_log,
-    save_trajectory,
-    trajectory_columns,
+    read_bundle,
+    write_bundle,
+)
+from surefoot.motion.files.columns import (
+    SEPARATOR,
+    Table,
+    read_csv,
+    read_npz,
+    read_parquet,
+    write_csv,
+    write_npz,
+    write_parquet,
 )
 
 __all__ = [
     "LOG_FORMAT",
     "SEPARATOR",
     "TRAJECTORY_FORMAT",
-    "StateTable",
+    "Bundle",
     "Table",
-    "export_csv",
+    "contradiction",
+    "entry_names",
     "is_trajectory_file",
-    "load_log",
-    "load_trajectory",
-    "log_columns",
+    "read_bundle",
     "read_csv",
     "read_npz",
     "read_parquet",
-    "read_states",
-    "save_log",
-    "save_trajectory",
-    "trajectory_columns",
+    "write_bundle",
     "write_csv",
+    "write_npz",
     "write_parquet",
-    "write_states",
 ]

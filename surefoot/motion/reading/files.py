@@ -12,16 +12,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, ShapeError
 from surefoot.files import existing_file
-from surefoot.motion.files import (
-    LOG_FORMAT,
-    TRAJECTORY_FORMAT,
-    Table,
-    load_log,
-    load_trajectory,
-    read_csv,
-    read_npz,
-    read_parquet,
-)
+from surefoot.motion.files import LOG_FORMAT, TRAJECTORY_FORMAT, Table, read_csv, read_npz, read_parquet
 from surefoot.motion.log import Log
 from surefoot.motion.reading.parts import PUSH, MotionParts, finite_table, normalised
 from surefoot.motion.stance import ContactSchedule
@@ -51,7 +42,7 @@ def our_motion(path: Path, robot: Robot) -> OurMotion | None:
         trajectory.require(robot)
         return trajectory, lengths, "pinocchio", ("a trajectory of surefoot",)
     if kind == LOG_FORMAT.partition("/")[0]:
-        log = load_log(path)
+        log = Log.load(path)
         trajectory, lengths = _from_log(robot, log, path)
         cut = ("it stopped before its end",) if log.partial else ()
         return trajectory, lengths, "pinocchio", ("a log of surefoot", *cut)
@@ -104,7 +95,7 @@ def _format(path: Path) -> str:
 def _trajectory(path: Path, robot: Robot) -> tuple[Trajectory, dict[str, Array]]:
     """A trajectory of ours; one whose quaternions were changed in length is read, too."""
     try:
-        return load_trajectory(path), {}
+        return Trajectory.load(path), {}
     except FileFormatError as error:
         if path.suffix != ".npz" or "length" not in str(error.evidence.get("reason", "")):
             raise

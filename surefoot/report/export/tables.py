@@ -10,7 +10,8 @@ from pathlib import Path
 
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
 from surefoot.motion import Log, Trajectory
-from surefoot.motion.files import log_columns, trajectory_columns, write_csv, write_parquet
+from surefoot.motion.files import write_csv, write_parquet
+from surefoot.motion.storage import log_columns, trajectory_columns
 from surefoot.robot import Robot
 
 __all__ = ["COLUMNS", "FILMS", "FORMATS", "format_of", "write_table"]

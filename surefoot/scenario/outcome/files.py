@@ -16,7 +16,6 @@ import numpy as np
 from surefoot.errors import FileFormatError, ScenarioError
 from surefoot.files import write_text
 from surefoot.motion import AuditResult, Log, Trajectory, World
-from surefoot.motion.files import save_log, save_trajectory
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.schema import Scenario
@@ -155,10 +154,10 @@ def write_measured(folder: Path, run: RunRecord) -> None:
         folder: Where.
         run: The run.
     """
-    save_log(folder / "log.parquet", run.log)
-    save_log(folder / "timing.parquet", run.timing)
+    run.log.save(folder / "log.parquet")
+    run.timing.save(folder / "timing.parquet")
     if len(run.log):
-        save_trajectory(folder / "trajectory.npz", trajectory_of_log(run.robot, run.log))
+        trajectory_of_log(run.robot, run.log).save(folder / "trajectory.npz")
 
 
 def write_audit(folder: Path, result: AuditResult) -> None:

@@ -21,7 +21,7 @@ from surefoot.robot import Tree
 from surefoot.sim.native.contact_laws import ContactLaw
 from surefoot.sim.native.manifold import BodyMotion, ContactPoint, body_motions, points_by_body
 from surefoot.sim.native.touch import LinkTouch, Response
-from surefoot.spatial import skew
+from surefoot.spatial.so3 import skew
 
 __all__ = ["LOAD", "Contacts", "LinkContact", "contacts_of", "link_touch", "memory_size"]
 

@@ -65,7 +65,7 @@ class NativeEngine:
     """A `PhysicsEngine`: one step is one call of machine code for each robot.
 
     Robots touch the ground (planes, boxes, height fields) by the points of their contact surfaces, under a contact law
-    of `surefoot.sim.native.contact_laws`; objects by their corners. Robots, objects and obstacles do not touch each other; the
+    of `contact_laws`; objects by their corners. Robots, objects and obstacles do not touch each other; the
     notes say so. Springs of an actuation, joint friction, stops and contacts are integrated implicitly, see
     `surefoot.sim.native.step`. `reset` takes payloads away; friction and ground stay as they are.
 

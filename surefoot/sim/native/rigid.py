@@ -40,7 +40,7 @@ from surefoot.sim.native.manifold import ContactPoint, seen_at_start
 from surefoot.sim.native.mover import Mover
 from surefoot.sim.native.step import Outcome, Stepper
 from surefoot.sim.native.touch import FREE, SLIDES, STICKS, TINY
-from surefoot.spatial import skew
+from surefoot.spatial.so3 import skew
 
 __all__ = ["RigidMover"]
 

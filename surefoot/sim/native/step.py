@@ -45,7 +45,7 @@ from surefoot.sim.native.manifold import (
     tangent_rate,
 )
 from surefoot.sim.native.touch import Scale
-from surefoot.spatial import skew
+from surefoot.spatial.so3 import skew
 
 __all__ = [
     "INTEGRATORS",

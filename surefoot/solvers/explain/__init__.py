@@ -55,7 +55,7 @@ def explain(
     rows = scaled_rows(ordered, variables, _WITHIN * tolerance)
     program = Program(rows, _WITHIN * tolerance)
     verdict = program.judge()
-    if verdict.x is not None:
+    if verdict.x is not None or verdict.proof is None:
         return Explanation(True, verdict.x * rows.columns, *_facts(ordered, rows, verdict.x, tolerance), place=place)
     relaxable = {g for g, group in enumerate(ordered) if group.may_relax}
     conflict = find_conflict(program, verdict.proof, relaxable)

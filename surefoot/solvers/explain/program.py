@@ -97,7 +97,7 @@ class Program:
             if status == Status.kOptimal:
                 return Verdict(model.x)
             if status == Status.kInfeasible and self._proves(y := model.ray):
-                asked = np.bincount(rows.group, np.abs(y) * rows.measure, minlength=rows.groups)
+                asked = np.bincount(rows.group, np.abs(y) * rows.measure, minlength=rows.groups).astype(float)
                 self.proofs.append(Proof(y, _gap(y, rows.lower, rows.upper), asked))
                 return Verdict(None, self.proofs[-1])
         raise UnsolvedError("rounding leaves it open whether groups can hold together")

@@ -14,11 +14,10 @@ from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownN
 from surefoot.feasibility import audit, judge_order
 from surefoot.motion import Column, Log, Trajectory, reading, to_layout
 from surefoot.motion.exchange.joints import rotate
-from surefoot.motion.files import StateTable, export_csv, save_log, save_trajectory, write_states
 from surefoot.motion.files.columns import write_csv, write_parquet
-from surefoot.motion.files.storage import trajectory_columns
 from surefoot.motion.reading import GivenMotion
 from surefoot.motion.reading.names import find_key, likely_names, matched_joint
+from surefoot.motion.storage import StateTable, export_csv, trajectory_columns, write_states
 from surefoot.report.export.tables import FORMATS, write_table
 from surefoot.robot import Robot
 from tests.feasibility.foot_motions import feet_motion
@@ -61,7 +60,7 @@ def _torques(robot: Robot, n: int) -> np.ndarray:
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 def test_our_trajectories_and_run_folders(name: str, suffix: str, tmp_path: Path) -> None:
     file = tmp_path / f"trajectory{suffix}"
-    save_trajectory(file, _motion(name))
+    _motion(name).save(file)
     for path in (file, tmp_path):
         found = read_motion(path, loaded(name))
         _same(found, _motion(name))
@@ -73,7 +72,7 @@ def test_our_logs(tmp_path: Path) -> None:
     wrench, tau = np.ones((len(motion), 6)), _torques(robot, len(motion))
     columns = [("time", motion.time), ("q", motion.q), ("v", motion.v), ("tau", tau)]
     columns.append(("contact.left_ankle_roll_link.wrench", wrench))
-    save_log(tmp_path / "log.parquet", Log.of(*(Column(name, "mixed", data) for name, data in columns)))
+    Log.of(*(Column(name, "mixed", data) for name, data in columns)).save(tmp_path / "log.parquet")
     found = read_motion(tmp_path, robot)
     _same(found, motion)
     np.testing.assert_array_equal(np.asarray(found.trajectory.tau), tau)
@@ -81,7 +80,7 @@ def test_our_logs(tmp_path: Path) -> None:
 
 
 def test_our_trajectory_with_quaternions_of_other_length_is_read_for_the_audit(tmp_path: Path) -> None:
-    save_trajectory(tmp_path / "good.npz", _motion())
+    _motion().save(tmp_path / "good.npz")
     arrays = dict(np.load(tmp_path / "good.npz"))
     arrays["q"] = arrays["q"].copy()
     arrays["q"][:, 3:7] *= 1.02
@@ -92,7 +91,7 @@ def test_our_trajectory_with_quaternions_of_other_length_is_read_for_the_audit(t
 
 
 def test_a_trajectory_of_another_robot_is_refused(tmp_path: Path) -> None:
-    save_trajectory(tmp_path / "t.npz", _motion("panda"))
+    _motion("panda").save(tmp_path / "t.npz")
     with pytest.raises(ShapeError, match="does not fit robot `g1`"):
         read_motion(tmp_path / "t.npz", loaded("g1"))
 
@@ -164,7 +163,7 @@ def test_our_exports_of_logs_are_read_with_pushes_and_whatever_was_not_measured(
     columns += [(f"contact.{name}.wrench", wrench) for name, wrench in full.wrenches.items()]
     log = Log.of(*(Column(name, "mixed", np.asarray(data)) for name, data in columns))
     write_table(tmp_path / f"log.{kind}", log, None, kind)
-    save_log(tmp_path / "log.npz", log)
+    log.save(tmp_path / "log.npz")
     for file in (f"log.{kind}", "log.npz"):
         found = read_motion(tmp_path / file, robot)
         _same(found, full)
@@ -591,7 +590,7 @@ def test_an_order_of_quaternions_that_the_file_says_itself_is_passed_over_and_to
     assert [text for text in told.remarks if text not in plain.remarks] == [
         "`quaternion` is passed over: layout `mujoco` says it itself"
     ]
-    save_trajectory(tmp_path / "t.npz", motion)
+    motion.save(tmp_path / "t.npz")
     remarks = read_motion(tmp_path / "t.npz", robot, rate=50.0, quaternion="wxyz").remarks
     assert sum("is passed over" in text for text in remarks) == 2
 

@@ -11,8 +11,8 @@ import pytest
 
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError
 from surefoot.motion import Column, Log, Trajectory
-from surefoot.motion.files import export_csv, load_log, load_trajectory, save_log, save_trajectory
 from surefoot.motion.files.columns import read_npz, write_npz
+from surefoot.motion.storage import export_csv
 from tests.motion.examples import walker
 from tests.motion.test_log import written
 from tests.motion.test_trajectory import a_trajectory
@@ -26,9 +26,9 @@ def test_trajectories_come_back_bit_by_bit_and_bytes_are_equal(tmp_path, suffix)
         references={"com": np.zeros((8, 3)), "none": np.zeros((8, 0)), "odd/name[0]": np.full((8, 1), -0.0)}
     )
     one, two = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-    save_trajectory(one, motion)
-    back = load_trajectory(one)
-    save_trajectory(two, back)
+    motion.save(one)
+    back = Trajectory.load(one)
+    back.save(two)
     assert one.read_bytes() == two.read_bytes()
     for name in ("time", "q", "v", "a", "tau"):
         assert getattr(back, name).tobytes() == getattr(motion, name).tobytes()
@@ -40,15 +40,15 @@ def test_trajectories_come_back_bit_by_bit_and_bytes_are_equal(tmp_path, suffix)
     assert back.schedule.to_dict() == motion.schedule.to_dict()
     assert (back.robot, back.joints) == (motion.robot, motion.joints)
     bare = Trajectory(motion.robot, motion.joints, motion.kinds, motion.time, motion.q)
-    save_trajectory(one, bare)
-    assert load_trajectory(one).v is None
+    bare.save(one)
+    assert Trajectory.load(one).v is None
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_logs_come_back_bit_by_bit(tmp_path, suffix):
     for log in (written(), written(n=0), Log.of(Column("time", "s", [0.0]), metadata={"a": [1, "ü"]})):
-        save_log(tmp_path / f"log{suffix}", log)
-        back = load_log(tmp_path / f"log{suffix}")
+        log.save(tmp_path / f"log{suffix}")
+        back = Log.load(tmp_path / f"log{suffix}")
         assert list(back.columns) == list(log.columns)
         assert [(c.name, c.unit, c.data.shape, c.data.tobytes()) for c in back] == [
             (c.name, c.unit, c.data.shape, c.data.tobytes()) for c in log
@@ -59,30 +59,30 @@ def test_logs_come_back_bit_by_bit(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_damaged_files_are_refused(tmp_path, suffix):
     path = tmp_path / f"t{suffix}"
-    save_trajectory(path, a_trajectory())
+    a_trajectory().save(path)
     whole = path.read_bytes()
     for cut in (0, 1, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:cut])
         with pytest.raises(FileFormatError):
-            load_trajectory(path)
+            Trajectory.load(path)
     path.write_bytes(b"not a file of ours" * 100)
     with pytest.raises(FileFormatError, match="cut off, damaged"):
-        load_trajectory(path)
+        Trajectory.load(path)
     with pytest.raises(FileFormatError, match="no such file"):
-        load_trajectory(tmp_path / f"no{suffix}")
+        Trajectory.load(tmp_path / f"no{suffix}")
 
 
 def test_flipped_bits_are_noticed_or_harmless(tmp_path):
     path = tmp_path / "t.npz"
     motion = a_trajectory()
-    save_trajectory(path, motion)
+    motion.save(path)
     whole = bytearray(path.read_bytes())
     for k in np.random.default_rng(0).integers(0, len(whole), 150):
         bent = bytearray(whole)
         bent[k] ^= 0x10
         path.write_bytes(bent)
         try:
-            back = load_trajectory(path)
+            back = Trajectory.load(path)
         except FileFormatError:
             continue
         assert back.q.tobytes() == motion.q.tobytes()  # a bit of the zip directory that says nothing
@@ -91,20 +91,20 @@ def test_flipped_bits_are_noticed_or_harmless(tmp_path):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_foreign_and_newer_files_are_refused(tmp_path, suffix, monkeypatch):
     path = tmp_path / f"t{suffix}"
-    save_log(path, written())
+    written().save(path)
     with pytest.raises(FileFormatError, match=r"is no surefoot\.trajectory file") as caught:
-        load_trajectory(path)
+        Trajectory.load(path)
     assert caught.value.evidence["found"] == "surefoot.log/1"
-    monkeypatch.setattr("surefoot.motion.files.storage.TRAJECTORY_FORMAT", "surefoot.trajectory/2")
-    save_trajectory(path, a_trajectory())
+    monkeypatch.setattr("surefoot.motion.trajectory.TRAJECTORY_FORMAT", "surefoot.trajectory/2")
+    a_trajectory().save(path)
     monkeypatch.undo()
     with pytest.raises(FileFormatError, match="newer surefoot"):
-        load_trajectory(path)
+        Trajectory.load(path)
 
 
 def test_contents_that_contradict_the_format_are_refused(tmp_path):
     path = tmp_path / "t.npz"
-    save_trajectory(path, a_trajectory())
+    a_trajectory().save(path)
     good = read_npz(path)
     nan = np.array(good["q"])
     nan[1, 2] = np.nan
@@ -125,7 +125,7 @@ def test_contents_that_contradict_the_format_are_refused(tmp_path):
     ]:
         write_npz(path, {k: x for k, x in {**good, **change}.items() if x is not None})
         with pytest.raises(FileFormatError) as caught:
-            load_trajectory(path)
+            Trajectory.load(path)
         assert caught.value.next_step
         assert caught.value.file == str(path)
 
@@ -134,13 +134,13 @@ def test_pickles_and_lying_headers_are_refused(tmp_path):
     path = tmp_path / "t.npz"
     np.savez(path, format="surefoot.trajectory/1", q=np.array([{"a": 1}], dtype=object))
     with pytest.raises(FileFormatError, match="cannot be read"):
-        load_trajectory(path)
+        Trajectory.load(path)
     lie = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little")
     lie += b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }".ljust(117) + b"\n"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("q.npy", lie)
     with pytest.raises(FileFormatError, match="cannot be read") as caught:
-        load_trajectory(path)
+        Trajectory.load(path)
     assert "does not fit" in str(caught.value)
 
 
@@ -180,15 +180,15 @@ def test_quaternions_that_are_not_of_unit_length_are_refused(tmp_path, suffix, m
     long[3, 3:7] *= 2.0
     with monkeypatch.context() as patch:
         patch.setattr("surefoot.motion.trajectory.require_unit_length", lambda *_: None)
-        save_trajectory(path, replace(motion, q=long))
+        replace(motion, q=long).save(path)
     with pytest.raises(FileFormatError, match="does not hold what its format promises") as caught:
-        load_trajectory(path)
+        Trajectory.load(path)
     assert "root_joint" in caught.value.evidence["reason"]
 
 
 def test_unknown_suffixes_and_metadata_that_is_no_json_are_refused(tmp_path):
     with pytest.raises(FileFormatError, match="suffix"):
-        save_trajectory(tmp_path / "t.mat", a_trajectory())
+        a_trajectory().save(tmp_path / "t.mat")
     with pytest.raises(ShapeError, match="JSON"):
-        save_log(tmp_path / "t.npz", Log.of(Column("time", "s", [0.0]), metadata={"a": {1, 2}}))
+        Log.of(Column("time", "s", [0.0]), metadata={"a": {1, 2}}).save(tmp_path / "t.npz")
     assert not list(tmp_path.iterdir())

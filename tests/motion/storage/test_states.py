@@ -8,7 +8,7 @@ import pytest
 from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownNameError
 from surefoot.motion import to_layout
 from surefoot.motion.exchange.exchange import LAYOUTS
-from surefoot.motion.files import StateTable, read_states, save_trajectory, write_states
+from surefoot.motion.storage import StateTable, read_states, write_states
 from surefoot.robot import Robot
 from tests.motion.examples import distance, every_kind, link, random_states, walker
 from tests.motion.test_trajectory import a_trajectory
@@ -83,7 +83,7 @@ def test_an_ambiguous_number_of_columns_is_refused(tmp_path):
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 def test_trajectories_are_read_as_pinocchio(tmp_path, suffix):
     robot, path, motion = walker(), tmp_path / f"t{suffix}", a_trajectory()
-    save_trajectory(path, motion)
+    motion.save(path)
     back = read_states(path, robot, "pinocchio")
     for name in ("time", "q", "v"):
         np.testing.assert_array_equal(getattr(back, name), getattr(motion, name))

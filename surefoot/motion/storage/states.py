@@ -26,8 +26,17 @@ from surefoot.motion.exchange import (
     split_unit,
     to_layout,
 )
-from surefoot.motion.files.columns import Table, read_csv, read_npz, read_parquet, write_csv, write_npz, write_parquet
-from surefoot.motion.files.storage import is_trajectory_file, load_trajectory
+from surefoot.motion.files import (
+    Table,
+    is_trajectory_file,
+    read_csv,
+    read_npz,
+    read_parquet,
+    write_csv,
+    write_npz,
+    write_parquet,
+)
+from surefoot.motion.trajectory import Trajectory
 from surefoot.robot import Robot
 
 __all__ = ["StateTable", "read_states", "write_states"]
@@ -135,7 +144,7 @@ def _from_trajectory(path: str | Path, robot: Robot, layout: str) -> StateTable:
         raise FileFormatError(
             f"is a trajectory of surefoot, not of layout {layout}", file=path, next_step="read it with --from pinocchio"
         )
-    found = load_trajectory(path)
+    found = Trajectory.load(path)
     try:
         found.require(robot)
     except ShapeError as error:
