@@ -11,7 +11,7 @@ import numpy as np
 
 import surefoot as sf
 from surefoot import ops
-from surefoot.dynamics import gravity_terms
+from surefoot.dynamics import generalized_gravity
 from surefoot.kinematics import com, frame_jacobian, total_mass
 from surefoot.kinematics.frames import frame_of
 
@@ -25,7 +25,7 @@ def standing_knee_torques(tree, q):
     """Torque (2,) of each knee, N m, if the robot stands on the foot below it."""
     weight = -total_mass(tree) * tree.gravity  # carried by the ground; its moment is about the world's origin
     wrench = ops.concatenate([weight, ops.cross(com(tree, q), weight)])
-    hanging = gravity_terms(tree, q)
+    hanging = generalized_gravity(tree, q)
     jacobians = [frame_jacobian(tree, foot, q, "world") for foot in feet]
     return ops.array([hanging[k] - J[:, k] @ wrench for k, J in zip(knees, jacobians, strict=True)])
 

@@ -11,7 +11,7 @@ import surefoot as sf
 robot = sf.load("talos")
 kernels = sf.compile(robot)
 M = kernels.crba(robot.home)
-inverse = kernels.minv(robot.home)
+inverse = kernels.minverse(robot.home)
 
 print(f"{robot.name}: {robot.nv} x {robot.nv}, {np.mean(M != 0.0):.0%} of the entries differ from zero")
 print(f"the inverse: {np.mean(np.abs(inverse) > 1e-12):.0%}")

@@ -26,7 +26,7 @@ from bench.timing import tell
 from surefoot import ops
 from surefoot.codegen import Program, trace
 from surefoot.codegen.cuda import RESULTS, kernel_source, spread_source
-from surefoot.dynamics import forward_dynamics, mass_matrix, rnea
+from surefoot.dynamics import crba, forward_dynamics, rnea
 from surefoot.dynamics.tree import singular_joints
 from surefoot.robot import Robot
 
@@ -34,7 +34,7 @@ __all__ = ["run", "show"]
 
 Array = NDArray[Any]
 _INPUTS = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau"), "crba": ("q",)}
-_FUNCTIONS: dict[str, Any] = {"rnea": rnea, "aba": forward_dynamics, "crba": mass_matrix}
+_FUNCTIONS: dict[str, Any] = {"rnea": rnea, "aba": forward_dynamics, "crba": crba}
 
 
 def _traced(robot: Robot, algorithm: str) -> Program:

@@ -1,4 +1,4 @@
-"""The words of a bundle: what a controller asks for, by short names."""
+"""The words of a bundle: names of quantities, the same as those of kernels and functions, or their symbols."""
 
 from __future__ import annotations
 
@@ -6,32 +6,22 @@ from typing import Any, NamedTuple
 
 from surefoot.codegen import MAX_ARRAYS
 from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity
-from surefoot.dynamics import (
-    centroidal_momentum,
-    centroidal_momentum_bias,
-    centroidal_momentum_matrix,
-    kinetic_energy,
-    potential_energy,
-)
 from surefoot.errors import NotSupportedError, one_of
-from surefoot.kinematics import com_bias, com_velocity
 from surefoot.kinematics.frames import frame_of, require_reference
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-__all__ = ["WORDS", "Part", "bundle_parts"]
+__all__ = ["SYMBOLS", "WORDS", "Part", "bundle_parts"]
 
-WORDS = {
-    "M": QUANTITIES["crba"], "Minv": QUANTITIES["minv"], "h": QUANTITIES["nonlinear"], "g": QUANTITIES["gravity"],
-    "tau": QUANTITIES["rnea"], "a": QUANTITIES["aba"], "com": QUANTITIES["com"], "Jcom": QUANTITIES["com_jacobian"],
-    "vcom": Quantity(("q", "v"), com_velocity, "velocity of the centre of mass (3,)"),
-    "Jdvcom": Quantity(("q", "v"), com_bias, "its J̇ v (3,)"),
-    "Ag": Quantity(("q",), centroidal_momentum_matrix, "centroidal momentum matrix (6, nv)"),
-    "hg": Quantity(("q", "v"), centroidal_momentum, "centroidal momentum (6,)"),
-    "Agdv": Quantity(("q", "v"), centroidal_momentum_bias, "its bias (6,)"),
-    "kinetic": Quantity(("q", "v"), kinetic_energy, "kinetic energy"),
-    "potential": Quantity(("q",), potential_energy, "potential energy"),
+SYMBOLS = {
+    "M": "crba", "Minv": "minverse", "h": "nonlinear_effects", "g": "generalized_gravity", "tau": "rnea", "a": "aba",
+    "Jcom": "com_jacobian", "vcom": "com_velocity", "Jdvcom": "com_bias", "Ag": "centroidal_momentum_matrix",
+    "hg": "centroidal_momentum", "Agdv": "centroidal_momentum_bias", "kinetic": "kinetic_energy",
+    "potential": "potential_energy", "frame_placement": "T", "frame_jacobian": "J", "frame_bias_acceleration": "Jdv",
+    "frame_velocity": "V", "frame_acceleration": "A",
 }  # fmt: skip
+"""Symbols of quantities, and names of the quantities of frames, whose kernels are called by symbols."""
+WORDS = {name: quantity for name, quantity in QUANTITIES.items() if len(quantity.outputs) == 1}
 
 
 class Part(NamedTuple):
@@ -68,13 +58,15 @@ def bundle_parts(robot: Robot, names: tuple[str, ...]) -> list[Part]:
 
 
 def _part(name: str) -> Part:
-    if name not in WORDS:
-        raise one_of("word of a bundle", name, [*WORDS, *(f"{word}:FRAME" for word in FRAME_QUANTITIES)])
-    return Part(WORDS[name], name)
+    full = SYMBOLS.get(name, name)
+    if full not in WORDS:
+        raise one_of("word of a bundle", name, [*WORDS, *SYMBOLS, *(f"{word}:FRAME" for word in FRAME_QUANTITIES)])
+    return Part(WORDS[full], full)
 
 
 def _frame_part(robot: Robot, name: str) -> Part:
     word, _, rest = name.partition(":")
+    word = SYMBOLS.get(word, word)
     label, _, reference = rest.partition("@")
     reference = reference or "local_world_aligned"
     single = [key for key, quantity in FRAME_QUANTITIES.items() if len(quantity.outputs) < 2]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +33,9 @@ from surefoot.robot import Robot
 __all__ = ["BACKENDS", "STANDARD", "KernelSet", "compile_robot"]
 
 BACKENDS = ("llvm", "cuda", "numpy")
-STANDARD = ("placements", "rnea", "aba", "crba", "nonlinear", "com_motion", "centroidal", "rnea_derivatives")
+_known: WeakValueDictionary[tuple[Any, ...], KernelSet] = WeakValueDictionary()
+_recent: deque[KernelSet] = deque(maxlen=8)  # kept alive, so that calls in a row find their kernels
+STANDARD = ("placements", "rnea", "aba", "crba", "nonlinear_effects", "com_motion", "centroidal", "rnea_derivatives")
 _UNIT_PARTS = {"continuous": (0, 2), "spherical": (0, 4), "planar": (2, 2), "free": (3, 4)}
 
 
@@ -43,7 +47,7 @@ def compile_robot(
     threads: int | str = 1,
     functions: Mapping[str, Any] | None = None,
 ) -> KernelSet:
-    """The kernels of a robot; each is built when it is first called, or read from the cache.
+    """The kernels of a robot, the same object for the same robot; each is built on its first call, or read from disk.
 
         k = sf.compile(sf.load("g1"))
         tau = k.rnea(q, v, a)
@@ -59,21 +63,29 @@ def compile_robot(
             dictionary of their shapes. They become methods: `k.name(…)`.
     """
     if not isinstance(robot, Robot):
-        raise NotSupportedError(f"{robot!r} is no robot", next_step=f"load it first: sf.compile(sf.load({robot!r}))")
+        raise NotSupportedError(
+            f"expected a Robot, got {robot!r}", next_step=f"load it first: sf.compile(sf.load({robot!r}))"
+        )
     thread_count(threads)
     if dtype not in ("float64", "float32"):
         raise NotSupportedError(f"dtype `{dtype}` is not known", next_step='use "float64" or "float32"')
     if backend not in BACKENDS:
         raise one_of("backend", backend, BACKENDS)
-    return KernelSet(robot, 64 if dtype == "float64" else 32, threads, functions or {}, backend)
+    bits = 64 if dtype == "float64" else 32
+    if functions:
+        return KernelSet(robot, bits, threads, functions, backend)
+    key = (id(robot), bits, threads, backend)
+    kernels = _known.get(key) or _known.setdefault(key, KernelSet(robot, bits, threads, {}, backend))
+    _recent.append(kernels)
+    return kernels
 
 
 class KernelSet(HeldKernels):
     """The kernels of one robot, made by `surefoot.compile`.
 
-    Every attribute of `k.names` is a `Kernel`: k.rnea(q, v, a), k.aba(q, v, tau), k.crba(q), k.nonlinear(q, v),
-    k.gravity(q), k.minv(q), k.rnea_derivatives(q, v, a), k.aba_derivatives(q, v, tau), k.placements(q), k.com(q),
-    k.com_jacobian(q), k.com_motion(q, v), k.centroidal(q, v), k.energy(q, v), k.regressor(q, v, a), and your own.
+    Every attribute of `k.names` is a `Kernel`, with the name that the quantity has in `surefoot.dynamics` and
+    `surefoot.kinematics`: k.rnea(q, v, a), k.aba(q, v, tau), k.crba(q), k.nonlinear_effects(q, v), k.minverse(q),
+    k.generalized_gravity(q), k.rnea_derivatives(q, v, a), k.com(q), k.centroidal_momentum(q, v) …, and your own.
 
     Args:
         robot: The robot.
@@ -229,8 +241,9 @@ class KernelSet(HeldKernels):
             step(q, v)["M"]
 
         Args:
-            names: M, h, g, Minv, com, Jcom, vcom, Jdvcom, Ag, hg, Agdv, kinetic, potential, tau (needs a), a (needs
-                tau); and of a frame, as `J:left_foot` or `J:left_foot@local`: T, J, Jdv, V, A, classical.
+            names: Names of kernels, as `crba` or `com`, or their symbols: M, h, g, Minv, Jcom, vcom, Jdvcom, Ag, hg,
+                Agdv, kinetic, potential, tau (needs a), a (needs tau); and of a frame, as `J:left_foot` or
+                `J:left_foot@local`: T, J, Jdv, V, A, classical.
         """
         wanted = _list_of_names(names)
         parts = bundle_parts(self.robot, wanted)

@@ -53,8 +53,8 @@ def _carried(child: Fields, wrench: Array) -> Array:
 LOOPED = {
     "rnea": _forces("q", "v", "a"),
     "rnea:external": _forces("q", "v", "a", "external"),
-    "nonlinear": _forces("q", "v", zero=("a",)),
-    "gravity": _forces("q", zero=("v", "a")),
+    "nonlinear_effects": _forces("q", "v", zero=("a",)),
+    "generalized_gravity": _forces("q", zero=("v", "a")),
     "aba": _accelerations("q", "v", "tau"),
     "aba:external": _accelerations("q", "v", "tau", "external"),
     "crba": LoopSpec(COMPOSITE, grouped_bodies, ("q",), walk=Walk(_momentum, _carried), output=symmetric_layout),
@@ -63,7 +63,7 @@ LOOPED = {
 
 
 _PAIRS = 15_000  # of joints on one line: what straight-line code can hold within a minute of compilation
-_MATRICES = frozenset(("crba", "M", "minv", "Minv", "rnea_derivatives", "aba_derivatives", "regressor"))
+_MATRICES = {"crba", "M", "minverse", "Minv", "rnea_derivatives", "aba_derivatives", "joint_torque_regressor"}
 
 
 def refuse_too_large(tree: Tree, name: str) -> None:

@@ -231,7 +231,7 @@ def test_batches_of_different_lengths_are_refused(arm, of_arm):
 )
 def test_what_is_no_array_of_real_numbers_is_refused(arm, wrong):
     with pytest.raises(ShapeError, match="`v` is not an array"):
-        arm.nonlinear(np.zeros(9), wrong)
+        arm.nonlinear_effects(np.zeros(9), wrong)
 
 
 def test_arguments_are_named(arm, of_arm):

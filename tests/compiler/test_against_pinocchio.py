@@ -20,7 +20,7 @@ from .examples import States, robot_named, states
 NOT_READ = {"cassie"}  # its file is SDF
 SINGULAR = {"romeo", "bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper"}  # massless fingers
 EIGHT = ["biped", "talos", "anymal", "panda", "ur5", "hexapod", "coil:8", "all kinds"]
-LONG = ["aba_derivatives", "regressor", "minv"]  # to compile, for robots with many joints
+LONG = ["aba_derivatives", "joint_torque_regressor", "minverse"]  # to compile, for robots with many joints
 SHORT = ["rnea", "rnea external", "aba", "crba", "placements", "com_motion", "energy"]
 EPS = np.finfo(float).eps
 Expected = dict[str, tuple[np.ndarray, ...]]
@@ -41,11 +41,11 @@ def of_state(robot: Robot, q, v, a, tau, F) -> Expected:
         "rnea": (pin.rnea(model, data, q, v, a),),
         "rnea external": (pin.rnea(model, data, q, v, a, forces),),
         "crba": (full(pin.crba(model, data, q)),),
-        "nonlinear": (pin.nle(model, data, q, v),),
-        "gravity": (pin.computeGeneralizedGravity(model, data, q),),
+        "nonlinear_effects": (pin.nle(model, data, q, v),),
+        "generalized_gravity": (pin.computeGeneralizedGravity(model, data, q),),
         "rnea_derivatives": tuple(x.copy() for x in pin.computeRNEADerivatives(model, data, q, v, a)),
         "rnea_derivatives external": tuple(x.copy() for x in pin.computeRNEADerivatives(model, data, q, v, a, forces)),
-        "regressor": (pin.computeJointTorqueRegressor(model, data, q, v, a).reshape(robot.nv, -1),),
+        "joint_torque_regressor": (pin.computeJointTorqueRegressor(model, data, q, v, a).reshape(robot.nv, -1),),
     }
     return {name: tuple(np.array(x) for x in arrays) for name, arrays in found.items()} | of_motion(robot, q, v)
 
@@ -74,7 +74,7 @@ def of_inverse(robot: Robot, q, v, a, tau, F) -> Expected:
     model, data = robot.model, robot.model.createData()
     forces = [pin.Force.Zero(), *(pin.Force(f) for f in F)]
     out = {"aba": (pin.aba(model, data, q, v, tau).copy(),), "aba external": (pin.aba(model, data, q, v, tau, forces),)}
-    out["minv"] = (full(pin.computeMinverse(model, data, q)),)
+    out["minverse"] = (full(pin.computeMinverse(model, data, q)),)
     for name, extra in (("aba_derivatives", ()), ("aba_derivatives external", (forces,))):
         da_dq, da_dv, da_dtau = pin.computeABADerivatives(model, data, q, v, tau, *extra)
         out[name] = da_dq.copy(), da_dv.copy(), full(da_dtau)
@@ -202,7 +202,12 @@ def test_float32(name):
     given, expected = expected_of(name, 100)
     kernels = compile_robot(robot_named(name), dtype="float32")
     wanted = {key: x for key, x in expected.items() if not QUANTITIES[key.split()[0]].inverts}
-    check(kernels, given, without(wanted, ["rnea_derivatives", "regressor"] if name == "all kinds" else []), 1e-4)
+    check(
+        kernels,
+        given,
+        without(wanted, ["rnea_derivatives", "joint_torque_regressor"] if name == "all kinds" else []),
+        1e-4,
+    )
 
 
 # --- derivatives
@@ -255,7 +260,10 @@ def projected(expected: Expected, G: np.ndarray) -> Expected:
     def left(x):
         return np.einsum("ji,nj...->ni...", G, x)
 
-    out = {name: tuple(left(x) for x in expected[name]) for name in ("rnea", "nonlinear", "gravity", "regressor")}
+    out = {
+        name: tuple(left(x) for x in expected[name])
+        for name in ("rnea", "nonlinear_effects", "generalized_gravity", "joint_torque_regressor")
+    }
     for name in ("crba", "rnea_derivatives", "rnea_derivatives external"):
         out[name] = tuple(left(x) @ G for x in expected[name])
     position, jacobian, velocity, bias = expected["com_motion"]
@@ -278,9 +286,9 @@ def test_followers(name):
     check(kernels, given, expected)
     check_single(kernels, given, expected)
     tolerance = 20 * EPS * np.linalg.cond(M)
-    a = np.linalg.solve(M, (given.tau - expected["nonlinear"][0])[..., None])[..., 0]
+    a = np.linalg.solve(M, (given.tau - expected["nonlinear_effects"][0])[..., None])[..., 0]
     assert_rows_same(kernels.aba(given.q, given.v, given.tau), a, tolerance, "aba")
-    assert_rows_same(kernels.minv(given.q), np.linalg.inv(M), tolerance, "minv")
+    assert_rows_same(kernels.minverse(given.q), np.linalg.inv(M), tolerance, "minverse")
     da_dq, da_dv, da_dtau = kernels.aba_derivatives(given.q, given.v, expected["rnea"][0])
     dtau_dq, dtau_dv, _ = expected["rnea_derivatives"]
     assert_rows_same(da_dq, -np.linalg.solve(M, dtau_dq), tolerance, "da_dq")
@@ -304,6 +312,6 @@ def test_whole_zoo(name):
     narrow = {key: expected[key] for key in (*SHORT, "centroidal") if not QUANTITIES[key.split()[0]].inverts}
     check(compile_robot(robot, dtype="float32"), given, narrow, 1e-4)
     if name in SINGULAR:
-        for quantity in ("aba", "minv", "aba_derivatives"):
+        for quantity in ("aba", "minverse", "aba_derivatives"):
             with pytest.raises(ModelError, match="singular"):
                 getattr(kernels, quantity).prepare("batch")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.compiler import compile_robot
-from surefoot.compiler.bundle import WORDS
+from surefoot.compiler.bundle import SYMBOLS, WORDS
 from surefoot.compiler.quantities import FRAME_QUANTITIES
 from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
 from surefoot.kinematics import REFERENCES
@@ -24,11 +24,19 @@ def test_every_word_of_the_robot(arm, of_arm):
     found = step(of_arm.q, of_arm.v, of_arm.a, of_arm.tau)
     assert list(found) == list(WORDS)
     single = step(of_arm.q[4], of_arm.v[4], of_arm.a[4], of_arm.tau[4])
-    M = found["M"][4]
+    M = found["crba"][4]
     for name, word in WORDS.items():
         assert (single[name] == found[name][4]).all()
         right = np.asarray(word.function(arm.robot.tree, *given(word, of_arm, 4)), dtype=float)
         assert_same(single[name], right, 20 * 2.3e-16 * np.linalg.cond(M) if word.inverts else 1e-12)
+
+
+def test_symbols_mean_the_same_as_names(walker, of_walker):
+    frames = {f"{name}:FL_FOOT": f"{symbol}:FL_FOOT" for name, symbol in SYMBOLS.items() if name.startswith("frame_")}
+    pairs = frames | {symbol: name for symbol, name in SYMBOLS.items() if name in WORDS}
+    found = walker.bundle([*pairs, *pairs.values()])(of_walker.q, of_walker.v, of_walker.a, of_walker.tau)
+    for one, other in pairs.items():
+        assert (found[one] == found[other]).all()
 
 
 def test_every_word_of_a_frame(walker, of_walker):

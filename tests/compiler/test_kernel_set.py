@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from surefoot import ops
 from surefoot.compiler import STANDARD, compile_robot
 from surefoot.compiler.quantities import QUANTITIES
-from surefoot.dynamics import mass_matrix
+from surefoot.dynamics import crba
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, UnknownNameError
 from surefoot.kinematics import REFERENCES, frame_bias_acceleration, frame_jacobian, frame_placement
 from surefoot.kinematics.frames import frame_of
@@ -111,7 +111,7 @@ def power(q, v, tau):
 def spring(tree, q, stiffness, rest):
     """Several outputs: a vector, a number of the state, a fixed number, a matrix."""
     stretch = stiffness * (q - rest)
-    return stretch, stretch @ (q - rest), 2.5, mass_matrix(tree, q)
+    return stretch, stretch @ (q - rest), 2.5, crba(tree, q)
 
 
 def of_robot(robot, q):

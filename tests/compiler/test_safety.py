@@ -55,7 +55,7 @@ def test_an_interrupt_waits_for_the_threads(robot, kernels):
 
     def work():
         while True:
-            kernels.gravity(np.tile(robot.home, (200_000, 1)), threads=2)
+            kernels.generalized_gravity(np.tile(robot.home, (200_000, 1)), threads=2)
 
     old = signal.signal(signal.SIGALRM, stop)
     try:
@@ -162,9 +162,9 @@ def test_names_that_functions_cannot_have(robot, name):
 
 
 def test_sets_travel_by_pickle(robot, kernels):
-    kernels.gravity(robot.home)
+    kernels.generalized_gravity(robot.home)
     other = pickle.loads(pickle.dumps(kernels))
-    assert np.array_equal(other.gravity(robot.home), kernels.gravity(robot.home))
+    assert np.array_equal(other.generalized_gravity(robot.home), kernels.generalized_gravity(robot.home))
 
 
 def test_a_robot_without_joints_is_refused():

@@ -9,14 +9,14 @@ from surefoot.dynamics import (
     centroidal_momentum,
     centroidal_momentum_bias,
     centroidal_momentum_matrix,
+    crba,
     forward_dynamics,
-    gravity_terms,
+    generalized_gravity,
     inertial_parameters,
-    inverse_mass_matrix,
     joint_torque_regressor,
     kinetic_energy,
-    mass_matrix,
-    nonlinear_terms,
+    minverse,
+    nonlinear_effects,
     potential_energy,
     rnea,
 )
@@ -47,7 +47,7 @@ def check_inverse_and_mass(robot, q, v, a, seed) -> np.ndarray:
     theirs = [pin.Force.Zero(), *(pin.Force(f) for f in F)]
     assert_same(rnea(robot.tree, q, v, a, F), pin.rnea(model, data, q, v, a, theirs))
     M = full(pin.crba(model, data, q))
-    ours = mass_matrix(robot.tree, q)
+    ours = crba(robot.tree, q)
     assert_same(ours, M)
     assert (ours == ours.T).all()
     return M
@@ -59,7 +59,7 @@ def check_forward(robot, q, v, tau, seed, M) -> None:
     theirs = [pin.Force.Zero(), *(pin.Force(f) for f in F)]
     tolerance = 20.0 * EPS * np.linalg.cond(M)
     assert_same(forward_dynamics(robot.tree, q, v, tau, F), pin.aba(model, data, q, v, tau, theirs), tolerance)
-    assert_same(inverse_mass_matrix(robot.tree, q), full(pin.computeMinverse(model, data, q)), tolerance)
+    assert_same(minverse(robot.tree, q), full(pin.computeMinverse(model, data, q)), tolerance)
 
 
 def check_momentum_and_energy(robot, q, v, M) -> None:
@@ -77,8 +77,8 @@ def check_momentum_and_energy(robot, q, v, M) -> None:
 def check_once(robot, q, v, a) -> None:
     """What is dear to compute, or follows from the rest."""
     model, data, tree = robot.model, robot.model.createData(), robot.tree
-    assert_same(gravity_terms(tree, q), pin.computeGeneralizedGravity(model, data, q))
-    assert_same(nonlinear_terms(tree, q, v), pin.nle(model, data, q, v))
+    assert_same(generalized_gravity(tree, q), pin.computeGeneralizedGravity(model, data, q))
+    assert_same(nonlinear_effects(tree, q, v), pin.nle(model, data, q, v))
     M, h = assembled_equations(tree, q, v)
     assert_same(M, full(pin.crba(model, data, q)))
     assert_same(h, pin.nle(model, data, q, v))

@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from surefoot.dynamics import crba, nonlinear_effects, rnea
 from surefoot.dynamics import forward_dynamics as tree_forward
-from surefoot.dynamics import mass_matrix, nonlinear_terms, rnea
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.redundant import (
     Stepper,
@@ -110,7 +110,7 @@ def test_four_bar_against_the_dense_equations() -> None:
     J = loop_jacobian(robot, q)
     h = 1e-6
     rate = (loop_jacobian(robot, q + h * v) - loop_jacobian(robot, q - h * v)) / (2 * h) @ v
-    M, bias = mass_matrix(robot.tree, q), nonlinear_terms(robot.tree, q, v)
+    M, bias = crba(robot.tree, q), nonlinear_effects(robot.tree, q, v)
     system = np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]])
     wanted = np.linalg.lstsq(system, np.concatenate([tau - bias, -rate]), rcond=1e-10)[0][:3]
     for solver in ("dyadic", "dense"):

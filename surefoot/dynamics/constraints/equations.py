@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from surefoot.dynamics.checked_arguments import checked_vector
 from surefoot.dynamics.constraints.constraints import Constraints
-from surefoot.dynamics.tree import mass_matrix, rnea
+from surefoot.dynamics.tree import crba, rnea
 from surefoot.errors import ShapeError
 from surefoot.ops import Array
 from surefoot.robot import Tree
@@ -133,7 +133,7 @@ def constrained_equations(
     """
     h = rnea(tree, q, v, np.zeros(len(tree.armature)), external)
     J = constraints.jacobian(tree, q)
-    return ConstrainedEquations(mass_matrix(tree, q), tau - h, J, drift_of(tree, constraints, J, q, v, baumgarte))
+    return ConstrainedEquations(crba(tree, q), tau - h, J, drift_of(tree, constraints, J, q, v, baumgarte))
 
 
 def drift_of(tree: Tree, constraints: Constraints, J: Array, q: Array, v: Array, baumgarte: Baumgarte) -> Array:

@@ -20,7 +20,7 @@ from surefoot.arrays import Array
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_names, checked_vector
 from surefoot.dynamics.constraints.constraints import Constraint, Constraints, Tie, constraints_of, own_constraints
 from surefoot.dynamics.constraints.measured_rows import energy_factor, measured_rows, shortest_step
-from surefoot.dynamics.tree import mass_matrix, require_invertible
+from surefoot.dynamics.tree import crba, require_invertible
 from surefoot.errors import ModelError
 from surefoot.kinematics import integrate
 from surefoot.kinematics.recursion import dof_rows
@@ -196,7 +196,7 @@ def _root(robot: Robot, q: Array, free: NDArray[np.int64], weighted: bool) -> Ar
     """L (k, k) with W = L Lᵀ."""
     if not weighted:
         return np.eye(len(free))
-    return energy_factor(np.asarray(mass_matrix(robot.tree, q), dtype=float)[np.ix_(free, free)])
+    return energy_factor(np.asarray(crba(robot.tree, q), dtype=float)[np.ix_(free, free)])
 
 
 def _step(J: Array, r: Array, root: Array, damping: float) -> Array:

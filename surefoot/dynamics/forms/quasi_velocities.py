@@ -23,8 +23,8 @@ from surefoot.dynamics.tree import (
     centroidal_inertia,
     centroidal_momentum,
     centroidal_momentum_bias,
-    mass_matrix,
-    nonlinear_terms,
+    crba,
+    nonlinear_effects,
 )
 from surefoot.errors import one_of
 from surefoot.kinematics import body_placements, com, com_bias, com_velocity
@@ -99,7 +99,7 @@ def quasi_velocity_form(tree: Tree, q: Array, v: Array, kind: QuasiVelocity) -> 
     """
     T = quasi_velocity_transform(tree, q, kind)
     inverse, drift = _inverse(T), quasi_velocity_drift(tree, q, v, kind)
-    M, h = mass_matrix(tree, q), nonlinear_terms(tree, q, v)
+    M, h = crba(tree, q), nonlinear_effects(tree, q, v)
     return QuasiVelocityForm(T, inverse, drift, inverse.T @ M @ inverse, inverse.T @ (h - M @ (inverse @ drift)))
 
 

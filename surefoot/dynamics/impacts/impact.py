@@ -36,7 +36,7 @@ from surefoot.dynamics.constraints import (
     shortest_step,
 )
 from surefoot.dynamics.methods import Held
-from surefoot.dynamics.tree import mass_matrix
+from surefoot.dynamics.tree import crba
 from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.ops import Array as AnyArray
 from surefoot.robot import Robot, Tree
@@ -189,7 +189,7 @@ def impact_state(
     """
     found = constraints_of(robot, constraints)
     configuration, speed = checked_configuration(robot, q), checked_vector("v", v, robot.nv)
-    C = energy_factor(np.asarray(mass_matrix(robot.tree, configuration), dtype=float))
+    C = energy_factor(np.asarray(crba(robot.tree, configuration), dtype=float))
     J = np.asarray(found.jacobian(robot.tree, configuration), dtype=float)
     return ImpactState(found, speed, C, J, restitution_of_rows(found, restitution))
 
@@ -235,7 +235,7 @@ def impact_jump(
         restitution: One number, or (m,).
     """
     J = constraints.jacobian(tree, q)
-    held = Held.of(factor(tree, mass_matrix(tree, q)), J)
+    held = Held.of(factor(tree, crba(tree, q)), J)
     return held.solve(np.zeros(len(tree.armature)), (1.0 + restitution) * (J @ v))
 
 

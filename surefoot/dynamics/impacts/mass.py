@@ -28,7 +28,7 @@ from surefoot.dynamics.constraints import (
     measured_rows,
     outside,
 )
-from surefoot.dynamics.tree import centroidal_momentum_matrix, mass_matrix
+from surefoot.dynamics.tree import centroidal_momentum_matrix, crba
 from surefoot.errors import ShapeError, SimulationError
 from surefoot.kinematics import com, frame_jacobian, frame_placement
 from surefoot.kinematics.frames import frame_of
@@ -173,7 +173,7 @@ def gear_augmentation(robot: Robot) -> tuple[Array, Array]:
 
         M_G = M + G_a I_a G_a,   c_G = c + G_a c_a G_a θ̇        [dyn.gears]   Nenchev & Konno 2019, (7.57)–(7.60)
 
-    (errata: (7.57) must read θ̇_a = G_a θ̇; G and G_a are one). `mass_matrix` holds the inertia already, as armature;
+    (errata: (7.57) must read θ̇_a = G_a θ̇; G and G_a are one). `crba` holds the inertia already, as armature;
     `Drive.viscous_friction` is at the joint already. The rotor of an elastic gear turns on its own and adds nothing.
 
     Args:
@@ -209,7 +209,7 @@ class _Struck:
         """The robot, with joints locked and feet planted."""
         configuration, constraints = checked_configuration(robot, q), constraints_of(robot, planted)
         free = _free_rows(robot, locked_joints)
-        M = np.asarray(mass_matrix(robot.tree, configuration), dtype=float)
+        M = np.asarray(crba(robot.tree, configuration), dtype=float)
         J = np.asarray(constraints.jacobian(robot.tree, configuration), dtype=float)
         C = energy_factor(M[np.ix_(free, free)])
         return cls(robot, configuration, free, C, measured_rows(C, J[:, free]), constraints.rows)

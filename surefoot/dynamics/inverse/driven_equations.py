@@ -25,7 +25,7 @@ from surefoot.dynamics.constraints import (
     drift_of,
     own_constraints,
 )
-from surefoot.dynamics.tree import mass_matrix, nonlinear_terms, require_invertible
+from surefoot.dynamics.tree import crba, nonlinear_effects, require_invertible
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
@@ -100,9 +100,7 @@ def driven_equations(
     """
     J = constraints.jacobian(tree, q)
     drift = drift_of(tree, constraints, J, q, v, baumgarte)
-    return DrivenEquations(
-        mass_matrix(tree, q), nonlinear_terms(tree, q, v), J, drift, np.asarray(driven, dtype=np.int64)
-    )
+    return DrivenEquations(crba(tree, q), nonlinear_effects(tree, q, v), J, drift, np.asarray(driven, dtype=np.int64))
 
 
 def checked_constraints(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:

@@ -46,7 +46,7 @@ from surefoot.dynamics.loops import minimal_acceleration
 from surefoot.dynamics.methods.methods import ELIMINATIONS, METHODS
 from surefoot.dynamics.methods.oracle import by_pinocchio
 from surefoot.dynamics.methods.recursion import HeldState, by_iteration, by_recursion
-from surefoot.dynamics.tree import mass_matrix, rnea
+from surefoot.dynamics.tree import crba, rnea
 from surefoot.robot import Robot
 
 __all__ = ["constrained_acceleration"]
@@ -133,7 +133,7 @@ class _Problem:
         """With the mass matrix."""
         tree = self.robot.tree
         h = rnea(tree, self.q, self.v, np.zeros_like(self.v), self.external)
-        return ConstrainedEquations(mass_matrix(tree, self.q), self.tau - h, self.J, self.drift)
+        return ConstrainedEquations(crba(tree, self.q), self.tau - h, self.J, self.drift)
 
     @cached_property
     def pushes(self) -> Array:

@@ -20,7 +20,7 @@ from surefoot.dynamics.algebra import factor
 from surefoot.dynamics.constraints import Baumgarte, Constraints
 from surefoot.dynamics.derivatives import rnea_derivatives
 from surefoot.dynamics.methods.forward import Held, anchored
-from surefoot.dynamics.tree import mass_matrix, rnea
+from surefoot.dynamics.tree import crba, rnea
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import configuration_rate
 from surefoot.ops import Array
@@ -56,7 +56,7 @@ def constrained_derivatives(
         )
     nv = len(tree.armature)
     J, drift = anchored(tree, constraints, q, v, anchors, baumgarte)
-    held = Held.of(factor(tree, mass_matrix(tree, q)), J)
+    held = Held.of(factor(tree, crba(tree, q)), J)
     a, multipliers = held.solve(tau - rnea(tree, q, v, np.zeros(nv)), drift)
     by_q, by_v, _ = rnea_derivatives(tree, q, v, a)
     force, swerve = J.T @ multipliers, J @ a + drift

@@ -19,7 +19,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.dynamics.algebra import Factors, factor, solve_first_half, solve_second_half
 from surefoot.dynamics.constraints import Baumgarte, ConstraintPart, Constraints, Tie, tilt_of
-from surefoot.dynamics.tree import mass_matrix, rnea
+from surefoot.dynamics.tree import crba, rnea
 from surefoot.kinematics import relative_jacobian
 from surefoot.kinematics.frames import WORLD, relative_bias, relative_placement
 from surefoot.ops import Array
@@ -52,7 +52,7 @@ def constrained_forward(
         baumgarte: Gains that pull the state back.
     """
     J, drift = anchored(tree, constraints, q, v, anchors, baumgarte)
-    held = Held.of(factor(tree, mass_matrix(tree, q)), J)
+    held = Held.of(factor(tree, crba(tree, q)), J)
     return held.solve(tau - rnea(tree, q, v, np.zeros(len(tree.armature))), drift)
 
 

@@ -18,7 +18,7 @@ import pinocchio as pin
 
 from surefoot.arrays import Array
 from surefoot.dynamics.constraints import ConstraintPart, Constraints, Tie
-from surefoot.dynamics.tree import mass_matrix
+from surefoot.dynamics.tree import crba
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame
 from surefoot.kinematics.frames import relative_placement
@@ -60,7 +60,7 @@ def by_pinocchio(robot: Robot, constraints: Constraints, q: Array, v: Array, tau
         datas.append(model.createData())
     data = robot.model.createData()
     forces = tau - pin.nonLinearEffects(robot.model, data, q, v) + pin.computeGeneralizedGravity(robot.model, data, q)
-    M = mass_matrix(robot.tree, q)
+    M = crba(robot.tree, q)
     gravity = pin.computeGeneralizedGravity(robot.model, data, q)
     pin.initConstraintDynamics(robot.model, data, models, datas)
     settings = pin.ProximalSettings(_ACCURACY, _ACCURACY, _REGULARISATION, _ITERATIONS)

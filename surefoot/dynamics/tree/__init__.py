@@ -1,11 +1,11 @@
 """Dynamics of open trees: inverse, forward, mass matrix, momentum, energy, regressor."""
 
 from surefoot.dynamics.tree.aba import ABA, aba
-from surefoot.dynamics.tree.crba import COMPOSITE, composite_bodies, mass_matrix
+from surefoot.dynamics.tree.crba import COMPOSITE, composite_bodies, crba
 from surefoot.dynamics.tree.forward import (
     ForwardMethod,
     forward_dynamics,
-    inverse_mass_matrix,
+    minverse,
     require_invertible,
     singular_joints,
 )
@@ -26,7 +26,7 @@ from surefoot.dynamics.tree.regressor import (
     kinetic_energy_regressor,
     potential_energy_regressor,
 )
-from surefoot.dynamics.tree.rnea import RNEA, gravity_terms, nonlinear_terms, rnea
+from surefoot.dynamics.tree.rnea import RNEA, generalized_gravity, nonlinear_effects, rnea
 
 __all__ = [
     "ABA",
@@ -43,15 +43,15 @@ __all__ = [
     "centroidal_momentum_bias",
     "centroidal_momentum_matrix",
     "composite_bodies",
+    "crba",
     "forward_dynamics",
-    "gravity_terms",
+    "generalized_gravity",
     "inertial_parameters",
-    "inverse_mass_matrix",
     "joint_torque_regressor",
     "kinetic_energy",
     "kinetic_energy_regressor",
-    "mass_matrix",
-    "nonlinear_terms",
+    "minverse",
+    "nonlinear_effects",
     "potential_energy",
     "potential_energy_regressor",
     "require_invertible",

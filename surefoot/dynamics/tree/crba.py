@@ -19,10 +19,10 @@ from surefoot.kinematics.recursion import Body, Fields, Recursion, Step, Sweep, 
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["COMPOSITE", "composite_bodies", "mass_matrix"]
+__all__ = ["COMPOSITE", "composite_bodies", "crba"]
 
 
-def mass_matrix(tree: Tree, q: Array) -> Array:
+def crba(tree: Tree, q: Array) -> Array:
     """M(q) (nv, nv), kg m², kg m and kg; armature is on its diagonal.   [dyn.crba].
 
     Args:

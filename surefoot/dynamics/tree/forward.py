@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot.dynamics.algebra import factor, inverse, solve
 from surefoot.dynamics.tree.aba import ABA, aba
-from surefoot.dynamics.tree.crba import composite_bodies, mass_matrix
+from surefoot.dynamics.tree.crba import composite_bodies, crba
 from surefoot.dynamics.tree.newton_euler import assembled_equations
 from surefoot.dynamics.tree.rnea import rnea
 from surefoot.errors import ModelError, one_of
@@ -17,7 +17,7 @@ from surefoot.kinematics.recursion import bodies, dof_rows, joint_subspace, run
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["ForwardMethod", "forward_dynamics", "inverse_mass_matrix", "require_invertible", "singular_joints"]
+__all__ = ["ForwardMethod", "forward_dynamics", "minverse", "require_invertible", "singular_joints"]
 
 ForwardMethod = Literal["auto", "aba", "crba", "newton_euler"]
 
@@ -47,7 +47,7 @@ def forward_dynamics(
         case "aba":
             return aba(tree, q, v, tau, external)
         case "crba":
-            M, h = mass_matrix(tree, q), rnea(tree, q, v, np.zeros(len(tree.armature)), external)
+            M, h = crba(tree, q), rnea(tree, q, v, np.zeros(len(tree.armature)), external)
         case "newton_euler":
             M, h = assembled_equations(tree, q, v, external)
         case _:
@@ -55,7 +55,7 @@ def forward_dynamics(
     return solve(factor(tree, M), tau - h)
 
 
-def inverse_mass_matrix(tree: Tree, q: Array) -> Array:
+def minverse(tree: Tree, q: Array) -> Array:
     """M(q)⁻¹ (nv, nv), by the sparse factors of M.   [dyn.cholesky].
 
     Args:
@@ -66,7 +66,7 @@ def inverse_mass_matrix(tree: Tree, q: Array) -> Array:
         ModelError: The mass matrix of the robot is singular.
     """
     require_invertible(tree)
-    return inverse(factor(tree, mass_matrix(tree, q)))
+    return inverse(factor(tree, crba(tree, q)))
 
 
 def require_invertible(tree: Tree) -> None:
@@ -104,7 +104,7 @@ def singular_joints(tree: Tree) -> tuple[str, ...]:
 def _pivots(tree: Tree, q: Array, little: Array) -> Array:
     """D (nv,) of M + diag(little) = Lᵀ D L; chains of many single joints by articulated bodies, which take O(n)."""
     if tree.n < _MANY or len(tree.armature) != tree.n or (tree.mimic_source >= 0).any():
-        return 1.0 / factor(tree, mass_matrix(tree, q) + np.diag(little)).reciprocals
+        return 1.0 / factor(tree, crba(tree, q) + np.diag(little)).reciprocals
     rest = np.zeros(tree.n)
     fields, _ = run(ABA, tree, {"q": q, "v": rest, "tau": rest, "armature": tree.armature + little})
     return np.array([1.0 / fields[i]["reciprocals"][0] for i in np.argsort(tree.v_index)])

@@ -37,7 +37,7 @@ from surefoot.kinematics.recursion import (
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["RNEA", "gravity_terms", "net_wrench", "nonlinear_terms", "rnea"]
+__all__ = ["RNEA", "generalized_gravity", "net_wrench", "nonlinear_effects", "rnea"]
 
 
 def rnea(tree: Tree, q: Array, v: Array, a: Array, external: Array | None = None) -> Array:
@@ -57,7 +57,7 @@ def rnea(tree: Tree, q: Array, v: Array, a: Array, external: Array | None = None
     return joints["tau"] + tree.armature * a
 
 
-def nonlinear_terms(tree: Tree, q: Array, v: Array) -> Array:
+def nonlinear_effects(tree: Tree, q: Array, v: Array) -> Array:
     """h(q, v) (nv,): Coriolis, centrifugal and gravity forces, N m or N.
 
     Args:
@@ -68,7 +68,7 @@ def nonlinear_terms(tree: Tree, q: Array, v: Array) -> Array:
     return rnea(tree, q, v, np.zeros(len(tree.armature)))
 
 
-def gravity_terms(tree: Tree, q: Array) -> Array:
+def generalized_gravity(tree: Tree, q: Array) -> Array:
     """g(q) (nv,): the joint forces that hold the robot still, N m or N.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.codegen import Kernel
 from surefoot.compiler import compile_robot
-from surefoot.dynamics import Baumgarte, Constraints, mass_matrix, rnea
+from surefoot.dynamics import Baumgarte, Constraints, crba, rnea
 from surefoot.dynamics.algebra import factor
 from surefoot.dynamics.methods import Held, anchor_values, anchored
 from surefoot.kinematics import integrate
@@ -112,7 +112,7 @@ class _Parts:
         """Mass matrix, force, J, J̇ v and residual."""
         springs = Springs(torque, position, kp, velocity, kd, lower, upper)
         start, gain, external = self._forces(q, v, springs, memory, ground, push)
-        M = mass_matrix(self.tree, q) + np.diag(gain)
+        M = crba(self.tree, q) + np.diag(gain)
         force = start - rnea(self.tree, q, v, np.zeros(len(v)), external)
         J, bias = anchored(self.tree, self.constraints, q, v, anchors, Baumgarte())
         return M, force, J, bias, self._residual(q, anchors)
@@ -149,7 +149,7 @@ class _Parts:
     def closure(self, q: Array, anchors: Array) -> tuple[Array, ...]:
         """Mass matrix, J and residual."""
         J, _ = anchored(self.tree, self.constraints, q, np.zeros(len(self.tree.armature)), anchors, Baumgarte())
-        return mass_matrix(self.tree, q), J, self._residual(q, anchors)
+        return crba(self.tree, q), J, self._residual(q, anchors)
 
     def power(
         self, q: Array, v: Array, torque: Array, position: Array, kp: Array, velocity: Array, kd: Array, lower: Array,

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from surefoot import ops
 from surefoot.arrays import Array as Numbers
-from surefoot.dynamics import inverse_mass_matrix
+from surefoot.dynamics import minverse
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
@@ -191,7 +191,7 @@ class Resistance:
             friction: Whether joints have viscous and dry friction.
         """
         model, none = robot.model, np.zeros(robot.nv)
-        inertia = 1.0 / np.diag(inverse_mass_matrix(robot.tree, np.array(robot.home)))
+        inertia = 1.0 / np.diag(minverse(robot.tree, np.array(robot.home)))
         dry = np.array(model.upperDryFrictionLimit) if friction else none
         lower, upper, entries = _stops(robot, stops)
         effort = np.where(np.isfinite(robot.limits.effort), robot.limits.effort, 0.0)

@@ -309,7 +309,7 @@ class Mover:
         if len(self._unplaced) and self.drive[2, self._unplaced].any():
             raise NotSupportedError("a joint of several axes takes no position command", next_step="command its torque")
         if self._is_explicit and gains != self._known_gains:
-            require_stable(self.robot, self.kernels.minv(self.q), self.drive[2], self.drive[4], self.settings.dt)
+            require_stable(self.robot, self.kernels.minverse(self.q), self.drive[2], self.drive[4], self.settings.dt)
             self._known_gains = gains
 
     def off(self) -> None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from surefoot import ops
 from surefoot.codegen import Kernel
 from surefoot.compiler import compile_robot
-from surefoot.dynamics import mass_matrix, rnea
+from surefoot.dynamics import crba, rnea
 from surefoot.dynamics.algebra import factor, inverse
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, frame_jacobian
@@ -97,7 +97,7 @@ class _Parts:
         tree = self.stepper.tree
         springs = Springs(torque, position, kp, velocity, kd, lower, upper)
         force = self.stepper.joint_forces(q, v, springs).whole
-        M = mass_matrix(tree, q) + np.diag(force.gain)
+        M = crba(tree, q) + np.diag(force.gain)
         inverted = inverse(factor(tree, M))
         a = inverted @ (force.start - rnea(tree, q, v, np.zeros(len(v)), push))
         rows = [_point_jacobian(self.stepper, point, q, n) for point, n in zip(self.layout.points, ground[:, :3])]  # noqa: B905

@@ -24,7 +24,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot import ops
-from surefoot.dynamics import inverse_mass_matrix, mass_matrix, rnea
+from surefoot.dynamics import crba, minverse, rnea
 from surefoot.dynamics.algebra import factor, grouped_bodies, solve
 from surefoot.dynamics.tree import ABA
 from surefoot.errors import NotSupportedError, one_of
@@ -98,7 +98,7 @@ def accelerate(
 def _by_mass_matrix(layout: Layout, q: Array, v: Array, force: Force, load: Array) -> Array:
     """For trees with followers, which articulated bodies do not take."""
     tree = layout.robot.tree
-    M, bias = mass_matrix(tree, q), rnea(tree, q, v, np.zeros(len(tree.armature)), load)
+    M, bias = crba(tree, q), rnea(tree, q, v, np.zeros(len(tree.armature)), load)
     return solve(factor(tree, M + np.diag(force.gain)), force.start - bias)
 
 
@@ -144,7 +144,7 @@ def _lightest(robot: Robot, points: Sequence[ContactPoint]) -> float:
         J = pin.getJointJacobian(robot.model, data, point.body + 1, pin.ReferenceFrame.LOCAL)
         rows.append(J[:3] - skew(point.position) @ J[3:])
     J = np.vstack(rows)
-    return 1.0 / float(np.linalg.eigvalsh(J @ inverse_mass_matrix(robot.tree, q) @ J.T)[-1])
+    return 1.0 / float(np.linalg.eigvalsh(J @ minverse(robot.tree, q) @ J.T)[-1])
 
 
 INTEGRATORS = ("semi_implicit", "rk4")

@@ -17,7 +17,7 @@ from surefoot import ops
 from surefoot.codegen import Kernel
 from surefoot.codegen.repeated import Repeated
 from surefoot.compiler import compile_robot
-from surefoot.dynamics import inverse_mass_matrix
+from surefoot.dynamics import minverse
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import GroundPlane, World
 from surefoot.motion.world import contact_planes
@@ -170,7 +170,7 @@ class NativeRollout:
         self._settings = Settings(request.dt, law, integrator, self.touches, stops=True, friction=True)
         self._robot = in_world(request.robot, request.world)
         if integrator == "rk4":
-            W = np.asarray(inverse_mass_matrix(self._robot.tree, request.q[0]))
+            W = np.asarray(minverse(self._robot.tree, request.q[0]))
             require_stable(self._robot, W, request.kp, request.kd, request.dt)
         variant = Variant(self._settings, request.mode, plane, dtype, forces and self.touches)
         self.step = compiled_step(self._robot, variant)

@@ -55,10 +55,10 @@ def explain(
     rows = scaled_rows(ordered, variables, _WITHIN * tolerance)
     program = Program(rows, _WITHIN * tolerance)
     verdict = program.judge()
-    if verdict.x is not None or verdict.proof is None:
+    if verdict.x is not None:
         return Explanation(True, verdict.x * rows.columns, *_facts(ordered, rows, verdict.x, tolerance), place=place)
     relaxable = {g for g, group in enumerate(ordered) if group.may_relax}
-    conflict = find_conflict(program, verdict.proof, relaxable)
+    conflict = find_conflict(program, program.proofs[-1], relaxable)
     members = tuple(_member(rows, ordered[g], conflict.witnesses[g], conflict.alone.get(g)) for g in conflict.groups)
     costs = np.array([group.weight if group.may_relax else np.inf for group in ordered])
     together = find_least_together(program, costs)

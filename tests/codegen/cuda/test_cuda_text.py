@@ -12,7 +12,7 @@ from surefoot import ops
 from surefoot.codegen.cuda.shape import Shape
 from surefoot.codegen.cuda.text import kernel_source
 from surefoot.codegen.program import trace
-from surefoot.dynamics import aba, mass_matrix, rnea
+from surefoot.dynamics import aba, crba, rnea
 
 from .examples import BOUNDED, random_code, robot_named, states, values_of
 from .gpu_on_cpu import COMPILER, Emulated
@@ -71,7 +71,7 @@ def test_all_operations(bits, shape, tmp_path, rng):
     ("name", "algorithm", "inputs", "bits"),
     [
         ("g1", rnea, "qva", 64), ("g1", rnea, "qva", 32), ("all kinds", rnea, "qva", 64), ("panda", aba, "qva", 64),
-        ("all kinds", aba, "qva", 64), ("solo8", mass_matrix, "q", 64), ("solo8", mass_matrix, "q", 32),
+        ("all kinds", aba, "qva", 64), ("solo8", crba, "q", 64), ("solo8", crba, "q", 32),
     ],
 )  # fmt: skip
 def test_robots(name, algorithm, inputs, bits, tmp_path):

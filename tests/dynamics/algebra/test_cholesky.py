@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from surefoot import ops
-from surefoot.dynamics import mass_matrix
+from surefoot.dynamics import crba
 from surefoot.dynamics.algebra.cholesky import (
     all_before,
     ancestors_of_dofs,
@@ -26,7 +26,7 @@ def nonzeros(matrix: np.ndarray) -> set[tuple[int, int]]:
 @pytest.mark.parametrize("robot", ROBOTS, **by_name)
 def test_factors_solutions_and_inverse(robot, rng):
     q, v, _ = state(robot, 1)
-    M = mass_matrix(robot.tree, q)
+    M = crba(robot.tree, q)
     tolerance = 20.0 * np.finfo(float).eps * np.linalg.cond(M)
     factors = factor(robot.tree, M)
     L = factors.L
@@ -43,7 +43,7 @@ def test_factors_solutions_and_inverse(robot, rng):
 def test_no_fill_in_on_the_branched_tree_of_the_literature():
     """Buschmann 2014, (3.33): Dill(5) has 112 nonzeros of 528, a share of (2 + L)/(1 + 2^L) = 0.2121."""
     robot = robot_named("dill:5")
-    M = mass_matrix(robot.tree, state(robot, 2)[0])
+    M = crba(robot.tree, state(robot, 2)[0])
     factors = factor(robot.tree, M)
     pattern = nonzeros(np.tril(M))
     assert nonzeros(factors.L) == pattern
@@ -56,7 +56,7 @@ def test_no_fill_in_on_the_branched_tree_of_the_literature():
 @pytest.mark.parametrize("robot", [armed(), robot_named("g1")], **by_name)
 def test_no_fill_in(robot):
     q = ops.symbols("q", robot.nq)
-    factors = factor(robot.tree, mass_matrix(robot.tree, q))
+    factors = factor(robot.tree, crba(robot.tree, q))
     allowed = {(k, i) for k, above in enumerate(ancestors_of_dofs(robot.tree)) for i in [k, *above]}
     assert {(i, j) for i in range(robot.nv) for j in range(robot.nv) if ops.is_symbolic(factors.L[i, j])} <= allowed
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.dynamics import close, closed_state, constraints_of, kinetic_energy, mass_matrix, project_velocity
+from surefoot.dynamics import close, closed_state, constraints_of, crba, kinetic_energy, project_velocity
 from surefoot.dynamics.constraints.projection import violations
 from surefoot.errors import ModelError, UnknownNameError
 from surefoot.kinematics import integrate
@@ -90,7 +90,7 @@ def test_velocities_keep_the_constraints_and_change_least(weighted):
         J = np.asarray(constraints_of(robot, constraints).jacobian(robot.tree, q))
         found = project_velocity(robot, constraints, q, v, weighted)
         assert np.abs(J @ found).max() < 1e-12
-        W = mass_matrix(robot.tree, q) if weighted else np.eye(robot.nv)
+        W = crba(robot.tree, q) if weighted else np.eye(robot.nv)
         null = np.linalg.svd(J)[2][np.linalg.matrix_rank(J, 1e-9) :]
         assert np.abs(null @ (W @ (found - v))).max() < 1e-9 * np.abs(W).max()
         assert_same(project_velocity(robot, constraints, q, found, weighted), found, 1e-11)

@@ -3,7 +3,7 @@ import pinocchio as pin
 import pytest
 
 from surefoot import ops
-from surefoot.dynamics import forward_dynamics, mass_matrix, rnea
+from surefoot.dynamics import crba, forward_dynamics, rnea
 from surefoot.dynamics.algebra.cholesky import ancestors_of_dofs
 from surefoot.dynamics.derivatives.derivatives import aba_derivatives, rnea_derivatives
 from surefoot.errors import ModelError
@@ -90,7 +90,7 @@ def test_all_joint_kinds_by_finite_differences(robot):
     assert_same(dtau_dq, by_differences(robot, lambda x: rnea(tree, x, v, a, F), q), 1e-7)
     assert_same(dtau_dv, by_vector(lambda x: rnea(tree, q, x, a, F), v), 1e-7)
     assert_same(M, by_vector(lambda x: rnea(tree, q, v, x, F), a), 1e-7)
-    assert_same(M, mass_matrix(tree, q), 1e-14)
+    assert_same(M, crba(tree, q), 1e-14)
     assert (M == M.T).all()
 
 
@@ -98,7 +98,7 @@ def test_all_joint_kinds_by_finite_differences(robot):
 def test_forward_derivatives_by_finite_differences(robot):
     tree, (q, v, tau), F = robot.tree, state(robot, 8), wrenches(robot, 8)
     da_dq, da_dv, inverse = aba_derivatives(tree, q, v, tau, F)
-    tolerance = 1e-9 * np.linalg.cond(mass_matrix(tree, q))
+    tolerance = 1e-9 * np.linalg.cond(crba(tree, q))
     assert_same(da_dq, by_differences(robot, lambda x: forward_dynamics(tree, x, v, tau, F), q), tolerance)
     assert_same(da_dv, by_vector(lambda x: forward_dynamics(tree, q, x, tau, F), v), tolerance)
     assert_same(inverse, by_vector(lambda x: forward_dynamics(tree, q, v, x, F), tau), tolerance)
@@ -135,7 +135,7 @@ def test_helmholtz(name):
     assert_same(at_rest, at_rest.T)
     _, dtau_dv, _ = rnea_derivatives(tree, q, v, a)
     step = 1e-6
-    dM_dt = (mass_matrix(tree, moved(robot, q, v, step)) - mass_matrix(tree, moved(robot, q, v, -step))) / (2.0 * step)
+    dM_dt = (crba(tree, moved(robot, q, v, step)) - crba(tree, moved(robot, q, v, -step))) / (2.0 * step)
     assert_same(dtau_dv + dtau_dv.T, 2.0 * dM_dt, 1e-7)
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from surefoot.dynamics import base_coupling, centroidal_inertia, centroidal_momentum, gravity_terms, mass_matrix, rnea
+from surefoot.dynamics import base_coupling, centroidal_inertia, centroidal_momentum, crba, generalized_gravity, rnea
 from surefoot.dynamics.forms.quasi_velocities import (
     locked_inertia_rate,
     quasi_velocity_drift,
@@ -53,7 +53,7 @@ def test_the_motion_is_the_same(robot, kind):
     assert_same(form.M @ changed + form.h, form.forces(Q), 1e-10)
     assert_same(form.acceleration(changed), a, 1e-10)
     assert_same(u @ form.forces(Q), v @ Q, 1e-10)
-    assert_same(u @ form.M @ u, v @ mass_matrix(robot.tree, q) @ v, 1e-10)
+    assert_same(u @ form.M @ u, v @ crba(robot.tree, q) @ v, 1e-10)
 
 
 def test_what_the_rows_say():
@@ -73,7 +73,7 @@ def test_what_the_rows_say():
     assert_same(mixed.h[3:6], expected, 1e-7)  # c_mM = İ_C ω_B + Ḣ_C θ'
     resting = quasi_velocity_form(robot.tree, q, np.zeros(robot.nv), "centroidal")
     assert_same(resting.h[3:], np.zeros(robot.nv - 3), 1e-11)
-    assert_same(resting.h, resting.forces(gravity_terms(robot.tree, q)), 1e-11)
+    assert_same(resting.h, resting.forces(generalized_gravity(robot.tree, q)), 1e-11)
 
 
 def test_momentum_changes_by_external_wrenches_only():

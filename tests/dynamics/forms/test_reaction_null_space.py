@@ -4,7 +4,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from surefoot.dynamics import base_coupling, centroidal_inertia, centroidal_momentum, mass_matrix
+from surefoot.dynamics import base_coupling, centroidal_inertia, centroidal_momentum, crba
 from surefoot.dynamics.forms import (
     angular_reaction_null_space,
     centroidal_transform,
@@ -45,7 +45,7 @@ def test_dimensions_with_eight_joints():
 def test_motions_in_the_null_space_leave_the_base_alone(robot):
     q, _, _ = state(robot, 2)
     basis, angular = reaction_null_space(robot.tree, q), angular_reaction_null_space(robot.tree, q)
-    M = mass_matrix(robot.tree, q)
+    M = crba(robot.tree, q)
     assert_same(M[:6, 6:] @ basis, np.zeros((6, basis.shape[1])))
     assert_same(basis.T @ basis, np.eye(basis.shape[1]))
     n = robot.nv - 6
@@ -75,7 +75,7 @@ def test_lost_rank_widens_the_null_space():
 def test_centroidal_form_is_block_diagonal(robot):
     q, v, _ = state(robot, 3)
     T = centroidal_transform(robot.tree, q)
-    M, inverse = mass_matrix(robot.tree, q), np.linalg.inv(T)
+    M, inverse = crba(robot.tree, q), np.linalg.inv(T)
     found, locked, coupling = inverse.T @ M @ inverse, centroidal_inertia(robot.tree, q), base_coupling(robot.tree, q)
     expected = np.zeros_like(found)
     expected[:6, :6] = locked
@@ -92,7 +92,7 @@ def test_mixed_form():
     robot = eight_joints()
     q, v, _ = state(robot, 4)
     T, coupling = mixed_transform(robot.tree, q), base_coupling(robot.tree, q)
-    M, inverse = mass_matrix(robot.tree, q), np.linalg.inv(T)
+    M, inverse = crba(robot.tree, q), np.linalg.inv(T)
     found = inverse.T @ M @ inverse
     assert_same(found[:3], np.hstack([robot.mass * np.eye(3), np.zeros((3, robot.nv - 3))]))
     assert_same(found[3:6, 3:6], coupling.I_C)
@@ -107,7 +107,7 @@ def test_generalized_jacobian():
     q, v, _ = state(robot, 5)
     tree, frame = robot.tree, some_frame(robot, 5)
     found, coupling = generalized_jacobian(tree, frame, q), base_coupling(tree, q)
-    base = -np.linalg.solve(mass_matrix(tree, q)[:6, :6], mass_matrix(tree, q)[:6, 6:] @ v[6:])
+    base = -np.linalg.solve(crba(tree, q)[:6, :6], crba(tree, q)[:6, 6:] @ v[6:])
     resting = np.concatenate([base, v[6:]])
     assert_same(centroidal_momentum(tree, q, resting), np.zeros(6))
     assert_same(found @ v[6:], frame_velocity(tree, frame, q, resting, "local_world_aligned"))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.dynamics import kinetic_energy, mass_matrix
+from surefoot.dynamics import crba, kinetic_energy
 from surefoot.dynamics.constraints.constraints import constraints_of, contact
 from surefoot.dynamics.impacts.impact import impact, impact_jump
 from surefoot.errors import ModelError, ShapeError
@@ -56,7 +56,7 @@ def test_laws(name, seed, e):
     q, v, _ = state(robot, seed)
     ties = landing(name, q)
     found, plastic = impact(robot, q, v, ties, e), impact(robot, q, v, ties)
-    J, M = jacobian(robot, q, ties), mass_matrix(robot.tree, q)
+    J, M = jacobian(robot, q, ties), crba(robot.tree, q)
     scale = np.abs(v).max() * np.abs(M).max()
     np.testing.assert_allclose(J @ (found.v_after + e * v), 0.0, atol=1e-9)
     np.testing.assert_allclose(M @ found.jump, J.T @ found.impulses, atol=1e-9 * scale)
@@ -171,7 +171,7 @@ def test_restitutions_that_add_energy_are_refused():
     for seed in range(5):
         q, _, _ = state(robot, seed)
         ties = landing("small-humanoid", q)
-        J, M = jacobian(robot, q, ties), mass_matrix(robot.tree, q)
+        J, M = jacobian(robot, q, ties), crba(robot.tree, q)
         v = -np.linalg.solve(M, J[2])
         only = np.eye(len(J))[2]
         jump = np.linalg.solve(M, J.T @ np.linalg.solve(J @ np.linalg.solve(M, J.T), -(1.0 + only) * (J @ v)))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.dynamics import mass_matrix
+from surefoot.dynamics import crba
 from surefoot.dynamics.algebra.block_inertia import unpacked
 from surefoot.dynamics.constraints.constraints import constraints_of, contact
 from surefoot.dynamics.impacts.impact import impact
@@ -45,7 +45,7 @@ def test_it_is_the_impulse_per_speed_of_an_impact(direction):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_closed_forms(direction):
-    M, J = mass_matrix(ROBOT.tree, HOME), row(ROBOT, HOME, HAND, direction)
+    M, J = crba(ROBOT.tree, HOME), row(ROBOT, HOME, HAND, direction)
     Jc = np.asarray(constraints_of(ROBOT, FEET).jacobian(ROBOT.tree, HOME))
     inverse = np.linalg.inv(M)
     N = inverse - inverse @ Jc.T @ np.linalg.solve(Jc @ inverse @ Jc.T, Jc @ inverse)
@@ -77,7 +77,7 @@ def test_locked_joints_leave_the_composite_rigid_body():
 
 def printed_mobility(robot, q, frame, direction, feet):
     """1 / M_eq of Nenchev & Konno 2019, (7.75), with the reaction of a foot that stays."""
-    M = mass_matrix(robot.tree, q)[:6, :6]
+    M = crba(robot.tree, q)[:6, :6]
     J = row(robot, q, frame, direction)[:6]
     Jc = np.asarray(constraints_of(robot, feet).jacobian(robot.tree, q))[:6, :6]
     reaction = -np.linalg.solve(Jc.T, J)
@@ -112,7 +112,7 @@ def test_blow_balances_momentum():
     found = blow(ROBOT, HOME, HAND, hit, FEET)
     J = np.asarray(frame_jacobian(ROBOT.tree, frame_of(ROBOT, HAND), HOME))[:3]
     Jc = np.asarray(constraints_of(ROBOT, FEET).jacobian(ROBOT.tree, HOME))
-    balance = mass_matrix(ROBOT.tree, HOME) @ found.jump
+    balance = crba(ROBOT.tree, HOME) @ found.jump
     np.testing.assert_allclose(balance, J.T @ hit + Jc.T @ found.planted, atol=1e-10)
     np.testing.assert_allclose(Jc @ found.jump, 0.0, atol=1e-10)
     np.testing.assert_allclose(blow(ROBOT, HOME, HAND, hit).ground, 0.0, atol=1e-12)
@@ -158,7 +158,7 @@ def test_gears_augment_the_inertia():
     """M_G - M is diagonal: ratio² times rotor inertia for rigid gears, nothing for elastic ones."""
     rigid, elastic = robot_named("lola"), robot_named("lola:elastic")
     inertia, damping = gear_augmentation(rigid)
-    M = [mass_matrix(robot.tree, np.array(rigid.home)) for robot in (rigid, elastic)]
+    M = [crba(robot.tree, np.array(rigid.home)) for robot in (rigid, elastic)]
     np.testing.assert_allclose(M[0] - M[1], np.diag(inertia), atol=1e-9)
     assert (inertia[rigid.driven] > 0.0).all()
     np.testing.assert_array_equal(damping[rigid.driven], [drive.viscous_friction for drive in rigid.drives])

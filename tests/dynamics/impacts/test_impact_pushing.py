@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from surefoot.dynamics import kinetic_energy, mass_matrix
+from surefoot.dynamics import crba, kinetic_energy
 from surefoot.dynamics.constraints.constraints import constraints_of, contact
 from surefoot.dynamics.impacts.impact import impact
 from surefoot.dynamics.impacts.pushing import pushing_impact
@@ -39,7 +39,7 @@ def test_eight_corners_that_slide_against_nonnegative_least_squares(seed, e):
     robot = robot_named("small-humanoid")
     q, v, _ = state(robot, seed)
     ties = [*corners(robot, "left_foot"), *corners(robot, "right_foot")]
-    J, M = normals(robot, q, ties), mass_matrix(robot.tree, q)
+    J, M = normals(robot, q, ties), crba(robot.tree, q)
     found = pushing_impact(robot, q, v, ties, e)
     C = np.linalg.cholesky(M)
     B = np.linalg.solve(C, J.T)

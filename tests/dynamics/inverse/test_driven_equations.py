@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from surefoot.dynamics import mass_matrix, rnea
+from surefoot.dynamics import crba, rnea
 from surefoot.dynamics.checked_arguments import checked_vector
 from surefoot.dynamics.constraints.equations import Baumgarte
 from surefoot.dynamics.inverse.driven_equations import actuation, checked_constraints, checked_equations
@@ -14,7 +14,7 @@ from .examples import assert_same, followers
 def test_equations_of_a_robot():
     robot, q, v, constraints = case("anymal")
     found = checked_equations(robot, q, v, constraints, Baumgarte())
-    assert_same(found.M, mass_matrix(robot.tree, q))
+    assert_same(found.M, crba(robot.tree, q))
     assert_same(found.h, rnea(robot.tree, q, v, np.zeros(robot.nv)))
     assert_same(found.J @ v, np.zeros(len(found.J)), 1e-11)
     assert sorted([*found.driven, *found.passive]) == list(range(robot.nv))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from surefoot.dynamics import kinetic_energy, mass_matrix, nonlinear_terms, potential_energy, rnea
+from surefoot.dynamics import crba, kinetic_energy, nonlinear_effects, potential_energy, rnea
 from surefoot.dynamics.inverse.forward_operator import fdop
 from surefoot.dynamics.inverse.partial_linearisation import collocated, non_collocated, partial_linearisation
 from surefoot.errors import ModelError, ShapeError
@@ -45,7 +45,7 @@ def test_free_floating_robots(name):
     """Collocated: all joints as commanded, the base follows; non-collocated: the base as commanded."""
     robot = robot_named(name)
     q, v, a = state(robot, 1)
-    M, h = mass_matrix(robot.tree, q), nonlinear_terms(robot.tree, q, v)
+    M, h = crba(robot.tree, q), nonlinear_effects(robot.tree, q, v)
     wish = a[robot.driven]
     found, (tau, same) = partial_linearisation(robot, q, v, wish), collocated(M, h, robot.driven, wish)
     assert_same(found.a[robot.driven], wish, 1e-9)

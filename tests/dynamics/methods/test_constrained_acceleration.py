@@ -11,9 +11,9 @@ from surefoot.dynamics import (
     constrained_acceleration,
     constraints_of,
     contact,
+    crba,
     kinetic_energy,
-    mass_matrix,
-    nonlinear_terms,
+    nonlinear_effects,
     potential_energy,
 )
 from surefoot.dynamics.constraints.projection import close, project_velocity
@@ -187,7 +187,7 @@ def test_equations_of_motion_and_of_the_constraints_hold():
     right = -held.bias(tree, off_it, v) - 6.0 * (J @ v) - 49.0 * held.residual(tree, off_it)
     assert np.abs(held.residual(tree, off_it)).max() > 1e-2
     assert_same(J @ found.a, right, 1e-10)
-    moving = mass_matrix(tree, off_it) @ found.a + nonlinear_terms(tree, off_it, v)
+    moving = crba(tree, off_it) @ found.a + nonlinear_effects(tree, off_it, v)
     assert_same(moving, tau + found.constraint_force, 1e-10)
     assert_same(found.constraint_force, J.T @ found.multipliers, 1e-12)
     null = np.linalg.svd(J)[2][found.rank :]
@@ -251,7 +251,7 @@ def test_gears_are_the_reduced_robot():
     G = widened(small, full)
     tau = np.random.default_rng(9).standard_normal(full.nv)
     whole = full_configuration(small, full, q)
-    expected = np.linalg.solve(mass_matrix(small.tree, q), G.T @ tau - nonlinear_terms(small.tree, q, v))
+    expected = np.linalg.solve(crba(small.tree, q), G.T @ tau - nonlinear_effects(small.tree, q, v))
     for method in GENERAL:
         assert_same(constrained_acceleration(full, whole, G @ v, tau, method=method).a, G @ expected, 1e-9)
 

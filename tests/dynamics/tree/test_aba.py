@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from surefoot.dynamics import aba, mass_matrix, nonlinear_terms, rnea
+from surefoot.dynamics import aba, crba, nonlinear_effects, rnea
 from surefoot.dynamics.tree import ABA
 from surefoot.kinematics.recursion.recursion import run
 from surefoot.robot import Joint, Link, Robot
@@ -26,7 +26,7 @@ def test_undoes_inverse_dynamics(robot):
     for seed in range(5):
         q, v, a = state(robot, seed)
         F = wrenches(robot, seed)
-        tolerance = 20.0 * np.finfo(float).eps * np.linalg.cond(mass_matrix(robot.tree, q))
+        tolerance = 20.0 * np.finfo(float).eps * np.linalg.cond(crba(robot.tree, q))
         assert_same(aba(robot.tree, q, v, rnea(robot.tree, q, v, a, F), F), a, tolerance)
 
 
@@ -88,7 +88,7 @@ def test_armature_acts_as_inertia_of_the_joint():
     robot = armed()
     q, v, tau = state(robot, 7)
     a = aba(robot.tree, q, v, tau)
-    assert_same(mass_matrix(robot.tree, q) @ a + nonlinear_terms(robot.tree, q, v), tau, 1e-11)
+    assert_same(crba(robot.tree, q) @ a + nonlinear_effects(robot.tree, q, v), tau, 1e-11)
     assert robot.tree.armature.any()
 
 

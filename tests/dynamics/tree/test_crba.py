@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 from surefoot import ops
-from surefoot.dynamics import mass_matrix
+from surefoot.dynamics import crba
 from surefoot.dynamics.algebra.block_inertia import inertia_times, joined, own_inertia, unpacked
 from surefoot.dynamics.algebra.cholesky import ancestors_of_dofs
 from surefoot.dynamics.tree import composite_bodies
@@ -30,14 +30,14 @@ from .examples import (
 @pytest.mark.parametrize("robot", [armed(), two_roots(), robot_named("g1")], ids=lambda robot: robot.name)
 def test_a_trace_gives_the_same_numbers(robot):
     q, _, _ = state(robot, 1)
-    assert_same(traced(lambda x: mass_matrix(robot.tree, x), q), mass_matrix(robot.tree, q), 1e-14)
+    assert_same(traced(lambda x: crba(robot.tree, x), q), crba(robot.tree, q), 1e-14)
 
 
 def test_followers_project():
     robot, full = followers("reduce"), followers("coupling")
     q, _, _ = state(robot, 2)
     G, q_full = widened(robot, full), full_configuration(robot, full, q)
-    assert_same(mass_matrix(robot.tree, q), G.T @ mass_matrix(full.tree, q_full) @ G)
+    assert_same(crba(robot.tree, q), G.T @ crba(full.tree, q_full) @ G)
 
 
 @pytest.mark.parametrize("name", ["baxter", "panda", "pr2", "talos_full", "tiago_pro"])
@@ -45,13 +45,13 @@ def test_followers_of_the_zoo_project(name):
     robot, full = robot_named(name, "reduce"), robot_named(name)
     q, _, _ = state(robot, 3)
     G, q_full = widened(robot, full), full_configuration(robot, full, q)
-    assert_same(mass_matrix(robot.tree, q), G.T @ mass_matrix(full.tree, q_full) @ G)
+    assert_same(crba(robot.tree, q), G.T @ crba(full.tree, q_full) @ G)
 
 
 @pytest.mark.parametrize("robot", [armed(), robot_named("dill:5"), two_roots()], ids=lambda robot: robot.name)
 def test_zeros_between_branches_are_exact(robot):
     lines = [{k, *above} for k, above in enumerate(ancestors_of_dofs(robot.tree))]
-    M = mass_matrix(robot.tree, ops.symbols("q", robot.nq))
+    M = crba(robot.tree, ops.symbols("q", robot.nq))
     for i, line in enumerate(lines):
         for j in range(i):
             if j not in line:
@@ -61,10 +61,10 @@ def test_zeros_between_branches_are_exact(robot):
 def test_the_base_block_is_the_locked_inertia():
     robot = robot_named("g1")
     q, _, _ = state(robot, 4)
-    traced_block = mass_matrix(robot.tree, ops.symbols("q", robot.nq))[:3, :3]
+    traced_block = crba(robot.tree, ops.symbols("q", robot.nq))[:3, :3]
     assert_same(traced_block, robot.mass * np.eye(3))  # numbers, also in a trace
     whole = composite_bodies(robot.tree, q)[0]
-    assert_same(mass_matrix(robot.tree, q)[:6, :6], inertia_times(whole, np.eye(6)))
+    assert_same(crba(robot.tree, q)[:6, :6], inertia_times(whole, np.eye(6)))
 
 
 def test_composites_are_sums_of_spatial_inertias(rng):
@@ -92,13 +92,13 @@ def test_armature_is_on_the_diagonal_once():
     tree = followers("reduce").tree
     with_drive = replace(tree, armature=np.full(len(tree.armature), 0.25))
     q, _, _ = state(followers("reduce"), 6)
-    assert_same(mass_matrix(with_drive, q) - mass_matrix(tree, q), 0.25 * np.eye(len(tree.armature)))
+    assert_same(crba(with_drive, q) - crba(tree, q), 0.25 * np.eye(len(tree.armature)))
 
 
 @pytest.mark.parametrize(("name", "most"), [("g1", 4550), ("talos", 3600)])
 def test_few_operations(name, most):
     robot = robot_named(name)
-    assert operations(lambda q: mass_matrix(robot.tree, q), robot.nq) <= most
+    assert operations(lambda q: crba(robot.tree, q), robot.nq) <= most
 
 
 @pytest.mark.parametrize("name", ["coil:3:driven", "coil:8:driven", "dill:3:driven"])
@@ -107,4 +107,4 @@ def test_many_followers_each_copy_their_own_leader(name):
     robot = load(name, mimic="reduce")
     q = np.random.default_rng(0).normal(size=robot.nq)
     upper = np.triu(pin.crba(robot.model, robot.model.createData(), q))
-    np.testing.assert_allclose(mass_matrix(robot.tree, q), upper + np.triu(upper, 1).T, atol=1e-14)
+    np.testing.assert_allclose(crba(robot.tree, q), upper + np.triu(upper, 1).T, atol=1e-14)

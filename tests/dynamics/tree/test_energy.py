@@ -2,7 +2,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.dynamics import forward_dynamics, gravity_terms, kinetic_energy, mass_matrix, potential_energy
+from surefoot.dynamics import crba, forward_dynamics, generalized_gravity, kinetic_energy, potential_energy
 
 from .examples import armed, assert_same, followers, moved, robot_named, state, traced, two_roots, wrenches
 
@@ -41,13 +41,13 @@ def test_gravity_terms_are_the_gradient_of_the_potential(robot):
         / (2.0 * step)
         for way in ways[:12]
     ]
-    assert_same(gravity_terms(robot.tree, q)[:12], slope, 1e-7)
+    assert_same(generalized_gravity(robot.tree, q)[:12], slope, 1e-7)
 
 
 @pytest.mark.parametrize("robot", [armed(), followers("reduce"), two_roots()], **by_name)
 def test_kinetic_energy_is_that_of_the_mass_matrix(robot):
     q, v, _ = state(robot, 3)
-    assert_same(kinetic_energy(robot.tree, q, v), 0.5 * v @ mass_matrix(robot.tree, q) @ v)
+    assert_same(kinetic_energy(robot.tree, q, v), 0.5 * v @ crba(robot.tree, q) @ v)
 
 
 def test_traces():

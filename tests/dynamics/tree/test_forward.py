@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot.dynamics import aba, forward_dynamics, inverse_mass_matrix, mass_matrix, rnea
+from surefoot.dynamics import aba, crba, forward_dynamics, minverse, rnea
 from surefoot.dynamics.tree import require_invertible, singular_joints
 from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
 from surefoot.robot import Joint, Link, Robot
@@ -18,7 +18,7 @@ METHODS = ("auto", "aba", "crba", "newton_euler")
 def test_methods_undo_inverse_dynamics(robot, method):
     q, v, a = state(robot, 1)
     F = wrenches(robot, 1)
-    tolerance = 200.0 * np.finfo(float).eps * np.linalg.cond(mass_matrix(robot.tree, q))
+    tolerance = 200.0 * np.finfo(float).eps * np.linalg.cond(crba(robot.tree, q))
     tau = rnea(robot.tree, q, v, a, F)
     assert_same(forward_dynamics(robot.tree, q, v, tau, F, method), a, tolerance)
 
@@ -30,11 +30,11 @@ def test_methods_undo_inverse_dynamics(robot, method):
 )
 def test_followers_are_taken_by_the_mass_matrix(robot):
     q, v, a = state(robot, 2)
-    M = mass_matrix(robot.tree, q)
+    M = crba(robot.tree, q)
     tolerance = 20.0 * np.finfo(float).eps * np.linalg.cond(M)
     tau = rnea(robot.tree, q, v, a)
     assert_same(forward_dynamics(robot.tree, q, v, tau), a, tolerance * max(1.0, np.abs(tau).max()))
-    assert_same(inverse_mass_matrix(robot.tree, q), np.linalg.inv(M), tolerance)
+    assert_same(minverse(robot.tree, q), np.linalg.inv(M), tolerance)
     with pytest.raises(NotSupportedError, match="copy others"):
         aba(robot.tree, q, v, tau)
 
@@ -44,7 +44,7 @@ def test_traces():
     q, v, tau = state(robot, 3)
     expected = forward_dynamics(robot.tree, q, v, tau)
     assert_same(traced(lambda *x: forward_dynamics(robot.tree, *x), q, v, tau), expected, 1e-11)
-    assert_same(traced(lambda q: inverse_mass_matrix(robot.tree, q), q), inverse_mass_matrix(robot.tree, q), 1e-11)
+    assert_same(traced(lambda q: minverse(robot.tree, q), q), minverse(robot.tree, q), 1e-11)
 
 
 def test_an_unknown_method_is_refused():
@@ -87,9 +87,9 @@ def test_joints_that_move_no_inertia(robot, names):
     assert singular_joints(robot.tree) == names
     q, v, a = state(robot, 5)
     if names:
-        assert np.linalg.cond(mass_matrix(robot.tree, q)) > 1e14
+        assert np.linalg.cond(crba(robot.tree, q)) > 1e14
         with pytest.raises(ModelError, match="singular") as error:
-            inverse_mass_matrix(robot.tree, q)
+            minverse(robot.tree, q)
         assert error.value.evidence == {"joints": "second"}
         assert "armature" in error.value.next_step
     else:
@@ -119,5 +119,5 @@ def test_robots_with_massless_fingers():
     kept = np.array(
         [k for k in range(romeo.nv) if not any(k == romeo.tree.v_index[romeo.joint_index(n)] for n in names)]
     )
-    M = mass_matrix(romeo.tree, state(romeo, 6)[0])
+    M = crba(romeo.tree, state(romeo, 6)[0])
     assert np.linalg.cond(M[np.ix_(kept, kept)]) < 1e10

@@ -10,9 +10,9 @@ from surefoot.dynamics import (
     centroidal_momentum,
     centroidal_momentum_bias,
     centroidal_momentum_matrix,
+    crba,
     forward_dynamics,
     kinetic_energy,
-    mass_matrix,
 )
 from surefoot.errors import ModelError, NotSupportedError
 from surefoot.kinematics import body_placements, com, com_jacobian
@@ -127,7 +127,7 @@ def test_coupling_of_base_and_joints(robot):
     tree = robot.tree
     coupling = base_coupling(tree, q)
     turn = rotation_matrix(coupling.R)
-    M = mass_matrix(tree, q)
+    M = crba(tree, q)
     assert_same(coupling.M_B, turn @ M[:6, :6] @ turn.T)
     assert_same(coupling.H_BB, turn @ M[:6, 6:])
     V_B, rates = turn @ v[:6], v[6:]

@@ -2,7 +2,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.dynamics import gravity_terms, nonlinear_terms, rnea
+from surefoot.dynamics import generalized_gravity, nonlinear_effects, rnea
 from surefoot.dynamics.tree import RNEA
 from surefoot.dynamics.tree.rnea import net_wrench
 from surefoot.kinematics.recursion.bodies import bodies
@@ -82,10 +82,10 @@ def test_parts_of_the_torque():
     robot = armed()
     q, v, a = state(robot, 4)
     rest = np.zeros(robot.nv)
-    assert_same(nonlinear_terms(robot.tree, q, v), rnea(robot.tree, q, v, rest))
-    assert_same(gravity_terms(robot.tree, q), rnea(robot.tree, q, rest, rest))
+    assert_same(nonlinear_effects(robot.tree, q, v), rnea(robot.tree, q, v, rest))
+    assert_same(generalized_gravity(robot.tree, q), rnea(robot.tree, q, rest, rest))
     double = rnea(robot.tree, q, v, 2.0 * a) - rnea(robot.tree, q, v, a)
-    assert_same(double, rnea(robot.tree, q, v, a) - nonlinear_terms(robot.tree, q, v))
+    assert_same(double, rnea(robot.tree, q, v, a) - nonlinear_effects(robot.tree, q, v))
 
 
 def test_followers_project():
@@ -112,4 +112,4 @@ def test_few_operations(name, most):
 
 def test_gravity_alone_folds_what_velocities_need():
     robot = robot_named("g1")
-    assert operations(lambda q: gravity_terms(robot.tree, q), robot.nq) <= 800
+    assert operations(lambda q: generalized_gravity(robot.tree, q), robot.nq) <= 800

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from surefoot.dynamics import mass_matrix, nonlinear_terms
+from surefoot.dynamics import crba, nonlinear_effects
 from surefoot.dynamics.constraints.constraints import own_constraints
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Joint, Link, Loop, Robot
@@ -34,9 +34,9 @@ def stiff(name):
 def kkt_acceleration(robot, q, v, share=1.0):
     """From M a = -h + Jᵀ λ, J a = -J̇ v, by least squares; with a share of J̇ v only, to see what it does."""
     ties, n = own_constraints(robot), robot.nv
-    J, M = np.asarray(ties.jacobian(robot.tree, q)), mass_matrix(robot.tree, q)
+    J, M = np.asarray(ties.jacobian(robot.tree, q)), crba(robot.tree, q)
     K = np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]])
-    right = np.concatenate([-nonlinear_terms(robot.tree, q, v), -share * ties.bias(robot.tree, q, v)])
+    right = np.concatenate([-nonlinear_effects(robot.tree, q, v), -share * ties.bias(robot.tree, q, v)])
     return np.linalg.lstsq(K, right, rcond=1e-12)[0][:n]
 
 
