@@ -101,15 +101,6 @@ class ScaledRows:
         parts = {name: getattr(self, name)[chosen] for name in _BY_ROW}
         return replace(self, **parts)
 
-    def with_ends(self, lower: Array, upper: Array) -> ScaledRows:
-        """The same rows with other ends.
-
-        Args:
-            lower: (rows,).
-            upper: (rows,).
-        """
-        return replace(self, lower=lower, upper=upper)
-
     def with_given_ends(self, tolerance: float) -> ScaledRows:
         """The rows with the ends that were given; their middle where these cross by less than the tolerance.
 
@@ -120,22 +111,6 @@ class ScaledRows:
         crossed = lower > upper
         lower[crossed] = upper[crossed] = 0.5 * (lower[crossed] + upper[crossed])
         return replace(self, lower=lower, upper=upper)
-
-    def groups_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """(groups,) which of them have some of the rows chosen (rows,)."""
-        out = np.zeros(self.groups, dtype=bool)
-        out[self.group[chosen]] = True
-        return out
-
-    def rows_of(self, chosen: Sequence[int] | NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which rows some groups have (rows,).
-
-        Args:
-            chosen: Numbers of the groups.
-        """
-        wanted = np.zeros(self.groups, dtype=bool)
-        wanted[np.asarray(chosen, dtype=np.intp)] = True
-        return wanted[self.group]
 
 
 _BY_ROW = ("A", "lower", "upper", "group", "measure", "size", "origin")

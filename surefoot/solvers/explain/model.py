@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 
-__all__ = ["Model", "Status", "outside"]
+__all__ = ["NEAR", "Model", "Status", "outside"]
 
 Places = NDArray[np.intp]
 _OPTIONS: Mapping[str, Any] = {
@@ -27,23 +27,20 @@ _OPTIONS: Mapping[str, Any] = {
     "parallel": "off",
     "presolve": "off",
     "solver": "simplex",
-    "simplex_dual_edge_weight_strategy": 1,  # Devex: exact weights of a new basis are a solve for each row
-    "dual_simplex_cost_perturbation_multiplier": 0.0,  # taking it back takes hundreds of pivots
-    "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
 }
-_ANEW: Mapping[str, Any] = {
-    "simplex_dual_edge_weight_strategy": -1,
-    "dual_simplex_cost_perturbation_multiplier": 1.0,
+NEAR: Mapping[str, Any] = {
+    "simplex_dual_edge_weight_strategy": 1,  # Devex: exact weights of a new basis are a solve for each row
+    "dual_simplex_cost_perturbation_multiplier": 0.0,  # taking it back takes hundreds of pivots
 }
+"""How to search from a basis that is a few pivots away."""
 _METHODS: tuple[Mapping[str, Any], ...] = (
     {},
-    _ANEW,
-    {**_ANEW, "simplex_scale_strategy": 0},
+    {"simplex_scale_strategy": 0},
     {"solver": "ipm"},
     {"solver": "ipm", "run_crossover": "off"},
 )
-"""The usual search, and others, which begin anew, where rounding spoils it."""
+_LEAST_TOLERANCE = 1e-10  # of HiGHS
 _MOST_PIVOTS = 50  # for each row and column; searches that take more go round in circles
 _ROUNDING_OF_RAYS = 1e-6  # sum of what rays leave of unknowns; HiGHS searches on for a cleaner one
 _ROUNDING_OF_ENTRIES = 1e-9  # of a model; smaller ones are left out
@@ -76,11 +73,13 @@ class Model:
     def __init__(
         self, rows: Any, ends: tuple[Array, Array], costs: Array, low: Array, accuracy: float, *, lazy: bool
     ) -> None:
-        self.rows, self.ends, self.accuracy = rows, ends, accuracy
+        self.rows, self.ends, self.accuracy = rows, ends, max(accuracy, 1.5 * _LEAST_TOLERANCE)
         self._place = np.full(rows.shape[0], -1, dtype=np.int32)
         self._highs, lp = highspy.Highs(), highspy.HighsLp()
         lp.num_col_, lp.col_cost_, lp.col_lower_, lp.col_upper_ = len(low), costs, low, np.full(len(low), np.inf)
-        self._set_options(_OPTIONS)
+        self._set_options(
+            {**_OPTIONS, "primal_feasibility_tolerance": max(min(0.1 * accuracy, 1e-9), _LEAST_TOLERANCE)}
+        )
         self._highs.passModel(lp)
         if not lazy:
             self._add(np.arange(rows.shape[0]))
@@ -97,13 +96,13 @@ class Model:
         if len(at):
             self._highs.changeRowsBounds(len(at), self._place[at], lower[at], upper[at])
 
-    def attempts(self, first: Mapping[str, Any] | None = None) -> Iterator[Status]:
+    def attempts(self, *first: Mapping[str, Any]) -> Iterator[Status]:
         """Solve by one method after the other; an optimum keeps all rows, by their own numbers.
 
         Args:
-            first: Options of the first search; the usual ones if left out.
+            *first: Options of the first searches, before the usual ones; all but the first begin anew.
         """
-        for k, method in enumerate(_METHODS if first is None else (first, *_METHODS)):
+        for k, method in enumerate((*first, *_METHODS)):
             if k:
                 self._highs.clearSolver()
             status = self._run(method)
@@ -150,9 +149,7 @@ class Model:
     def _run(self, method: Mapping[str, Any]) -> Status:
         pivots = _MOST_PIVOTS * (self._highs.getNumRow() + self._highs.getNumCol())
         usual = {name: self._highs.getOptionValue(name)[1] for name in method}
-        self._set_options(
-            {**method, "small_matrix_value": _ROUNDING_OF_RAYS, "simplex_iteration_limit": pivots},
-        )
+        self._set_options({**method, "small_matrix_value": _ROUNDING_OF_RAYS, "simplex_iteration_limit": pivots})
         self._highs.run()
         self._set_options({**usual, "small_matrix_value": _ROUNDING_OF_ENTRIES})
         return self._highs.getModelStatus()

@@ -20,9 +20,9 @@ from scipy.sparse.linalg import splu
 from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain.groups import ScaledRows
-from surefoot.solvers.explain.model import Model, Status, outside
+from surefoot.solvers.explain.model import NEAR, Model, Status, outside
 
-__all__ = ["Program", "Proof", "UnsolvedError", "Verdict"]
+__all__ = ["Program", "Proof", "UnsolvedError"]
 
 _FAR = 1e6  # multipliers prove that no x within this many times the typical size of x will do
 _POLISHES = 6
@@ -50,13 +50,6 @@ class Proof(NamedTuple):
     asked: Array
 
 
-class Verdict(NamedTuple):
-    """Whether rows can hold together: a point (n,) that keeps them, or a proof that there is none."""
-
-    x: Array | None
-    proof: Proof | None = None
-
-
 class Program:
     """Judges subsets of rows, with some groups relaxed, and remembers proofs.
 
@@ -73,11 +66,12 @@ class Program:
         self.proofs: list[Proof] = []
         self._matrix, n = sparse.csr_array(rows.A), len(rows.columns)
         self._transposed = self._matrix.T.tocsr()
+        self._zero = np.diff(self._matrix.indptr) == 0
         ends, free = (rows.lower, rows.upper), np.full(n, -np.inf)
         self._model = Model(self._matrix, ends, np.zeros(n), free, 0.1 * tolerance, lazy=not sparse.issparse(rows.A))
 
-    def judge(self, kept: NDArray[np.bool_] | None = None, amounts: Array | None = None) -> Verdict:
-        """Whether rows can hold together.
+    def judge(self, kept: NDArray[np.bool_] | None = None, amounts: Array | None = None) -> Array | Proof:
+        """A point (n,) at which rows hold together, or the proof that there is none.
 
         Args:
             kept: (rows,) which of them; all if left out.
@@ -93,18 +87,36 @@ class Program:
         if kept is not None:
             lower, upper = np.where(kept, lower, -np.inf), np.where(kept, upper, np.inf)
         model.set_ends(lower, upper)
-        for status in model.attempts():
+        if (y := self._of_zeros(lower, upper)).any():
+            return self.learn(y)
+        for status in model.attempts(NEAR):
             if status == Status.kOptimal:
-                return Verdict(model.x)
-            if status == Status.kInfeasible and self._proves(y := model.ray):
-                asked = np.bincount(rows.group, np.abs(y) * rows.measure, minlength=rows.groups).astype(float)
-                self.proofs.append(Proof(y, _gap(y, rows.lower, rows.upper), asked))
-                return Verdict(None, self.proofs[-1])
+                return model.x
+            if status == Status.kInfeasible and self._proves(y := model.ray, lower, upper):
+                return self.learn(y)
         raise UnsolvedError("rounding leaves it open whether groups can hold together")
 
-    def _proves(self, y: Array) -> bool:
+    def learn(self, y: Array) -> Proof:
+        """Remember a proof.
+
+        Args:
+            y: (rows,) its multipliers.
+        """
+        rows = self.rows
+        asked = np.zeros(rows.groups)
+        np.add.at(asked, rows.group, np.abs(y) * rows.measure)
+        self.proofs.append(Proof(y, _gap(y, rows.lower, rows.upper), asked))
+        return self.proofs[-1]
+
+    def _of_zeros(self, lower: Array, upper: Array) -> Array:
+        """(rows,) multipliers that name rows of zeros whose ends exclude zero most, if there are some; else zeros."""
+        beyond = np.where(self._zero, outside(np.zeros(len(upper)), lower, upper), 0.0)
+        worst = np.abs(beyond).max(initial=0.0)
+        return np.where((np.abs(beyond) == worst) & (worst > 0.0), np.sign(beyond), 0.0)
+
+    def _proves(self, y: Array, lower: Array, upper: Array) -> bool:
         """Whether multipliers leave no x, however far."""
-        return bool(np.abs(self._transposed @ y).sum() * _FAR < _gap(y, *self._model.ends))
+        return bool(np.abs(self._transposed @ y).sum() * _FAR < _gap(y, lower, upper))
 
     def polish(self, proof: Array) -> Array:
         """Multipliers (rows,) of the same groups whose rows add up to nothing to the last digits, if there are some.
@@ -121,11 +133,10 @@ class Program:
             if right.all():
                 break
             at = at[right]
-        if not right.all() or not np.isin(group[proof != 0.0], group[at]).all():
-            return proof
         out = np.zeros_like(proof)
         out[at] = y / np.abs(y).max(initial=0.0)
-        return out
+        same = right.all() and np.isin(group[proof != 0.0], group[at]).all()
+        return out if same and self._proves(out, self.rows.lower, self.rows.upper) else proof
 
     def find_nearest(self) -> Array:
         """The point (n,) with about the least sum of squares of what is violated."""
@@ -138,7 +149,7 @@ class Program:
 
 
 def _gap(y: Array, lower: Array, upper: Array) -> float:
-    """By how much the ends that multipliers name fail to add up; −inf if they name an end that is not there."""
+    """By how much ends that multipliers name fail to add up to something; −inf if there is no such end."""
     at = np.flatnonzero(y)
     return -float(y[at] @ np.where(y[at] > 0.0, upper[at], lower[at])) if len(at) else 0.0
 

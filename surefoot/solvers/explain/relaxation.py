@@ -10,7 +10,7 @@ import scipy.sparse as sparse
 from surefoot.arrays import Array
 from surefoot.solvers.explain.groups import ScaledRows
 from surefoot.solvers.explain.model import Model, Status
-from surefoot.solvers.explain.program import Program, UnsolvedError
+from surefoot.solvers.explain.program import Program, Proof, UnsolvedError
 
 __all__ = ["Alone", "Yielding", "find_least_alone", "find_least_together"]
 
@@ -55,20 +55,21 @@ def find_least_alone(program: Program, group: int) -> Alone | None:
         group: Its number.
     """
     rows, amounts = program.rows, np.zeros(program.rows.groups)
-    most = _ENDLESS / rows.measure[rows.group == group].max(initial=np.finfo(float).tiny)
+    largest = rows.measure[rows.group == group].max(initial=0.0)
     for _ in range(_MOST_ROUNDS):
         proof = min(program.proofs, key=lambda proof: proof.asked[group] / proof.gap)
-        if proof.gap > most * proof.asked[group] or proof.gap <= amounts[group] * proof.asked[group]:
+        asked = float(proof.asked[group])
+        if asked == 0.0 or proof.gap * largest > _ENDLESS * asked or proof.gap <= amounts[group] * asked:
             return None
-        amounts[group] = proof.gap / proof.asked[group]
+        amounts[group] = proof.gap / asked
         try:
-            x = program.judge(amounts=amounts).x
+            found = program.judge(amounts=amounts)
         except UnsolvedError:
             return None
-        if x is not None:
+        if not isinstance(found, Proof):
             given_ends = proof.gap + program.tolerance * float(np.abs(proof.multipliers).sum())
             side = _side(rows, proof.multipliers, group)
-            return Alone(Yielding(group, given_ends / float(proof.asked[group]), side), x)
+            return Alone(Yielding(group, given_ends / asked, side), found)
     return None
 
 
@@ -88,7 +89,7 @@ def find_least_together(program: Program, costs: Array) -> tuple[Yielding, ...] 
     """
     rows = program.rows
     rigid = ~np.isfinite(costs)[rows.group] | (rows.measure == 0.0)
-    if rigid.any() and program.judge(rigid).x is None:
+    if rigid.any() and isinstance(program.judge(rigid), Proof):
         return None
     given = rows.with_given_ends(program.tolerance)
     found = _solve_elastic(given, costs, program.tolerance) or _solve_elastic(rows, costs, program.tolerance)
@@ -115,7 +116,7 @@ def _solve_elastic(rows: ScaledRows, costs: Array, tolerance: float) -> tuple[Ar
     low = np.concatenate([np.full(n, -np.inf), np.zeros(len(gives))])
     ends = np.full(len(there), -np.inf), upper[there]
     model = Model(matrix[there], ends, all_costs, low, 0.1 * tolerance, lazy=not sparse.issparse(rows.A))
-    for status in model.attempts({"solver": "ipm"}):
+    for status in model.attempts(*([{"solver": "ipm"}] if sparse.issparse(rows.A) else [])):
         if status == Status.kInfeasible:
             return None
         if status == Status.kOptimal:

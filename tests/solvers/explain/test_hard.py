@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from surefoot.solvers.explain_elastic import least_at_once
-from surefoot.solvers.explain_groups import scaled_rows
-from surefoot.solvers.explain_oracle import Oracle
-from surefoot.solvers.explain_program import Program, UnsolvedError
-from surefoot.solvers.explain_relaxation import each_alone
-from surefoot.solvers.explain_thinning import thinned
+import scipy.sparse as sparse
 
-from surefoot.solvers import Group, explain
-from tests.solvers.explain.problems import crowded, swing, tumble
+from surefoot.solvers import Group, UnsolvedError, explain
+from surefoot.solvers.explain.model import Model
+from surefoot.solvers.explain.program import Program
+from tests.solvers.explain.problems import crowded, planted, swing, tumble
 from tests.solvers.explain.test_explain import INF, least_cost, require_proof, violation
 
 
@@ -60,72 +59,77 @@ def test_motions_that_tumble(goal: float) -> None:
     require_proof([by_name[name] for name in found.names], found)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_proofs_are_thinned(seed: int) -> None:
-    """To a row more than there are unknowns, of few groups."""
-    groups = crowded(seed, 80, 2, 12)
-    rows = scaled_rows(groups, None, 1e-7)
-    found = Oracle(rows, 1e-7).judge()
-    y = thinned(rows, found.multipliers, found.x)
-    named = np.flatnonzero(y)
-    assert np.count_nonzero(found.multipliers) > 13 >= len(named)
-    assert len(np.unique(rows.group[named])) <= 9  # of 40 or so, 7 at least
-    ends = np.where(y > 0.0, rows.upper, rows.lower)[named]
-    assert np.abs(rows.A.T @ y).max() < 1e-9
-    assert y[named] @ ends == pytest.approx(-1.0)
-
-
-def test_thinned_proofs_name_the_last_of_groups_that_are_alike() -> None:
+def test_the_last_of_groups_that_are_alike_is_named() -> None:
     groups = [Group(f"floor {k}", np.ones((3, 1)), 2.0, INF) for k in range(5)]
     assert explain([*groups, Group("ceiling", np.ones((4, 1)), -INF, 1.0)]).names == ("ceiling", "floor 4")
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_relaxations_of_all_groups_at_once(seed: int) -> None:
-    """With rows that do not move, groups that may not give way, and weights; none where these conflict."""
-    rng = np.random.default_rng(seed)
-    groups = [
-        Group(group.name, group.A, group.lower, group.upper, scale=rng.choice([0.5, 1.0, 2.0], 2), may_relax=True)
-        for group in crowded(seed, 40, 2, 12)
-    ]
-    costs = rng.choice([0.5, 1.0, 3.0], 40)
-    costs[3::7] = INF
-    rows = scaled_rows(groups, None, 1e-9)
-    found = least_at_once(rows, costs)
-    expected = least_cost(groups, costs)
-    if found is None:
-        assert expected == INF
-    else:
-        assert costs[np.isfinite(costs)] @ found.amounts[np.isfinite(costs)] == pytest.approx(expected, rel=1e-5)
-        room = found.amounts[rows.group] * rows.measure + 1e-8
-        values = rows.A @ found.x
-        assert ((values >= rows.lower - room) & (values <= rows.upper + room)).all()
-    assert least_at_once(rows, np.full(40, INF)) is None
-
-
 def test_a_member_is_kept_where_rounding_leaves_it_open(monkeypatch) -> None:
-    def unsolved(*_):
-        raise UnsolvedError("left open")
+    """The set is proved to conflict all the same."""
+    judge = Program.judge
 
-    groups = crowded(0, 60, 1, 8)
-    monkeypatch.setattr(Program, "without", unsolved)
-    monkeypatch.setattr(Program, "alone", unsolved)
+    def judge_all_only(self, kept=None, amounts=None):
+        if kept is not None or amounts is not None:
+            raise UnsolvedError("left open")
+        return judge(self)
+
+    groups = [group for group in crowded(0, 60, 1, 8) if group.may_relax]
+    monkeypatch.setattr(Program, "judge", judge_all_only)
     found = explain(groups)
     by_name = {group.name: group for group in groups}
     require_proof([by_name[name] for name in found.names], found)
     assert all(np.isnan(member.witness).all() and member.alone is None for member in found.conflict)
 
 
-def test_bounds_are_told_where_rounding_leaves_amounts_open(monkeypatch) -> None:
-    """Of one conflict: what its proof asks of each member is all that can be known."""
+def test_false_multipliers_prove_nothing(monkeypatch) -> None:
+    monkeypatch.setattr(Model, "ray", property(lambda self: np.ones(len(self.ends[0]))))
+    with pytest.raises(UnsolvedError, match="rounding leaves it open"):
+        explain(crowded(0, 20, 1, 4))
 
-    def unsolved(*_, **__):
-        raise UnsolvedError("left open")
 
-    groups = [Group("low", [[1.0, 0.0], [0.0, 1.0]], 1.0, INF), Group("sum", [[1.0, 1.0]], -INF, 1.0, scale=0.5)]
-    oracle = Oracle(scaled_rows(groups, None, 1e-7), 1e-7)
-    assert not oracle.judge_all().feasible
-    monkeypatch.setattr(oracle, "judge", unsolved)
-    found = each_alone(oracle, [0, 1])
-    assert [found[k].amount for k in range(2)] == pytest.approx([0.5, 2.0])
-    assert [found[k].amount for k in range(2)] == pytest.approx([m.alone.amount for m in explain(groups).conflict])
+def test_false_points_show_nothing(monkeypatch) -> None:
+    groups, names = planted(np.random.default_rng(2), 30, 3, 10, 4)
+    monkeypatch.setattr(Model, "x", property(lambda self: np.zeros(10)))
+    with pytest.raises(UnsolvedError, match="rounding leaves it open"):
+        explain([group for group in groups if group.name != names[0]])
+
+
+def thin(seed: int) -> list[Group]:
+    """Rows of few whole numbers in many unknowns, one or several in a group, that hold at a point but for one group."""
+    rng = np.random.default_rng(seed)
+    n, groups = 40, []
+    point = rng.integers(-3, 4, n)
+    for k in range(60):
+        rows = int(rng.integers(1, 4))
+        A = np.zeros((rows, n))
+        for row in A:
+            at = rng.choice(n, int(rng.integers(1, 4)), replace=False)
+            row[at] = rng.integers(1, 4, len(at)) * rng.choice([-1, 1], len(at))
+        low, high = A @ point - rng.integers(0, 3, rows), A @ point + rng.integers(0, 3, rows)
+        if k == 30:
+            low, high = low + 9.0, high + 9.0
+        side = rng.integers(0, 5, rows)
+        low[side == 1], high[side == 2] = -INF, INF
+        scale = rng.choice([0.0, 0.1, 1.0] if k != 30 else [0.1, 1.0], rows)
+        weight, may_relax = float(rng.choice([0.5, 1.0, 3.0])), bool(rng.random() < 0.8)
+        groups.append(
+            Group(
+                f"g{k:02d}", sparse.csr_array(A), low, high, weight=weight, scale=scale, may_relax=may_relax or k == 30
+            )
+        )
+    return groups
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_relaxations_of_thin_rows_agree_with_independent_programs(seed: int) -> None:
+    thin_groups = thin(seed)
+    found = explain(thin_groups)
+    groups = [replace(group, A=group.A.toarray()) for group in thin_groups]
+    assert not found.feasible
+    assert any(member.alone is not None for member in found.conflict)
+    for member in found.conflict:
+        costs = np.array([1.0 if group.name == member.name and group.may_relax else INF for group in groups])
+        amount = INF if member.alone is None else member.alone.amount
+        assert amount == pytest.approx(least_cost(groups, costs), rel=1e-5, abs=1e-5)
+    costs = np.array([group.weight if group.may_relax else INF for group in groups])
+    assert found.cost == pytest.approx(least_cost(groups, costs), rel=1e-5, abs=1e-5)
