@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError
-from surefoot.motion.side_names import side_pairs
 from surefoot.robot import ContactSurface, Robot
+from surefoot.words import side_pairs
 
 __all__ = ["Mirror", "mirror_of"]
 
