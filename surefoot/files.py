@@ -11,9 +11,9 @@ from pathlib import Path
 
 from surefoot.errors import FileFormatError
 
-__all__ = ["MAX_DATA_BYTES", "MAX_TEXT_BYTES", "atomic_write", "existing_file", "read_bytes", "write_text"]
+__all__ = ["MAX_DATA_BYTES", "atomic_write", "existing_file", "read_bytes", "write_text"]
 
-MAX_TEXT_BYTES = 16 << 20
+_MAX_TEXT_BYTES = 16 << 20
 """Largest size of a file that describes something: a robot, a scenario, a model."""
 
 MAX_DATA_BYTES = 4 << 30
@@ -93,7 +93,7 @@ def existing_file(path: str | Path, limit: int = MAX_DATA_BYTES) -> Path:
     return file
 
 
-def read_bytes(path: str | Path, limit: int = MAX_TEXT_BYTES, advice: str = "") -> bytes:
+def read_bytes(path: str | Path, limit: int = _MAX_TEXT_BYTES, advice: str = "") -> bytes:
     """The bytes of a file that is not too large.
 
     Args:

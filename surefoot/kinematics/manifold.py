@@ -6,7 +6,7 @@ Pinocchio has it. All others add.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -28,12 +28,7 @@ def integrate(tree: Tree, q: Array, u: Array) -> Array:
         q: (nq,) configuration.
         u: (nv,) step, layout of v.
     """
-    parts = []
-    for i in np.argsort(tree.q_index, kind="stable"):
-        if tree.mimic_source[i] < 0:
-            start = int(tree.q_index[i])
-            parts.append(_STEPS.get(tree.kinds[i], _add)(q[start : start + tree.nq_of(i)], u[dof_rows(tree, i)]))
-    return ops.concatenate(parts)
+    return _by_joint(tree, q, u, _STEPS, lambda position, step: position + step)
 
 
 def configuration_rate(tree: Tree, q: Array, v: Array) -> Array:
@@ -44,16 +39,21 @@ def configuration_rate(tree: Tree, q: Array, v: Array) -> Array:
         q: (nq,) configuration.
         v: (nv,) velocity.
     """
+    return _by_joint(tree, q, v, _RATES, lambda _, rate: rate)
+
+
+_Rule = Callable[[Array, Array], Array]
+
+
+def _by_joint(tree: Tree, q: Array, v: Array, rules: Mapping[str, _Rule], other: _Rule) -> Array:
+    """Entries (nq,) from each joint's entries of q and v, by the rule of its kind; followers have none."""
     parts = []
     for i in np.argsort(tree.q_index, kind="stable"):
         if tree.mimic_source[i] < 0:
             start = int(tree.q_index[i])
-            parts.append(_RATES.get(tree.kinds[i], _same)(q[start : start + tree.nq_of(i)], v[dof_rows(tree, i)]))
+            rule = rules.get(tree.kinds[i], other)
+            parts.append(rule(q[start : start + tree.nq_of(i)], v[dof_rows(tree, i)]))
     return ops.concatenate(parts)
-
-
-def _same(q: Array, v: Array) -> Array:
-    return v
 
 
 def _circle_rate(q: Array, v: Array) -> Array:
@@ -69,16 +69,12 @@ def _free_rate(q: Array, v: Array) -> Array:
     return ops.concatenate([quaternion.rotate(q[3:], v[:3]), quaternion.rates(q[3:], v[3:])])
 
 
-_RATES: dict[str, Callable[[Array, Array], Array]] = {
+_RATES: dict[str, _Rule] = {
     "continuous": _circle_rate,
     "spherical": quaternion.rates,
     "free": _free_rate,
     "planar": _planar_rate,
 }
-
-
-def _add(q: Array, u: Array) -> Array:
-    return q + u
 
 
 def _turn_on_circle(q: Array, u: Array) -> Array:
@@ -107,7 +103,7 @@ def _displace_in_plane(q: Array, u: Array) -> Array:
     return ops.concatenate([p, _turn_on_circle(q[2:], u[2:])])
 
 
-_STEPS: dict[str, Callable[[Array, Array], Array]] = {
+_STEPS: dict[str, _Rule] = {
     "continuous": _turn_on_circle,
     "spherical": _turn_ball,
     "free": _displace,

@@ -18,7 +18,7 @@ from surefoot.robot.loading import is_file_name, load
 from surefoot.robot.model import Finding, Level, Robot
 from surefoot.robot.urdf import UrdfDocument, scan_urdf, urdf_links
 
-__all__ = ["Inspection", "inspect_robot", "physical_findings"]
+__all__ = ["Inspection", "inspect_robot"]
 
 _ON_LIMIT = 1e-3  # share of its range in which a joint stands on its limit
 _MOVE_HOME = "`[home.joints]` in the side file gives another home"
@@ -74,7 +74,7 @@ def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "couplin
             raise
         text = "; ".join([error.message, *(f"{key}: {value}" for key, value in error.evidence.items())])
         return Inspection(name_or_path, None, (Finding("error", error.place, text, error.line or 0),))
-    findings = [*robot.notes, *physical_findings(robot, document)]
+    findings = [*robot.notes, *_physical_findings(robot, document)]
     return Inspection(name_or_path, robot, _sorted(findings))
 
 
@@ -91,13 +91,8 @@ def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(dict.fromkeys(findings), key=lambda item: (order[item.level], item.line)))
 
 
-def physical_findings(robot: Robot, document: UrdfDocument | None = None) -> list[Finding]:
-    """What contradicts physics or will not work.
-
-    Args:
-        robot: The robot.
-        document: Its URDF, for the lines of its links; None checks the merged bodies.
-    """
+def _physical_findings(robot: Robot, document: UrdfDocument | None = None) -> list[Finding]:
+    """Contradictions to physics, and what will not work; with the lines of the links where there is a URDF."""
     return [
         *_inertia_findings(robot, document),
         *_joint_findings(robot),

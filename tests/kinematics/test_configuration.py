@@ -9,8 +9,7 @@ import pytest
 import surefoot as sf
 from surefoot.errors import ShapeError, UnknownNameError
 from surefoot.kinematics import REFERENCES, configuration
-
-from .examples import REFERENCE_OF_PINOCCHIO, assert_same, robot_named, state
+from tests.kinematics.examples import REFERENCE_OF_PINOCCHIO, assert_same, robot_named, state
 
 
 @pytest.mark.parametrize("name", ["g1", "humanoid", "every joint", "panda"])

@@ -13,10 +13,10 @@ from surefoot.errors import ShapeError
 from surefoot.motion.exchange.joints import FORMATS, unit_length
 from surefoot.robot import Robot
 
-__all__ = ["FOLLOWER", "configuration_between", "joint_kinds", "manifold", "require_unit_length"]
+__all__ = ["configuration_between", "joint_kinds", "manifold", "require_unit_length"]
 
 _UNIT_TOLERANCE = 1e-6
-FOLLOWER = "follower"  # a joint that copies another and has no coordinate of its own
+_FOLLOWER = "follower"  # a joint that copies another and has no coordinate of its own
 _JOINTS = {
     "revolute": pin.JointModelRX, "prismatic": pin.JointModelPX, "helical": lambda: pin.JointModelHX(0.0),
     "continuous": pin.JointModelRUBX, "spherical": pin.JointModelSpherical, "planar": pin.JointModelPlanar,
@@ -25,9 +25,9 @@ _JOINTS = {
 
 
 def joint_kinds(robot: Robot) -> tuple[str, ...]:
-    """The kind of every joint of a robot, `FOLLOWER` for one that has no coordinate."""
+    """The kind of every joint of a robot, `_FOLLOWER` for one that has no coordinate."""
     tree = robot.tree
-    return tuple(kind if tree.nq_of(i) else FOLLOWER for i, kind in enumerate(tree.kinds))
+    return tuple(kind if tree.nq_of(i) else _FOLLOWER for i, kind in enumerate(tree.kinds))
 
 
 @functools.lru_cache(maxsize=64)
@@ -37,12 +37,12 @@ def manifold(kinds: tuple[str, ...]) -> pin.Model:
     Args:
         kinds: Joint kinds in the order of q, as `joint_kinds` gives them.
     """
-    unknown = sorted(set(kinds) - set(_JOINTS) - {FOLLOWER})
+    unknown = sorted(set(kinds) - set(_JOINTS) - {_FOLLOWER})
     if unknown:
         raise ShapeError(f"unknown joint kinds {unknown}", evidence={"known": sorted(_JOINTS)})
     model = pin.Model()
     for i, kind in enumerate(kinds):
-        if kind != FOLLOWER:
+        if kind != _FOLLOWER:
             model.addJoint(0, _JOINTS[kind](), pin.SE3.Identity(), f"joint_{i}")
     return model
 
@@ -105,7 +105,7 @@ def require_unit_length(q: Array, joints: Sequence[str], kinds: tuple[str, ...])
 @functools.lru_cache(maxsize=64)
 def _unit_parts(kinds: tuple[str, ...]) -> tuple[tuple[int, slice], ...]:
     """Joint index and entries of q of every part that is a unit vector."""
-    moving = [i for i, kind in enumerate(kinds) if kind != FOLLOWER]
+    moving = [i for i, kind in enumerate(kinds) if kind != _FOLLOWER]
     starts = [int(joint.idx_q) for joint in list(manifold(kinds).joints)[1:]]
     units = [(i, start, FORMATS["pinocchio"][kinds[i]].unit) for i, start in zip(moving, starts, strict=True)]
     return tuple((i, slice(at + unit.start, at + unit.stop)) for i, at, unit in units if unit is not None)

@@ -22,18 +22,13 @@ from surefoot.robot.model import Finding
 from surefoot.robot.urdf import MESH_MODES
 from surefoot.robot.xml_guard import Element
 
-__all__ = ["compile_mjcf", "drop_missing_meshes"]
+__all__ = ["compile_mjcf"]
 
 _STEP = "put the file there"
 
 
-def drop_missing_meshes(spec: mujoco.MjSpec, files: MjcfFiles, mode: str) -> list[Finding]:
+def _drop_missing_meshes(spec: mujoco.MjSpec, files: MjcfFiles, mode: str) -> list[Finding]:
     """Take meshes without a file out of the specification, with the shapes that use them.
-
-    Args:
-        spec: The specification; it is changed.
-        files: The files that it was read from.
-        mode: "warn" leaves a finding, "skip" does not, "require" refuses.
 
     Raises:
         MissingMeshError: A mesh is missing, with "require".
@@ -157,7 +152,7 @@ def compile_mjcf(files: MjcfFiles, meshes: str = "warn") -> tuple[mujoco.MjModel
             spec = mujoco.MjSpec.from_file(str(files.path))
         except (ValueError, mujoco.FatalError) as error:
             raise _placed(FileFormatError, "MuJoCo cannot read the file", error, files, said) from error
-        notes += drop_missing_meshes(spec, files, meshes)
+        notes += _drop_missing_meshes(spec, files, meshes)
         notes += _drop_what_is_no_robot(spec, files)
         try:
             model = spec.compile()

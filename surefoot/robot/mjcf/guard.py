@@ -16,10 +16,10 @@ from surefoot.errors import FileFormatError
 from surefoot.robot.build import MAX_BODIES
 from surefoot.robot.xml_guard import MAX_ELEMENTS, Element, numbers, read_xml
 
-__all__ = ["MAX_COPIES", "MAX_HEIGHTS", "MjcfFiles", "guard_mjcf"]
+__all__ = ["MAX_COPIES", "MjcfFiles", "guard_mjcf"]
 
 MAX_COPIES = 4000  # elements after `replicate` and the like; the compiler's time grows with the square
-MAX_HEIGHTS = 4_000_000  # numbers of one height field
+_MAX_HEIGHTS = 4_000_000  # numbers of one height field
 _MAX_FILES = 500
 _COPIED = ("body", "geom", "site", "joint", "freejoint", "camera", "light", "composite", "flexcomp")
 _NOT_FINITE = re.compile(r"[+-]?(nan(\(.*\))?|inf|infinity)\Z", re.IGNORECASE)
@@ -151,9 +151,9 @@ def _check_heights(file: Path, root: Element) -> None:
             continue
         size = [numbers(element.attributes.get(name, "1"), 1) for name in ("nrow", "ncol")]
         rows, columns = (values[0] if values else -1.0 for values in size)
-        if rows < 0 or columns < 0 or rows * columns > MAX_HEIGHTS:
+        if rows < 0 or columns < 0 or rows * columns > _MAX_HEIGHTS:
             raise FileFormatError(
-                f"a height field of {rows:g} × {columns:g} is not between 0 and {MAX_HEIGHTS} heights",
+                f"a height field of {rows:g} × {columns:g} is not between 0 and {_MAX_HEIGHTS} heights",
                 file=file, line=element.line,
             )  # fmt: skip
 

@@ -20,7 +20,7 @@ from surefoot.robot.urdf.scan import UrdfDocument
 from surefoot.robot.urdf.shapes import origin_of
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["clean_urdf", "require_sound", "urdf_couplings", "urdf_links", "urdf_model", "without_subtree"]
+__all__ = ["require_sound", "urdf_couplings", "urdf_links", "urdf_model", "without_subtree"]
 
 _ONE_AT_A_TIME = threading.RLock()
 
@@ -54,7 +54,7 @@ def urdf_model(document: UrdfDocument, base: str) -> pin.Model:
     """
     require_sound(document)
     joint = root_joint(base)
-    text = clean_urdf(document)
+    text = _clean_urdf(document)
     with _caught_stderr() as printed:
         try:
             root = (joint, _root_name(document)) if joint is not None else ()
@@ -123,7 +123,7 @@ def _mass(link: Element) -> float:
     return (numbers(mass.attributes["value"], 1) or [0.0])[0] if mass else 0.0
 
 
-def clean_urdf(document: UrdfDocument) -> str:
+def _clean_urdf(document: UrdfDocument) -> str:
     """The URDF reduced to what a model needs (no shapes, no extensions), numbers written so that all readers agree."""
     parts = [f"<robot name={quoteattr(document.name)}>"]
     for name, link in document.links.items():

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from surefoot.robot.model import Finding, Level
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["JOINT_TYPES", "MAX_LINKS", "UrdfDocument", "scan_urdf"]
+__all__ = ["UrdfDocument", "scan_urdf"]
 
-MAX_LINKS = 2000
+_MAX_LINKS = 2000
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+_JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
 # Attributes with their number of values; "!" marks those that must be there. Other attributes are texts.
 _ATTRIBUTES: dict[str, dict[str, str]] = {
@@ -104,8 +104,8 @@ def scan_urdf(root: Element, file: str) -> UrdfDocument:
     if not document.name:
         document.say("error", root.line, "<robot> has no name")
     _index(document, root)
-    if len(document.links) > MAX_LINKS:
-        document.say("error", root.line, f"{len(document.links)} links are more than the {MAX_LINKS} that are allowed")
+    if len(document.links) > _MAX_LINKS:
+        document.say("error", root.line, f"{len(document.links)} links are more than the {_MAX_LINKS} that are allowed")
         return document
     _check_element(document, root)
     for name, joint in document.joints.items():
@@ -238,9 +238,9 @@ def _check_link(document: UrdfDocument, name: str, link: Element) -> None:
 
 def _check_joint(document: UrdfDocument, name: str, joint: Element) -> None:
     kind = joint.attributes.get("type", "")
-    if kind not in JOINT_TYPES:
-        near = difflib.get_close_matches(kind, JOINT_TYPES, n=1)
-        hint = f"; did you mean `{near[0]}`?" if near else f"; expected one of {', '.join(JOINT_TYPES)}"
+    if kind not in _JOINT_TYPES:
+        near = difflib.get_close_matches(kind, _JOINT_TYPES, n=1)
+        hint = f"; did you mean `{near[0]}`?" if near else f"; expected one of {', '.join(_JOINT_TYPES)}"
         document.say("error", joint.line, f"joint `{name}` has type `{kind}`{hint}")
     for tag in ("parent", "child"):
         link = _reference(joint, tag)

@@ -16,7 +16,7 @@ from surefoot.robot.model import Geometry, placement
 from surefoot.robot.urdf.scan import UrdfDocument
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["MESH_MODES", "origin_of", "resolve_mesh", "urdf_geometries"]
+__all__ = ["MESH_MODES", "origin_of", "urdf_geometries"]
 
 MESH_MODES = ("require", "warn", "skip")
 
@@ -106,7 +106,7 @@ def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) ->
         case "capsule":
             return Capsule(number("radius"), number("length"))
     name = element.attributes["filename"]
-    path = resolve_mesh(name, document.file)
+    path = _resolve_mesh(name, document.file)
     if path is None:
         missing.setdefault(name, element.line)
         return None
@@ -114,7 +114,7 @@ def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) ->
     return Mesh(str(path), (sx, sy, sz))
 
 
-def resolve_mesh(name: str, urdf: str | Path) -> Path | None:
+def _resolve_mesh(name: str, urdf: str | Path) -> Path | None:
     """The file that a URDF means, or None.
 
     `package://PACKAGE/REST` is looked up in ROS_PACKAGE_PATH and in the folders above the URDF; `file://` is absolute;
