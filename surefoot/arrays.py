@@ -40,7 +40,7 @@ def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Ar
         what: Its name in the message.
 
     Raises:
-        ShapeError: The shape is another one, the entries are no numbers or not finite.
+        ShapeError: The shape is another one, the entries are not numbers or not finite.
     """
     try:
         raw = np.asarray(value)
@@ -75,7 +75,7 @@ def increasing_times(value: ArrayLike, what: str = "time") -> Array:
         raise ShapeError(
             f"{what} does not increase",
             evidence={f"samples {k} and {k + 1}": out[k : k + 2].tolist()},
-            next_step="give the times in their order, each later than the one before",
+            next_step="give the times in order, each later than the one before",
         )
     return out
 
@@ -86,7 +86,7 @@ def placement_matrix(value: ArrayLike, what: str) -> Array:
     x, y, z, last = T.tolist()
     if not _is_rotation(x, y, z) or last != [0.0, 0.0, 0.0, 1.0]:
         raise ShapeError(
-            f"{what} is no placement: rotation (3, 3), position (3, 1) and last row 0 0 0 1", evidence={"T": T}
+            f"{what} is not a placement: rotation (3, 3), position (3, 1), last row 0 0 0 1", evidence={"T": T}
         )
     return T
 

@@ -32,7 +32,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     has its permissions.
 
     Args:
-        path: Where the file shall be.
+        path: Path of the file.
 
     Yields:
         The temporary file, in the same folder, empty.
@@ -56,7 +56,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         raise FileFormatError(
             f"cannot be written: {error.strerror or error}",
             file=path,
-            next_step="check that there is room and that you may write there",
+            next_step="check the free space and the permissions",
         ) from error
     finally:
         with suppress(OSError):
@@ -67,7 +67,7 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a text as UTF-8, whole or not at all; raises as `atomic_write` does.
 
     Args:
-        path: Where the file shall be.
+        path: Path of the file.
         text: The text.
     """
     with atomic_write(path) as temporary:
@@ -128,7 +128,7 @@ def _require_replaceable(target: Path) -> None:
             f"cannot be written: there is no folder `{target.parent}`", file=target, next_step="create the folder first"
         )
     if target.exists() and not target.is_file():
-        raise FileFormatError("cannot be written: it exists and is no regular file", file=target)
+        raise FileFormatError("cannot be written: it exists and is not a regular file", file=target)
 
 
 def _flush(path: Path) -> None:

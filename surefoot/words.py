@@ -130,7 +130,7 @@ def _other_side(name: str, known: list[str]) -> str:
 
 
 def _swaps(name: str) -> list[str]:
-    """What the name would be on the other side, most likely first."""
+    """Candidates for the name on the other side, most likely first."""
     out = []
     for pair in _SIDE_WORDS:
         for a, b in (pair, pair[::-1]):

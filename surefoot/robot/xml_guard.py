@@ -88,7 +88,7 @@ def _parse_xml(data: bytes, file: str | Path) -> Element:
     except expat.ExpatError as error:
         raise FileFormatError(
             f"not well-formed XML: {expat.ErrorString(error.code)}", file=file, line=error.lineno,
-            next_step="repair the file at that line",
+            next_step="fix the file at that line",
         ) from error  # fmt: skip
     except (ValueError, LookupError) as error:  # an encoding that does not exist, a bad byte in it
         raise FileFormatError(f"not readable XML: {error}", file=file, line=parser.CurrentLineNumber) from error

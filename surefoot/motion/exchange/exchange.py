@@ -3,8 +3,8 @@
     data = to_layout(robot, "mujoco", q, v)          # {"qpos": …, "qvel": …}
     q, v = from_layout(robot, "mujoco", data)
 
-What each layout does with each joint stands in `exchange_joints`. Single states (nq,) and time series (n, nq) both go;
-nothing loops over time. Angles of continuous joints come back modulo 2π, quaternions up to sign.
+`exchange.joints` lists the layouts of each joint kind. Single states (nq,) and time series (n, nq) both work; nothing
+loops over time. Angles of continuous joints come back modulo 2π, quaternions up to sign.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def to_layout(
         layout: One of `LAYOUTS`.
         q: (nq,) or (n, nq) in Pinocchio's layout.
         v: (nv,) or (n, nv), or None.
-        joints: Order of the joints there: every joint once; the base is first if left out. None for the robot's order.
+        joints: Order of the joints there: every joint once; the base is first by default. None for the robot's order.
         base_velocity: Only "ros": frame of the base twist: "body" as in nav_msgs/Odometry, "world" (about the world's
             origin, world axes) or "mixed" (at the base origin, world axes).
 
     Returns:
         pinocchio, drake: q, v. mujoco: qpos, qvel. ros: joint_names, position, velocity, base_position,
         base_orientation (xyzw), base_linear, base_angular, and multi_dof_… for other joints with several axes.
-        csv: one array (n,) for each named column, such as `base.x [m]`. Without v the velocities are left out.
+        csv: one array (n,) for each named column, such as `base.x [m]`. Without v the velocities are omitted.
         Followers (`mimic="reduce"`) have entries everywhere but in pinocchio.
 
     Raises:
@@ -294,7 +294,7 @@ def _column_part(block: Block, names: Sequence[Sequence[Label]], found: Mapping[
 def _decoded(
     robot: Robot, layout: str, blocks: Sequence[Block], parts: Sequence[Part], joints: Sequence[str] | None
 ) -> tuple[Array, Array | None]:
-    """Decode; where a quaternion is wrong, say which other layout would fit."""
+    """Decode; if a quaternion is wrong, the error names layouts that would fit."""
     try:
         return decode(robot, blocks, parts)
     except ShapeError as error:

@@ -35,12 +35,22 @@ _EXACT = 1e-12
 _TO_WXYZ, _FROM_WXYZ = quaternion.to_wxyz(np.arange(4)), quaternion.from_wxyz(np.arange(4))
 
 
+def _same(numbers: Array) -> Array:
+    """Positions as they are."""
+    return numbers
+
+
+def _same_velocity(_: Array, v: Array) -> Array:
+    """Velocities as they are."""
+    return v
+
+
 @dataclass(frozen=True)
 class JointFormat:
     """One joint kind in one layout. Arrays are (n, entries); q and v are Pinocchio's.
 
     Args:
-        position: Name and unit of each position entry; the name is "" where the joint's name says it all.
+        position: Name and unit of each position entry; the name is "" where the joint's name suffices.
         velocity: Name and unit of each velocity entry.
         to_position: q → positions.
         from_position: Positions → q.
@@ -51,10 +61,10 @@ class JointFormat:
 
     position: tuple[Label, ...]
     velocity: tuple[Label, ...]
-    to_position: Callable[[Array], Array] = lambda q: q
-    from_position: Callable[[Array], Array] = lambda p: p
-    to_velocity: Callable[[Array, Array], Array] = lambda _, v: v
-    from_velocity: Callable[[Array, Array], Array] = lambda _, v: v
+    to_position: Callable[[Array], Array] = _same
+    from_position: Callable[[Array], Array] = _same
+    to_velocity: Callable[[Array, Array], Array] = _same_velocity
+    from_velocity: Callable[[Array, Array], Array] = _same_velocity
     unit: slice | None = None
 
 
@@ -93,7 +103,7 @@ def unit_length(positions: Array, part: slice | None, what: str) -> Array:
         raise ShapeError(
             f"{kind} of joint `{what}` has length {length[k]:.6g}, not 1",
             evidence={"row": k, "entries": positions[k, part].tolist(), "rows like this": len(wrong)},
-            next_step="check the layout: the entries may stand in another order",
+            next_step="check the layout: the entries may be in another order",
         )
     if (np.abs(length - 1.0) <= _EXACT).all():
         return positions

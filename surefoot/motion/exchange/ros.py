@@ -160,7 +160,7 @@ def _multi_part(data: Mapping[str, Any], k: int, count: int, with_v: bool) -> Pa
 
 def _optional(data: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
     if name not in data:
-        raise ShapeError(f"`{name}` is missing beside the other velocities", next_step="give all velocities or none")
+        raise ShapeError(f"`{name}` is missing among the velocities", next_step="give all velocities or none")
     return finite_array(data[name], shape, name)
 
 

@@ -1,7 +1,4 @@
-"""MJCF files → compiled MuJoCo model: what MuJoCo says becomes an error with its place, or a note.
-
-Mesh files of an MJCF description: which are missing, and whether the robot can do without them.
-"""
+"""MJCF files → compiled MuJoCo model: missing meshes are dropped, complaints of MuJoCo become errors or notes."""
 
 from __future__ import annotations
 
@@ -134,7 +131,7 @@ _ELEMENT = re.compile(r"Element '(\w+)'")
 
 
 def compile_mjcf(files: MjcfFiles, meshes: str = "warn") -> tuple[mujoco.MjModel, tuple[Finding, ...]]:
-    """The compiled model of checked files, and what was dropped on the way.
+    """The compiled model of checked files, and findings on dropped elements.
 
     Args:
         files: The files, checked.
@@ -153,13 +150,13 @@ def compile_mjcf(files: MjcfFiles, meshes: str = "warn") -> tuple[mujoco.MjModel
         except (ValueError, mujoco.FatalError) as error:
             raise _placed(FileFormatError, "MuJoCo cannot read the file", error, files, said) from error
         notes += _drop_missing_meshes(spec, files, meshes)
-        notes += _drop_what_is_no_robot(spec, files)
+        notes += _drop_unrelated_elements(spec, files)
         try:
             model = spec.compile()
         except (ValueError, mujoco.FatalError) as error:
             raise _placed(ModelError, "MuJoCo cannot compile the model", error, files, said) from error
     _require_moderate(model, files)
-    notes += [Finding("warning", str(files.path), f"MuJoCo says: {text}") for text in dict.fromkeys(said)]
+    notes += [Finding("warning", str(files.path), f"MuJoCo warns: {text}") for text in dict.fromkeys(said)]
     return model, tuple(notes)
 
 
@@ -203,8 +200,8 @@ def _place_in_message(text: str, files: MjcfFiles) -> tuple[Path, int | None]:
     return (included[0][0], included[0][1].line) if len(included) == 1 else (files.path, None)
 
 
-def _drop_what_is_no_robot(spec: mujoco.MjSpec, files: MjcfFiles) -> list[Finding]:
-    """Take out what a robot description does not need, and reset sizes that only MuJoCo's memory needs."""
+def _drop_unrelated_elements(spec: mujoco.MjSpec, files: MjcfFiles) -> list[Finding]:
+    """Delete elements that do not describe the robot, and reset sizes that only MuJoCo's memory needs."""
     notes = []
     if len(spec.pairs) or len(spec.excludes):
         notes.append(Finding("note", str(files.path), "contact pairs and excludes are dropped"))

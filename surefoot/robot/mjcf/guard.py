@@ -1,6 +1,6 @@
 """The MJCF files of a robot, checked before MuJoCo sees them.
 
-MuJoCo takes `nan`, `inf` and empty numbers without complaint, and its compiler hangs on counts that nobody means. The
+MuJoCo takes `nan`, `inf` and empty numbers without complaint, and its compiler hangs on absurd counts. The
 check covers the file, everything that it includes and the models that it attaches.
 """
 
@@ -90,7 +90,7 @@ def guard_mjcf(path: str | Path) -> MjcfFiles:
 
 
 def _follow(file: Path, root: Element, folder: Path, chain: tuple[Path, ...], files: dict[Path, Element]) -> None:
-    """Read what a file refers to, and what that refers to."""
+    """Read the files that a file refers to, recursively."""
     for element in root.walk():
         for target in _targets(file, element, folder):
             if target.resolve() in chain:
@@ -126,7 +126,7 @@ def _check_numbers(file: Path, root: Element) -> None:
 
 
 def _fault(value: str) -> str:
-    """What is wrong with a value that is a keyword or numbers; empty if nothing."""
+    """Describe the defect of a value that is a keyword or numbers; "" for none."""
     words = value.split()
     if not words:
         return "is empty"
@@ -211,6 +211,9 @@ def _count(file: Path, element: Element) -> float:
     values = numbers(text)
     if not values or any(value < 0 for value in values):
         raise FileFormatError(
-            f"`count` of `{element.tag}` is no number of copies", file=file, line=element.line, evidence={"count": text}
+            f"`count` of `{element.tag}` is not a number of copies",
+            file=file,
+            line=element.line,
+            evidence={"count": text},
         )
     return math.prod(max(value, 1.0) for value in values)

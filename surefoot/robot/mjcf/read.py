@@ -1,8 +1,7 @@
 """MJCF → robot. MuJoCo compiles the description; the links, loops and drives are read off the compiled model.
 
-So defaults, frames, replicas, attachments and all ways to write an orientation mean what MuJoCo says they mean.
-
-The home posture of a compiled MuJoCo model: a keyframe, or the posture in which it is written down.
+So defaults, frames, replicas, attachments and orientations have the meaning that MuJoCo gives them. The home posture is
+a keyframe, or else the initial configuration.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ class Home:
     """A home posture.
 
     Args:
-        joints: Positions of the one-axis joints by name; None where the description has nothing to say.
+        joints: Positions of the one-axis joints by name; None if the description has none.
         base: Pose of the floating base, (7,), quaternion xyzw; None to put the feet on the ground.
-        notes: What could not be kept.
+        notes: Positions that could not be kept.
     """
 
     joints: dict[str, float] | None
@@ -106,7 +105,7 @@ _KIND_OF_BASE: dict[str, JointKind] = {"floating": "free", "planar": "planar", "
 
 @dataclass(frozen=True, eq=False)
 class MjcfRobot:
-    """What an MJCF file says about a robot, before it becomes a model.
+    """A robot as read from an MJCF file, before it becomes a model.
 
     Args:
         name: Name of the model, or of the file.
@@ -221,7 +220,7 @@ def _root(found: MjcfRobot) -> int | None:
 
 
 def _frames(model: mujoco.MjModel, names: Names) -> tuple[NamedFrame, ...]:
-    """The sites of the robot; those of the world are left out."""
+    """The sites of the robot; those of the world are omitted."""
     return tuple(
         NamedFrame(names.sites[i], names.bodies[model.site_bodyid[i]], pose(model.site_pos[i], model.site_quat[i]))
         for i in range(model.nsite)
@@ -233,12 +232,12 @@ def _require_ordered_limits(model: mujoco.MjModel, names: Names) -> None:
     """MuJoCo takes a range whose ends are swapped for no range at all."""
     for k in np.flatnonzero(model.jnt_range[:, 0] > model.jnt_range[:, 1]):
         raise ModelError(
-            f"the range of joint `{names.joints[k]}` is turned round", evidence={"range": model.jnt_range[k]}
+            f"joint `{names.joints[k]}`: lower limit above upper limit", evidence={"range": model.jnt_range[k]}
         )
 
 
 def _dropped(model: mujoco.MjModel, names: Names) -> list[Finding]:
-    """Notes on what a robot does not take over from the model."""
+    """Notes on properties of the model that a robot does not have."""
     out = []
     for k in range(model.njnt):
         if model.jnt_stiffness[k] or model.jnt_stiffnesspoly[k].any():

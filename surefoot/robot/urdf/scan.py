@@ -55,7 +55,7 @@ _FOREIGN = ("material", "transmission", "gazebo", "verbose")
 
 @dataclass
 class UrdfDocument:
-    """A scanned URDF: its elements by name, the root link and what is wrong.
+    """A scanned URDF: its elements by name, the root link and the findings.
 
     Args:
         name: Name of the robot.
@@ -199,7 +199,7 @@ def _unknown(document: UrdfDocument, line: int, what: str, name: str, known: Map
         return
     near = next((item for item in known if _is_slip(name.lower(), item)), None)
     if near:
-        document.say("error", line, f"{what} is not known; did you mean `{near}`?")
+        document.say("error", line, f"{what} is unknown; did you mean `{near}`?")
     else:
         document.say("note", line, f"{what} is not part of URDF and ignored")
 
@@ -260,7 +260,7 @@ def _check_axis(document: UrdfDocument, name: str, kind: str, joint: Element) ->
         return
     length = sum(value * value for value in values) ** 0.5
     if not 1e-9 < length < 1e9:
-        document.say("error", axis.line, f"axis of joint `{name}` has length {length:g}, no direction")
+        document.say("error", axis.line, f"axis of joint `{name}` has length {length:g} and no direction")
     elif abs(length - 1.0) > 1e-3:
         document.say("warning", axis.line, f"axis of joint `{name}` has length {length:g}; it is taken as a direction")
     if kind == "planar" and (values[0] or values[1] or values[2] < 0.0):
@@ -322,7 +322,7 @@ def _check_tree(document: UrdfDocument) -> None:
     lost = [link for link in document.links if link not in reached]
     if lost:
         line = document.links[lost[0]].line
-        document.say("error", line, f"links form a cycle that hangs on no root: {', '.join(lost[:8])}")
+        document.say("error", line, f"links form a cycle that is not connected to a root: {', '.join(lost[:8])}")
     elif roots:
         document.root = roots[0]
 
