@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from surefoot.compiler import compile_robot as compile
     from surefoot.errors import SurefootError
     from surefoot.feasibility.audit import audit
+    from surefoot.kinematics import Configuration
     from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
     from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, load, zoo
     from surefoot.sim import rollout, simulate
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Configuration",
     "ContactSchedule",
     "ContactSurface",
     "Coupling",
@@ -64,6 +66,7 @@ _NAMES_OF = {
     "compiler": ("KernelSet",),
     "errors": ("SurefootError",),
     "feasibility": ("audit",),
+    "kinematics": ("Configuration",),
     "motion": ("ContactSchedule", "Log", "Stance", "State", "Trajectory", "World", "from_layout", "to_layout"),
     "robot": ("ContactSurface", "Coupling", "Drive", "Joint", "Link", "Loop", "Robot", "load", "zoo"),
     "sim": ("rollout", "simulate"),

@@ -1,4 +1,4 @@
-"""`Array`, the type of arrays of numbers, and checks of arrays and numbers that come from outside."""
+"""`Array`, the type of arrays of numbers; checks of arrays and numbers that come from outside; rows between rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import ShapeError
 
-__all__ = ["Array", "finite_array", "increasing_times", "number", "only_keys", "placement_matrix"]
+__all__ = [
+    "Array",
+    "Place",
+    "bracket",
+    "finite_array",
+    "increasing_times",
+    "linear",
+    "linear_at",
+    "number",
+    "only_keys",
+    "place_of",
+    "placement_matrix",
+]
 
 Array = NDArray[np.float64]
 """Double-precision numbers. Arrays that may hold symbols are of the type `surefoot.ops.Array`."""
@@ -28,7 +40,7 @@ def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Ar
         what: Its name in the message.
 
     Raises:
-        ShapeError: The shape is another one, the entries are no numbers or not finite.
+        ShapeError: The shape is another one, the entries are not numbers or not finite.
     """
     try:
         raw = np.asarray(value)
@@ -63,7 +75,7 @@ def increasing_times(value: ArrayLike, what: str = "time") -> Array:
         raise ShapeError(
             f"{what} does not increase",
             evidence={f"samples {k} and {k + 1}": out[k : k + 2].tolist()},
-            next_step="give the times in their order, each later than the one before",
+            next_step="give the times in order, each later than the one before",
         )
     return out
 
@@ -74,7 +86,7 @@ def placement_matrix(value: ArrayLike, what: str) -> Array:
     x, y, z, last = T.tolist()
     if not _is_rotation(x, y, z) or last != [0.0, 0.0, 0.0, 1.0]:
         raise ShapeError(
-            f"{what} is no placement: rotation (3, 3), position (3, 1) and last row 0 0 0 1", evidence={"T": T}
+            f"{what} is not a placement: rotation (3, 3), position (3, 1), last row 0 0 0 1", evidence={"T": T}
         )
     return T
 
@@ -121,3 +133,51 @@ def only_keys(data: Mapping[str, object], known: Sequence[str], what: str, requi
             evidence={name: names for name, names in wrong.items() if names},
             next_step=f"the keys are {', '.join(known)}",
         )
+
+
+Place = tuple[int, int, float]
+"""Rows before and after a time, and its share s of the way between them, 0…1."""
+
+
+def bracket(time: Array, t: Array) -> tuple[np.ndarray, Array]:
+    """Segment index k and share s with t = time[k] + s (time[k+1] − time[k]), s in 0…1.
+
+    Args:
+        time: (n,) increasing [s].
+        t: (m,) inside of it [s].
+    """
+    if len(time) == 1:
+        return np.zeros(len(t), dtype=int), np.zeros(len(t))
+    k = np.clip(np.searchsorted(time, t, side="right") - 1, 0, len(time) - 2)
+    return k, (t - time[k]) / (time[k + 1] - time[k])
+
+
+def linear(values: Array, k: np.ndarray, s: Array) -> Array:
+    """Rows between rows: (1 − s) values[k] + s values[k + 1]; exact at s = 0 and s = 1."""
+    if len(values) == 1:
+        return values[k]
+    share = s.reshape(-1, *([1] * (values.ndim - 1)))
+    return np.where(share == 1.0, values[k + 1], (1.0 - share) * values[k] + share * values[k + 1])
+
+
+def place_of(time: Array, t: float) -> Place:
+    """Where one time lies among the samples, as `bracket` has it for many.
+
+    Args:
+        time: (n,) increasing [s].
+        t: Inside of it [s].
+    """
+    if len(time) == 1:
+        return 0, 0, 0.0
+    k = min(max(int(time.searchsorted(t, side="right")) - 1, 0), len(time) - 2)
+    return k, k + 1, float((t - time[k]) / (time[k + 1] - time[k]))
+
+
+def linear_at(values: Array, place: Place) -> Array:
+    """One row between rows, read-only; exact at the samples."""
+    before, after, s = place
+    if s in (0.0, 1.0):
+        return values[before if s == 0.0 else after]
+    out: Array = (1.0 - s) * values[before] + s * values[after]
+    out.setflags(write=False)
+    return out

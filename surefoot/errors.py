@@ -1,8 +1,8 @@
-"""The errors that surefoot raises: what was wrong, where, with what evidence, and what to do next.
+"""The errors that surefoot raises: message, place, evidence and next step.
 
 Every error that a user can cause is a `SurefootError`. The command line prints it without a traceback and
-leaves with the error's `exit_code`; a program can read `evidence` and `next_step`, and what the error is about:
-`subject`, `kind`, `key` and `suggestions`. Nobody needs to parse a message.
+leaves with the error's `exit_code`; a program can read `evidence`, `next_step`, and the subject of the
+error: `subject`, `kind`, `key` and `suggestions`. No program needs to parse a message.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class SurefootError(Exception):
     """Base of all errors that carry evidence and a next step.
 
     Args:
-        message: One sentence: what was wrong.
+        message: One sentence about the defect.
         evidence: The offending values by name, shown below the message.
-        next_step: One sentence: what the user can do.
+        next_step: One sentence of advice.
         file: The file in which it was found.
         line: The line in that file, counted from 1.
         subject: The name or text that is wrong, as it was given; the message quotes it.
@@ -90,7 +90,7 @@ class SurefootError(Exception):
 
 
 class FileFormatError(SurefootError):
-    """A file is truncated, foreign, too large, or says something that cannot be read."""
+    """A file is truncated, foreign, too large, or cannot be parsed."""
 
 
 class ModelError(SurefootError):
@@ -118,7 +118,7 @@ class NotSupportedError(SurefootError):
 
 
 class SimulationError(SurefootError):
-    """A simulation could not go on; what was computed so far is kept."""
+    """A simulation could not go on; the results so far are kept."""
 
     exit_code = 1
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from surefoot.errors import FileFormatError
 
-__all__ = ["MAX_DATA_BYTES", "MAX_TEXT_BYTES", "atomic_write", "existing_file", "read_bytes", "write_text"]
+__all__ = ["MAX_DATA_BYTES", "atomic_write", "existing_file", "read_bytes", "write_text"]
 
-MAX_TEXT_BYTES = 16 << 20
+_MAX_TEXT_BYTES = 16 << 20
 """Largest size of a file that describes something: a robot, a scenario, a model."""
 
 MAX_DATA_BYTES = 4 << 30
@@ -32,7 +32,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     has its permissions.
 
     Args:
-        path: Where the file shall be.
+        path: Path of the file.
 
     Yields:
         The temporary file, in the same folder, empty.
@@ -56,7 +56,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         raise FileFormatError(
             f"cannot be written: {error.strerror or error}",
             file=path,
-            next_step="check that there is room and that you may write there",
+            next_step="check the free space and the permissions",
         ) from error
     finally:
         with suppress(OSError):
@@ -67,7 +67,7 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a text as UTF-8, whole or not at all; raises as `atomic_write` does.
 
     Args:
-        path: Where the file shall be.
+        path: Path of the file.
         text: The text.
     """
     with atomic_write(path) as temporary:
@@ -93,7 +93,7 @@ def existing_file(path: str | Path, limit: int = MAX_DATA_BYTES) -> Path:
     return file
 
 
-def read_bytes(path: str | Path, limit: int = MAX_TEXT_BYTES, advice: str = "") -> bytes:
+def read_bytes(path: str | Path, limit: int = _MAX_TEXT_BYTES, advice: str = "") -> bytes:
     """The bytes of a file that is not too large.
 
     Args:
@@ -128,7 +128,7 @@ def _require_replaceable(target: Path) -> None:
             f"cannot be written: there is no folder `{target.parent}`", file=target, next_step="create the folder first"
         )
     if target.exists() and not target.is_file():
-        raise FileFormatError("cannot be written: it exists and is no regular file", file=target)
+        raise FileFormatError("cannot be written: it exists and is not a regular file", file=target)
 
 
 def _flush(path: Path) -> None:

@@ -61,7 +61,7 @@ def read_toml(path: str | Path, schema: type[Schema]) -> Schema:
 
     Args:
         path: The file.
-        schema: What it must look like.
+        schema: Its schema.
 
     Raises:
         FileFormatError: There is no such file, it cannot be read, or it is too large.
@@ -102,7 +102,7 @@ def parse_toml(text: str, file: str | Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"line (\d+)", str(error))
         raise ScenarioError(
-            f"not TOML: {error}", file=file, line=int(place[1]) if place else None, next_step="repair that line"
+            f"not TOML: {error}", file=file, line=int(place[1]) if place else None, next_step="fix that line"
         ) from error
     except RecursionError as error:
         raise ScenarioError("not TOML: nested too deeply", file=file) from error
@@ -113,7 +113,7 @@ def check_tables(tables: Mapping[str, Any], schema: type[Schema], file: str | Pa
 
     Args:
         tables: The content of the file.
-        schema: What it must look like.
+        schema: Its schema.
         file: The file, for messages.
         text: Its text, for the lines of keys.
 

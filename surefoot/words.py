@@ -1,8 +1,13 @@
-"""Words for people: numbers of things, names and units of metrics, relative differences."""
+"""Words for people: numbers of things, names and units of metrics, relative differences, left and right in names."""
 
 from __future__ import annotations
 
-__all__ = ["are_missing", "counted", "metric_label", "name_and_unit", "share_text"]
+import re
+from collections.abc import Iterable, Mapping
+
+from surefoot.errors import ModelError, one_of
+
+__all__ = ["are_missing", "counted", "metric_label", "name_and_unit", "share_text", "side_pairs"]
 
 _SUFFIXES = {  # those of several words first
     "rad_s": "rad/s", "m_s": "m/s", "kgm2": "kg m²", "ns": "N s", "nm": "N m", "n": "N", "j": "J", "w": "W",
@@ -17,6 +22,12 @@ _WITHOUT_SUFFIX = {
     "momentum_residual": "N s", "peak_speed": _SPEED, "run_gap_max": _LENGTH, "tracking_peak": _LENGTH,
     "tracking_rms": _LENGTH, "velocity_jump": _SPEED,
 }  # fmt: skip
+_SIDE_WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
+_SIDE_TOKENS = (
+    ("FL", "FR"), ("RL", "RR"), ("HL", "HR"), ("BL", "BR"), ("ML", "MR"), ("LF", "RF"), ("LH", "RH"), ("LB", "RB"),
+    ("LR", "RR"), ("LM", "RM"), ("L", "R"),
+)  # fmt: skip
+_EDGE = r"(?<![A-Za-z])", r"(?![A-Za-z])"
 _MANY = 10.0  # from this factor on a relative difference is written as a factor
 
 
@@ -80,3 +91,52 @@ def share_text(relative: float | None, percent: str = " %") -> str:
     if not relative:
         return ""
     return f"×{1.0 + relative:.3g}" if relative >= _MANY - 1.0 else f"{100.0 * relative:+.3g}{percent}"
+
+
+def side_pairs(names: Iterable[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Each name → its name on the other side; names in the middle → themselves.
+
+    `left_knee` ↔ `right_knee`, `LF_HAA` ↔ `RF_HAA`, `FL_hip` ↔ `FR_hip`, `hip_l` ↔ `hip_r`.
+
+    A swap counts only where the other name exists. Words go before abbreviations, which stand alone between
+    separators or digits (`l_knee`, `knee_L`, `FL_hip`) or before a capital (`LKnee`).
+
+    Args:
+        names: All names.
+        given: Pairs that the names do not show; each works in both directions.
+
+    Raises:
+        ModelError: A name is the other side of two.
+    """
+    known = list(names)
+    told = dict(given or {})
+    for name, other in list(told.items()):
+        for item in (name, other):
+            if item not in known:
+                raise one_of("name", item, known)
+        told.setdefault(other, name)
+    pairs = {name: told.get(name) or _other_side(name, known) for name in known}
+    for name, other in pairs.items():
+        if pairs[other] != name:
+            raise ModelError(
+                f"`{name}` and `{pairs[other]}` both have `{other}` as their other side",
+                next_step="give the pairs by name",
+            )
+    return pairs
+
+
+def _other_side(name: str, known: list[str]) -> str:
+    return next((other for other in _swaps(name) if other != name and other in known), name)
+
+
+def _swaps(name: str) -> list[str]:
+    """Candidates for the name on the other side, most likely first."""
+    out = []
+    for pair in _SIDE_WORDS:
+        for a, b in (pair, pair[::-1]):
+            out.append(name.replace(a, b))
+    for pair in (*_SIDE_TOKENS, *((a.lower(), b.lower()) for a, b in _SIDE_TOKENS)):
+        for a, b in (pair, pair[::-1]):
+            out.append(re.sub(f"{_EDGE[0]}{a}{_EDGE[1]}", b, name))
+            out.append(re.sub(f"{_EDGE[0]}{a}(?=[A-Z])", b, name) if a.isupper() else name)
+    return out

@@ -53,7 +53,7 @@ def test_a_placement_is_a_rotation_and_a_position() -> None:
     T[:3, 3] = 1.0, 2.0, 3.0
     assert placement_matrix(T, "T").tolist() == T.tolist()
     for wrong in (2.0 * np.eye(4), np.diag([1.0, 1.0, -1.0, 1.0]), np.ones((4, 4))):
-        with pytest.raises(ShapeError, match="T is no placement"):
+        with pytest.raises(ShapeError, match="T is not a placement"):
             placement_matrix(wrong, "T")
 
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from surefoot.arrays import Array, finite_array, increasing_times, number
+from surefoot.arrays import Array, finite_array, increasing_times, linear_at, number, place_of
 from surefoot.control.driven_joints import drive_index
 from surefoot.control.joint_follower import JointFollower, JointMotion, Posture
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.errors import ShapeError
-from surefoot.motion import Command, Quintic, State, linear_at, place_of
+from surefoot.motion import Command, Quintic, State
 from surefoot.robot import Robot
 
 __all__ = ["ForceSchedule", "JointPath", "JointWaves"]

@@ -17,7 +17,8 @@ from surefoot.estimation.settings import EstimatorSettings
 from surefoot.estimation.state_layout import BaseLayout, EncodedJoints
 from surefoot.estimation.trackers import JointTracker, TouchTracker
 from surefoot.kinematics import Frame
-from surefoot.motion import STANDARD_GRAVITY, State
+from surefoot.motion import State
+from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 
 __all__ = ["BaseEstimator"]

@@ -22,9 +22,10 @@ from surefoot.geometry import SweptVolume
 from surefoot.ik.redundancy import DistanceCriterion, LimitCriterion, MomentumWeight, PostureCriterion, together
 from surefoot.ik.textbook import closed_loop_rate, liegeois_rates
 from surefoot.kinematics import volume_distance
-from surefoot.motion import Quintic, side_pairs
+from surefoot.motion import Quintic
 from surefoot.robot import BodyVolume, Robot
 from surefoot.spatial import so3
+from surefoot.words import side_pairs
 
 __all__ = ["SwingStep", "SwingWalker", "foot_contacts", "leg_bodies", "other_foot"]
 

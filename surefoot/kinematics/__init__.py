@@ -1,10 +1,11 @@
 """Kinematics of trees: placements, velocities, accelerations, Jacobians, centre of mass.
 
 Plain functions over `surefoot.ops` of a `Tree`, q, v and a, for one state; `surefoot.compiler` makes kernels of them.
+`Configuration` keeps their results for one robot and one q.
 """
 
 from surefoot.kinematics.com import com, com_bias, com_jacobian, com_velocity, total_mass
-from surefoot.kinematics.configuration import configuration_rate, integrate
+from surefoot.kinematics.configuration import Configuration
 from surefoot.kinematics.counts import OperationCounts, operation_counts
 from surefoot.kinematics.fk import PLACEMENTS, body_placements
 from surefoot.kinematics.frames import (
@@ -24,12 +25,14 @@ from surefoot.kinematics.jacobian import (
     frame_jacobian,
     relative_jacobian,
 )
+from surefoot.kinematics.manifold import configuration_rate, integrate
 from surefoot.kinematics.volume_distance import VolumeDistance, volume_distance
 
 __all__ = [
     "PLACEMENTS",
     "REFERENCES",
     "BodyJacobian",
+    "Configuration",
     "Frame",
     "OperationCounts",
     "Reference",

@@ -1,120 +1,125 @@
-"""Configurations over `ops`: q ⊕ u, and the rate of q that a velocity causes.
+"""`Configuration`: a robot in one posture, with placements, Jacobians and centre of mass computed once.
 
-Joints with a rotation of two or three dimensions move on a group: q ⊕ u = q exp(u) with u in their own frame, as
-Pinocchio has it. All others add.
+Each quantity is computed on first use and kept. For many configurations, or for speed, compile kernels instead
+(`surefoot.compile`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from surefoot import ops
-from surefoot.kinematics.recursion import dof_rows
-from surefoot.ops import Array
-from surefoot.robot import Tree
-from surefoot.spatial import quaternion
-from surefoot.spatial.stumpff import stumpff
+from surefoot.arrays import Array, finite_array
+from surefoot.kinematics.com import com, com_jacobian
+from surefoot.kinematics.fk import body_placements
+from surefoot.kinematics.frames import Frame, Reference, contact_frame, frame_of
+from surefoot.kinematics.jacobian import frame_jacobian
+from surefoot.kinematics.manifold import integrate
+from surefoot.robot import Robot
+from surefoot.spatial import se3
 
-__all__ = ["configuration_rate", "integrate"]
-
-
-def integrate(tree: Tree, q: Array, u: Array) -> Array:
-    """The configuration q ⊕ u (nq,).
-
-    Args:
-        tree: The tree.
-        q: (nq,) configuration.
-        u: (nv,) step, layout of v.
-    """
-    parts = []
-    for i in np.argsort(tree.q_index, kind="stable"):
-        if tree.mimic_source[i] < 0:
-            start = int(tree.q_index[i])
-            parts.append(_STEPS.get(tree.kinds[i], _add)(q[start : start + tree.nq_of(i)], u[dof_rows(tree, i)]))
-    return ops.concatenate(parts)
+__all__ = ["Configuration"]
 
 
-def configuration_rate(tree: Tree, q: Array, v: Array) -> Array:
-    """dq/dt (nq,) at a velocity.
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """A robot and one q. All arrays are read-only.
 
     Args:
-        tree: The tree.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
+        robot: The robot.
+        q: (nq,) configuration, in Pinocchio's layout.
+
+    Raises:
+        ShapeError: q has the wrong shape, is not finite, or holds a quaternion that is not of unit length.
     """
-    parts = []
-    for i in np.argsort(tree.q_index, kind="stable"):
-        if tree.mimic_source[i] < 0:
-            start = int(tree.q_index[i])
-            parts.append(_RATES.get(tree.kinds[i], _same)(q[start : start + tree.nq_of(i)], v[dof_rows(tree, i)]))
-    return ops.concatenate(parts)
+
+    robot: Robot
+    q: Array
+    _jacobians: dict[tuple[str, str, Reference], Array] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "q", _frozen(np.array(self.robot.checked_q(self.q))))
+
+    @cached_property
+    def placements(self) -> Array:
+        """T_world_body (n, 4, 4) of the bodies, in the order of `robot.tree`."""
+        return _frozen(np.array([se3.make(R, p) for R, p in body_placements(self.robot.tree, self.q)]))
+
+    @cached_property
+    def com(self) -> Array:
+        """Centre of mass in world (3,) [m]."""
+        return _frozen(com(self.robot.tree, self.q))
+
+    @cached_property
+    def com_jacobian(self) -> Array:
+        """J (3, nv) with J v the velocity of the centre of mass, in world."""
+        return _frozen(com_jacobian(self.robot.tree, self.q))
+
+    def placement(self, frame: str) -> Array:
+        """T_world_frame (4, 4).
+
+        Args:
+            frame: A link, a joint or a named frame; or a contact surface, if nothing else has that name.
+
+        Raises:
+            UnknownNameError: The robot has no such frame.
+        """
+        return self._place(frame_of(self.robot, frame))
+
+    def contact_placement(self, contact: str) -> Array:
+        """T_world_contact (4, 4); z points out of the ground, into the robot.
+
+        Args:
+            contact: A contact surface.
+
+        Raises:
+            UnknownNameError: The robot has no such contact surface.
+        """
+        return self._place(contact_frame(self.robot, contact))
+
+    def jacobian(self, frame: str, reference: Reference = "local_world_aligned") -> Array:
+        """J (6, nv) with J v the twist of the frame, linear first.
+
+        Args:
+            frame: As in `placement`.
+            reference: One of `kinematics.REFERENCES`.
+        """
+        return self._differentiate("frame", frame, reference)
+
+    def contact_jacobian(self, contact: str, reference: Reference = "local_world_aligned") -> Array:
+        """J (6, nv) with J v the twist of a contact frame, linear first.
+
+        Args:
+            contact: As in `contact_placement`.
+            reference: One of `kinematics.REFERENCES`.
+        """
+        return self._differentiate("contact", contact, reference)
+
+    def integrate(self, v: ArrayLike, dt: float) -> Configuration:
+        """The configuration q ⊕ v dt, after `dt` [s] at a constant velocity.
+
+        Args:
+            v: (nv,) velocity.
+            dt: Duration [s].
+        """
+        step = finite_array(v, (self.robot.nv,), "v") * float(finite_array(dt, (), "dt"))
+        return Configuration(self.robot, integrate(self.robot.tree, self.q, step))
+
+    def _place(self, frame: Frame) -> Array:
+        local = se3.make(frame.R, frame.p)
+        return _frozen(local if frame.body < 0 else self.placements[frame.body] @ local)
+
+    def _differentiate(self, kind: str, name: str, reference: Reference) -> Array:
+        key = (kind, name, reference)
+        if key not in self._jacobians:
+            frame = frame_of(self.robot, name) if kind == "frame" else contact_frame(self.robot, name)
+            self._jacobians[key] = _frozen(frame_jacobian(self.robot.tree, frame, self.q, reference))
+        return self._jacobians[key]
 
 
-def _same(q: Array, v: Array) -> Array:
-    return v
-
-
-def _circle_rate(q: Array, v: Array) -> Array:
-    return ops.array([-q[1] * v[0], q[0] * v[0]])
-
-
-def _planar_rate(q: Array, v: Array) -> Array:
-    c, s = q[2], q[3]
-    return ops.concatenate([ops.array([c * v[0] - s * v[1], s * v[0] + c * v[1]]), _circle_rate(q[2:], v[2:])])
-
-
-def _free_rate(q: Array, v: Array) -> Array:
-    return ops.concatenate([quaternion.rotate(q[3:], v[:3]), quaternion.rates(q[3:], v[3:])])
-
-
-_RATES: dict[str, Callable[[Array, Array], Array]] = {
-    "continuous": _circle_rate,
-    "spherical": quaternion.rates,
-    "free": _free_rate,
-    "planar": _planar_rate,
-}
-
-
-def _add(q: Array, u: Array) -> Array:
-    return q + u
-
-
-def _turn_on_circle(q: Array, u: Array) -> Array:
-    """(cos, sin) turned by an angle."""
-    c, s = ops.cos(u[0]), ops.sin(u[0])
-    return _of_unit_length(ops.array([q[0] * c - q[1] * s, q[1] * c + q[0] * s]))
-
-
-def _turn_ball(q: Array, u: Array) -> Array:
-    return _of_unit_length(quaternion.product(q, quaternion.exp(u)))
-
-
-def _displace(q: Array, u: Array) -> Array:
-    """A pose times exp(u): p + R J(φ) ρ, and the quaternion."""
-    x = u[3:] @ u[3:]
-    tilde = ops.cross(u[3:], u[:3])
-    moved = u[:3] + stumpff(2, x) * tilde + stumpff(3, x) * ops.cross(u[3:], tilde)
-    return ops.concatenate([q[:3] + quaternion.rotate(q[3:], moved), _turn_ball(q[3:], u[3:])])
-
-
-def _displace_in_plane(q: Array, u: Array) -> Array:
-    x, across = u[2] * u[2], ops.array([-u[1], u[0]])
-    moved = stumpff(1, x) * u[:2] + (u[2] * stumpff(2, x)) * across
-    c, s = q[2], q[3]
-    p = q[:2] + ops.array([c * moved[0] - s * moved[1], s * moved[0] + c * moved[1]])
-    return ops.concatenate([p, _turn_on_circle(q[2:], u[2:])])
-
-
-_STEPS: dict[str, Callable[[Array, Array], Array]] = {
-    "continuous": _turn_on_circle,
-    "spherical": _turn_ball,
-    "free": _displace,
-    "planar": _displace_in_plane,
-}
-
-
-def _of_unit_length(q: Array) -> Array:
-    """Rounding taken away: one step of Newton's method for 1/|q|."""
-    return q * (1.5 - 0.5 * (q @ q))
+def _frozen(values: Array) -> Array:
+    values.setflags(write=False)
+    return values

@@ -3,12 +3,9 @@
     J = [e_1 × r_1 … ; e_1 …]        [kin.jacobian]   Nenchev & Konno 2019, section 2.4.2; Orin & Schrader 1984
     (any joint: the columns of S in the wanted axes, with e × r for their angular part)
 
-Only the joints on the way to the frame are looked at (Buschmann 2014, section 2.4: columns of other joints are zero),
-and r runs from joint to frame, so that no position in the world is needed.
-
-Jacobians of all bodies at once, without the columns that are zero.
-
-Jacobians of a position and three angles, for tasks that are written in angles.
+Only joints on the way to the frame enter (Buschmann 2014, section 2.4: columns of other joints are zero), and r runs
+from joint to frame, so that no position in the world is needed. `body_jacobians` computes those of all bodies at once,
+without the zero columns; `analytic_jacobian` is for tasks that are written in angles.
 """
 
 from __future__ import annotations

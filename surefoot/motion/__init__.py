@@ -1,17 +1,14 @@
-"""Worlds, states, stances, trajectories and logs; what controllers and engines promise; layouts of other programs."""
+"""Worlds, states, stances, trajectories and logs; protocols of controllers and engines; layouts of other programs."""
 
 from surefoot.motion.audit_result import AuditItem, AuditResult, Finding, Replay, Status
 from surefoot.motion.exchange import from_layout, to_layout
 from surefoot.motion.log import Column, Log, LogWriter
-from surefoot.motion.mirror import Mirror, mirror_of
 from surefoot.motion.protocols import Command, Controller, Engine, Estimator
-from surefoot.motion.quintic import Quintic, linear_at, place_of
-from surefoot.motion.side_names import side_pairs
+from surefoot.motion.quintic import Quintic
 from surefoot.motion.stance import ContactSchedule, Phase, Spot, Stance
 from surefoot.motion.state import State
 from surefoot.motion.trajectory import Sample, Trajectory
 from surefoot.motion.world import (
-    STANDARD_GRAVITY,
     Ground,
     GroundBox,
     GroundPlane,
@@ -23,7 +20,6 @@ from surefoot.motion.world import (
 )
 
 __all__ = [
-    "STANDARD_GRAVITY",
     "AuditItem",
     "AuditResult",
     "Column",
@@ -39,7 +35,6 @@ __all__ = [
     "HeightField",
     "Log",
     "LogWriter",
-    "Mirror",
     "MovableObject",
     "Obstacle",
     "Phase",
@@ -53,10 +48,6 @@ __all__ = [
     "Trajectory",
     "World",
     "from_layout",
-    "linear_at",
-    "mirror_of",
-    "place_of",
-    "side_pairs",
     "stairs",
     "to_layout",
 ]

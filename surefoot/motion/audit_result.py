@@ -1,4 +1,4 @@
-"""`AuditResult`: what an audit found about a motion: margins over time, findings, replay."""
+"""`AuditResult`: the result of an audit of a motion: margins over time, findings, replay."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Finding:
         end: Last time [s].
         time: When it is worst [s].
         value: The value then.
-        limit: What it should have kept.
+        limit: The limit that applies.
         unit: Of value and limit.
         violation: How far value is beyond limit, ≥ 0 [unit].
         message: One sentence for people.
-        next_step: What to do about it; "" where there is nothing to say.
+        next_step: Advice; "" for none.
         why: What conflicts there, and what each member would have to yield; "" where that was not asked.
         covers: Later findings of the same interval and part of the robot, which follow from this one.
     """
@@ -162,7 +162,7 @@ class AuditResult:
         replay: The replay, or None.
         tolerances: All tolerances by name.
         seconds: Computing time by part of the audit [s].
-        remarks: What the reader of the motion has to say.
+        remarks: Remarks of the reader of the motion.
     """
 
     robot: str

@@ -98,7 +98,7 @@ class Log:
 
     @classmethod
     def load(cls, path: str | Path) -> Log:
-        """Read what `save` wrote.
+        """Read a file that `save` wrote.
 
         Raises:
             FileFormatError: The file is missing, cut off, of another kind or newer version, or contradicts itself.
@@ -148,11 +148,11 @@ class Log:
 
 
 class LogWriter:
-    """Collects ticks cheaply; `log()` gives what there is so far.
+    """Collects ticks cheaply; `log()` returns those so far.
 
     Args:
         units: Column name → unit; `time` [s] is added.
-        sizes: Column name → k of columns with k entries per tick; one for those left out.
+        sizes: Column name → k of columns with k entries per tick; one for omitted columns.
         capacity: Ticks to make room for at first.
     """
 
@@ -173,7 +173,7 @@ class LogWriter:
         """Add one tick.
 
         Args:
-            tick: Column name → value, `time` among them; columns left out are NaN.
+            tick: Column name → value, `time` among them; omitted columns are NaN.
 
         Raises:
             UnknownNameError: A column was not announced.

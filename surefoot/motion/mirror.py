@@ -5,7 +5,7 @@ Body i of the robot and body j on its other side are mirror images where, for al
     T_world_j(q') = M T_world_i(q) G_i,      M = diag(1, −1, 1, 1)                       [motion.mirror]
 
 with a constant reflection G_i. Going down the tree from G_world = M, G_i = T_joint_i⁻¹ G_parent T_joint_j (placements
-at q = 0); with S the linear part of G_i, a vector of body i is Sᵀ x in body j and an axis of turning −Sᵀ a, which tells
+at q = 0); with S the linear part of G_i, a vector of body i is Sᵀ x in body j and an axis of turning −Sᵀ a, which gives
 the sign of each joint. Whether it all holds is checked by forward kinematics of random configurations.
 """
 
@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError
-from surefoot.motion.side_names import side_pairs
 from surefoot.robot import ContactSurface, Robot
+from surefoot.words import side_pairs
 
 __all__ = ["Mirror", "mirror_of"]
 
@@ -128,7 +128,7 @@ def mirror_of(robot: Robot, names: Mapping[str, str] | None = None, tolerance: f
 
     Args:
         robot: The robot.
-        names: Joint or contact → the one on the other side, where the names do not tell.
+        names: Joint or contact → the one on the other side, where the names do not show it.
         tolerance: How far bodies may be off their mirror image [m], [rad]; descriptions are rounded.
 
     Raises:

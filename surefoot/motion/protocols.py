@@ -1,4 +1,4 @@
-"""What controllers, engines and estimators promise each other. None of them imports another."""
+"""Protocols of controllers, engines and estimators. None of them imports another."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Command", "Controller", "Engine", "Estimator"]
 
 @dataclass(frozen=True, eq=False)
 class Command:
-    """What the drives shall do until the next command; one entry for each driven degree of freedom (`robot.driven`).
+    """Command to the drives until the next one; one entry for each driven degree of freedom (`robot.driven`).
 
-    The drive applies torque + kp (position − q) + kd (velocity − v); what is None does not take part. `torque` alone is
+    The drive applies torque + kp (position − q) + kd (velocity − v); terms that are None are omitted. `torque` alone is
     torque control, `position` with gains is position control, all together is position control with feedforward.
 
     Args:

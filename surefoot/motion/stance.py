@@ -45,7 +45,7 @@ class Spot:
         """The spot behind the mirror y = 0.
 
         Args:
-            reflection: (3, 3) between the axes of the contact that stands there then and the mirror image of
+            reflection: (3, 3) between the axes of the contact that holds there then and the mirror image of
                 this one's; the default keeps x forward and z up.
         """
         T = np.array(self.pose)
@@ -90,7 +90,7 @@ class Stance:
         """The stance behind the mirror y = 0.
 
         Args:
-            names: Contact → contact on the other side; contacts left out keep their name.
+            names: Contact → contact on the other side; omitted contacts keep their name.
             reflections: Contact → `reflection` of `Spot.mirrored`.
         """
         given = reflections or {}
@@ -208,11 +208,11 @@ class ContactSchedule:
         return ContactSchedule.of([p.stance for p in self.phases], scale)
 
     def covers(self, start: float, end: float) -> bool:
-        """Whether something is said about every time from `start` to `end` [s], to 1e-9 s."""
+        """Whether there is a stance at every time from `start` to `end` [s], to 1e-9 s."""
         return self.start - _TIME_TOLERANCE <= start and end <= self.end + _TIME_TOLERANCE
 
     def clipped(self, start: float, end: float) -> ContactSchedule:
-        """What it says from `start` to `end` [s], start < end, which it must cover; slivers up to 1e-9 s are left out.
+        """The phases from `start` to `end` [s], start < end, which it must cover; slivers up to 1e-9 s are omitted.
 
         Raises:
             ShapeError: The times are not inside the schedule.

@@ -39,8 +39,8 @@ class State:
 
         Args:
             robot: The robot.
-            q: (nq,) configuration; the home posture if left out.
-            v: (nv,) velocity; rest if left out.
+            q: (nq,) configuration; the home posture by default.
+            v: (nv,) velocity; rest by default.
             t: Time [s].
 
         Raises:

@@ -12,16 +12,25 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from surefoot.arrays import Array, finite_array, increasing_times, number
+from surefoot.arrays import (
+    Array,
+    Place,
+    bracket,
+    finite_array,
+    increasing_times,
+    linear,
+    linear_at,
+    number,
+    place_of,
+)
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.motion.exchange import joint_kinds, manifold, require_unit_length
+from surefoot.motion.exchange import configuration_between, joint_kinds, manifold, require_unit_length
 from surefoot.motion.files import TRAJECTORY_FORMAT, Bundle, contradiction, read_bundle, write_bundle
 from surefoot.motion.mirror import mirror_of
-from surefoot.motion.quintic import Place, bracket, configuration_between, linear, linear_at, place_of
-from surefoot.motion.side_names import side_pairs
 from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.state import State
 from surefoot.robot import Robot
+from surefoot.words import side_pairs
 
 __all__ = ["Sample", "Trajectory"]
 
@@ -31,7 +40,7 @@ _NAMED = ("wrenches", "references")
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A trajectory at one time. What the trajectory does not have is None or empty.
+    """A trajectory at one time. Quantities that the trajectory does not have are None or empty.
 
     Args:
         t: Time [s].
@@ -55,7 +64,7 @@ class Sample:
     def state(self) -> State:
         """Time, q and v."""
         if self.v is None:
-            raise NotSupportedError("the trajectory has no velocities, so a sample of it is no state")
+            raise NotSupportedError("the trajectory has no velocities; a state needs them")
         return State(self.t, self.q, self.v)
 
 
@@ -66,15 +75,15 @@ class Trajectory:
     Args:
         robot: Name of the robot.
         joints: Names of its joints, in the order of q.
-        kinds: Kinds of its joints (`manifold.joint_kinds`), which say how to interpolate.
+        kinds: Kinds of its joints (`exchange.joint_kinds`), which define the interpolation.
         time: (n,) increasing [s].
         q: (n, nq) Pinocchio's layout, quaternions of unit length to 1e-6.
         v: (n, nv), or None.
         a: (n, nv), or None.
         tau: (n, nu) at the driven degrees of freedom [N m] or [N], or None.
         wrenches: Contact → (n, 6): on the robot, in the contact frame, linear first [N], [N m].
-        references: Name → (n, k): whatever a planner wants to hand on.
-        schedule: Which contacts hold when, from the first time to the last or longer; None where nobody said.
+        references: Name → (n, k): any further series of a planner.
+        schedule: Which contacts hold when, from the first time to the last or longer; None if unknown.
     """
 
     robot: str
@@ -142,7 +151,7 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
-        """Read what `save` wrote.
+        """Read a file that `save` wrote.
 
         Raises:
             FileFormatError: The file is missing, cut off, of another kind or newer version, or holds wrong numbers.
@@ -189,11 +198,10 @@ class Trajectory:
     def sample(self, t: float) -> Sample:
         """The motion at time t [s], start ≤ t ≤ end; exact at the samples.
 
-        q is cubic on the manifold where there is v, else geodesic (`interpolation.configuration_between`); the rest is
+        q is cubic on the manifold where there is v, else geodesic (`exchange.configuration_between`); the rest is
         linear in between.
         """
-        if not self.start <= t <= self.end:
-            raise self._outside(t, t)
+        _require_inside(self, t, t)
         place = place_of(self.time, t)
         q = self._configuration(place)
         q.setflags(write=False)
@@ -214,7 +222,7 @@ class Trajectory:
             times: (m,) increasing, inside the trajectory [s]; or
             dt: a step [s] from the start; the end is added where the step does not meet it.
         """
-        at = self._times(times, dt)
+        at = _resampling_times(self, times, dt)
         k, s = bracket(self.time, at)
         named: dict[str, Any] = {
             name: {key: linear(x, k, s) for key, x in getattr(self, name).items()} for name in _NAMED
@@ -222,23 +230,6 @@ class Trajectory:
         values = {name: getattr(self, name) for name in _OPTIONAL}
         optional: dict[str, Any] = {name: None if x is None else linear(x, k, s) for name, x in values.items()}
         return replace(self, time=at, q=self._configurations(k, s), **optional, **named)
-
-    def _times(self, times: ArrayLike | None, dt: float | None) -> Array:
-        if (times is None) == (dt is None):
-            raise ShapeError("give either `times` or `dt` to resample")
-        if dt is not None:
-            step = number(dt, "dt", positive=True)
-            count = int(np.floor(self.duration / step + 1e-9))
-            at = self.start + step * np.arange(count + 1)
-            times = np.minimum(at, self.end) if at[-1] > self.end - 1e-9 * step else np.append(at, self.end)
-        found = increasing_times(times if times is not None else (), "times")
-        if found[0] < self.start or found[-1] > self.end:
-            raise self._outside(found[0], found[-1])
-        return found
-
-    def _outside(self, first: float, last: float) -> ShapeError:
-        evidence = {"times": (float(first), float(last)), "trajectory": (self.start, self.end)}
-        return ShapeError("times lie outside the trajectory", evidence=evidence)
 
     def _configurations(self, k: np.ndarray, s: Array) -> Array:
         last = len(self) - 1
@@ -256,76 +247,38 @@ class Trajectory:
     def concatenate(self, other: Trajectory, tolerance: float | None = 1e-6) -> Trajectory:
         """This motion, then `other`, moved in time to begin where this one ends; its first sample is dropped.
 
-        What the schedules say of times before or after their trajectories is left out.
+        The schedules are clipped to the times of their trajectories.
 
         Args:
-            other: What follows; must have the same fields.
+            other: The motion that follows, with the same fields.
             tolerance: How far q (on the manifold) and v may jump there [rad], [m], …; None for any jump.
         """
         if (self.joints, self.kinds) != (other.joints, other.kinds):
             raise ShapeError(f"trajectories of `{self.robot}` and `{other.robot}` have different joints")
         if tolerance is not None:
-            self._check_joint(other, tolerance)
+            _require_continuity(self, other, tolerance)
         for name in _OPTIONAL:
             if (getattr(self, name) is None) != (getattr(other, name) is None):
                 raise ShapeError(
                     f"only one of the two trajectories has `{name}`", next_step="give it to both or to none"
                 )
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in _OPTIONAL}
-        optional: dict[str, Any] = {name: None if a is None else _after(a, b) for name, (a, b) in pairs.items()}
-        named: dict[str, Any] = {name: self._joined(other, name) for name in _NAMED}
+        optional: dict[str, Any] = {name: None if a is None else _join(a, b) for name, (a, b) in pairs.items()}
+        named: dict[str, Any] = {name: _join_named(self, other, name) for name in _NAMED}
         time = np.append(self.time, other.time[1:] + (self.end - other.start))
-        schedule = self._joined_schedule(other)
-        return replace(self, time=time, q=_after(self.q, other.q), schedule=schedule, **optional, **named)
-
-    def _joined_schedule(self, other: Trajectory) -> ContactSchedule | None:
-        """The stances of both, each from the first to the last time of its trajectory."""
-        mine, theirs = self._own_schedule, other._own_schedule
-        if mine is None or theirs is None:
-            return None
-        if other.duration == 0.0:
-            return mine
-        return theirs.shifted(self.end - other.start) if self.duration == 0.0 else mine.concatenate(theirs)
-
-    @property
-    def _own_schedule(self) -> ContactSchedule | None:
-        """The schedule from the first time to the last; as it is where these are one."""
-        if self.schedule is None or self.duration == 0.0:
-            return self.schedule
-        return self.schedule.clipped(self.start, self.end)
-
-    def _check_joint(self, other: Trajectory, tolerance: float) -> None:
-        jump = np.abs(pin.difference(manifold(self.kinds), np.array(self.q[-1]), np.array(other.q[0]))).max(initial=0.0)
-        faster = 0.0 if self.v is None or other.v is None else np.abs(self.v[-1] - other.v[0]).max(initial=0.0)
-        if jump > tolerance or faster > tolerance:
-            raise ShapeError(
-                "the second trajectory does not begin where the first one ends",
-                evidence={"jump of q": float(jump), "jump of v": float(faster), "tolerance": tolerance},
-                next_step="plan the second one from the end of the first, or pass tolerance=None",
-            )
-
-    def _joined(self, other: Trajectory, name: str) -> dict[str, Array]:
-        """Named series after each other; contacts that one of the two does not have carry nothing there."""
-        mine, theirs = getattr(self, name), getattr(other, name)
-        if name == "references" and set(mine) != set(theirs):
-            raise ShapeError(
-                "the trajectories have different references", evidence={"first": sorted(mine), "second": sorted(theirs)}
-            )
-        return {
-            key: _after(mine.get(key, np.zeros((len(self), 6))), theirs.get(key, np.zeros((len(other), 6))))
-            for key in (*mine, *(k for k in theirs if k not in mine))
-        }
+        schedule = _join_schedules(self, other)
+        return replace(self, time=time, q=_join(self.q, other.q), schedule=schedule, **optional, **named)
 
     def time_scaled(self, factor: float) -> Trajectory:
         """Slower by `factor`, from the same start: v/f, a/f².
 
-        Torques and wrenches belong to the old accelerations and are left out unless the factor is 1; references are
+        Torques and wrenches belong to the old accelerations and are omitted unless the factor is 1; references are
         kept as they are, and the schedule from the first time to the last.
         """
         factor = number(factor, "time factor", positive=True)
         if factor == 1.0:
             return self
-        schedule = self._own_schedule
+        schedule = _own_schedule(self)
         return replace(
             self,
             time=self.start + factor * (self.time - self.start),
@@ -343,7 +296,7 @@ class Trajectory:
 
         Args:
             robot: The robot, which must be its own mirror image.
-            names: Joint or contact → the one on the other side, where the names do not tell.
+            names: Joint or contact → the one on the other side, where the names do not show it.
             references: Sign of each component of each reference, e.g. {"com": (1, −1, 1)}; names of references change
                 sides like those of joints. Every reference of the trajectory needs an entry.
 
@@ -355,7 +308,7 @@ class Trajectory:
         mirror = mirror_of(robot, names)
         for name in (*self.wrenches, *(self.schedule.names if self.schedule else ())):
             if name not in mirror.contacts:
-                raise ShapeError(f"`{name}` of the trajectory is no contact of robot `{robot.name}`")
+                raise ShapeError(f"`{name}` of the trajectory is not a contact of robot `{robot.name}`")
         return replace(
             self,
             q=mirror.configuration(self.q),
@@ -363,23 +316,85 @@ class Trajectory:
             a=None if self.a is None else mirror.velocity(self.a),
             tau=None if self.tau is None else mirror.torque(self.tau),
             wrenches={mirror.contacts[name]: mirror.wrench(name, w) for name, w in self.wrenches.items()},
-            references=self._mirrored_references(references or {}),
+            references=_mirror_references(self.references, references or {}),
             schedule=self.schedule and self.schedule.mirrored(mirror.contacts, mirror.contact_reflections),
         )
 
-    def _mirrored_references(self, signs: Mapping[str, ArrayLike]) -> dict[str, Array]:
-        pairs, out = side_pairs(self.references), {}
-        for name, values in self.references.items():
-            if name not in signs:
-                raise ShapeError(
-                    f"how reference `{name}` looks behind the mirror is not known",
-                    next_step="give the sign of each of its components, or remove it before mirroring",
-                )
-            out[pairs[name]] = values * finite_array(signs[name], (values.shape[1],), f"signs of `{name}`")
-        return out
+
+def _resampling_times(motion: Trajectory, times: ArrayLike | None, dt: float | None) -> Array:
+    if (times is None) == (dt is None):
+        raise ShapeError("give either `times` or `dt` to resample")
+    if dt is not None:
+        step = number(dt, "dt", positive=True)
+        count = int(np.floor(motion.duration / step + 1e-9))
+        at = motion.start + step * np.arange(count + 1)
+        times = np.minimum(at, motion.end) if at[-1] > motion.end - 1e-9 * step else np.append(at, motion.end)
+    checked = increasing_times(times if times is not None else (), "times")
+    _require_inside(motion, checked[0], checked[-1])
+    return checked
 
 
-def _after(first: Array, second: Array) -> Array:
+def _require_inside(motion: Trajectory, first: float, last: float) -> None:
+    if not motion.start <= first <= last <= motion.end:
+        evidence = {"times": (float(first), float(last)), "trajectory": (motion.start, motion.end)}
+        raise ShapeError("times lie outside the trajectory", evidence=evidence)
+
+
+def _join_schedules(first: Trajectory, second: Trajectory) -> ContactSchedule | None:
+    """The stances of both, each from the first to the last time of its trajectory."""
+    before, after = _own_schedule(first), _own_schedule(second)
+    if before is None or after is None:
+        return None
+    if second.duration == 0.0:
+        return before
+    return after.shifted(first.end - second.start) if first.duration == 0.0 else before.concatenate(after)
+
+
+def _own_schedule(motion: Trajectory) -> ContactSchedule | None:
+    """The schedule from the first time to the last; unchanged if both are the same time."""
+    if motion.schedule is None or motion.duration == 0.0:
+        return motion.schedule
+    return motion.schedule.clipped(motion.start, motion.end)
+
+
+def _require_continuity(first: Trajectory, second: Trajectory, tolerance: float) -> None:
+    step = pin.difference(manifold(first.kinds), np.array(first.q[-1]), np.array(second.q[0]))
+    jump = np.abs(step).max(initial=0.0)
+    faster = 0.0 if first.v is None or second.v is None else np.abs(first.v[-1] - second.v[0]).max(initial=0.0)
+    if jump > tolerance or faster > tolerance:
+        raise ShapeError(
+            "the second trajectory does not begin where the first one ends",
+            evidence={"jump of q": float(jump), "jump of v": float(faster), "tolerance": tolerance},
+            next_step="plan the second one from the end of the first, or pass tolerance=None",
+        )
+
+
+def _join_named(first: Trajectory, second: Trajectory, name: str) -> dict[str, Array]:
+    """Named series after each other; a contact that only one of the two has carries nothing in the other."""
+    before, after = getattr(first, name), getattr(second, name)
+    if name == "references" and set(before) != set(after):
+        raise ShapeError(
+            "the trajectories have different references", evidence={"first": sorted(before), "second": sorted(after)}
+        )
+    return {
+        key: _join(before.get(key, np.zeros((len(first), 6))), after.get(key, np.zeros((len(second), 6))))
+        for key in (*before, *(k for k in after if k not in before))
+    }
+
+
+def _mirror_references(references: Mapping[str, Array], signs: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    pairs, out = side_pairs(references), {}
+    for name, values in references.items():
+        if name not in signs:
+            raise ShapeError(
+                f"the mirror image of reference `{name}` is not known",
+                next_step="give the sign of each of its components, or remove it before mirroring",
+            )
+        out[pairs[name]] = values * finite_array(signs[name], (values.shape[1],), f"signs of `{name}`")
+    return out
+
+
+def _join(first: Array, second: Array) -> Array:
     return np.concatenate([first, second[1:]])
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a robot: defects of its file and of its physics, each with its place."""
+"""Inspection of a robot: defects of its file and of its physics, each with its place."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from surefoot.robot.loading import is_file_name, load
 from surefoot.robot.model import Finding, Level, Robot
 from surefoot.robot.urdf import UrdfDocument, scan_urdf, urdf_links
 
-__all__ = ["Inspection", "inspect_robot", "physical_findings"]
+__all__ = ["Inspection", "inspect_robot"]
 
-_ON_LIMIT = 1e-3  # share of its range in which a joint stands on its limit
+_ON_LIMIT = 1e-3  # share of its range within which a joint is at its limit
 _MOVE_HOME = "`[home.joints]` in the side file gives another home"
 _SINGULAR = 1e-12  # inertia at a joint below this cannot be divided by [kg m²] or [kg]
 
@@ -74,7 +74,7 @@ def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "couplin
             raise
         text = "; ".join([error.message, *(f"{key}: {value}" for key, value in error.evidence.items())])
         return Inspection(name_or_path, None, (Finding("error", error.place, text, error.line or 0),))
-    findings = [*robot.notes, *physical_findings(robot, document)]
+    findings = [*robot.notes, *_physical_findings(robot, document)]
     return Inspection(name_or_path, robot, _sorted(findings))
 
 
@@ -91,13 +91,8 @@ def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(dict.fromkeys(findings), key=lambda item: (order[item.level], item.line)))
 
 
-def physical_findings(robot: Robot, document: UrdfDocument | None = None) -> list[Finding]:
-    """What contradicts physics or will not work.
-
-    Args:
-        robot: The robot.
-        document: Its URDF, for the lines of its links; None checks the merged bodies.
-    """
+def _physical_findings(robot: Robot, document: UrdfDocument | None = None) -> list[Finding]:
+    """Contradictions to physics, and what will not work; with the lines of the links where there is a URDF."""
     return [
         *_inertia_findings(robot, document),
         *_joint_findings(robot),
@@ -136,7 +131,7 @@ def _inertias(robot: Robot, document: UrdfDocument | None) -> list[tuple[str, st
 
 
 def _inertia_defect(mass: float, inertia: Array) -> str:
-    """What is wrong with one inertia, or ""."""
+    """Describe the defect of an inertia; "" for none."""
     moments = np.sort(np.linalg.eigvalsh(inertia))
     scale = max(float(np.abs(moments).max()), 1e-30)
     text = f"principal moments {moments[0]:.4g}, {moments[1]:.4g}, {moments[2]:.4g} kg m²"
@@ -177,7 +172,7 @@ def _joint_findings(robot: Robot) -> list[Finding]:
         carried = tree.masses[i] + sum(tree.masses[k] for k in range(i + 1, tree.n) if i in tree.ancestors(k))
         if carried <= 0.0:
             out.append(
-                Finding("error", tree.joint_names[i], f"joint moves link `{tree.body_names[i]}`, which carries no mass")
+                Finding("error", tree.joint_names[i], f"joint moves link `{tree.body_names[i]}`, which has no mass")
             )
         elif any(M[k, k] <= _SINGULAR for k in rows):
             out.append(
@@ -209,7 +204,7 @@ def _limit_findings(robot: Robot) -> list[Finding]:
 
 
 def _home_findings(robot: Robot) -> list[Finding]:
-    """Joints that stand on a limit at home: what moves about home passes it. Followers stand where others put them."""
+    """Joints at a limit at home: motions about home would pass it. Followers depend on other joints."""
     tree, limits, followers = robot.tree, robot.limits, {item.joint for item in robot.couplings}
     on_limit = []
     for i in range(tree.n):
@@ -223,14 +218,16 @@ def _home_findings(robot: Robot) -> list[Finding]:
     if not on_limit:
         return []
     names = "; ".join(on_limit[:4]) + (f" and {len(on_limit) - 4} more" if len(on_limit) > 4 else "")
-    what = "a joint stands" if len(on_limit) == 1 else f"{len(on_limit)} joints stand"
-    return [Finding("note", robot.name, f"at home {what} on a position limit: {names}; {_MOVE_HOME}")]
+    what = "a joint is" if len(on_limit) == 1 else f"{len(on_limit)} joints are"
+    return [Finding("note", robot.name, f"at home {what} at a position limit: {names}; {_MOVE_HOME}")]
 
 
 def _contact_findings(robot: Robot) -> list[Finding]:
     out = [
         Finding(
-            "note", link, "end link without collision shape: if it shall touch, give `[contacts.NAME]` in the side file"
+            "note",
+            link,
+            "end link without a collision shape: if it should touch, give `[contacts.NAME]` in the side file",
         )
         for link in shapeless_end_links(robot)
     ]

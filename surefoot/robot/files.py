@@ -72,7 +72,7 @@ def load_file(
 
 
 def document_of(path: str | Path) -> Element:
-    """The root element of a robot file, or the reason why it is none.
+    """The root element of a robot file, or an error with the reason.
 
     Raises:
         FileFormatError: Not readable, not XML, or neither URDF nor MJCF.
@@ -139,7 +139,7 @@ def _of_moving_joints(document: UrdfDocument, posture: dict[str, float]) -> dict
 def _guess_base(document: UrdfDocument, parts: Parts) -> str:
     """Floating for a robot with legs: at least two limbs of two or more moving joints reach below the root.
 
-    A root link called `world` (or `map`, `odom`) says that the robot is fixed to it, unless by a floating joint.
+    A root link called `world` (or `map`, `odom`) means that the robot is fixed to it, unless by a floating joint.
     """
     if _floats_in_world(document):
         return "floating"
@@ -192,7 +192,7 @@ def _load_mjcf(
 ) -> Robot:
     if side.joints:
         raise ScenarioError(
-            "`joints` is for URDF; an MJCF file says itself what its joints are",
+            "`joints` is for URDF; an MJCF file defines its joints itself",
             file=side_path,
             key=("joints",),
             next_step="change the MJCF",

@@ -20,7 +20,7 @@ def load(name_or_path: str | Path, base: str = "auto", mimic: Mimic = "coupling"
 
     Args:
         name_or_path: A name (`surefoot robots` lists them; parameters after a colon: `coil:32`) or a file.
-        base: "floating", "planar", "fixed", or "auto": what the zoo, the file or its side file says, else floating for
+        base: "floating", "planar", "fixed", or "auto": as the zoo, the file or its side file has it, else floating for
             a robot with legs.
         mimic: Followers of other joints: "coupling" keeps them as joints and lists the couplings, "reduce" takes their
             coordinates away, "free" forgets the couplings.

@@ -1,4 +1,4 @@
-"""`NAME.surefoot.toml`: what a URDF or MJCF cannot say, beside the file or in the package.
+"""`NAME.surefoot.toml`: additions to a URDF or MJCF file, beside the file or in the package.
 
 base = "floating"
 
@@ -61,7 +61,7 @@ _OF_FRAMES = ("frame", "frame_a", "frame_b", "link")  # keys whose values name l
 
 
 class HomeTable(StrictModel):
-    """The home posture: positions by joint name [rad] or [m]; `base` only if the feet shall not decide the height."""
+    """The home posture: positions by joint name [rad] or [m]; `base` only if the feet do not determine the height."""
 
     joints: dict[str, float] = {}
     base: list[float] | None = None
@@ -82,7 +82,7 @@ class ContactTable(StrictModel):
 
 
 class DriveTable(StrictModel):
-    """A drive; what is left out is taken from the robot file."""
+    """A drive; omitted values are those of the robot file."""
 
     gear_ratio: float | None = Field(default=None, gt=0.0)
     rotor_inertia: float | None = Field(default=None, ge=0.0)
@@ -183,7 +183,7 @@ def read_side_file(path: str | Path) -> SideFile:
     try:
         return read_toml(path, SideFile)
     except ScenarioError as error:
-        error.next_step = error.next_step or "change what stands there; docs/side-file.md shows every key"
+        error.next_step = error.next_step or "correct the entry; docs/side-file.md lists all keys"
         raise
 
 
@@ -217,7 +217,7 @@ def _is_about(error: SurefootError, path: KeyPath, value: str) -> bool:
 
 
 def merged(parts: Parts, side: SideFile, file: str | Path) -> Parts:
-    """What a reader found, with what the side file adds or replaces.
+    """Merge the side file into the parts that a reader found.
 
     Args:
         parts: From the reader.
@@ -247,7 +247,7 @@ def merged(parts: Parts, side: SideFile, file: str | Path) -> Parts:
 def _adjust_drives(
     side: SideFile, file: str | Path, drives: tuple[Drive, ...], joint_names: Sequence[str]
 ) -> tuple[Drive, ...]:
-    """The drives with what the side file says of them; passive joints have none."""
+    """The drives as the side file changes them; passive joints have none."""
     for name in (*side.passive, *side.drives):
         if name not in joint_names:
             raise one_of("joint", name, joint_names).with_place(file)
@@ -258,7 +258,7 @@ def _adjust_drives(
 
 
 def _changed_drive(drive: Drive, table: DriveTable) -> Drive:
-    """The drive with what the table gives; a gear ratio alone keeps the inertia at the joint."""
+    """The drive as the table changes it; a gear ratio alone keeps the inertia at the joint."""
     given = {key: value for key, value in table.model_dump().items() if value is not None}
     if table.gear_ratio is not None and table.rotor_inertia is None:
         given["rotor_inertia"] = drive.rotor_inertia * (drive.gear_ratio / table.gear_ratio) ** 2

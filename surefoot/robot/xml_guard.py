@@ -11,7 +11,7 @@ from xml.parsers import expat
 from surefoot.errors import FileFormatError
 from surefoot.files import read_bytes
 
-__all__ = ["MAX_ELEMENTS", "Element", "numbers", "parse_xml", "read_xml"]
+__all__ = ["MAX_ELEMENTS", "Element", "numbers", "read_xml"]
 
 MAX_DEPTH = 4000
 MAX_ELEMENTS = 400_000
@@ -48,18 +48,14 @@ def read_xml(path: str | Path) -> Element:
     """The root element of a file.
 
     Raises:
-        FileFormatError: There is no such file, it is too large, or `parse_xml` refuses it.
+        FileFormatError: There is no such file, it is too large, or `_parse_xml` refuses it.
     """
     advice = "keep meshes in files of their own; a robot description is text of some hundred kB"
-    return parse_xml(read_bytes(path, advice=advice), path)
+    return _parse_xml(read_bytes(path, advice=advice), path)
 
 
-def parse_xml(data: bytes, file: str | Path) -> Element:
+def _parse_xml(data: bytes, file: str | Path) -> Element:
     """The root element of a document.
-
-    Args:
-        data: The bytes of the document.
-        file: Its name, for messages.
 
     Raises:
         FileFormatError: Not well-formed, or it declares entities or a document type, or is too deep or too large.
@@ -92,7 +88,7 @@ def parse_xml(data: bytes, file: str | Path) -> Element:
     except expat.ExpatError as error:
         raise FileFormatError(
             f"not well-formed XML: {expat.ErrorString(error.code)}", file=file, line=error.lineno,
-            next_step="repair the file at that line",
+            next_step="fix the file at that line",
         ) from error  # fmt: skip
     except (ValueError, LookupError) as error:  # an encoding that does not exist, a bad byte in it
         raise FileFormatError(f"not readable XML: {error}", file=file, line=parser.CurrentLineNumber) from error

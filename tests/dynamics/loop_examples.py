@@ -11,7 +11,7 @@ import scipy.linalg
 from surefoot.dynamics.constraints.constraints import Constraints, own_constraints
 from surefoot.dynamics.constraints.equations import Baumgarte, constrained_equations
 from surefoot.dynamics.constraints.projection import close
-from surefoot.kinematics.configuration import integrate
+from surefoot.kinematics import integrate
 from surefoot.robot import Coupling, Drive, Joint, Link, Loop, Robot, placement
 from tests.sim.examples import solid, turned
 

@@ -20,8 +20,7 @@ from surefoot.kinematics import (
 from surefoot.kinematics.frames import frame_classical_acceleration, frame_of
 from surefoot.robot import zoo
 from surefoot.robot.loading import load
-
-from .examples import KINDS, REFERENCE_OF_PINOCCHIO, assert_same, every_joint, robot_named, state
+from tests.kinematics.examples import KINDS, REFERENCE_OF_PINOCCHIO, assert_same, every_joint, robot_named, state
 
 NOT_READ = {"cassie"}  # its file is SDF
 

@@ -5,8 +5,7 @@ from surefoot.errors import UnknownNameError
 from surefoot.kinematics import Frame, analytic_jacobian, frame_jacobian, frame_placement
 from surefoot.robot import Joint, Link, Robot
 from surefoot.spatial import SingularParametersError, euler
-
-from .examples import assert_same, moved, robot_named, some_frame, state
+from tests.kinematics.examples import assert_same, moved, robot_named, some_frame, state
 
 
 @pytest.mark.parametrize("convention", euler.SEQUENCES)

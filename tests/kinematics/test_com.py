@@ -6,8 +6,7 @@ from surefoot import ops
 from surefoot.errors import ModelError
 from surefoot.kinematics import body_placements, com, com_bias, com_jacobian, com_velocity, total_mass
 from surefoot.robot import Joint, Link, Robot
-
-from .examples import assert_same, full_configuration, moved, robot_named, state, widened
+from tests.kinematics.examples import assert_same, full_configuration, moved, robot_named, state, widened
 
 
 @pytest.mark.parametrize("name", ["every joint", "biped", "g1", "tiago"])

@@ -3,8 +3,7 @@ import pytest
 from surefoot.kinematics import body_jacobians, operation_counts
 from surefoot.kinematics.counts import chain_count, dense_count, dill_count, dill_count_printed
 from surefoot.robot.loading import load
-
-from .examples import robot_named, state
+from tests.kinematics.examples import robot_named, state
 
 
 def test_printed_numbers():

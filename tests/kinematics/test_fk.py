@@ -2,8 +2,7 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.kinematics import Frame, body_placements, frame_placement
-
-from .examples import assert_same, robot_named, state
+from tests.kinematics.examples import assert_same, robot_named, state
 
 
 def test_bodies_are_where_their_frames_are():

@@ -6,8 +6,7 @@ from surefoot import ops
 from surefoot.kinematics import REFERENCES, Frame, frame_jacobian, frame_placement, relative_jacobian
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.spatial import se3, twist
-
-from .examples import assert_same, moved, robot_named, some_frame, state
+from tests.kinematics.examples import assert_same, moved, robot_named, some_frame, state
 
 END_FRAMES = {
     "g1": ("left_ankle_roll_link", "right_ankle_roll_link", "left_rubber_hand", "right_rubber_hand"),

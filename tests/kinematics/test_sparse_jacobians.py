@@ -3,8 +3,7 @@ import pytest
 
 from surefoot import ops
 from surefoot.kinematics import Frame, body_jacobians, frame_jacobian
-
-from .examples import assert_same, robot_named, state
+from tests.kinematics.examples import assert_same, robot_named, state
 
 
 @pytest.mark.parametrize(

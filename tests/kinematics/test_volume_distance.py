@@ -8,8 +8,7 @@ from surefoot.geometry.swept_distance import generator_distance
 from surefoot.kinematics import body_placements
 from surefoot.kinematics.volume_distance import volume_distance
 from surefoot.robot import BodyVolume
-
-from .examples import assert_same, moved, robot_named, state
+from tests.kinematics.examples import assert_same, moved, robot_named, state
 
 
 def some_volume(rng, body, count):

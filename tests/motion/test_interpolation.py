@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from surefoot.motion.quintic import configuration_between
+from surefoot.motion.exchange import configuration_between
 from tests.motion.examples import distance, every_kind, random_states
 
 

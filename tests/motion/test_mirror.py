@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 from surefoot.errors import ModelError, ShapeError
-from surefoot.motion import mirror_of
+from surefoot.motion.mirror import mirror_of
 from surefoot.robot import Link, Robot
 from tests.motion.examples import distance, link, random_states, walker
 from tests.motion.test_trajectory import a_trajectory

@@ -66,7 +66,7 @@ def test_damaged_files_are_refused(tmp_path, suffix):
         with pytest.raises(FileFormatError):
             Trajectory.load(path)
     path.write_bytes(b"not a file of ours" * 100)
-    with pytest.raises(FileFormatError, match="cut off, damaged"):
+    with pytest.raises(FileFormatError, match="truncated, damaged"):
         Trajectory.load(path)
     with pytest.raises(FileFormatError, match="no such file"):
         Trajectory.load(tmp_path / f"no{suffix}")
@@ -92,7 +92,7 @@ def test_flipped_bits_are_noticed_or_harmless(tmp_path):
 def test_foreign_and_newer_files_are_refused(tmp_path, suffix, monkeypatch):
     path = tmp_path / f"t{suffix}"
     written().save(path)
-    with pytest.raises(FileFormatError, match=r"is no surefoot\.trajectory file") as caught:
+    with pytest.raises(FileFormatError, match=r"is not a surefoot\.trajectory file") as caught:
         Trajectory.load(path)
     assert caught.value.evidence["found"] == "surefoot.log/1"
     monkeypatch.setattr("surefoot.motion.trajectory.TRAJECTORY_FORMAT", "surefoot.trajectory/2")
@@ -181,7 +181,7 @@ def test_quaternions_that_are_not_of_unit_length_are_refused(tmp_path, suffix, m
     with monkeypatch.context() as patch:
         patch.setattr("surefoot.motion.trajectory.require_unit_length", lambda *_: None)
         replace(motion, q=long).save(path)
-    with pytest.raises(FileFormatError, match="does not hold what its format promises") as caught:
+    with pytest.raises(FileFormatError, match="does not match its format") as caught:
         Trajectory.load(path)
     assert "root_joint" in caught.value.evidence["reason"]
 

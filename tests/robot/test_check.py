@@ -29,7 +29,7 @@ def test_a_sound_file(tmp_path):
     [
         ('izz="0.025"', 'izz="0.2"', "warning", "triangle inequality"),
         ('ixx="0.02"', 'ixx="-0.02"', "warning", "not positive definite"),
-        ('<mass value="0.7"/>', '<mass value="0"/>', "error", "carries no mass"),
+        ('<mass value="0.7"/>', '<mass value="0"/>', "error", "has no mass"),
         ('lower="-1.5"', 'lower="2.5"', "error", "lower limit"),
         ('mass value="2.5"', 'mass value="nan"', "error", "finite"),
         ('link name="tip"', 'link name="lower"', "error", "repeats"),
@@ -60,7 +60,7 @@ def test_a_home_on_or_outside_a_limit_is_told(tmp_path):
     assert not [text for text in messages(inspected(tmp_path, ARM_URDF), "note") if "limit" in text]
     at_limit = ARM_URDF.replace('lower="-1.5" upper="2.0"', 'lower="0.0" upper="2.0"')
     (note,) = (text for text in messages(inspected(tmp_path, at_limit), "note") if "limit" in text)
-    assert "a joint stands on a position limit: `shoulder` at 0 of [0, 2]" in note
+    assert "a joint is at a position limit: `shoulder` at 0 of [0, 2]" in note
     assert "`[home.joints]`" in note
     write(tmp_path, "arm.surefoot.toml", "[home.joints]\nshoulder = 2.5\n")
     (warning,) = messages(inspected(tmp_path, at_limit), "warning")

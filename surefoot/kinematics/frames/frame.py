@@ -84,7 +84,7 @@ def contact_frame(robot: Robot, name: str) -> Frame:
 
 
 def _on_body(robot: Robot, link: str, T_link_frame: Array) -> Frame:
-    """What is fixed on a link, on the body that carries the link."""
+    """A frame fixed on a link, as a frame of the body that carries the link."""
     T = robot.model.frames[robot.frame_id(link)].placement.homogeneous @ T_link_frame
     return Frame(robot.body_of(link), T[:3, :3], T[:3, 3])
 

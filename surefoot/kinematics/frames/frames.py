@@ -10,15 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot import ops
-from surefoot.kinematics.frames.frame import (
-    REFERENCES,
-    WORLD,
-    Frame,
-    Reference,
-    contact_frame,
-    frame_of,
-    require_reference,
-)
+from surefoot.kinematics.frames.frame import WORLD, Frame, Reference, require_reference
 from surefoot.kinematics.frames.path import chain, path_between
 from surefoot.kinematics.recursion import ACCELERATIONS, TWISTS, run
 from surefoot.ops import Array
@@ -26,15 +18,9 @@ from surefoot.robot import Tree
 from surefoot.spatial import se3, twist
 
 __all__ = [
-    "REFERENCES",
-    "WORLD",
-    "Frame",
-    "Reference",
-    "contact_frame",
     "frame_acceleration",
     "frame_bias_acceleration",
     "frame_classical_acceleration",
-    "frame_of",
     "frame_placement",
     "frame_velocity",
     "relative_placement",
@@ -57,7 +43,7 @@ def relative_placement(tree: Tree, first: Frame, second: Frame, q: Array) -> Arr
 
     Args:
         tree: The tree.
-        first: The frame that is at rest, so to speak.
+        first: The frame of the observer.
         second: The other one.
         q: (nq,) configuration.
     """

@@ -94,7 +94,23 @@ def joint_motion(body: Body, q: Array) -> tuple[Array, Array]:
         body: The body.
         q: The joint's own coordinates.
     """
-    return _MOTIONS[body.kind](body, q)
+    match body.kind:
+        case "revolute":
+            return _turn(body.axis, ops.cos(q[0]), ops.sin(q[0])), np.zeros(3)
+        case "continuous":
+            return _turn(body.axis, q[0], q[1]), np.zeros(3)
+        case "prismatic":
+            return np.eye(3), body.axis * q[0]
+        case "helical":
+            return _turn(body.axis, ops.cos(q[0]), ops.sin(q[0])), body.axis * (body.pitch * q[0])
+        case "spherical":
+            return _of_quaternion(q), np.zeros(3)
+        case "planar":
+            return _turn(np.array([0.0, 0.0, 1.0]), q[2], q[3]), ops.array([q[0], q[1], 0.0])
+        case "free":
+            return _of_quaternion(q[3:]), q[:3]
+        case _:  # translation
+            return np.eye(3), q
 
 
 def _turn(axis: Array, c: Any, s: Any) -> Array:
@@ -104,44 +120,6 @@ def _turn(axis: Array, c: Any, s: Any) -> Array:
     """
     along = np.outer(axis, axis)
     return along + c * (np.eye(3) - along) + s * skew(axis)
-
-
-def _revolute(body: Body, q: Array) -> tuple[Array, Array]:
-    return _turn(body.axis, ops.cos(q[0]), ops.sin(q[0])), np.zeros(3)
-
-
-def _continuous(body: Body, q: Array) -> tuple[Array, Array]:
-    return _turn(body.axis, q[0], q[1]), np.zeros(3)
-
-
-def _prismatic(body: Body, q: Array) -> tuple[Array, Array]:
-    return np.eye(3), body.axis * q[0]
-
-
-def _helical(body: Body, q: Array) -> tuple[Array, Array]:
-    return _turn(body.axis, ops.cos(q[0]), ops.sin(q[0])), body.axis * (body.pitch * q[0])
-
-
-def _spherical(body: Body, q: Array) -> tuple[Array, Array]:
-    return _of_quaternion(q), np.zeros(3)
-
-
-def _planar(body: Body, q: Array) -> tuple[Array, Array]:
-    return _turn(np.array([0.0, 0.0, 1.0]), q[2], q[3]), ops.array([q[0], q[1], 0.0])
-
-
-def _free(body: Body, q: Array) -> tuple[Array, Array]:
-    return _of_quaternion(q[3:]), q[:3]
-
-
-def _translation(body: Body, q: Array) -> tuple[Array, Array]:
-    return np.eye(3), q
-
-
-_MOTIONS = {
-    "revolute": _revolute, "continuous": _continuous, "prismatic": _prismatic, "helical": _helical,
-    "spherical": _spherical, "planar": _planar, "free": _free, "translation": _translation,
-}  # fmt: skip
 
 
 def _of_quaternion(q: Array) -> Array:

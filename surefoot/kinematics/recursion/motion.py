@@ -9,11 +9,9 @@ with s = S v, r the origin of the body in its parent, and W = ω~' + ω~ ω~. Th
 *classical* one: it needs no linear velocities, and W r is all that a lever arm adds. Nothing here depends on where a
 root body is.
 
-Values of all bodies, each computed when it is first asked for.
-
-The order in which an algorithm computes is the order of its compiled code, and values that are used late are kept in
-memory until then. Asking for results limb by limb, from the tip inwards, makes everything else follow: what a limb
-needs is computed just before, and forgotten when the limb is done.
+`PerBody` computes a value of a body on first use. The order in which an algorithm computes is the order of its compiled
+code, and values that are used late are kept in memory until then. If results are asked for limb by limb, from the tip
+inwards, the needs of a limb are computed just before it and forgotten when it is done.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recursions over the tree as data: sweeps of one step function each, outwards or inwards.
 
-A step sees one body, its joint's numbers, its own fields and its parent's, and says what to write. `run` walks the
-tree with it, on numbers or on symbols; for large trees the compiler emits the same steps as loops over the bodies.
+A step sees one body, its joint's numbers, its own fields and its parent's, and returns the fields to write. `run` walks
+the tree with it, on numbers or on symbols; for large trees the compiler emits the same steps as loops over the bodies.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Fields = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Step:
-    """What one step writes.
+    """The fields that one step writes.
 
     Args:
         own: Fields of the body, set.
@@ -107,7 +107,7 @@ def run(
         recursion: The algorithm.
         tree: The tree.
         inputs: "q" (nq,), "v", "a", "tau" … (nv,), "external" (n, 6); as the steps need them.
-        only: Visit these bodies (in the order of the tree), the others stay without fields; all if left out.
+        only: Visit these bodies (in the order of the tree), the others stay without fields; all by default.
         constants: Gives the bodies of the tree; others than its own if only some of their constants matter.
     """
     visited = range(tree.n) if only is None else only

@@ -11,7 +11,7 @@ from surefoot.motion.exchange.exchange import (
     to_layout,
 )
 from surefoot.motion.exchange.joints import rotate, rotate_back
-from surefoot.motion.exchange.manifold import joint_kinds, manifold, require_unit_length
+from surefoot.motion.exchange.manifold import configuration_between, joint_kinds, manifold, require_unit_length
 from surefoot.motion.exchange.ros import ROS_KEYS
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "VECTOR_KEYS",
     "Block",
     "column_names",
+    "configuration_between",
     "decode",
     "encode",
     "from_layout",

@@ -57,7 +57,7 @@ def joint_order(robot: Robot, joints: Iterable[str] | None) -> list[int]:
 
     Args:
         robot: The robot.
-        joints: Every joint once; the base joint goes first where it is left out, followers may be left out.
+        joints: Every joint once; an omitted base joint goes first, followers may be omitted.
             None for the robot's own order.
 
     Raises:
@@ -155,7 +155,7 @@ def _encode(block: Block, q: Array, v: Array | None) -> Part:
 
 
 def decode(robot: Robot, blocks: Sequence[Block], parts: Sequence[Part]) -> tuple[Array, Array | None]:
-    """Pinocchio's q (n, nq) and v (n, nv) from what the layout says of each joint.
+    """Pinocchio's q (n, nq) and v (n, nv) from the layout's entries of each joint.
 
     Raises:
         ShapeError: A quaternion is not of unit length, or a follower does not follow.
@@ -177,7 +177,7 @@ def decode(robot: Robot, blocks: Sequence[Block], parts: Sequence[Part]) -> tupl
 
 
 def _check_follower(block: Block, part: Part, q: Array, v: Array | None) -> None:
-    """A joint that copies another one must be where it says."""
+    """Refuse a follower that does not follow its source."""
     wanted = _encode(block, q[:, block.q], None if v is None else v[:, block.v])
     for what, got, want in zip(("position", "velocity"), part, wanted, strict=True):
         if got is None or want is None:

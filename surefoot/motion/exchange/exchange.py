@@ -3,8 +3,8 @@
     data = to_layout(robot, "mujoco", q, v)          # {"qpos": …, "qvel": …}
     q, v = from_layout(robot, "mujoco", data)
 
-What each layout does with each joint stands in `exchange_joints`. Single states (nq,) and time series (n, nq) both go;
-nothing loops over time. Angles of continuous joints come back modulo 2π, quaternions up to sign.
+`exchange.joints` lists the layouts of each joint kind. Single states (nq,) and time series (n, nq) both work; nothing
+loops over time. Angles of continuous joints come back modulo 2π, quaternions up to sign.
 """
 
 from __future__ import annotations
@@ -28,11 +28,9 @@ from surefoot.words import are_missing
 __all__ = [
     "LAYOUTS",
     "VECTOR_KEYS",
-    "checked_series",
     "column_names",
     "from_layout",
     "layout_sizes",
-    "layouts_that_fit",
     "split_unit",
     "to_layout",
 ]
@@ -57,14 +55,14 @@ def to_layout(
         layout: One of `LAYOUTS`.
         q: (nq,) or (n, nq) in Pinocchio's layout.
         v: (nv,) or (n, nv), or None.
-        joints: Order of the joints there: every joint once; the base is first if left out. None for the robot's order.
+        joints: Order of the joints there: every joint once; the base is first by default. None for the robot's order.
         base_velocity: Only "ros": frame of the base twist: "body" as in nav_msgs/Odometry, "world" (about the world's
             origin, world axes) or "mixed" (at the base origin, world axes).
 
     Returns:
         pinocchio, drake: q, v. mujoco: qpos, qvel. ros: joint_names, position, velocity, base_position,
         base_orientation (xyzw), base_linear, base_angular, and multi_dof_… for other joints with several axes.
-        csv: one array (n,) for each named column, such as `base.x [m]`. Without v the velocities are left out.
+        csv: one array (n,) for each named column, such as `base.x [m]`. Without v the velocities are omitted.
         Followers (`mimic="reduce"`) have entries everywhere but in pinocchio.
 
     Raises:
@@ -73,7 +71,7 @@ def to_layout(
     """
     _check_layout(layout, base_velocity)
     single = np.ndim(q) == 1
-    rows, rates = checked_series(robot, np.atleast_2d(q), None if v is None else np.atleast_2d(v))
+    rows, rates = _checked_series(robot, np.atleast_2d(q), None if v is None else np.atleast_2d(v))
     if layout == "ros":
         out = to_ros(robot, rows, rates, joints, base_velocity)
     else:
@@ -157,14 +155,8 @@ def column_names(
     return listed("position"), listed("velocity")
 
 
-def checked_series(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> tuple[Array, Array | None]:
-    """Time series of a robot: read-only (n, nq) and (n, nv), finite, quaternions of unit length to 1e-6.
-
-    Args:
-        robot: The robot.
-        q: (n, nq) in Pinocchio's layout.
-        v: (n, nv) or None.
-    """
+def _checked_series(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> tuple[Array, Array | None]:
+    """Time series of a robot: read-only (n, nq) and (n, nv), finite, quaternions of unit length to 1e-6."""
     rows = finite_array(q, (None, robot.nq), "q")
     require_unit_length(rows, robot.joint_names, joint_kinds(robot))
     return rows, None if v is None else finite_array(v, (len(rows), robot.nv), "v")
@@ -176,14 +168,8 @@ def split_unit(column: str) -> tuple[str, str | None]:
     return (column.strip(), None) if found is None else (found[1], found[2])
 
 
-def layouts_that_fit(robot: Robot, positions: Array, joints: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The vector layouts in which these position vectors have the right length and unit quaternions.
-
-    Args:
-        robot: The robot.
-        positions: (n, k).
-        joints: As in `to_layout`.
-    """
+def _layouts_that_fit(robot: Robot, positions: Array, joints: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The vector layouts in which these position vectors have the right length and unit quaternions."""
     return tuple(layout for layout in VECTOR_KEYS if _fits(robot, layout, positions, joints))
 
 
@@ -254,7 +240,7 @@ def _vectors(robot: Robot, layout: str, blocks: Sequence[Block], data: Mapping[s
     nq, nv = _sizes(blocks)
     position = finite_array(data[keys[0]], (None, None), keys[0])
     if position.shape[1] != nq:
-        fitting = layouts_that_fit(robot, position)
+        fitting = _layouts_that_fit(robot, position)
         hint = f"this number fits layout {' or '.join(fitting)}" if fitting else "check the robot and the joint order"
         message = f"{keys[0]} has {position.shape[1]} entries, layout {layout} of `{robot.name}` has {nq}"
         raise ShapeError(message, next_step=hint)
@@ -308,13 +294,13 @@ def _column_part(block: Block, names: Sequence[Sequence[Label]], found: Mapping[
 def _decoded(
     robot: Robot, layout: str, blocks: Sequence[Block], parts: Sequence[Part], joints: Sequence[str] | None
 ) -> tuple[Array, Array | None]:
-    """Decode; where a quaternion is wrong, say which other layout would fit."""
+    """Decode; if a quaternion is wrong, the error names layouts that would fit."""
     try:
         return decode(robot, blocks, parts)
     except ShapeError as error:
         if layout in VECTOR_KEYS and "has length" in error.message:
             positions = np.hstack([p for p, _ in parts])
-            fitting = [name for name in layouts_that_fit(robot, positions, joints) if name != layout]
+            fitting = [name for name in _layouts_that_fit(robot, positions, joints) if name != layout]
             if fitting:
                 error.next_step = f"the order may be wrong: the numbers fit layout {' or '.join(fitting)} (--from)"
         raise

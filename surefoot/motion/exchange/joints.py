@@ -50,7 +50,7 @@ class JointFormat:
     """One joint kind in one layout. Arrays are (n, entries); q and v are Pinocchio's.
 
     Args:
-        position: Name and unit of each position entry; the name is "" where the joint's name says it all.
+        position: Name and unit of each position entry; the name is "" where the joint's name suffices.
         velocity: Name and unit of each velocity entry.
         to_position: q → positions.
         from_position: Positions → q.
@@ -103,7 +103,7 @@ def unit_length(positions: Array, part: slice | None, what: str) -> Array:
         raise ShapeError(
             f"{kind} of joint `{what}` has length {length[k]:.6g}, not 1",
             evidence={"row": k, "entries": positions[k, part].tolist(), "rows like this": len(wrong)},
-            next_step="check the layout: the entries may stand in another order",
+            next_step="check the layout: the entries may be in another order",
         )
     if (np.abs(length - 1.0) <= _EXACT).all():
         return positions
@@ -120,21 +120,9 @@ def _from_angle(angle: Array) -> Array:
     return np.hstack([np.cos(angle), np.sin(angle)])
 
 
-def _planar_to_angle(q: Array) -> Array:
-    return np.hstack([q[:, :2], _to_angle(q[:, 2:])])
-
-
-def _planar_from_angle(p: Array) -> Array:
-    return np.hstack([p[:, :2], _from_angle(p[:, 2:])])
-
-
 def _planar_to_parent(q: Array, v: Array) -> Array:
     c, s = q[:, 2], q[:, 3]
     return np.column_stack([c * v[:, 0] - s * v[:, 1], s * v[:, 0] + c * v[:, 1], v[:, 2]])
-
-
-def _planar_from_parent(q: Array, v: Array) -> Array:
-    return _planar_to_parent(q * [1.0, 1.0, 1.0, -1.0], v)
 
 
 def _to_wxyz(q: Array) -> Array:
@@ -143,38 +131,6 @@ def _to_wxyz(q: Array) -> Array:
 
 def _from_wxyz(q: Array) -> Array:
     return q[:, _FROM_WXYZ]
-
-
-def _mujoco_free_position(q: Array) -> Array:
-    return np.hstack([q[:, :3], _to_wxyz(q[:, 3:])])
-
-
-def _from_mujoco_free_position(p: Array) -> Array:
-    return np.hstack([p[:, :3], _from_wxyz(p[:, 3:])])
-
-
-def _mujoco_free_velocity(q: Array, v: Array) -> Array:
-    return np.hstack([rotate(q[:, 3:], v[:, :3]), v[:, 3:]])
-
-
-def _from_mujoco_free_velocity(q: Array, v: Array) -> Array:
-    return np.hstack([rotate_back(q[:, 3:], v[:, :3]), v[:, 3:]])
-
-
-def _drake_free_position(q: Array) -> Array:
-    return np.hstack([_to_wxyz(q[:, 3:]), q[:, :3]])
-
-
-def _from_drake_free_position(p: Array) -> Array:
-    return np.hstack([p[:, 4:], _from_wxyz(p[:, :4])])
-
-
-def _drake_free_velocity(q: Array, v: Array) -> Array:
-    return np.hstack([rotate(q[:, 3:], v[:, 3:]), rotate(q[:, 3:], v[:, :3])])
-
-
-def _from_drake_free_velocity(q: Array, v: Array) -> Array:
-    return np.hstack([rotate_back(q[:, 3:], v[:, 3:]), rotate_back(q[:, 3:], v[:, :3])])
 
 
 def _roll_pitch_yaw(q: Array) -> Array:
@@ -229,17 +185,9 @@ def _from_planar_twist(_: Array, v: Array) -> Array:
     return v[:, [0, 1, 5]]
 
 
-def _spherical_pose(q: Array) -> Array:
-    return np.hstack([np.zeros((len(q), 3)), q])
-
-
 def _from_spherical_pose(p: Array) -> Array:
     _require_small(p[:, :3], "the pose of a spherical joint has a position")
     return p[:, 3:]
-
-
-def _spherical_twist(_: Array, v: Array) -> Array:
-    return np.hstack([np.zeros((len(v), 3)), v])
 
 
 def _from_spherical_twist(_: Array, v: Array) -> Array:
@@ -247,17 +195,9 @@ def _from_spherical_twist(_: Array, v: Array) -> Array:
     return v[:, 3:]
 
 
-def _translation_pose(q: Array) -> Array:
-    return np.hstack([q, np.tile(quaternion.identity(), (len(q), 1))])
-
-
 def _from_translation_pose(p: Array) -> Array:
     _require_small(p[:, 3:6], "the pose of a translation joint has a rotation")
     return p[:, :3]
-
-
-def _translation_twist(_: Array, v: Array) -> Array:
-    return np.hstack([v, np.zeros((len(v), 3))])
 
 
 def _from_translation_twist(_: Array, v: Array) -> Array:
@@ -283,8 +223,14 @@ _SLIDE = JointFormat((("", "m"),), (("v", "m/s"),))
 _ANGLE = replace(_TURN, to_position=_to_angle, from_position=_from_angle)
 _FREE = JointFormat((*_XYZ, *_QUAT), (*_LINEAR, *_ANGULAR), unit=slice(3, 7))
 _BALL = JointFormat(_QUAT, _ANGULAR, unit=slice(0, 4))
-_IN_PLANE = JointFormat(_PLANE, _PLANE_RATE, _planar_to_angle, _planar_from_angle)
-_IN_PLANE_PARENT = replace(_IN_PLANE, to_velocity=_planar_to_parent, from_velocity=_planar_from_parent)
+_IN_PLANE = JointFormat(
+    _PLANE, _PLANE_RATE, lambda q: np.hstack([q[:, :2], _to_angle(q[:, 2:])]),
+    lambda p: np.hstack([p[:, :2], _from_angle(p[:, 2:])]),
+)  # fmt: skip
+_IN_PLANE_PARENT = replace(
+    _IN_PLANE, to_velocity=_planar_to_parent,
+    from_velocity=lambda q, v: _planar_to_parent(q * [1.0, 1.0, 1.0, -1.0], v),
+)  # fmt: skip
 _PINOCCHIO = {
     "revolute": _TURN,
     "helical": _TURN,
@@ -304,8 +250,12 @@ FORMATS: dict[str, dict[str, JointFormat]] = {
         "spherical": replace(_BALL, position=_WXYZ, to_position=_to_wxyz, from_position=_from_wxyz),
         "planar": _IN_PLANE_PARENT,
         "free": JointFormat(
-            (*_XYZ, *_WXYZ), _FREE.velocity, _mujoco_free_position, _from_mujoco_free_position,
-            _mujoco_free_velocity, _from_mujoco_free_velocity, slice(3, 7),
+            (*_XYZ, *_WXYZ), _FREE.velocity,
+            lambda q: np.hstack([q[:, :3], _to_wxyz(q[:, 3:])]),
+            lambda p: np.hstack([p[:, :3], _from_wxyz(p[:, 3:])]),
+            lambda q, v: np.hstack([rotate(q[:, 3:], v[:, :3]), v[:, 3:]]),
+            lambda q, v: np.hstack([rotate_back(q[:, 3:], v[:, :3]), v[:, 3:]]),
+            slice(3, 7),
         ),
     },
     "drake": {
@@ -316,24 +266,29 @@ FORMATS: dict[str, dict[str, JointFormat]] = {
         ),
         "planar": _IN_PLANE_PARENT,
         "free": JointFormat(
-            (*_WXYZ, *_XYZ), (*_ANGULAR, *_LINEAR), _drake_free_position, _from_drake_free_position,
-            _drake_free_velocity, _from_drake_free_velocity, slice(0, 4),
+            (*_WXYZ, *_XYZ), (*_ANGULAR, *_LINEAR),
+            lambda q: np.hstack([_to_wxyz(q[:, 3:]), q[:, :3]]),
+            lambda p: np.hstack([p[:, 4:], _from_wxyz(p[:, :4])]),
+            lambda q, v: np.hstack([rotate(q[:, 3:], v[:, 3:]), rotate(q[:, 3:], v[:, :3])]),
+            lambda q, v: np.hstack([rotate_back(q[:, 3:], v[:, 3:]), rotate_back(q[:, 3:], v[:, :3])]),
+            slice(0, 4),
         ),
     },
     "ros": {
         **_PINOCCHIO,
         "continuous": _ANGLE,
         "spherical": replace(
-            _FREE, to_position=_spherical_pose, from_position=_from_spherical_pose,
-            to_velocity=_spherical_twist, from_velocity=_from_spherical_twist,
+            _FREE, to_position=lambda q: np.hstack([np.zeros((len(q), 3)), q]), from_position=_from_spherical_pose,
+            to_velocity=lambda _, v: np.hstack([np.zeros((len(v), 3)), v]), from_velocity=_from_spherical_twist,
         ),
         "planar": replace(
             _FREE, to_position=_planar_pose, from_position=_from_planar_pose,
             to_velocity=_planar_twist, from_velocity=_from_planar_twist,
         ),
         "translation": replace(
-            _FREE, to_position=_translation_pose, from_position=_from_translation_pose,
-            to_velocity=_translation_twist, from_velocity=_from_translation_twist,
+            _FREE, to_position=lambda q: np.hstack([q, np.tile(quaternion.identity(), (len(q), 1))]),
+            from_position=_from_translation_pose,
+            to_velocity=lambda _, v: np.hstack([v, np.zeros((len(v), 3))]), from_velocity=_from_translation_twist,
         ),
     },
     "csv": {**_PINOCCHIO, "continuous": _ANGLE, "planar": _IN_PLANE},

@@ -13,10 +13,10 @@ from surefoot.errors import ShapeError
 from surefoot.motion.exchange.joints import FORMATS, unit_length
 from surefoot.robot import Robot
 
-__all__ = ["FOLLOWER", "joint_kinds", "manifold", "require_unit_length"]
+__all__ = ["configuration_between", "joint_kinds", "manifold", "require_unit_length"]
 
 _UNIT_TOLERANCE = 1e-6
-FOLLOWER = "follower"  # a joint that copies another and has no coordinate of its own
+_FOLLOWER = "follower"  # a joint that copies another and has no coordinate of its own
 _JOINTS = {
     "revolute": pin.JointModelRX, "prismatic": pin.JointModelPX, "helical": lambda: pin.JointModelHX(0.0),
     "continuous": pin.JointModelRUBX, "spherical": pin.JointModelSpherical, "planar": pin.JointModelPlanar,
@@ -25,9 +25,9 @@ _JOINTS = {
 
 
 def joint_kinds(robot: Robot) -> tuple[str, ...]:
-    """The kind of every joint of a robot, `FOLLOWER` for one that has no coordinate."""
+    """The kind of every joint of a robot, `_FOLLOWER` for one that has no coordinate."""
     tree = robot.tree
-    return tuple(kind if tree.nq_of(i) else FOLLOWER for i, kind in enumerate(tree.kinds))
+    return tuple(kind if tree.nq_of(i) else _FOLLOWER for i, kind in enumerate(tree.kinds))
 
 
 @functools.lru_cache(maxsize=64)
@@ -37,14 +37,46 @@ def manifold(kinds: tuple[str, ...]) -> pin.Model:
     Args:
         kinds: Joint kinds in the order of q, as `joint_kinds` gives them.
     """
-    unknown = sorted(set(kinds) - set(_JOINTS) - {FOLLOWER})
+    unknown = sorted(set(kinds) - set(_JOINTS) - {_FOLLOWER})
     if unknown:
         raise ShapeError(f"unknown joint kinds {unknown}", evidence={"known": sorted(_JOINTS)})
     model = pin.Model()
     for i, kind in enumerate(kinds):
-        if kind != FOLLOWER:
+        if kind != _FOLLOWER:
             model.addJoint(0, _JOINTS[kind](), pin.SE3.Identity(), f"joint_{i}")
     return model
+
+
+def configuration_between(
+    model: pin.Model, q: tuple[Array, Array], v: tuple[Array, Array] | None, duration: float, s: float
+) -> Array:
+    """The configuration (nq,) at share s of a segment; its ends are met exactly.
+
+    Without velocities the geodesic q₀ ⊕ s (q₁ ⊖ q₀). With them the cubic Bézier curve on the Lie group with the control
+    points q₀, q₀ ⊕ v₀ h/3, q₁ ⊕ (−v₁ h/3), q₁, which has the velocities v₀ and v₁ at its ends:
+
+        q(s) = q₀ ⊕ B₁(s) d₁ ⊕ B₂(s) d₂ ⊕ B₃(s) d₃,  B_i = Σ_{j ≥ i} C(3, j) (1 − s)^(3−j) s^j     [motion.hermite]
+        Kim, Kim & Shin 1995, cumulative basis (d_i: steps between the control points)
+
+    Args:
+        model: The robot's model, or any with the same joints (`manifold`).
+        q: q₀ and q₁, (nq,).
+        v: v₀ and v₁, (nv,), or None.
+        duration: h [s].
+        s: 0…1.
+    """
+    start, end = np.array(q[0]), np.array(q[1])
+    if s in (0.0, 1.0):
+        return start if s == 0.0 else end
+    if v is None:
+        return np.array(pin.interpolate(model, start, end, s))
+    first, last = v[0] * (duration / 3.0), v[1] * (duration / 3.0)
+    middle = pin.difference(model, pin.integrate(model, start, first), pin.integrate(model, end, -last))
+    rest = 1.0 - s
+    weights = (1.0 - rest**3, s * s * (3.0 - 2.0 * s), s**3)
+    for step, weight in zip((first, middle, last), weights, strict=True):
+        start = pin.integrate(model, start, weight * step)
+    return np.array(start)
 
 
 def require_unit_length(q: Array, joints: Sequence[str], kinds: tuple[str, ...]) -> None:
@@ -73,7 +105,7 @@ def require_unit_length(q: Array, joints: Sequence[str], kinds: tuple[str, ...])
 @functools.lru_cache(maxsize=64)
 def _unit_parts(kinds: tuple[str, ...]) -> tuple[tuple[int, slice], ...]:
     """Joint index and entries of q of every part that is a unit vector."""
-    moving = [i for i, kind in enumerate(kinds) if kind != FOLLOWER]
+    moving = [i for i, kind in enumerate(kinds) if kind != _FOLLOWER]
     starts = [int(joint.idx_q) for joint in list(manifold(kinds).joints)[1:]]
     units = [(i, start, FORMATS["pinocchio"][kinds[i]].unit) for i, start in zip(moving, starts, strict=True)]
     return tuple((i, slice(at + unit.start, at + unit.stop)) for i, at, unit in units if unit is not None)

@@ -18,10 +18,10 @@ from surefoot.motion.exchange.joints import in_placement, rotate, rotate_back
 from surefoot.robot import Robot
 from surefoot.spatial import se3
 
-__all__ = ["BASE_VELOCITIES", "ROS_KEYS", "BaseVelocity", "from_ros", "to_ros"]
+__all__ = ["ROS_KEYS", "BaseVelocity", "from_ros", "to_ros"]
 
 BaseVelocity = Literal["body", "world", "mixed"]
-BASE_VELOCITIES: tuple[str, ...] = get_args(BaseVelocity)
+_BASE_VELOCITIES: tuple[str, ...] = get_args(BaseVelocity)
 ROS_KEYS = (
     "joint_names", "position", "velocity",
     "base_position", "base_orientation", "base_linear", "base_angular",
@@ -81,8 +81,8 @@ def from_ros(
 
 
 def _check_frame(base_velocity: str) -> None:
-    if base_velocity not in BASE_VELOCITIES:
-        raise one_of("frame of the base velocity", base_velocity, BASE_VELOCITIES)
+    if base_velocity not in _BASE_VELOCITIES:
+        raise one_of("frame of the base velocity", base_velocity, _BASE_VELOCITIES)
 
 
 def _sorted_by_message(robot: Robot, blocks: Sequence[Block]) -> tuple[Block | None, list[Block], list[Block]]:
@@ -160,7 +160,7 @@ def _multi_part(data: Mapping[str, Any], k: int, count: int, with_v: bool) -> Pa
 
 def _optional(data: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
     if name not in data:
-        raise ShapeError(f"`{name}` is missing beside the other velocities", next_step="give all velocities or none")
+        raise ShapeError(f"`{name}` is missing among the velocities", next_step="give all velocities or none")
     return finite_array(data[name], shape, name)
 
 

@@ -79,7 +79,7 @@ def write_bundle(path: str | Path, bundle: Bundle) -> None:
     try:
         facts = json.dumps(dict(bundle.facts), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ShapeError("metadata holds something that JSON does not know", evidence={"reason": error}) from error
+        raise ShapeError("metadata holds a value that JSON cannot represent", evidence={"reason": error}) from error
     if Path(path).suffix == ".npz":
         write_npz(path, {"format": bundle.format, "facts": facts, **bundle.arrays})
         return
@@ -136,7 +136,7 @@ def _json(path: str | Path, text: str, wanted: str) -> dict[str, Any]:
     except ValueError as error:
         raise contradiction(path, wanted, error) from error
     if not isinstance(found, dict):
-        raise contradiction(path, wanted, TypeError("the facts are no table"))
+        raise contradiction(path, wanted, TypeError("the facts are not a table"))
     return found
 
 
@@ -145,7 +145,7 @@ def _check_format(path: str | Path, name: str, wanted: str) -> None:
     found = re.fullmatch(r"(surefoot\.\w+)/(\d+)", name)
     if found is None or found[1] != kind:
         raise FileFormatError(
-            f"is no {kind} file",
+            f"is not a {kind} file",
             file=path,
             evidence={"expected": wanted, "found": name or "no format name"},
             next_step="check the path; states of other programs are read by `surefoot convert`",
@@ -175,7 +175,7 @@ def contradiction(path: str | Path, wanted: str, error: Exception) -> FileFormat
     """
     reason = error.message if isinstance(error, SurefootError) else f"{type(error).__name__}: {error}"
     return FileFormatError(
-        "does not hold what its format promises",
+        "does not match its format",
         file=path,
         evidence={"expected": wanted, "reason": reason},
         next_step="write the file again",

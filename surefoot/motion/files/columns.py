@@ -98,7 +98,7 @@ def read_parquet(path: str | Path) -> Table:
         numbers = [_parquet_column(found.column(k), name, path) for k, name in enumerate(names)]
     except (pa.ArrowException, OSError) as error:
         raise FileFormatError(
-            "cannot be read as a Parquet file; it is cut off, damaged or something else",
+            "cannot be read as a Parquet file; it is truncated, damaged or of another format",
             file=path,
             evidence={"reader": str(error).splitlines()[0]},
             next_step="write or copy the file again",
@@ -149,7 +149,7 @@ def read_csv(path: str | Path, finite: bool = True) -> Table:
         finite: Whether to refuse numbers that are not finite.
 
     Raises:
-        FileFormatError: No such file, no text, decimal commas, an entry that is no number, rows of different lengths.
+        FileFormatError: No such file, not text, decimal commas, an entry that is not a number, rows of unequal length.
     """
     lines = _text(path).splitlines()
     kept = [k for k, line in enumerate(lines) if line.strip()]
@@ -189,7 +189,7 @@ def _text(path: str | Path) -> str:
         return existing_file(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileFormatError(
-            "is no text file", file=path, evidence={"reader": error}, next_step="check the suffix"
+            "is not a text file", file=path, evidence={"reader": error}, next_step="check the suffix"
         ) from error
 
 
@@ -231,7 +231,7 @@ def _bad_cell(
                 name = f"column {column + 1}" + (f" (`{_short(header[column])}`)" if header else "")
                 message = f"{name} holds {_short(cell.strip())!r}, expected a finite number"
                 return FileFormatError(message, file=path, line=line)
-    return FileFormatError("holds entries that are no numbers", file=path)
+    return FileFormatError("holds entries that are not numbers", file=path)
 
 
 def _short(text: str) -> str:
@@ -271,7 +271,7 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     """The arrays of an archive by name.
 
     Raises:
-        FileFormatError: There is no such file, it is no archive, is cut off or damaged, or holds pickled objects.
+        FileFormatError: There is no such file, it is not an archive, is truncated or damaged, or holds pickled objects.
     """
     file = existing_file(path)
     try:
@@ -281,7 +281,7 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
             return {n.removesuffix(".npy"): _array(archive.read(n), n, path) for n in archive.namelist()}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
         raise FileFormatError(
-            "cannot be read as a numpy archive (.npz); it is cut off, damaged or something else",
+            "cannot be read as a numpy archive (.npz); it is truncated, damaged or of another format",
             file=path,
             evidence={"reader": error},
             next_step="write or copy the file again",
@@ -289,7 +289,7 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
 
 
 def _array(content: bytes, name: str, path: str | Path) -> NDArray[Any]:
-    """One array; the size that its header claims is compared with what is there before memory is taken."""
+    """One array; the size that its header claims is compared with the data before memory is allocated."""
     stream = io.BytesIO(content)
     try:
         version = npy.read_magic(stream)

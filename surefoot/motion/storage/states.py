@@ -68,7 +68,7 @@ class StateTable:
         if self.time is not None and len(self.q):
             object.__setattr__(self, "time", increasing_times(self.time))
         if self.time is not None and len(self.time) != len(self.q):
-            raise ShapeError(f"there are {len(self.time)} times and {len(self.q)} states")
+            raise ShapeError(f"got {len(self.time)} times and {len(self.q)} states")
 
 
 def read_states(path: str | Path, robot: Robot, layout: str, joints: Sequence[str] | None = None) -> StateTable:
@@ -172,7 +172,7 @@ def _vector_columns(
 def _from_columns(
     table: Table, robot: Robot, layout: str, joints: Sequence[str] | None
 ) -> tuple[dict[str, Array], Sequence[str] | None]:
-    """The data that `from_layout` wants, and the joint order that the columns tell."""
+    """The data for `from_layout`, and the joint order given by the columns."""
     if table.header is None:
         return _without_header(table, robot, layout, joints), joints
     if repeated := sorted({name for name in table.header if table.header.count(name) > 1}):
@@ -221,7 +221,7 @@ def _layouts_of_width(robot: Robot, width: int) -> list[str]:
 def _with_header(
     table: Table, robot: Robot, layout: str, joints: Sequence[str] | None
 ) -> tuple[dict[str, Array], Sequence[str] | None]:
-    """Columns called `qpos[0]` or `qpos[0] root_joint.x [m]`, which also tell the order of the joints."""
+    """Columns called `qpos[0]` or `qpos[0] root_joint.x [m]`, which also give the order of the joints."""
     keys = VECTOR_KEYS[layout]
     out: dict[str, Array] = {}
     found: dict[str, dict[int, tuple[str, Array]]] = {key: {} for key in keys}

@@ -1,4 +1,4 @@
-"""`World`: what a robot stands on, must not touch, and may move."""
+"""`World`: ground, obstacles and movable objects around a robot."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class World:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> World:
-        """The world that `to_dict` wrote; keys left out have their defaults.
+        """The world that `to_dict` wrote; omitted keys have their defaults.
 
         Raises:
             ShapeError: A key is unknown or missing, or a number is wrong.

@@ -1,9 +1,8 @@
-"""From a Pinocchio model and what the readers found to a finished `Robot`.
+"""Assemble a finished `Robot` from a Pinocchio model and the parts that the readers found.
 
-`mimic="reduce"`: followers lose their coordinate; what they bring is seen at the joint that leads them.
-
-With q_f = c + n q_s the follower's inertia, damping and friction count at the leader as n² J, n² d and |n| f (equal
-power), its limits bound the leader to (q − c)/n and v/|n|, and its drive acts there with |n| τ.
+With `mimic="reduce"`, followers lose their coordinate and count at the joint that leads them: with q_f = c + n q_s the
+follower's inertia, damping and friction count at the leader as n² J, n² d and |n| f (equal power), its limits bound the
+leader to (q − c)/n and v/|n|, and its drive acts there with |n| τ.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def _copy_joint_numbers(model: pin.Model, small: pin.Model) -> None:
 
 
 def _add_share(model: pin.Model, small: pin.Model, tie: Coupling) -> None:
-    """What one follower brings, at its leader."""
+    """Contribution of one follower to its leader."""
     old, new = model.joints[model.getJointId(tie.joint)], small.joints[small.getJointId(tie.source)]
     f, s, n = old.idx_v, new.idx_v, abs(tie.ratio)
     small.armature[s] += n * n * model.armature[f]
@@ -101,7 +100,7 @@ def _add_share(model: pin.Model, small: pin.Model, tie: Coupling) -> None:
 
 
 def drives_on_leaders(drives: Sequence[Drive], ties: Sequence[Coupling]) -> tuple[Drive, ...]:
-    """The drives as the leaders feel them; a leader with several gets one that does what they do together.
+    """The drives as the leaders feel them; several on one leader become one.
 
     A command acts on the leader's coordinate. A drive on a follower that does not move (ratio 0) is dropped.
 
@@ -164,7 +163,7 @@ class Parts:
         couplings: Joint couplings.
         home: Joint positions of the home posture by name; None for zero, well inside the limits where zero is outside.
         home_base: First entries of q at home; None to put the feet on z = 0.
-        notes: What the reader has to say.
+        notes: Findings of the reader.
         source: The file.
         adjust_drives: From the drives and the joint names to the final drives.
     """

@@ -15,7 +15,7 @@ from surefoot.arrays import Array
 from surefoot.geometry import Capsule, Cylinder, Ellipsoid, Shape, Sphere, convex_hull, is_rectangle, surface_points
 from surefoot.robot.model import ContactKind, ContactSurface, Geometry, Robot, placement
 
-__all__ = ["end_bodies", "find_contacts", "height_on_ground", "lowest_points", "shapeless_end_links"]
+__all__ = ["find_contacts", "height_on_ground", "lowest_points", "shapeless_end_links"]
 
 _FLAT = 0.005  # what lies this near to the supporting plane belongs to the sole [m]
 _POINT = 0.03  # soles smaller than this are points [m]
@@ -26,7 +26,7 @@ _TILT = np.cos(np.deg2rad(35.0))  # how far a sole may be tilted in the home pos
 _FRICTION = 0.7  # of shapes that say nothing, as `ContactSurface` has it
 
 
-def end_bodies(robot: Robot) -> list[int]:
+def _end_bodies(robot: Robot) -> list[int]:
     """Bodies that carry no further joint, as indices into the tree."""
     return sorted(set(range(robot.tree.n)) - {int(p) for p in robot.tree.parents})
 
@@ -34,20 +34,15 @@ def end_bodies(robot: Robot) -> list[int]:
 def shapeless_end_links(robot: Robot) -> list[str]:
     """Names of end bodies without any collision shape."""
     carriers = {robot.body_of(item.link) for item in robot.collisions}
-    return [robot.tree.body_names[i] for i in end_bodies(robot) if i not in carriers]
+    return [robot.tree.body_names[i] for i in _end_bodies(robot) if i not in carriers]
 
 
 def find_contacts(robot: Robot, q: Array) -> tuple[ContactSurface, ...]:
-    """The surfaces on which the robot stands in a posture; none for a robot that is fixed to the world.
-
-    Args:
-        robot: The robot.
-        q: (nq,) the posture; its base should be upright.
-    """
+    """The surfaces on which the robot stands in a posture; none for a robot that is fixed to the world."""
     if robot.base != "floating":
         return ()
-    frames = _frame_placements(robot, q)
-    ends = set(end_bodies(robot))
+    frames = robot.placements(pin.normalize(robot.model, q))
+    ends = set(_end_bodies(robot))
     clouds: dict[int, list[tuple[Geometry, Array]]] = {}
     for item in robot.collisions:
         body = robot.body_of(item.link)
@@ -73,11 +68,6 @@ def height_on_ground(robot: Robot, q: Array) -> float:
     """
     corners = robot.contact_corners(pin.normalize(robot.model, q))
     return -float(min((points[:, 2].min() for points in corners.values()), default=0.0))
-
-
-def _frame_placements(robot: Robot, q: Array) -> dict[str, Array]:
-    """T_world_frame by name; the base pose is as it stands in q."""
-    return robot.placements(pin.normalize(robot.model, q))
 
 
 def lowest_points(shape: Shape, T_world_shape: Array) -> Array:

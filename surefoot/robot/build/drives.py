@@ -1,4 +1,4 @@
-"""Drives of a model: one on every joint by default, and what drives say written back into the model."""
+"""Drives of a model: one on every joint by default; drives are written back into the model."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def require_joints(model: pin.Model, drives: tuple[Drive, ...]) -> None:
 
 
 def write_drive(model: pin.Model, drive: Drive) -> None:
-    """Armature, friction and finite limits of a drive into the model, so that both say the same."""
+    """Write armature, friction and finite limits of a drive into the model."""
     joint = model.joints[model.getJointId(drive.joint)]
     rows = slice(joint.idx_v, joint.idx_v + joint.nv)
     model.armature[rows] = drive.armature

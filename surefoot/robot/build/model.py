@@ -11,7 +11,7 @@ import pinocchio as pin
 from surefoot.errors import ModelError, one_of
 from surefoot.robot.model import Coupling, Joint, JointKind, Link, NamedFrame, placement
 
-__all__ = ["MAX_BODIES", "build_model", "depth_first", "reduce_couplings", "root_joint", "root_joint_name"]
+__all__ = ["MAX_BODIES", "build_model", "reduce_couplings", "root_joint"]
 
 MAX_BODIES = 2000
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
@@ -31,8 +31,8 @@ def build_model(name: str, links: Sequence[Link], base: str, frames: Sequence[Na
     model = pin.Model()
     model.name = name
     place_of: dict[str, tuple[int, pin.SE3, int]] = {}
-    for link in depth_first(links):
-        joint = link.joint or Joint(root_joint_name(links, link), _ROOT_KIND[base])
+    for link in _depth_first(links):
+        joint = link.joint or Joint(_root_joint_name(links, link), _ROOT_KIND[base])
         parent = place_of[link.parent] if link.parent is not None else (0, pin.SE3.Identity(), 0)
         for part in _one_axis_parts(joint):
             parent = _add_joint(model, part, parent)
@@ -64,14 +64,14 @@ def root_joint(base: str) -> pin.JointModel | None:
     return {"floating": pin.JointModelFreeFlyer(), "planar": pin.JointModelPlanar(), "fixed": None}[base]
 
 
-def root_joint_name(links: Sequence[Link], link: Link) -> str:
+def _root_joint_name(links: Sequence[Link], link: Link) -> str:
     """`root_joint`, or with the link's name if several links hang on the base or a joint has that name."""
     roots = [item for item in links if item.joint is None]
     taken = any(item.joint is not None and item.joint.name == "root_joint" for item in links)
     return "root_joint" if len(roots) == 1 and not taken else f"root_joint_{link.name}"
 
 
-def depth_first(links: Sequence[Link]) -> list[Link]:
+def _depth_first(links: Sequence[Link]) -> list[Link]:
     """The links, each before its children, every subtree in one piece; siblings keep their order.
 
     Raises:

@@ -1,6 +1,6 @@
 """Rotors of geared drives as bodies: behind a rigid gear, or behind a spring.
 
-A drive says how much inertia its rotor has, and counts it as armature: N² J on the diagonal of the mass matrix. As a
+A drive states the inertia of its rotor, and counts it as armature: N² J on the diagonal of the mass matrix. As a
 body, on the link that carries the joint and turning about its axis N times as fast, the rotor also feels how that link
 turns (Buschmann 2014, section 3.4.2, and our reading of it: q_rotor = N q).   [loops.gear]
 
@@ -124,7 +124,7 @@ def gear_springs(robot: Robot, drives: Sequence[Drive]) -> GearSprings:
 
     Args:
         robot: What `elastic_gears` made.
-        drives: The drives before, with ratio, stiffness and damping; those without rotor in the robot are left out.
+        drives: The drives before, with ratio, stiffness and damping; those without a rotor in the robot are omitted.
     """
     known = [drive for drive in drives if rotor_joint(drive.joint) in robot.joint_names]
     pairs = [(robot.joint_index(drive.joint), robot.joint_index(rotor_joint(drive.joint))) for drive in known]

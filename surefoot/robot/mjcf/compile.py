@@ -1,7 +1,4 @@
-"""MJCF files → compiled MuJoCo model: what MuJoCo says becomes an error with its place, or a note.
-
-Mesh files of an MJCF description: which are missing, and whether the robot can do without them.
-"""
+"""MJCF files → compiled MuJoCo model: missing meshes are dropped, complaints of MuJoCo become errors or notes."""
 
 from __future__ import annotations
 
@@ -22,18 +19,13 @@ from surefoot.robot.model import Finding
 from surefoot.robot.urdf import MESH_MODES
 from surefoot.robot.xml_guard import Element
 
-__all__ = ["compile_mjcf", "drop_missing_meshes"]
+__all__ = ["compile_mjcf"]
 
 _STEP = "put the file there"
 
 
-def drop_missing_meshes(spec: mujoco.MjSpec, files: MjcfFiles, mode: str) -> list[Finding]:
+def _drop_missing_meshes(spec: mujoco.MjSpec, files: MjcfFiles, mode: str) -> list[Finding]:
     """Take meshes without a file out of the specification, with the shapes that use them.
-
-    Args:
-        spec: The specification; it is changed.
-        files: The files that it was read from.
-        mode: "warn" leaves a finding, "skip" does not, "require" refuses.
 
     Raises:
         MissingMeshError: A mesh is missing, with "require".
@@ -139,7 +131,7 @@ _ELEMENT = re.compile(r"Element '(\w+)'")
 
 
 def compile_mjcf(files: MjcfFiles, meshes: str = "warn") -> tuple[mujoco.MjModel, tuple[Finding, ...]]:
-    """The compiled model of checked files, and what was dropped on the way.
+    """The compiled model of checked files, and findings on dropped elements.
 
     Args:
         files: The files, checked.
@@ -157,14 +149,14 @@ def compile_mjcf(files: MjcfFiles, meshes: str = "warn") -> tuple[mujoco.MjModel
             spec = mujoco.MjSpec.from_file(str(files.path))
         except (ValueError, mujoco.FatalError) as error:
             raise _placed(FileFormatError, "MuJoCo cannot read the file", error, files, said) from error
-        notes += drop_missing_meshes(spec, files, meshes)
-        notes += _drop_what_is_no_robot(spec, files)
+        notes += _drop_missing_meshes(spec, files, meshes)
+        notes += _drop_unrelated_elements(spec, files)
         try:
             model = spec.compile()
         except (ValueError, mujoco.FatalError) as error:
             raise _placed(ModelError, "MuJoCo cannot compile the model", error, files, said) from error
     _require_moderate(model, files)
-    notes += [Finding("warning", str(files.path), f"MuJoCo says: {text}") for text in dict.fromkeys(said)]
+    notes += [Finding("warning", str(files.path), f"MuJoCo warns: {text}") for text in dict.fromkeys(said)]
     return model, tuple(notes)
 
 
@@ -208,8 +200,8 @@ def _place_in_message(text: str, files: MjcfFiles) -> tuple[Path, int | None]:
     return (included[0][0], included[0][1].line) if len(included) == 1 else (files.path, None)
 
 
-def _drop_what_is_no_robot(spec: mujoco.MjSpec, files: MjcfFiles) -> list[Finding]:
-    """Take out what a robot description does not need, and reset sizes that only MuJoCo's memory needs."""
+def _drop_unrelated_elements(spec: mujoco.MjSpec, files: MjcfFiles) -> list[Finding]:
+    """Delete elements that do not describe the robot, and reset sizes that only MuJoCo's memory needs."""
     notes = []
     if len(spec.pairs) or len(spec.excludes):
         notes.append(Finding("note", str(files.path), "contact pairs and excludes are dropped"))

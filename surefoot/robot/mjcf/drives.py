@@ -26,14 +26,14 @@ _ON_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 
 
 def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | None, list[Finding]]:
-    """The drives in the order of the actuators, None for a model without actuators, and notes on what is dropped.
+    """The drives in the order of the actuators, None for a model without actuators, and notes on dropped properties.
 
     Args:
         model: The compiled model.
         names: Its names.
     """
     if model.nactuator == 0:
-        text = "the file has no actuator: every joint is taken as driven, without limits"
+        text = "the file has no actuators: every joint is driven, without limits"
         return None, [Finding("note", "actuator", text)] if model.njnt else []
     notes: list[Finding] = []
     by_joint: dict[int, list[int]] = {}
@@ -43,7 +43,7 @@ def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | 
             notes.append(Finding("warning", names.actuators[i], f"actuator dropped: {reason}"))
             continue
         by_joint.setdefault(int(model.actuator_trnid[i, 0]), []).append(i)
-        notes += [Finding("note", names.actuators[i], text) for text in _what_is_lost(model, i)]
+        notes += [Finding("note", names.actuators[i], text) for text in _lost_properties(model, i)]
     drives = []
     for joint, group in by_joint.items():
         bounds = _torque_range(model, joint, group)
@@ -63,8 +63,8 @@ def _why_dropped(model: mujoco.MjModel, i: int) -> str:
     return "its gear is 0" if _gear(model, i) == 0.0 else ""
 
 
-def _what_is_lost(model: mujoco.MjModel, i: int) -> list[str]:
-    """What a drive does not take over from an actuator."""
+def _lost_properties(model: mujoco.MjModel, i: int) -> list[str]:
+    """Properties of an actuator that a drive does not have."""
     lost = []
     if model.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE or model.actuator_delay[i]:
         lost.append("actuator dynamics dropped")
@@ -92,7 +92,7 @@ def _drive(model: mujoco.MjModel, names: Names, joint: int, group: list[int], to
 
 
 def _torque_range(model: mujoco.MjModel, joint: int, group: list[int]) -> Range:
-    """Lowest and highest force of all actuators of a joint together, clamped to what the joint takes."""
+    """Lowest and highest force of all actuators of a joint together, clamped to the range of the joint."""
     ranges = np.array([actuator_force_range(model, i, _gear(model, i)) for i in group])
     low, high = np.clip(ranges.sum(axis=0), *joint_force_range(model, joint))
     return float(low), float(high)

@@ -1,6 +1,6 @@
 """The MJCF files of a robot, checked before MuJoCo sees them.
 
-MuJoCo takes `nan`, `inf` and empty numbers without complaint, and its compiler hangs on counts that nobody means. The
+MuJoCo takes `nan`, `inf` and empty numbers without complaint, and its compiler hangs on absurd counts. The
 check covers the file, everything that it includes and the models that it attaches.
 """
 
@@ -16,10 +16,10 @@ from surefoot.errors import FileFormatError
 from surefoot.robot.build import MAX_BODIES
 from surefoot.robot.xml_guard import MAX_ELEMENTS, Element, numbers, read_xml
 
-__all__ = ["MAX_COPIES", "MAX_HEIGHTS", "MjcfFiles", "guard_mjcf"]
+__all__ = ["MAX_COPIES", "MjcfFiles", "guard_mjcf"]
 
 MAX_COPIES = 4000  # elements after `replicate` and the like; the compiler's time grows with the square
-MAX_HEIGHTS = 4_000_000  # numbers of one height field
+_MAX_HEIGHTS = 4_000_000  # numbers of one height field
 _MAX_FILES = 500
 _COPIED = ("body", "geom", "site", "joint", "freejoint", "camera", "light", "composite", "flexcomp")
 _NOT_FINITE = re.compile(r"[+-]?(nan(\(.*\))?|inf|infinity)\Z", re.IGNORECASE)
@@ -90,7 +90,7 @@ def guard_mjcf(path: str | Path) -> MjcfFiles:
 
 
 def _follow(file: Path, root: Element, folder: Path, chain: tuple[Path, ...], files: dict[Path, Element]) -> None:
-    """Read what a file refers to, and what that refers to."""
+    """Read the files that a file refers to, recursively."""
     for element in root.walk():
         for target in _targets(file, element, folder):
             if target.resolve() in chain:
@@ -126,7 +126,7 @@ def _check_numbers(file: Path, root: Element) -> None:
 
 
 def _fault(value: str) -> str:
-    """What is wrong with a value that is a keyword or numbers; empty if nothing."""
+    """Describe the defect of a value that is a keyword or numbers; "" for none."""
     words = value.split()
     if not words:
         return "is empty"
@@ -151,9 +151,9 @@ def _check_heights(file: Path, root: Element) -> None:
             continue
         size = [numbers(element.attributes.get(name, "1"), 1) for name in ("nrow", "ncol")]
         rows, columns = (values[0] if values else -1.0 for values in size)
-        if rows < 0 or columns < 0 or rows * columns > MAX_HEIGHTS:
+        if rows < 0 or columns < 0 or rows * columns > _MAX_HEIGHTS:
             raise FileFormatError(
-                f"a height field of {rows:g} × {columns:g} is not between 0 and {MAX_HEIGHTS} heights",
+                f"a height field of {rows:g} × {columns:g} is not between 0 and {_MAX_HEIGHTS} heights",
                 file=file, line=element.line,
             )  # fmt: skip
 
@@ -211,6 +211,9 @@ def _count(file: Path, element: Element) -> float:
     values = numbers(text)
     if not values or any(value < 0 for value in values):
         raise FileFormatError(
-            f"`count` of `{element.tag}` is no number of copies", file=file, line=element.line, evidence={"count": text}
+            f"`count` of `{element.tag}` is not a number of copies",
+            file=file,
+            line=element.line,
+            evidence={"count": text},
         )
     return math.prod(max(value, 1.0) for value in values)

@@ -18,7 +18,7 @@ __all__ = ["Names", "names_of", "pose", "unused"]
 
 @dataclass(frozen=True)
 class Names:
-    """Names by MuJoCo's index; what has no name is called `body_7`, `joint_3`, `geom_5`, `site_2`.
+    """Names by MuJoCo's index; elements without a name are called `body_7`, `joint_3`, `geom_5`, `site_2`.
 
     Args:
         bodies: Of the bodies; the first is the world.

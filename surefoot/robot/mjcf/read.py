@@ -1,8 +1,7 @@
 """MJCF → robot. MuJoCo compiles the description; the links, loops and drives are read off the compiled model.
 
-So defaults, frames, replicas, attachments and all ways to write an orientation mean what MuJoCo says they mean.
-
-The home posture of a compiled MuJoCo model: a keyframe, or the posture in which it is written down.
+So defaults, frames, replicas, attachments and orientations have the meaning that MuJoCo gives them. The home posture is
+a keyframe, or else the initial configuration.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from surefoot.robot.mjcf.tree import free_pose, is_lopsided, is_one_axis, joint_
 from surefoot.robot.model import Finding, Joint, JointKind, Link, NamedFrame, placement
 from surefoot.spatial import se3
 
-__all__ = ["Home", "MjcfRobot", "home_of", "mjcf_links", "root_is_free", "with_base"]
+__all__ = ["Home", "MjcfRobot", "mjcf_links", "with_base"]
 
 
 @dataclass(frozen=True)
@@ -34,9 +33,9 @@ class Home:
     """A home posture.
 
     Args:
-        joints: Positions of the one-axis joints by name; None where the description has nothing to say.
+        joints: Positions of the one-axis joints by name; None if the description has none.
         base: Pose of the floating base, (7,), quaternion xyzw; None to put the feet on the ground.
-        notes: What could not be kept.
+        notes: Positions that could not be kept.
     """
 
     joints: dict[str, float] | None
@@ -44,23 +43,18 @@ class Home:
     notes: tuple[Finding, ...] = ()
 
 
-def root_is_free(model: mujoco.MjModel) -> bool:
+def _root_is_free(model: mujoco.MjModel) -> bool:
     """Whether the first joint is that of a floating base."""
     return bool(model.njnt and model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE)
 
 
-def home_of(model: mujoco.MjModel, names: Names) -> Home:
-    """The keyframe `home`, else one named `stand…`, else the first; without any, the initial configuration.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
-    """
+def _home_of(model: mujoco.MjModel, names: Names) -> Home:
+    """The keyframe `home`, else one named `stand…`, else the first; without any, the initial configuration."""
     key = _key(model)
     if key is None:
         return _initial(model, names)
     qpos = np.array(model.key_qpos[key])
-    base = tuple(free_pose(model, 0, qpos).tolist()) if root_is_free(model) else None
+    base = tuple(free_pose(model, 0, qpos).tolist()) if _root_is_free(model) else None
     return Home(_positions(model, names, qpos), base, _lost(model, names, qpos))
 
 
@@ -78,7 +72,7 @@ def _initial(model: mujoco.MjModel, names: Names) -> Home:
             low, high = (float(bound) for bound in model.jnt_range[k])
             qpos[model.jnt_qposadr[k]] = well_inside(float(qpos[model.jnt_qposadr[k]]), low, high)
     positions = _positions(model, names, qpos)
-    base = free_pose(model, 0, qpos) if root_is_free(model) else None
+    base = free_pose(model, 0, qpos) if _root_is_free(model) else None
     turned = base is not None and not np.allclose(base[3:6], 0.0, atol=1e-12)
     return Home(
         positions if any(positions.values()) else None,
@@ -95,7 +89,7 @@ def _positions(model: mujoco.MjModel, names: Names, qpos: Array) -> dict[str, fl
 def _lost(model: mujoco.MjModel, names: Names, qpos: Array) -> tuple[Finding, ...]:
     """Joints of several axes, beside the base, that do not stand at zero at home."""
     out = []
-    for k in range(1 if root_is_free(model) else 0, model.njnt):
+    for k in range(1 if _root_is_free(model) else 0, model.njnt):
         if is_one_axis(model, k):
             continue
         size = 7 if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE else 4
@@ -111,7 +105,7 @@ _KIND_OF_BASE: dict[str, JointKind] = {"floating": "free", "planar": "planar", "
 
 @dataclass(frozen=True, eq=False)
 class MjcfRobot:
-    """What an MJCF file says about a robot, before it becomes a model.
+    """A robot as read from an MJCF file, before it becomes a model.
 
     Args:
         name: Name of the model, or of the file.
@@ -156,7 +150,7 @@ def _robot_of(
     collisions, visuals, shape_notes = shapes_of(model, names)
     loops, couplings, tie_notes = ties_of(model, names)
     drives, drive_notes = drives_of(model, names)
-    home = home_of(model, names)
+    home = _home_of(model, names)
     parts = Parts(
         frames=_frames(model, names),
         drives=drives,
@@ -171,9 +165,9 @@ def _robot_of(
         source=source,
     )  # fmt: skip
     links = links_of(model, names, collisions, visuals)
-    root = int(model.jnt_bodyid[0]) if root_is_free(model) else min(1, model.nbody - 1)
+    root = int(model.jnt_bodyid[0]) if _root_is_free(model) else min(1, model.nbody - 1)
     start = pose(model.body_pos[root], model.body_quat[root])
-    return MjcfRobot(name, links, "floating" if root_is_free(model) else "fixed", parts, start)
+    return MjcfRobot(name, links, "floating" if _root_is_free(model) else "fixed", parts, start)
 
 
 def with_base(found: MjcfRobot, base: str) -> MjcfRobot:
@@ -205,15 +199,12 @@ def _on_base(found: MjcfRobot, root: int, base: str) -> list[Link]:
     own = link.joint
     name = own.name if own is not None and own.kind == "free" else unused("root_joint", taken)
     if base != "planar" or not _is_turned(found.start):
-        return [replace(link, joint=Joint(name, _KIND_OF_BASE[base], _base_placement(found.start, base)))]
+        return [
+            replace(link, joint=Joint(name, _KIND_OF_BASE[base], placement() if base == "floating" else found.start))
+        ]
     carrier = Link(unused(f"{link.name}__base", taken), None, Joint(name, "planar", placement(found.start[:3, 3])))
     turn = Joint(unused(f"{link.name}__turn", taken), "fixed", placement(rotation=found.start[:3, :3]))
     return [carrier, replace(link, parent=carrier.name, joint=turn)]
-
-
-def _base_placement(start: Array, base: str) -> Array:
-    """T_world_joint: a floating base has the pose in its coordinates."""
-    return placement() if base == "floating" else start
 
 
 def _is_turned(start: Array) -> bool:
@@ -229,7 +220,7 @@ def _root(found: MjcfRobot) -> int | None:
 
 
 def _frames(model: mujoco.MjModel, names: Names) -> tuple[NamedFrame, ...]:
-    """The sites of the robot; those of the world are left out."""
+    """The sites of the robot; those of the world are omitted."""
     return tuple(
         NamedFrame(names.sites[i], names.bodies[model.site_bodyid[i]], pose(model.site_pos[i], model.site_quat[i]))
         for i in range(model.nsite)
@@ -241,12 +232,12 @@ def _require_ordered_limits(model: mujoco.MjModel, names: Names) -> None:
     """MuJoCo takes a range whose ends are swapped for no range at all."""
     for k in np.flatnonzero(model.jnt_range[:, 0] > model.jnt_range[:, 1]):
         raise ModelError(
-            f"the range of joint `{names.joints[k]}` is turned round", evidence={"range": model.jnt_range[k]}
+            f"joint `{names.joints[k]}`: lower limit above upper limit", evidence={"range": model.jnt_range[k]}
         )
 
 
 def _dropped(model: mujoco.MjModel, names: Names) -> list[Finding]:
-    """Notes on what a robot does not take over from the model."""
+    """Notes on properties of the model that a robot does not have."""
     out = []
     for k in range(model.njnt):
         if model.jnt_stiffness[k] or model.jnt_stiffnesspoly[k].any():

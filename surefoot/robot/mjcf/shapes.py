@@ -18,7 +18,7 @@ BodyShapes = dict[int, list[Geometry]]
 def shapes_of(model: mujoco.MjModel, names: Names) -> tuple[BodyShapes, BodyShapes, list[Finding]]:
     """Collision shapes and visual shapes by body, and notes on geoms that have no shape here.
 
-    A geom that can touch nothing (contype and conaffinity 0) is to look at. Those of the world are left out.
+    A geom that can touch nothing (contype and conaffinity 0) is to look at. Those of the world are omitted.
 
     Args:
         model: The compiled model.
@@ -34,7 +34,7 @@ def shapes_of(model: mujoco.MjModel, names: Names) -> tuple[BodyShapes, BodyShap
         shape = _shape(model, i)
         if shape is None:
             notes.append(
-                Finding("warning", names.bodies[body], f"geom `{names.geoms[i]}` is of no known shape; dropped")
+                Finding("warning", names.bodies[body], f"geom `{names.geoms[i]}` has an unsupported shape; dropped")
             )
             continue
         touches = bool(model.geom_contype[i] or model.geom_conaffinity[i])

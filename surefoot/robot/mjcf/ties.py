@@ -30,11 +30,11 @@ def ties_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Loop, ...], tupl
             notes.append(Finding("warning", names.equalities[i], f"equality constraint dropped: {reason}"))
         elif model.eq_type[i] == _EQ.mjEQ_JOINT:
             found = _coupling(model, names, i)
-            same = next((name for name, item in couplings.items() if _say_the_same(item, found)), None)
+            same = next((name for name, item in couplings.items() if _are_equivalent(item, found)), None)
             if same is None:
                 couplings[names.equalities[i]] = found
             else:
-                notes.append(Finding("note", names.equalities[i], f"says the same as `{same}`; merged with it"))
+                notes.append(Finding("note", names.equalities[i], f"equivalent to `{same}`; merged with it"))
         else:
             loops.append(_loop(model, names, i))
     return tuple(loops), tuple(couplings.values()), notes
@@ -64,7 +64,7 @@ def _coupling(model: mujoco.MjModel, names: Names, i: int) -> Coupling:
     return Coupling(names.joints[follower], names.joints[leader], ratio, rest[0] + shift - ratio * rest[1])
 
 
-def _say_the_same(a: Coupling, b: Coupling) -> bool:
+def _are_equivalent(a: Coupling, b: Coupling) -> bool:
     """Whether two couplings tie the same two joints in the same way, whichever of the two follows."""
     if (a.joint, a.source) == (b.source, b.joint):
         b = Coupling(b.source, b.joint, 1.0 / b.ratio, -b.offset / b.ratio)

@@ -3,8 +3,7 @@
 Each joint of a body moves it as T ← T · Trans(anchor) · Motion(q − ref) · Trans(−anchor) (MuJoCo's `mj_kinematics1`;
 a slide has no use for the anchor). Neighbouring fixed factors merge into the placements, so that q equals MuJoCo's
 qpos, and the last link of a body carries MuJoCo's body frame and the body's name.
-
-Force ranges of a compiled MuJoCo model, and the one limit for both directions that a robot keeps of them.
+Of a force range a robot keeps one limit for both directions.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def is_lopsided(bounds: Range) -> bool:
 
 
 def joint_force_range(model: mujoco.MjModel, joint: int) -> Range:
-    """What MuJoCo clamps the sum of all actuator forces on a joint to.
+    """The range to which MuJoCo clamps the sum of all actuator forces on a joint.
 
     Args:
         model: The compiled model.

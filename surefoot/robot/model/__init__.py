@@ -1,4 +1,4 @@
-"""What a robot is: tree, links, loops, contacts, drives. Passive, frozen data."""
+"""The data of a robot: tree, links, loops, contacts, drives. Passive and frozen."""
 
 from surefoot.robot.model.contacts import BodyVolume, ContactKind, ContactSurface
 from surefoot.robot.model.dh import DHRow, dh_links

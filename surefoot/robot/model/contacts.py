@@ -97,7 +97,7 @@ class BodyVolume:
     Args:
         body: Index of the body in the tree; −1 for the world.
         volume: In the frame of that body.
-        link: The link, or the thing in the world, that it stands for.
+        link: The link, or the thing in the world, that it encloses.
     """
 
     body: int

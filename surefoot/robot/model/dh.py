@@ -99,7 +99,7 @@ def dh_links(rows: Sequence[DHRow], T_world_root: ArrayLike | None = None) -> li
 
     Args:
         rows: The table; parents stand before their children.
-        T_world_root: (4, 4) frame that rows on the world start from; identity if left out.
+        T_world_root: (4, 4) frame that rows on the world start from; identity if omitted.
 
     Raises:
         ModelError: A parent does not stand before its child.
@@ -117,7 +117,7 @@ def _parent(i: int, row: DHRow) -> int:
     if not -1 <= parent < i:
         raise ModelError(
             f"row {i} of the Denavit–Hartenberg table hangs on row {parent}",
-            next_step="let parents stand before their children, and use −1 for the world",
+            next_step="list parents before their children, and use −1 for the world",
         )
     return parent
 

@@ -12,7 +12,7 @@ __all__ = ["Drive"]
 
 @dataclass(frozen=True)
 class Drive:
-    """The drive of one joint. Quantities are at the joint unless they are said to be at the motor.
+    """The drive of one joint. Quantities are at the joint unless stated otherwise.
 
     Args:
         joint: The joint that it drives.

@@ -1,4 +1,4 @@
-"""What a reader or a check has to say about a robot: one line each, with its place."""
+"""Findings about a robot by a reader or a check: one line each, with its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Robots with other masses: payloads, and errors in what is known of a robot."""
+"""Robots with other masses: payloads, and errors of its inertia."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def with_inertia_error(
         robot: The robot as it is described.
         mass: Factor on masses and moments of inertia, > 0.
         com: (3,) shift of the centres of mass in body axes [m].
-        link: The link whose body is changed; all bodies if left out.
+        link: The link whose body is changed; all bodies if omitted.
     """
     shift = np.array(com, dtype=float)
     if shift.shape != (3,) or not np.isfinite(shift).all() or not (np.isfinite(mass) and mass > 0.0):

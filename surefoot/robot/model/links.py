@@ -1,4 +1,4 @@
-"""What a robot is made of before it becomes a model: links, each with the joint that moves it.
+"""Links, each with the joint that moves it: the description of a robot before it becomes a model.
 
 Readers and builders (MJCF, Denavit–Hartenberg, the zoo, `Robot.from_tree`) speak this language.
 """
@@ -24,7 +24,7 @@ JOINT_KINDS: tuple[str, ...] = get_args(JointKind)
 
 
 def placement(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = None) -> Array:
-    """T (4, 4) from a position [m] and a rotation matrix (identity if left out)."""
+    """T (4, 4) from a position [m] and a rotation matrix (identity if omitted)."""
     out = np.eye(4)
     out[:3, 3] = position
     if rotation is not None:
@@ -44,10 +44,10 @@ def _frozen(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
 
 
 def _require_rigid(T: Array, what: str) -> None:
-    """Refuse a matrix that is no rigid displacement."""
+    """Refuse a matrix that is not a rigid displacement."""
     R = T[:3, :3]
     if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0 or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
-        raise ModelError(f"{what} is no rigid displacement", evidence={"matrix": T.tolist()})
+        raise ModelError(f"{what} is not a rigid displacement", evidence={"matrix": T.tolist()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +128,12 @@ class Joint:
         object.__setattr__(self, "second_axis", self._unit(self.second_axis, "second axis"))
 
     def _require_limits(self) -> None:
-        """Limits in order, and no number that is none."""
+        """Refuse limits in the wrong order and values that are not numbers."""
         numbers = (self.lower, self.upper, self.velocity, self.effort, self.damping, self.friction, self.armature)
         if np.isnan(numbers).any() or self.lower > self.upper or min(numbers[2:]) < 0.0 or not np.isfinite(self.pitch):
             names = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
             raise ModelError(
-                f"numbers of joint `{self.name}` contradict each other or are none",
+                f"numbers of joint `{self.name}` contradict each other or are not numbers",
                 evidence={**dict(zip(names, numbers, strict=True)), "pitch": self.pitch},
             )
         if self.kind == "universal" and np.linalg.norm(np.cross(self.axis, self.second_axis)) < 1e-6:

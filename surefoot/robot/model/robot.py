@@ -76,7 +76,7 @@ class Robot:
         collisions: Collision shapes.
         visuals: Shapes to look at.
         frames: Frames that were added to the links.
-        notes: What the reader dropped or doubts.
+        notes: Findings of the reader.
         source: The file that it came from, or "".
     """
 
@@ -142,7 +142,7 @@ class Robot:
 
     @cached_property
     def mass(self) -> float:
-        """Mass of all moving bodies [kg]; what is fixed to the world does not count."""
+        """Mass of all moving bodies [kg]; links fixed to the world do not count."""
         return float(self.tree.masses.sum())
 
     @property
@@ -205,11 +205,11 @@ class Robot:
         return next(i for i, frame in enumerate(self.model.frames) if frame.name == name)
 
     def q_of(self, positions: Mapping[str, float], base: ArrayLike | None = None) -> Array:
-        """A configuration from joint positions by name; joints left out stay neutral.
+        """A configuration from joint positions by name; omitted joints stay neutral.
 
         Args:
             positions: One-axis joints: position [rad] or [m].
-            base: Entries of the base joint (7 for a floating, 4 for a planar base); neutral if left out.
+            base: Entries of the base joint (7 for a floating, 4 for a planar base); neutral if omitted.
         """
         q = np.array(self.neutral)
         for name, value in positions.items():

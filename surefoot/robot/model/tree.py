@@ -158,7 +158,7 @@ def _motion(joint: pin.JointModel, neutral: Array, mimic: tuple[str, Array] | No
         return mimic[0], mimic[1], 0.0
     short = joint.shortname().removeprefix("JointModel")
     if short not in _KIND_OF_PINOCCHIO:
-        raise NotSupportedError(f"joint kind `{short}` is not in the tree", next_step="use chains of one-axis joints")
+        raise NotSupportedError(f"joint kind `{short}` is not supported", next_step="use chains of one-axis joints")
     kind = _KIND_OF_PINOCCHIO[short]
     if NV[kind] != 1:
         return kind, np.zeros(3), 0.0

@@ -1,4 +1,4 @@
-"""URDF → model: our own scan first, then Pinocchio on exactly what was scanned."""
+"""URDF → model: our own scan first, then Pinocchio on exactly the scanned elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from surefoot.robot.urdf.scan import UrdfDocument
 from surefoot.robot.urdf.shapes import origin_of
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["clean_urdf", "require_sound", "urdf_couplings", "urdf_links", "urdf_model", "without_subtree"]
+__all__ = ["require_sound", "urdf_couplings", "urdf_links", "urdf_model", "without_subtree"]
 
 _ONE_AT_A_TIME = threading.RLock()
 
@@ -38,7 +38,7 @@ def require_sound(document: UrdfDocument) -> None:
             evidence["…"] = f"{len(more) - 8} more"
         raise ModelError(
             first.message, evidence=evidence, file=document.file, line=first.line,
-            next_step=f"repair the file; `surefoot check {document.file}` lists everything",
+            next_step=f"fix the file; `surefoot check {document.file}` lists everything",
         )  # fmt: skip
 
 
@@ -50,11 +50,11 @@ def urdf_model(document: UrdfDocument, base: str) -> pin.Model:
         base: "floating", "planar" or "fixed".
 
     Raises:
-        ModelError: The document has defects, or Pinocchio reads something else than what stands in the file.
+        ModelError: The document has defects, or Pinocchio's model differs from the file.
     """
     require_sound(document)
     joint = root_joint(base)
-    text = clean_urdf(document)
+    text = _clean_urdf(document)
     with _caught_stderr() as printed:
         try:
             root = (joint, _root_name(document)) if joint is not None else ()
@@ -76,7 +76,7 @@ def _root_name(document: UrdfDocument) -> str:
 
 
 def _require_same(document: UrdfDocument, model: pin.Model, base: str, printed: list[str]) -> None:
-    """The model says what our own reading of the file says, number by number: nothing was dropped on the way."""
+    """Compare Pinocchio's model with our own reading of the file, number by number."""
     ours = build_model(document.name, urdf_links(document), base)
     wrong = [name for name in ours.names if not model.existJointName(name)]
     for i, name in enumerate(model.names if not wrong else ()):
@@ -90,7 +90,7 @@ def _require_same(document: UrdfDocument, model: pin.Model, base: str, printed: 
         wrong += [str(model.names[j]) for j in rows if _joint_number(model, key, j) != _joint_number(ours, key, j)]
     if wrong:
         raise ModelError(
-            "Pinocchio read something else than what stands in the file",
+            "Pinocchio's model differs from the file",
             evidence={"joints": sorted(set(wrong))[:8], "printed": printed[:5]},
             file=document.file,
             line=document.joints[wrong[0]].line if wrong[0] in document.joints else None,
@@ -123,8 +123,8 @@ def _mass(link: Element) -> float:
     return (numbers(mass.attributes["value"], 1) or [0.0])[0] if mass else 0.0
 
 
-def clean_urdf(document: UrdfDocument) -> str:
-    """The URDF reduced to what a model needs (no shapes, no extensions), numbers written so that all readers agree."""
+def _clean_urdf(document: UrdfDocument) -> str:
+    """The URDF reduced to the elements of a model (no shapes, no extensions), and numbers that all readers agree on."""
     parts = [f"<robot name={quoteattr(document.name)}>"]
     for name, link in document.links.items():
         inertial = link.first("inertial")

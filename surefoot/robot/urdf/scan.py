@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from surefoot.robot.model import Finding, Level
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["JOINT_TYPES", "MAX_LINKS", "UrdfDocument", "scan_urdf"]
+__all__ = ["UrdfDocument", "scan_urdf"]
 
-MAX_LINKS = 2000
+_MAX_LINKS = 2000
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+_JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
 # Attributes with their number of values; "!" marks those that must be there. Other attributes are texts.
 _ATTRIBUTES: dict[str, dict[str, str]] = {
@@ -55,7 +55,7 @@ _FOREIGN = ("material", "transmission", "gazebo", "verbose")
 
 @dataclass
 class UrdfDocument:
-    """A scanned URDF: its elements by name, the root link and what is wrong.
+    """A scanned URDF: its elements by name, the root link and the findings.
 
     Args:
         name: Name of the robot.
@@ -104,8 +104,8 @@ def scan_urdf(root: Element, file: str) -> UrdfDocument:
     if not document.name:
         document.say("error", root.line, "<robot> has no name")
     _index(document, root)
-    if len(document.links) > MAX_LINKS:
-        document.say("error", root.line, f"{len(document.links)} links are more than the {MAX_LINKS} that are allowed")
+    if len(document.links) > _MAX_LINKS:
+        document.say("error", root.line, f"{len(document.links)} links are more than the {_MAX_LINKS} that are allowed")
         return document
     _check_element(document, root)
     for name, joint in document.joints.items():
@@ -199,7 +199,7 @@ def _unknown(document: UrdfDocument, line: int, what: str, name: str, known: Map
         return
     near = next((item for item in known if _is_slip(name.lower(), item)), None)
     if near:
-        document.say("error", line, f"{what} is not known; did you mean `{near}`?")
+        document.say("error", line, f"{what} is unknown; did you mean `{near}`?")
     else:
         document.say("note", line, f"{what} is not part of URDF and ignored")
 
@@ -238,9 +238,9 @@ def _check_link(document: UrdfDocument, name: str, link: Element) -> None:
 
 def _check_joint(document: UrdfDocument, name: str, joint: Element) -> None:
     kind = joint.attributes.get("type", "")
-    if kind not in JOINT_TYPES:
-        near = difflib.get_close_matches(kind, JOINT_TYPES, n=1)
-        hint = f"; did you mean `{near[0]}`?" if near else f"; expected one of {', '.join(JOINT_TYPES)}"
+    if kind not in _JOINT_TYPES:
+        near = difflib.get_close_matches(kind, _JOINT_TYPES, n=1)
+        hint = f"; did you mean `{near[0]}`?" if near else f"; expected one of {', '.join(_JOINT_TYPES)}"
         document.say("error", joint.line, f"joint `{name}` has type `{kind}`{hint}")
     for tag in ("parent", "child"):
         link = _reference(joint, tag)
@@ -260,7 +260,7 @@ def _check_axis(document: UrdfDocument, name: str, kind: str, joint: Element) ->
         return
     length = sum(value * value for value in values) ** 0.5
     if not 1e-9 < length < 1e9:
-        document.say("error", axis.line, f"axis of joint `{name}` has length {length:g}, no direction")
+        document.say("error", axis.line, f"axis of joint `{name}` has length {length:g} and no direction")
     elif abs(length - 1.0) > 1e-3:
         document.say("warning", axis.line, f"axis of joint `{name}` has length {length:g}; it is taken as a direction")
     if kind == "planar" and (values[0] or values[1] or values[2] < 0.0):
@@ -322,7 +322,7 @@ def _check_tree(document: UrdfDocument) -> None:
     lost = [link for link in document.links if link not in reached]
     if lost:
         line = document.links[lost[0]].line
-        document.say("error", line, f"links form a cycle that hangs on no root: {', '.join(lost[:8])}")
+        document.say("error", line, f"links form a cycle that is not connected to a root: {', '.join(lost[:8])}")
     elif roots:
         document.root = roots[0]
 

@@ -15,8 +15,9 @@ from surefoot.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from surefoot.robot.model import Geometry, placement
 from surefoot.robot.urdf.scan import UrdfDocument
 from surefoot.robot.xml_guard import Element, numbers
+from surefoot.words import are_missing
 
-__all__ = ["MESH_MODES", "origin_of", "resolve_mesh", "urdf_geometries"]
+__all__ = ["MESH_MODES", "origin_of", "urdf_geometries"]
 
 MESH_MODES = ("require", "warn", "skip")
 
@@ -69,7 +70,7 @@ def _colour(document: UrdfDocument, holder: Element) -> tuple[float, float, floa
         return None
     rgba = numbers(found.attributes.get("rgba", ""), 4)
     if rgba is None or not all(0.0 <= value <= 1.0 for value in rgba):
-        document.say("warning", found.line, "the colour is not four numbers between 0 and 1; it is left out")
+        document.say("warning", found.line, "the colour is not four numbers between 0 and 1; it is ignored")
         return None
     return rgba[0], rgba[1], rgba[2], rgba[3]
 
@@ -79,7 +80,7 @@ def _report_missing(
 ) -> None:
     if meshes == "require":
         raise MissingMeshError(
-            f"{len(missing)} mesh file(s) are missing",
+            are_missing(len(missing), "mesh file"),
             evidence={f"line {line}": name for name, line in list(missing.items())[:10]},
             next_step='put them there, set ROS_PACKAGE_PATH, or load with meshes="warn"',
             file=document.file,
@@ -88,7 +89,7 @@ def _report_missing(
     if meshes == "warn":
         for name, line in missing.items():
             bare = tuple(dict.fromkeys(users.get(name, ())))
-            document.say("warning", line, f"mesh `{name}` is missing; the shape is left out", bare)
+            document.say("warning", line, f"mesh `{name}` is missing; the shape is omitted", bare)
 
 
 def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) -> Shape | None:
@@ -106,7 +107,7 @@ def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) ->
         case "capsule":
             return Capsule(number("radius"), number("length"))
     name = element.attributes["filename"]
-    path = resolve_mesh(name, document.file)
+    path = _resolve_mesh(name, document.file)
     if path is None:
         missing.setdefault(name, element.line)
         return None
@@ -114,7 +115,7 @@ def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) ->
     return Mesh(str(path), (sx, sy, sz))
 
 
-def resolve_mesh(name: str, urdf: str | Path) -> Path | None:
+def _resolve_mesh(name: str, urdf: str | Path) -> Path | None:
     """The file that a URDF means, or None.
 
     `package://PACKAGE/REST` is looked up in ROS_PACKAGE_PATH and in the folders above the URDF; `file://` is absolute;

@@ -18,9 +18,9 @@ from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import drum, link_of, mass_properties, shapes_of
 from surefoot.spatial import so3
 
-__all__ = ["GEAR_RATIO", "MAX_COIL", "MAX_DILL", "coil", "dill"]
+__all__ = ["MAX_COIL", "MAX_DILL", "coil", "dill"]
 
-GEAR_RATIO = 50.0  # motor turns per joint turn: our choice, usual for harmonic drives
+_GEAR_RATIO = 50.0  # motor turns per joint turn: our choice, usual for harmonic drives
 MAX_COIL = 1000  # bodies without rotors
 MAX_DILL = 9  # levels: 512 bodies without rotors
 _DILL_LENGTH = 0.1  # m, length of Dill(0)
@@ -96,7 +96,7 @@ def _plan(name: str, links: Sequence[Link], driven: bool, rotor_radius: float) -
 
 
 def _driven(links: Sequence[Link], radius: float) -> tuple[list[Link], tuple[Coupling, ...]]:
-    """A rotor for each link, on the link's parent and axis, that turns `GEAR_RATIO` times as fast (a rigid gear).
+    """A rotor for each link, on the link's parent and axis, that turns `_GEAR_RATIO` times as fast (a rigid gear).
 
     The inertia of the rotors is that of these bodies; the drives act on the links' joints and carry no further inertia.
     Buschmann 2014, section 3.4.2: one drive body per body, tied by the gear.   [loops.gear]
@@ -110,7 +110,7 @@ def _driven(links: Sequence[Link], radius: float) -> tuple[list[Link], tuple[Cou
             _ROTOR_SHARE * link.mass, radius, (0.0, 0.0, -0.5 * radius), (0.0, 0.0, 0.5 * radius), touches=False
         )
         rotors.append(link_of(name, link.parent, joint, [disc]))
-        couplings.append(Coupling(joint.name, driven.name, GEAR_RATIO))
+        couplings.append(Coupling(joint.name, driven.name, _GEAR_RATIO))
     return rotors, tuple(couplings)
 
 

@@ -29,7 +29,7 @@ class Number:
     """A number that a robot's name may carry, as 32 in `coil:32`.
 
     Args:
-        symbol: What it is called, e.g. "n".
+        symbol: Its name, e.g. "n".
         keyword: The argument of the builder that takes it.
         lower: Smallest value.
         upper: Largest value.
@@ -45,14 +45,14 @@ class Number:
     meaning: str
 
     def read(self, text: str, robot: str) -> int | float:
-        """The number that a text says.
+        """Read the number from a text.
 
         Args:
             text: As written by the user.
             robot: The robot's name, for the message.
 
         Raises:
-            ModelError: It is no such number, or out of range.
+            ModelError: It is not such a number, or out of range.
         """
         pattern = r"[0-9]+" if self.whole else r"[0-9]+(\.[0-9]*)?"
         value = float(text) if re.fullmatch(pattern, text) else None
@@ -72,7 +72,7 @@ class Builder:
     Args:
         description: One line.
         plan: The function that makes it.
-        numbers: The numbers that its name may carry, in this order, first after the name; each may be left out with
+        numbers: The numbers that its name may carry, in this order, first after the name; each may be omitted with
             those after it.
         flags: Words that its name may carry; each sets the argument of that name.
     """
@@ -92,7 +92,7 @@ BUILT: dict[str, Builder] = {
     "cartpole": Builder(
         "cart on a rail with a free pole, upright at 0 (Busenhart 1994)",
         cartpole,
-        (Number("force", "force", 1.0, 1000.0, False, "limit of the cart's drive in N; 20 if left out"),),
+        (Number("force", "force", 1.0, 1000.0, False, "limit of the cart's drive in N; 20 by default"),),
     ),
     "pendulum": Builder(
         "1 kg on a rod of 1 m, no drive; by its angle, or flying and tied (Buschmann 2014)", pendulum, flags=("tied",)
@@ -102,33 +102,33 @@ BUILT: dict[str, Builder] = {
     "coil": Builder(
         "chain of n equal bodies, to measure algorithms (Buschmann 2014)",
         coil,
-        (Number("n", "n", 1, MAX_COIL, True, "number of bodies; 8 if left out"),),
+        (Number("n", "n", 1, MAX_COIL, True, "number of bodies; 8 by default"),),
         ("driven",),
     ),
     "dill": Builder(
         "binomial tree of 2^L bodies, to measure algorithms (Buschmann 2014)",
         dill,
-        (Number("L", "levels", 0, MAX_DILL, True, "number of levels; 5 if left out"),),
+        (Number("L", "levels", 0, MAX_DILL, True, "number of levels; 5 by default"),),
         ("driven",),
     ),
     "block": Builder(
         "box of 0.2 x 0.2 x 0.1 m without drives, to drop and to slide",
         sliding_block,
-        (Number("mass", "mass", 0.01, 1000.0, False, "in kg; 2 if left out"),),
+        (Number("mass", "mass", 0.01, 1000.0, False, "in kg; 2 by default"),),
     ),
     "v-support": Builder(
         "two feet that a drive pushes apart, for a V-shaped support (Nenchev & Konno 2019)",
         v_support,
-        (Number("angle", "angle", 0.0, 60.0, False, "slope of the support in degrees; 30 if left out"),),
+        (Number("angle", "angle", 0.0, 60.0, False, "slope of the support in degrees; 30 by default"),),
     ),
     "four-bar": Builder(
         "crank, coupler and rocker: one closed chain, the crank driven",
         four_bar,
         (
-            Number("ground", "ground", 0.01, 100.0, False, "distance of the joints on the world in m; 1 if left out"),
-            Number("crank", "crank", 0.01, 100.0, False, "length in m; 0.4 if left out"),
-            Number("coupler", "coupler", 0.01, 100.0, False, "length in m; 1.1 if left out"),
-            Number("rocker", "rocker", 0.01, 100.0, False, "length in m; 0.8 if left out"),
+            Number("ground", "ground", 0.01, 100.0, False, "distance of the joints on the world in m; 1 by default"),
+            Number("crank", "crank", 0.01, 100.0, False, "length in m; 0.4 by default"),
+            Number("coupler", "coupler", 0.01, 100.0, False, "length in m; 1.1 by default"),
+            Number("rocker", "rocker", 0.01, 100.0, False, "length in m; 0.8 by default"),
         ),
         ("hinge",),
     ),
@@ -136,20 +136,20 @@ BUILT: dict[str, Builder] = {
         "hinge driven by a series-elastic spindle: one closed chain (after Koch)",
         crank,
         (
-            Number("l1", "l1", 0.0, 10.0, False, "offset of the nut along the upper limb in m; 0.3 if left out"),
-            Number("r1", "r1", 0.0, 10.0, False, "offset of the nut across it in m; 0.05 if left out"),
-            Number("l2", "l2", 0.0, 10.0, False, "offset of the spindle along the shank in m; 0.06 if left out"),
-            Number("r2", "r2", 0.0, 10.0, False, "offset of the spindle across it in m; 0.02 if left out"),
+            Number("l1", "l1", 0.0, 10.0, False, "offset of the nut along the upper limb in m; 0.3 by default"),
+            Number("r1", "r1", 0.0, 10.0, False, "offset of the nut across it in m; 0.05 by default"),
+            Number("l2", "l2", 0.0, 10.0, False, "offset of the spindle along the shank in m; 0.06 by default"),
+            Number("r2", "r2", 0.0, 10.0, False, "offset of the spindle across it in m; 0.02 by default"),
         ),
     ),
     "delta": Builder(
         "parallel robot: three driven arms, three closed chains, a platform that translates (after Clavel 1988)",
         delta,
         (
-            Number("base", "base", 0.01, 10.0, False, "middle to the axes of the arms in m; 0.12 if left out"),
-            Number("arm", "arm", 0.01, 10.0, False, "length of an upper arm in m; 0.2 if left out"),
-            Number("forearm", "forearm", 0.01, 10.0, False, "length of a forearm in m; 0.45 if left out"),
-            Number("platform", "platform", 0.01, 10.0, False, "middle to the forearms in m; 0.05 if left out"),
+            Number("base", "base", 0.01, 10.0, False, "middle to the axes of the arms in m; 0.12 by default"),
+            Number("arm", "arm", 0.01, 10.0, False, "length of an upper arm in m; 0.2 by default"),
+            Number("forearm", "forearm", 0.01, 10.0, False, "length of a forearm in m; 0.45 by default"),
+            Number("platform", "platform", 0.01, 10.0, False, "middle to the forearms in m; 0.05 by default"),
         ),
     ),
     "biped": Builder("walker in the sagittal plane: 11 bodies, 87.6 kg (Busenhart 1994)", biped),
@@ -189,7 +189,7 @@ def build(name: str, parameters: Sequence[str] = (), base: str = "auto", mimic: 
 
 
 def _arguments(name: str, builder: Builder, parameters: list[str]) -> dict[str, int | float | bool]:
-    """The arguments of the builder that the parameters stand for."""
+    """The arguments of the builder that the parameters denote."""
     out: dict[str, int | float | bool] = {}
     given = list(takewhile(lambda text: text not in builder.flags, parameters))[: len(builder.numbers)]
     for number, text in zip(builder.numbers, given, strict=False):

@@ -65,7 +65,7 @@ def _load_shipped(name: str, base: str, mimic: Mimic, meshes: str) -> Robot:
     entry = _shipped()[name]
     if not entry.urdf_filename:
         raise NotSupportedError(
-            f"`{name}` is an SDF file, which the Pinocchio wheel cannot read", next_step="take another robot"
+            f"`{name}` is an SDF file, which the Pinocchio wheel cannot read", next_step="choose another robot"
         )
     folder = Path(getModelPath(entry.path)).resolve() / entry.path
     side = _SIDE_FILES / f"{name}.surefoot.toml"

@@ -50,7 +50,7 @@ class Plan:
         if base not in ("auto", self.base) and all(link.joint is not None for link in self.links):
             raise NotSupportedError(
                 f"`{self.name}` hangs on the world by a joint of its own; its base stays {self.base}",
-                next_step=f'leave base out, or give "{self.base}"',
+                next_step=f'omit base, or give "{self.base}"',
             )
         base = self.base if base == "auto" else base
         parts = self.parts if base == self.base else replace(self.parts, home_base=None)
@@ -67,7 +67,7 @@ class Segment(NamedTuple):
         degrees: Lower and upper limit, of the left limb where the sides differ [degree].
         torque: Limit [N m].
         link: Name of the link, without the side.
-        solids: What the link is made of, in its own frame.
+        solids: The parts of the link, in its own frame.
     """
 
     joint: str

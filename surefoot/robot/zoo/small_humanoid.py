@@ -21,7 +21,7 @@ from surefoot.robot.model import ContactSurface, Geometry, Link, NamedFrame, pla
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, drives_of, flat_sole, limb, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 
-__all__ = ["eight_point_sole", "small_humanoid"]
+__all__ = ["small_humanoid"]
 
 # Right sole, in order round it [mm], x forward and y to the left. Nenchev & Konno 2019, table 8.2.
 _RIGHT = np.array(
@@ -30,19 +30,10 @@ _RIGHT = np.array(
 )  # fmt: skip
 
 
-def eight_point_sole(
+def _eight_point_sole(
     link: str, x: tuple[float, float], y: tuple[float, float], z: float, friction: float = 0.7, left: bool = False
 ) -> ContactSurface:
-    """The octagon of the OP2, stretched to the edges of another foot; its frame lies below the origin of the link.
-
-    Args:
-        link: The foot, also the name of the contact.
-        x: Rear and front edge in the link's frame [m].
-        y: Right and left edge [m].
-        z: Height of the sole in the link's frame [m].
-        friction: Coulomb coefficient.
-        left: The left sole: the right one in the mirror, in the opposite order.
-    """
+    """The octagon of the OP2, stretched to the edges of another foot; its frame lies below the origin of the link."""
     points = (_RIGHT * [1.0, -1.0])[::-1] if left else _RIGHT
     low, high = points.min(axis=0), points.max(axis=0)
     edges = np.array([x, y])
@@ -132,7 +123,7 @@ def small_humanoid(arms7: bool = False, soles: bool = False) -> Plan:
 def _sole(side: str, eight_points: bool) -> ContactSurface:
     edges = (_SOLE_X, _SOLE_Y, -_ANKLE)
     if eight_points:
-        return eight_point_sole(f"{side}_foot", *edges, left=side == "left")
+        return _eight_point_sole(f"{side}_foot", *edges, left=side == "left")
     return flat_sole(f"{side}_foot", *edges)
 
 

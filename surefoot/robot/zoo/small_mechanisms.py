@@ -17,10 +17,7 @@ from surefoot.robot.zoo.solids import Solid, ball, bar, block, drum, link_of, sh
 from surefoot.spatial import so3
 
 __all__ = [
-    "BLOCK_MASS",
-    "CART_FORCE",
     "POINT_INERTIA",
-    "V_ANGLE",
     "arm4",
     "cartpole",
     "pendulum",
@@ -28,12 +25,12 @@ __all__ = [
     "v_support",
 ]
 
-CART_FORCE = 20.0  # Busenhart 1994, the actuator of the cart-pole is clipped to ±20 N; Koch, table G.1: ±50 N
+_CART_FORCE = 20.0  # Busenhart 1994, the actuator of the cart-pole is clipped to ±20 N; Koch, table G.1: ±50 N
 POINT_INERTIA = 1e-6  # kg m²: our choice for point masses, since physics engines refuse bodies without inertia
 _TURN = (0.0, -1.0, 0.0)
 
 
-def cartpole(force: float = CART_FORCE) -> Plan:
+def cartpole(force: float = _CART_FORCE) -> Plan:
     """A cart on a rail along x, and a pole with a point mass on its tip, upright at φ = 0.
 
     m₁ = 1 kg, m₂ = 0.1 kg, l = 1 m, rail ±5 m, only the cart is driven; the tip is at x = s − l sin φ, z = l cos φ.
@@ -116,8 +113,8 @@ def arm4() -> Plan:
     return Plan("arm4", tuple(links), "fixed", Parts(frames=frames, home=home))
 
 
-BLOCK_MASS = 2.0  # kg
-V_ANGLE = 30.0  # degree
+_BLOCK_MASS = 2.0  # kg
+_V_ANGLE = 30.0  # degree
 _GRIP = 2.0  # Coulomb coefficient of the soles, above that of any ground
 _BLOCK = (0.2, 0.2, 0.1)  # m
 _PLATE, _PLATE_MASS = (0.12, 0.06, 0.02), 2.5  # m, kg
@@ -125,7 +122,7 @@ _STANCE = 0.2  # m, from the middle to the centre of each plate
 _FORCE, _TRAVEL = 500.0, (-0.15, 0.3)  # N, m
 
 
-def sliding_block(mass: float = BLOCK_MASS) -> Plan:
+def sliding_block(mass: float = _BLOCK_MASS) -> Plan:
     """A box of 0.2 × 0.2 × 0.1 m without drives; the contact `bottom` is its lower face.
 
     Args:
@@ -137,7 +134,7 @@ def sliding_block(mass: float = BLOCK_MASS) -> Plan:
     return Plan("block", (body,), "floating", Parts(contacts=(sole,), drives=()))
 
 
-def v_support(angle: float = V_ANGLE) -> Plan:
+def v_support(angle: float = _V_ANGLE) -> Plan:
     """Two equal foot plates that lie flat on the planes z = |y| tan α, and a drive along y that pushes them apart.
 
     The base is the left plate (y > 0); the joint `spread` carries the right one, and its force F > 0 pushes both

@@ -145,7 +145,7 @@ def shapes_of(link: str, solids: Sequence[Solid]) -> tuple[tuple[Geometry, ...],
 
     Args:
         link: Its name.
-        solids: What it is made of.
+        solids: Its parts.
     """
     named = [(solid, f"{link}_{i}") for i, solid in enumerate(solids)]
     collisions = tuple(_geometry(name, link, s) for s, name in named if s.touches)

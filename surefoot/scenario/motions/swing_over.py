@@ -14,11 +14,12 @@ from surefoot.errors import NotSupportedError, ScenarioError
 from surefoot.gait import SwingHistory, SwingStep, foot_contacts, other_foot, swing_twice
 from surefoot.geometry import SweptVolume, convex_hull
 from surefoot.geometry.fit import DEFAULT_GAIN
-from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory, World, side_pairs
+from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory, World
 from surefoot.robot import Robot
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.motions.swing_judge import SwingJudge
 from surefoot.scenario.schema import MotionTable
+from surefoot.words import side_pairs
 
 __all__ = ["swing_over"]
 

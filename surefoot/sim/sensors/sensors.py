@@ -14,7 +14,7 @@ from surefoot.arrays import Array, finite_array, number
 from surefoot.contact import sum_wrenches, zero_moment_point
 from surefoot.errors import ShapeError, one_of
 from surefoot.estimation import EncodedJoints
-from surefoot.motion import STANDARD_GRAVITY
+from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 from surefoot.sim.sensors.channels import ChannelBank, Stream
 from surefoot.sim.sensors.settings import SensorSettings

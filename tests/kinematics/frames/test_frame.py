@@ -5,8 +5,7 @@ from surefoot.errors import ShapeError, UnknownNameError
 from surefoot.kinematics import Frame, contact_frame, frame_jacobian, frame_placement
 from surefoot.kinematics.frames import frame_of
 from surefoot.kinematics.frames.frame import require_reference
-
-from .examples import assert_same, robot_named, state
+from tests.kinematics.examples import assert_same, robot_named, state
 
 
 @pytest.mark.parametrize("name", ["g1", "talos", "panda", "pr2", "every joint"])

@@ -21,8 +21,7 @@ from surefoot.kinematics.frames.derivatives import (
 from surefoot.robot import zoo
 from surefoot.robot.loading import load
 from surefoot.spatial import se3
-
-from .examples import (
+from tests.kinematics.examples import (
     REFERENCE_OF_PINOCCHIO,
     assert_same,
     followers,

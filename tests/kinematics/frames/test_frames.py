@@ -13,8 +13,7 @@ from surefoot.kinematics import (
 )
 from surefoot.kinematics.frames import frame_classical_acceleration, relative_placement
 from surefoot.spatial import se3
-
-from .examples import assert_same, full_configuration, moved, robot_named, some_frame, state, widened
+from tests.kinematics.examples import assert_same, full_configuration, moved, robot_named, some_frame, state, widened
 
 STEP = 1e-5
 

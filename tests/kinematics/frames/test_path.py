@@ -5,8 +5,7 @@ from surefoot.errors import ShapeError
 from surefoot.kinematics import Frame, frame_placement
 from surefoot.kinematics.frames import WORLD, relative_placement
 from surefoot.kinematics.frames.path import chain, path_between
-
-from .examples import assert_same, robot_named, some_frame, state
+from tests.kinematics.examples import assert_same, robot_named, some_frame, state
 
 
 def test_chain():

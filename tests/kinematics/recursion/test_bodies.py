@@ -4,8 +4,7 @@ import pytest
 from surefoot import ops
 from surefoot.kinematics.recursion.bodies import bodies, joint_placement, joint_subspace, snapped, to_child, to_parent
 from surefoot.spatial import so3
-
-from .examples import assert_same, every_joint, moved, robot_named, state
+from tests.kinematics.examples import assert_same, every_joint, moved, robot_named, state
 
 
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "helical", "spherical", "planar", "free"])

@@ -3,8 +3,7 @@ import numpy as np
 from surefoot.kinematics.recursion.motion import ACCELERATIONS, acceleration_matrix
 from surefoot.kinematics.recursion.recursion import run
 from surefoot.spatial.so3 import skew
-
-from .examples import assert_same, robot_named, state
+from tests.kinematics.examples import assert_same, robot_named, state
 
 
 def test_acceleration_matrix(rng):

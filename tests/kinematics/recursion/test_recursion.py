@@ -2,8 +2,7 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.kinematics.recursion.recursion import Recursion, Step, Sweep, dof_rows, run, world_at_rest
-
-from .examples import robot_named, state
+from tests.kinematics.examples import robot_named, state
 
 
 def count_bodies(body, joint, own, parent):

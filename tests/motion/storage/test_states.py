@@ -119,7 +119,7 @@ def test_ragged_rows_binary_and_empty_files_are_refused(tmp_path):
     with pytest.raises(FileFormatError, match="entries, the first one has") as caught:
         read_states(path, robot, "csv")
     assert caught.value.line == 4
-    for content, word in ((b"\xff\xfe\x00", "no text"), (b"", "empty"), (b"\n\n", "empty")):
+    for content, word in ((b"\xff\xfe\x00", "not a text file"), (b"", "empty"), (b"\n\n", "empty")):
         path.write_bytes(content)
         with pytest.raises(FileFormatError, match=word):
             read_states(path, robot, "csv")

@@ -245,9 +245,9 @@ def test_robots_go_through_pickle_and_copy():
         (lambda: Joint("j", "revolute", lower=2.0, upper=1.0), "contradict"),
         (lambda: Joint("j", "revolute", lower=np.nan), "contradict"),
         (lambda: Joint("j", "revolute", effort=-1.0), "contradict"),
-        (lambda: Joint("j", "revolute", 2.0 * np.eye(4)), "no rigid displacement"),
+        (lambda: Joint("j", "revolute", 2.0 * np.eye(4)), "not a rigid displacement"),
         (lambda: Joint("j", "universal", axis=(0, 1, 0), second_axis=(0, 2, 0)), "parallel"),
-        (lambda: Geometry("g", "l", Sphere(1.0), np.diag([1.0, 1.0, -1.0, 1.0])), "no rigid displacement"),
+        (lambda: Geometry("g", "l", Sphere(1.0), np.diag([1.0, 1.0, -1.0, 1.0])), "not a rigid displacement"),
     ],
 )
 def test_nonsense_in_code_is_refused(build, message):

@@ -48,7 +48,7 @@ def test_place_of_an_error_in_an_included_file(tmp_path):
         ('<worldbody><replicate count="-1"><geom size="1"/></replicate></worldbody>', "count"),
         ('<asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset>', "height field"),
         ('<asset><hfield name="h" nrow="-3" ncol="2" size="1 1 1 1"/></asset>', "height field"),
-        ('<worldbody><body name="a"><joint range="2 1"/><geom size="1"/></body></worldbody>', "turned round"),
+        ('<worldbody><body name="a"><joint range="2 1"/><geom size="1"/></body></worldbody>', "above upper limit"),
         ('<worldbody><body name="a"><joint/></body></worldbody>', "cannot compile"),
     ],
 )  # fmt: skip

@@ -89,7 +89,7 @@ def test_an_equality_that_says_the_same_again_is_merged(tmp_path, second):
     first = '<joint name="first" joint1="jb" joint2="ja" polycoef="0.3 -3 0 0 0"/>'
     robot = robot_with(tmp_path, f"<equality>{first}{second}</equality>")
     assert [(tie.joint, tie.source, tie.ratio) for tie in robot.couplings] == [("jb", "ja", -3.0)]
-    assert any("says the same as `first`" in note.message for note in robot.notes)
+    assert any("equivalent to `first`" in note.message for note in robot.notes)
     model = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
     data = mujoco.MjData(model)
     data.qpos[:] = 0.77, robot.couplings[0].offset - 3.0 * 0.77
