@@ -1,4 +1,4 @@
-"""States from what a person knows: coordinates and rates of some freedoms, places of some bodies."""
+"""States from a few known values: coordinates and rates of some freedoms, places of some bodies."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, ShapeError, one_of
-from surefoot.redundant.chains import chains, tail_spinors
-from surefoot.redundant.constraints import velocity_system
+from surefoot.redundant.equations import State, chains, rest_state, tail_spinors, velocity_residual
 from surefoot.redundant.model import Layout, Model
-from surefoot.redundant.projection import WISH, closed, project_velocities
-from surefoot.redundant.state import State, rest_state
+from surefoot.redundant.nodes import WISH, closed, project_velocities
 from surefoot.spatial import so3, spinor
 
 __all__ = ["posed"]
@@ -131,7 +129,7 @@ def _placed(layout: Layout, state: State, given: dict[int, tuple[Array, Array]])
             hinge, body, place = found
             known[body] = place
             used.add(hinge)
-        known[layout.bodies] = ground  # what no given body reaches stands on the ground
+        known[layout.bodies] = ground  # bodies that no given one reaches start from the ground
     spinors, positions = state.spinors.copy(), state.positions.copy()
     for body in set(known) - {layout.bodies}:
         spinors[body], positions[body] = known[body]
@@ -160,11 +158,10 @@ def _with_rates(model: Model, state: State, given: Mapping[str, float], d0: Arra
         rates[_freedom(layout, name)] = value
     rows = [_freedom(layout, name) for name in given]
     for _ in range(3):  # each time, what the small wishes have cost is given back
-        state = project_velocities(model, replace(state, rates=_replaced(state.rates, rows, rates)), d0, solver="dense")
-    z = np.concatenate(
-        [state.turning[:, layout.rotations].ravel(), state.velocities[:, layout.translations].ravel(), state.rates]
-    )
-    left = np.abs(velocity_system(model, state).A @ z).max(initial=0.0)
+        wished = state.rates.copy()
+        wished[rows] = rates[rows]
+        state = project_velocities(model, replace(state, rates=wished), d0, solver="dense")
+    left = velocity_residual(model, state)
     missed = np.abs(state.rates - rates)[rows].max(initial=0.0)
     if max(left, missed) > 1e-9 * max(1.0, float(np.abs(rates).max(initial=0.0))):
         raise ModelError(
@@ -173,9 +170,3 @@ def _with_rates(model: Model, state: State, given: Mapping[str, float], d0: Arra
             next_step="give fewer rates; the others follow",
         )
     return state
-
-
-def _replaced(values: Array, rows: list[int], new: Array) -> Array:
-    out = values.copy()
-    out[rows] = new[rows]
-    return out

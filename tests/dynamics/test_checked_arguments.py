@@ -23,8 +23,7 @@ from surefoot.dynamics.loops.graph import loop_graph
 from surefoot.dynamics.loops.minimal_coordinates import minimal_acceleration, minimal_function
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, SurefootError, UnknownNameError
 from surefoot.robot import Coupling, Loop
-
-from .examples import robot_named
+from tests.dynamics.examples import robot_named
 
 
 @lru_cache(maxsize=1)

@@ -16,9 +16,8 @@ from surefoot.dynamics.algebra.block_inertia import (
 )
 from surefoot.dynamics.algebra.cholesky import (
     Factors,
-    all_before,
     factor,
-    factor_pattern,
+    factor_full,
     inverse,
     inverse_of_lower,
     solve,
@@ -31,10 +30,9 @@ from surefoot.dynamics.algebra.smooth_factors import orthogonal_factors, solve_l
 __all__ = [
     "Factors",
     "RowBasis",
-    "all_before",
     "contradictions",
     "factor",
-    "factor_pattern",
+    "factor_full",
     "grouped_bodies",
     "inertia_times",
     "inverse",

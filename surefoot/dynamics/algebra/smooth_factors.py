@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra.cholesky import all_before, factor_pattern, solve
+from surefoot.dynamics.algebra.cholesky import factor_full, solve
 from surefoot.ops import Array
 
 __all__ = ["OrthogonalFactors", "orthogonal_factors", "solve_lower", "solve_positive", "solve_upper"]
@@ -60,7 +60,7 @@ def solve_positive(A: Array, right: Array) -> Array:
     """
     if not ops.is_symbolic(A, right):
         return np.linalg.solve(A, right)
-    return solve(factor_pattern(all_before(len(A)), A), right)
+    return solve(factor_full(A), right)
 
 
 def solve_upper(R: Array, right: Array) -> Array:

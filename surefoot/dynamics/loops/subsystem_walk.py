@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import all_before, factor_pattern, grouped_bodies, mirrored, packed, solve, unpacked
+from surefoot.dynamics.algebra import factor_full, grouped_bodies, mirrored, packed, solve, unpacked
 from surefoot.dynamics.constraints import Baumgarte
 from surefoot.dynamics.loops.dependent_motion import dependent_motion
 from surefoot.dynamics.loops.graph import LoopGraph, Subsystem
@@ -168,7 +168,7 @@ class _Walk:
         frame, rows = self.frames[number], list(item.dofs)
         M, B, h = self._equations(number)
         G, g = dependent_motion(self.tree, item, self.state.q, self.state.v, self.state.gains)
-        factors = factor_pattern(all_before(G.shape[1]), G.T @ M @ G)
+        factors = factor_full(G.T @ M @ G)
         B_S, u = G.T @ B, G.T @ (self.state.tau[rows] - h - M @ g)
         gain, drive = solve(factors, B_S), solve(factors, u)
         I_S, p_S = _assembled(frame) - B_S.T @ gain, frame["bias"] + B.T @ g + B_S.T @ drive

@@ -21,8 +21,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.dynamics.algebra import (
     Factors,
-    all_before,
-    factor_pattern,
+    factor_full,
     grouped_bodies,
     is_exactly,
     mounted_turn,
@@ -99,7 +98,7 @@ def _articulated(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step
     S, armature = joint_subspace(body), joint["armature"]
     inertia = _assembled(own["A"], own["B"], own["C"])
     U = inertia @ S
-    factors = factor_pattern(all_before(len(armature)), S.T @ U + np.diag(armature))
+    factors = factor_full(S.T @ U + np.diag(armature))
     u = joint["tau"] - S.T @ own["bias"]
     gain, drive = _gain(S, armature, factors, U), solve(factors, u)
     A, B, C = _blocks(_yielding(S, armature, inertia, U, gain))

@@ -21,8 +21,7 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.dynamics.algebra import (
-    all_before,
-    factor_pattern,
+    factor_full,
     grouped_bodies,
     inertia_times,
     joined,
@@ -163,7 +162,7 @@ class BaseCoupling:
     @property
     def J_omega(self) -> Array:
         """(3, n) = I_C⁻¹ H_C: ω_C = ω_B + J_ω θ', the mean angular velocity of the robot."""
-        return solve(factor_pattern(all_before(3), self.I_C), self.H_C)
+        return solve(factor_full(self.I_C), self.H_C)
 
 
 def base_coupling(tree: Tree, q: Array) -> BaseCoupling:

@@ -14,8 +14,7 @@ from surefoot.dynamics.algebra.block_inertia import (
 )
 from surefoot.kinematics.recursion.bodies import bodies, joint_placement
 from surefoot.spatial import so3, wrench
-
-from .examples import assert_same, robot_named, state
+from tests.dynamics.examples import assert_same, robot_named, state
 
 
 def about(k: int, angle: float) -> np.ndarray:

@@ -6,9 +6,8 @@ from surefoot.dynamics.checked_arguments import checked_vector
 from surefoot.dynamics.constraints.equations import Baumgarte
 from surefoot.dynamics.inverse.driven_equations import actuation, checked_constraints, checked_equations
 from surefoot.errors import ShapeError
-
-from .driven_examples import case
-from .examples import assert_same, followers
+from tests.dynamics.driven_examples import case
+from tests.dynamics.examples import assert_same, followers
 
 
 def test_equations_of_a_robot():

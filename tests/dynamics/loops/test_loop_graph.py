@@ -9,9 +9,8 @@ from surefoot.dynamics import close, constraints_of, contact, own_constraints
 from surefoot.dynamics.loops.graph import LoopGraph, loop_graph
 from surefoot.errors import ModelError
 from surefoot.robot import Coupling, Drive, Loop, Robot, placement
-
-from .examples import followers, robot_named
-from .loop_examples import (
+from tests.dynamics.examples import followers, robot_named
+from tests.dynamics.loop_examples import (
     EXAMPLES,
     HINGE,
     PLANAR,

@@ -12,8 +12,7 @@ from surefoot.dynamics.tree import composite_bodies
 from surefoot.kinematics.recursion.bodies import bodies
 from surefoot.robot.loading import load
 from surefoot.spatial import inertia
-
-from .examples import (
+from tests.dynamics.examples import (
     armed,
     assert_same,
     followers,

@@ -10,12 +10,21 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError
-from surefoot.redundant.boundaries import Boundaries, held_freedoms
-from surefoot.redundant.constraints import System, dynamics_system, hinge_residuals, position_system, velocity_system
-from surefoot.redundant.dynamics import Dynamics, dynamics_node
+from surefoot.redundant.equations import (
+    State,
+    System,
+    coordinates,
+    displaced,
+    dynamics_system,
+    hinge_residuals,
+    position_system,
+    velocity_system,
+    velocity_vector,
+)
 from surefoot.redundant.model import Layout, Model
-from surefoot.redundant.node import Solver, minimise
-from surefoot.redundant.state import State, coordinates, displaced
+from surefoot.redundant.nodes.boundaries import Boundaries, held_freedoms
+from surefoot.redundant.nodes.dynamics import Dynamics, dynamics_node
+from surefoot.redundant.nodes.index import Solver, minimise
 
 __all__ = ["WISH", "closed", "plastic_impact", "project_positions", "project_velocities"]
 
@@ -67,9 +76,7 @@ def project_velocities(
         solver: As in `minimise`.
     """
     layout, system = model.layout, velocity_system(model, state)
-    angular, linear = layout.rotations, layout.translations
-    parts = (state.turning[:, angular], state.velocities[:, linear], state.rates)
-    z_d, d0 = np.concatenate([part.ravel() for part in parts]), np.zeros(system.A.shape[1])
+    z_d, d0 = velocity_vector(layout, state), np.zeros(system.A.shape[1])
     d0[:] = weights
     if boundaries is not None:
         held, first = held_freedoms(layout, boundaries), layout.motion_places["turns"].start
@@ -164,7 +171,4 @@ def _beyond_friction(layout: Layout, state: State, boundaries: Boundaries, found
 def _vectors(layout: Layout, z: Array) -> tuple[Array, Array, Array]:
     """Bodies turn (N, 3), bodies move (N, 3), freedoms (m,)."""
     at = layout.motion_places
-    turn, move = np.zeros((layout.bodies, 3)), np.zeros((layout.bodies, 3))
-    turn[:, layout.rotations] = z[at["turn"]].reshape(layout.bodies, -1)
-    move[:, layout.translations] = z[at["move"]].reshape(layout.bodies, -1)
-    return turn, move, z[at["turns"].start :]
+    return layout.angular(z[at["turn"]]), layout.linear(z[at["move"]]), z[at["turns"].start :]

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.redundant.constraints import System
+from surefoot.redundant.equations import State, System, coordinates
 from surefoot.redundant.model import ContactRows, Layout, Model
-from surefoot.redundant.state import State, coordinates
 
 __all__ = ["Boundaries", "boundary_test", "free_boundaries", "held_freedoms", "with_boundaries"]
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot.redundant.chains import biases, chains, tail_spinors
-from surefoot.redundant.constraints import dynamics_system, position_system, velocity_system
-from surefoot.redundant.state import (
+from surefoot.redundant.equations.chains import biases, chains, tail_spinors
+from surefoot.redundant.equations.constraints import dynamics_system, position_system, velocity_system
+from surefoot.redundant.equations.state import (
     bars,
     coordinate_rate,
     crosses,

@@ -14,16 +14,12 @@ from surefoot.redundant import (
     Hinge,
     Link,
     Model,
-    closed,
-    free_boundaries,
     hinge_residuals,
-    kinetic_energy,
-    plastic_impact,
     posed,
-    project_positions,
-    project_velocities,
     velocity_system,
 )
+from surefoot.redundant.equations import kinetic_energy
+from surefoot.redundant.nodes import closed, free_boundaries, plastic_impact, project_positions, project_velocities
 from tests.redundant.examples import generic_state, package_model
 
 
