@@ -1,12 +1,10 @@
-"""Inertias as 3 × 3 blocks, and their change of axes and of reference point with few operations.
+"""Inertias as 3 × 3 blocks, their change of axes and reference point with few operations, and grouped inertias.
 
 An articulated inertia takes the acceleration (a, α) to the force and moment
 
     f = A a + B α,  n = Bᵀ a + C α,  A = Aᵀ, C = Cᵀ        [dyn.blocks]   Featherstone 2008, section 7.1
 
 Symmetric blocks are kept as their six upper entries, xx, xy, xz, yy, yz, zz, so that each is computed once.
-
-Bodies with as much of their inertia as possible given to their parents: the same dynamics with fewer constants.
 
 Mass on the axis of a hinge moves with the parent as much as with the body; so do the mass at the centre of a ball
 joint and the rotational inertia of what slides without turning. Joint forces, mass matrix, accelerations, and the
@@ -17,7 +15,7 @@ and the body is left with
     Gautier & Khalil 1990, with the second moments Σ = ½ tr(I) E - I
 
 whose exact zeros fold while tracing. Wrenches between bodies, and momentum and energy of single ones, do change: use
-`surefoot.kinematics.recursion.bodies.bodies` where they matter.
+`surefoot.kinematics.recursion.bodies` where they matter.
 """
 
 from __future__ import annotations

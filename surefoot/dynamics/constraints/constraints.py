@@ -1,7 +1,7 @@
 """Contacts, closed chains and gears as one kind of thing: frame pairs that are tied in selected directions.
 
 A `Loop` ties two frames; a contact is a loop between the world and a frame of the robot (`contact`); a `Coupling` ties
-two joints by a ratio, as a rigid gear does. Together they say
+two joints by a ratio, as a rigid gear does. Together they hold
 
     r(q) = 0,    J(q) v = 0,    J(q) a + J̇(q, v) v = 0        [dyn.constraints]
 
@@ -10,15 +10,16 @@ directions are meant: for a contact, the axes of the ground. Jᵀ λ is what the
 second frame. For directions that are held singly (one angle of three) the velocities cannot be integrated in general,
 and r is the component of the rotation vector.
 
-Kinds of constraints: frames that are tied in selected directions, and joints that follow others by a ratio.
-
-What a constraint has to give to all methods is a `ConstraintPart`; `Constraints` puts parts together.
+Every kind of constraint is a `ConstraintPart` with r, J and J̇ v of its rows; `Constraints` puts parts together. Their
+frames are found in a robot once and are indices of bodies and placements from then on, so that a part is refused where
+it is used with another robot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from numbers import Real
 from typing import Any, Protocol
 
@@ -34,7 +35,6 @@ from surefoot.dynamics.checked_arguments import (
     checked_robot,
     checked_text,
 )
-from surefoot.dynamics.constraints.owner import require_owner
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, one_of
 from surefoot.kinematics import Frame, contact_frame, frame_placement, relative_jacobian
 from surefoot.kinematics.frames import frame_of, relative_bias, relative_placement
@@ -51,11 +51,16 @@ __all__ = [
     "Tie",
     "constraints_of",
     "contact",
+    "held_constraints",
     "own_constraints",
+    "require_owner",
     "tilt_of",
 ]
 
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
+_FLIPPED = 1e-9  # of 1 + cos θ, below which a frame counts as turned over
+_NAMES = ("joint_names", "body_names", "kinds")
+_NUMBERS = ("parents", "placements", "axes", "pitches", "mimic_source", "mimic_ratio", "mimic_offset")
 
 
 class ConstraintPart(Protocol):
@@ -194,9 +199,6 @@ def tilt_of(R: Array, held: tuple[int, ...]) -> Array:
     return ops.cross(axis, tilted) * (2.0 / ops.maximum(1.0 + tilted[free], _FLIPPED))
 
 
-_FLIPPED = 1e-9
-
-
 Constraint = Loop | Coupling
 _KINDS = {
     "flat": (True,) * 6,
@@ -295,6 +297,19 @@ def own_constraints(robot: Robot) -> Constraints:
     return constraints_of(robot, (*checked_robot(robot).loops, *robot.couplings))
 
 
+def held_constraints(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:
+    """The given constraints, or the robot's own loops and couplings if None.
+
+    Args:
+        robot: The robot.
+        constraints: Loops, couplings, contacts; None for those of the robot.
+
+    Raises:
+        UnknownNameError: The robot lacks a frame or joint that is named.
+    """
+    return own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
+
+
 def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] = "flat", name: str = "") -> Loop:
     """A frame held to the world where it is: a loop between the world and the robot.
 
@@ -360,9 +375,41 @@ def _part(robot: Robot, item: Constraint | ConstraintPart) -> ConstraintPart:
 
 def _require_own(robot: Robot, part: ConstraintPart) -> None:
     """Refuse a part that was made for another robot."""
-    owner = getattr(part, "tree", None)
-    if owner is not robot.tree:
-        require_owner(robot, f"constraint `{part.name}`", owner)
+    require_owner(robot, f"constraint `{part.name}`", getattr(part, "tree", None))
+
+
+def require_owner(robot: Robot, what: str, owner: Tree | None) -> None:
+    """Refuse constraints made for a robot with other joints; masses, drives and gravity may differ.
+
+    Args:
+        robot: The robot that they are used with.
+        what: Their name in messages, e.g. "constraint `foot`".
+        owner: The tree that they were made for; None where that is not known.
+
+    Raises:
+        ModelError: They were made for another robot.
+    """
+    if owner is None or owner is robot.tree:
+        return
+    difference = _difference(owner, robot.tree)
+    if difference:
+        raise ModelError(
+            f"{what} was made for another robot than `{robot.name}`",
+            evidence={"they differ in": difference},
+            next_step="make it anew with this robot",
+        )
+
+
+@lru_cache(maxsize=64)
+def _difference(one: Tree, other: Tree) -> str:
+    """The first difference of two trees, in words; empty where constraints of one mean the same in the other."""
+    for name in _NAMES:
+        ours, theirs = getattr(one, name), getattr(other, name)
+        if ours != theirs:
+            unlike = [f"`{a}` for `{b}`" for a, b in zip(ours, theirs, strict=False) if a != b]
+            return f"{name}: {', '.join(unlike[:3]) or f'{len(ours)} for {len(theirs)}'}"
+    changed = [name for name in _NUMBERS if not np.array_equal(getattr(one, name), getattr(other, name))]
+    return ", ".join(changed)
 
 
 def _tie(robot: Robot, loop: Loop) -> Tie:

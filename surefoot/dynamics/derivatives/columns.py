@@ -7,7 +7,7 @@ with the body (ω, W = α~ + ω~ ω~, acceleration a of its origin), so that the
     ∂F/∂v_j = wrench(2 ω~ N K + σ~ Q)
     ∂F/∂q_j = wrench([W | a] δK + ω~ δQ) + S_j ×* F_own,  δK = N K + K Nᵀ,  δQ = σ~ Q + Q Nᵀ        [dyn.columns]
 
-with the moments K, Q of `derivatives_moments`, and F_own the wrench for the motion as seen from the body. A joint with
+with the moments K, Q of `moments`, and F_own the wrench for the motion as seen from the body. A joint with
 several degrees of freedom, whose motions do not commute, is seen from its parent in place of the body. These are the
 terms of Singh, Russell & Wensing 2022 (IDSVA) in body frames: there ∂F/∂v is 2 B^C S + I^C (Ψ̇ + Ṡ), and with the
 moments P = ∫ r' rᵀ dm the only blocks of B^C are -p~ (p the momentum) and tr(P) E - P; linear velocities cancel. For

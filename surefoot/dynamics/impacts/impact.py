@@ -1,4 +1,4 @@
-"""Impacts: what touching down does to the velocities.
+"""Impacts: how touching down changes the velocities.
 
     M (v⁺ - v⁻) = Jᵀ Λ,    J (v⁺ + e v⁻) = 0        [dyn.impact]
     Koch, (2.24) and (6.13) (erratum: (2.24b) prints J (e v⁺ + v⁻) = 0); Nenchev & Konno 2019, section 4
@@ -10,8 +10,6 @@ couplings of the robot. With P v⁻ the part of v⁻ that the rows take, orthogo
 
 (for e = 0 the kinetic energy of the lost velocities: Carnot 1803). With one e for all rows energy never grows; with
 several it can, and such an impact is refused.
-
-How elastic each row of an impact is.
 """
 
 from __future__ import annotations
@@ -98,7 +96,7 @@ _CONTRADICTION = 1e-6  # of the largest speed before the impact
 
 @dataclass(frozen=True)
 class Impact:
-    """What an impact does.
+    """Velocities, impulses and energy of an impact.
 
     Args:
         v_after: (nv,) velocity after it.

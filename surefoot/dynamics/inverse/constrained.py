@@ -29,8 +29,8 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.dynamics.algebra import null_basis, rank_of, size_of
 from surefoot.dynamics.checked_arguments import checked_choice, checked_numbers, checked_vector
-from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints
-from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_constraints, checked_equations
+from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, held_constraints
+from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_equations
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.robot import Robot
 
@@ -101,7 +101,7 @@ def inverse_dynamics_constrained(
         ModelError: The mass matrix is singular.
     """
     checked_choice("method", method, get_args(InverseMethod))
-    equations = checked_equations(robot, q, v, checked_constraints(robot, constraints), baumgarte)
+    equations = checked_equations(robot, q, v, held_constraints(robot, constraints), baumgarte)
     a = checked_vector("a", a, robot.nv)
     match method:
         case "weighted":

@@ -8,7 +8,6 @@ S picks the driven degrees of freedom, P the others, the passive ones (Koch, sec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,20 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.dynamics.algebra import rank_of, size_of
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_vector
-from surefoot.dynamics.constraints import (
-    Baumgarte,
-    Constraint,
-    Constraints,
-    checked_gains,
-    constraints_of,
-    drift_of,
-    own_constraints,
-)
+from surefoot.dynamics.constraints import Baumgarte, Constraints, checked_gains, drift_of
 from surefoot.dynamics.tree import crba, nonlinear_effects, require_invertible
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = ["Actuation", "DrivenEquations", "actuation", "checked_constraints", "checked_equations", "driven_equations"]
+__all__ = ["Actuation", "DrivenEquations", "actuation", "checked_equations", "driven_equations"]
 
 
 class DrivenEquations(NamedTuple):
@@ -101,19 +92,6 @@ def driven_equations(
     J = constraints.jacobian(tree, q)
     drift = drift_of(tree, constraints, J, q, v, baumgarte)
     return DrivenEquations(crba(tree, q), nonlinear_effects(tree, q, v), J, drift, np.asarray(driven, dtype=np.int64))
-
-
-def checked_constraints(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:
-    """What holds: as given, or the robot's own loops and couplings.
-
-    Args:
-        robot: The robot.
-        constraints: Loops, couplings, contacts; None for those of the robot.
-
-    Raises:
-        UnknownNameError: A frame or joint that the robot does not have.
-    """
-    return own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
 
 
 def checked_equations(

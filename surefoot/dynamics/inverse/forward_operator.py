@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from surefoot import ops
 from surefoot.dynamics.algebra import RowBasis, contradictions, row_basis, solve_positive
 from surefoot.dynamics.checked_arguments import checked_vector
-from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, require_inertia
-from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_constraints, checked_equations
+from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, held_constraints, require_inertia
+from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_equations
 from surefoot.errors import ModelError
 from surefoot.ops import Array
 from surefoot.robot import Robot
@@ -62,7 +62,7 @@ def fdop(
         ShapeError: An argument has a wrong shape or is not finite.
         ModelError: The mass matrix is singular, or the constraints contradict each other.
     """
-    held = checked_constraints(robot, constraints)
+    held = held_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
     require_inertia(robot.tree, equations.M, basis, everywhere=True)
     found = forward_operator(equations, checked_vector("tau", tau, robot.nu))

@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.dynamics.algebra import null_basis, size_of
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_vector
-from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.inverse.driven_equations import checked_constraints
+from surefoot.dynamics.constraints import Constraint, Constraints, held_constraints
 from surefoot.robot import Robot
 
 __all__ = ["ForceParts", "InternalForces", "internal_force_basis", "internal_forces", "split_forces"]
@@ -100,5 +99,5 @@ def internal_force_basis(J: ArrayLike, driven: ArrayLike) -> InternalForces:
 
 
 def _jacobian(robot: Robot, q: ArrayLike, constraints: Sequence[Constraint] | Constraints | None) -> Array:
-    held = checked_constraints(robot, constraints)
+    held = held_constraints(robot, constraints)
     return np.asarray(held.jacobian(robot.tree, checked_configuration(robot, q)), dtype=float)

@@ -13,9 +13,7 @@ The multiplier of S a is the torque, tau = K (y - S a), and with (v, w) = (S a, 
 (errata: (5.27) needs [S, -S, 0, 0] as its last row and -Sᵀ above it, as printed it is solved for -y; (5.36) has drift
 with the wrong sign; the signs of (5.41) do not fit together). So M a + h = Sᵀ tau + Jᵀ λ and J a = -drift hold exactly
 for every y, FD(tau) is a, and y = S FD(tau) + K⁻¹ tau leads back to tau. Nothing is pivoted and nothing has a
-threshold: the result is as smooth as the equations.
-
-Other relaxations of desired accelerations y: of contact forces, of torques, of both.
+threshold: the result is as smooth as the equations. Other relaxations are those of contact forces, of torques, of both:
 
     (a) forces     S a = y,               J a + drift = -K λ        [dyn.idop-forces]    Koch, (5.28), (5.29)
     (b) torques    S a = y - K tau,       J a + drift = 0           [dyn.idop-torques]   Koch, (5.30), (5.31)
@@ -40,8 +38,8 @@ from numpy.typing import ArrayLike
 from surefoot import ops
 from surefoot.dynamics.algebra import null_basis, orthogonal_factors, solve_lower, solve_positive, solve_upper
 from surefoot.dynamics.checked_arguments import checked_choice, checked_numbers, checked_vector
-from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, require_inertia
-from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_constraints, checked_equations
+from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, held_constraints, require_inertia
+from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_equations
 from surefoot.dynamics.inverse.forward_operator import OperatorResult, refined, without_redundant_rows
 from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.ops import Array
@@ -187,7 +185,7 @@ def idop(
     """
     checked_choice("solver", solver, get_args(IdopSolver))
     checked_choice("relaxation", relaxation, get_args(IdopRelaxation))
-    held = checked_constraints(robot, constraints)
+    held = held_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
     require_inertia(robot.tree, equations.M, basis, everywhere=True)
     desired = checked_vector("desired", desired, robot.nu)

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot import ops
 from surefoot.dynamics.algebra import null_basis, rank_of, solve_positive
 from surefoot.dynamics.checked_arguments import checked_numbers, checked_robot, checked_vector
-from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints
-from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_constraints, checked_equations
+from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, held_constraints
+from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_equations
 from surefoot.dynamics.inverse.forward_operator import OperatorResult, forward_operator, without_redundant_rows
 from surefoot.errors import ModelError, ShapeError
 from surefoot.ops import Array
@@ -55,7 +55,7 @@ def partial_linearisation(
     """
     checked_robot(robot)
     rows = robot.driven if commanded is None else _checked_rows(robot, commanded)
-    held = checked_constraints(robot, constraints)
+    held = held_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
     found = linearised(equations, rows, checked_vector("desired", desired, len(rows)))
     return found._replace(multipliers=basis.multipliers(found.multipliers))

@@ -5,16 +5,14 @@ subsystem alone: the relative motion along the loop, whatever carries it. The de
 
     y'_D = -J_D⁺ (J_I x + J e + drift)        [loops.elimination]   Buschmann 2014, section 3.4.2: q̈_t = G q̈_S + g
 
-by reflections, so that no pivot can vanish while J_D has full rank; redundant rows do not matter.
-
-Least squares for numbers and symbols: by reflections, with exact zeros left alone.
+in least squares, for numbers and symbols, by reflections that leave exact zeros alone:
 
     |A X - right| → min        [dyn.qr]   Householder 1958; Golub & Van Loan 2013, section 5.3.2
 
 A reflection takes only rows in which its column has an entry that is not exactly zero, and columns with few such rows
 go first: in Jacobians of several loops, joints of one loop before those that they share, so that little fills up.
-There is no pivoting on values, and none is needed while A has full column rank. Where it has not, the result is not
-finite: of a column that depends on others nothing is left to divide by.
+There is no pivoting on values, and none is needed while A has full column rank; redundant rows do not matter. Without
+full column rank the result is not finite: of a column that depends on others nothing is left to divide by.
 """
 
 from __future__ import annotations
@@ -85,7 +83,7 @@ def _reflect(work: Array, k: int) -> None:
 
 
 def _back_substituted(work: Array, n: int) -> Array:
-    """R⁻¹ times what stands right of R."""
+    """R⁻¹ times the columns right of R."""
     X: list[Any] = [None] * n
     for k in reversed(range(n)):
         row = work[k, n:]

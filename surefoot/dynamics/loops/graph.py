@@ -28,8 +28,7 @@ from surefoot.dynamics.constraints import (
     Distance,
     Tie,
     close,
-    constraints_of,
-    own_constraints,
+    held_constraints,
 )
 from surefoot.errors import ModelError, NotSupportedError
 from surefoot.kinematics import integrate
@@ -137,7 +136,7 @@ def loop_graph(
     Raises:
         ModelError: A loop cannot be closed, or ties a body to itself.
     """
-    known = own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
+    known = held_constraints(robot, constraints)
     groups = _merged(robot.tree, [*known.parts, *_followers(robot.tree)])
     found = [
         _subsystem(robot, bodies, [part for part in known.parts if _path(robot.tree, part)[0] in bodies], q)

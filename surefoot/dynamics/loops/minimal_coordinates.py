@@ -1,24 +1,17 @@
 """Forward dynamics with closed chains and geared rotors in minimal coordinates, O(n).
 
-Buschmann 2014, section 3.4.2, in the corrected form of `subsystem_walk`. Loops become subsystems
-(`loop_graph`), of which each accelerates by as many coordinates as it has; no multipliers, and no drift of what gears
-tie. One text for numbers and for kernels:
+Buschmann 2014, section 3.4.2, in the corrected form of `subsystem_walk`. Loops become subsystems (`loop_graph`), of
+which each accelerates by as many coordinates as it has; no multipliers, and no drift of what gears tie. One text for
+numbers and for kernels:
 
     k = sf.compile(robot, functions={"loops": minimal_function(robot)})
     a = k.loops(q, v, tau)
 
-Which coordinates are independent is settled once for a kernel. Where the others are not determined by them, at dead
-points, it gives what is not finite. `minimal_acceleration` chooses others there (`coordinate_choice`), and refuses by
-name where the mechanism itself is singular: ask it why, where a kernel gives nothing.
-
-Independent coordinates that suit a state: chosen anew where those of the robot do not.
-
-`loop_graph` chooses once, for kernels; driven joints lead where they can. Elsewhere the ties may determine the others
-badly, or not at all (a dead point of the choice, not of the mechanism), or determine more of them than where the choice
-was made. In a state that is known, columns of J are chosen by pivots alone.   [loops.choice]
-
-Where a redundant set of gears and ties disagrees, off the constraints, gears are rows like the others: what all meet is
-the least-squares part of all rows.
+`loop_graph` chooses independent coordinates once, for kernels; driven joints lead where they can. Elsewhere ties may
+determine the others badly, or not at all (a dead point of the choice, not of the mechanism): a kernel then returns
+numbers that are not finite. `minimal_acceleration` chooses anew in each state, by pivots of J alone [loops.choice], and
+names the loop where the mechanism itself is singular. Where gears and redundant ties disagree, off the constraints, it
+takes gears as rows like the others, and meets all rows in least squares.
 """
 
 from __future__ import annotations
@@ -222,7 +215,9 @@ def minimal_acceleration(
     with np.errstate(divide="ignore", invalid="ignore"):
         a = np.asarray(minimal_forward(tree, graph, q, v, *acting, gains), dtype=float)
     _require_inertia(graph, a)
-    _refuse_contradictions(robot, graph, (q, v), gains)
+    held = Constraints(tuple(part for item in graph.subsystems for part in (*item.gears, *item.ties.parts)))
+    J = np.asarray(held.jacobian(tree, q), dtype=float)
+    refuse_contradictions(robot, held, (q, v), J, drift_of(tree, held, J, q, v, gains), gains)
     return a
 
 
@@ -271,13 +266,6 @@ def _require_inertia(graph: LoopGraph, a: NDArray[np.float64]) -> None:
             evidence={"all": ", ".join(lost)},
             next_step="give the links that it moves a mass and an inertia, or the joints an armature",
         )
-
-
-def _refuse_contradictions(robot: Robot, graph: LoopGraph, state: tuple[Array, Array], gains: Baumgarte) -> None:
-    held = Constraints(tuple(part for item in graph.subsystems for part in (*item.gears, *item.ties.parts)))
-    J = np.asarray(held.jacobian(robot.tree, state[0]), dtype=float)
-    drift = drift_of(robot.tree, held, J, *state, gains)
-    refuse_contradictions(robot, held, state, J, drift, gains)
 
 
 def _names(tree: Tree, rows: Sequence[int]) -> str:

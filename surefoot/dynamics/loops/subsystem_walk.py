@@ -88,11 +88,7 @@ class _State(NamedTuple):
     gains: Baumgarte
 
 
-def _told(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
-    return Step(dict(joint))
-
-
-_INPUTS = Recursion((Sweep("outward", _told),), lambda gravity: {})
+_INPUTS = Recursion((Sweep("outward", lambda body, joint, own, parent: Step(dict(joint))),), lambda gravity: {})
 """The inputs of every joint, as fields of its body."""
 
 

@@ -100,9 +100,8 @@ def anchored(
     """
     anchors = anchor_values(constraints) if anchors is None else anchors
     places = iter(anchors)
-    rows = [
-        _part(tree, part, q, v, next(places) if _is_contact(part) else None, baumgarte) for part in constraints.parts
-    ]
+    ends = [next(places) if isinstance(part, Tie) and part.is_contact else None for part in constraints.parts]
+    rows = [_part(tree, part, q, v, end, baumgarte) for part, end in zip(constraints.parts, ends, strict=True)]
     if not rows:
         return np.zeros((0, len(tree.armature))), np.zeros(0)
     return ops.concatenate([J for J, _ in rows]), ops.concatenate([drift for _, drift in rows])
@@ -144,10 +143,6 @@ def solve_semidefinite(A: Array, right: Array) -> Array:
         if k + 1 < n:
             x[k] = x[k] - L[k + 1 :, k] @ x[k + 1 :]
     return x
-
-
-def _is_contact(part: ConstraintPart) -> bool:
-    return isinstance(part, Tie) and part.is_contact
 
 
 def _part(

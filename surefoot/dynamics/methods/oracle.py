@@ -20,7 +20,6 @@ from surefoot.arrays import Array
 from surefoot.dynamics.constraints import ConstraintPart, Constraints, Tie
 from surefoot.dynamics.tree import crba
 from surefoot.errors import NotSupportedError
-from surefoot.kinematics import Frame
 from surefoot.kinematics.frames import relative_placement
 from surefoot.robot import Robot
 
@@ -85,12 +84,11 @@ def _model(robot: Robot, part: ConstraintPart) -> Any:
             f"Pinocchio cannot express constraint `{part.name}`: it ties all directions of frames, or their positions",
             next_step="use another method",
         )
-    ends = [(frame.body + 1, _placement(frame)) for frame in (part.second, part.first)]
+    ends = [
+        (frame.body + 1, pin.SE3(np.asarray(frame.R, dtype=float), np.asarray(frame.p, dtype=float)))
+        for frame in (part.second, part.first)
+    ]
     return pin.RigidConstraintModel(kind, robot.model, *ends[0], *ends[1], pin.LOCAL)
-
-
-def _placement(frame: Frame) -> pin.SE3:
-    return pin.SE3(np.asarray(frame.R, dtype=float), np.asarray(frame.p, dtype=float))
 
 
 def _turn(robot: Robot, part: Tie, q: Array) -> Array:

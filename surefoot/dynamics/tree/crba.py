@@ -78,12 +78,7 @@ def _join(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
     return Step(parent=joined(own, own["p"]))
 
 
-def _nothing(gravity: Array) -> Fields:
-    """A world without mass."""
-    return {}
-
-
-COMPOSITE = Recursion((Sweep("outward", _place), Sweep("inward", _join)), _nothing)
+COMPOSITE = Recursion((Sweep("outward", _place), Sweep("inward", _join)), lambda gravity: {})
 
 
 def _add(M: Array, rows: slice, columns: slice, block: Array) -> None:

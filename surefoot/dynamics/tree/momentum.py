@@ -1,4 +1,4 @@
-"""Momentum of the whole robot: about its centre of mass, about its base, and what couples base and joints.
+"""Momentum of the whole robot about its centre of mass and its base, the coupling of base and joints, and energy.
 
     L_C = A(q) v        [dyn.centroidal]   Orin, Goswami & Lee 2013; Nenchev & Konno 2019, section 4.6
 
@@ -8,8 +8,6 @@ joint j carries for a unit rate: the composite body times S, in world axes and a
 
 Everything is seen from the origin of the first body, with axes of the world: no position in the world enters, so that
 accuracy does not depend on where the robot is.
-
-Kinetic and potential energy.
 """
 
 from __future__ import annotations
@@ -236,12 +234,8 @@ def _own_momentum(body: Body, joint: Fields, own: Fields, parent: Fields) -> Ste
     return Step({"R": R, "p": p, "twist": twist, "wrench": momentum})
 
 
-def _weightless(gravity: Array) -> Fields:
-    return RNEA.world(np.zeros(3))
-
-
 _MOMENTUM = Recursion((Sweep("outward", _own_momentum), RNEA.sweeps[1]), TWISTS.world)
-_WEIGHTLESS = Recursion(RNEA.sweeps, _weightless)
+_WEIGHTLESS = Recursion(RNEA.sweeps, lambda gravity: RNEA.world(np.zeros(3)))
 
 
 def kinetic_energy(tree: Tree, q: Array, v: Array) -> Any:
