@@ -82,7 +82,7 @@ def _require_known(robot: Robot) -> None:
             f"joint `{first.joint}` follows `{first.source}`, and the formalism has no row that couples freedoms",
             evidence={"couplings": [f"{item.joint} = {item.offset:g} + {item.ratio:g} {item.source}"
                                     for item in robot.couplings]},
-            next_step="omit them (robot.replace(couplings=())), or use surefoot.dynamics.methods.acceleration",
+            next_step="omit them (robot.replace(couplings=())), or use surefoot.dynamics.constrained_acceleration",
         )  # fmt: skip
     for i, kind in enumerate(tree.kinds):
         if kind not in _KINDS or tree.mimic_source[i] >= 0:

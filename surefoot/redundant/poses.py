@@ -12,7 +12,7 @@ from surefoot.arrays import Array
 from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.redundant.equations import State, chains, rest_state, tail_spinors, velocity_residual
 from surefoot.redundant.model import Layout, Model
-from surefoot.redundant.nodes import WISH, closed, project_velocities
+from surefoot.redundant.nodes import WISH, close_hinges, project_velocities
 from surefoot.spatial import so3, spinor
 
 __all__ = ["posed"]
@@ -47,7 +47,7 @@ def posed(
     d0 = _weights(layout, used, coordinates or {})
     for name in given:
         _hold_body(layout, d0, _body(layout, name))
-    state = closed(model, state, d0, put_back=lambda now: _put_back(layout, now, coordinates or {}, places))
+    state = close_hinges(model, state, d0, put_back=lambda now: _put_back(layout, now, coordinates or {}, places))
     return _with_rates(model, state, rates or {}, _weights(layout, used, rates or {}))
 
 
@@ -71,7 +71,7 @@ def _put_back(
 
 
 def _weights(layout: Layout, used: set[int], given: Mapping[str, float]) -> Array:
-    """How much each unknown is wished: what is given, as much as a law; bodies and hinges that follow, not at all."""
+    """Weights of the unknowns: 1 for given ones, as for laws; 0 for bodies and hinges that follow."""
     d0, first = np.zeros(layout.motion_places["slides"].stop), layout.motion_places["turns"].start
     hinges = np.concatenate([layout.links.turn_at[1], layout.links.slide_at[1]])
     d0[first:][np.isin(hinges, list(used))] = WISH
@@ -104,7 +104,7 @@ def _pose(layout: Layout, at: ArrayLike) -> tuple[Array, Array]:
     values = np.asarray(at, dtype=float)
     if values.shape != ((3,) if layout.planar else (6,)) or not np.isfinite(values).all():
         wanted = "(x, y, angle)" if layout.planar else "position and rotation vector (6,)"
-        raise ShapeError(f"the place of a body must be {wanted}, finite", evidence={"given": at})
+        raise ShapeError(f"the pose of a body must be finite: {wanted}", evidence={"given": at})
     if layout.planar:
         return np.array(spinor.from_axis_angle([0.0, 0.0, 1.0], values[2])), np.array([values[0], values[1], 0.0])
     return np.array(spinor.from_matrix(so3.exp(values[3:]))), values[:3]
@@ -165,8 +165,8 @@ def _with_rates(model: Model, state: State, given: Mapping[str, float], d0: Arra
     missed = np.abs(state.rates - rates)[rows].max(initial=0.0)
     if max(left, missed) > 1e-9 * max(1.0, float(np.abs(rates).max(initial=0.0))):
         raise ModelError(
-            f"the rates that were given contradict the hinges of `{model.name}`",
-            evidence={"hinges miss": left, "rates miss": missed},
+            f"the given rates contradict the hinges of `{model.name}`",
+            evidence={"hinges miss by": left, "rates miss by": missed},
             next_step="give fewer rates; the others follow",
         )
     return state

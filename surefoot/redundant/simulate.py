@@ -24,7 +24,7 @@ from surefoot.redundant.equations import (
     flat,
     hinge_residuals,
     kinetic_energy,
-    normalised,
+    normalise,
     of_flat,
     potential_energy,
     velocity_residual,
@@ -139,7 +139,7 @@ class Stepper:
         """Actuator forces within their bounds, (actuators,); zero if omitted.
 
         Args:
-            u: What is asked for.
+            u: The commanded forces.
         """
         bounds = [(a.lower, a.upper) for a in self.model.actuators]
         lower = np.array([-np.inf if low is None else low for low, _ in bounds])
@@ -185,8 +185,8 @@ class Stepper:
         else:
             end = ode.integrate(field, start, 0.0, self.dt, method=ode.KUTTA_MERSON, tol=self.tol).x[-1]
         if not np.isfinite(end).all():
-            raise SimulationError(f"`{self.model.name}` left the finite numbers", evidence={"time": self.time})
-        self.state, self.time = normalised(of_flat(self.state, end)), self.time + self.dt
+            raise SimulationError(f"the state of `{self.model.name}` is not finite", evidence={"time": self.time})
+        self.state, self.time = normalise(of_flat(self.state, end)), self.time + self.dt
         if self.project:
             held = self.boundaries
             self.state = project_positions(self.model, self.state, boundaries=held, solver=self.solver)

@@ -35,14 +35,14 @@ __all__ = [
     "grouped_bodies",
     "inertia_times",
     "is_exactly",
-    "joined",
-    "mirrored",
+    "join",
+    "mirror",
     "mounted_turn",
     "own_inertia",
     "packed",
-    "rotated",
-    "rotated_symmetric",
-    "shifted",
+    "rotate",
+    "rotate_symmetric",
+    "shift",
     "unpacked",
 ]
 
@@ -60,7 +60,7 @@ def unpacked(entries: Array) -> Array:
     return entries[_PLACE]
 
 
-def mirrored(block: Array) -> Array:
+def mirror(block: Array) -> Array:
     """The symmetric matrix with this upper triangle."""
     out = block.copy()
     for i in range(len(out)):
@@ -68,7 +68,7 @@ def mirrored(block: Array) -> Array:
     return out
 
 
-def rotated_symmetric(R: Array, entries: Array) -> Array:
+def rotate_symmetric(R: Array, entries: Array) -> Array:
     """Upper entries (6,) of R S Rᵀ, for the symmetric S with upper entries (6,).
 
     Args:
@@ -90,7 +90,7 @@ def rotated_symmetric(R: Array, entries: Array) -> Array:
     return packed(out)
 
 
-def rotated(R: Array, B: Array) -> Array:
+def rotate(R: Array, B: Array) -> Array:
     """R B Rᵀ (3, 3).
 
     In the plane of a turn about one axis, with cosine c and sine s, the antisymmetric part of B stays, and the
@@ -145,7 +145,7 @@ def mounted_turn(body: Body, q: Array) -> tuple[Array, Array, Array]:
     return (np.eye(3), body.R @ turn, p) if same else (body.R, turn, p)
 
 
-def shifted(p: Array, A: Array, B: Array, C: Array) -> tuple[Array, Array]:
+def shift(p: Array, A: Array, B: Array, C: Array) -> tuple[Array, Array]:
     """B' (3, 3) and C' (6,) about another point; A stays.
 
     B' = B - A p~,  C' = C + p~ B' + (p~ B)ᵀ        [dyn.blocks]   Featherstone 2008, section 2.13, by blocks
@@ -180,7 +180,7 @@ def own_inertia(body: Body) -> dict[str, Any]:
     return {"mass": body.mass, "moment": body.moment, "inertia": packed(body.inertia)}
 
 
-def joined(own: Fields, p: Array) -> dict[str, Array]:
+def join(own: Fields, p: Array) -> dict[str, Array]:
     """A composite body in the axes of the parent, about another point: "mass", "moment" (3,), "inertia" (6,).
 
     h' = R h + m p,  I' = R I Rᵀ + 2 (p · k) E - p kᵀ - k pᵀ,  k = R h + ½ m p        [dyn.composite]   Steiner
@@ -191,7 +191,7 @@ def joined(own: Fields, p: Array) -> dict[str, Array]:
     """
     mass, moment, inertia = own["mass"], own["moment"], own["inertia"]
     for R in (own["turn"], own["mount"]):
-        moment, inertia = R @ moment, rotated_symmetric(R, inertia)
+        moment, inertia = R @ moment, rotate_symmetric(R, inertia)
     k = moment + (0.5 * mass) * p
     twice = (2.0 * p) * k
     steiner = [
@@ -209,7 +209,7 @@ def grouped_bodies(tree: Tree) -> tuple[Body, ...]:
         parent = int(tree.parents[i])
         if parent >= 0:
             out[i], given = _split(out[i])
-            out[parent] = _with(out[parent], joined({**given, "turn": np.eye(3), "mount": out[i].R}, out[i].p))
+            out[parent] = _with(out[parent], join({**given, "turn": np.eye(3), "mount": out[i].R}, out[i].p))
     return tuple(out)
 
 

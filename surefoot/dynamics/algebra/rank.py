@@ -1,4 +1,4 @@
-"""Which rows of a constraint Jacobian are independent, in their order, and what redundant rows agree on.
+"""Independent rows of a constraint Jacobian, in their order, and multipliers of redundant ones.
 
     J = K Q,    Q Qᵀ = E        [dyn.constraint-rank]
 
@@ -44,7 +44,7 @@ class RowBasis:
 
     @property
     def rank(self) -> int:
-        """How many rows are independent."""
+        """Number of independent rows."""
         return len(self.independent)
 
     @property
@@ -77,7 +77,7 @@ class RowBasis:
         return np.asarray(np.linalg.solve(T, U.T @ right), dtype=float)
 
     def disagreement(self, right: Array) -> Array:
-        """What no x with K x = right can meet (m,).
+        """The part of the right side (m,) that no x with K x = right meets.
 
         Args:
             right: (m,) one number for each row.
@@ -117,7 +117,7 @@ def row_basis(J: ArrayLike) -> RowBasis:
 
 
 def contradictions(J: ArrayLike, right: ArrayLike, rows: Sequence[str], tolerance: float = 1e-6) -> dict[str, float]:
-    """What rows of J x = right contradict each other by, by name; empty where some x meets them all (numbers).
+    """By how much rows of J x = right contradict each other, by name; empty where some x meets all (numbers).
 
     Args:
         J: (m, nv).

@@ -64,7 +64,7 @@ _NUMBERS = ("parents", "placements", "axes", "pitches", "mimic_source", "mimic_r
 
 
 class ConstraintPart(Protocol):
-    """What one constraint gives to all: r, J and J̇ v of its rows; for numbers and for symbols."""
+    """One constraint: r, J and J̇ v of its rows, for numbers and for symbols."""
 
     @property
     def name(self) -> str:
@@ -76,7 +76,7 @@ class ConstraintPart(Protocol):
 
     @property
     def numbers(self) -> tuple[Any, ...]:
-        """All that its J, J̇ v and r depend on, beside the tree and an anchor in the world: texts and arrays."""
+        """Texts and arrays that determine its J, J̇ v and r, besides the tree and an anchor in the world."""
 
     def residual(self, tree: Tree, q: Array) -> Array:
         """The errors r (rows,), m and rad."""
@@ -184,7 +184,7 @@ class CoupledJoints:
 
 
 def tilt_of(R: Array, held: tuple[int, ...]) -> Array:
-    """How far one frame is turned against another (3,), rad: the rotation vector; 2 tan(θ/2) where one angle is free.
+    """Rotation of one frame against another (3,), rad: the rotation vector, or 2 tan(θ/2) where one angle is free.
 
     Args:
         R: (3, 3) R_first_second.
@@ -211,7 +211,7 @@ _KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """All that holds at a time.
+    """All constraints that are active at a time.
 
     Args:
         parts: The ties, in order.
@@ -261,10 +261,10 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPa
         constraints: Loops, contacts and couplings; parts of constraints, such as `distance(…)`, stay as they are.
 
     Raises:
-        UnknownNameError: A frame or joint that the robot does not have.
-        NotSupportedError: Something that is no constraint, or no list of them; or no robot.
-        ModelError: Two of one name, a placement that is none, a coupling of joints with several axes, or constraints
-            that were made for another robot.
+        UnknownNameError: The robot lacks a frame or joint that is named.
+        NotSupportedError: The robot is not a Robot, or the constraints are not a list of constraints.
+        ModelError: Two have one name, a placement is invalid, a joint with several axes is coupled, or constraints
+            were made for another robot.
     """
     checked_robot(robot)
     if isinstance(constraints, Constraints):
@@ -273,7 +273,7 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPa
         return constraints
     if isinstance(constraints, str | Mapping | np.ndarray) or not isinstance(constraints, Iterable):
         raise NotSupportedError(
-            f"constraints are a list, not one {type(constraints).__name__}",
+            f"expected a list of constraints, got a {type(constraints).__name__}",
             next_step="put it in brackets: [contact(robot, q, …)]",
         )
     parts = [_part(robot, item) for item in constraints]
@@ -319,12 +319,12 @@ def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] =
         frame: A contact surface, or else a link, joint or frame.
         kind: "flat" (held in all directions), "point" (free to turn), "line" (free to turn about y), "soft_finger"
             (point that cannot spin about z), "normal" (slides), or six booleans for (x, y, z, rx, ry, rz) of the frame.
-        name: Of the constraint; that of the frame if left out.
+        name: Of the constraint; that of the frame if omitted.
 
     Raises:
         UnknownNameError: No such frame or kind.
         ShapeError: q, or the directions, have a wrong shape.
-        NotSupportedError: The robot is none, or a name is no text.
+        NotSupportedError: The robot is not a Robot, or a name is not text.
     """
     checked_robot(robot)
     checked_text("the third argument of a contact, its frame,", frame)
@@ -340,19 +340,19 @@ def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] =
 
 
 def _directions(held: Sequence[bool]) -> tuple[bool, ...]:
-    """Six booleans, of which one is true at least."""
+    """Six booleans, at least one of them true."""
     found = _six(held)
     if not any(found):
         raise ShapeError(
-            "a contact has six directions, of which one is held at least",
+            "a contact needs six directions, at least one of them held",
             evidence={"kind": held},
-            next_step="give six booleans for (x, y, z, rx, ry, rz), or one of " + ", ".join(_KINDS),
+            next_step="pass six booleans for (x, y, z, rx, ry, rz), or one of " + ", ".join(_KINDS),
         )
     return found
 
 
 def _six(held: Sequence[bool]) -> tuple[bool, ...]:
-    """Six booleans; nothing where that is not what was given."""
+    """Six booleans; an empty tuple for anything else."""
     found = tuple(held) if isinstance(held, Iterable) else ()
     sound = len(found) == 6 and all(isinstance(x, bool | np.bool_ | int) and x in (0, 1) for x in found)
     return tuple(bool(x) for x in found) if sound else ()
@@ -368,8 +368,8 @@ def _part(robot: Robot, item: Constraint | ConstraintPart) -> ConstraintPart:
         _require_own(robot, item)
         return item
     raise NotSupportedError(
-        f"`{item if isinstance(item, str) else type(item).__name__}` is no constraint",
-        next_step="give a Loop, a Coupling, or what `contact(robot, q, …)` makes",
+        f"expected a constraint, got `{item if isinstance(item, str) else type(item).__name__}`",
+        next_step="pass a Loop, a Coupling, or a contact: contact(robot, q, …)",
     )
 
 
@@ -396,7 +396,7 @@ def require_owner(robot: Robot, what: str, owner: Tree | None) -> None:
         raise ModelError(
             f"{what} was made for another robot than `{robot.name}`",
             evidence={"they differ in": difference},
-            next_step="make it anew with this robot",
+            next_step="make it again with this robot",
         )
 
 
@@ -417,9 +417,9 @@ def _tie(robot: Robot, loop: Loop) -> Tie:
     directions = _six(loop.directions)
     if not any(directions):
         raise ModelError(
-            f"constraint `{name}` holds no direction, or has not six of them",
+            f"constraint `{name}` holds no direction, or does not have six",
             evidence={"directions": loop.directions},
-            next_step="give six booleans for (x, y, z, rx, ry, rz), of which one is true at least",
+            next_step="pass six booleans for (x, y, z, rx, ry, rz), at least one of them true",
         )
     first = _placed(robot, name, loop.frame_a, loop.placement_a)
     second = _placed(robot, name, loop.frame_b, loop.placement_b)
@@ -438,12 +438,12 @@ def _coupled(robot: Robot, item: Coupling) -> CoupledJoints:
         checked_text("a joint of a coupling", end)
     name = f"{item.joint}~{item.source}"
     if item.joint == item.source:
-        raise ModelError(f"coupling `{name}` ties a joint to itself", next_step="name another joint that leads")
+        raise ModelError(f"coupling `{name}` ties a joint to itself", next_step="name another joint as the source")
     numbers = (item.ratio, item.offset)
     if not all(isinstance(x, Real) and np.isfinite(x) for x in numbers):
         raise ModelError(
             f"coupling `{name}` is not finite", evidence={"ratio": item.ratio, "offset": item.offset},
-            next_step="give numbers",
+            next_step="pass finite numbers",
         )  # fmt: skip
     joint, source = (_one_axis(robot, end) for end in (item.joint, item.source))
     return CoupledJoints(name, joint, source, float(item.ratio), float(item.offset), robot.tree)

@@ -61,7 +61,7 @@ def shortest_step(rows: RowBasis, change: Array) -> Array:
     """The shortest y (nv,) that changes J v by `change`, or as near to it as rows that contradict allow.
 
     Args:
-        rows: Of `measured_rows`.
+        rows: From `measured_rows`.
         change: (m,) wanted J Δv.
     """
     return np.asarray(rows.along(change) @ rows.Q)
@@ -71,7 +71,7 @@ def impulses_of(rows: RowBasis, y: Array) -> Array:
     """Λ (m,) with B Λ = y; the least of all where it is not unique.
 
     Args:
-        rows: Of `measured_rows`.
+        rows: From `measured_rows`.
         y: (nv,) in the span of the rows.
     """
     return rows.multipliers(rows.Q @ y)
@@ -81,7 +81,7 @@ def outside(rows: RowBasis, y: Array) -> Array:
     """The part of y (nv,) that moves no row: what they leave free.
 
     Args:
-        rows: Of `measured_rows`.
+        rows: From `measured_rows`.
         y: (nv,).
     """
     left = y - (rows.Q @ y) @ rows.Q

@@ -60,14 +60,14 @@ def close(
 
     Args:
         robot: The robot.
-        constraints: What shall hold; the robot's own loops and couplings if None.
+        constraints: The constraints to close; the robot's own loops and couplings if None.
         q0: (nq,) configuration to begin with.
         hold: Names of joints that stay where they are.
         weighted: Whether near means in the metric of the kinetic energy.
 
     Raises:
-        ModelError: The constraints cannot be closed; says which, and by how much.
-        UnknownNameError: A joint to hold that the robot does not have.
+        ModelError: The constraints cannot be closed; the error names them, with the gaps.
+        UnknownNameError: The robot lacks a joint to hold.
     """
     held = held_constraints(robot, constraints)
     start, free = checked_configuration(robot, q0), _free_rows(robot, hold)
@@ -95,7 +95,7 @@ def project_velocity(
 
     Args:
         robot: The robot.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         q: (nq,) configuration.
         v: (nv,) velocity.
         weighted: Whether near means in the metric of the kinetic energy, as after a plastic impact.
@@ -123,7 +123,7 @@ def closed_state(
 
     Args:
         robot: The robot.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         q: (nq,) configuration.
         v: (nv,) velocity.
         weighted: Whether near means in the metric of the kinetic energy.
@@ -137,11 +137,11 @@ def closed_state(
 
 
 def violations(robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, str]:
-    """How far each constraint is open, in words, by name; worst first, closed ones left out.
+    """Gap of each open constraint, in words, by name; worst first.
 
     Args:
         robot: The robot.
-        constraints: What holds.
+        constraints: The active constraints.
         q: (nq,) configuration.
         v: (nv,) velocity; None to look at positions alone.
     """
@@ -222,7 +222,7 @@ def _cannot_close(robot: Robot, held: Constraints, q: Array, hold: Sequence[str]
     return ModelError(
         f"`{robot.name}` cannot be closed: {names} {'contradict each other' if len(open_ones) > 1 else 'stays open'}",
         evidence=evidence | ({"held joints": ", ".join(hold)} if hold else {}),
-        next_step="check the placements of the loops and the lengths of the links, hold fewer joints, or begin nearer",
+        next_step="check the placements of the loops and the lengths of the links, hold fewer joints, or start nearer",
     )
 
 
@@ -233,14 +233,14 @@ def refuse_contradictions(
 
     Args:
         robot: The robot.
-        held: What holds.
+        held: The active constraints.
         state: q (nq,) and v (nv,).
         J: (m, nv) of the constraints.
         drift: (m,).
-        gains: That pull the state back.
+        gains: Baumgarte gains.
 
     Raises:
-        ModelError: The constraints contradict each other; says which, and by how much.
+        ModelError: The constraints contradict each other; the error names them, with the gaps.
     """
     if not contradictions(J, drift, held.rows):
         return
@@ -251,7 +251,7 @@ def refuse_contradictions(
         raise ModelError(
             f"constraints contradict each other: no acceleration meets {', '.join(f'`{name}`' for name in wrong)}",
             evidence={f"`{name}` misses by": f"{value:.6g} m/s² or rad/s²" for name, value in wrong.items()},
-            next_step="take one of them away, or leave the singular configuration",
+            next_step="remove one of them, or leave the singular configuration",
         )
     if gains.beta:
         close(robot, held, q)

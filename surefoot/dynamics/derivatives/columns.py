@@ -1,4 +1,4 @@
-"""What moving one joint does to the wrenches that it transmits: the columns from which derivatives are assembled.
+"""Change of the wrenches that a joint transmits when it moves: the columns of derivatives.
 
 Joint j moves what it carries along its motions S_j = (λ, σ), which are fixed in the body. The moved masses ride along
 with the body (ω, W = α~ + ω~ ω~, acceleration a of its origin), so that the wrench F that they need changes by
@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import mirrored
+from surefoot.dynamics.algebra import mirror
 from surefoot.dynamics.derivatives.moments import Carried, field, moment_of, turning_moment, wrench_of
 from surefoot.dynamics.derivatives.motion import Acceleration, PlacedJoint, Velocity
 from surefoot.kinematics.recursion import acceleration_matrix
@@ -79,7 +79,7 @@ class Part(MovingJoint):
     Args:
         joint: The joint.
         velocity: Of its body.
-        carried: What it carries.
+        carried: Moments of what it carries.
         moved: N K (3, 4) for each of its motions.
     """
 
@@ -93,7 +93,7 @@ class Part(MovingJoint):
 
 
 class _View(NamedTuple):
-    """What a joint is seen from: its body, or the parent in the axes of the body."""
+    """The frame from which a joint is seen: its body, or the parent in the axes of the body."""
 
     omega: Array
     twice: Array
@@ -155,7 +155,7 @@ def position_wrenches(part: Part, acceleration: Acceleration, wrenches: tuple[Ar
         slide, spin, first = S[:3], S[3:], moved[:, 3]
         turned = skew(spin) @ Q[:, :3] - Q[:, :3] @ skew(spin) + np.outer(Q[:, 3], slide)
         force = W @ first + ops.cross(omega, ops.cross(spin, Q[:, 3]))
-        second = mirrored(moved[:, :3] + moved[:, :3].T)
+        second = mirror(moved[:, :3] + moved[:, :3].T)
         moment = turning_moment(W, second) + ops.cross(first, a) + omega * (Q[:, 3] @ slide) - turned @ omega
         columns.append(ops.concatenate([force, moment]) + wrench.cross(S, own))
     return ops.stack(columns, axis=1)

@@ -20,7 +20,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import factor, inverse, inverse_of_lower, mirrored, solve
+from surefoot.dynamics.algebra import factor, inverse, inverse_of_lower, mirror, solve
 from surefoot.dynamics.derivatives.columns import (
     MovingJoint,
     Part,
@@ -120,7 +120,7 @@ def rnea_derivatives(
         q: (nq,) configuration.
         v: (nv,) velocity.
         a: (nv,) acceleration.
-        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if omitted.
     """
     moving = _moving(tree, q, v)
     pushed = _pushed(moving, a, external)
@@ -143,7 +143,7 @@ def aba_derivatives(
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
-        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if omitted.
 
     Raises:
         ModelError: The mass matrix of the robot is singular.
@@ -269,7 +269,7 @@ def _mass_matrix(moving: _Moving) -> Array:
         own, end = slice(start, start + len(rows)), start + rows.shape[1]
         out[start:end, own] = rows.T
         out[own, start:end] = rows
-        out[own, own] = mirrored(rows[:, : len(rows)])
+        out[own, own] = mirror(rows[:, : len(rows)])
     return _by_leaders(tree, out) + np.diag(tree.armature)
 
 

@@ -182,7 +182,7 @@ class LagrangeDAlembert:
 
         Args:
             base: V' (b,).
-            contact: λ_a (m,), whose internal part the torques press with; none if left out.
+            contact: λ_a (m,), whose internal part the torques press with; none if omitted.
         """
         C, J = self.parts.C, self.parts.J
         inverse = np.linalg.pinv(C, rcond=1e-10)
@@ -220,7 +220,7 @@ def require_independent(parts: SplitEquations) -> None:
     rank, m = rank_of(parts.J, size_of(parts.C)), len(parts.J)
     if rank < m:
         raise ModelError(
-            "the joints cannot move along every constraint, so that it is not theirs alone to hold",
+            "the joints cannot move along every constraint, so that they alone cannot hold it",
             evidence={"rank of the joints' part of J": rank, "constraints": m},
-            next_step="leave the singular posture, take redundant constraints away, or use constrained_acceleration",
+            next_step="leave the singular posture, remove redundant constraints, or use constrained_acceleration",
         )

@@ -3,7 +3,7 @@
     M (v⁺ - v⁻) = Jᵀ Λ,    J (v⁺ + e v⁻) = 0        [dyn.impact]
     Koch, (2.24) and (6.13) (erratum: (2.24b) prints J (e v⁺ + v⁻) = 0); Nenchev & Konno 2019, section 4
 
-J holds *all* that is tied after the touch-down: the foot that lands, the feet that stand, and the closed chains and
+J holds *all* constraints after the touch-down: the foot that lands, the feet on the ground, and the closed chains and
 couplings of the robot. With P v⁻ the part of v⁻ that the rows take, orthogonal for the energy,
 
     v⁺ = v⁻ - (1 + e) P v⁻,    energy lost = (1 - e²) ½ (P v⁻)ᵀ M (P v⁻)
@@ -57,9 +57,9 @@ def restitution_of_rows(constraints: Constraints, given: Restitution) -> Array:
     """Coefficients of restitution (m,), one per row, in 0…1.
 
     Args:
-        constraints: What holds after the impact.
+        constraints: The constraints after the impact.
         given: One number for all rows; (m,) numbers; or numbers by name of a constraint ("foot") or of a row
-            ("foot.z"), where a row goes before its constraint and what is not named is 0.
+            ("foot.z"), where a row goes before its constraint and the others are 0.
 
     Raises:
         UnknownNameError: No constraint or row of that name.
@@ -68,15 +68,15 @@ def restitution_of_rows(constraints: Constraints, given: Restitution) -> Array:
     """
     rows = constraints.rows
     values = _by_name(constraints, given) if isinstance(given, Mapping) else given
-    numbers = checked_numbers("restitution", values, "give one number, one for each row, or numbers by name")
+    numbers = checked_numbers("restitution", values, "pass one number, one for each row, or numbers by name")
     if numbers.shape not in ((), (len(rows),)):
-        raise ShapeError(f"restitution has shape {numbers.shape}; there are {len(rows)} rows")
+        raise ShapeError(f"restitution has shape {numbers.shape}, expected one number or ({len(rows)},)")
     out = np.array(np.broadcast_to(numbers, len(rows)), dtype=float)
     wrong = ~((out >= 0.0) & (out <= 1.0))
     if wrong.any():
         k = int(np.argmax(wrong))
         raise ModelError(
-            f"restitution of `{rows[k]}` is {out[k]:g}", next_step="give a number from 0 (plastic) to 1 (elastic)"
+            f"restitution of `{rows[k]}` is {out[k]:g}", next_step="pass a number from 0 (plastic) to 1 (elastic)"
         )
     return out
 
@@ -105,7 +105,7 @@ class Impact:
             not unique.
         joint_impulse: (nv,) Jᵀ Λ, always unique.
         energy_lost: Kinetic energy before less that after [J], 0 or more.
-        rank: Of J: how many rows are independent.
+        rank: Rank of J: the number of independent rows.
         redundant: Names of rows that depend on those before them.
         residual: Largest |J (v⁺ + e v⁻)| of the rows that hold [m/s] or [rad/s].
         rows: Names of the rows.
@@ -128,7 +128,7 @@ class ImpactState(NamedTuple):
     """A robot at the moment of an impact.
 
     Args:
-        constraints: What is tied.
+        constraints: The active constraints.
         v: (nv,) velocity before.
         C: (nv, nv) with M = C Cᵀ.
         J: (m, nv).
@@ -155,11 +155,11 @@ def impact(
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity before.
-        constraints: All that holds afterwards: contacts that close, contacts that stay, loops and couplings.
+        constraints: All constraints that hold afterwards: contacts that close, contacts that stay, loops and couplings.
         restitution: e in 0…1: one for all, one per row, or by names (`restitution_of_rows`).
 
     Raises:
-        ModelError: Restitutions differ so that energy would grow, or rows that depend on each other contradict.
+        ModelError: Different restitutions would add energy, or rows that depend on each other disagree.
     """
     state = impact_state(robot, q, v, constraints, restitution)
     rows = measured_rows(state.C, state.J)
@@ -176,13 +176,13 @@ def impact_state(
     constraints: Sequence[Constraint] | Constraints,
     restitution: Restitution = 0.0,
 ) -> ImpactState:
-    """What an impact is computed from.
+    """The state from which an impact is computed.
 
     Args:
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity before.
-        constraints: All that holds afterwards.
+        constraints: All constraints that hold afterwards.
         restitution: As in `impact`.
     """
     found = constraints_of(robot, constraints)
@@ -227,7 +227,7 @@ def impact_jump(
 
     Args:
         tree: The tree.
-        constraints: All that holds afterwards.
+        constraints: All constraints that hold afterwards.
         q: (nq,) configuration.
         v: (nv,) velocity before.
         restitution: One number, or (m,).
@@ -245,14 +245,14 @@ def _require_agreement(state: ImpactState, disagreement: Array) -> None:
         raise ModelError(
             f"the restitution of `{state.constraints.rows[k]}` contradicts those of rows that depend on it",
             evidence={"residual": float(wrong[k]), "restitution": float(state.restitution[k])},
-            next_step="give one restitution to rows that depend on each other, or to all",
+            next_step="use one restitution for rows that depend on each other, or for all",
         )
 
 
 def _require_no_gain(state: ImpactState, lost: float, before: float) -> None:
     if lost < -_ROUNDING * before:
         raise ModelError(
-            f"restitutions that differ would add {-lost:.3g} J to the kinetic energy of {before:.3g} J",
+            f"different restitutions would add {-lost:.3g} J to the kinetic energy of {before:.3g} J",
             evidence={"restitution": dict(zip(state.constraints.rows, state.restitution.tolist(), strict=True))},
-            next_step="give one restitution to all rows, or smaller ones",
+            next_step="use one restitution for all rows, or smaller ones",
         )

@@ -11,9 +11,9 @@ Given accelerations a that meet the constraints, drives and contacts must share
 "joint_space": least contact forces that carry the passive rows, P Jᵀ λ = P (M a + h), then the torques; this is (4.244)
     with F̄_a = M_cB J_cB θ" - λ, the arbitrary wrench for which it is true
 "projection": Q = N*(J) M a + Jᵀ J^(-M)ᵀ Q_a + h (4.235), of which tau are the driven rows. It is true only if the
-    passive rows of Q vanish, which the choice Q_a = -Jᵀ M_c J̇ v, (4.236), does not see to: they are looked at.
+    passive rows of Q vanish, which the choice Q_a = -Jᵀ M_c J̇ v, (4.236), does not ensure: they are checked.
 
-All reproduce a where they can; by how much they cannot is said.
+All reproduce a where they can, and report by how much they cannot.
 """
 
 from __future__ import annotations
@@ -86,12 +86,12 @@ def inverse_dynamics_constrained(
         q: (nq,) configuration.
         v: (nv,) velocity.
         a: (nv,) acceleration that meets the constraints.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         method: "weighted", "qr", "joint_space" or "projection".
         weights: (k,) or (k, k) positive definite; of torques (k = nu), for "joint_space" of multipliers (k = m); ones
-            if left out; "projection" takes none.
-        preferred: What to be near where there is a choice: torques (nu,), for "joint_space" multipliers (m,); for
-            "projection" the arbitrary force Q_a (nv,), that of ideal constraints if left out.
+            if omitted; "projection" takes none.
+        preferred: Preferred values where there is a choice: torques (nu,), for "joint_space" multipliers (m,); for
+            "projection" the arbitrary force Q_a (nv,), that of ideal constraints if omitted.
         baumgarte: Gains that pull the state back.
 
     Raises:
@@ -111,7 +111,7 @@ def inverse_dynamics_constrained(
         case "joint_space":
             return joint_space_inverse(equations, a, weights, preferred)
     if weights is not None:
-        raise NotSupportedError('"projection" has no weights', next_step='use method="weighted"')
+        raise NotSupportedError('"projection" does not take weights', next_step='use method="weighted"')
     return projection_inverse(equations, a, preferred)
 
 
@@ -123,10 +123,10 @@ def weighted_inverse(
     (tau - tau_0)ᵀ W (tau - tau_0) is least among the torques that give the motion, or come nearest to it.
 
     Args:
-        equations: Of the state.
+        equations: The equations of the state.
         a: (nv,) acceleration.
-        weights: W, (nu,) or (nu, nu); ones if left out.
-        preferred: tau_0 (nu,); zero if left out.
+        weights: W, (nu,) or (nu, nu); ones if omitted.
+        preferred: tau_0 (nu,); zero if omitted.
     """
     tau = _least_torques(equations, null_basis(equations.J), a, weights, preferred)
     left = equations.M @ a + equations.h - equations.forces(tau)
@@ -139,10 +139,10 @@ def qr_inverse(
     """Least torques, by orthogonal factors of Jᵀ (numbers); rows that depend on others carry nothing.
 
     Args:
-        equations: Of the state.
+        equations: The equations of the state.
         a: (nv,) acceleration.
-        weights: W, (nu,) or (nu, nu); ones if left out.
-        preferred: tau_0 (nu,); zero if left out.
+        weights: W, (nu,) or (nu, nu); ones if omitted.
+        preferred: tau_0 (nu,); zero if omitted.
     """
     J = equations.J
     rank, m = rank_of(J), len(J)
@@ -160,10 +160,10 @@ def joint_space_inverse(
     """Least contact forces, and the torques that go with them (numbers).
 
     Args:
-        equations: Of the state.
+        equations: The equations of the state.
         a: (nv,) acceleration.
-        weights: W of the multipliers, (m,) or (m, m); ones if left out.
-        preferred: λ_0 (m,): internal forces are taken from it; zero if left out.
+        weights: W of the multipliers, (m,) or (m, m); ones if omitted.
+        preferred: λ_0 (m,): internal forces are taken from it; zero if omitted.
     """
     passive, driven, J = equations.passive, equations.driven, equations.J
     wanted = equations.M @ a + equations.h
@@ -176,9 +176,9 @@ def projection_inverse(equations: DrivenEquations, a: Array, arbitrary: ArrayLik
     """The driven rows of `projected_force` (numbers).
 
     Args:
-        equations: Of the state; J with full row rank.
+        equations: The equations of the state; J with full row rank.
         a: (nv,) acceleration.
-        arbitrary: Q_a (nv,); that of ideal constraints, (4.236), if left out.
+        arbitrary: Q_a (nv,); that of ideal constraints, (4.236), if omitted.
 
     Raises:
         NotSupportedError: The passive rows do not vanish, so that the drives cannot exert this force.
@@ -187,7 +187,7 @@ def projection_inverse(equations: DrivenEquations, a: Array, arbitrary: ArrayLik
     left = float(np.abs(Q[equations.passive]).max(initial=0.0))
     if left > _ROUNDING * max(1.0, float(np.abs(equations.M @ a).max()), float(np.abs(equations.h).max())):
         raise NotSupportedError(
-            "the projection form needs forces at joints without drive, so that its torques would not give this motion",
+            "the projection form needs forces at joints without drive: its torques would not produce this motion",
             evidence={
                 "largest force at a passive degree of freedom [N m, N]": left,
                 "degree of freedom": int(equations.passive[np.argmax(np.abs(Q[equations.passive]))]),
@@ -203,9 +203,9 @@ def projected_force(equations: DrivenEquations, a: Array, arbitrary: ArrayLike |
     """Q = N*(J) M a + Jᵀ J^(-M)ᵀ Q_a + h (nv,), N m or N (numbers).   Nenchev & Konno 2019, (4.235).
 
     Args:
-        equations: Of the state; J with full row rank.
+        equations: The equations of the state; J with full row rank.
         a: (nv,) acceleration.
-        arbitrary: Q_a (nv,); with J M⁻¹ Q_a = -drift, (4.236), if left out.
+        arbitrary: Q_a (nv,); with J M⁻¹ Q_a = -drift, (4.236), if omitted.
 
     Raises:
         NotSupportedError: Rows of J depend on each other.

@@ -58,7 +58,7 @@ class Actuation(NamedTuple):
     """Whether the constraints leave no motion to joints that are not driven.
 
     Args:
-        rank: Of J Pᵀ.
+        rank: Rank of J Pᵀ.
         passive: Number of passive degrees of freedom, nv - nu.
     """
 
@@ -83,7 +83,7 @@ def driven_equations(
 
     Args:
         tree: The tree.
-        constraints: What holds.
+        constraints: The active constraints.
         driven: (nu,) driven degrees of freedom.
         q: (nq,) configuration.
         v: (nv,) velocity.
@@ -97,13 +97,13 @@ def driven_equations(
 def checked_equations(
     robot: Robot, q: ArrayLike, v: ArrayLike, constraints: Constraints, baumgarte: Baumgarte
 ) -> DrivenEquations:
-    """The equations of a robot whose drives are its own, from arguments that are looked at.
+    """The equations of a robot whose drives are its own, from checked arguments.
 
     Args:
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity.
-        constraints: What holds.
+        constraints: The active constraints.
         baumgarte: Gains that pull the state back.
 
     Raises:

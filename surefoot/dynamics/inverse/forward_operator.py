@@ -23,7 +23,7 @@ from surefoot.errors import ModelError
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-__all__ = ["OperatorResult", "fdop", "forward_operator", "refined", "without_redundant_rows"]
+__all__ = ["OperatorResult", "fdop", "forward_operator", "refine", "without_redundant_rows"]
 
 
 class OperatorResult(NamedTuple):
@@ -48,14 +48,14 @@ def fdop(
     constraints: Sequence[Constraint] | Constraints | None = None,
     baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
 ) -> OperatorResult:
-    """What the robot does under the forces of its drives.   [dyn.fdop].
+    """Accelerations and contact forces under the forces of the drives.   [dyn.fdop].
 
     Args:
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nu,) forces of the drives, in the order of `robot.driven`, N m or N.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         baumgarte: Gains that pull the state back.
 
     Raises:
@@ -73,7 +73,7 @@ def forward_operator(equations: DrivenEquations, tau: Array) -> OperatorResult:
     """FdOP of one state; also for symbols.   [dyn.fdop].
 
     Args:
-        equations: Of the state; J with full row rank.
+        equations: The equations of the state; J with full row rank.
         tau: (nu,) forces of the drives.
     """
     M, h, J, drift, _ = equations
@@ -84,11 +84,11 @@ def forward_operator(equations: DrivenEquations, tau: Array) -> OperatorResult:
         multipliers = solve_positive(J @ JT, -drift - J @ free)
         return free + JT @ multipliers, multipliers
 
-    a, multipliers = refined(solve, M, J, h - equations.forces(tau), drift)
+    a, multipliers = refine(solve, M, J, h - equations.forces(tau), drift)
     return OperatorResult(a, tau, multipliers)
 
 
-def refined(
+def refine(
     solve: Callable[[Array, Array], tuple[Array, Array]], F: Array, J: Array, g: Array, drift: Array
 ) -> tuple[Array, Array]:
     """A (nv,) and λ (m,) in F a + g = Jᵀ λ, J a + drift = 0, from a solver that loses digits where it squares J.
@@ -113,7 +113,7 @@ def without_redundant_rows(equations: DrivenEquations, rows: Sequence[str]) -> t
     """The same equations with orthonormal rows Q a + x = 0, J = K Q, and what gives λ of their multipliers (numbers).
 
     Args:
-        equations: Of a state.
+        equations: The equations of a state.
         rows: Names of the rows of J.
 
     Raises:
@@ -124,7 +124,7 @@ def without_redundant_rows(equations: DrivenEquations, rows: Sequence[str]) -> t
         raise ModelError(
             f"constraints contradict each other: no acceleration meets {', '.join(f'`{name}`' for name in wrong)}",
             evidence={f"`{name}` misses by": f"{value:.6g} m/s² or rad/s²" for name, value in wrong.items()},
-            next_step="take one of them away, or start from a state that meets them (`closed_state`)",
+            next_step="remove one of them, or start from a state that meets them (`closed_state`)",
         )
     basis = row_basis(equations.J)
     return equations._replace(J=basis.Q, drift=basis.along(equations.drift)), basis

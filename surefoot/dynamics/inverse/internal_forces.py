@@ -1,4 +1,4 @@
-"""Contact forces that do not move the robot: what contacts push against each other through it.
+"""Contact forces that do not move the robot: contacts that push against each other through it.
 
     P Jᵀ λ = 0        [dyn.internal-forces]   Nenchev & Konno 2019, (3.62) and (4.241)
 
@@ -60,7 +60,7 @@ def internal_forces(
     Args:
         robot: The robot.
         q: (nq,) configuration.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
     """
     return internal_force_basis(_jacobian(robot, q, constraints), robot.driven)
 
@@ -73,7 +73,7 @@ def split_forces(
     Args:
         robot: The robot.
         q: (nq,) configuration.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         multipliers: (m,) forces in the directions of the constraints.
     """
     J = _jacobian(robot, q, constraints)

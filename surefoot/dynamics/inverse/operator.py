@@ -40,7 +40,7 @@ from surefoot.dynamics.algebra import null_basis, orthogonal_factors, solve_lowe
 from surefoot.dynamics.checked_arguments import checked_choice, checked_numbers, checked_vector
 from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, held_constraints, require_inertia
 from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_equations
-from surefoot.dynamics.inverse.forward_operator import OperatorResult, refined, without_redundant_rows
+from surefoot.dynamics.inverse.forward_operator import OperatorResult, refine, without_redundant_rows
 from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.ops import Array
 from surefoot.robot import Robot
@@ -64,7 +64,7 @@ def relaxed_forces(equations: DrivenEquations, desired: Array, softness: Array) 
     (P M Pᵀ + P Jᵀ K⁻¹ J Pᵀ) w = -P h - P M Sᵀ y - P Jᵀ K⁻¹ (J Sᵀ y + drift), λ = -K⁻¹ (J a + drift)
 
     Args:
-        equations: Of the state.
+        equations: The equations of the state.
         desired: (nu,) desired accelerations of the driven joints.
         softness: K (m, m), symmetric positive definite [1/kg], [1/(kg m)] or [1/(kg m²)].
     """
@@ -89,7 +89,7 @@ def relaxed_torques(equations: DrivenEquations, desired: Array, softness: Array)
     (B + diag(K, 0)) (tau; λ) = (y; -drift) + (S; J) M⁻¹ h
 
     Args:
-        equations: Of the state; J with full row rank.
+        equations: The equations of the state; J with full row rank.
         desired: (nu,) desired accelerations of the driven joints.
         softness: K (nu, nu), symmetric positive definite [1/(kg m²)] or [1/kg].
     """
@@ -100,7 +100,7 @@ def relaxed_all(equations: DrivenEquations, desired: Array, softness: Array, con
     """S a + K' tau = y and J a + K λ = -drift.   [dyn.idop-all].
 
     Args:
-        equations: Of the state.
+        equations: The equations of the state.
         desired: (nu,) desired accelerations of the driven joints.
         softness: K' (nu, nu) of the drives, symmetric positive definite.
         contacts: K (m, m) of the contacts, symmetric positive definite.
@@ -162,14 +162,14 @@ def idop(
     softness: float = 1e-3,
     baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
 ) -> OperatorResult:
-    """Torques near those that accelerate the driven joints as desired, and what the robot does under them.
+    """Torques near those that accelerate the driven joints as desired, and the motion under them.
 
     Args:
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity.
         desired: (nu,) desired accelerations of the driven joints, in the order of `robot.driven`.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         solver: Of the accelerations' relaxation: "null_space" (5.37–5.39), or "schur" (5.40), for few contacts and
             few passive joints.
         relaxation: What gives way: "acceleration" (5.26), exact in dynamics and contacts; "torque" (5.31), the same
@@ -212,7 +212,7 @@ def inverse_operator(
     """IdOP of one state; also for symbols.   [dyn.idop].
 
     Args:
-        equations: Of the state; J with full row rank.
+        equations: The equations of the state; J with full row rank.
         desired: (nu,) desired accelerations of the driven joints.
         weight: K, as a rule or as (nu, nu).
         solver: "null_space" or "schur".
@@ -229,7 +229,7 @@ def weight_matrix(equations: DrivenEquations, weight: Weight | Array) -> Array:
     """K (nu, nu).
 
     Args:
-        equations: Of a state.
+        equations: The equations of a state.
         weight: A rule, or the matrix itself.
     """
     if not isinstance(weight, Weight):
@@ -268,7 +268,7 @@ def _by_schur(equations: DrivenEquations, desired: Array, K: Array) -> OperatorR
         a[driven], a[passive] = Hr - HP @ w + HJ @ multipliers, w
         return a, multipliers
 
-    a, multipliers = refined(solve, F, J, h - equations.forces(K @ desired), drift)
+    a, multipliers = refine(solve, F, J, h - equations.forces(K @ desired), drift)
     return OperatorResult(a, K @ (desired - a[driven]), multipliers)
 
 
@@ -285,7 +285,7 @@ def _checked_weight(equations: DrivenEquations, weight: Weight | ArrayLike, solv
     nu = len(equations.driven)
     if isinstance(weight, Weight):
         checked_vector("alpha", [weight.alpha], 1)
-    given = weight if isinstance(weight, Weight) else checked_numbers("weight", weight, "give a Weight, or K (nu, nu)")
+    given = weight if isinstance(weight, Weight) else checked_numbers("weight", weight, "pass a Weight, or K (nu, nu)")
     K = np.asarray(weight_matrix(equations, given))
     if (
         K.shape != (nu, nu)
@@ -303,7 +303,7 @@ def _checked_weight(equations: DrivenEquations, weight: Weight | ArrayLike, solv
                 "smallest eigenvalue": float(values[0]),
                 "α of Weight('flat', α) that suffices": _enough(equations),
             },
-            next_step="raise α, or use Weight('mass'), which always serves",
+            next_step="raise α, or use Weight('mass'), which is always large enough",
         )
     if nu and np.linalg.cond(K) > _SINGULAR:
         raise ModelError("the weight K is singular", evidence={"condition": float(np.linalg.cond(K))})
@@ -324,7 +324,5 @@ def _enough(equations: DrivenEquations) -> float:
 def _contact_softness(equations: DrivenEquations, softness: float) -> Array:
     """K (m, m) of the contacts: a share of the mobility that the free robot has there."""
     if not (isinstance(softness, Real) and np.isfinite(softness) and softness > 0.0):
-        raise ShapeError(
-            "the softness of contacts must be positive", evidence={"softness": softness}, next_step="give a number"
-        )
+        raise ShapeError("the softness of contacts must be positive", evidence={"softness": softness})
     return softness * equations.J @ np.linalg.solve(equations.M, equations.J.T)

@@ -101,7 +101,7 @@ def dependent_motion(tree: Tree, item: Subsystem, q: Array, v: Array, gains: Bau
         item: The subsystem.
         q: (nq,) configuration.
         v: (nv,) velocity.
-        gains: That pull the state back.
+        gains: Baumgarte gains.
     """
     dofs, leading = list(item.dofs), list(item.leading)
     E, e = gear_matrix(tree, item.gears)[:, leading], _gear_drift(tree, item, q, v, gains)
@@ -129,7 +129,7 @@ def _closed(
 
 
 def _gear_drift(tree: Tree, item: Subsystem, q: Array, v: Array, gains: Baumgarte) -> Array:
-    """What gears add, e (nv,), to the accelerations of their joints to pull them back."""
+    """Accelerations e (nv,) that pull geared joints back."""
     e = ops.zeros(len(tree.armature), like=[q, v])
     if not (gains.alpha or gains.beta):
         return e

@@ -1,4 +1,4 @@
-"""Which joints belong to which closed chain: subsystems of a robot, and the coordinates that are left to each.
+"""Closed chains as subsystems of a robot, and the coordinates that are left to each.
 
 A tie closes the path through the tree between two bodies, a gear the one between two joints. The bodies on such a path
 hang, through each other, on one body that is not on it. Paths that share bodies make one subsystem, which hangs on the
@@ -38,7 +38,7 @@ from surefoot.robot import Robot, Tree
 
 __all__ = ["LoopGraph", "Subsystem", "gear_matrix", "loop_graph", "pivots"]
 
-_RANK = 1e-8  # a singular value below this part of the largest one is none
+_RANK = 1e-8  # singular values below this part of the largest one count as zero
 _NOTHING = 1e-12  # of a Jacobian [m or rad per unit]
 _STARTS, _AWAY = 5, 0.6  # postures that are looked at, and how far from home [rad or m]
 _WELL = 1e-3  # a coordinate is left to a driven joint only if the others determine this much
@@ -57,7 +57,7 @@ class Subsystem:
         independent: Rows of v that are free to choose.
         dependent: Rows of v that the ties determine.
         gears: Gears, each after those that move its source.
-        ties: What else holds; its rank is the number of dependent rows.
+        ties: The other constraints; its rank is the number of dependent rows.
     """
 
     name: str
@@ -109,7 +109,7 @@ class LoopGraph:
                 ]
                 lines += [f"{item.name} on {body}", f"  joints: {joints}", *(f"  {text}" for text in words)]
         single = sum(item.is_joint for item in self.subsystems)
-        return "\n".join([*lines, f"{single} joint(s) in no loop; {len(self.independent)} coordinates in all"])
+        return "\n".join([*lines, f"{single} joint(s) outside loops; {len(self.independent)} coordinates in total"])
 
     def _names(self, rows: Iterable[int]) -> list[str]:
         """Joints of rows of v, with the number of the axis where there are several."""
@@ -129,8 +129,8 @@ def loop_graph(
 
     Args:
         robot: The robot; its tree is the spanning tree.
-        constraints: What holds; the robot's own loops and couplings if left out.
-        q: (nq,) where the independent coordinates are chosen, closed; if left out, the home posture, closed, or a
+        constraints: The active constraints; the robot's own loops and couplings if omitted.
+        q: (nq,) where the independent coordinates are chosen, closed; if omitted, the home posture, closed, or a
             posture near it where the loops are not singular.
 
     Raises:
@@ -163,7 +163,7 @@ def _path(tree: Tree, part: ConstraintPart) -> list[int]:
         one, other = chain(tree, part.joint), chain(tree, part.source)
         shared = set(one[:-1]) & set(other[:-1])
     elif not isinstance(part, Tie | Distance):
-        raise NotSupportedError(f"it is not known which joints constraint `{part.name}` ties", next_step="use a Loop")
+        raise NotSupportedError(f"the joints that constraint `{part.name}` ties are unknown", next_step="use a Loop")
     else:
         one, other = chain(tree, part.first.body), chain(tree, part.second.body)
         shared = set(one) & set(other)

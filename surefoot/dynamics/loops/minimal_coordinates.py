@@ -63,7 +63,7 @@ def suited_graph(graph: LoopGraph, q: Array, v: Array, gains: Baumgarte) -> Loop
         graph: The subsystems.
         q: (nq,) configuration.
         v: (nv,) velocity.
-        gains: That pull the state back.
+        gains: Baumgarte gains.
     """
     items = tuple(_suited(graph.tree, item, (q, v), gains) if item.ties.parts else item for item in graph.subsystems)
     return replace(graph, subsystems=items)
@@ -142,7 +142,7 @@ def minimal_forward(
         q: (nq,) configuration in which the loops are closed.
         v: (nv,) velocity with which they stay closed.
         tau: (nv,) joint forces, N m or N; also on joints that depend on others.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
         baumgarte: Gains that pull the state back.
     """
     inputs = {"q": q, "v": v, "tau": tau} | ({} if external is None else {"external": external})
@@ -159,7 +159,7 @@ def minimal_function(
 
     Args:
         robot: The robot.
-        constraints: What holds, or how it was cut; the robot's own loops and couplings if left out.
+        constraints: The active constraints, or their graph; the robot's own loops and couplings if omitted.
         baumgarte: Gains that pull the state back.
         wrenches: Whether it takes wrenches on the bodies.
     """
@@ -184,18 +184,18 @@ def minimal_acceleration(
     external: ArrayLike | None = None,
     baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
 ) -> NDArray[np.float64]:
-    """Accelerations (nv,), rad/s² or m/s², of a robot whose loops and gears hold; what cannot be is refused.
+    """Accelerations (nv,), rad/s² or m/s², of a robot whose loops and gears hold, with checked arguments.
 
     Independent coordinates are chosen anew where those of the robot do not suit the state; those of a `LoopGraph` that
     is given stay. Off the constraints redundant rows may disagree; what they agree on is met, as by all methods.
 
     Args:
         robot: The robot.
-        constraints: What holds, or how it was cut; None for the robot's own loops and couplings.
+        constraints: The active constraints, or their graph; None for the robot's own loops and couplings.
         q: (nq,) configuration in which the loops are closed.
         v: (nv,) velocity with which they stay closed.
         tau: (nv,) joint forces, N m or N.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
         baumgarte: Gains that pull the state back.
 
     Raises:
@@ -230,7 +230,7 @@ def _cut(robot: Robot, constraints: Sequence[Constraint] | Constraints | LoopGra
     if constraints is None or isinstance(constraints, Constraints):
         return _kept(robot, constraints if constraints is None else constraints_of(robot, constraints))
     items = tuple(constraints) if isinstance(constraints, Iterator) else constraints
-    constraints_of(robot, items)  # says what is wrong with them
+    constraints_of(robot, items)  # refuses invalid ones
     return _kept(robot, tuple(items))
 
 
@@ -253,7 +253,7 @@ def _require_regular(tree: Tree, item: Subsystem, q: NDArray[np.float64]) -> Non
                 "dependent": _names(tree, item.dependent),
                 "residual [m or rad]": float(np.abs(item.ties.residual(tree, q)).max()),
             },
-            next_step="move away from it, choose others there (`loop_graph(robot, …, q)`), or use multipliers",
+            next_step="move away from it, choose other joints there (`loop_graph(robot, …, q)`), or use multipliers",
         )
 
 
@@ -263,7 +263,7 @@ def _require_inertia(graph: LoopGraph, a: NDArray[np.float64]) -> None:
     if lost:
         raise ModelError(
             f"`{lost[-1]}` moves no inertia, so that forces do not determine accelerations",
-            evidence={"all": ", ".join(lost)},
+            evidence={"loops and joints": ", ".join(lost)},
             next_step="give the links that it moves a mass and an inertia, or the joints an armature",
         )
 

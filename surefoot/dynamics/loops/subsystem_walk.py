@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import factor_full, grouped_bodies, mirrored, packed, solve, unpacked
+from surefoot.dynamics.algebra import factor_full, grouped_bodies, mirror, packed, solve, unpacked
 from surefoot.dynamics.constraints import Baumgarte
 from surefoot.dynamics.loops.dependent_motion import dependent_motion
 from surefoot.dynamics.loops.graph import LoopGraph, Subsystem
@@ -67,7 +67,7 @@ def walk_subsystems(
         tree: The tree.
         graph: Its subsystems.
         inputs: "q" (nq,), "v" and "tau" (nv,); "external" (n, 6) if there is any.
-        gains: That pull the state back.
+        gains: Baumgarte gains.
     """
     joints, _ = run(_INPUTS, tree, {**inputs, "armature": tree.armature})
     walk = _Walk(tree, graph, joints, _State(inputs["q"], inputs["v"], inputs["tau"], gains))
@@ -179,7 +179,7 @@ class _Walk:
         for i in reversed(item.bodies):
             own, S, rows = self.fields[i], joint_subspace(self.bodies[i]), self._rows(i, place)
             momenta = _assembled(own) @ S
-            M[rows, rows] = M[rows, rows] + mirrored(S.T @ momenta)
+            M[rows, rows] = M[rows, rows] + mirror(S.T @ momenta)
             h[rows] = h[rows] + momenta.T @ ops.concatenate([own["acceleration"], own["alpha"]]) + S.T @ own["bias"]
             for j, F in self._walked_inwards(item, i, momenta):
                 if j is None:

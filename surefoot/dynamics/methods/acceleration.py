@@ -61,19 +61,19 @@ def constrained_acceleration(
     external: ArrayLike | None = None,
     baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
 ) -> ConstrainedMotion:
-    """How a constrained robot accelerates, and what holds it.   [dyn.constrained].
+    """Accelerations and constraint forces of a constrained robot.   [dyn.constrained].
 
     Redundant rows are found and named, and change nothing. In a state off its constraints (J v ≠ 0 or r ≠ 0) they may
-    disagree; all methods then come as near to J a + drift = 0 as can be, and `residual` says how near.
+    disagree; all methods then come as near to J a + drift = 0 as can be, and `residual` reports how near.
 
     Args:
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
-        constraints: What holds: loops, couplings, contacts; the robot's own loops and couplings if None.
+        constraints: Active loops, couplings and contacts; the robot's own loops and couplings if None.
         method: One of `METHODS`; "auto" takes "lagrange", which needs inertia only along motions that are left.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
         baumgarte: Gains that pull the state back onto the constraints.
 
     Raises:
@@ -103,7 +103,7 @@ def constrained_acceleration(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """A state, what acts, and what holds."""
+    """A state, the forces that act, and the constraints."""
 
     robot: Robot
     held: Constraints

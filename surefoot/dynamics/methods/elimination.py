@@ -8,8 +8,8 @@ the orthonormal ones of J D⁻¹ = K Q; methods that take any rows get K Q and i
 
 Some methods find the multipliers. λ acts on the robot as J does (errata: λ of Nenchev & Konno 2019, section 4.12 is the
 opposite, and their (4.239) gives F̄ᶜ = -λ in their own sign; (2.23a) of Koch has Jᵀ λ on the side of M a; (4.170)–
-(4.176) print J q̇ for J̇ q̇; (4.221)–(4.224) invert J T̄ Jᵀ, which is zero). Others take the motions that the constraints leave:
-with J V = 0 and J a₀ + drift = 0, every admissible acceleration is a = a₀ + V x, and constraint forces do no work on V:
+(4.176) print J q̇ for J̇ q̇; (4.221)–(4.224) invert J T̄ Jᵀ, which is zero). Others take the motions that are left: with
+J V = 0 and J a₀ + drift = 0, every admissible acceleration is a = a₀ + V x, and constraint forces do no work on V:
 
     Vᵀ M (a₀ + V x) = Vᵀ force        [dyn.null-space]   Maggi 1896; Nenchev & Konno 2019, section 4.12
 
@@ -49,7 +49,7 @@ class ScaledEquations:
         force: (nv,).
         J: (m, nv).
         drift: (m,).
-        basis: Of the rows of J.
+        basis: Basis of the rows of J.
         along: (rank,) drift in the directions of the basis.
         scale: (nv,) D.
     """
@@ -291,4 +291,4 @@ ELIMINATIONS: dict[str, Elimination] = {
 """(a, λ) of M, force, J and drift, by method: a (nv,) and the least multipliers (m,)."""
 
 METHODS: tuple[str, ...] = (*ELIMINATIONS, "recursive", "iterative", "minimal", "pinocchio", "auto")
-"""What `constrained_acceleration` takes as method."""
+"""The methods of `constrained_acceleration`."""

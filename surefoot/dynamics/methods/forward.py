@@ -7,7 +7,7 @@ With M = Lᵀ D L only U = L⁻ᵀ Jᵀ is needed: A = Uᵀ D⁻¹ U. U has entr
 most of it is exact zeros. Rows of J that depend on those before them leave no pivot in A; their multiplier is 0, and
 what the others do is not changed.
 
-Contacts are held to the world at *anchors*, which are arguments, so that one kernel serves wherever a foot stands.
+Contacts are held to the world at *anchors*, which are arguments, so that one kernel serves for every foothold.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def constrained_forward(
 
     Args:
         tree: The tree.
-        constraints: What holds.
+        constraints: The active constraints.
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
-        anchors: (contacts, 3, 4) placements in world of the ends of contacts; those of the constraints if left out.
+        anchors: (contacts, 3, 4) placements in world of the ends of contacts; those of the constraints if omitted.
         baumgarte: Gains that pull the state back.
     """
     J, drift = anchored(tree, constraints, q, v, anchors, baumgarte)
@@ -92,7 +92,7 @@ def anchored(
 
     Args:
         tree: The tree.
-        constraints: What holds.
+        constraints: The active constraints.
         q: (nq,) configuration.
         v: (nv,) velocity.
         anchors: (contacts, 3, 4); None for those of the constraints.
@@ -111,7 +111,7 @@ def anchor_values(constraints: Constraints) -> Array:
     """(contacts, 3, 4) where the contacts among the constraints hold the robot, in world.
 
     Args:
-        constraints: What holds.
+        constraints: The active constraints.
     """
     ends = [part.first for part in constraints.parts if isinstance(part, Tie) and part.is_contact]
     return np.array([np.column_stack([end.R, end.p]) for end in ends]).reshape(-1, 3, 4)

@@ -37,7 +37,7 @@ def by_pinocchio(robot: Robot, constraints: Constraints, q: Array, v: Array, tau
 
     Args:
         robot: The robot.
-        constraints: What holds.
+        constraints: The active constraints.
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, and what acts from outside, N m or N.
@@ -49,7 +49,7 @@ def by_pinocchio(robot: Robot, constraints: Constraints, q: Array, v: Array, tau
     """
     if (robot.tree.mimic_source >= 0).any():
         raise NotSupportedError(
-            'Pinocchio\'s constraintDynamics does not take joints that copy others (mimic="reduce")',
+            'Pinocchio\'s constraintDynamics does not support joints that copy others (mimic="reduce")',
             next_step='load with mimic="coupling"',
         )
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
@@ -109,6 +109,6 @@ def _refuse_open_loops(
         gap = pin.getConstraintJacobian(robot.model, data, *pair) - ours
         if np.abs(gap).max() > _SAME * max(1.0, np.abs(ours).max()):
             raise NotSupportedError(
-                f"Pinocchio means something else by constraint `{part.name}` where its frames are apart",
+                f"Pinocchio defines constraint `{part.name}` differently where its frames are apart",
                 next_step="close it first (`close`), or use another method",
             )

@@ -22,7 +22,7 @@ from surefoot.dynamics.algebra import (
     factor_full,
     grouped_bodies,
     inertia_times,
-    joined,
+    join,
     own_inertia,
     packed,
     solve,
@@ -123,7 +123,7 @@ def centroidal_inertia(tree: Tree, q: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class BaseCoupling:
-    """How the momentum of a floating robot splits into that of the base and that of its n joints, in world axes.
+    """Momentum of a floating robot, split into that of the base and that of its n joints, in world axes.
 
     L_B = M_B V_B + H_BB θ',  l_C = I_C ω_B + H_C θ'        [dyn.coupling]   Nenchev & Konno 2019, (4.87), (4.74)
 
@@ -175,7 +175,7 @@ def base_coupling(tree: Tree, q: Array) -> BaseCoupling:
     """
     if tree.kinds[0] != "free" or tree.children(-1) != [0]:
         raise NotSupportedError(
-            "base and joints are coupled like this in a floating robot only",
+            "this coupling of base and joints exists for a floating robot only",
             evidence={"joints on the world": ", ".join(tree.kinds[i] for i in tree.children(-1))},
             next_step='load it with base="floating"',
         )
@@ -196,9 +196,9 @@ class _Whole(NamedTuple):
 
 def _whole(tree: Tree, fields: list[dict[str, Array]]) -> _Whole:
     """The composite body of the whole robot, about its centre of mass, in world axes."""
-    whole = joined(fields[0], np.zeros(3))
+    whole = join(fields[0], np.zeros(3))
     for i in tree.children(-1)[1:]:
-        part = joined(fields[i], fields[i]["p"] - fields[0]["p"])
+        part = join(fields[i], fields[i]["p"] - fields[0]["p"])
         whole = {name: whole[name] + part[name] for name in whole}
     mass, moment, inertia = whole["mass"], whole["moment"], whole["inertia"]
     if not mass > 0.0:

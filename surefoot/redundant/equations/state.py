@@ -20,10 +20,10 @@ __all__ = [
     "coordinate_rate",
     "coordinates",
     "crosses",
-    "displaced",
+    "displace",
     "flat",
     "matrices",
-    "normalised",
+    "normalise",
     "of_flat",
     "products",
     "rest_state",
@@ -139,7 +139,7 @@ def coordinates(layout: Layout, state: State) -> Array:
     return out
 
 
-def displaced(layout: Layout, state: State, turn: Array, move: Array, freedoms: Array) -> State:
+def displace(layout: Layout, state: State, turn: Array, move: Array, freedoms: Array) -> State:
     """The state after small displacements (Busenhart 1994, (3.47) for spinors).
 
     Args:
@@ -189,7 +189,7 @@ def of_flat(like: State, vector: Array) -> State:
     return State(**values)
 
 
-def normalised(state: State) -> State:
+def normalise(state: State) -> State:
     """The state with spinors of unit length."""
     lengths = [np.linalg.norm(s, axis=-1, keepdims=True) for s in (state.spinors, state.balls)]
     return replace(state, spinors=state.spinors / lengths[0], balls=state.balls / lengths[1])

@@ -224,7 +224,7 @@ def layout_of(model: ModelData) -> Layout:
         model: The model.
 
     Raises:
-        ModelError: The model contradicts itself.
+        ModelError: The model is inconsistent.
     """
     require_sound(model)
     planar = model.space == "plane"
@@ -340,10 +340,10 @@ def _column(found: dict[str, Freedom], names: tuple[str, ...], key: str) -> Arra
 
 
 class Model(ModelData):
-    """A mechanism with what is worked out from its data: the layout and the plans of its reductions."""
+    """A mechanism with the layout and the plans of reductions that follow from its data."""
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Model:
-        """A copy with some fields changed; what was worked out from the old ones is left behind.
+        """A copy with some fields changed; values derived from the old ones are dropped.
 
         Args:
             update: New values by field.
@@ -359,7 +359,7 @@ class Model(ModelData):
         """Constants and places of all unknowns and rows, made once.
 
         Raises:
-            ModelError: The model contradicts itself.
+            ModelError: The model is inconsistent.
         """
         return layout_of(self)
 

@@ -9,7 +9,13 @@ from surefoot.redundant.nodes.dynamics import (
     inverse_dynamics,
 )
 from surefoot.redundant.nodes.index import Solver, minimise, pattern
-from surefoot.redundant.nodes.projection import WISH, closed, plastic_impact, project_positions, project_velocities
+from surefoot.redundant.nodes.projection import (
+    WISH,
+    close_hinges,
+    plastic_impact,
+    project_positions,
+    project_velocities,
+)
 
 __all__ = [
     "WISH",
@@ -18,7 +24,7 @@ __all__ = [
     "Solver",
     "boundary_test",
     "checked_inputs",
-    "closed",
+    "close_hinges",
     "dynamics_node",
     "forward_dynamics",
     "free_boundaries",

@@ -26,7 +26,7 @@ SLOW = 1e-3  # below this speed a contact can stick [m/s]   (table 6.16)
 
 @dataclass(frozen=True, eq=False)
 class Boundaries:
-    """Which unilateral constraints are active: m freedoms, c contacts.
+    """The active unilateral constraints: m freedoms, c contacts.
 
     Args:
         lower: (m,) held at the lower stop.

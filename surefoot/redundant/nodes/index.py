@@ -33,9 +33,9 @@ _PROBES, _ROUNDING = 3, 1e-15
 
 
 def pattern(model: Model, level: Level, generic_axes: bool = True) -> NDArray[np.bool_]:
-    """Where [A b] (rows, unknowns + 1) of a level can be other than zero, at any state.
+    """The entries of [A b] (rows, unknowns + 1) of a level that can be nonzero, at any state.
 
-    Found at random states, where nothing vanishes but what vanishes everywhere; masses and inertias of zero stay zero.
+    Found at random states, where only entries vanish that vanish everywhere; masses and inertias of zero stay zero.
 
     Args:
         model: The model.

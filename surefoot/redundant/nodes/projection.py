@@ -1,4 +1,4 @@
-"""Drift taken away: positions and velocities brought back to the hinges by their own nodes, and plastic impacts."""
+"""Removal of drift: positions and velocities projected onto the hinges by their own nodes; plastic impacts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefoot.redundant.equations import (
     State,
     System,
     coordinates,
-    displaced,
+    displace,
     dynamics_system,
     hinge_residuals,
     position_system,
@@ -26,7 +26,7 @@ from surefoot.redundant.nodes.boundaries import Boundaries, held_freedoms
 from surefoot.redundant.nodes.dynamics import Dynamics, dynamics_node
 from surefoot.redundant.nodes.index import Solver, minimise
 
-__all__ = ["WISH", "closed", "plastic_impact", "project_positions", "project_velocities"]
+__all__ = ["WISH", "close_hinges", "plastic_impact", "project_positions", "project_velocities"]
 
 WISH = 1e-8
 """Weight of a wish to stay, against 1 for the laws: what is left of a gap after one projection."""
@@ -56,7 +56,7 @@ def project_positions(
         for flags, stop in ((boundaries.lower, layout.freedoms.lower), (boundaries.upper, layout.freedoms.upper)):
             z_d[first:][flags], d0[first:][flags] = (stop - x)[flags], 1.0
     z = minimise(model, "position", system, z_d, d0, np.ones(len(system.b)), solver)
-    return displaced(layout, state, *_vectors(layout, z))
+    return displace(layout, state, *_vectors(layout, z))
 
 
 def project_velocities(
@@ -86,7 +86,7 @@ def project_velocities(
     return replace(state, turning=turning, velocities=velocities, rates=rates)
 
 
-def closed(
+def close_hinges(
     model: Model,
     state: State,
     weights: ArrayLike = WISH,
@@ -105,7 +105,7 @@ def closed(
         put_back: Gives what shall not change its values again, before each projection.
 
     Raises:
-        ModelError: A hinge stays open; it is named, with the gap.
+        ModelError: A hinge stays open; the error names it, with the gap.
     """
     layout = model.layout
     for _ in range(most):
@@ -133,7 +133,7 @@ def plastic_impact(
     Args:
         model: The model.
         state: Before the impact.
-        boundaries: What is held after it.
+        boundaries: The flags after it.
         solver: As in `minimise`.
     """
     layout = model.layout

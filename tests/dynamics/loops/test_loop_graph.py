@@ -138,7 +138,7 @@ def test_feet_on_the_ground_are_loops_through_the_base():
 def test_it_can_be_printed():
     text = str(loop_graph(geared_four_bar()))
     for words in ("bars + rotor_joint~crank_joint on the world", "independent: crank_joint", "geared: rotor_joint",
-                  "dependent: coupler_joint, rocker_joint", "1 joint(s) in no loop; 4 coordinates"):  # fmt: skip
+                  "dependent: coupler_joint, rocker_joint", "1 joint(s) outside loops; 4 coordinates"):  # fmt: skip
         assert words in text
 
 
