@@ -30,14 +30,7 @@ _TURNED = 1e-6  # by which a rotation may miss orthogonality
 
 
 def checked_robot(robot: Robot) -> Robot:
-    """The robot, or a clear error for anything else.
-
-    Args:
-        robot: The robot.
-
-    Raises:
-        NotSupportedError: It is not a Robot.
-    """
+    """The robot; NotSupportedError for anything else."""
     if not isinstance(robot, Robot):
         raise NotSupportedError(
             f"expected a Robot as the first argument, got {_described(robot)}",
@@ -47,30 +40,12 @@ def checked_robot(robot: Robot) -> Robot:
 
 
 def checked_configuration(robot: Robot, q: ArrayLike) -> Array:
-    """The configuration (nq,) as floats, or a clear error.
-
-    Args:
-        robot: The robot.
-        q: (nq,) configuration.
-
-    Raises:
-        NotSupportedError: The robot is not a Robot.
-        ShapeError: It has another shape, is not finite, or holds a quaternion that is not of unit length.
-    """
+    """The configuration (nq,) as floats; ShapeError if its shape, a number or a quaternion is wrong."""
     return checked_robot(robot).checked_q(checked_numbers("q", q, f"give {robot.nq} numbers"))
 
 
 def checked_numbers(name: str, values: ArrayLike, needed: str) -> Array:
-    """The values as floats, of any shape.
-
-    Args:
-        name: Their name in messages.
-        values: The values.
-        needed: The next step in messages: the numbers to give.
-
-    Raises:
-        ShapeError: They are not real numbers.
-    """
+    """The values as floats, of any shape; ShapeError, with `needed` as next step, if they are not real numbers."""
     try:
         found = np.asarray(values)
         if np.iscomplexobj(found):
@@ -81,16 +56,7 @@ def checked_numbers(name: str, values: ArrayLike, needed: str) -> Array:
 
 
 def checked_vector(name: str, values: ArrayLike, size: int) -> Array:
-    """The vector as floats, or a clear error.
-
-    Args:
-        name: Its name in messages.
-        values: The vector.
-        size: Number of entries.
-
-    Raises:
-        ShapeError: It has another shape, or is not finite.
-    """
+    """The vector (size,) as floats; ShapeError for another shape or numbers that are not finite."""
     found = checked_numbers(name, values, f"give {size} numbers")
     if found.shape != (size,):
         raise ShapeError(f"`{name}` has shape {found.shape}, expected ({size},)")
@@ -100,15 +66,7 @@ def checked_vector(name: str, values: ArrayLike, size: int) -> Array:
 
 
 def checked_wrenches(tree: Tree, external: ArrayLike | None) -> Array | None:
-    """Wrenches (n, 6) on all bodies as floats; None stays None.
-
-    Args:
-        tree: The tree.
-        external: (n, 6) wrench on every body, or None.
-
-    Raises:
-        ShapeError: They have another shape, or are not finite.
-    """
+    """Wrenches (n, 6) on all bodies as floats, None for None; ShapeError for another shape, or if not finite."""
     if external is None:
         return None
     needed = "give one wrench for each body, linear first, about its origin and in its axes"
@@ -119,15 +77,7 @@ def checked_wrenches(tree: Tree, external: ArrayLike | None) -> Array | None:
 
 
 def checked_text(what: str, name: str) -> str:
-    """A name, or a clear error for anything that is not text.
-
-    Args:
-        what: The thing named, e.g. "the frame of a contact".
-        name: The name.
-
-    Raises:
-        NotSupportedError: It is not text.
-    """
+    """A name; NotSupportedError if it is not text. `what` is the thing named, e.g. "the frame of a contact"."""
     if not isinstance(name, str):
         raise NotSupportedError(
             f"{what} is {_described(name)}, expected a name",
@@ -137,15 +87,7 @@ def checked_text(what: str, name: str) -> str:
 
 
 def checked_names(what: str, names: Iterable[str]) -> list[str]:
-    """A list of names, or a clear error for anything else, including one name without brackets.
-
-    Args:
-        what: The thing that one name denotes, e.g. "a joint to hold".
-        names: The names.
-
-    Raises:
-        NotSupportedError: It is not a list of strings.
-    """
+    """A list of names; NotSupportedError for anything else, including one name without brackets."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise NotSupportedError(
             f"expected a list of names ({what} each), got {_described(names)}", next_step='pass a list: ["…", "…"]'
@@ -154,46 +96,19 @@ def checked_names(what: str, names: Iterable[str]) -> list[str]:
 
 
 def checked_choice(what: str, name: str, known: Iterable[str]) -> str:
-    """One of the known names, or a clear error.
-
-    Args:
-        what: The thing named, e.g. "method".
-        name: The name.
-        known: The names to choose from.
-
-    Raises:
-        UnknownNameError: It is not one of them.
-    """
+    """One of the known names; UnknownNameError for anything else. `what` is the thing named, e.g. "method"."""
     if not (isinstance(name, str) and name in known):
         raise one_of(what, name if isinstance(name, str) else _described(name), known)
     return name
 
 
 def checked_frame(robot: Robot, what: str, name: str) -> Frame:
-    """The frame of that name: a link, joint, frame or contact surface; the world for "universe".
-
-    Args:
-        robot: The robot.
-        what: Its role, e.g. "an end of `rod`".
-        name: Its name.
-
-    Raises:
-        NotSupportedError: The name is not text.
-        UnknownNameError: The robot has no frame of that name.
-    """
+    """The link, joint, frame or contact surface of that name, or UnknownNameError; the world for "universe"."""
     return WORLD if checked_text(what, name) == "universe" else frame_of(robot, name)
 
 
 def checked_placement(what: str, placement: ArrayLike) -> Array:
-    """A placement (4, 4): a rotation and a position.
-
-    Args:
-        what: Its owner, e.g. "constraint `loop`".
-        placement: (4, 4).
-
-    Raises:
-        ModelError: It is not a placement.
-    """
+    """A placement (4, 4), a rotation and a position, of `what`, e.g. "constraint `loop`"; else ModelError."""
     needed = "pass (4, 4) with a rotation and a position: surefoot.robot.placement((x, y, z), R)"
     try:
         T = checked_numbers("placement", placement, needed)

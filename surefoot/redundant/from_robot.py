@@ -29,13 +29,7 @@ _KINDS = ("revolute", "continuous", "prismatic", "spherical", "planar", "free", 
 
 @dataclass(frozen=True, eq=False)
 class _PrincipalFrame:
-    """Principal frame of a body.
-
-    Args:
-        R: (3, 3) R_body_principal.
-        p: (3,) centre of mass in the body [m].
-        moments: (3,) principal moments [kg m²].
-    """
+    """Principal frame of a body: R_body_principal, centre of mass in the body [m], principal moments [kg m²]."""
 
     R: Array
     p: Array

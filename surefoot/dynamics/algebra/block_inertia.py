@@ -69,12 +69,7 @@ def mirror(block: Array) -> Array:
 
 
 def rotate_symmetric(R: Array, entries: Array) -> Array:
-    """Upper entries (6,) of R S Rᵀ, for the symmetric S with upper entries (6,).
-
-    Args:
-        R: R_new_old (3, 3).
-        entries: (6,) of S in the old axes.
-    """
+    """Upper entries (6,) of R S Rᵀ, with R = R_new_old, for the symmetric S with upper entries (6,) in the old axes."""
     S = unpacked(entries)
     plane = _plane_of(R)
     if plane is None:
@@ -163,12 +158,7 @@ def shift(p: Array, A: Array, B: Array, C: Array) -> tuple[Array, Array]:
 
 
 def inertia_times(composite: Fields, S: Array) -> Array:
-    """Momenta (6, k) about the origin for unit rates along the columns of S (6, k): (m v + ω × h, h × v + I ω).
-
-    Args:
-        composite: "mass", "moment" and "inertia", as of `composite_bodies`.
-        S: Twists (6, k).
-    """
+    """Momenta (6, k) about the origin of a composite for unit rates along S (6, k): (m v + ω × h, h × v + I ω)."""
     mass, moment, inertia = composite["mass"], composite["moment"], unpacked(composite["inertia"])
     linear = [mass * twist[:3] + ops.cross(twist[3:], moment) for twist in S.T]
     angular = [ops.cross(moment, twist[:3]) + inertia @ twist[3:] for twist in S.T]

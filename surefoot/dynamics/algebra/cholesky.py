@@ -94,22 +94,12 @@ def _factor_pattern(ancestors: _Ancestors, M: Array) -> Factors:
 
 
 def solve(factors: Factors, right: Array) -> Array:
-    """X in M X = right.
-
-    Args:
-        factors: Of M.
-        right: (n,) or (n, m); exact zeros in it cost nothing when traced.
-    """
+    """X in M X = right (n,) or (n, m); exact zeros on the right cost nothing when traced."""
     return solve_second_half(factors, solve_first_half(factors, right))
 
 
 def solve_first_half(factors: Factors, right: Array) -> Array:
-    """L⁻ᵀ right: M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, and its first factor alone.
-
-    Args:
-        factors: Of M.
-        right: (n,) or (n, m); exact zeros in it cost nothing when traced.
-    """
+    """L⁻ᵀ right, for (n,) or (n, m): M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, and its first factor alone."""
     x = ops.zeros(np.shape(right), like=[factors.L, right]) + right
     for k in reversed(range(len(x))):
         for i in factors.ancestors[k]:
@@ -118,12 +108,7 @@ def solve_first_half(factors: Factors, right: Array) -> Array:
 
 
 def solve_second_half(factors: Factors, half: Array) -> Array:
-    """L⁻¹ D⁻¹ half: the rest of a solution.
-
-    Args:
-        factors: Of M.
-        half: (n,) or (n, m), from `solve_first_half`.
-    """
+    """L⁻¹ D⁻¹ half: the rest of a solution that `solve_first_half` has begun."""
     x = ops.zeros(np.shape(half), like=[factors.L, half]) + half
     for k in range(len(x)):
         x[k] = x[k] * factors.reciprocals[k]

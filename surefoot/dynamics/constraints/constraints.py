@@ -184,12 +184,7 @@ class CoupledJoints:
 
 
 def tilt_of(R: Array, held: tuple[int, ...]) -> Array:
-    """Rotation of one frame against another (3,), rad: the rotation vector, or 2 tan(θ/2) where one angle is free.
-
-    Args:
-        R: (3, 3) R_first_second.
-        held: Indices among (x, y, z, rx, ry, rz) that are held.
-    """
+    """Rotation (3,), rad, of R_first_second: the rotation vector, or 2 tan(θ/2) where `held` leaves one angle free."""
     angles = [k - 3 for k in held if k >= 3]
     if len(angles) != 2:
         return so3.log(R) if angles else np.zeros(3)
@@ -289,24 +284,12 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPa
 
 
 def own_constraints(robot: Robot) -> Constraints:
-    """The closed chains and couplings of the robot itself.
-
-    Args:
-        robot: The robot.
-    """
+    """The closed chains and couplings of the robot itself."""
     return constraints_of(robot, (*checked_robot(robot).loops, *robot.couplings))
 
 
 def held_constraints(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:
-    """The given constraints, or the robot's own loops and couplings if None.
-
-    Args:
-        robot: The robot.
-        constraints: Loops, couplings, contacts; None for those of the robot.
-
-    Raises:
-        UnknownNameError: The robot lacks a frame or joint that is named.
-    """
+    """The given constraints, or the robot's own loops and couplings if None."""
     return own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
 
 
@@ -379,16 +362,7 @@ def _require_own(robot: Robot, part: ConstraintPart) -> None:
 
 
 def require_owner(robot: Robot, what: str, owner: Tree | None) -> None:
-    """Refuse constraints made for a robot with other joints; masses, drives and gravity may differ.
-
-    Args:
-        robot: The robot that they are used with.
-        what: Their name in messages, e.g. "constraint `foot`".
-        owner: The tree that they were made for; None where that is not known.
-
-    Raises:
-        ModelError: They were made for another robot.
-    """
+    """Refuse `what` if its owner has other joints than the robot; masses, drives and gravity may differ."""
     if owner is None or owner is robot.tree:
         return
     difference = _difference(owner, robot.tree)

@@ -61,14 +61,7 @@ class Baumgarte(_Gains):
 
 
 def checked_gains(given: Baumgarte | Sequence[float]) -> Baumgarte:
-    """The gains, also of a pair of numbers (α, β).
-
-    Args:
-        given: The gains.
-
-    Raises:
-        ShapeError: They are not two finite numbers of 0 or more.
-    """
+    """The gains, also of a pair of numbers (α, β); ShapeError unless both are finite and 0 or more."""
     return given if isinstance(given, Baumgarte) else Baumgarte(*checked_vector("baumgarte", given, 2).tolist())
 
 

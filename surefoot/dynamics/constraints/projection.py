@@ -137,14 +137,7 @@ def closed_state(
 
 
 def violations(robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, str]:
-    """Gap of each open constraint, in words, by name; worst first.
-
-    Args:
-        robot: The robot.
-        constraints: The active constraints.
-        q: (nq,) configuration.
-        v: (nv,) velocity; None to look at positions alone.
-    """
+    """Gap of each open constraint at q, or of its velocity v if given, in words, by name; worst first."""
     out: list[tuple[float, str, str]] = []
     place, unit = checked_configuration(robot, q), "" if v is None else "/s"
     for part in constraints.parts:

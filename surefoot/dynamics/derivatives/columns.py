@@ -49,12 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class MovingJoint:
-    """A joint, and how its body moves.
-
-    Args:
-        joint: The joint.
-        velocity: Of its body.
-    """
+    """A joint, and the velocity of its body."""
 
     joint: PlacedJoint
     velocity: Velocity
@@ -74,14 +69,7 @@ class MovingJoint:
 
 @dataclass(frozen=True, eq=False)
 class Part(MovingJoint):
-    """A joint, how its body moves, and what it carries.
-
-    Args:
-        joint: The joint.
-        velocity: Of its body.
-        carried: Moments of what it carries.
-        moved: N K (3, 4) for each of its motions.
-    """
+    """A joint, the velocity of its body, what it carries, and N K (3, 4) for each of its motions."""
 
     carried: Carried
     moved: tuple[Array, ...]
@@ -140,13 +128,7 @@ def couples(part: Part) -> Array:
 
 
 def position_wrenches(part: Part, acceleration: Acceleration, wrenches: tuple[Array, Array]) -> Array:
-    """∂F/∂q (6, k).   [dyn.columns].
-
-    Args:
-        part: The joint.
-        acceleration: Of its body.
-        wrenches: F_own (6,), as seen from the body and as seen from its parent.
-    """
+    """∂F/∂q (6, k), from the wrenches F_own (6,) as seen from the body and from its parent.   [dyn.columns]."""
     omega, _, Q = _view(part)
     W, a = _accelerated(part, acceleration)
     own = wrenches[0] if part.single else wrenches[1]

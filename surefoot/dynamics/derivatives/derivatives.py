@@ -49,14 +49,7 @@ __all__ = ["aba_derivatives", "rnea_derivatives"]
 
 
 class _Columns(Sequence[Array]):
-    """For every body, the columns (r, m) of its joint and of all joints beyond it, in its frame.
-
-    Args:
-        tree: The tree.
-        placed: Its joints.
-        own: Columns (r, k) of every joint, in the frame of its body.
-        to_parent: to_parent(joint, columns (r, m)) takes columns to the frame of the parent.
-    """
+    """For every body, the columns (r, m) of its joint and of all joints beyond it, in its frame."""
 
     def __init__(
         self,
@@ -169,16 +162,7 @@ def aba_derivatives(
 
 @dataclass(frozen=True, eq=False)
 class _Moving:
-    """A tree at q, v.
-
-    Args:
-        tree: The tree.
-        joints: Its joints.
-        movers: The same, with the velocities of their bodies.
-        parts: The same, with what they carry.
-        momenta: For every body, ∂F/∂a (6, m) of its joint and of all joints beyond, in its frame.
-        couples: The couples u (3, m) likewise.
-    """
+    """A tree at q, v: joints, their velocities, what they carry; for every body, ∂F/∂a (6, m) and couples (3, m)."""
 
     tree: Tree
     joints: Sequence[PlacedJoint]

@@ -56,13 +56,7 @@ class SplitEquations(NamedTuple):
 
 
 class SplitMotion(NamedTuple):
-    """A solution.
-
-    Args:
-        base: (b,) acceleration of the base.
-        joints: (n,) accelerations of the joints.
-        multipliers: (m,) λ.
-    """
+    """A solution: accelerations of base (b,) and joints (n,), and λ (m,)."""
 
     base: Array
     joints: Array
@@ -209,14 +203,7 @@ def lagrange_dalembert(parts: SplitEquations) -> LagrangeDAlembert:
 
 
 def require_independent(parts: SplitEquations) -> None:
-    """Refuse constraints along which the joints cannot move independently.
-
-    Args:
-        parts: The equations.
-
-    Raises:
-        ModelError: The joints' part of J has lost rank.
-    """
+    """Refuse constraints along which the joints cannot move independently."""
     rank, m = rank_of(parts.J, size_of(parts.C)), len(parts.J)
     if rank < m:
         raise ModelError(

@@ -125,15 +125,7 @@ class Impact:
 
 
 class ImpactState(NamedTuple):
-    """A robot at the moment of an impact.
-
-    Args:
-        constraints: The active constraints.
-        v: (nv,) velocity before.
-        C: (nv, nv) with M = C Cᵀ.
-        J: (m, nv).
-        restitution: (m,).
-    """
+    """A robot at an impact: constraints, velocity before (nv,), C with M = C Cᵀ, J (m, nv), restitution (m,)."""
 
     constraints: Constraints
     v: Array
@@ -176,15 +168,7 @@ def impact_state(
     constraints: Sequence[Constraint] | Constraints,
     restitution: Restitution = 0.0,
 ) -> ImpactState:
-    """The state from which an impact is computed.
-
-    Args:
-        robot: The robot.
-        q: (nq,) configuration.
-        v: (nv,) velocity before.
-        constraints: All constraints that hold afterwards.
-        restitution: As in `impact`.
-    """
+    """The state from which an impact is computed; arguments as in `impact`."""
     found = constraints_of(robot, constraints)
     configuration, speed = checked_configuration(robot, q), checked_vector("v", v, robot.nv)
     C = energy_factor(np.asarray(crba(robot.tree, configuration), dtype=float))
@@ -193,18 +177,7 @@ def impact_state(
 
 
 def impact_of(state: ImpactState, rows: RowBasis, y: Array, impulses: Array, released: tuple[str, ...] = ()) -> Impact:
-    """The result of a step y in the coordinates of the energy.
-
-    Args:
-        state: Before the impact.
-        rows: All rows of J.
-        y: (nv,) Cᵀ (v⁺ - v⁻).
-        impulses: (m,).
-        released: Contacts that let go.
-
-    Raises:
-        ModelError: Energy would grow.
-    """
+    """The result of a step y = Cᵀ (v⁺ - v⁻) (nv,) with impulses (m,); refused where energy would grow."""
     w = state.C.T @ state.v
     lost = -float(y @ (w + 0.5 * y))
     _require_no_gain(state, lost, 0.5 * float(w @ w))

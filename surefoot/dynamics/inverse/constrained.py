@@ -118,16 +118,7 @@ def inverse_dynamics_constrained(
 def weighted_inverse(
     equations: DrivenEquations, a: Array, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
 ) -> InverseMotion:
-    """Least torques (numbers); multipliers are the least of all where not unique.
-
-    (tau - tau_0)ᵀ W (tau - tau_0) is least among the torques that give the motion, or come nearest to it.
-
-    Args:
-        equations: The equations of the state.
-        a: (nv,) acceleration.
-        weights: W, (nu,) or (nu, nu); ones if omitted.
-        preferred: tau_0 (nu,); zero if omitted.
-    """
+    """Least (tau - tau_0)ᵀ W (tau - tau_0); multipliers are the least of all where not unique (numbers)."""
     tau = _least_torques(equations, null_basis(equations.J), a, weights, preferred)
     left = equations.M @ a + equations.h - equations.forces(tau)
     return _motion(equations, a, tau, np.linalg.pinv(equations.J.T, rcond=1e-10) @ left)
@@ -136,14 +127,7 @@ def weighted_inverse(
 def qr_inverse(
     equations: DrivenEquations, a: Array, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
 ) -> InverseMotion:
-    """Least torques, by orthogonal factors of Jᵀ (numbers); rows that depend on others carry nothing.
-
-    Args:
-        equations: The equations of the state.
-        a: (nv,) acceleration.
-        weights: W, (nu,) or (nu, nu); ones if omitted.
-        preferred: tau_0 (nu,); zero if omitted.
-    """
+    """Least torques, by orthogonal factors of Jᵀ; rows that depend on others carry nothing (numbers)."""
     J = equations.J
     rank, m = rank_of(J), len(J)
     Q, R, order = scipy.linalg.qr(J.T, pivoting=True) if m else (np.eye(J.shape[1]), np.zeros((0, 0)), [])
@@ -157,14 +141,7 @@ def qr_inverse(
 def joint_space_inverse(
     equations: DrivenEquations, a: Array, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
 ) -> InverseMotion:
-    """Least contact forces, and the torques that go with them (numbers).
-
-    Args:
-        equations: The equations of the state.
-        a: (nv,) acceleration.
-        weights: W of the multipliers, (m,) or (m, m); ones if omitted.
-        preferred: λ_0 (m,): internal forces are taken from it; zero if omitted.
-    """
+    """Least contact forces with weights W, near λ_0, and the torques that go with them (numbers)."""
     passive, driven, J = equations.passive, equations.driven, equations.J
     wanted = equations.M @ a + equations.h
     choice = _square(weights, len(J)), _vector(preferred, len(J))
@@ -173,16 +150,7 @@ def joint_space_inverse(
 
 
 def projection_inverse(equations: DrivenEquations, a: Array, arbitrary: ArrayLike | None = None) -> InverseMotion:
-    """The driven rows of `projected_force` (numbers).
-
-    Args:
-        equations: The equations of the state; J with full row rank.
-        a: (nv,) acceleration.
-        arbitrary: Q_a (nv,); that of ideal constraints, (4.236), if omitted.
-
-    Raises:
-        NotSupportedError: The passive rows do not vanish, so that the drives cannot exert this force.
-    """
+    """The driven rows of `projected_force`; refused where its passive rows do not vanish (numbers)."""
     Q = projected_force(equations, a, arbitrary)
     left = float(np.abs(Q[equations.passive]).max(initial=0.0))
     if left > _ROUNDING * max(1.0, float(np.abs(equations.M @ a).max()), float(np.abs(equations.h).max())):
@@ -202,13 +170,7 @@ def projection_inverse(equations: DrivenEquations, a: Array, arbitrary: ArrayLik
 def projected_force(equations: DrivenEquations, a: Array, arbitrary: ArrayLike | None = None) -> Array:
     """Q = N*(J) M a + Jᵀ J^(-M)ᵀ Q_a + h (nv,), N m or N (numbers).   Nenchev & Konno 2019, (4.235).
 
-    Args:
-        equations: The equations of the state; J with full row rank.
-        a: (nv,) acceleration.
-        arbitrary: Q_a (nv,); with J M⁻¹ Q_a = -drift, (4.236), if omitted.
-
-    Raises:
-        NotSupportedError: Rows of J depend on each other.
+    J must have full row rank. Without Q_a, J M⁻¹ Q_a = -drift, (4.236).
     """
     M, h, J, drift, _ = equations
     if rank_of(J) < len(J):
@@ -238,12 +200,7 @@ def _least_torques(
 def _nearest(A: Array, b: Array, size: float, W: Array, preferred: Array) -> Array:
     """The x with A x = b, in least squares where it must be, and (x - x_0)ᵀ W (x - x_0) least.
 
-    Args:
-        A: (k, n).
-        b: (k,).
-        size: Largest singular value of the matrix that A is a part of; what is rounding beside it counts as zero.
-        W: (n, n).
-        preferred: x_0 (n,).
+    Singular values that are rounding beside `size`, the largest of the matrix that A is a part of, count as zero.
     """
     half = np.linalg.cholesky(W)  # W = L Lᵀ, y = Lᵀ (x - x_0)
     inverse = scipy.linalg.solve_triangular(half, np.eye(len(W)), lower=True) if len(W) else W

@@ -97,19 +97,7 @@ def driven_equations(
 def checked_equations(
     robot: Robot, q: ArrayLike, v: ArrayLike, constraints: Constraints, baumgarte: Baumgarte
 ) -> DrivenEquations:
-    """The equations of a robot whose drives are its own, from checked arguments.
-
-    Args:
-        robot: The robot.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        constraints: The active constraints.
-        baumgarte: Gains that pull the state back.
-
-    Raises:
-        ShapeError: q, v or a gain has a wrong shape or is not finite.
-        ModelError: The mass matrix is singular.
-    """
+    """The equations of a robot whose drives are its own, from checked arguments; refused where M is singular."""
     require_invertible(robot.tree)
     state = checked_configuration(robot, q), checked_vector("v", v, robot.nv)
     return driven_equations(robot.tree, constraints, robot.driven, *state, checked_gains(baumgarte))

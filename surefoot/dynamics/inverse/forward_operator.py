@@ -93,14 +93,7 @@ def refine(
 ) -> tuple[Array, Array]:
     """A (nv,) and λ (m,) in F a + g = Jᵀ λ, J a + drift = 0, from a solver that loses digits where it squares J.
 
-    Numbers get one step of iterative refinement (Wilkinson 1963); for symbols the solver is all there is.
-
-    Args:
-        solve: (a, λ) of (g, drift).
-        F: (nv, nv) inertia.
-        J: (m, nv).
-        g: (nv,).
-        drift: (m,).
+    Numbers get one step of iterative refinement (Wilkinson 1963); symbols do not.
     """
     a, multipliers = solve(g, drift)
     if ops.is_symbolic(a, multipliers):
@@ -110,14 +103,9 @@ def refine(
 
 
 def without_redundant_rows(equations: DrivenEquations, rows: Sequence[str]) -> tuple[DrivenEquations, RowBasis]:
-    """The same equations with orthonormal rows Q a + x = 0, J = K Q, and what gives λ of their multipliers (numbers).
+    """The same equations with orthonormal rows Q a + x = 0, J = K Q, and K Q itself (numbers).
 
-    Args:
-        equations: The equations of a state.
-        rows: Names of the rows of J.
-
-    Raises:
-        ModelError: The constraints contradict each other.
+    Refused where constraints contradict each other, with the names of their rows.
     """
     wrong = contradictions(equations.J, equations.drift, rows)
     if wrong:

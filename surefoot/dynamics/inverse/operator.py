@@ -59,14 +59,9 @@ __all__ = [
 
 
 def relaxed_forces(equations: DrivenEquations, desired: Array, softness: Array) -> OperatorResult:
-    """Desired accelerations exactly, contacts softly.   [dyn.idop-forces].
+    """Desired accelerations (nu,) exactly, contacts with softness K (m, m).   [dyn.idop-forces].
 
     (P M Pᵀ + P Jᵀ K⁻¹ J Pᵀ) w = -P h - P M Sᵀ y - P Jᵀ K⁻¹ (J Sᵀ y + drift), λ = -K⁻¹ (J a + drift)
-
-    Args:
-        equations: The equations of the state.
-        desired: (nu,) desired accelerations of the driven joints.
-        softness: K (m, m), symmetric positive definite [1/kg], [1/(kg m)] or [1/(kg m²)].
     """
     M, h, J, drift, driven = equations
     passive = equations.passive
@@ -82,29 +77,17 @@ def relaxed_forces(equations: DrivenEquations, desired: Array, softness: Array) 
 
 
 def relaxed_torques(equations: DrivenEquations, desired: Array, softness: Array) -> OperatorResult:
-    """Contacts exactly, S a + K tau = y.   [dyn.idop-torques].
+    """Contacts exactly, S a + K tau = y with softness K (nu, nu); J has full row rank.   [dyn.idop-torques].
 
     Torques and multipliers are found together, from their effects on accelerations: with B = (S; J) M⁻¹ (S; J)ᵀ,
 
     (B + diag(K, 0)) (tau; λ) = (y; -drift) + (S; J) M⁻¹ h
-
-    Args:
-        equations: The equations of the state; J with full row rank.
-        desired: (nu,) desired accelerations of the driven joints.
-        softness: K (nu, nu), symmetric positive definite [1/(kg m²)] or [1/kg].
     """
     return _relaxed(equations, desired, softness, np.zeros((len(equations.J),) * 2))
 
 
 def relaxed_all(equations: DrivenEquations, desired: Array, softness: Array, contacts: Array) -> OperatorResult:
-    """S a + K' tau = y and J a + K λ = -drift.   [dyn.idop-all].
-
-    Args:
-        equations: The equations of the state.
-        desired: (nu,) desired accelerations of the driven joints.
-        softness: K' (nu, nu) of the drives, symmetric positive definite.
-        contacts: K (m, m) of the contacts, symmetric positive definite.
-    """
+    """S a + K' tau = y and J a + K λ = -drift, with softnesses K' (nu, nu) and K (m, m).   [dyn.idop-all]."""
     return _relaxed(equations, desired, softness, contacts)
 
 
@@ -226,12 +209,7 @@ def inverse_operator(
 
 
 def weight_matrix(equations: DrivenEquations, weight: Weight | Array) -> Array:
-    """K (nu, nu).
-
-    Args:
-        equations: The equations of a state.
-        weight: A rule, or the matrix itself.
-    """
+    """K (nu, nu) of a rule, or the matrix itself."""
     if not isinstance(weight, Weight):
         return np.asarray(weight)
     return weight.matrix(equations.M[np.ix_(equations.driven, equations.driven)])

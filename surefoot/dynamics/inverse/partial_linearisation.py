@@ -75,15 +75,9 @@ def _checked_rows(robot: Robot, commanded: ArrayLike) -> NDArray[np.int64]:
 
 
 def linearise(equations: DrivenEquations, commanded: Array, desired: Array) -> OperatorResult:
-    """The least torques with which chosen joints accelerate as commanded (numbers).   [dyn.pfl].
+    """The least torques with which chosen joints (k,) accelerate as commanded (k,) (numbers).   [dyn.pfl].
 
-    Args:
-        equations: The equations of the state; J with full row rank.
-        commanded: (k,) degrees of freedom.
-        desired: (k,) their accelerations.
-
-    Raises:
-        ModelError: The drives cannot accelerate these joints independently.
+    J must have full row rank. Refused where the drives cannot accelerate these joints independently.
     """
     M, _, J, _, driven = equations
     V_r = null_basis(J)

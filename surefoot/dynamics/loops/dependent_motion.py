@@ -35,12 +35,7 @@ _NOTHING = 1e-8  # of the size of A
 
 
 def structured_least_squares(A: Array, right: Array) -> Array:
-    """X (n, k).   [dyn.qr].
-
-    Args:
-        A: (m, n), m >= n, of full column rank.
-        right: (m, k).
-    """
+    """X (n, k) with |A X - right| least; A (m, n) has full column rank.   [dyn.qr]."""
     if not ops.is_symbolic(A, right):
         found, _, _, values = np.linalg.lstsq(A, right, rcond=None)
         return found if not values.size or values[-1] > _NOTHING * values[0] else np.full_like(found, np.nan)
@@ -94,15 +89,7 @@ def _back_substituted(work: Array, n: int) -> Array:
 
 
 def dependent_motion(tree: Tree, item: Subsystem, q: Array, v: Array, gains: Baumgarte) -> tuple[Array, Array]:
-    """G (n, k) and g (n,): the accelerations of the n rows `item.dofs` per independent one.   [loops.elimination].
-
-    Args:
-        tree: The tree.
-        item: The subsystem.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        gains: Baumgarte gains.
-    """
+    """G (n, k) and g (n,): the accelerations of the n rows `item.dofs` per independent one.   [loops.elimination]."""
     dofs, leading = list(item.dofs), list(item.leading)
     E, e = gear_matrix(tree, item.gears)[:, leading], _gear_drift(tree, item, q, v, gains)
     y, rest = np.eye(len(leading)), ops.zeros(len(leading), like=[q, v])

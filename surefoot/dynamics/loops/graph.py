@@ -286,12 +286,9 @@ def _closed_states(robot: Robot, constraints: Constraints, moved: Sequence[int])
 
 
 def pivots(J: Array, rank: int, preferred: Sequence[int]) -> list[int]:
-    """Columns that span the others, preferred ones first: QR with column pivots (Golub & Van Loan, section 5.4.2).
+    """`rank` columns that span the others, by QR with column pivots (Golub & Van Loan, section 5.4.2).
 
-    Args:
-        J: (m, n).
-        rank: How many columns to choose.
-        preferred: Columns that are taken as long as they are well determined.
+    Preferred ones are taken first, as long as they are well determined.
     """
     left, largest = J.copy(), 0.0
     chosen: list[int] = []
@@ -310,9 +307,7 @@ def pivots(J: Array, rank: int, preferred: Sequence[int]) -> list[int]:
 def gear_matrix(tree: Tree, gears: Sequence[CoupledJoints]) -> Array:
     """E (nv, nv): velocities of all joints per velocity of those that no gear moves; other columns are zero.
 
-    Args:
-        tree: The tree.
-        gears: Each after those that move its source.
+    Each gear must come after those that move its source.
     """
     E = np.eye(len(tree.armature))
     for gear in gears:

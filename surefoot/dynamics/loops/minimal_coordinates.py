@@ -57,35 +57,18 @@ _DISAGREE = 1e-11  # of the accelerations that rows ask for
 
 
 def suited_graph(graph: LoopGraph, q: Array, v: Array, gains: Baumgarte) -> LoopGraph:
-    """The graph with coordinates that suit a state (numbers).   [loops.choice].
-
-    Args:
-        graph: The subsystems.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        gains: Baumgarte gains.
-    """
+    """The graph with coordinates that suit a state (numbers).   [loops.choice]."""
     items = tuple(_suited(graph.tree, item, (q, v), gains) if item.ties.parts else item for item in graph.subsystems)
     return replace(graph, subsystems=items)
 
 
 def dependent_jacobian(tree: Tree, item: Subsystem, q: Array) -> Array:
-    """J_D (rows, dependent) of the ties of a subsystem.
-
-    Args:
-        tree: The tree.
-        item: The subsystem.
-        q: (nq,) configuration.
-    """
+    """J_D (rows, dependent) of the ties of a subsystem."""
     return _columns(tree, item, q)[:, [item.leading.index(row) for row in item.dependent]]
 
 
 def is_regular(values: NDArray[np.floating[Any]]) -> bool:
-    """Whether singular values (k,) of J_D, falling, are those of columns that are independent.
-
-    Args:
-        values: The singular values.
-    """
+    """Whether singular values (k,) of J_D, falling, are those of independent columns."""
     return not values.size or bool(values[-1] > _SINGULAR * values[0])
 
 

@@ -63,11 +63,7 @@ def walk_subsystems(
 ) -> Array:
     """Accelerations (nv,), rad/s² or m/s².   [loops.recursion].
 
-    Args:
-        tree: The tree.
-        graph: Its subsystems.
-        inputs: "q" (nq,), "v" and "tau" (nv,); "external" (n, 6) if there is any.
-        gains: Baumgarte gains.
+    Inputs are "q" (nq,), "v" and "tau" (nv,), and "external" (n, 6) if there is any.
     """
     joints, _ = run(_INPUTS, tree, {**inputs, "armature": tree.armature})
     walk = _Walk(tree, graph, joints, _State(inputs["q"], inputs["v"], inputs["tau"], gains))

@@ -118,14 +118,10 @@ def anchor_values(constraints: Constraints) -> Array:
 
 
 def solve_semidefinite(A: Array, right: Array) -> Array:
-    """Solve A x = right with A symmetric and positive semidefinite, by its factors L D Lᵀ.
+    """Solve A x = right (n,) or (n, k), A symmetric and positive semidefinite, by its factors L D Lᵀ.
 
     Rows that depend on those before them get x = 0; the solution is exact where the right side does not contradict
     that. There are no branches, so that it can be traced.
-
-    Args:
-        A: (n, n); only the lower triangle is read.
-        right: (n,) or (n, k).
     """
     n = len(right)
     L, x, inverse = ops.zeros((n, n), like=[A]) + A, ops.zeros(np.shape(right), like=[A, right]) + right, []

@@ -33,19 +33,9 @@ _HELD = 1e-9  # share of the accelerations that J a = 0 is met by
 
 
 def by_pinocchio(robot: Robot, constraints: Constraints, q: Array, v: Array, tau: Array, J: Array, met: Array) -> Array:
-    """Accelerations (nv,).
+    """Accelerations (nv,), from any that meet the constraints, `met` (nv,), and forces that include those from outside.
 
-    Args:
-        robot: The robot.
-        constraints: The active constraints.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        tau: (nv,) joint forces, and what acts from outside, N m or N.
-        J: (m, nv) of the constraints.
-        met: (nv,) any accelerations Δa that meet the constraints.
-
-    Raises:
-        NotSupportedError: Pinocchio cannot express a constraint, or the robot, or does not converge.
+    Refused where Pinocchio cannot express a constraint or the robot, or does not converge.
     """
     if (robot.tree.mimic_source >= 0).any():
         raise NotSupportedError(

@@ -50,19 +50,11 @@ class HeldState:
     drift: Array
 
     def accelerated(self, mu: Array) -> Array:
-        """Accelerations (nv,) under forces along the held directions: one run.
-
-        Args:
-            mu: (rank,) forces along Q.
-        """
+        """Accelerations (nv,) under forces μ (rank,) along the held directions: one run."""
         return forward_dynamics(self.tree, self.q, self.v, self.tau + self.basis.Q.T @ mu, self.external)
 
     def response(self, mu: Array) -> Array:
-        """Accelerations along the held directions under forces along them, Q M⁻¹ Qᵀ μ (rank,): one run.
-
-        Args:
-            mu: (rank,) forces along Q.
-        """
+        """Accelerations along the held directions under forces μ along them, Q M⁻¹ Qᵀ μ (rank,): one run."""
         force = self.basis.Q.T @ mu
         return self.basis.Q @ forward_dynamics(_weightless(self.tree), self.q, np.zeros_like(self.v), force)
 

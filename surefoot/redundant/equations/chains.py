@@ -97,13 +97,7 @@ def tail_spinors(layout: Layout, state: State) -> Array:
 
 
 def biases(layout: Layout, state: State, found: Chains) -> tuple[Array, Array]:
-    """Biases g and h (n, 3): angular and linear acceleration of the tails that velocities cause.   [red.chain].
-
-    Args:
-        layout: The model.
-        state: With velocities.
-        found: The chains at that state.
-    """
+    """Biases g and h (n, 3): angular and linear acceleration of the tails that velocities cause.   [red.chain]."""
     shape = found.offsets.shape
     rates = np.stack(
         [

@@ -218,14 +218,7 @@ def _places(sizes: dict[str, int]) -> dict[str, slice]:
 
 
 def layout_of(model: ModelData) -> Layout:
-    """The arrays of a model.
-
-    Args:
-        model: The model.
-
-    Raises:
-        ModelError: The model is inconsistent.
-    """
+    """The arrays of a model; refused where it is inconsistent."""
     require_sound(model)
     planar = model.space == "plane"
     row = {body.name: i for i, body in enumerate(model.bodies)} | {GROUND: len(model.bodies)}

@@ -62,13 +62,7 @@ def held_freedoms(layout: Layout, boundaries: Boundaries) -> Flags:
 
 
 def with_boundaries(layout: Layout, system: System, boundaries: Boundaries) -> System:
-    """The dynamics with friction in the force laws of the contacts that slide.
-
-    Args:
-        layout: The model.
-        system: From `dynamics_system`.
-        boundaries: The flags.
-    """
+    """The dynamics with friction in the force laws of the contacts that slide."""
     start = len(system.b) - len(layout.freedoms.names)
     sliding = [
         (contact, slip)
