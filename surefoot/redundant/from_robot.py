@@ -1,9 +1,7 @@
-"""Any robot as a model of bodies and hinges.
+"""Any robot as a model of bodies and hinges, and states, accelerations and joint forces of both.
 
 Every joint becomes a hinge from the child (tail) to the parent (head) of two links: the motion with the place of the
 joint in the parent, and the constant place of the child's principal frame in the joint. Loops become further hinges.
-
-States, accelerations and joint forces of a robot and of its model (`model_of`), each in terms of the other.
 """
 
 from __future__ import annotations
@@ -17,37 +15,21 @@ from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import body_placements
 from surefoot.kinematics.recursion import bodies, joint_motion
-from surefoot.redundant.chains import link_spinors
+from surefoot.redundant.equations import State, link_spinors, matrices, rest_state
 from surefoot.redundant.model import GROUND, Action, Actuator, Ball, Body, Freedom, Hinge, Layout, Link, Model
-from surefoot.redundant.projection import project_velocities
-from surefoot.redundant.state import State, matrices, rest_state
+from surefoot.redundant.nodes import project_velocities
 from surefoot.robot import Loop, Robot, Tree
 from surefoot.spatial import so3, spinor
 
-__all__ = [
-    "PrincipalFrame",
-    "inputs_of",
-    "joint_accelerations",
-    "joint_freedoms",
-    "joint_in_parent",
-    "model_of",
-    "principal_frames",
-    "state_of",
-]
+__all__ = ["inputs_of", "joint_accelerations", "model_of", "state_of"]
 
 _Stops = tuple[float | None, float | None]
 _KINDS = ("revolute", "continuous", "prismatic", "spherical", "planar", "free", "translation")
 
 
 @dataclass(frozen=True, eq=False)
-class PrincipalFrame:
-    """Principal frame of a body.
-
-    Args:
-        R: (3, 3) R_body_principal.
-        p: (3,) centre of mass in the body [m].
-        moments: (3,) principal moments [kg m²].
-    """
+class _PrincipalFrame:
+    """Principal frame of a body: R_body_principal, centre of mass in the body [m], principal moments [kg m²]."""
 
     R: Array
     p: Array
@@ -69,7 +51,7 @@ def model_of(robot: Robot) -> Model:
     """
     tree = robot.tree
     _require_known(robot)
-    frames = principal_frames(tree)
+    frames = _principal_frames(tree)
     bodies = tuple(
         Body(name=name, mass=float(mass), inertia=_floats(frame.moments))
         for name, mass, frame in zip(_unique(tree), tree.masses, frames, strict=True)
@@ -94,14 +76,14 @@ def _require_known(robot: Robot) -> None:
             f"joint `{first.joint}` follows `{first.source}`, and the formalism has no row that couples freedoms",
             evidence={"couplings": [f"{item.joint} = {item.offset:g} + {item.ratio:g} {item.source}"
                                     for item in robot.couplings]},
-            next_step="leave them out (robot.replace(couplings=())), or use surefoot.dynamics.methods.acceleration",
+            next_step="omit them (robot.replace(couplings=())), or use surefoot.dynamics.constrained_acceleration",
         )  # fmt: skip
     for i, kind in enumerate(tree.kinds):
         if kind not in _KINDS or tree.mimic_source[i] >= 0:
             why = "copies another" if tree.mimic_source[i] >= 0 else f"is {kind}"
             raise NotSupportedError(
-                f"joint `{tree.joint_names[i]}` {why}, which is no chain of pins, balls and slides",
-                next_step="replace the joint, or use surefoot.dynamics, which has it",
+                f"joint `{tree.joint_names[i]}` {why}; the formalism has chains of pins, balls and slides only",
+                next_step="replace the joint, or use surefoot.dynamics, which supports it",
             )
 
 
@@ -111,7 +93,7 @@ def _unique(tree: Tree) -> list[str]:
     return names if len(set(names)) == len(names) else list(tree.joint_names)
 
 
-def principal_frames(tree: Tree) -> list[PrincipalFrame]:
+def _principal_frames(tree: Tree) -> list[_PrincipalFrame]:
     """The principal frames of all bodies, in the order of the tree."""
     out = []
     for com, inertia in zip(tree.coms, tree.inertias, strict=True):
@@ -120,7 +102,7 @@ def principal_frames(tree: Tree) -> list[PrincipalFrame]:
         mean = moments.mean()
         if np.ptp(moments) <= 1e-13 * mean:  # like a sphere, but for rounding
             moments, R = np.full(3, mean), np.eye(3)
-        out.append(PrincipalFrame(R, com, np.maximum(moments, 0.0)))
+        out.append(_PrincipalFrame(R, com, np.maximum(moments, 0.0)))
     return out
 
 
@@ -133,14 +115,8 @@ def _fixed(R: Array, p: Array) -> Link:
     return Link(rotation=_floats(so3.log(R)), offset=_floats(p))
 
 
-def joint_in_parent(tree: Tree, i: int, frames: list[PrincipalFrame]) -> tuple[Array, Array]:
-    """Rotation (3, 3) and origin (3,), m, of joint i at q = 0 in the principal frame of its parent.
-
-    Args:
-        tree: The tree.
-        i: The joint.
-        frames: From `principal_frames`.
-    """
+def _joint_in_parent(tree: Tree, i: int, frames: list[_PrincipalFrame]) -> tuple[Array, Array]:
+    """Rotation (3, 3) and origin (3,), m, of joint i at q = 0 in the principal frame of its parent."""
     T, parent = tree.placements[i], int(tree.parents[i])
     if parent < 0:
         return T[:3, :3], T[:3, 3]
@@ -148,9 +124,9 @@ def joint_in_parent(tree: Tree, i: int, frames: list[PrincipalFrame]) -> tuple[A
     return frame.R.T @ T[:3, :3], frame.R.T @ (T[:3, 3] - frame.p)
 
 
-def _hinge(robot: Robot, i: int, frames: list[PrincipalFrame], bodies: tuple[Body, ...]) -> Hinge:
+def _hinge(robot: Robot, i: int, frames: list[_PrincipalFrame], bodies: tuple[Body, ...]) -> Hinge:
     tree, own = robot.tree, frames[i]
-    R, p = joint_in_parent(tree, i, frames)
+    R, p = _joint_in_parent(tree, i, frames)
     motion = _motion_link(robot, i, R, p)
     parent = int(tree.parents[i])
     return Hinge(
@@ -211,17 +187,12 @@ def _freedom(name: str, axis: Array, armature: float, stops: _Stops = (None, Non
 
 def _actuators(robot: Robot) -> tuple[Actuator, ...]:
     """One actuator for each freedom of each joint, in the order of v."""
-    names = [name for i in np.argsort(robot.tree.v_index) for name in joint_freedoms(robot.tree, int(i))]
+    names = [name for i in np.argsort(robot.tree.v_index) for name in _joint_freedoms(robot.tree, int(i))]
     return tuple(Actuator(name=name, acts_on=(Action(freedom=name),)) for name in names)
 
 
-def joint_freedoms(tree: Tree, i: int) -> list[str]:
-    """Names of the freedoms of joint i, in the order of its entries of v.
-
-    Args:
-        tree: The tree.
-        i: The joint.
-    """
+def _joint_freedoms(tree: Tree, i: int) -> list[str]:
+    """Names of the freedoms of joint i, in the order of its entries of v."""
     name = tree.joint_names[i]
     ends = {
         "spherical": ("r.x", "r.y", "r.z"),
@@ -232,7 +203,7 @@ def joint_freedoms(tree: Tree, i: int) -> list[str]:
     return [f"{name}.{end}" for end in ends[tree.kinds[i]]] if tree.kinds[i] in ends else [name]
 
 
-def _loop_hinge(robot: Robot, loop: Loop, frames: list[PrincipalFrame], bodies: tuple[Body, ...]) -> Hinge:
+def _loop_hinge(robot: Robot, loop: Loop, frames: list[_PrincipalFrame], bodies: tuple[Body, ...]) -> Hinge:
     """A hinge from frame b (tail) to frame a (head), free in the directions that the loop does not hold."""
     ends = []
     for frame, T in ((loop.frame_a, loop.placement_a), (loop.frame_b, loop.placement_b)):
@@ -243,7 +214,7 @@ def _loop_hinge(robot: Robot, loop: Loop, frames: list[PrincipalFrame], bodies: 
     pin = _freedom(f"{loop.name}.r{'xyz'[turning[0]]}", R_a[:, turning[0]], 0.0) if len(turning) == 1 else None
     if len(turning) == 2:
         raise NotSupportedError(
-            f"loop `{loop.name}` holds one rotation and leaves two, which is no pin and no ball",
+            f"loop `{loop.name}` holds one rotation and leaves two free, which neither a pin nor a ball does",
             next_step="hold two or three rotations, or none",
         )
     ball = Ball(name=f"{loop.name}.r") if len(turning) == 3 else None
@@ -253,7 +224,7 @@ def _loop_hinge(robot: Robot, loop: Loop, frames: list[PrincipalFrame], bodies: 
     return Hinge(name=f"loop {loop.name}", tail=names[b], head=names[a], links=(tail, motion))
 
 
-def _tied_frame(robot: Robot, name: str, T: Array, frames: list[PrincipalFrame]) -> tuple[int, Array, Array]:
+def _tied_frame(robot: Robot, name: str, T: Array, frames: list[_PrincipalFrame]) -> tuple[int, Array, Array]:
     """Body (-1 for the ground), rotation and origin of a tied frame in the body's principal frame."""
     placed = robot.model.frames[robot.frame_id(name)].placement.homogeneous @ T
     body = robot.body_of(name)
@@ -325,15 +296,15 @@ def _entries(tree: Tree, i: int, v: Array) -> Array:
 
 
 def _freedom_rows(layout: Layout, tree: Tree, i: int) -> NDArray[np.int64]:
-    """Where the freedoms of joint i stand, in the order of its entries of v."""
-    return np.array([layout.freedoms.names.index(name) for name in joint_freedoms(tree, i)], dtype=np.int64)
+    """Indices of the freedoms of joint i, in the order of its entries of v."""
+    return np.array([layout.freedoms.names.index(name) for name in _joint_freedoms(tree, i)], dtype=np.int64)
 
 
 def _to_freedoms(robot: Robot, i: int, q: Array) -> Array:
     """T (k, k), orthogonal: rates of the freedoms from the entries of v, which are in axes of the child."""
     tree, start = robot.tree, int(robot.tree.q_index[i])
     turned, _ = joint_motion(bodies(tree)[i], np.asarray(q, dtype=float)[start : start + tree.nq_of(i)])
-    R, _ = joint_in_parent(tree, i, principal_frames(tree))
+    R, _ = _joint_in_parent(tree, i, _principal_frames(tree))
     T = np.eye(tree.nv_of(i))
     match tree.kinds[i]:
         case "spherical":
@@ -348,7 +319,7 @@ def _to_freedoms(robot: Robot, i: int, q: Array) -> Array:
 def _placed(layout: Layout, tree: Tree, q: Array) -> State:
     """The coordinates of bodies and freedoms, at rest."""
     still = rest_state(layout)
-    placements, frames = body_placements(tree, q), principal_frames(tree)
+    placements, frames = body_placements(tree, q), _principal_frames(tree)
     R = np.array([R @ frame.R for (R, _), frame in zip(placements, frames, strict=True)]).reshape(-1, 3, 3)
     X = np.array([p + R @ frame.p for (R, p), frame in zip(placements, frames, strict=True)]).reshape(-1, 3)
     spinors = np.array([spinor.from_matrix(own) for own in R]).reshape(-1, 4)
@@ -372,9 +343,7 @@ def _motions(layout: Layout, state: State) -> tuple[Array, Array]:
 
     R_tail = R_head R_motion R_fixed and X_tail = X_head + R_head (R_motion p_fixed + offset + translation).
     """
-    unit = np.array([[1.0, 0.0, 0.0, 0.0]])
-    R = matrices(np.concatenate([state.spinors, unit]))
-    X = np.concatenate([state.positions, np.zeros((1, 3))])
+    R, X = matrices(state.grounded_spinors), state.grounded_positions
     fixed = matrices(link_spinors(layout.links, rest_state(layout)))[1]
     R_head = R[layout.head].transpose(0, 2, 1)
     motion = R_head @ R[layout.tail] @ fixed.transpose(0, 2, 1)

@@ -1,4 +1,4 @@
-"""States from what a person knows: coordinates and rates of some freedoms, places of some bodies."""
+"""States from a few known values: coordinates and rates of some freedoms, places of some bodies."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, ShapeError, one_of
-from surefoot.redundant.chains import chains, tail_spinors
-from surefoot.redundant.constraints import velocity_system
+from surefoot.redundant.equations import State, chains, rest_state, tail_spinors, velocity_residual
 from surefoot.redundant.model import Layout, Model
-from surefoot.redundant.projection import WISH, closed, project_velocities
-from surefoot.redundant.state import State, rest_state
+from surefoot.redundant.nodes import WISH, close_hinges, project_velocities
 from surefoot.spatial import so3, spinor
 
 __all__ = ["posed"]
@@ -49,7 +47,7 @@ def posed(
     d0 = _weights(layout, used, coordinates or {})
     for name in given:
         _hold_body(layout, d0, _body(layout, name))
-    state = closed(model, state, d0, put_back=lambda now: _put_back(layout, now, coordinates or {}, places))
+    state = close_hinges(model, state, d0, put_back=lambda now: _put_back(layout, now, coordinates or {}, places))
     return _with_rates(model, state, rates or {}, _weights(layout, used, rates or {}))
 
 
@@ -73,7 +71,7 @@ def _put_back(
 
 
 def _weights(layout: Layout, used: set[int], given: Mapping[str, float]) -> Array:
-    """How much each unknown is wished: what is given, as much as a law; bodies and hinges that follow, not at all."""
+    """Weights of the unknowns: 1 for given ones, as for laws; 0 for bodies and hinges that follow."""
     d0, first = np.zeros(layout.motion_places["slides"].stop), layout.motion_places["turns"].start
     hinges = np.concatenate([layout.links.turn_at[1], layout.links.slide_at[1]])
     d0[first:][np.isin(hinges, list(used))] = WISH
@@ -106,7 +104,7 @@ def _pose(layout: Layout, at: ArrayLike) -> tuple[Array, Array]:
     values = np.asarray(at, dtype=float)
     if values.shape != ((3,) if layout.planar else (6,)) or not np.isfinite(values).all():
         wanted = "(x, y, angle)" if layout.planar else "position and rotation vector (6,)"
-        raise ShapeError(f"the place of a body must be {wanted}, finite", evidence={"given": at})
+        raise ShapeError(f"the pose of a body must be finite: {wanted}", evidence={"given": at})
     if layout.planar:
         return np.array(spinor.from_axis_angle([0.0, 0.0, 1.0], values[2])), np.array([values[0], values[1], 0.0])
     return np.array(spinor.from_matrix(so3.exp(values[3:]))), values[:3]
@@ -131,7 +129,7 @@ def _placed(layout: Layout, state: State, given: dict[int, tuple[Array, Array]])
             hinge, body, place = found
             known[body] = place
             used.add(hinge)
-        known[layout.bodies] = ground  # what no given body reaches stands on the ground
+        known[layout.bodies] = ground  # bodies that no given one reaches start from the ground
     spinors, positions = state.spinors.copy(), state.positions.copy()
     for body in set(known) - {layout.bodies}:
         spinors[body], positions[body] = known[body]
@@ -160,22 +158,15 @@ def _with_rates(model: Model, state: State, given: Mapping[str, float], d0: Arra
         rates[_freedom(layout, name)] = value
     rows = [_freedom(layout, name) for name in given]
     for _ in range(3):  # each time, what the small wishes have cost is given back
-        state = project_velocities(model, replace(state, rates=_replaced(state.rates, rows, rates)), d0, solver="dense")
-    z = np.concatenate(
-        [state.turning[:, layout.rotations].ravel(), state.velocities[:, layout.translations].ravel(), state.rates]
-    )
-    left = np.abs(velocity_system(model, state).A @ z).max(initial=0.0)
+        wished = state.rates.copy()
+        wished[rows] = rates[rows]
+        state = project_velocities(model, replace(state, rates=wished), d0, solver="dense")
+    left = velocity_residual(model, state)
     missed = np.abs(state.rates - rates)[rows].max(initial=0.0)
     if max(left, missed) > 1e-9 * max(1.0, float(np.abs(rates).max(initial=0.0))):
         raise ModelError(
-            f"the rates that were given contradict the hinges of `{model.name}`",
-            evidence={"hinges miss": left, "rates miss": missed},
+            f"the given rates contradict the hinges of `{model.name}`",
+            evidence={"hinges miss by": left, "rates miss by": missed},
             next_step="give fewer rates; the others follow",
         )
     return state
-
-
-def _replaced(values: Array, rows: list[int], new: Array) -> Array:
-    out = values.copy()
-    out[rows] = new[rows]
-    return out

@@ -17,14 +17,32 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError, SimulationError, one_of
-from surefoot.redundant.boundaries import Boundaries, boundary_test, free_boundaries, held_freedoms
-from surefoot.redundant.constraints import hinge_residuals, velocity_system
-from surefoot.redundant.dynamics import Dynamics, forward_dynamics
-from surefoot.redundant.energy import kinetic_energy, potential_energy
+from surefoot.redundant.equations import (
+    State,
+    coordinate_rate,
+    coordinates,
+    flat,
+    hinge_residuals,
+    kinetic_energy,
+    normalise,
+    of_flat,
+    potential_energy,
+    velocity_residual,
+)
 from surefoot.redundant.model import Model
-from surefoot.redundant.node import Solver
-from surefoot.redundant.projection import plastic_impact, project_positions, project_velocities
-from surefoot.redundant.state import State, coordinate_rate, coordinates, flat, normalised, of_flat
+from surefoot.redundant.nodes import (
+    Boundaries,
+    Dynamics,
+    Solver,
+    boundary_test,
+    checked_inputs,
+    forward_dynamics,
+    free_boundaries,
+    held_freedoms,
+    plastic_impact,
+    project_positions,
+    project_velocities,
+)
 from surefoot.solvers import ode
 
 __all__ = ["Inputs", "Simulated", "Stepper", "simulate"]
@@ -36,7 +54,7 @@ _MOST_TESTS = 8
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """What a simulation gives: k + 1 times, N bodies, n hinges, m freedoms.
+    """Result of a simulation: k + 1 times, N bodies, n hinges, m freedoms.
 
     Args:
         time: (k + 1,) [s].
@@ -47,7 +65,7 @@ class Simulated:
         coordinates: (k + 1, m) of the freedoms [rad] or [m].
         rates: (k + 1, m) [rad/s] or [m/s].
         accelerations: (k + 1, m) [rad/s²] or [m/s²].
-        inputs: (k + 1, actuators) what the actuators did, within their bounds [N m] or [N].
+        inputs: (k + 1, actuators) actuator forces, within their bounds [N m] or [N].
         torques: (k + 1, n, 3) of the hinges, on the tail [N m].
         forces: (k + 1, n, 3) of the hinges, on the tail [N].
         reactions: (k + 1, m) of stops and friction along the freedoms [N m] or [N].
@@ -118,18 +136,15 @@ class Stepper:
         self.boundaries: Boundaries = free_boundaries(self.model.layout)
 
     def clipped(self, u: ArrayLike | None) -> Array:
-        """Actuator forces within their bounds, (actuators,); zero if left out.
+        """Actuator forces within their bounds, (actuators,); zero if omitted.
 
         Args:
-            u: What is asked for.
+            u: The commanded forces.
         """
         bounds = [(a.lower, a.upper) for a in self.model.actuators]
         lower = np.array([-np.inf if low is None else low for low, _ in bounds])
         upper = np.array([np.inf if high is None else high for _, high in bounds])
-        asked = np.zeros(len(bounds)) if u is None else np.asarray(u, dtype=float)
-        if asked.shape != lower.shape or not np.isfinite(asked).all():
-            raise ShapeError(f"inputs must be ({len(bounds)},) and finite", evidence={"inputs": asked})
-        return np.clip(asked, lower, upper)
+        return np.clip(checked_inputs(self.model.layout, u), lower, upper)
 
     def settle(self, u: Array, external: Array | None = None) -> Dynamics:
         """Flags that agree with the solution that they cause, impacts done; returns that solution.
@@ -170,8 +185,8 @@ class Stepper:
         else:
             end = ode.integrate(field, start, 0.0, self.dt, method=ode.KUTTA_MERSON, tol=self.tol).x[-1]
         if not np.isfinite(end).all():
-            raise SimulationError(f"`{self.model.name}` left the finite numbers", evidence={"time": self.time})
-        self.state, self.time = normalised(of_flat(self.state, end)), self.time + self.dt
+            raise SimulationError(f"the state of `{self.model.name}` is not finite", evidence={"time": self.time})
+        self.state, self.time = normalise(of_flat(self.state, end)), self.time + self.dt
         if self.project:
             held = self.boundaries
             self.state = project_positions(self.model, self.state, boundaries=held, solver=self.solver)
@@ -234,16 +249,9 @@ def simulate(
 
 
 def _row(stepper: Stepper, u: Array, found: Dynamics) -> dict[str, ArrayLike]:
-    """What is kept of one time."""
+    """The logged quantities of one time."""
     model, state = stepper.model, stepper.state
     angle, distance = hinge_residuals(model, state)
-    z = np.concatenate(
-        [
-            state.turning[:, model.layout.rotations].ravel(),
-            state.velocities[:, model.layout.translations].ravel(),
-            state.rates,
-        ]
-    )
     return {
         "time": stepper.time,
         "spinors": state.spinors,
@@ -262,5 +270,5 @@ def _row(stepper: Stepper, u: Array, found: Dynamics) -> dict[str, ArrayLike]:
         "potential": potential_energy(model, state),
         "open_angle": angle.max(initial=0.0),
         "open_distance": distance.max(initial=0.0),
-        "open_rate": np.abs(velocity_system(model, state).A @ z).max(initial=0.0),
+        "open_rate": velocity_residual(model, state),
     }

@@ -9,8 +9,7 @@ from surefoot.dynamics.constraints.projection import project_velocity
 from surefoot.robot import Loop, Robot, placement
 from surefoot.robot.model.loops import Coupling
 from surefoot.spatial import so3
-
-from .examples import armed, robot_named, state
+from tests.dynamics.examples import armed, robot_named, state
 
 ALL = (True,) * 6
 POINT = (True, True, True, False, False, False)

@@ -11,9 +11,8 @@ from surefoot.dynamics.constraints.constraints import Constraints, constraints_o
 from surefoot.dynamics.constraints.equations import Baumgarte
 from surefoot.dynamics.inverse.driven_equations import DrivenEquations, driven_equations
 from surefoot.robot import Drive, Joint, Link, Loop, Robot
+from tests.dynamics.examples import robot_named
 from tests.sim.examples import solid, turned
-
-from .examples import robot_named
 
 SIZES = [(4, 1, 2), (12, 8, 3), (36, 30, 6), (36, 30, 12)]
 

@@ -29,8 +29,7 @@ from surefoot.dynamics.tree import (
 from surefoot.errors import ModelError
 from surefoot.robot import zoo
 from surefoot.robot.loading import load
-
-from .examples import armed, assert_same, state, two_roots, wrenches
+from tests.dynamics.examples import armed, assert_same, state, two_roots, wrenches
 
 NOT_READ = {"cassie"}  # its file is SDF
 SINGULAR = {"romeo", "bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper"}  # massless fingers

@@ -23,8 +23,7 @@ from surefoot.dynamics.loops.graph import loop_graph
 from surefoot.dynamics.loops.minimal_coordinates import minimal_acceleration, minimal_function
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, SurefootError, UnknownNameError
 from surefoot.robot import Coupling, Loop
-
-from .examples import robot_named
+from tests.dynamics.examples import robot_named
 
 
 @lru_cache(maxsize=1)
@@ -97,7 +96,7 @@ def test_no_argument_leads_to_a_traceback(name):
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        (lambda r, q: contact(q, r, "left_foot"), NotSupportedError, "first argument is an array .*a Robot is needed"),
+        (lambda r, q: contact(q, r, "left_foot"), NotSupportedError, "expected a Robot as the first .*got an array"),
         (lambda r, q: contact(r, "left_foot", q), NotSupportedError, "of a contact, its frame, is an array"),
         (lambda r, q: contact(r, q, "left_fot"), UnknownNameError, "did you mean `left_foot`"),
         (lambda r, q: contact(r, q, "left_foot", "flatt"), UnknownNameError, "did you mean `flat`"),
@@ -114,7 +113,7 @@ def test_no_argument_leads_to_a_traceback(name):
         (lambda r, q: fdop(r, q, np.zeros(r.nv), np.zeros(r.nv)), ShapeError, "`tau` has shape"),
         (lambda r, q: idop(r, q, np.zeros(r.nv), np.zeros(r.nu), solver="shur"), UnknownNameError, "`schur`"),
         (lambda r, q: idop(r, q, np.zeros(r.nv), np.zeros(r.nu), relaxation=2), UnknownNameError, "relaxation"),
-        (lambda r, q: close(r, [], q, hold="left_knee"), NotSupportedError, "names are needed"),
+        (lambda r, q: close(r, [], q, hold="left_knee"), NotSupportedError, "expected a list of names"),
     ],
 )  # fmt: skip
 def test_what_was_meant_is_said(given, error, words):

@@ -8,8 +8,8 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.redundant import Model, load_model
-from surefoot.redundant.node import _generic_state
-from surefoot.redundant.state import State
+from surefoot.redundant.equations import State
+from surefoot.redundant.nodes.index import _generic_state
 from surefoot.robot import Joint, Link, Loop, Robot
 from tests.sim.examples import solid, turned
 

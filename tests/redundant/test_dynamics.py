@@ -159,7 +159,7 @@ def test_what_is_no_chain_of_links_is_refused() -> None:
     robot = Robot.from_tree("screw", [Link("base"), Link("nut", "base", screw, **solid(rng))], "fixed", drives=())
     with pytest.raises(NotSupportedError, match="screw"):
         model_of(robot)
-    with pytest.raises(ShapeError, match="u must be"):
+    with pytest.raises(ShapeError, match="inputs must be"):
         forward_dynamics(package_model("cart-pole"), posed(package_model("cart-pole")), [1.0, 2.0])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot.dynamics.constraints.equations import ConstrainedEquations
-from surefoot.dynamics.methods.methods import METHODS
+from surefoot.dynamics.methods import METHODS
 from surefoot.errors import NotSupportedError
 from surefoot.scenario.methods import compare_methods, condition_of
 from surefoot.scenario.schema import ConstraintMethod

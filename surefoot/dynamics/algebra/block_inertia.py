@@ -1,12 +1,10 @@
-"""Inertias as 3 × 3 blocks, and their change of axes and of reference point with few operations.
+"""Inertias as 3 × 3 blocks, their change of axes and reference point with few operations, and grouped inertias.
 
 An articulated inertia takes the acceleration (a, α) to the force and moment
 
     f = A a + B α,  n = Bᵀ a + C α,  A = Aᵀ, C = Cᵀ        [dyn.blocks]   Featherstone 2008, section 7.1
 
 Symmetric blocks are kept as their six upper entries, xx, xy, xz, yy, yz, zz, so that each is computed once.
-
-Bodies with as much of their inertia as possible given to their parents: the same dynamics with fewer constants.
 
 Mass on the axis of a hinge moves with the parent as much as with the body; so do the mass at the centre of a ball
 joint and the rotational inertia of what slides without turning. Joint forces, mass matrix, accelerations, and the
@@ -17,7 +15,7 @@ and the body is left with
     Gautier & Khalil 1990, with the second moments Σ = ½ tr(I) E - I
 
 whose exact zeros fold while tracing. Wrenches between bodies, and momentum and energy of single ones, do change: use
-`surefoot.kinematics.recursion.bodies.bodies` where they matter.
+`surefoot.kinematics.recursion.bodies` where they matter.
 """
 
 from __future__ import annotations
@@ -37,14 +35,14 @@ __all__ = [
     "grouped_bodies",
     "inertia_times",
     "is_exactly",
-    "joined",
-    "mirrored",
+    "join",
+    "mirror",
     "mounted_turn",
     "own_inertia",
     "packed",
-    "rotated",
-    "rotated_symmetric",
-    "shifted",
+    "rotate",
+    "rotate_symmetric",
+    "shift",
     "unpacked",
 ]
 
@@ -62,7 +60,7 @@ def unpacked(entries: Array) -> Array:
     return entries[_PLACE]
 
 
-def mirrored(block: Array) -> Array:
+def mirror(block: Array) -> Array:
     """The symmetric matrix with this upper triangle."""
     out = block.copy()
     for i in range(len(out)):
@@ -70,13 +68,8 @@ def mirrored(block: Array) -> Array:
     return out
 
 
-def rotated_symmetric(R: Array, entries: Array) -> Array:
-    """Upper entries (6,) of R S Rᵀ, for the symmetric S with upper entries (6,).
-
-    Args:
-        R: R_new_old (3, 3).
-        entries: (6,) of S in the old axes.
-    """
+def rotate_symmetric(R: Array, entries: Array) -> Array:
+    """Upper entries (6,) of R S Rᵀ, with R = R_new_old, for the symmetric S with upper entries (6,) in the old axes."""
     S = unpacked(entries)
     plane = _plane_of(R)
     if plane is None:
@@ -92,7 +85,7 @@ def rotated_symmetric(R: Array, entries: Array) -> Array:
     return packed(out)
 
 
-def rotated(R: Array, B: Array) -> Array:
+def rotate(R: Array, B: Array) -> Array:
     """R B Rᵀ (3, 3).
 
     In the plane of a turn about one axis, with cosine c and sine s, the antisymmetric part of B stays, and the
@@ -147,7 +140,7 @@ def mounted_turn(body: Body, q: Array) -> tuple[Array, Array, Array]:
     return (np.eye(3), body.R @ turn, p) if same else (body.R, turn, p)
 
 
-def shifted(p: Array, A: Array, B: Array, C: Array) -> tuple[Array, Array]:
+def shift(p: Array, A: Array, B: Array, C: Array) -> tuple[Array, Array]:
     """B' (3, 3) and C' (6,) about another point; A stays.
 
     B' = B - A p~,  C' = C + p~ B' + (p~ B)ᵀ        [dyn.blocks]   Featherstone 2008, section 2.13, by blocks
@@ -165,12 +158,7 @@ def shifted(p: Array, A: Array, B: Array, C: Array) -> tuple[Array, Array]:
 
 
 def inertia_times(composite: Fields, S: Array) -> Array:
-    """Momenta (6, k) about the origin for unit rates along the columns of S (6, k): (m v + ω × h, h × v + I ω).
-
-    Args:
-        composite: "mass", "moment" and "inertia", as of `composite_bodies`.
-        S: Twists (6, k).
-    """
+    """Momenta (6, k) about the origin of a composite for unit rates along S (6, k): (m v + ω × h, h × v + I ω)."""
     mass, moment, inertia = composite["mass"], composite["moment"], unpacked(composite["inertia"])
     linear = [mass * twist[:3] + ops.cross(twist[3:], moment) for twist in S.T]
     angular = [ops.cross(moment, twist[:3]) + inertia @ twist[3:] for twist in S.T]
@@ -182,7 +170,7 @@ def own_inertia(body: Body) -> dict[str, Any]:
     return {"mass": body.mass, "moment": body.moment, "inertia": packed(body.inertia)}
 
 
-def joined(own: Fields, p: Array) -> dict[str, Array]:
+def join(own: Fields, p: Array) -> dict[str, Array]:
     """A composite body in the axes of the parent, about another point: "mass", "moment" (3,), "inertia" (6,).
 
     h' = R h + m p,  I' = R I Rᵀ + 2 (p · k) E - p kᵀ - k pᵀ,  k = R h + ½ m p        [dyn.composite]   Steiner
@@ -193,7 +181,7 @@ def joined(own: Fields, p: Array) -> dict[str, Array]:
     """
     mass, moment, inertia = own["mass"], own["moment"], own["inertia"]
     for R in (own["turn"], own["mount"]):
-        moment, inertia = R @ moment, rotated_symmetric(R, inertia)
+        moment, inertia = R @ moment, rotate_symmetric(R, inertia)
     k = moment + (0.5 * mass) * p
     twice = (2.0 * p) * k
     steiner = [
@@ -211,7 +199,7 @@ def grouped_bodies(tree: Tree) -> tuple[Body, ...]:
         parent = int(tree.parents[i])
         if parent >= 0:
             out[i], given = _split(out[i])
-            out[parent] = _with(out[parent], joined({**given, "turn": np.eye(3), "mount": out[i].R}, out[i].p))
+            out[parent] = _with(out[parent], join({**given, "turn": np.eye(3), "mount": out[i].R}, out[i].p))
     return tuple(out)
 
 

@@ -22,12 +22,10 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 
 __all__ = [
-    "Ancestors",
     "Factors",
-    "all_before",
     "ancestors_of_dofs",
     "factor",
-    "factor_pattern",
+    "factor_full",
     "inverse",
     "inverse_of_lower",
     "solve",
@@ -35,7 +33,7 @@ __all__ = [
     "solve_second_half",
 ]
 
-Ancestors = Sequence[Sequence[int]]
+_Ancestors = Sequence[Sequence[int]]
 
 
 class Factors(NamedTuple):
@@ -49,13 +47,13 @@ class Factors(NamedTuple):
 
     L: Array
     reciprocals: Array
-    ancestors: Ancestors
+    ancestors: _Ancestors
 
 
-def ancestors_of_dofs(tree: Tree) -> Ancestors:
+def ancestors_of_dofs(tree: Tree) -> _Ancestors:
     """For every degree of freedom, those that move its body before it, nearest first."""
     if (tree.mimic_source >= 0).any():
-        return all_before(len(tree.armature))
+        return _all_before(len(tree.armature))
     out: list[list[int]] = [[] for _ in tree.armature]
     for i in range(tree.n):
         rows, parent = dof_rows(tree, i), int(tree.parents[i])
@@ -65,24 +63,23 @@ def ancestors_of_dofs(tree: Tree) -> Ancestors:
     return out
 
 
-def all_before(n: int) -> Ancestors:
+def _all_before(n: int) -> _Ancestors:
     """The full pattern of n degrees of freedom."""
     return [list(range(k - 1, -1, -1)) for k in range(n)]
 
 
 def factor(tree: Tree, M: Array) -> Factors:
     """The factors of a mass matrix (nv, nv) of the tree; only its lower triangle is read.   [dyn.cholesky]."""
-    return factor_pattern(ancestors_of_dofs(tree), M)
+    return _factor_pattern(ancestors_of_dofs(tree), M)
 
 
-def factor_pattern(ancestors: Ancestors, M: Array) -> Factors:
-    """The factors of a symmetric positive definite matrix.
+def factor_full(M: Array) -> Factors:
+    """The factors of a symmetric positive definite matrix (n, n) without a pattern; only its lower triangle is read."""
+    return _factor_pattern(_all_before(len(M)), M)
 
-    Args:
-        ancestors: Its pattern: for every row, the columns left of the diagonal that may be nonzero, descending, each
-            with its own ancestors among them.
-        M: (n, n); only the lower triangle is read.
-    """
+
+def _factor_pattern(ancestors: _Ancestors, M: Array) -> Factors:
+    """The factors for a pattern in which each ancestor of a row has its own ancestors among those of the row."""
     L = np.tril(M)
     reciprocals = ops.zeros(len(L), like=M)
     for k in reversed(range(len(L))):
@@ -97,22 +94,12 @@ def factor_pattern(ancestors: Ancestors, M: Array) -> Factors:
 
 
 def solve(factors: Factors, right: Array) -> Array:
-    """X in M X = right.
-
-    Args:
-        factors: Of M.
-        right: (n,) or (n, m); exact zeros in it cost nothing when traced.
-    """
+    """X in M X = right (n,) or (n, m); exact zeros on the right cost nothing when traced."""
     return solve_second_half(factors, solve_first_half(factors, right))
 
 
 def solve_first_half(factors: Factors, right: Array) -> Array:
-    """L⁻ᵀ right: M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, and its first factor alone.
-
-    Args:
-        factors: Of M.
-        right: (n,) or (n, m); exact zeros in it cost nothing when traced.
-    """
+    """L⁻ᵀ right, for (n,) or (n, m): M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, and its first factor alone."""
     x = ops.zeros(np.shape(right), like=[factors.L, right]) + right
     for k in reversed(range(len(x))):
         for i in factors.ancestors[k]:
@@ -121,12 +108,7 @@ def solve_first_half(factors: Factors, right: Array) -> Array:
 
 
 def solve_second_half(factors: Factors, half: Array) -> Array:
-    """L⁻¹ D⁻¹ half: the rest of a solution.
-
-    Args:
-        factors: Of M.
-        half: (n,) or (n, m), from `solve_first_half`.
-    """
+    """L⁻¹ D⁻¹ half: the rest of a solution that `solve_first_half` has begun."""
     x = ops.zeros(np.shape(half), like=[factors.L, half]) + half
     for k in range(len(x)):
         x[k] = x[k] * factors.reciprocals[k]

@@ -1,4 +1,4 @@
-"""Which rows of a constraint Jacobian are independent, in their order, and what redundant rows agree on.
+"""Independent rows of a constraint Jacobian, in their order, and multipliers of redundant ones.
 
     J = K Q,    Q Qᵀ = E        [dyn.constraint-rank]
 
@@ -44,7 +44,7 @@ class RowBasis:
 
     @property
     def rank(self) -> int:
-        """How many rows are independent."""
+        """Number of independent rows."""
         return len(self.independent)
 
     @property
@@ -59,48 +59,28 @@ class RowBasis:
         return U, T
 
     def mapped(self, Q: Array) -> RowBasis:
-        """The same rows in other coordinates, K Q' with the directions as they are there.
-
-        Args:
-            Q: (rank, n) the directions in the other coordinates, independent and of any length.
-        """
+        """The same rows in other coordinates, K Q', from independent directions Q (rank, n) there, of any length."""
         directions, R = np.linalg.qr(Q.T)
         return RowBasis(directions.T, self.K @ R.T, self.independent)
 
     def along(self, right: Array) -> Array:
-        """X (rank,) with K x = right, or as near as rows that contradict each other allow.
-
-        Args:
-            right: (m,) one number for each row.
-        """
+        """X (rank,) with K x = right (m,), or as near as rows that contradict each other allow."""
         U, T = self._factors
         return np.asarray(np.linalg.solve(T, U.T @ right), dtype=float)
 
     def disagreement(self, right: Array) -> Array:
-        """What no x with K x = right can meet (m,).
-
-        Args:
-            right: (m,) one number for each row.
-        """
+        """The part of the right side (m,) that no x with K x = right meets."""
         U, _ = self._factors
         return right - U @ (U.T @ right)
 
     def multipliers(self, mu: Array) -> Array:
-        """The least λ (m,) with Jᵀ λ = Qᵀ μ.
-
-        Args:
-            mu: (rank,) forces along Q.
-        """
+        """The least λ (m,) with Jᵀ λ = Qᵀ μ, for forces μ (rank,) along Q."""
         U, T = self._factors
         return U @ np.linalg.solve(T.T, mu)
 
 
 def row_basis(J: ArrayLike) -> RowBasis:
-    """The independent rows of a matrix, in their order (numbers).
-
-    Args:
-        J: (m, nv).
-    """
+    """The independent rows of a matrix J (m, nv), in their order (numbers)."""
     J = np.asarray(J, dtype=float)
     lengths = np.linalg.norm(J, axis=1)
     least = np.maximum(_DEPENDENT * lengths, _NOTHING * lengths.max(initial=0.0))
@@ -117,7 +97,7 @@ def row_basis(J: ArrayLike) -> RowBasis:
 
 
 def contradictions(J: ArrayLike, right: ArrayLike, rows: Sequence[str], tolerance: float = 1e-6) -> dict[str, float]:
-    """What rows of J x = right contradict each other by, by name; empty where some x meets them all (numbers).
+    """By how much rows of J x = right contradict each other, by name; empty where some x meets all (numbers).
 
     Args:
         J: (m, nv).
@@ -134,12 +114,7 @@ def contradictions(J: ArrayLike, right: ArrayLike, rows: Sequence[str], toleranc
 
 
 def null_basis(A: ArrayLike, size: float = 0.0) -> Array:
-    """Orthonormal basis (n, n - rank) of what A (m, n) maps to zero (numbers).
-
-    Args:
-        A: (m, n).
-        size: As in `rank_of`.
-    """
+    """Orthonormal basis (n, n - rank) of what A (m, n) maps to zero; `size` as in `rank_of` (numbers)."""
     A = np.asarray(A, dtype=float)
     return np.linalg.svd(A)[2][rank_of(A, size) :].T if A.size else np.eye(A.shape[1])
 

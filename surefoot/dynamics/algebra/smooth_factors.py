@@ -13,20 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra.cholesky import all_before, factor_pattern, solve
+from surefoot.dynamics.algebra.cholesky import factor_full, solve
 from surefoot.ops import Array
 
 __all__ = ["OrthogonalFactors", "orthogonal_factors", "solve_lower", "solve_positive", "solve_upper"]
 
 
 class OrthogonalFactors(NamedTuple):
-    """A = Y R, and Z with Yᵀ Z = 0.
-
-    Args:
-        Y: (n, m) orthonormal columns that span those of A.
-        Z: (n, n - m) orthonormal columns: Zᵀ A = 0.
-        R: (m, m) upper triangular.
-    """
+    """A = Y R: orthonormal Y (n, m), upper triangular R (m, m); orthonormal Z (n, n - m) with Zᵀ A = 0."""
 
     Y: Array
     Z: Array
@@ -34,11 +28,7 @@ class OrthogonalFactors(NamedTuple):
 
 
 def orthogonal_factors(A: Array) -> OrthogonalFactors:
-    """The factors of a matrix with full column rank.   [dyn.qr].
-
-    Args:
-        A: (n, m), n >= m.
-    """
+    """The factors of a matrix A (n, m), n >= m, with full column rank.   [dyn.qr]."""
     n, m = A.shape
     if not ops.is_symbolic(A):
         Q, full = np.linalg.qr(A, mode="complete")
@@ -52,24 +42,14 @@ def orthogonal_factors(A: Array) -> OrthogonalFactors:
 
 
 def solve_positive(A: Array, right: Array) -> Array:
-    """A⁻¹ right for a symmetric positive definite matrix; exact zeros cost nothing when traced.   [dyn.cholesky].
-
-    Args:
-        A: (n, n).
-        right: (n,) or (n, k).
-    """
+    """A⁻¹ right (n,) or (n, k), A symmetric positive definite; exact zeros cost nothing if traced.   [dyn.cholesky]."""
     if not ops.is_symbolic(A, right):
         return np.linalg.solve(A, right)
-    return solve(factor_pattern(all_before(len(A)), A), right)
+    return solve(factor_full(A), right)
 
 
 def solve_upper(R: Array, right: Array) -> Array:
-    """R⁻¹ right for an upper triangular matrix.
-
-    Args:
-        R: (n, n).
-        right: (n,).
-    """
+    """R⁻¹ right (n,) for an upper triangular matrix R (n, n)."""
     x = ops.zeros(np.shape(right), like=[R, right]) + right
     for k in reversed(range(len(x))):
         rest = R[k, k + 1 :] @ x[k + 1 :] if k + 1 < len(x) else 0.0
@@ -78,12 +58,7 @@ def solve_upper(R: Array, right: Array) -> Array:
 
 
 def solve_lower(L: Array, right: Array) -> Array:
-    """L⁻¹ right for a lower triangular matrix.
-
-    Args:
-        L: (n, n).
-        right: (n,).
-    """
+    """L⁻¹ right (n,) for a lower triangular matrix L (n, n)."""
     return solve_upper(L[::-1, ::-1], right[::-1])[::-1]
 
 

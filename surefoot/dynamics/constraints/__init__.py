@@ -1,6 +1,5 @@
-"""Contacts, closed chains and gears as one kind of thing: rows, ranks, projections, conflicts."""
+"""Contacts, closed chains and gears as constraints: rows, equations, projections, contradictions."""
 
-from surefoot.dynamics.constraints.conflicts import refuse_contradictions
 from surefoot.dynamics.constraints.constraints import (
     Constraint,
     ConstraintPart,
@@ -9,7 +8,9 @@ from surefoot.dynamics.constraints.constraints import (
     Tie,
     constraints_of,
     contact,
+    held_constraints,
     own_constraints,
+    require_owner,
     tilt_of,
 )
 from surefoot.dynamics.constraints.distance import Distance, distance
@@ -29,8 +30,13 @@ from surefoot.dynamics.constraints.measured_rows import (
     outside,
     shortest_step,
 )
-from surefoot.dynamics.constraints.owner import require_owner
-from surefoot.dynamics.constraints.projection import close, closed_state, closure_findings, project_velocity
+from surefoot.dynamics.constraints.projection import (
+    close,
+    closed_state,
+    closure_findings,
+    project_velocity,
+    refuse_contradictions,
+)
 
 __all__ = [
     "Baumgarte",
@@ -52,6 +58,7 @@ __all__ = [
     "distance",
     "drift_of",
     "energy_factor",
+    "held_constraints",
     "impulses_of",
     "measured_rows",
     "outside",

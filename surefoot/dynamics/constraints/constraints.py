@@ -1,7 +1,7 @@
 """Contacts, closed chains and gears as one kind of thing: frame pairs that are tied in selected directions.
 
 A `Loop` ties two frames; a contact is a loop between the world and a frame of the robot (`contact`); a `Coupling` ties
-two joints by a ratio, as a rigid gear does. Together they say
+two joints by a ratio, as a rigid gear does. Together they hold
 
     r(q) = 0,    J(q) v = 0,    J(q) a + J̇(q, v) v = 0        [dyn.constraints]
 
@@ -10,15 +10,16 @@ directions are meant: for a contact, the axes of the ground. Jᵀ λ is what the
 second frame. For directions that are held singly (one angle of three) the velocities cannot be integrated in general,
 and r is the component of the rotation vector.
 
-Kinds of constraints: frames that are tied in selected directions, and joints that follow others by a ratio.
-
-What a constraint has to give to all methods is a `ConstraintPart`; `Constraints` puts parts together.
+Every kind of constraint is a `ConstraintPart` with r, J and J̇ v of its rows; `Constraints` puts parts together. Their
+frames are found in a robot once and are indices of bodies and placements from then on, so that a part is refused where
+it is used with another robot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from numbers import Real
 from typing import Any, Protocol
 
@@ -34,7 +35,6 @@ from surefoot.dynamics.checked_arguments import (
     checked_robot,
     checked_text,
 )
-from surefoot.dynamics.constraints.owner import require_owner
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, one_of
 from surefoot.kinematics import Frame, contact_frame, frame_placement, relative_jacobian
 from surefoot.kinematics.frames import frame_of, relative_bias, relative_placement
@@ -51,15 +51,20 @@ __all__ = [
     "Tie",
     "constraints_of",
     "contact",
+    "held_constraints",
     "own_constraints",
+    "require_owner",
     "tilt_of",
 ]
 
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
+_FLIPPED = 1e-9  # of 1 + cos θ, below which a frame counts as turned over
+_NAMES = ("joint_names", "body_names", "kinds")
+_NUMBERS = ("parents", "placements", "axes", "pitches", "mimic_source", "mimic_ratio", "mimic_offset")
 
 
 class ConstraintPart(Protocol):
-    """What one constraint gives to all: r, J and J̇ v of its rows; for numbers and for symbols."""
+    """One constraint: r, J and J̇ v of its rows, for numbers and for symbols."""
 
     @property
     def name(self) -> str:
@@ -71,7 +76,7 @@ class ConstraintPart(Protocol):
 
     @property
     def numbers(self) -> tuple[Any, ...]:
-        """All that its J, J̇ v and r depend on, beside the tree and an anchor in the world: texts and arrays."""
+        """Texts and arrays that determine its J, J̇ v and r, besides the tree and an anchor in the world."""
 
     def residual(self, tree: Tree, q: Array) -> Array:
         """The errors r (rows,), m and rad."""
@@ -179,12 +184,7 @@ class CoupledJoints:
 
 
 def tilt_of(R: Array, held: tuple[int, ...]) -> Array:
-    """How far one frame is turned against another (3,), rad: the rotation vector; 2 tan(θ/2) where one angle is free.
-
-    Args:
-        R: (3, 3) R_first_second.
-        held: Indices among (x, y, z, rx, ry, rz) that are held.
-    """
+    """Rotation (3,), rad, of R_first_second: the rotation vector, or 2 tan(θ/2) where `held` leaves one angle free."""
     angles = [k - 3 for k in held if k >= 3]
     if len(angles) != 2:
         return so3.log(R) if angles else np.zeros(3)
@@ -192,9 +192,6 @@ def tilt_of(R: Array, held: tuple[int, ...]) -> Array:
     axis = np.eye(3)[free]
     tilted = R[:, free]
     return ops.cross(axis, tilted) * (2.0 / ops.maximum(1.0 + tilted[free], _FLIPPED))
-
-
-_FLIPPED = 1e-9
 
 
 Constraint = Loop | Coupling
@@ -209,7 +206,7 @@ _KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """All that holds at a time.
+    """All constraints that are active at a time.
 
     Args:
         parts: The ties, in order.
@@ -259,10 +256,10 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPa
         constraints: Loops, contacts and couplings; parts of constraints, such as `distance(…)`, stay as they are.
 
     Raises:
-        UnknownNameError: A frame or joint that the robot does not have.
-        NotSupportedError: Something that is no constraint, or no list of them; or no robot.
-        ModelError: Two of one name, a placement that is none, a coupling of joints with several axes, or constraints
-            that were made for another robot.
+        UnknownNameError: The robot lacks a frame or joint that is named.
+        NotSupportedError: The robot is not a Robot, or the constraints are not a list of constraints.
+        ModelError: Two have one name, a placement is invalid, a joint with several axes is coupled, or constraints
+            were made for another robot.
     """
     checked_robot(robot)
     if isinstance(constraints, Constraints):
@@ -271,7 +268,7 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPa
         return constraints
     if isinstance(constraints, str | Mapping | np.ndarray) or not isinstance(constraints, Iterable):
         raise NotSupportedError(
-            f"constraints are a list, not one {type(constraints).__name__}",
+            f"expected a list of constraints, got a {type(constraints).__name__}",
             next_step="put it in brackets: [contact(robot, q, …)]",
         )
     parts = [_part(robot, item) for item in constraints]
@@ -287,12 +284,13 @@ def constraints_of(robot: Robot, constraints: Sequence[Constraint | ConstraintPa
 
 
 def own_constraints(robot: Robot) -> Constraints:
-    """The closed chains and couplings of the robot itself.
-
-    Args:
-        robot: The robot.
-    """
+    """The closed chains and couplings of the robot itself."""
     return constraints_of(robot, (*checked_robot(robot).loops, *robot.couplings))
+
+
+def held_constraints(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:
+    """The given constraints, or the robot's own loops and couplings if None."""
+    return own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
 
 
 def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] = "flat", name: str = "") -> Loop:
@@ -304,12 +302,12 @@ def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] =
         frame: A contact surface, or else a link, joint or frame.
         kind: "flat" (held in all directions), "point" (free to turn), "line" (free to turn about y), "soft_finger"
             (point that cannot spin about z), "normal" (slides), or six booleans for (x, y, z, rx, ry, rz) of the frame.
-        name: Of the constraint; that of the frame if left out.
+        name: Of the constraint; that of the frame if omitted.
 
     Raises:
         UnknownNameError: No such frame or kind.
         ShapeError: q, or the directions, have a wrong shape.
-        NotSupportedError: The robot is none, or a name is no text.
+        NotSupportedError: The robot is not a Robot, or a name is not text.
     """
     checked_robot(robot)
     checked_text("the third argument of a contact, its frame,", frame)
@@ -325,19 +323,19 @@ def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] =
 
 
 def _directions(held: Sequence[bool]) -> tuple[bool, ...]:
-    """Six booleans, of which one is true at least."""
+    """Six booleans, at least one of them true."""
     found = _six(held)
     if not any(found):
         raise ShapeError(
-            "a contact has six directions, of which one is held at least",
+            "a contact needs six directions, at least one of them held",
             evidence={"kind": held},
-            next_step="give six booleans for (x, y, z, rx, ry, rz), or one of " + ", ".join(_KINDS),
+            next_step="pass six booleans for (x, y, z, rx, ry, rz), or one of " + ", ".join(_KINDS),
         )
     return found
 
 
 def _six(held: Sequence[bool]) -> tuple[bool, ...]:
-    """Six booleans; nothing where that is not what was given."""
+    """Six booleans; an empty tuple for anything else."""
     found = tuple(held) if isinstance(held, Iterable) else ()
     sound = len(found) == 6 and all(isinstance(x, bool | np.bool_ | int) and x in (0, 1) for x in found)
     return tuple(bool(x) for x in found) if sound else ()
@@ -353,16 +351,39 @@ def _part(robot: Robot, item: Constraint | ConstraintPart) -> ConstraintPart:
         _require_own(robot, item)
         return item
     raise NotSupportedError(
-        f"`{item if isinstance(item, str) else type(item).__name__}` is no constraint",
-        next_step="give a Loop, a Coupling, or what `contact(robot, q, …)` makes",
+        f"expected a constraint, got `{item if isinstance(item, str) else type(item).__name__}`",
+        next_step="pass a Loop, a Coupling, or a contact: contact(robot, q, …)",
     )
 
 
 def _require_own(robot: Robot, part: ConstraintPart) -> None:
     """Refuse a part that was made for another robot."""
-    owner = getattr(part, "tree", None)
-    if owner is not robot.tree:
-        require_owner(robot, f"constraint `{part.name}`", owner)
+    require_owner(robot, f"constraint `{part.name}`", getattr(part, "tree", None))
+
+
+def require_owner(robot: Robot, what: str, owner: Tree | None) -> None:
+    """Refuse `what` if its owner has other joints than the robot; masses, drives and gravity may differ."""
+    if owner is None or owner is robot.tree:
+        return
+    difference = _difference(owner, robot.tree)
+    if difference:
+        raise ModelError(
+            f"{what} was made for another robot than `{robot.name}`",
+            evidence={"they differ in": difference},
+            next_step="make it again with this robot",
+        )
+
+
+@lru_cache(maxsize=64)
+def _difference(one: Tree, other: Tree) -> str:
+    """The first difference of two trees, in words; empty where constraints of one mean the same in the other."""
+    for name in _NAMES:
+        ours, theirs = getattr(one, name), getattr(other, name)
+        if ours != theirs:
+            unlike = [f"`{a}` for `{b}`" for a, b in zip(ours, theirs, strict=False) if a != b]
+            return f"{name}: {', '.join(unlike[:3]) or f'{len(ours)} for {len(theirs)}'}"
+    changed = [name for name in _NUMBERS if not np.array_equal(getattr(one, name), getattr(other, name))]
+    return ", ".join(changed)
 
 
 def _tie(robot: Robot, loop: Loop) -> Tie:
@@ -370,9 +391,9 @@ def _tie(robot: Robot, loop: Loop) -> Tie:
     directions = _six(loop.directions)
     if not any(directions):
         raise ModelError(
-            f"constraint `{name}` holds no direction, or has not six of them",
+            f"constraint `{name}` holds no direction, or does not have six",
             evidence={"directions": loop.directions},
-            next_step="give six booleans for (x, y, z, rx, ry, rz), of which one is true at least",
+            next_step="pass six booleans for (x, y, z, rx, ry, rz), at least one of them true",
         )
     first = _placed(robot, name, loop.frame_a, loop.placement_a)
     second = _placed(robot, name, loop.frame_b, loop.placement_b)
@@ -391,12 +412,12 @@ def _coupled(robot: Robot, item: Coupling) -> CoupledJoints:
         checked_text("a joint of a coupling", end)
     name = f"{item.joint}~{item.source}"
     if item.joint == item.source:
-        raise ModelError(f"coupling `{name}` ties a joint to itself", next_step="name another joint that leads")
+        raise ModelError(f"coupling `{name}` ties a joint to itself", next_step="name another joint as the source")
     numbers = (item.ratio, item.offset)
     if not all(isinstance(x, Real) and np.isfinite(x) for x in numbers):
         raise ModelError(
             f"coupling `{name}` is not finite", evidence={"ratio": item.ratio, "offset": item.offset},
-            next_step="give numbers",
+            next_step="pass finite numbers",
         )  # fmt: skip
     joint, source = (_one_axis(robot, end) for end in (item.joint, item.source))
     return CoupledJoints(name, joint, source, float(item.ratio), float(item.offset), robot.tree)

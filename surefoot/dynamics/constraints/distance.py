@@ -79,8 +79,8 @@ class Distance:
         length = ops.norm(p)
         if not ops.is_symbolic(length) and length == 0.0:
             raise ModelError(
-                f"the ends of rod `{self.name}` meet, so that it has no direction",
-                next_step="begin where they are apart, or tie them as points",
+                f"the ends of rod `{self.name}` coincide, so that it has no direction",
+                next_step="start where they are apart, or tie them as points",
             )
         return p / length, length
 
@@ -107,12 +107,12 @@ def distance(
         UnknownNameError: The robot has no frame of that name.
         ModelError: The length is not positive.
         ShapeError: `at` is not three finite numbers.
-        NotSupportedError: The robot is none, or a name is no text.
+        NotSupportedError: The robot is not a Robot, or a name is not text.
     """
     checked_robot(robot)
     checked_text("the name of a rod", name)
     if not (isinstance(length, Real) and np.isfinite(length) and length > 0.0):
-        raise ModelError(f"rod `{name}` has length {length!r}", next_step="give it in m, more than 0")
+        raise ModelError(f"rod `{name}` has length {length!r}", next_step="pass a positive length in m")
     base, other = (checked_frame(robot, f"an end of rod `{name}`", end) for end in (to, frame))
     end = base.p + base.R @ checked_vector("at", at, 3)
     return Distance(name, Frame(base.body, base.R, end), other, float(length), robot.tree)

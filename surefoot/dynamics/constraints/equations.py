@@ -49,26 +49,19 @@ class Baumgarte(_Gains):
     __slots__ = ()
 
     def __new__(cls, alpha: float = 0.0, beta: float = 0.0) -> Baumgarte:
-        """Gains that are looked at."""
+        """Gains, checked."""
         gains = checked_vector("baumgarte", (alpha, beta), 2)
         if (gains < 0.0).any():
             raise ShapeError(
                 "a Baumgarte gain is negative and would push the state away from its constraints",
                 evidence={"alpha": alpha, "beta": beta},
-                next_step="give gains of 0 (none) or more [1/s]",
+                next_step="pass gains of 0 (none) or more [1/s]",
             )
         return super().__new__(cls, *gains.tolist())
 
 
 def checked_gains(given: Baumgarte | Sequence[float]) -> Baumgarte:
-    """The gains, also of a pair of numbers (α, β).
-
-    Args:
-        given: The gains.
-
-    Raises:
-        ShapeError: They are not two finite numbers of 0 or more.
-    """
+    """The gains, also of a pair of numbers (α, β); ShapeError unless both are finite and 0 or more."""
     return given if isinstance(given, Baumgarte) else Baumgarte(*checked_vector("baumgarte", given, 2).tolist())
 
 
@@ -90,13 +83,13 @@ class ConstrainedEquations(NamedTuple):
 
 @dataclass(frozen=True)
 class ConstrainedMotion:
-    """How a constrained robot accelerates, and what holds it.
+    """Accelerations and constraint forces of a constrained robot.
 
     Args:
         a: (nv,) accelerations [rad/s²] or [m/s²].
         constraint_force: (nv,) Jᵀ λ, what the constraints do to the joints [N m] or [N]; always unique.
         multipliers: (m,) λ on the second frames in the axes of the first ones; the least of all where not unique.
-        rank: Of J: how many rows are independent.
+        rank: Rank of J: the number of independent rows.
         redundant: Names of rows that depend on those before them.
         residual: Largest entry of |J a + drift|; above rounding only where constraints contradict each other.
         rows: Names of the rows.
@@ -124,11 +117,11 @@ def constrained_equations(
 
     Args:
         tree: The tree.
-        constraints: What holds.
+        constraints: The active constraints.
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
         baumgarte: Gains that pull the state back.
     """
     h = rnea(tree, q, v, np.zeros(len(tree.armature)), external)
@@ -141,7 +134,7 @@ def drift_of(tree: Tree, constraints: Constraints, J: Array, q: Array, v: Array,
 
     Args:
         tree: The tree.
-        constraints: What holds.
+        constraints: The active constraints.
         J: (m, nv) its Jacobian.
         q: (nq,) configuration.
         v: (nv,) velocity.

@@ -3,8 +3,8 @@
     xᵀ M x > 0    for all x ≠ 0, or for those with J x = 0        [dyn.free-inertia]
 
 Methods that begin with M⁻¹ need the first, those that keep to motions that are left need the second. Links that are
-point masses can make M singular in single postures, where joint axes meet the mass; `singular_joints` tells what is
-singular everywhere.
+point masses can make M singular in single postures, where joint axes meet the mass; `singular_joints` finds
+joints that are singular everywhere.
 """
 
 from __future__ import annotations

@@ -21,14 +21,7 @@ _NO_INERTIA = 1e-12  # share of an inertia that others leave of it
 
 
 def energy_factor(M: Array) -> Array:
-    """C (nv, nv), lower triangular, with M = C Cᵀ.
-
-    Args:
-        M: (nv, nv) mass matrix.
-
-    Raises:
-        ModelError: It is not positive definite.
-    """
+    """C (nv, nv), lower triangular, with M = C Cᵀ; ModelError if M is not positive definite."""
     try:
         C = np.asarray(np.linalg.cholesky(M), dtype=float)
     except np.linalg.LinAlgError:
@@ -47,42 +40,22 @@ def _no_inertia(M: Array) -> ModelError:
 
 
 def measured_rows(C: Array, J: Array) -> RowBasis:
-    """The rows of J in the coordinates w: those of Bᵀ.
-
-    Args:
-        C: (nv, nv) of `energy_factor`.
-        J: (m, nv).
-    """
+    """The rows of J (m, nv) in the coordinates w: those of Bᵀ, with C of `energy_factor`."""
     rows = row_basis(J)
     return rows.mapped(np.asarray(np.linalg.solve(C, rows.Q.T).T, dtype=float))
 
 
 def shortest_step(rows: RowBasis, change: Array) -> Array:
-    """The shortest y (nv,) that changes J v by `change`, or as near to it as rows that contradict allow.
-
-    Args:
-        rows: Of `measured_rows`.
-        change: (m,) wanted J Δv.
-    """
+    """The shortest y (nv,) that changes J v by `change` (m,), or as near to it as rows that contradict allow."""
     return np.asarray(rows.along(change) @ rows.Q)
 
 
 def impulses_of(rows: RowBasis, y: Array) -> Array:
-    """Λ (m,) with B Λ = y; the least of all where it is not unique.
-
-    Args:
-        rows: Of `measured_rows`.
-        y: (nv,) in the span of the rows.
-    """
+    """Λ (m,) with B Λ = y, for y (nv,) in the span of the rows; the least of all where it is not unique."""
     return rows.multipliers(rows.Q @ y)
 
 
 def outside(rows: RowBasis, y: Array) -> Array:
-    """The part of y (nv,) that moves no row: what they leave free.
-
-    Args:
-        rows: Of `measured_rows`.
-        y: (nv,).
-    """
+    """The part of y (nv,) that moves no row: what the rows leave free."""
     left = y - (rows.Q @ y) @ rows.Q
     return np.asarray(left - (rows.Q @ left) @ rows.Q)

@@ -6,7 +6,9 @@
 W is the mass matrix (the least motion in the metric of the kinetic energy, so that velocities only lose energy) or the
 identity. Positions are found by damped steps of that kind (Levenberg 1944; Marquardt 1963).
 
-What is to be said about the closed chains of a robot: open at home, or impossible.
+Rows that depend on others always disagree a little off the constraints, by products of what the state violates; methods
+then meet what they agree on, in least squares. Rows that disagree also where the velocity keeps the constraints and the
+position can be closed contradict each other.   [dyn.contradiction]
 """
 
 from __future__ import annotations
@@ -17,8 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
+from surefoot.dynamics.algebra import contradictions
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_names, checked_vector
-from surefoot.dynamics.constraints.constraints import Constraint, Constraints, Tie, constraints_of, own_constraints
+from surefoot.dynamics.constraints.constraints import (
+    Constraint,
+    Constraints,
+    Tie,
+    held_constraints,
+    own_constraints,
+)
+from surefoot.dynamics.constraints.equations import Baumgarte
 from surefoot.dynamics.constraints.measured_rows import energy_factor, measured_rows, shortest_step
 from surefoot.dynamics.tree import crba, require_invertible
 from surefoot.errors import ModelError
@@ -26,7 +36,7 @@ from surefoot.kinematics import integrate
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.robot import Finding, Robot
 
-__all__ = ["close", "closed_state", "closure_findings", "project_velocity", "violations"]
+__all__ = ["close", "closed_state", "closure_findings", "project_velocity", "refuse_contradictions", "violations"]
 
 _CLOSED = 1e-10  # residual [m] or [rad] from which on constraints count as closed
 _ROUNDING = 1e-15
@@ -50,16 +60,16 @@ def close(
 
     Args:
         robot: The robot.
-        constraints: What shall hold; the robot's own loops and couplings if None.
+        constraints: The constraints to close; the robot's own loops and couplings if None.
         q0: (nq,) configuration to begin with.
         hold: Names of joints that stay where they are.
         weighted: Whether near means in the metric of the kinetic energy.
 
     Raises:
-        ModelError: The constraints cannot be closed; says which, and by how much.
-        UnknownNameError: A joint to hold that the robot does not have.
+        ModelError: The constraints cannot be closed; the error names them, with the gaps.
+        UnknownNameError: The robot lacks a joint to hold.
     """
-    held = _held(robot, constraints)
+    held = held_constraints(robot, constraints)
     start, free = checked_configuration(robot, q0), _free_rows(robot, hold)
     if weighted:
         require_invertible(robot.tree)
@@ -85,12 +95,12 @@ def project_velocity(
 
     Args:
         robot: The robot.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         q: (nq,) configuration.
         v: (nv,) velocity.
         weighted: Whether near means in the metric of the kinetic energy, as after a plastic impact.
     """
-    held, q = _held(robot, constraints), checked_configuration(robot, q)
+    held, q = held_constraints(robot, constraints), checked_configuration(robot, q)
     velocity = checked_vector("v", v, robot.nv)
     if weighted:
         require_invertible(robot.tree)
@@ -113,7 +123,7 @@ def closed_state(
 
     Args:
         robot: The robot.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         q: (nq,) configuration.
         v: (nv,) velocity.
         weighted: Whether near means in the metric of the kinetic energy.
@@ -121,20 +131,13 @@ def closed_state(
     Raises:
         ModelError: The constraints cannot be closed.
     """
-    held = _held(robot, constraints)
+    held = held_constraints(robot, constraints)
     closed = close(robot, held, q, weighted=weighted)
     return closed, project_velocity(robot, held, closed, v, weighted)
 
 
 def violations(robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, str]:
-    """How far each constraint is open, in words, by name; worst first, closed ones left out.
-
-    Args:
-        robot: The robot.
-        constraints: What holds.
-        q: (nq,) configuration.
-        v: (nv,) velocity; None to look at positions alone.
-    """
+    """Gap of each open constraint at q, or of its velocity v if given, in words, by name; worst first."""
     out: list[tuple[float, str, str]] = []
     place, unit = checked_configuration(robot, q), "" if v is None else "/s"
     for part in constraints.parts:
@@ -146,10 +149,6 @@ def violations(robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLik
         if words:
             out.append((max(size for size, _ in sizes), part.name, words))
     return {name: words for _, name, words in sorted(out, reverse=True)}
-
-
-def _held(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:
-    return own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
 
 
 def _free_rows(robot: Robot, hold: Sequence[str]) -> NDArray[np.int64]:
@@ -216,8 +215,39 @@ def _cannot_close(robot: Robot, held: Constraints, q: Array, hold: Sequence[str]
     return ModelError(
         f"`{robot.name}` cannot be closed: {names} {'contradict each other' if len(open_ones) > 1 else 'stays open'}",
         evidence=evidence | ({"held joints": ", ".join(hold)} if hold else {}),
-        next_step="check the placements of the loops and the lengths of the links, hold fewer joints, or begin nearer",
+        next_step="check the placements of the loops and the lengths of the links, hold fewer joints, or start nearer",
     )
+
+
+def refuse_contradictions(
+    robot: Robot, held: Constraints, state: tuple[Array, Array], J: Array, drift: Array, gains: Baumgarte
+) -> None:
+    """Refuse constraints that no motion and no position meets.   [dyn.contradiction].
+
+    Args:
+        robot: The robot.
+        held: The active constraints.
+        state: q (nq,) and v (nv,).
+        J: (m, nv) of the constraints.
+        drift: (m,).
+        gains: Baumgarte gains.
+
+    Raises:
+        ModelError: The constraints contradict each other; the error names them, with the gaps.
+    """
+    if not contradictions(J, drift, held.rows):
+        return
+    q, v = state
+    kept = project_velocity(robot, held, q, v, weighted=False)
+    wrong = contradictions(J, held.bias(robot.tree, q, kept), held.rows)
+    if wrong:
+        raise ModelError(
+            f"constraints contradict each other: no acceleration meets {', '.join(f'`{name}`' for name in wrong)}",
+            evidence={f"`{name}` misses by": f"{value:.6g} m/s² or rad/s²" for name, value in wrong.items()},
+            next_step="remove one of them, or leave the singular configuration",
+        )
+    if gains.beta:
+        close(robot, held, q)
 
 
 def closure_findings(robot: Robot) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""What moving one joint does to the wrenches that it transmits: the columns from which derivatives are assembled.
+"""Change of the wrenches that a joint transmits when it moves: the columns of derivatives.
 
 Joint j moves what it carries along its motions S_j = (λ, σ), which are fixed in the body. The moved masses ride along
 with the body (ω, W = α~ + ω~ ω~, acceleration a of its origin), so that the wrench F that they need changes by
@@ -7,7 +7,7 @@ with the body (ω, W = α~ + ω~ ω~, acceleration a of its origin), so that the
     ∂F/∂v_j = wrench(2 ω~ N K + σ~ Q)
     ∂F/∂q_j = wrench([W | a] δK + ω~ δQ) + S_j ×* F_own,  δK = N K + K Nᵀ,  δQ = σ~ Q + Q Nᵀ        [dyn.columns]
 
-with the moments K, Q of `derivatives_moments`, and F_own the wrench for the motion as seen from the body. A joint with
+with the moments K, Q of `moments`, and F_own the wrench for the motion as seen from the body. A joint with
 several degrees of freedom, whose motions do not commute, is seen from its parent in place of the body. These are the
 terms of Singh, Russell & Wensing 2022 (IDSVA) in body frames: there ∂F/∂v is 2 B^C S + I^C (Ψ̇ + Ṡ), and with the
 moments P = ∫ r' rᵀ dm the only blocks of B^C are -p~ (p the momentum) and tr(P) E - P; linear velocities cancel. For
@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import mirrored
+from surefoot.dynamics.algebra import mirror
 from surefoot.dynamics.derivatives.moments import Carried, field, moment_of, turning_moment, wrench_of
 from surefoot.dynamics.derivatives.motion import Acceleration, PlacedJoint, Velocity
 from surefoot.kinematics.recursion import acceleration_matrix
@@ -49,12 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class MovingJoint:
-    """A joint, and how its body moves.
-
-    Args:
-        joint: The joint.
-        velocity: Of its body.
-    """
+    """A joint, and the velocity of its body."""
 
     joint: PlacedJoint
     velocity: Velocity
@@ -74,14 +69,7 @@ class MovingJoint:
 
 @dataclass(frozen=True, eq=False)
 class Part(MovingJoint):
-    """A joint, how its body moves, and what it carries.
-
-    Args:
-        joint: The joint.
-        velocity: Of its body.
-        carried: What it carries.
-        moved: N K (3, 4) for each of its motions.
-    """
+    """A joint, the velocity of its body, what it carries, and N K (3, 4) for each of its motions."""
 
     carried: Carried
     moved: tuple[Array, ...]
@@ -93,7 +81,7 @@ class Part(MovingJoint):
 
 
 class _View(NamedTuple):
-    """What a joint is seen from: its body, or the parent in the axes of the body."""
+    """The frame from which a joint is seen: its body, or the parent in the axes of the body."""
 
     omega: Array
     twice: Array
@@ -140,13 +128,7 @@ def couples(part: Part) -> Array:
 
 
 def position_wrenches(part: Part, acceleration: Acceleration, wrenches: tuple[Array, Array]) -> Array:
-    """∂F/∂q (6, k).   [dyn.columns].
-
-    Args:
-        part: The joint.
-        acceleration: Of its body.
-        wrenches: F_own (6,), as seen from the body and as seen from its parent.
-    """
+    """∂F/∂q (6, k), from the wrenches F_own (6,) as seen from the body and from its parent.   [dyn.columns]."""
     omega, _, Q = _view(part)
     W, a = _accelerated(part, acceleration)
     own = wrenches[0] if part.single else wrenches[1]
@@ -155,7 +137,7 @@ def position_wrenches(part: Part, acceleration: Acceleration, wrenches: tuple[Ar
         slide, spin, first = S[:3], S[3:], moved[:, 3]
         turned = skew(spin) @ Q[:, :3] - Q[:, :3] @ skew(spin) + np.outer(Q[:, 3], slide)
         force = W @ first + ops.cross(omega, ops.cross(spin, Q[:, 3]))
-        second = mirrored(moved[:, :3] + moved[:, :3].T)
+        second = mirror(moved[:, :3] + moved[:, :3].T)
         moment = turning_moment(W, second) + ops.cross(first, a) + omega * (Q[:, 3] @ slide) - turned @ omega
         columns.append(ops.concatenate([force, moment]) + wrench.cross(S, own))
     return ops.stack(columns, axis=1)

@@ -4,14 +4,11 @@
     ∂a/∂q = -M⁻¹ ∂τ/∂q,  ∂a/∂v = -M⁻¹ ∂τ/∂v,  ∂a/∂τ = M⁻¹        [dyn.aba-derivatives]   Carpentier & Mansard 2018
 
 Derivatives by q are taken in the tangent space: the columns of a free, spherical or planar joint are for small motions
-in the axes of its body. All is done in body frames, where the motions of a joint are constants (see
-`derivatives_columns` for the equations): outwards for velocities and accelerations, inwards for the moments of what a
-joint carries, and every column inwards through the ancestors of its joint.
-
-From the columns of all joints to matrices of the whole tree.
-
-A subtree is contiguous in the tree, so the columns of all that a body carries lie side by side. Joints that copy
-another (`mimic="reduce"`) first get rows and columns of their own, then these are added to those of the leading joint.
+in the axes of its body. All is done in body frames, where the motions of a joint are constants (see `columns` for the
+equations): outwards for velocities and accelerations, inwards for the moments of what a joint carries, and every column
+inwards through the ancestors of its joint. A subtree is contiguous in the tree, so the columns of all that a body
+carries lie side by side. Joints that copy another (`mimic="reduce"`) first get rows and columns of their own, which are
+then added to those of the leading joint.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import factor, inverse, inverse_of_lower, mirrored, solve
+from surefoot.dynamics.algebra import factor, inverse, inverse_of_lower, mirror, solve
 from surefoot.dynamics.derivatives.columns import (
     MovingJoint,
     Part,
@@ -48,18 +45,11 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.robot.model import NV
 
-__all__ = ["Columns", "aba_derivatives", "joint_space", "pair_matrix", "rnea_derivatives", "symmetric_pair_matrix"]
+__all__ = ["aba_derivatives", "rnea_derivatives"]
 
 
-class Columns(Sequence[Array]):
-    """For every body, the columns (r, m) of its joint and of all joints beyond it, in its frame.
-
-    Args:
-        tree: The tree.
-        placed: Its joints.
-        own: Columns (r, k) of every joint, in the frame of its body.
-        to_parent: to_parent(joint, columns (r, m)) takes columns to the frame of the parent.
-    """
+class _Columns(Sequence[Array]):
+    """For every body, the columns (r, m) of its joint and of all joints beyond it, in its frame."""
 
     def __init__(
         self,
@@ -96,44 +86,6 @@ class Columns(Sequence[Array]):
         return ops.concatenate([self._known[i][j] for j in sorted(self._known[i])], axis=1)
 
 
-def pair_matrix(tree: Tree, above: Sequence[Array], below: Sequence[Array]) -> Array:
-    """A matrix (nv, nv) from what pairs of joints on one line do to each other.
-
-    Args:
-        tree: The tree.
-        above: For every joint, its rows in the columns of itself and of all joints beyond it (k, m).
-        below: For every joint, the rows of itself and of all joints beyond it in its columns (m, k).
-    """
-    starts = _starts(tree)
-    out = ops.zeros((starts[-1], starts[-1]), like=[*above, *below])
-    for i, (rows, columns) in enumerate(zip(above, below, strict=True)):
-        start, own = starts[i], len(rows)
-        end, skipped = start + rows.shape[1], 0 if own == 1 else own
-        out[start:end, start : start + own] = columns
-        out[start : start + own, start + skipped : end] = rows[:, skipped:]
-    return _by_leaders(tree, out)
-
-
-def symmetric_pair_matrix(tree: Tree, above: Sequence[Array]) -> Array:
-    """The symmetric matrix (nv, nv) with these rows (k, m) of every joint in itself and in all joints beyond it."""
-    starts = _starts(tree)
-    out = ops.zeros((starts[-1], starts[-1]), like=list(above))
-    for start, rows in zip(starts, above, strict=False):
-        own, end = slice(start, start + len(rows)), start + rows.shape[1]
-        out[start:end, own] = rows.T
-        out[own, start:end] = rows
-        out[own, own] = mirrored(rows[:, : len(rows)])
-    return _by_leaders(tree, out)
-
-
-def joint_space(tree: Tree, own: Sequence[Array]) -> Array:
-    """The vector (nv,) with these entries (k,) of every joint."""
-    out = ops.zeros(len(tree.armature), like=list(own))
-    for i, entries in enumerate(own):
-        out[dof_rows(tree, i)] = out[dof_rows(tree, i)] + entries
-    return out
-
-
 def _starts(tree: Tree) -> list[int]:
     """First row of every joint where followers have rows of their own, and the number of all."""
     return [0, *(int(end) for end in np.cumsum([NV[kind] for kind in tree.kinds]))]
@@ -161,7 +113,7 @@ def rnea_derivatives(
         q: (nq,) configuration.
         v: (nv,) velocity.
         a: (nv,) acceleration.
-        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if omitted.
     """
     moving = _moving(tree, q, v)
     pushed = _pushed(moving, a, external)
@@ -176,7 +128,7 @@ def aba_derivatives(
     """∂a/∂q, ∂a/∂v and M⁻¹ = ∂a/∂τ (nv, nv) of the accelerations a under joint forces.   [dyn.aba-derivatives].
 
     M⁻¹ = X D⁻¹ Xᵀ with X = L⁻¹, which is as sparse as the mass matrix. The columns of a free root need no solving where
-    its drifts (see `derivatives_columns`) are accelerations that this joint itself can make up for: they are taken off
+    its drifts (see `columns`) are accelerations that this joint itself can make up for: they are taken off
     before, and their opposite is the answer.
 
     Args:
@@ -184,7 +136,7 @@ def aba_derivatives(
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
-        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes, where it stays constant; none if omitted.
 
     Raises:
         ModelError: The mass matrix of the robot is singular.
@@ -210,23 +162,14 @@ def aba_derivatives(
 
 @dataclass(frozen=True, eq=False)
 class _Moving:
-    """A tree at q, v.
-
-    Args:
-        tree: The tree.
-        joints: Its joints.
-        movers: The same, with the velocities of their bodies.
-        parts: The same, with what they carry.
-        momenta: For every body, ∂F/∂a (6, m) of its joint and of all joints beyond, in its frame.
-        couples: The couples u (3, m) likewise.
-    """
+    """A tree at q, v: joints, their velocities, what they carry; for every body, ∂F/∂a (6, m) and couples (3, m)."""
 
     tree: Tree
     joints: Sequence[PlacedJoint]
     movers: Sequence[MovingJoint]
     parts: Sequence[Part]
-    momenta: Columns
-    couples: Columns
+    momenta: _Columns
+    couples: _Columns
 
 
 class _Pushed(NamedTuple):
@@ -246,8 +189,8 @@ def _moving(tree: Tree, q: Array, v: Array) -> _Moving:
         placed,
         PerBody(tree.n, lambda i: MovingJoint(placed[i], moving[i])),
         parts,
-        Columns(tree, placed, PerBody(tree.n, lambda i: momenta(parts[i])), wrench_in_parent),
-        Columns(tree, placed, PerBody(tree.n, lambda i: couples(parts[i])), PlacedJoint.to_parent),
+        _Columns(tree, placed, PerBody(tree.n, lambda i: momenta(parts[i])), wrench_in_parent),
+        _Columns(tree, placed, PerBody(tree.n, lambda i: couples(parts[i])), PlacedJoint.to_parent),
     )
 
 
@@ -257,12 +200,12 @@ class _Derivative(NamedTuple):
     `turning(i)` (3, k) goes with the couples, `drift(i)` (6, k) with the momenta of all that joint i carries.
     """
 
-    columns: Columns
+    columns: _Columns
     turning: Sequence[Array]
     drift: Sequence[Array]
 
 
-def _limb_by_limb(tree: Tree, *carried: Columns, by: Sequence[_Derivative] = ()) -> None:
+def _limb_by_limb(tree: Tree, *carried: _Columns, by: Sequence[_Derivative] = ()) -> None:
     """Joint by joint, from the tips inwards: the order in which compiled code keeps least in mind.
 
     What the ancestors of a joint bring comes first, so that products with its columns can be formed at once.
@@ -280,7 +223,14 @@ def _pair_matrix(moving: _Moving, derivative: _Derivative) -> Array:
     tree, turning, drift = moving.tree, derivative.turning, derivative.drift
     above = [moving.joints[i].S.T @ derivative.columns[i] for i in range(tree.n)]
     below = [moving.couples[i].T @ turning[i] + moving.momenta[i].T @ drift[i] for i in range(tree.n)]
-    return pair_matrix(tree, above, below)
+    starts = _starts(tree)
+    out = ops.zeros((starts[-1], starts[-1]), like=[*above, *below])
+    for i, (rows, columns) in enumerate(zip(above, below, strict=True)):
+        start, own = starts[i], len(rows)
+        end, skipped = start + rows.shape[1], 0 if own == 1 else own
+        out[start:end, start : start + own] = columns
+        out[start : start + own, start + skipped : end] = rows[:, skipped:]
+    return _by_leaders(tree, out)
 
 
 def _pushed(moving: _Moving, a: Array, external: Array | None) -> _Pushed:
@@ -296,8 +246,15 @@ def _pushed(moving: _Moving, a: Array, external: Array | None) -> _Pushed:
 
 
 def _mass_matrix(moving: _Moving) -> Array:
-    rows = [moving.joints[i].S.T @ moving.momenta[i] for i in range(moving.tree.n)]
-    return symmetric_pair_matrix(moving.tree, rows) + np.diag(moving.tree.armature)
+    tree = moving.tree
+    above, starts = [moving.joints[i].S.T @ moving.momenta[i] for i in range(tree.n)], _starts(tree)
+    out = ops.zeros((starts[-1], starts[-1]), like=above)
+    for start, rows in zip(starts, above, strict=False):
+        own, end = slice(start, start + len(rows)), start + rows.shape[1]
+        out[start:end, own] = rows.T
+        out[own, start:end] = rows
+        out[own, own] = mirror(rows[:, : len(rows)])
+    return _by_leaders(tree, out) + np.diag(tree.armature)
 
 
 def _joint_forces(moving: _Moving, pushed: _Pushed) -> Array:
@@ -305,7 +262,10 @@ def _joint_forces(moving: _Moving, pushed: _Pushed) -> Array:
     forces = []
     for part, acceleration, (own, _) in zip(moving.parts, *pushed, strict=True):
         forces.append(part.joint.S.T @ accelerated_wrench(part.velocity, acceleration, part.carried, own))
-    return joint_space(moving.tree, forces)
+    out = ops.zeros(len(moving.tree.armature), like=forces)
+    for i, entries in enumerate(forces):
+        out[dof_rows(moving.tree, i)] = out[dof_rows(moving.tree, i)] + entries
+    return out
 
 
 def _by_position(moving: _Moving, pushed: _Pushed, *, still_roots: bool = False) -> _Derivative:
@@ -320,7 +280,7 @@ def _by_position(moving: _Moving, pushed: _Pushed, *, still_roots: bool = False)
         found = position_drifts(moving.movers[i], pushed.accelerations[i])
         return np.zeros(found.shape) if i in still else found
 
-    columns = Columns(tree, moving.joints, PerBody(tree.n, wrenches), wrench_in_parent)
+    columns = _Columns(tree, moving.joints, PerBody(tree.n, wrenches), wrench_in_parent)
     return _Derivative(columns, PerBody(tree.n, lambda i: velocity_drifts(moving.movers[i])[0]), PerBody(tree.n, drift))
 
 
@@ -333,7 +293,7 @@ def _by_velocity(moving: _Moving, *, still_roots: bool = False) -> _Derivative:
         found = velocity_drifts(moving.movers[i])[1]
         return np.zeros(found.shape) if i in still else found
 
-    columns = Columns(tree, moving.joints, PerBody(tree.n, lambda i: velocity_wrenches(parts[i])), wrench_in_parent)
+    columns = _Columns(tree, moving.joints, PerBody(tree.n, lambda i: velocity_wrenches(parts[i])), wrench_in_parent)
     return _Derivative(columns, PerBody(tree.n, lambda i: moving.joints[i].S[3:]), PerBody(tree.n, drift))
 
 

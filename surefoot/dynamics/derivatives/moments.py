@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import mirrored, packed, rotated, rotated_symmetric, unpacked
+from surefoot.dynamics.algebra import mirror, packed, rotate, rotate_symmetric, unpacked
 from surefoot.dynamics.derivatives.motion import Acceleration, PlacedJoint, Velocity
 from surefoot.kinematics.recursion import PerBody
 from surefoot.ops import Array
@@ -104,10 +104,10 @@ def _second_in_parent(joint: PlacedJoint, K: Array) -> Array:
     """T K Tᵀ (4, 4), T the placement of the body in its parent: Steiner's theorem for second moments."""
     second, first, mass = packed(K[:3, :3]), joint.to_parent(K[:3, 3]), K[3, 3]
     for R in (joint.turn, joint.mount):
-        second = rotated_symmetric(R, second)
+        second = rotate_symmetric(R, second)
     half = np.outer(first + (0.5 * mass) * joint.p, joint.p)
     out = ops.zeros((4, 4), like=[K, joint.turn, joint.p])
-    out[:3, :3] = mirrored(unpacked(second) + (half + half.T))
+    out[:3, :3] = mirror(unpacked(second) + (half + half.T))
     out[:3, 3] = out[3, :3] = first + mass * joint.p
     out[3, 3] = mass
     return out
@@ -116,7 +116,7 @@ def _second_in_parent(joint: PlacedJoint, K: Array) -> Array:
 def _rates_in_parent(joint: PlacedJoint, Q: Array) -> Array:
     """R Q Tᵀ (3, 4)."""
     momentum = joint.to_parent(Q[:, 3])
-    second = rotated(joint.mount, rotated(joint.turn, Q[:, :3]))
+    second = rotate(joint.mount, rotate(joint.turn, Q[:, :3]))
     return ops.concatenate([second + np.outer(momentum, joint.p), momentum.reshape(3, 1)], axis=1)
 
 
@@ -157,7 +157,7 @@ def accelerated_wrench(velocity: Velocity, acceleration: Acceleration, carried: 
     Args:
         velocity: Of the body.
         acceleration: Of the body.
-        carried: What the joint carries.
+        carried: Moments of what the joint carries.
         seen: Wrench (6,) for the acceleration as seen from the body.
     """
     K, a = carried.K, acceleration.linear

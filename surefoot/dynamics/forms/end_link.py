@@ -43,7 +43,7 @@ class FreeDirections:
         return np.linalg.solve(self.inertia, self.inverse.T @ force - self.bias)
 
     def force(self, acceleration: Array, arbitrary: Array | None = None) -> Array:
-        """F (k,) with which Q = J_mᵀ F + N*(J_m) Q_a gives V'_m (k,); Q_a (nv,) is zero if left out."""
+        """F (k,) with which Q = J_mᵀ F + N*(J_m) Q_a gives V'_m (k,); Q_a (nv,) is zero if omitted."""
         wanted = self.inertia @ acceleration + self.bias
         return wanted if arbitrary is None else wanted - self.inverse.T @ self.dual(arbitrary)
 
@@ -71,7 +71,7 @@ def free_directions(M: Array, h: Array, J: Array, drift: Array, J_m: Array, drif
         raise ModelError(
             "constraints and free directions depend on each other",
             evidence={"rank": rank_of(stacked), "rows": len(stacked)},
-            next_step="take those directions away that the constraints hold, and constraints that repeat others",
+            next_step="remove directions that the constraints hold, and constraints that repeat others",
         )
     MJ = np.linalg.solve(M, J.T)
     held = MJ @ np.linalg.inv(J @ MJ)  # J^(-M)
@@ -94,7 +94,7 @@ def constraint_forces(
         J: (m, nv), with full row rank.
         drift: (m,).
         force: Q = Sᵀ τ (nv,).
-        acceleration: V'_c (m,) with which the contacts give way; zero if left out.
+        acceleration: V'_c (m,) with which the contacts give way; zero if omitted.
     """
     MJ = np.linalg.solve(M, J.T)
     given = np.zeros(len(J)) if acceleration is None else acceleration
@@ -119,7 +119,7 @@ class LimbCoordinates:
     torque_map: Array
 
     def force(self, acceleration: Array, tau: Array) -> Array:
-        """What is left for the contacts (b + n,) at (V'; V'_e) and torques τ (n,): zero in the rows of the base."""
+        """The remaining contact forces (b + n,) at (V'; V'_e) and torques τ (n,): zero in the rows of the base."""
         return self.inertia @ acceleration + self.bias - self.torque_map @ tau
 
 

@@ -6,9 +6,9 @@ With u = T v, and v as everywhere (base twist in base axes),
 
     M_u u' + h_u = T⁻ᵀ (Sᵀ τ + Jᵀ λ),   M_u = T⁻ᵀ M T⁻¹,   h_u = T⁻ᵀ (h - M T⁻¹ Ṫ v)        [dyn.quasi-velocities]
 
-(erratum: (4.135) and (4.136) multiply with T_MBᵀ from the left, which is no congruence.) In the mixed form the centre
-of mass decouples; in the centroidal one base and joints do, too: M_u = diag(m E, I_C, M_θ - H_BBᵀ M_B⁻¹ H_BB), and
-gravity is in the rows of the centre of mass alone.
+(erratum: (4.135) and (4.136) multiply with T_MBᵀ from the left, which is not a congruence.) In the mixed form the
+centre of mass decouples; in the centroidal one base and joints do, too: M_u = diag(m E, I_C, M_θ - H_BBᵀ M_B⁻¹ H_BB),
+and gravity is in the rows of the centre of mass alone.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import all_before, factor_pattern, solve
+from surefoot.dynamics.algebra import factor_full, solve
 from surefoot.dynamics.tree import BaseCoupling, base_coupling
 from surefoot.kinematics import Frame, frame_jacobian
 from surefoot.ops import Array
@@ -75,7 +75,7 @@ def generalized_jacobian(tree: Tree, frame: Frame, q: Array) -> Array:
     coupling = base_coupling(tree, q)
     J = frame_jacobian(tree, frame, q)
     T_EB = J[:, :6] @ rotation_matrix(coupling.R.T)
-    base = solve(factor_pattern(all_before(6), coupling.M_B), coupling.H_BB)
+    base = solve(factor_full(coupling.M_B), coupling.H_BB)
     return J[:, 6:] - T_EB @ base
 
 

@@ -56,13 +56,7 @@ class SplitEquations(NamedTuple):
 
 
 class SplitMotion(NamedTuple):
-    """A solution.
-
-    Args:
-        base: (b,) acceleration of the base.
-        joints: (n,) accelerations of the joints.
-        multipliers: (m,) λ.
-    """
+    """A solution: accelerations of base (b,) and joints (n,), and λ (m,)."""
 
     base: Array
     joints: Array
@@ -182,7 +176,7 @@ class LagrangeDAlembert:
 
         Args:
             base: V' (b,).
-            contact: λ_a (m,), whose internal part the torques press with; none if left out.
+            contact: λ_a (m,), whose internal part the torques press with; none if omitted.
         """
         C, J = self.parts.C, self.parts.J
         inverse = np.linalg.pinv(C, rcond=1e-10)
@@ -209,18 +203,11 @@ def lagrange_dalembert(parts: SplitEquations) -> LagrangeDAlembert:
 
 
 def require_independent(parts: SplitEquations) -> None:
-    """Refuse constraints along which the joints cannot move independently.
-
-    Args:
-        parts: The equations.
-
-    Raises:
-        ModelError: The joints' part of J has lost rank.
-    """
+    """Refuse constraints along which the joints cannot move independently."""
     rank, m = rank_of(parts.J, size_of(parts.C)), len(parts.J)
     if rank < m:
         raise ModelError(
-            "the joints cannot move along every constraint, so that it is not theirs alone to hold",
+            "the joints cannot move along every constraint, so that they alone cannot hold it",
             evidence={"rank of the joints' part of J": rank, "constraints": m},
-            next_step="leave the singular posture, take redundant constraints away, or use constrained_acceleration",
+            next_step="leave the singular posture, remove redundant constraints, or use constrained_acceleration",
         )

@@ -1,17 +1,15 @@
-"""Impacts: what touching down does to the velocities.
+"""Impacts: how touching down changes the velocities.
 
     M (v⁺ - v⁻) = Jᵀ Λ,    J (v⁺ + e v⁻) = 0        [dyn.impact]
     Koch, (2.24) and (6.13) (erratum: (2.24b) prints J (e v⁺ + v⁻) = 0); Nenchev & Konno 2019, section 4
 
-J holds *all* that is tied after the touch-down: the foot that lands, the feet that stand, and the closed chains and
+J holds *all* constraints after the touch-down: the foot that lands, the feet on the ground, and the closed chains and
 couplings of the robot. With P v⁻ the part of v⁻ that the rows take, orthogonal for the energy,
 
     v⁺ = v⁻ - (1 + e) P v⁻,    energy lost = (1 - e²) ½ (P v⁻)ᵀ M (P v⁻)
 
 (for e = 0 the kinetic energy of the lost velocities: Carnot 1803). With one e for all rows energy never grows; with
 several it can, and such an impact is refused.
-
-How elastic each row of an impact is.
 """
 
 from __future__ import annotations
@@ -59,9 +57,9 @@ def restitution_of_rows(constraints: Constraints, given: Restitution) -> Array:
     """Coefficients of restitution (m,), one per row, in 0…1.
 
     Args:
-        constraints: What holds after the impact.
+        constraints: The constraints after the impact.
         given: One number for all rows; (m,) numbers; or numbers by name of a constraint ("foot") or of a row
-            ("foot.z"), where a row goes before its constraint and what is not named is 0.
+            ("foot.z"), where a row goes before its constraint and the others are 0.
 
     Raises:
         UnknownNameError: No constraint or row of that name.
@@ -70,15 +68,15 @@ def restitution_of_rows(constraints: Constraints, given: Restitution) -> Array:
     """
     rows = constraints.rows
     values = _by_name(constraints, given) if isinstance(given, Mapping) else given
-    numbers = checked_numbers("restitution", values, "give one number, one for each row, or numbers by name")
+    numbers = checked_numbers("restitution", values, "pass one number, one for each row, or numbers by name")
     if numbers.shape not in ((), (len(rows),)):
-        raise ShapeError(f"restitution has shape {numbers.shape}; there are {len(rows)} rows")
+        raise ShapeError(f"restitution has shape {numbers.shape}, expected one number or ({len(rows)},)")
     out = np.array(np.broadcast_to(numbers, len(rows)), dtype=float)
     wrong = ~((out >= 0.0) & (out <= 1.0))
     if wrong.any():
         k = int(np.argmax(wrong))
         raise ModelError(
-            f"restitution of `{rows[k]}` is {out[k]:g}", next_step="give a number from 0 (plastic) to 1 (elastic)"
+            f"restitution of `{rows[k]}` is {out[k]:g}", next_step="pass a number from 0 (plastic) to 1 (elastic)"
         )
     return out
 
@@ -98,7 +96,7 @@ _CONTRADICTION = 1e-6  # of the largest speed before the impact
 
 @dataclass(frozen=True)
 class Impact:
-    """What an impact does.
+    """Velocities, impulses and energy of an impact.
 
     Args:
         v_after: (nv,) velocity after it.
@@ -107,7 +105,7 @@ class Impact:
             not unique.
         joint_impulse: (nv,) Jᵀ Λ, always unique.
         energy_lost: Kinetic energy before less that after [J], 0 or more.
-        rank: Of J: how many rows are independent.
+        rank: Rank of J: the number of independent rows.
         redundant: Names of rows that depend on those before them.
         residual: Largest |J (v⁺ + e v⁻)| of the rows that hold [m/s] or [rad/s].
         rows: Names of the rows.
@@ -127,15 +125,7 @@ class Impact:
 
 
 class ImpactState(NamedTuple):
-    """A robot at the moment of an impact.
-
-    Args:
-        constraints: What is tied.
-        v: (nv,) velocity before.
-        C: (nv, nv) with M = C Cᵀ.
-        J: (m, nv).
-        restitution: (m,).
-    """
+    """A robot at an impact: constraints, velocity before (nv,), C with M = C Cᵀ, J (m, nv), restitution (m,)."""
 
     constraints: Constraints
     v: Array
@@ -157,11 +147,11 @@ def impact(
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity before.
-        constraints: All that holds afterwards: contacts that close, contacts that stay, loops and couplings.
+        constraints: All constraints that hold afterwards: contacts that close, contacts that stay, loops and couplings.
         restitution: e in 0…1: one for all, one per row, or by names (`restitution_of_rows`).
 
     Raises:
-        ModelError: Restitutions differ so that energy would grow, or rows that depend on each other contradict.
+        ModelError: Different restitutions would add energy, or rows that depend on each other disagree.
     """
     state = impact_state(robot, q, v, constraints, restitution)
     rows = measured_rows(state.C, state.J)
@@ -178,15 +168,7 @@ def impact_state(
     constraints: Sequence[Constraint] | Constraints,
     restitution: Restitution = 0.0,
 ) -> ImpactState:
-    """What an impact is computed from.
-
-    Args:
-        robot: The robot.
-        q: (nq,) configuration.
-        v: (nv,) velocity before.
-        constraints: All that holds afterwards.
-        restitution: As in `impact`.
-    """
+    """The state from which an impact is computed; arguments as in `impact`."""
     found = constraints_of(robot, constraints)
     configuration, speed = checked_configuration(robot, q), checked_vector("v", v, robot.nv)
     C = energy_factor(np.asarray(crba(robot.tree, configuration), dtype=float))
@@ -195,18 +177,7 @@ def impact_state(
 
 
 def impact_of(state: ImpactState, rows: RowBasis, y: Array, impulses: Array, released: tuple[str, ...] = ()) -> Impact:
-    """The result of a step y in the coordinates of the energy.
-
-    Args:
-        state: Before the impact.
-        rows: All rows of J.
-        y: (nv,) Cᵀ (v⁺ - v⁻).
-        impulses: (m,).
-        released: Contacts that let go.
-
-    Raises:
-        ModelError: Energy would grow.
-    """
+    """The result of a step y = Cᵀ (v⁺ - v⁻) (nv,) with impulses (m,); refused where energy would grow."""
     w = state.C.T @ state.v
     lost = -float(y @ (w + 0.5 * y))
     _require_no_gain(state, lost, 0.5 * float(w @ w))
@@ -229,7 +200,7 @@ def impact_jump(
 
     Args:
         tree: The tree.
-        constraints: All that holds afterwards.
+        constraints: All constraints that hold afterwards.
         q: (nq,) configuration.
         v: (nv,) velocity before.
         restitution: One number, or (m,).
@@ -247,14 +218,14 @@ def _require_agreement(state: ImpactState, disagreement: Array) -> None:
         raise ModelError(
             f"the restitution of `{state.constraints.rows[k]}` contradicts those of rows that depend on it",
             evidence={"residual": float(wrong[k]), "restitution": float(state.restitution[k])},
-            next_step="give one restitution to rows that depend on each other, or to all",
+            next_step="use one restitution for rows that depend on each other, or for all",
         )
 
 
 def _require_no_gain(state: ImpactState, lost: float, before: float) -> None:
     if lost < -_ROUNDING * before:
         raise ModelError(
-            f"restitutions that differ would add {-lost:.3g} J to the kinetic energy of {before:.3g} J",
+            f"different restitutions would add {-lost:.3g} J to the kinetic energy of {before:.3g} J",
             evidence={"restitution": dict(zip(state.constraints.rows, state.restitution.tolist(), strict=True))},
-            next_step="give one restitution to all rows, or smaller ones",
+            next_step="use one restitution for all rows, or smaller ones",
         )

@@ -1,4 +1,4 @@
-"""The mass that a blow meets, and what a blow does to a robot that stands.
+"""The mass that a blow meets, and the effect of a blow on a standing robot.
 
     M_eq = 1 / (eᵀ J N Jᵀ e),    N = M⁻¹ - M⁻¹ Jcᵀ (Jc M⁻¹ Jcᵀ)⁺ Jc M⁻¹        [dyn.equivalent-mass]
 
@@ -42,7 +42,7 @@ _STUCK = 1e-9  # share of a direction that planted feet leave free
 
 @dataclass(frozen=True)
 class Blow:
-    """What an impulse at a point of the robot does.
+    """Effect of an impulse at a point of the robot.
 
     Args:
         jump: (nv,) v⁺ - v⁻.
@@ -75,14 +75,14 @@ def equivalent_mass(
         q: (nq,) configuration.
         frame: The point is the origin of this link, joint, frame or contact surface.
         direction: (3,) in world axes, of any length.
-        planted: What holds on: feet, and closed chains and couplings of the robot.
+        planted: Planted feet, and closed chains and couplings of the robot.
         locked_joints: True: all joints but the base are stiff, as behind high gears; or the names of those that are.
     """
     struck = _Struck.of(robot, q, planted, locked_joints)
     e = checked_vector("direction", direction, 3)
     length = float(np.linalg.norm(e))
     if length == 0.0:
-        raise ShapeError("the direction of a blow has no length")
+        raise ShapeError("the direction of a blow has zero length")
     y = struck.step(frame, e / length)
     free = outside(struck.rows, y)
     mobility = float(free @ free)
@@ -97,7 +97,7 @@ def blow(
     planted: Sequence[Constraint] | Constraints = (),
     locked_joints: bool | Sequence[str] = False,
 ) -> Blow:
-    """What an impulse at the origin of a frame does, while planted contacts keep their velocity.
+    """Effect of an impulse at the origin of a frame, while planted contacts keep their velocity.
 
     M Δv = Jᵀ I + Jcᵀ Λ, Jc Δv = 0        Nenchev & Konno 2019, (7.66)–(7.70)
 
@@ -106,7 +106,7 @@ def blow(
         q: (nq,) configuration.
         frame: Link, joint, frame or contact surface that is hit.
         impulse: (3,) on the robot, world axes [N s].
-        planted: What holds on.
+        planted: Planted contacts.
         locked_joints: As in `equivalent_mass`.
     """
     struck = _Struck.of(robot, q, planted, locked_joints)
@@ -130,7 +130,7 @@ def cop_jump(
     locked_joints: bool | Sequence[str] = False,
     duration: float = 0.0,
 ) -> Array:
-    """Where the centre of pressure of the planted feet lies during a blow (2,), from a foot, along world x and y [m].
+    """Centre of pressure of the planted feet during a blow (2,), from a foot, along world x and y [m].
 
         Δx = -m_y / f_z,  Δy = m_x / f_z        [dyn.cop-jump]   Nenchev & Konno 2019, (7.76)–(7.79)
 
@@ -140,7 +140,7 @@ def cop_jump(
     Args:
         robot: The robot.
         q: (nq,) configuration.
-        frame: What is hit.
+        frame: Link, joint, frame or contact surface that is hit.
         impulse: (3,) on the robot, world axes [N s].
         planted: The feet that stay, and closed chains and couplings.
         about: The foot: link, joint, frame or contact surface.
@@ -161,15 +161,15 @@ def cop_jump(
     moment = moment - np.cross(foot, force)
     if abs(force[2]) <= _STUCK * float(np.linalg.norm(impulse)):
         raise SimulationError(
-            "the blow gives no vertical impulse to the ground, so that no centre of pressure belongs to it",
+            "the blow gives no vertical impulse to the ground, so that it has no centre of pressure",
             evidence={"ground impulse": force.tolist()},
-            next_step="give the duration of the blow: the weight then counts too",
+            next_step="pass the duration of the blow, so that the weight counts too",
         )
     return np.array([-moment[1], moment[0]]) / force[2]
 
 
 def gear_augmentation(robot: Robot) -> tuple[Array, Array]:
-    """What rigid gears add at the joints: inertia G I G (nv,) [kg m²] and damping (nv,) [N m s/rad].
+    """Inertia and damping that rigid gears add at the joints: G I G (nv,) [kg m²] and (nv,) [N m s/rad].
 
         M_G = M + G_a I_a G_a,   c_G = c + G_a c_a G_a θ̇        [dyn.gears]   Nenchev & Konno 2019, (7.57)–(7.60)
 
@@ -189,7 +189,7 @@ def gear_augmentation(robot: Robot) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class _Struck:
-    """A robot that is about to be hit: its free degrees of freedom, their inertia, and what is planted."""
+    """A robot that is about to be hit: its free degrees of freedom, their inertia, and its planted contacts."""
 
     robot: Robot
     q: Array
@@ -216,7 +216,7 @@ class _Struck:
 
     def step(self, frame: str, impulse: Array) -> Array:
         """The step (free,) in the coordinates of the energy that an impulse (3,) makes where nothing is planted."""
-        point = checked_frame(self.robot, "what is hit", frame)
+        point = checked_frame(self.robot, "the frame that is hit", frame)
         J = np.asarray(frame_jacobian(self.robot.tree, point, self.q), dtype=float)
         return np.asarray(np.linalg.solve(self.C, J[:3, self.free].T @ impulse))
 

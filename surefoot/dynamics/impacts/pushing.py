@@ -8,7 +8,7 @@ For the normal row n of every contact with the world (its z), with Λ what it do
 
 The other rows of a contact stick as long as it holds and give nothing when it lets go; loops and couplings always hold.
 For contacts without sticking rows ("normal") the problem is convex: v⁺ exists and is unique. Where contacts stick there
-may be no such impact, which is said. A pair that separates already may close under Newton's law, which only bounds its
+may be no such impact: it is refused. A pair that separates already may close under Newton's law, which only bounds its
 speed by -e times that before; under Poisson's nothing goes on closing.
 
 Every contact is one point for this purpose: a sole that can tilt is given by its corners.
@@ -73,7 +73,7 @@ def pushing_impact(
 
     Raises:
         SimulationError: No set of contacts fulfils the conditions.
-        ModelError: Restitutions differ so that energy would grow.
+        ModelError: Different restitutions would add energy.
     """
     checked_choice("law of impact", law, get_args(ImpactLaw))
     state = impact_state(robot, q, v, constraints, restitution)

@@ -11,9 +11,9 @@ Given accelerations a that meet the constraints, drives and contacts must share
 "joint_space": least contact forces that carry the passive rows, P Jᵀ λ = P (M a + h), then the torques; this is (4.244)
     with F̄_a = M_cB J_cB θ" - λ, the arbitrary wrench for which it is true
 "projection": Q = N*(J) M a + Jᵀ J^(-M)ᵀ Q_a + h (4.235), of which tau are the driven rows. It is true only if the
-    passive rows of Q vanish, which the choice Q_a = -Jᵀ M_c J̇ v, (4.236), does not see to: they are looked at.
+    passive rows of Q vanish, which the choice Q_a = -Jᵀ M_c J̇ v, (4.236), does not ensure: they are checked.
 
-All reproduce a where they can; by how much they cannot is said.
+All reproduce a where they can, and report by how much they cannot.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.dynamics.algebra import null_basis, rank_of, size_of
 from surefoot.dynamics.checked_arguments import checked_choice, checked_numbers, checked_vector
-from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints
-from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_constraints, checked_equations
+from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, held_constraints
+from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_equations
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.robot import Robot
 
@@ -86,12 +86,12 @@ def inverse_dynamics_constrained(
         q: (nq,) configuration.
         v: (nv,) velocity.
         a: (nv,) acceleration that meets the constraints.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         method: "weighted", "qr", "joint_space" or "projection".
         weights: (k,) or (k, k) positive definite; of torques (k = nu), for "joint_space" of multipliers (k = m); ones
-            if left out; "projection" takes none.
-        preferred: What to be near where there is a choice: torques (nu,), for "joint_space" multipliers (m,); for
-            "projection" the arbitrary force Q_a (nv,), that of ideal constraints if left out.
+            if omitted; "projection" takes none.
+        preferred: Preferred values where there is a choice: torques (nu,), for "joint_space" multipliers (m,); for
+            "projection" the arbitrary force Q_a (nv,), that of ideal constraints if omitted.
         baumgarte: Gains that pull the state back.
 
     Raises:
@@ -101,7 +101,7 @@ def inverse_dynamics_constrained(
         ModelError: The mass matrix is singular.
     """
     checked_choice("method", method, get_args(InverseMethod))
-    equations = checked_equations(robot, q, v, checked_constraints(robot, constraints), baumgarte)
+    equations = checked_equations(robot, q, v, held_constraints(robot, constraints), baumgarte)
     a = checked_vector("a", a, robot.nv)
     match method:
         case "weighted":
@@ -111,23 +111,14 @@ def inverse_dynamics_constrained(
         case "joint_space":
             return joint_space_inverse(equations, a, weights, preferred)
     if weights is not None:
-        raise NotSupportedError('"projection" has no weights', next_step='use method="weighted"')
+        raise NotSupportedError('"projection" does not take weights', next_step='use method="weighted"')
     return projection_inverse(equations, a, preferred)
 
 
 def weighted_inverse(
     equations: DrivenEquations, a: Array, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
 ) -> InverseMotion:
-    """Least torques (numbers); multipliers are the least of all where not unique.
-
-    (tau - tau_0)ᵀ W (tau - tau_0) is least among the torques that give the motion, or come nearest to it.
-
-    Args:
-        equations: Of the state.
-        a: (nv,) acceleration.
-        weights: W, (nu,) or (nu, nu); ones if left out.
-        preferred: tau_0 (nu,); zero if left out.
-    """
+    """Least (tau - tau_0)ᵀ W (tau - tau_0); multipliers are the least of all where not unique (numbers)."""
     tau = _least_torques(equations, null_basis(equations.J), a, weights, preferred)
     left = equations.M @ a + equations.h - equations.forces(tau)
     return _motion(equations, a, tau, np.linalg.pinv(equations.J.T, rcond=1e-10) @ left)
@@ -136,14 +127,7 @@ def weighted_inverse(
 def qr_inverse(
     equations: DrivenEquations, a: Array, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
 ) -> InverseMotion:
-    """Least torques, by orthogonal factors of Jᵀ (numbers); rows that depend on others carry nothing.
-
-    Args:
-        equations: Of the state.
-        a: (nv,) acceleration.
-        weights: W, (nu,) or (nu, nu); ones if left out.
-        preferred: tau_0 (nu,); zero if left out.
-    """
+    """Least torques, by orthogonal factors of Jᵀ; rows that depend on others carry nothing (numbers)."""
     J = equations.J
     rank, m = rank_of(J), len(J)
     Q, R, order = scipy.linalg.qr(J.T, pivoting=True) if m else (np.eye(J.shape[1]), np.zeros((0, 0)), [])
@@ -157,14 +141,7 @@ def qr_inverse(
 def joint_space_inverse(
     equations: DrivenEquations, a: Array, weights: ArrayLike | None = None, preferred: ArrayLike | None = None
 ) -> InverseMotion:
-    """Least contact forces, and the torques that go with them (numbers).
-
-    Args:
-        equations: Of the state.
-        a: (nv,) acceleration.
-        weights: W of the multipliers, (m,) or (m, m); ones if left out.
-        preferred: λ_0 (m,): internal forces are taken from it; zero if left out.
-    """
+    """Least contact forces with weights W, near λ_0, and the torques that go with them (numbers)."""
     passive, driven, J = equations.passive, equations.driven, equations.J
     wanted = equations.M @ a + equations.h
     choice = _square(weights, len(J)), _vector(preferred, len(J))
@@ -173,21 +150,12 @@ def joint_space_inverse(
 
 
 def projection_inverse(equations: DrivenEquations, a: Array, arbitrary: ArrayLike | None = None) -> InverseMotion:
-    """The driven rows of `projected_force` (numbers).
-
-    Args:
-        equations: Of the state; J with full row rank.
-        a: (nv,) acceleration.
-        arbitrary: Q_a (nv,); that of ideal constraints, (4.236), if left out.
-
-    Raises:
-        NotSupportedError: The passive rows do not vanish, so that the drives cannot exert this force.
-    """
+    """The driven rows of `projected_force`; refused where its passive rows do not vanish (numbers)."""
     Q = projected_force(equations, a, arbitrary)
     left = float(np.abs(Q[equations.passive]).max(initial=0.0))
     if left > _ROUNDING * max(1.0, float(np.abs(equations.M @ a).max()), float(np.abs(equations.h).max())):
         raise NotSupportedError(
-            "the projection form needs forces at joints without drive, so that its torques would not give this motion",
+            "the projection form needs forces at joints without drive: its torques would not produce this motion",
             evidence={
                 "largest force at a passive degree of freedom [N m, N]": left,
                 "degree of freedom": int(equations.passive[np.argmax(np.abs(Q[equations.passive]))]),
@@ -202,13 +170,7 @@ def projection_inverse(equations: DrivenEquations, a: Array, arbitrary: ArrayLik
 def projected_force(equations: DrivenEquations, a: Array, arbitrary: ArrayLike | None = None) -> Array:
     """Q = N*(J) M a + Jᵀ J^(-M)ᵀ Q_a + h (nv,), N m or N (numbers).   Nenchev & Konno 2019, (4.235).
 
-    Args:
-        equations: Of the state; J with full row rank.
-        a: (nv,) acceleration.
-        arbitrary: Q_a (nv,); with J M⁻¹ Q_a = -drift, (4.236), if left out.
-
-    Raises:
-        NotSupportedError: Rows of J depend on each other.
+    J must have full row rank. Without Q_a, J M⁻¹ Q_a = -drift, (4.236).
     """
     M, h, J, drift, _ = equations
     if rank_of(J) < len(J):
@@ -238,12 +200,7 @@ def _least_torques(
 def _nearest(A: Array, b: Array, size: float, W: Array, preferred: Array) -> Array:
     """The x with A x = b, in least squares where it must be, and (x - x_0)ᵀ W (x - x_0) least.
 
-    Args:
-        A: (k, n).
-        b: (k,).
-        size: Largest singular value of the matrix that A is a part of; what is rounding beside it counts as zero.
-        W: (n, n).
-        preferred: x_0 (n,).
+    Singular values that are rounding beside `size`, the largest of the matrix that A is a part of, count as zero.
     """
     half = np.linalg.cholesky(W)  # W = L Lᵀ, y = Lᵀ (x - x_0)
     inverse = scipy.linalg.solve_triangular(half, np.eye(len(W)), lower=True) if len(W) else W

@@ -8,7 +8,6 @@ S picks the driven degrees of freedom, P the others, the passive ones (Koch, sec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,20 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.dynamics.algebra import rank_of, size_of
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_vector
-from surefoot.dynamics.constraints import (
-    Baumgarte,
-    Constraint,
-    Constraints,
-    checked_gains,
-    constraints_of,
-    drift_of,
-    own_constraints,
-)
+from surefoot.dynamics.constraints import Baumgarte, Constraints, checked_gains, drift_of
 from surefoot.dynamics.tree import crba, nonlinear_effects, require_invertible
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = ["Actuation", "DrivenEquations", "actuation", "checked_constraints", "checked_equations", "driven_equations"]
+__all__ = ["Actuation", "DrivenEquations", "actuation", "checked_equations", "driven_equations"]
 
 
 class DrivenEquations(NamedTuple):
@@ -67,7 +58,7 @@ class Actuation(NamedTuple):
     """Whether the constraints leave no motion to joints that are not driven.
 
     Args:
-        rank: Of J Pᵀ.
+        rank: Rank of J Pᵀ.
         passive: Number of passive degrees of freedom, nv - nu.
     """
 
@@ -92,7 +83,7 @@ def driven_equations(
 
     Args:
         tree: The tree.
-        constraints: What holds.
+        constraints: The active constraints.
         driven: (nu,) driven degrees of freedom.
         q: (nq,) configuration.
         v: (nv,) velocity.
@@ -103,35 +94,10 @@ def driven_equations(
     return DrivenEquations(crba(tree, q), nonlinear_effects(tree, q, v), J, drift, np.asarray(driven, dtype=np.int64))
 
 
-def checked_constraints(robot: Robot, constraints: Sequence[Constraint] | Constraints | None) -> Constraints:
-    """What holds: as given, or the robot's own loops and couplings.
-
-    Args:
-        robot: The robot.
-        constraints: Loops, couplings, contacts; None for those of the robot.
-
-    Raises:
-        UnknownNameError: A frame or joint that the robot does not have.
-    """
-    return own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
-
-
 def checked_equations(
     robot: Robot, q: ArrayLike, v: ArrayLike, constraints: Constraints, baumgarte: Baumgarte
 ) -> DrivenEquations:
-    """The equations of a robot whose drives are its own, from arguments that are looked at.
-
-    Args:
-        robot: The robot.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        constraints: What holds.
-        baumgarte: Gains that pull the state back.
-
-    Raises:
-        ShapeError: q, v or a gain has a wrong shape or is not finite.
-        ModelError: The mass matrix is singular.
-    """
+    """The equations of a robot whose drives are its own, from checked arguments; refused where M is singular."""
     require_invertible(robot.tree)
     state = checked_configuration(robot, q), checked_vector("v", v, robot.nv)
     return driven_equations(robot.tree, constraints, robot.driven, *state, checked_gains(baumgarte))

@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike
 from surefoot import ops
 from surefoot.dynamics.algebra import RowBasis, contradictions, row_basis, solve_positive
 from surefoot.dynamics.checked_arguments import checked_vector
-from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, require_inertia
-from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_constraints, checked_equations
+from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, held_constraints, require_inertia
+from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_equations
 from surefoot.errors import ModelError
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-__all__ = ["OperatorResult", "fdop", "forward_operator", "refined", "without_redundant_rows"]
+__all__ = ["OperatorResult", "fdop", "forward_operator", "refine", "without_redundant_rows"]
 
 
 class OperatorResult(NamedTuple):
@@ -48,21 +48,21 @@ def fdop(
     constraints: Sequence[Constraint] | Constraints | None = None,
     baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
 ) -> OperatorResult:
-    """What the robot does under the forces of its drives.   [dyn.fdop].
+    """Accelerations and contact forces under the forces of the drives.   [dyn.fdop].
 
     Args:
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nu,) forces of the drives, in the order of `robot.driven`, N m or N.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         baumgarte: Gains that pull the state back.
 
     Raises:
         ShapeError: An argument has a wrong shape or is not finite.
         ModelError: The mass matrix is singular, or the constraints contradict each other.
     """
-    held = checked_constraints(robot, constraints)
+    held = held_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
     require_inertia(robot.tree, equations.M, basis, everywhere=True)
     found = forward_operator(equations, checked_vector("tau", tau, robot.nu))
@@ -73,7 +73,7 @@ def forward_operator(equations: DrivenEquations, tau: Array) -> OperatorResult:
     """FdOP of one state; also for symbols.   [dyn.fdop].
 
     Args:
-        equations: Of the state; J with full row rank.
+        equations: The equations of the state; J with full row rank.
         tau: (nu,) forces of the drives.
     """
     M, h, J, drift, _ = equations
@@ -84,23 +84,16 @@ def forward_operator(equations: DrivenEquations, tau: Array) -> OperatorResult:
         multipliers = solve_positive(J @ JT, -drift - J @ free)
         return free + JT @ multipliers, multipliers
 
-    a, multipliers = refined(solve, M, J, h - equations.forces(tau), drift)
+    a, multipliers = refine(solve, M, J, h - equations.forces(tau), drift)
     return OperatorResult(a, tau, multipliers)
 
 
-def refined(
+def refine(
     solve: Callable[[Array, Array], tuple[Array, Array]], F: Array, J: Array, g: Array, drift: Array
 ) -> tuple[Array, Array]:
     """A (nv,) and λ (m,) in F a + g = Jᵀ λ, J a + drift = 0, from a solver that loses digits where it squares J.
 
-    Numbers get one step of iterative refinement (Wilkinson 1963); for symbols the solver is all there is.
-
-    Args:
-        solve: (a, λ) of (g, drift).
-        F: (nv, nv) inertia.
-        J: (m, nv).
-        g: (nv,).
-        drift: (m,).
+    Numbers get one step of iterative refinement (Wilkinson 1963); symbols do not.
     """
     a, multipliers = solve(g, drift)
     if ops.is_symbolic(a, multipliers):
@@ -110,21 +103,16 @@ def refined(
 
 
 def without_redundant_rows(equations: DrivenEquations, rows: Sequence[str]) -> tuple[DrivenEquations, RowBasis]:
-    """The same equations with orthonormal rows Q a + x = 0, J = K Q, and what gives λ of their multipliers (numbers).
+    """The same equations with orthonormal rows Q a + x = 0, J = K Q, and K Q itself (numbers).
 
-    Args:
-        equations: Of a state.
-        rows: Names of the rows of J.
-
-    Raises:
-        ModelError: The constraints contradict each other.
+    Refused where constraints contradict each other, with the names of their rows.
     """
     wrong = contradictions(equations.J, equations.drift, rows)
     if wrong:
         raise ModelError(
             f"constraints contradict each other: no acceleration meets {', '.join(f'`{name}`' for name in wrong)}",
             evidence={f"`{name}` misses by": f"{value:.6g} m/s² or rad/s²" for name, value in wrong.items()},
-            next_step="take one of them away, or start from a state that meets them (`closed_state`)",
+            next_step="remove one of them, or start from a state that meets them (`closed_state`)",
         )
     basis = row_basis(equations.J)
     return equations._replace(J=basis.Q, drift=basis.along(equations.drift)), basis

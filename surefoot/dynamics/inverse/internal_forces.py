@@ -1,4 +1,4 @@
-"""Contact forces that do not move the robot: what contacts push against each other through it.
+"""Contact forces that do not move the robot: contacts that push against each other through it.
 
     P Jᵀ λ = 0        [dyn.internal-forces]   Nenchev & Konno 2019, (3.62) and (4.241)
 
@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.dynamics.algebra import null_basis, size_of
 from surefoot.dynamics.checked_arguments import checked_configuration, checked_vector
-from surefoot.dynamics.constraints import Constraint, Constraints
-from surefoot.dynamics.inverse.driven_equations import checked_constraints
+from surefoot.dynamics.constraints import Constraint, Constraints, held_constraints
 from surefoot.robot import Robot
 
 __all__ = ["ForceParts", "InternalForces", "internal_force_basis", "internal_forces", "split_forces"]
@@ -61,7 +60,7 @@ def internal_forces(
     Args:
         robot: The robot.
         q: (nq,) configuration.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
     """
     return internal_force_basis(_jacobian(robot, q, constraints), robot.driven)
 
@@ -74,7 +73,7 @@ def split_forces(
     Args:
         robot: The robot.
         q: (nq,) configuration.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         multipliers: (m,) forces in the directions of the constraints.
     """
     J = _jacobian(robot, q, constraints)
@@ -100,5 +99,5 @@ def internal_force_basis(J: ArrayLike, driven: ArrayLike) -> InternalForces:
 
 
 def _jacobian(robot: Robot, q: ArrayLike, constraints: Sequence[Constraint] | Constraints | None) -> Array:
-    held = checked_constraints(robot, constraints)
+    held = held_constraints(robot, constraints)
     return np.asarray(held.jacobian(robot.tree, checked_configuration(robot, q)), dtype=float)

@@ -13,9 +13,7 @@ The multiplier of S a is the torque, tau = K (y - S a), and with (v, w) = (S a, 
 (errata: (5.27) needs [S, -S, 0, 0] as its last row and -Sᵀ above it, as printed it is solved for -y; (5.36) has drift
 with the wrong sign; the signs of (5.41) do not fit together). So M a + h = Sᵀ tau + Jᵀ λ and J a = -drift hold exactly
 for every y, FD(tau) is a, and y = S FD(tau) + K⁻¹ tau leads back to tau. Nothing is pivoted and nothing has a
-threshold: the result is as smooth as the equations.
-
-Other relaxations of desired accelerations y: of contact forces, of torques, of both.
+threshold: the result is as smooth as the equations. Other relaxations are those of contact forces, of torques, of both:
 
     (a) forces     S a = y,               J a + drift = -K λ        [dyn.idop-forces]    Koch, (5.28), (5.29)
     (b) torques    S a = y - K tau,       J a + drift = 0           [dyn.idop-torques]   Koch, (5.30), (5.31)
@@ -40,9 +38,9 @@ from numpy.typing import ArrayLike
 from surefoot import ops
 from surefoot.dynamics.algebra import null_basis, orthogonal_factors, solve_lower, solve_positive, solve_upper
 from surefoot.dynamics.checked_arguments import checked_choice, checked_numbers, checked_vector
-from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, require_inertia
-from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_constraints, checked_equations
-from surefoot.dynamics.inverse.forward_operator import OperatorResult, refined, without_redundant_rows
+from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, held_constraints, require_inertia
+from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_equations
+from surefoot.dynamics.inverse.forward_operator import OperatorResult, refine, without_redundant_rows
 from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.ops import Array
 from surefoot.robot import Robot
@@ -61,14 +59,9 @@ __all__ = [
 
 
 def relaxed_forces(equations: DrivenEquations, desired: Array, softness: Array) -> OperatorResult:
-    """Desired accelerations exactly, contacts softly.   [dyn.idop-forces].
+    """Desired accelerations (nu,) exactly, contacts with softness K (m, m).   [dyn.idop-forces].
 
     (P M Pᵀ + P Jᵀ K⁻¹ J Pᵀ) w = -P h - P M Sᵀ y - P Jᵀ K⁻¹ (J Sᵀ y + drift), λ = -K⁻¹ (J a + drift)
-
-    Args:
-        equations: Of the state.
-        desired: (nu,) desired accelerations of the driven joints.
-        softness: K (m, m), symmetric positive definite [1/kg], [1/(kg m)] or [1/(kg m²)].
     """
     M, h, J, drift, driven = equations
     passive = equations.passive
@@ -84,29 +77,17 @@ def relaxed_forces(equations: DrivenEquations, desired: Array, softness: Array) 
 
 
 def relaxed_torques(equations: DrivenEquations, desired: Array, softness: Array) -> OperatorResult:
-    """Contacts exactly, S a + K tau = y.   [dyn.idop-torques].
+    """Contacts exactly, S a + K tau = y with softness K (nu, nu); J has full row rank.   [dyn.idop-torques].
 
     Torques and multipliers are found together, from their effects on accelerations: with B = (S; J) M⁻¹ (S; J)ᵀ,
 
     (B + diag(K, 0)) (tau; λ) = (y; -drift) + (S; J) M⁻¹ h
-
-    Args:
-        equations: Of the state; J with full row rank.
-        desired: (nu,) desired accelerations of the driven joints.
-        softness: K (nu, nu), symmetric positive definite [1/(kg m²)] or [1/kg].
     """
     return _relaxed(equations, desired, softness, np.zeros((len(equations.J),) * 2))
 
 
 def relaxed_all(equations: DrivenEquations, desired: Array, softness: Array, contacts: Array) -> OperatorResult:
-    """S a + K' tau = y and J a + K λ = -drift.   [dyn.idop-all].
-
-    Args:
-        equations: Of the state.
-        desired: (nu,) desired accelerations of the driven joints.
-        softness: K' (nu, nu) of the drives, symmetric positive definite.
-        contacts: K (m, m) of the contacts, symmetric positive definite.
-    """
+    """S a + K' tau = y and J a + K λ = -drift, with softnesses K' (nu, nu) and K (m, m).   [dyn.idop-all]."""
     return _relaxed(equations, desired, softness, contacts)
 
 
@@ -164,14 +145,14 @@ def idop(
     softness: float = 1e-3,
     baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
 ) -> OperatorResult:
-    """Torques near those that accelerate the driven joints as desired, and what the robot does under them.
+    """Torques near those that accelerate the driven joints as desired, and the motion under them.
 
     Args:
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity.
         desired: (nu,) desired accelerations of the driven joints, in the order of `robot.driven`.
-        constraints: What holds; the robot's own loops and couplings if None.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         solver: Of the accelerations' relaxation: "null_space" (5.37–5.39), or "schur" (5.40), for few contacts and
             few passive joints.
         relaxation: What gives way: "acceleration" (5.26), exact in dynamics and contacts; "torque" (5.31), the same
@@ -187,7 +168,7 @@ def idop(
     """
     checked_choice("solver", solver, get_args(IdopSolver))
     checked_choice("relaxation", relaxation, get_args(IdopRelaxation))
-    held = checked_constraints(robot, constraints)
+    held = held_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
     require_inertia(robot.tree, equations.M, basis, everywhere=True)
     desired = checked_vector("desired", desired, robot.nu)
@@ -214,7 +195,7 @@ def inverse_operator(
     """IdOP of one state; also for symbols.   [dyn.idop].
 
     Args:
-        equations: Of the state; J with full row rank.
+        equations: The equations of the state; J with full row rank.
         desired: (nu,) desired accelerations of the driven joints.
         weight: K, as a rule or as (nu, nu).
         solver: "null_space" or "schur".
@@ -228,12 +209,7 @@ def inverse_operator(
 
 
 def weight_matrix(equations: DrivenEquations, weight: Weight | Array) -> Array:
-    """K (nu, nu).
-
-    Args:
-        equations: Of a state.
-        weight: A rule, or the matrix itself.
-    """
+    """K (nu, nu) of a rule, or the matrix itself."""
     if not isinstance(weight, Weight):
         return np.asarray(weight)
     return weight.matrix(equations.M[np.ix_(equations.driven, equations.driven)])
@@ -270,7 +246,7 @@ def _by_schur(equations: DrivenEquations, desired: Array, K: Array) -> OperatorR
         a[driven], a[passive] = Hr - HP @ w + HJ @ multipliers, w
         return a, multipliers
 
-    a, multipliers = refined(solve, F, J, h - equations.forces(K @ desired), drift)
+    a, multipliers = refine(solve, F, J, h - equations.forces(K @ desired), drift)
     return OperatorResult(a, K @ (desired - a[driven]), multipliers)
 
 
@@ -287,7 +263,7 @@ def _checked_weight(equations: DrivenEquations, weight: Weight | ArrayLike, solv
     nu = len(equations.driven)
     if isinstance(weight, Weight):
         checked_vector("alpha", [weight.alpha], 1)
-    given = weight if isinstance(weight, Weight) else checked_numbers("weight", weight, "give a Weight, or K (nu, nu)")
+    given = weight if isinstance(weight, Weight) else checked_numbers("weight", weight, "pass a Weight, or K (nu, nu)")
     K = np.asarray(weight_matrix(equations, given))
     if (
         K.shape != (nu, nu)
@@ -305,7 +281,7 @@ def _checked_weight(equations: DrivenEquations, weight: Weight | ArrayLike, solv
                 "smallest eigenvalue": float(values[0]),
                 "α of Weight('flat', α) that suffices": _enough(equations),
             },
-            next_step="raise α, or use Weight('mass'), which always serves",
+            next_step="raise α, or use Weight('mass'), which is always large enough",
         )
     if nu and np.linalg.cond(K) > _SINGULAR:
         raise ModelError("the weight K is singular", evidence={"condition": float(np.linalg.cond(K))})
@@ -326,7 +302,5 @@ def _enough(equations: DrivenEquations) -> float:
 def _contact_softness(equations: DrivenEquations, softness: float) -> Array:
     """K (m, m) of the contacts: a share of the mobility that the free robot has there."""
     if not (isinstance(softness, Real) and np.isfinite(softness) and softness > 0.0):
-        raise ShapeError(
-            "the softness of contacts must be positive", evidence={"softness": softness}, next_step="give a number"
-        )
+        raise ShapeError("the softness of contacts must be positive", evidence={"softness": softness})
     return softness * equations.J @ np.linalg.solve(equations.M, equations.J.T)

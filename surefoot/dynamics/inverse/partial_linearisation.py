@@ -18,14 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot import ops
 from surefoot.dynamics.algebra import null_basis, rank_of, solve_positive
 from surefoot.dynamics.checked_arguments import checked_numbers, checked_robot, checked_vector
-from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints
-from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_constraints, checked_equations
+from surefoot.dynamics.constraints import Baumgarte, Constraint, Constraints, held_constraints
+from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_equations
 from surefoot.dynamics.inverse.forward_operator import OperatorResult, forward_operator, without_redundant_rows
 from surefoot.errors import ModelError, ShapeError
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-__all__ = ["collocated", "linearised", "non_collocated", "partial_linearisation"]
+__all__ = ["collocated", "linearise", "non_collocated", "partial_linearisation"]
 
 
 def partial_linearisation(
@@ -37,15 +37,15 @@ def partial_linearisation(
     constraints: Sequence[Constraint] | Constraints | None = None,
     baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
 ) -> OperatorResult:
-    """Torques with which some joints accelerate as commanded, and what the whole robot does.   [dyn.pfl].
+    """Torques with which some joints accelerate as commanded, and the motion of the whole robot.   [dyn.pfl].
 
     Args:
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity.
         desired: (k,) commanded accelerations [rad/s²] or [m/s²].
-        commanded: (k,) degrees of freedom that they belong to, driven or passive; `robot.driven` if left out.
-        constraints: What holds; the robot's own loops and couplings if None.
+        commanded: (k,) degrees of freedom that they belong to, driven or passive; `robot.driven` if omitted.
+        constraints: The active constraints; the robot's own loops and couplings if None.
         baumgarte: Gains that pull the state back.
 
     Raises:
@@ -55,35 +55,29 @@ def partial_linearisation(
     """
     checked_robot(robot)
     rows = robot.driven if commanded is None else _checked_rows(robot, commanded)
-    held = checked_constraints(robot, constraints)
+    held = held_constraints(robot, constraints)
     equations, basis = without_redundant_rows(checked_equations(robot, q, v, held, baumgarte), held.rows)
-    found = linearised(equations, rows, checked_vector("desired", desired, len(rows)))
+    found = linearise(equations, rows, checked_vector("desired", desired, len(rows)))
     return found._replace(multipliers=basis.multipliers(found.multipliers))
 
 
 def _checked_rows(robot: Robot, commanded: ArrayLike) -> NDArray[np.int64]:
     """Indices of v (k,), all different."""
-    given = checked_numbers("commanded", commanded, "give indices of v")
+    given = checked_numbers("commanded", commanded, "pass indices of v")
     rows = np.unique(given[np.isin(given, np.arange(robot.nv))])
     if given.ndim != 1 or len(rows) != given.size:
         raise ShapeError(
             "commanded degrees of freedom must be different indices of v",
             evidence={"given": given.tolist()},
-            next_step=f"give whole numbers from 0 to {robot.nv - 1}",
+            next_step=f"pass whole numbers from 0 to {robot.nv - 1}",
         )
     return given.astype(np.int64)
 
 
-def linearised(equations: DrivenEquations, commanded: Array, desired: Array) -> OperatorResult:
-    """The least torques with which chosen joints accelerate as commanded (numbers).   [dyn.pfl].
+def linearise(equations: DrivenEquations, commanded: Array, desired: Array) -> OperatorResult:
+    """The least torques with which chosen joints (k,) accelerate as commanded (k,) (numbers).   [dyn.pfl].
 
-    Args:
-        equations: Of the state; J with full row rank.
-        commanded: (k,) degrees of freedom.
-        desired: (k,) their accelerations.
-
-    Raises:
-        ModelError: The drives cannot accelerate these joints independently.
+    J must have full row rank. Refused where the drives cannot accelerate these joints independently.
     """
     M, _, J, _, driven = equations
     V_r = null_basis(J)

@@ -5,16 +5,14 @@ subsystem alone: the relative motion along the loop, whatever carries it. The de
 
     y'_D = -J_D⁺ (J_I x + J e + drift)        [loops.elimination]   Buschmann 2014, section 3.4.2: q̈_t = G q̈_S + g
 
-by reflections, so that no pivot can vanish while J_D has full rank; redundant rows do not matter.
-
-Least squares for numbers and symbols: by reflections, with exact zeros left alone.
+in least squares, for numbers and symbols, by reflections that leave exact zeros alone:
 
     |A X - right| → min        [dyn.qr]   Householder 1958; Golub & Van Loan 2013, section 5.3.2
 
 A reflection takes only rows in which its column has an entry that is not exactly zero, and columns with few such rows
 go first: in Jacobians of several loops, joints of one loop before those that they share, so that little fills up.
-There is no pivoting on values, and none is needed while A has full column rank. Where it has not, the result is not
-finite: of a column that depends on others nothing is left to divide by.
+There is no pivoting on values, and none is needed while A has full column rank; redundant rows do not matter. Without
+full column rank the result is not finite: of a column that depends on others nothing is left to divide by.
 """
 
 from __future__ import annotations
@@ -37,12 +35,7 @@ _NOTHING = 1e-8  # of the size of A
 
 
 def structured_least_squares(A: Array, right: Array) -> Array:
-    """X (n, k).   [dyn.qr].
-
-    Args:
-        A: (m, n), m >= n, of full column rank.
-        right: (m, k).
-    """
+    """X (n, k) with |A X - right| least; A (m, n) has full column rank.   [dyn.qr]."""
     if not ops.is_symbolic(A, right):
         found, _, _, values = np.linalg.lstsq(A, right, rcond=None)
         return found if not values.size or values[-1] > _NOTHING * values[0] else np.full_like(found, np.nan)
@@ -85,7 +78,7 @@ def _reflect(work: Array, k: int) -> None:
 
 
 def _back_substituted(work: Array, n: int) -> Array:
-    """R⁻¹ times what stands right of R."""
+    """R⁻¹ times the columns right of R."""
     X: list[Any] = [None] * n
     for k in reversed(range(n)):
         row = work[k, n:]
@@ -96,15 +89,7 @@ def _back_substituted(work: Array, n: int) -> Array:
 
 
 def dependent_motion(tree: Tree, item: Subsystem, q: Array, v: Array, gains: Baumgarte) -> tuple[Array, Array]:
-    """G (n, k) and g (n,): the accelerations of the n rows `item.dofs` per independent one.   [loops.elimination].
-
-    Args:
-        tree: The tree.
-        item: The subsystem.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        gains: That pull the state back.
-    """
+    """G (n, k) and g (n,): the accelerations of the n rows `item.dofs` per independent one.   [loops.elimination]."""
     dofs, leading = list(item.dofs), list(item.leading)
     E, e = gear_matrix(tree, item.gears)[:, leading], _gear_drift(tree, item, q, v, gains)
     y, rest = np.eye(len(leading)), ops.zeros(len(leading), like=[q, v])
@@ -131,7 +116,7 @@ def _closed(
 
 
 def _gear_drift(tree: Tree, item: Subsystem, q: Array, v: Array, gains: Baumgarte) -> Array:
-    """What gears add, e (nv,), to the accelerations of their joints to pull them back."""
+    """Accelerations e (nv,) that pull geared joints back."""
     e = ops.zeros(len(tree.armature), like=[q, v])
     if not (gains.alpha or gains.beta):
         return e

@@ -1,4 +1,4 @@
-"""Which joints belong to which closed chain: subsystems of a robot, and the coordinates that are left to each.
+"""Closed chains as subsystems of a robot, and the coordinates that are left to each.
 
 A tie closes the path through the tree between two bodies, a gear the one between two joints. The bodies on such a path
 hang, through each other, on one body that is not on it. Paths that share bodies make one subsystem, which hangs on the
@@ -28,8 +28,7 @@ from surefoot.dynamics.constraints import (
     Distance,
     Tie,
     close,
-    constraints_of,
-    own_constraints,
+    held_constraints,
 )
 from surefoot.errors import ModelError, NotSupportedError
 from surefoot.kinematics import integrate
@@ -39,7 +38,7 @@ from surefoot.robot import Robot, Tree
 
 __all__ = ["LoopGraph", "Subsystem", "gear_matrix", "loop_graph", "pivots"]
 
-_RANK = 1e-8  # a singular value below this part of the largest one is none
+_RANK = 1e-8  # singular values below this part of the largest one count as zero
 _NOTHING = 1e-12  # of a Jacobian [m or rad per unit]
 _STARTS, _AWAY = 5, 0.6  # postures that are looked at, and how far from home [rad or m]
 _WELL = 1e-3  # a coordinate is left to a driven joint only if the others determine this much
@@ -58,7 +57,7 @@ class Subsystem:
         independent: Rows of v that are free to choose.
         dependent: Rows of v that the ties determine.
         gears: Gears, each after those that move its source.
-        ties: What else holds; its rank is the number of dependent rows.
+        ties: The other constraints; its rank is the number of dependent rows.
     """
 
     name: str
@@ -110,7 +109,7 @@ class LoopGraph:
                 ]
                 lines += [f"{item.name} on {body}", f"  joints: {joints}", *(f"  {text}" for text in words)]
         single = sum(item.is_joint for item in self.subsystems)
-        return "\n".join([*lines, f"{single} joint(s) in no loop; {len(self.independent)} coordinates in all"])
+        return "\n".join([*lines, f"{single} joint(s) outside loops; {len(self.independent)} coordinates in total"])
 
     def _names(self, rows: Iterable[int]) -> list[str]:
         """Joints of rows of v, with the number of the axis where there are several."""
@@ -130,14 +129,14 @@ def loop_graph(
 
     Args:
         robot: The robot; its tree is the spanning tree.
-        constraints: What holds; the robot's own loops and couplings if left out.
-        q: (nq,) where the independent coordinates are chosen, closed; if left out, the home posture, closed, or a
+        constraints: The active constraints; the robot's own loops and couplings if omitted.
+        q: (nq,) where the independent coordinates are chosen, closed; if omitted, the home posture, closed, or a
             posture near it where the loops are not singular.
 
     Raises:
         ModelError: A loop cannot be closed, or ties a body to itself.
     """
-    known = own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
+    known = held_constraints(robot, constraints)
     groups = _merged(robot.tree, [*known.parts, *_followers(robot.tree)])
     found = [
         _subsystem(robot, bodies, [part for part in known.parts if _path(robot.tree, part)[0] in bodies], q)
@@ -164,7 +163,7 @@ def _path(tree: Tree, part: ConstraintPart) -> list[int]:
         one, other = chain(tree, part.joint), chain(tree, part.source)
         shared = set(one[:-1]) & set(other[:-1])
     elif not isinstance(part, Tie | Distance):
-        raise NotSupportedError(f"it is not known which joints constraint `{part.name}` ties", next_step="use a Loop")
+        raise NotSupportedError(f"the joints that constraint `{part.name}` ties are unknown", next_step="use a Loop")
     else:
         one, other = chain(tree, part.first.body), chain(tree, part.second.body)
         shared = set(one) & set(other)
@@ -287,12 +286,9 @@ def _closed_states(robot: Robot, constraints: Constraints, moved: Sequence[int])
 
 
 def pivots(J: Array, rank: int, preferred: Sequence[int]) -> list[int]:
-    """Columns that span the others, preferred ones first: QR with column pivots (Golub & Van Loan, section 5.4.2).
+    """`rank` columns that span the others, by QR with column pivots (Golub & Van Loan, section 5.4.2).
 
-    Args:
-        J: (m, n).
-        rank: How many columns to choose.
-        preferred: Columns that are taken as long as they are well determined.
+    Preferred ones are taken first, as long as they are well determined.
     """
     left, largest = J.copy(), 0.0
     chosen: list[int] = []
@@ -311,9 +307,7 @@ def pivots(J: Array, rank: int, preferred: Sequence[int]) -> list[int]:
 def gear_matrix(tree: Tree, gears: Sequence[CoupledJoints]) -> Array:
     """E (nv, nv): velocities of all joints per velocity of those that no gear moves; other columns are zero.
 
-    Args:
-        tree: The tree.
-        gears: Each after those that move its source.
+    Each gear must come after those that move its source.
     """
     E = np.eye(len(tree.armature))
     for gear in gears:

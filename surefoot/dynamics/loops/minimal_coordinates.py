@@ -1,24 +1,17 @@
 """Forward dynamics with closed chains and geared rotors in minimal coordinates, O(n).
 
-Buschmann 2014, section 3.4.2, in the corrected form of `subsystem_walk`. Loops become subsystems
-(`loop_graph`), of which each accelerates by as many coordinates as it has; no multipliers, and no drift of what gears
-tie. One text for numbers and for kernels:
+Buschmann 2014, section 3.4.2, in the corrected form of `subsystem_walk`. Loops become subsystems (`loop_graph`), of
+which each accelerates by as many coordinates as it has; no multipliers, and no drift of what gears tie. One text for
+numbers and for kernels:
 
     k = sf.compile(robot, functions={"loops": minimal_function(robot)})
     a = k.loops(q, v, tau)
 
-Which coordinates are independent is settled once for a kernel. Where the others are not determined by them, at dead
-points, it gives what is not finite. `minimal_acceleration` chooses others there (`coordinate_choice`), and refuses by
-name where the mechanism itself is singular: ask it why, where a kernel gives nothing.
-
-Independent coordinates that suit a state: chosen anew where those of the robot do not.
-
-`loop_graph` chooses once, for kernels; driven joints lead where they can. Elsewhere the ties may determine the others
-badly, or not at all (a dead point of the choice, not of the mechanism), or determine more of them than where the choice
-was made. In a state that is known, columns of J are chosen by pivots alone.   [loops.choice]
-
-Where a redundant set of gears and ties disagrees, off the constraints, gears are rows like the others: what all meet is
-the least-squares part of all rows.
+`loop_graph` chooses independent coordinates once, for kernels; driven joints lead where they can. Elsewhere ties may
+determine the others badly, or not at all (a dead point of the choice, not of the mechanism): a kernel then returns
+numbers that are not finite. `minimal_acceleration` chooses anew in each state, by pivots of J alone [loops.choice], and
+names the loop where the mechanism itself is singular. Where gears and redundant ties disagree, off the constraints, it
+takes gears as rows like the others, and meets all rows in least squares.
 """
 
 from __future__ import annotations
@@ -64,35 +57,18 @@ _DISAGREE = 1e-11  # of the accelerations that rows ask for
 
 
 def suited_graph(graph: LoopGraph, q: Array, v: Array, gains: Baumgarte) -> LoopGraph:
-    """The graph with coordinates that suit a state (numbers).   [loops.choice].
-
-    Args:
-        graph: The subsystems.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        gains: That pull the state back.
-    """
+    """The graph with coordinates that suit a state (numbers).   [loops.choice]."""
     items = tuple(_suited(graph.tree, item, (q, v), gains) if item.ties.parts else item for item in graph.subsystems)
     return replace(graph, subsystems=items)
 
 
 def dependent_jacobian(tree: Tree, item: Subsystem, q: Array) -> Array:
-    """J_D (rows, dependent) of the ties of a subsystem.
-
-    Args:
-        tree: The tree.
-        item: The subsystem.
-        q: (nq,) configuration.
-    """
+    """J_D (rows, dependent) of the ties of a subsystem."""
     return _columns(tree, item, q)[:, [item.leading.index(row) for row in item.dependent]]
 
 
 def is_regular(values: NDArray[np.floating[Any]]) -> bool:
-    """Whether singular values (k,) of J_D, falling, are those of columns that are independent.
-
-    Args:
-        values: The singular values.
-    """
+    """Whether singular values (k,) of J_D, falling, are those of independent columns."""
     return not values.size or bool(values[-1] > _SINGULAR * values[0])
 
 
@@ -149,7 +125,7 @@ def minimal_forward(
         q: (nq,) configuration in which the loops are closed.
         v: (nv,) velocity with which they stay closed.
         tau: (nv,) joint forces, N m or N; also on joints that depend on others.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
         baumgarte: Gains that pull the state back.
     """
     inputs = {"q": q, "v": v, "tau": tau} | ({} if external is None else {"external": external})
@@ -166,7 +142,7 @@ def minimal_function(
 
     Args:
         robot: The robot.
-        constraints: What holds, or how it was cut; the robot's own loops and couplings if left out.
+        constraints: The active constraints, or their graph; the robot's own loops and couplings if omitted.
         baumgarte: Gains that pull the state back.
         wrenches: Whether it takes wrenches on the bodies.
     """
@@ -191,18 +167,18 @@ def minimal_acceleration(
     external: ArrayLike | None = None,
     baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
 ) -> NDArray[np.float64]:
-    """Accelerations (nv,), rad/s² or m/s², of a robot whose loops and gears hold; what cannot be is refused.
+    """Accelerations (nv,), rad/s² or m/s², of a robot whose loops and gears hold, with checked arguments.
 
     Independent coordinates are chosen anew where those of the robot do not suit the state; those of a `LoopGraph` that
     is given stay. Off the constraints redundant rows may disagree; what they agree on is met, as by all methods.
 
     Args:
         robot: The robot.
-        constraints: What holds, or how it was cut; None for the robot's own loops and couplings.
+        constraints: The active constraints, or their graph; None for the robot's own loops and couplings.
         q: (nq,) configuration in which the loops are closed.
         v: (nv,) velocity with which they stay closed.
         tau: (nv,) joint forces, N m or N.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
         baumgarte: Gains that pull the state back.
 
     Raises:
@@ -222,7 +198,9 @@ def minimal_acceleration(
     with np.errstate(divide="ignore", invalid="ignore"):
         a = np.asarray(minimal_forward(tree, graph, q, v, *acting, gains), dtype=float)
     _require_inertia(graph, a)
-    _refuse_contradictions(robot, graph, (q, v), gains)
+    held = Constraints(tuple(part for item in graph.subsystems for part in (*item.gears, *item.ties.parts)))
+    J = np.asarray(held.jacobian(tree, q), dtype=float)
+    refuse_contradictions(robot, held, (q, v), J, drift_of(tree, held, J, q, v, gains), gains)
     return a
 
 
@@ -235,7 +213,7 @@ def _cut(robot: Robot, constraints: Sequence[Constraint] | Constraints | LoopGra
     if constraints is None or isinstance(constraints, Constraints):
         return _kept(robot, constraints if constraints is None else constraints_of(robot, constraints))
     items = tuple(constraints) if isinstance(constraints, Iterator) else constraints
-    constraints_of(robot, items)  # says what is wrong with them
+    constraints_of(robot, items)  # refuses invalid ones
     return _kept(robot, tuple(items))
 
 
@@ -258,7 +236,7 @@ def _require_regular(tree: Tree, item: Subsystem, q: NDArray[np.float64]) -> Non
                 "dependent": _names(tree, item.dependent),
                 "residual [m or rad]": float(np.abs(item.ties.residual(tree, q)).max()),
             },
-            next_step="move away from it, choose others there (`loop_graph(robot, …, q)`), or use multipliers",
+            next_step="move away from it, choose other joints there (`loop_graph(robot, …, q)`), or use multipliers",
         )
 
 
@@ -268,16 +246,9 @@ def _require_inertia(graph: LoopGraph, a: NDArray[np.float64]) -> None:
     if lost:
         raise ModelError(
             f"`{lost[-1]}` moves no inertia, so that forces do not determine accelerations",
-            evidence={"all": ", ".join(lost)},
+            evidence={"loops and joints": ", ".join(lost)},
             next_step="give the links that it moves a mass and an inertia, or the joints an armature",
         )
-
-
-def _refuse_contradictions(robot: Robot, graph: LoopGraph, state: tuple[Array, Array], gains: Baumgarte) -> None:
-    held = Constraints(tuple(part for item in graph.subsystems for part in (*item.gears, *item.ties.parts)))
-    J = np.asarray(held.jacobian(robot.tree, state[0]), dtype=float)
-    drift = drift_of(robot.tree, held, J, *state, gains)
-    refuse_contradictions(robot, held, state, J, drift, gains)
 
 
 def _names(tree: Tree, rows: Sequence[int]) -> str:

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import all_before, factor_pattern, grouped_bodies, mirrored, packed, solve, unpacked
+from surefoot.dynamics.algebra import factor_full, grouped_bodies, mirror, packed, solve, unpacked
 from surefoot.dynamics.constraints import Baumgarte
 from surefoot.dynamics.loops.dependent_motion import dependent_motion
 from surefoot.dynamics.loops.graph import LoopGraph, Subsystem
@@ -63,11 +63,7 @@ def walk_subsystems(
 ) -> Array:
     """Accelerations (nv,), rad/s² or m/s².   [loops.recursion].
 
-    Args:
-        tree: The tree.
-        graph: Its subsystems.
-        inputs: "q" (nq,), "v" and "tau" (nv,); "external" (n, 6) if there is any.
-        gains: That pull the state back.
+    Inputs are "q" (nq,), "v" and "tau" (nv,), and "external" (n, 6) if there is any.
     """
     joints, _ = run(_INPUTS, tree, {**inputs, "armature": tree.armature})
     walk = _Walk(tree, graph, joints, _State(inputs["q"], inputs["v"], inputs["tau"], gains))
@@ -88,11 +84,7 @@ class _State(NamedTuple):
     gains: Baumgarte
 
 
-def _told(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
-    return Step(dict(joint))
-
-
-_INPUTS = Recursion((Sweep("outward", _told),), lambda gravity: {})
+_INPUTS = Recursion((Sweep("outward", lambda body, joint, own, parent: Step(dict(joint))),), lambda gravity: {})
 """The inputs of every joint, as fields of its body."""
 
 
@@ -168,7 +160,7 @@ class _Walk:
         frame, rows = self.frames[number], list(item.dofs)
         M, B, h = self._equations(number)
         G, g = dependent_motion(self.tree, item, self.state.q, self.state.v, self.state.gains)
-        factors = factor_pattern(all_before(G.shape[1]), G.T @ M @ G)
+        factors = factor_full(G.T @ M @ G)
         B_S, u = G.T @ B, G.T @ (self.state.tau[rows] - h - M @ g)
         gain, drive = solve(factors, B_S), solve(factors, u)
         I_S, p_S = _assembled(frame) - B_S.T @ gain, frame["bias"] + B.T @ g + B_S.T @ drive
@@ -183,7 +175,7 @@ class _Walk:
         for i in reversed(item.bodies):
             own, S, rows = self.fields[i], joint_subspace(self.bodies[i]), self._rows(i, place)
             momenta = _assembled(own) @ S
-            M[rows, rows] = M[rows, rows] + mirrored(S.T @ momenta)
+            M[rows, rows] = M[rows, rows] + mirror(S.T @ momenta)
             h[rows] = h[rows] + momenta.T @ ops.concatenate([own["acceleration"], own["alpha"]]) + S.T @ own["bias"]
             for j, F in self._walked_inwards(item, i, momenta):
                 if j is None:

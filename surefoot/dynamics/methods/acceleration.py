@@ -36,14 +36,13 @@ from surefoot.dynamics.constraints import (
     Constraint,
     Constraints,
     checked_gains,
-    constraints_of,
     drift_of,
-    own_constraints,
+    held_constraints,
     refuse_contradictions,
     require_inertia,
 )
 from surefoot.dynamics.loops import minimal_acceleration
-from surefoot.dynamics.methods.methods import ELIMINATIONS, METHODS
+from surefoot.dynamics.methods.elimination import ELIMINATIONS, METHODS
 from surefoot.dynamics.methods.oracle import by_pinocchio
 from surefoot.dynamics.methods.recursion import HeldState, by_iteration, by_recursion
 from surefoot.dynamics.tree import crba, rnea
@@ -62,19 +61,19 @@ def constrained_acceleration(
     external: ArrayLike | None = None,
     baumgarte: Baumgarte = Baumgarte(),  # noqa: B008 - frozen
 ) -> ConstrainedMotion:
-    """How a constrained robot accelerates, and what holds it.   [dyn.constrained].
+    """Accelerations and constraint forces of a constrained robot.   [dyn.constrained].
 
     Redundant rows are found and named, and change nothing. In a state off its constraints (J v ≠ 0 or r ≠ 0) they may
-    disagree; all methods then come as near to J a + drift = 0 as can be, and `residual` says how near.
+    disagree; all methods then come as near to J a + drift = 0 as can be, and `residual` reports how near.
 
     Args:
         robot: The robot.
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
-        constraints: What holds: loops, couplings, contacts; the robot's own loops and couplings if None.
+        constraints: Active loops, couplings and contacts; the robot's own loops and couplings if None.
         method: One of `METHODS`; "auto" takes "lagrange", which needs inertia only along motions that are left.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
         baumgarte: Gains that pull the state back onto the constraints.
 
     Raises:
@@ -84,25 +83,27 @@ def constrained_acceleration(
         UnknownNameError: There is no such method, frame or joint.
     """
     checked_choice("method", method, METHODS)
-    problem = _problem(robot, q, v, tau, constraints, external, baumgarte)
+    held = held_constraints(robot, constraints)
+    vectors = checked_vector("v", v, robot.nv), checked_vector("tau", tau, robot.nv)
+    acting = checked_wrenches(robot.tree, external), checked_gains(baumgarte)
+    problem = _Problem(robot, held, checked_configuration(robot, q), *vectors, *acting)
     require_inertia(robot.tree, problem.equations.M, problem.basis, everywhere=method in _WHOLE_INERTIA)
     a, multipliers = _SOLVERS[method](problem)
-    state = problem.q, problem.v
-    refuse_contradictions(robot, problem.held, state, problem.J, problem.drift, problem.baumgarte)
+    refuse_contradictions(robot, held, (problem.q, problem.v), problem.J, problem.drift, problem.baumgarte)
     return ConstrainedMotion(
         a=a,
         constraint_force=problem.J.T @ multipliers,
         multipliers=multipliers,
         rank=problem.basis.rank,
-        redundant=tuple(problem.held.rows[k] for k in problem.basis.redundant),
+        redundant=tuple(held.rows[k] for k in problem.basis.redundant),
         residual=float(np.abs(problem.J @ a + problem.drift).max(initial=0.0)),
-        rows=problem.held.rows,
+        rows=held.rows,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """A state, what acts, and what holds."""
+    """A state, the forces that act, and the constraints."""
 
     robot: Robot
     held: Constraints
@@ -147,22 +148,6 @@ class _Problem:
         """The least λ (m,) that accelerations (nv,) need."""
         missing = self.equations.M @ a - self.equations.force
         return self.basis.multipliers(self.basis.Q @ missing)
-
-
-def _problem(
-    robot: Robot,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    constraints: Sequence[Constraint] | Constraints | None,
-    external: ArrayLike | None,
-    baumgarte: Baumgarte,
-) -> _Problem:
-    """From arguments that are looked at."""
-    held = own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
-    vectors = checked_vector("v", v, robot.nv), checked_vector("tau", tau, robot.nv)
-    wrenches, gains = checked_wrenches(robot.tree, external), checked_gains(baumgarte)
-    return _Problem(robot, held, checked_configuration(robot, q), *vectors, wrenches, gains)
 
 
 def _by_elimination(name: str) -> Callable[[_Problem], tuple[Array, Array]]:

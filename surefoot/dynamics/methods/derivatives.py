@@ -42,17 +42,17 @@ def constrained_derivatives(
 
     Args:
         tree: The tree.
-        constraints: What holds.
+        constraints: The active constraints.
         q: (nq,) configuration, symbols.
         v: (nv,) velocity, symbols.
         tau: (nv,) joint forces, N m or N.
-        anchors: (contacts, 3, 4) placements in world of the ends of contacts; those of the constraints if left out.
+        anchors: (contacts, 3, 4) placements in world of the ends of contacts; those of the constraints if omitted.
         baumgarte: Gains that pull the state back.
     """
     if not ops.is_symbolic(q, v):
         raise NotSupportedError(
             "derivatives of constraints are traced, not computed on numbers",
-            next_step="call k.constrained_derivatives of k = sf.compile(robot)",
+            next_step="call constrained_derivatives of the kernels: k = sf.compile(robot)",
         )
     nv = len(tree.armature)
     J, drift = anchored(tree, constraints, q, v, anchors, baumgarte)

@@ -7,7 +7,7 @@ With M = Lᵀ D L only U = L⁻ᵀ Jᵀ is needed: A = Uᵀ D⁻¹ U. U has entr
 most of it is exact zeros. Rows of J that depend on those before them leave no pivot in A; their multiplier is 0, and
 what the others do is not changed.
 
-Contacts are held to the world at *anchors*, which are arguments, so that one kernel serves wherever a foot stands.
+Contacts are held to the world at *anchors*, which are arguments, so that one kernel serves for every foothold.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def constrained_forward(
 
     Args:
         tree: The tree.
-        constraints: What holds.
+        constraints: The active constraints.
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
-        anchors: (contacts, 3, 4) placements in world of the ends of contacts; those of the constraints if left out.
+        anchors: (contacts, 3, 4) placements in world of the ends of contacts; those of the constraints if omitted.
         baumgarte: Gains that pull the state back.
     """
     J, drift = anchored(tree, constraints, q, v, anchors, baumgarte)
@@ -92,7 +92,7 @@ def anchored(
 
     Args:
         tree: The tree.
-        constraints: What holds.
+        constraints: The active constraints.
         q: (nq,) configuration.
         v: (nv,) velocity.
         anchors: (contacts, 3, 4); None for those of the constraints.
@@ -100,9 +100,8 @@ def anchored(
     """
     anchors = anchor_values(constraints) if anchors is None else anchors
     places = iter(anchors)
-    rows = [
-        _part(tree, part, q, v, next(places) if _is_contact(part) else None, baumgarte) for part in constraints.parts
-    ]
+    ends = [next(places) if isinstance(part, Tie) and part.is_contact else None for part in constraints.parts]
+    rows = [_part(tree, part, q, v, end, baumgarte) for part, end in zip(constraints.parts, ends, strict=True)]
     if not rows:
         return np.zeros((0, len(tree.armature))), np.zeros(0)
     return ops.concatenate([J for J, _ in rows]), ops.concatenate([drift for _, drift in rows])
@@ -112,21 +111,17 @@ def anchor_values(constraints: Constraints) -> Array:
     """(contacts, 3, 4) where the contacts among the constraints hold the robot, in world.
 
     Args:
-        constraints: What holds.
+        constraints: The active constraints.
     """
     ends = [part.first for part in constraints.parts if isinstance(part, Tie) and part.is_contact]
     return np.array([np.column_stack([end.R, end.p]) for end in ends]).reshape(-1, 3, 4)
 
 
 def solve_semidefinite(A: Array, right: Array) -> Array:
-    """Solve A x = right with A symmetric and positive semidefinite, by its factors L D Lᵀ.
+    """Solve A x = right (n,) or (n, k), A symmetric and positive semidefinite, by its factors L D Lᵀ.
 
     Rows that depend on those before them get x = 0; the solution is exact where the right side does not contradict
     that. There are no branches, so that it can be traced.
-
-    Args:
-        A: (n, n); only the lower triangle is read.
-        right: (n,) or (n, k).
     """
     n = len(right)
     L, x, inverse = ops.zeros((n, n), like=[A]) + A, ops.zeros(np.shape(right), like=[A, right]) + right, []
@@ -144,10 +139,6 @@ def solve_semidefinite(A: Array, right: Array) -> Array:
         if k + 1 < n:
             x[k] = x[k] - L[k + 1 :, k] @ x[k + 1 :]
     return x
-
-
-def _is_contact(part: ConstraintPart) -> bool:
-    return isinstance(part, Tie) and part.is_contact
 
 
 def _part(

@@ -20,7 +20,6 @@ from surefoot.arrays import Array
 from surefoot.dynamics.constraints import ConstraintPart, Constraints, Tie
 from surefoot.dynamics.tree import crba
 from surefoot.errors import NotSupportedError
-from surefoot.kinematics import Frame
 from surefoot.kinematics.frames import relative_placement
 from surefoot.robot import Robot
 
@@ -34,23 +33,13 @@ _HELD = 1e-9  # share of the accelerations that J a = 0 is met by
 
 
 def by_pinocchio(robot: Robot, constraints: Constraints, q: Array, v: Array, tau: Array, J: Array, met: Array) -> Array:
-    """Accelerations (nv,).
+    """Accelerations (nv,), from any that meet the constraints, `met` (nv,), and forces that include those from outside.
 
-    Args:
-        robot: The robot.
-        constraints: What holds.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        tau: (nv,) joint forces, and what acts from outside, N m or N.
-        J: (m, nv) of the constraints.
-        met: (nv,) any accelerations Δa that meet the constraints.
-
-    Raises:
-        NotSupportedError: Pinocchio cannot express a constraint, or the robot, or does not converge.
+    Refused where Pinocchio cannot express a constraint or the robot, or does not converge.
     """
     if (robot.tree.mimic_source >= 0).any():
         raise NotSupportedError(
-            'Pinocchio\'s constraintDynamics does not take joints that copy others (mimic="reduce")',
+            'Pinocchio\'s constraintDynamics does not support joints that copy others (mimic="reduce")',
             next_step='load with mimic="coupling"',
         )
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
@@ -85,12 +74,11 @@ def _model(robot: Robot, part: ConstraintPart) -> Any:
             f"Pinocchio cannot express constraint `{part.name}`: it ties all directions of frames, or their positions",
             next_step="use another method",
         )
-    ends = [(frame.body + 1, _placement(frame)) for frame in (part.second, part.first)]
+    ends = [
+        (frame.body + 1, pin.SE3(np.asarray(frame.R, dtype=float), np.asarray(frame.p, dtype=float)))
+        for frame in (part.second, part.first)
+    ]
     return pin.RigidConstraintModel(kind, robot.model, *ends[0], *ends[1], pin.LOCAL)
-
-
-def _placement(frame: Frame) -> pin.SE3:
-    return pin.SE3(np.asarray(frame.R, dtype=float), np.asarray(frame.p, dtype=float))
 
 
 def _turn(robot: Robot, part: Tie, q: Array) -> Array:
@@ -111,6 +99,6 @@ def _refuse_open_loops(
         gap = pin.getConstraintJacobian(robot.model, data, *pair) - ours
         if np.abs(gap).max() > _SAME * max(1.0, np.abs(ours).max()):
             raise NotSupportedError(
-                f"Pinocchio means something else by constraint `{part.name}` where its frames are apart",
+                f"Pinocchio defines constraint `{part.name}` differently where its frames are apart",
                 next_step="close it first (`close`), or use another method",
             )

@@ -2,7 +2,7 @@
 
     (J M⁻¹ Jᵀ) λ = -(drift + J a_free),    M⁻¹ f: one run of `aba` without gravity and velocity        [dyn.m-plus-two]
 
-Rows that depend on others are left out, and the others made orthonormal, Jᵀ λ = Qᵀ μ, so that the unknowns μ are well
+Rows that depend on others are omitted, and the others made orthonormal, Jᵀ λ = Qᵀ μ, so that the unknowns μ are well
 conditioned.
 """
 
@@ -29,7 +29,7 @@ _MORE = 3  # iterations, beyond one for each row
 
 @dataclass(frozen=True, eq=False)
 class HeldState:
-    """A state, what acts, and what holds.
+    """A state, the forces that act, and the constraints.
 
     Args:
         tree: The tree.
@@ -37,7 +37,7 @@ class HeldState:
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
         external: (n, 6) wrench on every body, about its origin, in its axes; or None.
-        basis: Of the rows of J.
+        basis: Basis of the rows of J.
         drift: (m,).
     """
 
@@ -50,19 +50,11 @@ class HeldState:
     drift: Array
 
     def accelerated(self, mu: Array) -> Array:
-        """Accelerations (nv,) under forces along the held directions: one run.
-
-        Args:
-            mu: (rank,) forces along Q.
-        """
+        """Accelerations (nv,) under forces μ (rank,) along the held directions: one run."""
         return forward_dynamics(self.tree, self.q, self.v, self.tau + self.basis.Q.T @ mu, self.external)
 
     def response(self, mu: Array) -> Array:
-        """How the held directions give way to forces along them, Q M⁻¹ Qᵀ μ (rank,): one run.
-
-        Args:
-            mu: (rank,) forces along Q.
-        """
+        """Accelerations along the held directions under forces μ along them, Q M⁻¹ Qᵀ μ (rank,): one run."""
         force = self.basis.Q.T @ mu
         return self.basis.Q @ forward_dynamics(_weightless(self.tree), self.q, np.zeros_like(self.v), force)
 

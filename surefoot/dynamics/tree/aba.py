@@ -21,15 +21,14 @@ import numpy as np
 from surefoot import ops
 from surefoot.dynamics.algebra import (
     Factors,
-    all_before,
-    factor_pattern,
+    factor_full,
     grouped_bodies,
     is_exactly,
     mounted_turn,
     packed,
-    rotated,
-    rotated_symmetric,
-    shifted,
+    rotate,
+    rotate_symmetric,
+    shift,
     solve,
     unpacked,
 )
@@ -53,14 +52,14 @@ def aba(tree: Tree, q: Array, v: Array, tau: Array, external: Array | None = Non
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
 
     Raises:
         NotSupportedError: The tree has followers.
     """
     if (tree.mimic_source >= 0).any():
         raise NotSupportedError(
-            'articulated bodies do not take joints that copy others (mimic="reduce")', next_step='use method="crba"'
+            'articulated bodies do not support joints that copy others (mimic="reduce")', next_step='use method="crba"'
         )
     inputs = {"q": q, "v": v, "tau": tau, "armature": tree.armature}
     if external is not None:
@@ -99,7 +98,7 @@ def _articulated(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step
     S, armature = joint_subspace(body), joint["armature"]
     inertia = _assembled(own["A"], own["B"], own["C"])
     U = inertia @ S
-    factors = factor_pattern(all_before(len(armature)), S.T @ U + np.diag(armature))
+    factors = factor_full(S.T @ U + np.diag(armature))
     u = joint["tau"] - S.T @ own["bias"]
     gain, drive = _gain(S, armature, factors, U), solve(factors, u)
     A, B, C = _blocks(_yielding(S, armature, inertia, U, gain))
@@ -150,10 +149,10 @@ def _in_parent(own: Fields, A: Array, B: Array, C: Array, bias: Array) -> tuple[
     """The blocks and the bias wrench in the axes of the parent and about its origin."""
     force, moment = bias[:3], bias[3:]
     for R in (own["turn"], own["mount"]):
-        A, B, C = rotated_symmetric(R, A), rotated(R, B), rotated_symmetric(R, C)
+        A, B, C = rotate_symmetric(R, A), rotate(R, B), rotate_symmetric(R, C)
         force, moment = R @ force, R @ moment
     force, moment = force + unpacked(A) @ own["lever"], moment + B.T @ own["lever"]
-    B, C = shifted(own["p"], A, B, C)
+    B, C = shift(own["p"], A, B, C)
     return A, B, C, ops.concatenate([force, moment + ops.cross(own["p"], force)])
 
 

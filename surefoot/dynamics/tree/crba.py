@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import grouped_bodies, inertia_times, joined, mirrored, mounted_turn, own_inertia
+from surefoot.dynamics.algebra import grouped_bodies, inertia_times, join, mirror, mounted_turn, own_inertia
 from surefoot.kinematics.recursion import Body, Fields, Recursion, Step, Sweep, bodies, dof_rows, joint_subspace, run
 from surefoot.ops import Array
 from surefoot.robot import Tree
@@ -34,7 +34,7 @@ def crba(tree: Tree, q: Array) -> Array:
     for i, body in enumerate(bodies(tree)):
         rows, S = dof_rows(tree, i), joint_subspace(body)
         F = inertia_times(fields[i], S)
-        M[rows, rows] = M[rows, rows] + mirrored(S.T @ F)
+        M[rows, rows] = M[rows, rows] + mirror(S.T @ F)
         for j, walked in _walk_inwards(tree, fields, i, F):
             _add(M, rows, dof_rows(tree, j), walked.T @ joint_subspace(bodies(tree)[j]))
     return M + np.diag(tree.armature)
@@ -75,15 +75,10 @@ def _place(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
 
 def _join(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
     """Join the composite body rigidly to the parent."""
-    return Step(parent=joined(own, own["p"]))
+    return Step(parent=join(own, own["p"]))
 
 
-def _nothing(gravity: Array) -> Fields:
-    """A world without mass."""
-    return {}
-
-
-COMPOSITE = Recursion((Sweep("outward", _place), Sweep("inward", _join)), _nothing)
+COMPOSITE = Recursion((Sweep("outward", _place), Sweep("inward", _join)), lambda gravity: {})
 
 
 def _add(M: Array, rows: slice, columns: slice, block: Array) -> None:

@@ -32,7 +32,7 @@ def forward_dynamics(
         q: (nq,) configuration.
         v: (nv,) velocity.
         tau: (nv,) joint forces, N m or N.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
         method: "aba", O(n), for trees without followers; "crba" or "newton_euler", the mass matrix by that method and
             its sparse factors; "auto": "aba" where it can, else "crba".
 

@@ -1,4 +1,4 @@
-"""Momentum of the whole robot: about its centre of mass, about its base, and what couples base and joints.
+"""Momentum of the whole robot about its centre of mass and its base, the coupling of base and joints, and energy.
 
     L_C = A(q) v        [dyn.centroidal]   Orin, Goswami & Lee 2013; Nenchev & Konno 2019, section 4.6
 
@@ -8,8 +8,6 @@ joint j carries for a unit rate: the composite body times S, in world axes and a
 
 Everything is seen from the origin of the first body, with axes of the world: no position in the world enters, so that
 accuracy does not depend on where the robot is.
-
-Kinetic and potential energy.
 """
 
 from __future__ import annotations
@@ -21,11 +19,10 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.dynamics.algebra import (
-    all_before,
-    factor_pattern,
+    factor_full,
     grouped_bodies,
     inertia_times,
-    joined,
+    join,
     own_inertia,
     packed,
     solve,
@@ -126,7 +123,7 @@ def centroidal_inertia(tree: Tree, q: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class BaseCoupling:
-    """How the momentum of a floating robot splits into that of the base and that of its n joints, in world axes.
+    """Momentum of a floating robot, split into that of the base and that of its n joints, in world axes.
 
     L_B = M_B V_B + H_BB θ',  l_C = I_C ω_B + H_C θ'        [dyn.coupling]   Nenchev & Konno 2019, (4.87), (4.74)
 
@@ -163,7 +160,7 @@ class BaseCoupling:
     @property
     def J_omega(self) -> Array:
         """(3, n) = I_C⁻¹ H_C: ω_C = ω_B + J_ω θ', the mean angular velocity of the robot."""
-        return solve(factor_pattern(all_before(3), self.I_C), self.H_C)
+        return solve(factor_full(self.I_C), self.H_C)
 
 
 def base_coupling(tree: Tree, q: Array) -> BaseCoupling:
@@ -178,7 +175,7 @@ def base_coupling(tree: Tree, q: Array) -> BaseCoupling:
     """
     if tree.kinds[0] != "free" or tree.children(-1) != [0]:
         raise NotSupportedError(
-            "base and joints are coupled like this in a floating robot only",
+            "this coupling of base and joints exists for a floating robot only",
             evidence={"joints on the world": ", ".join(tree.kinds[i] for i in tree.children(-1))},
             next_step='load it with base="floating"',
         )
@@ -199,9 +196,9 @@ class _Whole(NamedTuple):
 
 def _whole(tree: Tree, fields: list[dict[str, Array]]) -> _Whole:
     """The composite body of the whole robot, about its centre of mass, in world axes."""
-    whole = joined(fields[0], np.zeros(3))
+    whole = join(fields[0], np.zeros(3))
     for i in tree.children(-1)[1:]:
-        part = joined(fields[i], fields[i]["p"] - fields[0]["p"])
+        part = join(fields[i], fields[i]["p"] - fields[0]["p"])
         whole = {name: whole[name] + part[name] for name in whole}
     mass, moment, inertia = whole["mass"], whole["moment"], whole["inertia"]
     if not mass > 0.0:
@@ -237,12 +234,8 @@ def _own_momentum(body: Body, joint: Fields, own: Fields, parent: Fields) -> Ste
     return Step({"R": R, "p": p, "twist": twist, "wrench": momentum})
 
 
-def _weightless(gravity: Array) -> Fields:
-    return RNEA.world(np.zeros(3))
-
-
 _MOMENTUM = Recursion((Sweep("outward", _own_momentum), RNEA.sweeps[1]), TWISTS.world)
-_WEIGHTLESS = Recursion(RNEA.sweeps, _weightless)
+_WEIGHTLESS = Recursion(RNEA.sweeps, lambda gravity: RNEA.world(np.zeros(3)))
 
 
 def kinetic_energy(tree: Tree, q: Array, v: Array) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot import ops
-from surefoot.dynamics.algebra import inertia_times, mirrored, own_inertia
+from surefoot.dynamics.algebra import inertia_times, mirror, own_inertia
 from surefoot.dynamics.tree.rnea import RNEA
 from surefoot.kinematics import body_jacobians
 from surefoot.kinematics.recursion import Recursion, bodies, run
@@ -32,7 +32,7 @@ def assembled_equations(tree: Tree, q: Array, v: Array, external: Array | None =
         tree: The tree.
         q: (nq,) configuration.
         v: (nv,) velocity.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
     """
     inputs = {"q": q, "v": v, "a": np.zeros(len(tree.armature))}
     if external is not None:
@@ -57,4 +57,4 @@ def assembled_mass_matrix(tree: Tree, q: Array) -> Array:
         for place, column in enumerate(J.columns):
             rows = J.columns[: place + 1]
             M[rows, column] = M[rows, column] + J.block[:, : place + 1].T @ momenta[:, place]
-    return mirrored(M) + np.diag(tree.armature)
+    return mirror(M) + np.diag(tree.armature)

@@ -63,7 +63,7 @@ def _unit_inertia(i: int, j: int) -> Array:
 
 
 def kinetic_energy_regressor(tree: Tree, q: Array, v: Array) -> Array:
-    """Row y (10 n,) with y π the kinetic energy of the bodies, J (armature left out).
+    """Row y (10 n,) with y π the kinetic energy of the bodies, J (without armature).
 
     T = Σ ½ m v·v + h · (v × ω) + ½ ω · I ω        [dyn.energy-regressor]   Gautier & Khalil 1988
 

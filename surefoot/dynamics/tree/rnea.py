@@ -48,7 +48,7 @@ def rnea(tree: Tree, q: Array, v: Array, a: Array, external: Array | None = None
         q: (nq,) configuration.
         v: (nv,) velocity.
         a: (nv,) acceleration.
-        external: (n, 6) wrench on every body, about its origin, in its axes; none if left out.
+        external: (n, 6) wrench on every body, about its origin, in its axes; none if omitted.
     """
     inputs = {"q": q, "v": v, "a": a}
     if external is not None:
@@ -80,7 +80,7 @@ def generalized_gravity(tree: Tree, q: Array) -> Array:
 
 
 def net_wrench(body: Body, W: Array, acceleration: Array) -> Array:
-    """What a body takes to move like this (6,), about its origin, in its axes.   [dyn.newton-euler].
+    """The wrench (6,) that moves a body like this, about its origin, in its axes.   [dyn.newton-euler].
 
     Args:
         body: The body.

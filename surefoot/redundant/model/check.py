@@ -1,4 +1,4 @@
-"""What a model must satisfy beyond the types of its entries, each with the key where it goes wrong."""
+"""Checks of a model beyond the types of its entries; each problem comes with its key."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _BALL = ("x", "y", "z")
 
 
 def require_sound(model: ModelData) -> None:
-    """Refuse a model that contradicts itself.
+    """Refuse an inconsistent model.
 
     Raises:
-        ModelError: With the first contradiction; further ones are in the evidence.
+        ModelError: Names the first problem; further ones are listed in the evidence.
     """
     found = list(problems(model))
     if found:
@@ -45,7 +45,7 @@ def freedom_names(model: ModelData) -> tuple[list[str], list[str]]:
 
 
 def problems(model: ModelData) -> Iterator[Problem]:
-    """Key path and sentence for each contradiction."""
+    """Key path and sentence for each problem."""
     size = 2 if model.space == "plane" else 3
     yield from _wrong_size(("gravity",), model.gravity, size)
     if not model.bodies:
@@ -69,7 +69,7 @@ def problems(model: ModelData) -> Iterator[Problem]:
 def _repeated(kind: str, names: list[str]) -> Iterator[Problem]:
     for i, name in enumerate(names):
         if name in names[:i]:
-            yield (kind, i, "name"), f"`{name}` is there twice"
+            yield (kind, i, "name"), f"`{name}` is listed twice"
 
 
 def _wrong_size(key: Key, vector: Vector, size: int) -> Iterator[Problem]:
@@ -96,7 +96,7 @@ def _hinge_problems(key: Key, hinge: Hinge, names: list[str], size: int) -> Iter
 
 def _link_problems(key: Key, link: Link, size: int) -> Iterator[Problem]:
     if sum((bool(link.rotation), link.pin is not None, link.ball is not None)) > 1:
-        yield key, "a link has one rotation: `rotation`, `pin` or `ball`; put the others on links of their own"
+        yield key, "a link has one of `rotation`, `pin` and `ball`; put the others on links of their own"
     if link.rotation:
         yield from _wrong_size((*key, "rotation"), link.rotation, 1 if size == 2 else 3)
     if link.offset:
@@ -111,7 +111,7 @@ def _link_problems(key: Key, link: Link, size: int) -> Iterator[Problem]:
 
 def _freedom_problems(key: Key, freedom: Freedom, size: int) -> Iterator[Problem]:
     if size == 0 and freedom.axis is not None:
-        yield (*key, "axis"), "pins in the plane turn about z; leave `axis` out"
+        yield (*key, "axis"), "pins in the plane turn about z; omit `axis`"
     elif size and freedom.axis is None:
         yield key, "`axis` is missing"
     elif size and freedom.axis is not None:

@@ -1,4 +1,4 @@
-"""Models as TOML files: data only, strict. What is wrong is named with file, line, key and the nearest right name.
+"""Models as TOML files: data only, strict. Errors name file, line, key and the nearest valid name.
 
 name = "pendulum"
 space = "plane"
@@ -57,7 +57,7 @@ def load_model(path_or_name: str | Path) -> Model:
         path_or_name: A path that ends in .toml, or a name.
 
     Raises:
-        ScenarioError: The file is not as it should be.
+        ScenarioError: The file is invalid.
         UnknownNameError: There is no model of that name.
     """
     if Path(path_or_name).suffix == ".toml":
@@ -76,7 +76,7 @@ def read_model(path: str | Path) -> Model:
 
     Raises:
         FileFormatError: There is no such file.
-        ScenarioError: The file is not as it should be.
+        ScenarioError: The file is invalid.
     """
     text = read_toml_text(path)
     model = check_tables(parse_toml(text, path), Model, path, text)
@@ -96,7 +96,7 @@ def save_model(model: Model, path: str | Path) -> None:
         path: Where.
 
     Raises:
-        ModelError: The model contradicts itself.
+        ModelError: The model is inconsistent.
         FileFormatError: The file cannot be written.
     """
     require_sound(model)
@@ -104,7 +104,7 @@ def save_model(model: Model, path: str | Path) -> None:
 
 
 def _tables(item: BaseModel) -> dict[str, Any]:
-    """The entries of a part that differ from what is taken when they are left out."""
+    """The entries of a part that differ from their defaults."""
     out: dict[str, Any] = {}
     for name, field in type(item).model_fields.items():
         value = getattr(item, name)

@@ -1,4 +1,4 @@
-"""The constants of a model as arrays, and where its unknowns stand.
+"""The constants of a model as arrays, and the places of its unknowns.
 
 Everything is kept in three dimensions; in the plane the unknowns and rows are the components that are left: rotations
 about z, translations along x and y, and the entries (a, b₃) of spinors. Links are kept from the head to the tail
@@ -170,9 +170,17 @@ class Layout:
         """Number of actuators."""
         return self.freedoms.drives.shape[1]
 
+    def angular(self, unknowns: Array) -> Array:
+        """Angular vectors (k, 3) of their components that are unknowns."""
+        return _vectors(unknowns, self.rotations)
+
+    def linear(self, unknowns: Array) -> Array:
+        """Linear vectors (k, 3) of their components that are unknowns."""
+        return _vectors(unknowns, self.translations)
+
     @cached_property
     def motion_places(self) -> dict[str, slice]:
-        """Where the parts of z_pos and z_vel stand: bodies turn, bodies move, rotational and translational freedoms."""
+        """Places of the parts of z_pos and z_vel: bodies turn, bodies move, rotational and translational freedoms."""
         angular, linear = len(self.rotations), len(self.translations)
         sizes = {
             "turn": self.bodies * angular,
@@ -184,7 +192,7 @@ class Layout:
 
     @cached_property
     def dynamics_places(self) -> dict[str, slice]:
-        """Where the parts of z_dyn stand: u, bodies, hinge torques and forces, freedoms (Busenhart 1994, (5.29))."""
+        """Places of the parts of z_dyn: u, bodies, hinge torques and forces, freedoms (Busenhart 1994, (5.29))."""
         angular, linear = len(self.rotations), len(self.translations)
         sizes = {
             "u": self.actuators,
@@ -198,20 +206,19 @@ class Layout:
         return _places(sizes)
 
 
+def _vectors(unknowns: Array, components: Indices) -> Array:
+    out = np.zeros((len(unknowns) // len(components), 3))
+    out[:, components] = unknowns.reshape(-1, len(components))
+    return out
+
+
 def _places(sizes: dict[str, int]) -> dict[str, slice]:
     ends = np.cumsum([0, *sizes.values()])
     return {name: slice(int(a), int(b)) for name, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}
 
 
 def layout_of(model: ModelData) -> Layout:
-    """The arrays of a model.
-
-    Args:
-        model: The model.
-
-    Raises:
-        ModelError: The model contradicts itself.
-    """
+    """The arrays of a model; refused where it is inconsistent."""
     require_sound(model)
     planar = model.space == "plane"
     row = {body.name: i for i, body in enumerate(model.bodies)} | {GROUND: len(model.bodies)}
@@ -326,10 +333,10 @@ def _column(found: dict[str, Freedom], names: tuple[str, ...], key: str) -> Arra
 
 
 class Model(ModelData):
-    """A mechanism with what is worked out from its data: the layout and the plans of its reductions."""
+    """A mechanism with the layout and the plans of reductions that follow from its data."""
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Model:
-        """A copy with some fields changed; what was worked out from the old ones is left behind.
+        """A copy with some fields changed; values derived from the old ones are dropped.
 
         Args:
             update: New values by field.
@@ -345,7 +352,7 @@ class Model(ModelData):
         """Constants and places of all unknowns and rows, made once.
 
         Raises:
-            ModelError: The model contradicts itself.
+            ModelError: The model is inconsistent.
         """
         return layout_of(self)
 

@@ -48,7 +48,7 @@ class Freedom(StrictModel):
 
     Args:
         name: Unique among the freedoms of the model.
-        axis: Unit vector in the frame on the head side of the link; left out for pins in the plane.
+        axis: Unit vector in the frame on the head side of the link; omitted for pins in the plane.
         lower: Lower stop, if there is one.
         upper: Upper stop, if there is one.
         spring: [N m/rad] or [N/m].
@@ -89,10 +89,10 @@ class Link(StrictModel):
     """One link of a hinge: a rotation (fixed, pin or ball), then a translation (fixed part and slides).
 
     Args:
-        rotation: Constant rotation vector [rad]: three components in space, one in the plane; none if left out.
+        rotation: Constant rotation vector [rad]: three components in space, one in the plane; none if omitted.
         pin: A rotation about one axis, in place of a constant one.
         ball: A rotation about three axes, in place of a constant one; in space only.
-        offset: Constant translation in the frame of the head side [m]; none if left out.
+        offset: Constant translation in the frame of the head side [m]; none if omitted.
         slides: Translations along axes of the frame of the head side.
     """
 

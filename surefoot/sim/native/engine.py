@@ -80,7 +80,7 @@ class NativeEngine:
         friction: Whether joints have friction.
         springs: Whether actuations may have gains; without, a step takes a fifth less time.
         self_collision: Whether robots should touch themselves; they do not here, and a note says so.
-        constraint_method: Of `surefoot.dynamics.methods.methods.METHODS`, where constraints hold a robot.
+        constraint_method: Of `surefoot.dynamics.METHODS`, where constraints hold a robot.
         stabilisation: What keeps it on them: "none", "baumgarte" or "projection" (after each step).
         baumgarte: α and β of "baumgarte" [1/s].
         held: Contact surfaces of the first robot that are held where they are when the engine is reset.

@@ -4,18 +4,17 @@ import pytest
 from surefoot import ops
 from surefoot.dynamics.algebra.block_inertia import (
     is_exactly,
-    mirrored,
+    mirror,
     mounted_turn,
     packed,
-    rotated,
-    rotated_symmetric,
-    shifted,
+    rotate,
+    rotate_symmetric,
+    shift,
     unpacked,
 )
 from surefoot.kinematics.recursion.bodies import bodies, joint_placement
 from surefoot.spatial import so3, wrench
-
-from .examples import assert_same, robot_named, state
+from tests.dynamics.examples import assert_same, robot_named, state
 
 
 def about(k: int, angle: float) -> np.ndarray:
@@ -39,33 +38,33 @@ def symmetric(rng) -> np.ndarray:
 @pytest.mark.parametrize("R", TURNS)
 def test_rotations_of_blocks(R, rng):
     S, B = symmetric(rng), rng.standard_normal((3, 3))
-    assert_same(unpacked(rotated_symmetric(R, packed(S))), R @ S @ R.T, 1e-14)
-    assert_same(rotated(R, B), R @ B @ R.T, 1e-14)
+    assert_same(unpacked(rotate_symmetric(R, packed(S))), R @ S @ R.T, 1e-14)
+    assert_same(rotate(R, B), R @ B @ R.T, 1e-14)
 
 
 def test_a_turn_that_is_nearly_about_an_axis_is_not_taken_for_one():
     R = so3.exp(np.array([1e-9, 0.0, 0.7]))
     assert R[2, 2] == 1.0
     B = 1e9 * np.eye(3)[:, [2, 0, 1]]
-    assert_same(rotated(R, B), R @ B @ R.T, 1e-15)
+    assert_same(rotate(R, B), R @ B @ R.T, 1e-15)
 
 
 def test_a_constant_quarter_turn_costs_nothing():
     S = ops.symbols("s", 6)
-    assert {entry.op for entry in rotated_symmetric(QUARTER, S)} <= {"input", "neg"}
+    assert {entry.op for entry in rotate_symmetric(QUARTER, S)} <= {"input", "neg"}
 
 
 def test_packing(rng):
     S = symmetric(rng)
     assert (unpacked(packed(S)) == S).all()
-    assert (mirrored(np.triu(S)) == S).all()
+    assert (mirror(np.triu(S)) == S).all()
 
 
 def test_shift_is_a_congruence(rng):
     p, A, B, C = rng.standard_normal(3), symmetric(rng), rng.standard_normal((3, 3)), symmetric(rng)
     inertia = np.block([[A, B], [B.T, C]])
     X = wrench.shift_matrix(-p)
-    new, moved = shifted(p, packed(A), B, packed(C))
+    new, moved = shift(p, packed(A), B, packed(C))
     assert_same(np.block([[A, new], [new.T, unpacked(moved)]]), X @ inertia @ X.T, 1e-14)
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.dynamics.algebra.rank import null_basis, rank_of, row_basis, size_of
-
-from .examples import assert_same
+from tests.dynamics.examples import assert_same
 
 
 def test_ranks_and_null_spaces():

@@ -7,8 +7,7 @@ from surefoot.dynamics.tree.crba import composite_bodies
 from surefoot.dynamics.tree.rnea import RNEA
 from surefoot.kinematics.recursion.bodies import bodies
 from surefoot.kinematics.recursion.recursion import run
-
-from .examples import armed, assert_same, followers, operations, robot_named, state, two_roots, wrenches
+from tests.dynamics.examples import armed, assert_same, followers, operations, robot_named, state, two_roots, wrenches
 
 ROBOTS = [armed(), armed("fixed"), two_roots(), followers("reduce"), robot_named("g1"), robot_named("panda")]
 

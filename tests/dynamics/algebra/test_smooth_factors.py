@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from surefoot.dynamics.algebra.smooth_factors import orthogonal_factors, solve_lower, solve_positive, solve_upper
-
-from .examples import assert_same, traced
+from tests.dynamics.examples import assert_same, traced
 
 
 @pytest.mark.parametrize("shape", [(5, 2), (4, 4), (3, 0), (6, 5)], ids=str)

@@ -27,9 +27,8 @@ from surefoot.dynamics.loops.graph import loop_graph
 from surefoot.dynamics.loops.minimal_coordinates import minimal_acceleration, minimal_function
 from surefoot.errors import ModelError
 from surefoot.robot import Coupling, Joint, Link, Robot, placement
-
-from .examples import armed
-from .loop_examples import four_bar, six_bar
+from tests.dynamics.examples import armed
+from tests.dynamics.loop_examples import four_bar, six_bar
 
 
 def chain(lengths: tuple[float, ...], name: str = "chain", mass: float = 1.0, prefix: str = "j") -> Robot:

@@ -9,9 +9,8 @@ from surefoot.errors import ModelError, UnknownNameError
 from surefoot.kinematics import integrate
 from surefoot.robot import Joint, Link, Loop, Robot
 from surefoot.robot.model.loops import Coupling
-
-from .constraint_examples import held_trees, tied, trees
-from .examples import armed, assert_same, state
+from tests.dynamics.constraint_examples import held_trees, tied, trees
+from tests.dynamics.examples import armed, assert_same, state
 
 
 def bars(lengths=(0.5, 1.0, 0.8), ground=1.2) -> Robot:

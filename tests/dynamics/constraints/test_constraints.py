@@ -8,9 +8,8 @@ from surefoot.dynamics import constraints_of, contact, own_constraints
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, UnknownNameError
 from surefoot.robot import Loop
 from surefoot.robot.model.loops import Coupling
-
-from .constraint_examples import ALL, random_directions, somewhere, tied, trees
-from .examples import armed, assert_same, followers, moved, robot_named, state, traced
+from tests.dynamics.constraint_examples import ALL, random_directions, somewhere, tied, trees
+from tests.dynamics.examples import armed, assert_same, followers, moved, robot_named, state, traced
 
 STEP = 1e-5
 

@@ -9,8 +9,7 @@ from surefoot.dynamics.derivatives.derivatives import aba_derivatives, rnea_deri
 from surefoot.errors import ModelError
 from surefoot.robot import zoo
 from surefoot.robot.loading import load
-
-from .examples import (
+from tests.dynamics.examples import (
     armed,
     assert_same,
     followers,

@@ -7,8 +7,7 @@ from surefoot.dynamics.derivatives.frames import joint_position, lean_bodies
 from surefoot.kinematics import body_placements
 from surefoot.kinematics.recursion.bodies import bodies
 from surefoot.spatial import se3
-
-from .examples import armed, followers, robot_named, state
+from tests.dynamics.examples import armed, followers, robot_named, state
 
 ROBOTS = [armed(), followers("reduce"), *(robot_named(name) for name in ("g1", "talos", "panda", "baxter"))]
 

@@ -7,9 +7,8 @@ from surefoot.errors import ModelError, ShapeError
 from surefoot.kinematics import relative_jacobian
 from surefoot.kinematics.frames import WORLD, frame_of
 from surefoot.kinematics.frames.path import relative_bias
-
-from .driven_examples import case, equations_of, held, kkt, limbed, random_equations
-from .examples import assert_same, robot_named
+from tests.dynamics.driven_examples import case, equations_of, held, kkt, limbed, random_equations
+from tests.dynamics.examples import assert_same, robot_named
 
 
 def turning_feet(seed):

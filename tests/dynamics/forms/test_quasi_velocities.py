@@ -11,9 +11,8 @@ from surefoot.dynamics.forms.quasi_velocities import (
 from surefoot.dynamics.inverse.driven_equations import DrivenEquations
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.kinematics import com_velocity
-
-from .driven_examples import case, equations_of, kkt, limbed
-from .examples import armed, assert_same, moved, robot_named, state, traced, two_roots
+from tests.dynamics.driven_examples import case, equations_of, kkt, limbed
+from tests.dynamics.examples import armed, assert_same, moved, robot_named, state, traced, two_roots
 
 KINDS = ("base", "mixed", "centroidal")
 ROBOTS = [limbed(4), armed(), robot_named("g1")]

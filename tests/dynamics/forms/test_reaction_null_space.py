@@ -16,10 +16,9 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics import com_velocity, frame_jacobian, frame_placement, frame_velocity
 from surefoot.robot import Joint, Link, Robot
 from surefoot.spatial.twist import shift_matrix
+from tests.dynamics.examples import armed, assert_same, robot_named, state, traced, two_roots
 from tests.kinematics.examples import some_frame
 from tests.sim.examples import solid, turned
-
-from .examples import armed, assert_same, robot_named, state, traced, two_roots
 
 
 @lru_cache(maxsize=1)

@@ -7,9 +7,8 @@ from surefoot.dynamics.forms.reduced import joint_space_form, lagrange_dalembert
 from surefoot.dynamics.inverse.driven_equations import DrivenEquations
 from surefoot.dynamics.inverse.forward_operator import fdop
 from surefoot.errors import ModelError
-
-from .driven_examples import case, equations_of, held, kkt, limbed, random_equations
-from .examples import assert_same, robot_named
+from tests.dynamics.driven_examples import case, equations_of, held, kkt, limbed, random_equations
+from tests.dynamics.examples import assert_same, robot_named
 
 
 def split(equations):

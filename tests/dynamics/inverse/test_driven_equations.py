@@ -3,12 +3,11 @@ import pytest
 
 from surefoot.dynamics import crba, rnea
 from surefoot.dynamics.checked_arguments import checked_vector
-from surefoot.dynamics.constraints.equations import Baumgarte
-from surefoot.dynamics.inverse.driven_equations import actuation, checked_constraints, checked_equations
+from surefoot.dynamics.constraints import Baumgarte, held_constraints
+from surefoot.dynamics.inverse.driven_equations import actuation, checked_equations
 from surefoot.errors import ShapeError
-
-from .driven_examples import case
-from .examples import assert_same, followers
+from tests.dynamics.driven_examples import case
+from tests.dynamics.examples import assert_same, followers
 
 
 def test_equations_of_a_robot():
@@ -46,5 +45,5 @@ def test_vectors_are_looked_at():
 
 def test_own_constraints_hold_where_none_are_given():
     robot = followers("coupling")
-    assert len(checked_constraints(robot, None).rows) == 2
-    assert checked_constraints(robot, ()).rows == ()
+    assert len(held_constraints(robot, None).rows) == 2
+    assert held_constraints(robot, ()).rows == ()

@@ -4,9 +4,8 @@ import pytest
 from surefoot.dynamics import forward_dynamics
 from surefoot.dynamics.inverse.forward_operator import fdop, forward_operator, without_redundant_rows
 from surefoot.errors import ModelError
-
-from .driven_examples import CASES, SIZES, case, equations_of, kkt, random_equations
-from .examples import assert_same, robot_named, traced
+from tests.dynamics.driven_examples import CASES, SIZES, case, equations_of, kkt, random_equations
+from tests.dynamics.examples import assert_same, robot_named, traced
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

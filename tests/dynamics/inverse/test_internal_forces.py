@@ -5,9 +5,8 @@ from surefoot.dynamics.constraints.constraints import constraints_of, contact
 from surefoot.dynamics.inverse.forward_operator import fdop
 from surefoot.dynamics.inverse.internal_forces import internal_force_basis, internal_forces, split_forces
 from surefoot.errors import ShapeError
-
-from .driven_examples import case, equations_of, random_equations
-from .examples import assert_same
+from tests.dynamics.driven_examples import case, equations_of, random_equations
+from tests.dynamics.examples import assert_same
 
 
 @pytest.mark.parametrize("name", ["talos", "g1", "anymal", "limbed"])

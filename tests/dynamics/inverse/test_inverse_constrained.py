@@ -14,9 +14,8 @@ from surefoot.dynamics.inverse.constrained import (
 )
 from surefoot.dynamics.inverse.forward_operator import fdop
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
-
-from .driven_examples import SIZES, case, equations_of, kkt, random_equations
-from .examples import assert_same, robot_named
+from tests.dynamics.driven_examples import SIZES, case, equations_of, kkt, random_equations
+from tests.dynamics.examples import assert_same, robot_named
 
 METHODS = ("weighted", "qr", "joint_space")
 STANDING = ("talos", "g1", "limbed")

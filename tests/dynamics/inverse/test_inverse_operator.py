@@ -9,9 +9,8 @@ from surefoot.dynamics.inverse.driven_equations import actuation, driven_equatio
 from surefoot.dynamics.inverse.forward_operator import fdop, forward_operator
 from surefoot.dynamics.inverse.operator import Weight, idop, inverse_operator, weight_matrix
 from surefoot.errors import ModelError, ShapeError, UnknownNameError
-
-from .driven_examples import CASES, SIZES, case, equations_of, kkt, limbed, random_equations
-from .examples import assert_same, robot_named
+from tests.dynamics.driven_examples import CASES, SIZES, case, equations_of, kkt, limbed, random_equations
+from tests.dynamics.examples import assert_same, robot_named
 
 SOLVERS = ("null_space", "schur")
 

@@ -12,9 +12,8 @@ from surefoot.dynamics.inverse.operator import (
     weight_matrix,
 )
 from surefoot.errors import ShapeError
-
-from .driven_examples import SIZES, case, equations_of, random_equations
-from .examples import assert_same
+from tests.dynamics.driven_examples import SIZES, case, equations_of, random_equations
+from tests.dynamics.examples import assert_same
 
 
 def _case(size, seed=0):

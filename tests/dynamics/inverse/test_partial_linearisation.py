@@ -5,9 +5,8 @@ from surefoot.dynamics import crba, kinetic_energy, nonlinear_effects, potential
 from surefoot.dynamics.inverse.forward_operator import fdop
 from surefoot.dynamics.inverse.partial_linearisation import collocated, non_collocated, partial_linearisation
 from surefoot.errors import ModelError, ShapeError
-
-from .driven_examples import case, equations_of, kkt, limbed, random_equations
-from .examples import assert_same, moved, robot_named, state, traced
+from tests.dynamics.driven_examples import case, equations_of, kkt, limbed, random_equations
+from tests.dynamics.examples import assert_same, moved, robot_named, state, traced
 
 
 def power(robot, q, v, a, step=1e-5):

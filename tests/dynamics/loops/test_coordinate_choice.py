@@ -12,10 +12,9 @@ from surefoot.dynamics.loops.minimal_coordinates import (
     minimal_acceleration,
     suited_graph,
 )
-
-from .constraint_examples import held_trees, off
-from .examples import wrenches
-from .loop_examples import closed_state, delta
+from tests.dynamics.constraint_examples import held_trees, off
+from tests.dynamics.examples import wrenches
+from tests.dynamics.loop_examples import closed_state, delta
 
 
 def test_a_choice_made_elsewhere_costs_digits_and_one_made_here_does_not():

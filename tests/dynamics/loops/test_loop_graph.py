@@ -9,9 +9,8 @@ from surefoot.dynamics import close, constraints_of, contact, own_constraints
 from surefoot.dynamics.loops.graph import LoopGraph, loop_graph
 from surefoot.errors import ModelError
 from surefoot.robot import Coupling, Drive, Loop, Robot, placement
-
-from .examples import followers, robot_named
-from .loop_examples import (
+from tests.dynamics.examples import followers, robot_named
+from tests.dynamics.loop_examples import (
     EXAMPLES,
     HINGE,
     PLANAR,
@@ -139,7 +138,7 @@ def test_feet_on_the_ground_are_loops_through_the_base():
 def test_it_can_be_printed():
     text = str(loop_graph(geared_four_bar()))
     for words in ("bars + rotor_joint~crank_joint on the world", "independent: crank_joint", "geared: rotor_joint",
-                  "dependent: coupler_joint, rocker_joint", "1 joint(s) in no loop; 4 coordinates"):  # fmt: skip
+                  "dependent: coupler_joint, rocker_joint", "1 joint(s) outside loops; 4 coordinates"):  # fmt: skip
         assert words in text
 
 

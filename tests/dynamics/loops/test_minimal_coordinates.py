@@ -26,9 +26,8 @@ from surefoot.errors import ModelError, ShapeError
 from surefoot.kinematics.recursion.bodies import bodies, joint_placement, joint_subspace
 from surefoot.robot import Coupling, Joint, Link, Loop, Robot
 from surefoot.spatial.so3 import skew
-
-from .examples import assert_same, followers, operations, robot_named, state, traced
-from .loop_examples import (
+from tests.dynamics.examples import assert_same, followers, operations, robot_named, state, traced
+from tests.dynamics.loop_examples import (
     EXAMPLES,
     HINGE,
     branched_with_rotors,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.dynamics.loops.dependent_motion import structured_least_squares
-
-from .examples import assert_same, operations, traced
+from tests.dynamics.examples import assert_same, operations, traced
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 3), (6, 4), (9, 9)])

@@ -22,10 +22,9 @@ from surefoot.errors import ModelError, NotSupportedError, ShapeError, UnknownNa
 from surefoot.kinematics import integrate
 from surefoot.robot import Joint, Link, Loop, Robot
 from surefoot.robot.model.loops import Coupling
+from tests.dynamics.constraint_examples import POINT, held_trees, held_zoo, off, soles, tied, trees
+from tests.dynamics.examples import armed, assert_same, followers, robot_named, state, wrenches
 from tests.sim.examples import solid
-
-from .constraint_examples import POINT, held_trees, held_zoo, off, soles, tied, trees
-from .examples import armed, assert_same, followers, robot_named, state, wrenches
 
 GENERAL = [method for method in METHODS if method not in ("pinocchio", "auto", "lagrange")]
 
@@ -117,7 +116,7 @@ def test_pinocchio_agrees_without_our_drift():
 @pytest.mark.parametrize("gap", [1e-11, 1e-9, 1e-8])
 def test_an_overconstrained_mechanism_that_is_a_little_open_still_moves(gap):
     """A platform on three parallel cranks: closed, one row depends on the others; open, it nearly does."""
-    from .loop_examples import three_cranks
+    from tests.dynamics.loop_examples import three_cranks
 
     robot = three_cranks()
     q = close(robot, None, robot.home)
@@ -244,7 +243,7 @@ def test_own_loops_and_couplings_are_the_default():
 
 def test_gears_are_the_reduced_robot():
     """The follower's coordinates taken away: the same motion."""
-    from .examples import full_configuration, widened
+    from tests.dynamics.examples import full_configuration, widened
 
     small, full = followers("reduce"), followers("coupling")
     q, v, _ = state(small, 9)
@@ -278,7 +277,7 @@ def test_joints_that_copy_others_are_taken():
 
 def test_mechanisms_off_their_loops():
     """Loops with independent rows have one answer at any velocity, and with gains, for all methods."""
-    from .loop_examples import delta, four_bar, random_loops, six_bar
+    from tests.dynamics.loop_examples import delta, four_bar, random_loops, six_bar
 
     for robot in (four_bar(), six_bar(), delta(), random_loops(1)):
         _, v, tau = state(robot, 2)
@@ -357,7 +356,7 @@ def test_bad_input_is_refused(change, error):
 
 def test_gains_lead_back():
     """A four-bar that is a little open and moves apart closes again in a simulation with gains."""
-    from .loop_examples import four_bar
+    from tests.dynamics.loop_examples import four_bar
 
     robot = four_bar()
     q = close(robot, None, robot.home)

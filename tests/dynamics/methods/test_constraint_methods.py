@@ -8,8 +8,7 @@ from surefoot.dynamics.algebra.rank import contradictions, row_basis
 from surefoot.dynamics.constraints import ConstrainedEquations
 from surefoot.dynamics.methods import ELIMINATIONS
 from surefoot.errors import ModelError
-
-from .constraint_examples import exact, off, random_equations
+from tests.dynamics.constraint_examples import exact, off, random_equations
 
 METHODS = sorted(ELIMINATIONS)
 SIZES = [(1, 1, 1), (5, 2, 2), (12, 6, 6), (12, 6, 12), (30, 11, 24), (8, 8, 8), (8, 8, 20)]

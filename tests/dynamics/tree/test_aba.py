@@ -5,8 +5,7 @@ from surefoot.dynamics import aba, crba, nonlinear_effects, rnea
 from surefoot.dynamics.tree import ABA
 from surefoot.kinematics.recursion.recursion import run
 from surefoot.robot import Joint, Link, Robot
-
-from .examples import (
+from tests.dynamics.examples import (
     armed,
     assert_same,
     operations,

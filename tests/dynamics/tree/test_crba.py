@@ -6,14 +6,13 @@ import pytest
 
 from surefoot import ops
 from surefoot.dynamics import crba
-from surefoot.dynamics.algebra.block_inertia import inertia_times, joined, own_inertia, unpacked
+from surefoot.dynamics.algebra.block_inertia import inertia_times, join, own_inertia, unpacked
 from surefoot.dynamics.algebra.cholesky import ancestors_of_dofs
 from surefoot.dynamics.tree import composite_bodies
 from surefoot.kinematics.recursion.bodies import bodies
 from surefoot.robot.loading import load
 from surefoot.spatial import inertia
-
-from .examples import (
+from tests.dynamics.examples import (
     armed,
     assert_same,
     followers,
@@ -72,7 +71,7 @@ def test_composites_are_sums_of_spatial_inertias(rng):
     tree = armed().tree
     body, R, p = bodies(tree)[3], np.linalg.qr(rng.standard_normal((3, 3)))[0], rng.standard_normal(3)
     R *= np.sign(np.linalg.det(R))
-    found = joined({**own_inertia(body), "turn": R, "mount": np.eye(3)}, p)
+    found = join({**own_inertia(body), "turn": R, "mount": np.eye(3)}, p)
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R, p
     expected = inertia.transform(T, inertia.make(tree.masses[3], tree.coms[3], tree.inertias[3]))

@@ -3,8 +3,17 @@ import pinocchio as pin
 import pytest
 
 from surefoot.dynamics import crba, forward_dynamics, generalized_gravity, kinetic_energy, potential_energy
-
-from .examples import armed, assert_same, followers, moved, robot_named, state, traced, two_roots, wrenches
+from tests.dynamics.examples import (
+    armed,
+    assert_same,
+    followers,
+    moved,
+    robot_named,
+    state,
+    traced,
+    two_roots,
+    wrenches,
+)
 
 ROBOTS = [armed(), armed("planar"), armed("fixed"), two_roots(), robot_named("g1")]
 by_name = {"ids": lambda robot: f"{robot.name} {robot.base}"}

@@ -7,8 +7,7 @@ from surefoot.dynamics import aba, crba, forward_dynamics, minverse, rnea
 from surefoot.dynamics.tree import require_invertible, singular_joints
 from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
 from surefoot.robot import Joint, Link, Robot
-
-from .examples import armed, assert_same, followers, robot_named, state, traced, two_roots, wrenches
+from tests.dynamics.examples import armed, assert_same, followers, robot_named, state, traced, two_roots, wrenches
 
 METHODS = ("auto", "aba", "crba", "newton_euler")
 

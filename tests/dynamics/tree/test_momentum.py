@@ -19,8 +19,7 @@ from surefoot.kinematics import body_placements, com, com_jacobian
 from surefoot.robot import Link, Robot
 from surefoot.spatial.so3 import skew
 from surefoot.spatial.twist import rotation_matrix
-
-from .examples import (
+from tests.dynamics.examples import (
     armed,
     assert_same,
     followers,

@@ -3,8 +3,7 @@ import pytest
 
 from surefoot.dynamics import crba, rnea
 from surefoot.dynamics.tree import assembled_equations, assembled_mass_matrix
-
-from .examples import (
+from tests.dynamics.examples import (
     armed,
     assert_same,
     followers,

@@ -5,8 +5,7 @@ import pytest
 
 from surefoot.dynamics import inertial_parameters, joint_torque_regressor, kinetic_energy, potential_energy, rnea
 from surefoot.dynamics.tree import kinetic_energy_regressor, potential_energy_regressor
-
-from .examples import armed, assert_same, followers, state, traced, two_roots
+from tests.dynamics.examples import armed, assert_same, followers, state, traced, two_roots
 
 ROBOTS = [armed(), armed("fixed"), two_roots(), followers("reduce")]
 by_name = {"ids": lambda robot: f"{robot.name} {robot.base}"}

@@ -9,8 +9,7 @@ from surefoot.kinematics.recursion.bodies import bodies
 from surefoot.kinematics.recursion.motion import acceleration_matrix
 from surefoot.kinematics.recursion.recursion import run
 from surefoot.spatial import inertia
-
-from .examples import (
+from tests.dynamics.examples import (
     armed,
     assert_same,
     followers,

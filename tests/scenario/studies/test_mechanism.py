@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.dynamics.constraints.equations import ConstrainedEquations
-from surefoot.dynamics.methods.methods import ELIMINATIONS
+from surefoot.dynamics.methods import ELIMINATIONS
 from surefoot.scenario.studies.pendulum_drift import EXPECTED, swing, swing_field
 
 from .runs import studied

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot.dynamics import kinetic_energy, potential_energy
-from surefoot.dynamics.methods.methods import METHODS
+from surefoot.dynamics.methods import METHODS
 from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
 from surefoot.motion import State, World
 from surefoot.robot import Coupling, Joint, Link, Loop, Robot, placement

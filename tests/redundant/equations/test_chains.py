@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot.redundant.chains import biases, chains, tail_spinors
-from surefoot.redundant.constraints import dynamics_system, position_system, velocity_system
-from surefoot.redundant.state import (
+from surefoot.redundant.equations.chains import biases, chains, tail_spinors
+from surefoot.redundant.equations.constraints import dynamics_system, position_system, velocity_system
+from surefoot.redundant.equations.state import (
     bars,
     coordinate_rate,
     crosses,
-    displaced,
+    displace,
     flat,
     matrices,
-    normalised,
+    normalise,
     of_flat,
     products,
     updates,
@@ -44,9 +44,9 @@ def moved(model, state, h):
     layout = model.layout
     rate = coordinate_rate(layout, state)
     vector = flat(state)
-    middle = normalised(of_flat(state, vector + 0.5 * h * np.concatenate([rate, 0.0 * vector[len(rate) :]])))
+    middle = normalise(of_flat(state, vector + 0.5 * h * np.concatenate([rate, 0.0 * vector[len(rate) :]])))
     rate = coordinate_rate(layout, middle)
-    return normalised(of_flat(state, vector + h * np.concatenate([rate, 0.0 * vector[len(rate) :]])))
+    return normalise(of_flat(state, vector + h * np.concatenate([rate, 0.0 * vector[len(rate) :]])))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -96,8 +96,8 @@ def test_position_rows_are_the_derivative_of_the_residual(name: str) -> None:
     turn[:, layout.rotations] = rng.standard_normal((layout.bodies, len(layout.rotations)))
     move[:, layout.translations] = rng.standard_normal((layout.bodies, len(layout.translations)))
     free = rng.standard_normal(len(layout.freedoms.names))
-    after = position_system(model, displaced(layout, state, h * turn, h * move, h * free)).b
-    before = position_system(model, displaced(layout, state, -h * turn, -h * move, -h * free)).b
+    after = position_system(model, displace(layout, state, h * turn, h * move, h * free)).b
+    before = position_system(model, displace(layout, state, -h * turn, -h * move, -h * free)).b
     z = np.concatenate([turn[:, layout.rotations].ravel(), move[:, layout.translations].ravel(), free])
     np.testing.assert_allclose((after - before) / (2 * h), A @ z, atol=1e-8)
 

@@ -9,14 +9,11 @@
 
 τ_a and f_a are what the head does to the tail, about the tail's centre of mass. Residuals of hinges on the ground hold
 S_a and s_a (erratum: the printed sums drop them). R and -R are the same attitude, so the nearer of the two is compared.
-Drives with an inertia of their own add armature · θ̇' to the last rows, which Busenhart does not have.
+Drives with an inertia of their own add armature · θ̇' to the last rows, which Busenhart does not have. τ'_P and f'_P are
+the springs, dampers and dry friction of the freedoms.
 
-Passive joint forces: springs, dampers and dry friction of the freedoms; what they store.
-
-Where the blocks of the constraint matrices go: worked out once for a model, then one assignment fills a matrix.
-
-Blocks are computed for all hinges, bodies or freedoms at once and laid end to end in a pool; a plan says which entry of
-the pool goes to which entry of the matrix, and holds the entries that never change.
+Blocks are computed for all hinges, bodies or freedoms at once and laid end to end in a pool. A plan, made once for a
+model, sends the entries of the pool to those of the matrix and holds the entries that never change.
 """
 
 from __future__ import annotations
@@ -30,46 +27,39 @@ from numpy.typing import NDArray
 
 from surefoot import ops
 from surefoot.ops import Array
-from surefoot.redundant.chains import Chains, biases, chains, tail_spinors
+from surefoot.redundant.equations.chains import Chains, biases, chains, tail_spinors
+from surefoot.redundant.equations.state import (
+    State,
+    bars,
+    coordinates,
+    crosses,
+    matrices,
+    skews,
+    velocity_vector,
+)
 from surefoot.redundant.model import Layout, Model
-from surefoot.redundant.state import State, bars, coordinates, crosses, matrices, skews
 
 __all__ = [
-    "Plan",
     "System",
-    "dynamics_plan",
     "dynamics_system",
     "hinge_residuals",
-    "passive_forces",
-    "position_plan",
+    "kinetic_energy",
     "position_system",
-    "spring_energy",
-    "velocity_plan",
+    "potential_energy",
+    "velocity_residual",
     "velocity_system",
-    "world_inertias",
 ]
 
+Indices = NDArray[np.int64]
 
-def passive_forces(layout: Layout, state: State) -> Array:
-    """τ'_P and f'_P (m,), N m or N (Busenhart 1994, (3.26) and (3.27)).
 
-    -spring (x - rest) - damping ẋ - friction tanh(ẋ / friction_speed)
-
-    Args:
-        layout: The model.
-        state: Coordinates and rates.
-    """
+def _passive_forces(layout: Layout, state: State) -> Array:
+    """τ'_P and f'_P (m,), N m or N (Busenhart 1994, (3.26) and (3.27)): springs, dampers, dry friction."""
     laws, rates = layout.freedoms, state.rates
     out = -laws.spring * (coordinates(layout, state) - laws.rest) - laws.damping * rates
     if laws.friction.any():
         out = out - laws.friction * _tanh(rates / laws.friction_speed)
     return out
-
-
-def spring_energy(layout: Layout, state: State) -> Any:
-    """Energy stored in the springs of the freedoms, J."""
-    away = coordinates(layout, state) - layout.freedoms.rest
-    return 0.5 * (layout.freedoms.spring * away) @ away
 
 
 def _tanh(x: Array) -> Array:
@@ -80,18 +70,9 @@ def _tanh(x: Array) -> Array:
     return ops.where(ops.less(x, 0.0), -1.0, 1.0) * (1.0 - decay) / (1.0 + decay)
 
 
-Indices = NDArray[np.int64]
-
-
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """How a matrix is filled.
-
-    Args:
-        constant: (rows, columns) what never changes.
-        take: Entries of the pool.
-        put: Entries of the flat matrix where they go.
-    """
+class _Plan:
+    """Which entries of a pool (`take`) go to which of a flat matrix (`put`), and what never changes (`constant`)."""
 
     constant: NDArray[np.float64]
     take: Indices
@@ -127,9 +108,9 @@ class _Planner:
         self.take.append(entries.ravel())
         self.put.append(at.ravel())
 
-    def done(self) -> Plan:
+    def done(self) -> _Plan:
         empty = np.zeros(0, dtype=np.int64)
-        return Plan(self.constant, np.concatenate([empty, *self.take]), np.concatenate([empty, *self.put]))
+        return _Plan(self.constant, np.concatenate([empty, *self.take]), np.concatenate([empty, *self.put]))
 
 
 def _grid(start: int, count: int, width: int) -> Indices:
@@ -143,7 +124,7 @@ def _on_bodies(layout: Layout, ends: Indices) -> Indices:
 
 
 @lru_cache(maxsize=64)
-def position_plan(layout: Layout) -> Plan:
+def _position_plan(layout: Layout) -> _Plan:
     """Blocks: S̄_a (n, 4, 3), R̄_tail (n, 4, 3), J₁S (turns, 4), J₂ (turns, 3), J₃ (slides, 3), levers (n, 3, 3)."""
     n, at = layout.hinges, layout.motion_places
     angular, linear, spin = layout.rotations, layout.translations, layout.spinor_rows
@@ -161,7 +142,7 @@ def position_plan(layout: Layout) -> Plan:
 
 
 @lru_cache(maxsize=64)
-def velocity_plan(layout: Layout) -> Plan:
+def _velocity_plan(layout: Layout) -> _Plan:
     """Blocks: J₁ (turns, 3), J₂ (turns, 3), J₃ (slides, 3), levers (n, 3, 3)."""
     n, at = layout.hinges, layout.motion_places
     angular, linear = len(layout.rotations), len(layout.translations)
@@ -172,7 +153,7 @@ def velocity_plan(layout: Layout) -> Plan:
 
 
 @lru_cache(maxsize=64)
-def dynamics_plan(layout: Layout) -> Plan:
+def _dynamics_plan(layout: Layout) -> _Plan:
     """Blocks: those of the velocities twice (accelerations, forces), then the inertias (N, 3, 3) in world axes."""
     n, N, at = layout.hinges, layout.bodies, layout.dynamics_places
     angular, linear, m = len(layout.rotations), len(layout.translations), len(layout.freedoms.names)
@@ -248,9 +229,6 @@ def _newton(layout: Layout, plan: _Planner) -> None:
     plan.place(entries, turning[:, :, None], turn[:, None, :])
 
 
-_UNIT = np.array([[1.0, 0.0, 0.0, 0.0]])
-
-
 @dataclass(frozen=True, eq=False)
 class System:
     """Rows A z + b = 0.
@@ -278,7 +256,7 @@ def position_system(model: Model, state: State) -> System:
     blocks = [S_bar, -bars(R), along, found.turn_levers, found.slide_axes, skews(found.levers)]
     turn, shift = _residuals(layout, state, found, S, R)
     b = np.concatenate([turn[:, layout.spinor_rows].ravel(), shift[:, layout.translations].ravel()])
-    return System(position_plan(layout).filled(blocks), b)
+    return System(_position_plan(layout).filled(blocks), b)
 
 
 def velocity_system(model: Model, state: State) -> System:
@@ -289,7 +267,7 @@ def velocity_system(model: Model, state: State) -> System:
         state: The coordinates.
     """
     layout = model.layout
-    A = velocity_plan(layout).filled(_motion_blocks(chains(layout, state)))
+    A = _velocity_plan(layout).filled(_motion_blocks(chains(layout, state)))
     return System(A, np.zeros(A.shape[0]))
 
 
@@ -299,13 +277,13 @@ def dynamics_system(model: Model, state: State, external: Array | None = None) -
     Args:
         model: The model.
         state: Coordinates and velocities.
-        external: (N, 6) force and torque on every body, at its centre of mass, in world axes; none if left out.
+        external: (N, 6) force and torque on every body, at its centre of mass, in world axes; none if omitted.
     """
     layout = model.layout
     found = chains(layout, state)
-    inertias = world_inertias(layout, state)
+    inertias = _world_inertias(layout, state)
     turns, levers, slides, arms = _motion_blocks(found)
-    A = dynamics_plan(layout).filled([turns, levers, slides, arms, turns, levers, slides, arms, inertias])
+    A = _dynamics_plan(layout).filled([turns, levers, slides, arms, turns, levers, slides, arms, inertias])
     uneven = inertias - _evenly(layout)  # the even part of an inertia has no gyroscopic torque, also not by rounding
     torque = crosses(state.turning, (uneven @ state.turning[..., None])[..., 0])
     force = -layout.masses[:, None] * layout.gravity
@@ -313,7 +291,7 @@ def dynamics_system(model: Model, state: State, external: Array | None = None) -
         torque, force = torque - external[:, 3:], force - external[:, :3]
     g, h = biases(layout, state, found)
     angular, linear = layout.rotations, layout.translations
-    rows = (torque[:, angular], force[:, linear], g[:, angular], h[:, linear], -passive_forces(layout, state))
+    rows = (torque[:, angular], force[:, linear], g[:, angular], h[:, linear], -_passive_forces(layout, state))
     return System(A, np.concatenate([part.ravel() for part in rows]))
 
 
@@ -330,7 +308,7 @@ def hinge_residuals(model: Model, state: State) -> tuple[Array, Array]:
     return np.linalg.norm(turn, axis=1), np.linalg.norm(shift, axis=1)
 
 
-def world_inertias(layout: Layout, state: State) -> Array:
+def _world_inertias(layout: Layout, state: State) -> Array:
     """World inertias R diag(I) Rᵀ (N, 3, 3) [kg m²]; in the plane only the entry about z is not zero."""
     if layout.planar:
         return layout.inertias[:, :, None] * np.eye(3)
@@ -344,18 +322,54 @@ def _evenly(layout: Layout) -> Array:
     return layout.inertias.min(axis=1)[:, None, None] * np.eye(3)
 
 
+def velocity_residual(model: Model, state: State) -> float:
+    """Largest violation of the velocity constraints, rad/s or m/s.
+
+    Args:
+        model: The model.
+        state: Coordinates and velocities.
+    """
+    z = velocity_vector(model.layout, state)
+    return float(np.abs(velocity_system(model, state).A @ z).max(initial=0.0))
+
+
+def kinetic_energy(model: Model, state: State) -> Any:
+    """½ Σ m Ẋ² + ½ Σ ω I ω + ½ Σ armature ẋ², J.
+
+    Args:
+        model: The model.
+        state: Coordinates and velocities.
+    """
+    layout = model.layout
+    momentum = (_world_inertias(layout, state) @ state.turning[..., None])[..., 0]
+    linear = (layout.masses * (state.velocities**2).sum(axis=-1)).sum()
+    return 0.5 * (linear + (state.turning * momentum).sum() + layout.freedoms.armature @ state.rates**2)
+
+
+def potential_energy(model: Model, state: State) -> Any:
+    """-Σ m g · X and the energy in the springs, J; zero at the origin of the world and with relaxed springs.
+
+    Args:
+        model: The model.
+        state: The coordinates.
+    """
+    layout = model.layout
+    away = coordinates(layout, state) - layout.freedoms.rest
+    springs = 0.5 * (layout.freedoms.spring * away) @ away
+    return springs - layout.masses @ (state.positions @ layout.gravity)
+
+
 def _motion_blocks(found: Chains) -> list[Array]:
     return [found.turn_axes, found.turn_levers, found.slide_axes, skews(found.levers)]
 
 
 def _nearer_tails(layout: Layout, state: State) -> Array:
-    """R_tail (n, 4), or -R_tail where that is nearer to what the chain says."""
-    S, R = tail_spinors(layout, state), np.concatenate([state.spinors, _UNIT])[layout.tail]
+    """R_tail (n, 4), or -R_tail where that is nearer to the chain."""
+    S, R = tail_spinors(layout, state), state.grounded_spinors[layout.tail]
     away = ops.less((S * R).sum(axis=-1), 0.0)
     return R * ops.where(away, -1.0, 1.0)[:, None]
 
 
 def _residuals(layout: Layout, state: State, found: Chains, S: Array, R: Array) -> tuple[Array, Array]:
     """2 (S_a - R_tail) (n, 4) and s_a - X_tail (n, 3)."""
-    tails = np.concatenate([state.positions, np.zeros((1, 3))])[layout.tail]
-    return 2.0 * (S - R), found.tails - tails
+    return 2.0 * (S - R), found.tails - state.grounded_positions[layout.tail]

@@ -17,12 +17,10 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.ops import Array
+from surefoot.redundant.equations.state import State, crosses, matrices, products
 from surefoot.redundant.model import Layout, Links
-from surefoot.redundant.state import State, crosses, matrices, products
 
 __all__ = ["Chains", "biases", "chains", "link_spinors", "tail_spinors"]
-
-_UNIT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +45,7 @@ class Chains:
 
     @property
     def tails(self) -> Array:
-        """s_a (n, 3): where the chains say that the tails are [m]."""
+        """s_a (n, 3): positions of the tails by the chains [m]."""
         return self.origins[-1]
 
     @property
@@ -75,7 +73,7 @@ def chains(layout: Layout, state: State) -> Chains:
         state: The coordinates; velocities are not looked at.
     """
     links, shape = layout.links, layout.links.offsets.shape
-    bodies = matrices(np.concatenate([state.spinors, _UNIT[None]]))
+    bodies = matrices(state.grounded_spinors)
     turned = matrices(link_spinors(links, state))
     world = [bodies[layout.head]]
     for slot in range(shape[0] - 1):
@@ -83,8 +81,7 @@ def chains(layout: Layout, state: State) -> Chains:
     S = np.stack(world)
     local = links.offsets + (links.slide_map @ state.slides).reshape(shape)
     offsets = (S @ local[..., None])[..., 0]
-    heads = np.concatenate([state.positions, np.zeros((1, 3))])[layout.head]
-    origins = np.cumsum(np.concatenate([heads[None], offsets]), axis=0)
+    origins = np.cumsum(np.concatenate([state.grounded_positions[layout.head][None], offsets]), axis=0)
     axes = (S[links.turn_at[0], links.turn_at[1]] @ links.turn_axes[..., None])[..., 0]
     slides = (S[links.slide_at[0], links.slide_at[1]] @ links.slide_axes[..., None])[..., 0]
     levers = origins[-1][links.turn_at[1]] - origins[links.turn_at[0] + 1, links.turn_at[1]]
@@ -93,20 +90,14 @@ def chains(layout: Layout, state: State) -> Chains:
 
 def tail_spinors(layout: Layout, state: State) -> Array:
     """S_a (n, 4): the attitude that the chains give to the tails.   (Busenhart 1994, (3.33))."""
-    out = np.concatenate([state.spinors, _UNIT[None]])[layout.head]
+    out = state.grounded_spinors[layout.head]
     for own in link_spinors(layout.links, state):
         out = products(own, out)
     return out
 
 
 def biases(layout: Layout, state: State, found: Chains) -> tuple[Array, Array]:
-    """Biases g and h (n, 3): angular and linear acceleration of the tails that velocities cause.   [red.chain].
-
-    Args:
-        layout: The model.
-        state: With velocities.
-        found: The chains at that state.
-    """
+    """Biases g and h (n, 3): angular and linear acceleration of the tails that velocities cause.   [red.chain]."""
     shape = found.offsets.shape
     rates = np.stack(
         [

@@ -1,10 +1,9 @@
-"""A node: the minimum of one weighted least-squares index over wishes and laws (Busenhart 1994, section 4.2.3).
+"""The minimum of a weighted least-squares index over wishes and laws: a node (Busenhart 1994, section 4.2.3).
 
     J(z) = ½ (z - z_d)ᵀ D₀ (z - z_d) + ½ (A z + b)ᵀ D₁ (A z + b)        [red.index]   Busenhart 1994, (4.18)
 
-Weights say what is known, what is wished and what is law; the same system then answers different questions.
-
-Which entries of the constraint matrices can be other than zero: what the off-line ordering needs.
+Weights distinguish known quantities, wishes and laws; the same system then answers different questions. `pattern`
+finds the entries of the constraint matrices that can be nonzero, from which the reduction is ordered off-line.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ from scipy import linalg
 
 from surefoot.arrays import Array
 from surefoot.errors import one_of
-from surefoot.redundant.constraints import System, dynamics_system, position_system, velocity_system
+from surefoot.redundant.equations import State, System, dynamics_system, position_system, velocity_system
 from surefoot.redundant.model import Freedom, Hinge, Layout, Link, Model
-from surefoot.redundant.state import State
 from surefoot.solvers import DyadicPlan
 
 __all__ = ["Level", "Solver", "minimise", "pattern"]
@@ -35,9 +33,9 @@ _PROBES, _ROUNDING = 3, 1e-15
 
 
 def pattern(model: Model, level: Level, generic_axes: bool = True) -> NDArray[np.bool_]:
-    """Where [A b] (rows, unknowns + 1) of a level can be other than zero, at any state.
+    """The entries of [A b] (rows, unknowns + 1) of a level that can be nonzero, at any state.
 
-    Found at random states, where nothing vanishes but what vanishes everywhere; masses and inertias of zero stay zero.
+    Found at random states, where only entries vanish that vanish everywhere; masses and inertias of zero stay zero.
 
     Args:
         model: The model.
@@ -48,7 +46,8 @@ def pattern(model: Model, level: Level, generic_axes: bool = True) -> NDArray[np
     if level not in get_args(Level):
         raise one_of("level", level, get_args(Level))
     rng = np.random.default_rng(0)
-    probed = _tilted(model, rng) if generic_axes else model
+    hinges = tuple(_tilted(hinge, rng) for hinge in model.hinges) if generic_axes else model.hinges
+    probed = model.model_copy(update={"hinges": hinges})
     out: NDArray[np.bool_] | None = None
     for _ in range(_PROBES):
         system = _SYSTEMS[level](probed, _generic_state(probed.layout, rng))
@@ -81,12 +80,8 @@ def _unit(values: Array) -> Array:
     return values / np.linalg.norm(values, axis=-1, keepdims=True)
 
 
-def _tilted(model: Model, rng: np.random.Generator) -> Model:
-    """The model with slides along random axes."""
-    return model.model_copy(update={"hinges": tuple(_tilted_hinge(hinge, rng) for hinge in model.hinges)})
-
-
-def _tilted_hinge(hinge: Hinge, rng: np.random.Generator) -> Hinge:
+def _tilted(hinge: Hinge, rng: np.random.Generator) -> Hinge:
+    """The hinge with slides along random axes."""
     links: list[Link] = []
     for link in hinge.links:
         slides: list[Freedom] = []
@@ -122,8 +117,8 @@ def minimise(
     match solver:
         case "dyadic":
             plan = model.plans.get(level) or model.plans.setdefault(level, _plan(model, level))
-            A, b = (np.where(kept, given, 0.0) for kept, given in _within(plan, system))  # rounding outside the pattern
-            return plan.solve(A, b, z_d, d0, d1).z
+            A = np.where(plan.pattern[:, :-1], system.A, 0.0)  # without the rounding outside the pattern
+            return plan.solve(A, np.where(plan.pattern[:, -1], system.b, 0.0), z_d, d0, d1).z
         case "dense":
             return _dense(system, z_d, d0, d1)
     raise one_of("solver", solver, get_args(Solver))
@@ -138,11 +133,6 @@ def _plan(model: Model, level: Level) -> DyadicPlan:
             for tangent in contact.tangents:
                 found[start + tangent] |= found[start + contact.normal]
     return DyadicPlan(found, explicit_rhs=True, order="greedy")
-
-
-def _within(plan: DyadicPlan, system: System) -> tuple[tuple[NDArray[np.bool_], Array], ...]:
-    """A and b, each with the part of the pattern that belongs to it."""
-    return (plan.pattern[:, :-1], system.A), (plan.pattern[:, -1], system.b)
 
 
 def _dense(system: System, z_d: Array, d0: Array, d1: Array) -> Array:

@@ -1,6 +1,6 @@
 """The redundant state: every body and every freedom of every hinge has coordinates of its own.
 
-Arrays of spinors (…, 4): the functions of `surefoot.spatial.spinor`, for all bodies and links at once.
+Spinors are arrays (…, 4), with the functions of `surefoot.spatial.spinor` for all bodies and links at once.
 """
 
 from __future__ import annotations
@@ -14,22 +14,26 @@ from surefoot.ops import Array
 from surefoot.redundant.model import Layout
 
 __all__ = [
+    "UNIT",
     "State",
     "bars",
     "coordinate_rate",
     "coordinates",
     "crosses",
-    "displaced",
+    "displace",
     "flat",
     "matrices",
-    "normalised",
+    "normalise",
     "of_flat",
     "products",
     "rest_state",
     "skews",
     "updates",
+    "velocity_vector",
 ]
 
+UNIT = np.array([1.0, 0.0, 0.0, 0.0])
+"""The spinor of no rotation."""
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 # entries of R̄ (4, 3): which of (a, b₁, b₂, b₃), and its sign   [spatial.spinor-bar]
 _BAR_ENTRY = np.array([[1, 2, 3], [0, 3, 2], [3, 0, 1], [2, 1, 0]])
@@ -96,6 +100,16 @@ class State:
     velocities: Array
     rates: Array
 
+    @property
+    def grounded_spinors(self) -> Array:
+        """(N + 1, 4) attitude of the bodies and, last, of the ground."""
+        return np.concatenate([self.spinors, UNIT[None]])
+
+    @property
+    def grounded_positions(self) -> Array:
+        """(N + 1, 3) centres of mass and, last, the origin of the ground [m]."""
+        return np.concatenate([self.positions, np.zeros((1, 3))])
+
     def at_rest(self) -> State:
         """The same place without velocity."""
         still = {name: np.zeros_like(getattr(self, name)) for name in ("turning", "velocities", "rates")}
@@ -105,12 +119,11 @@ class State:
 def rest_state(layout: Layout) -> State:
     """All coordinates zero, all bodies at the origin: a state to start from, not one that keeps the hinges."""
     N, balls = layout.bodies, layout.links.ball_rows.shape[0]
-    unit = np.array([1.0, 0.0, 0.0, 0.0])
     return State(
-        spinors=np.tile(unit, (N, 1)),
+        spinors=np.tile(UNIT, (N, 1)),
         positions=np.zeros((N, 3)),
         angles=np.zeros(len(layout.links.pin_rows)),
-        balls=np.tile(unit, (balls, 1)),
+        balls=np.tile(UNIT, (balls, 1)),
         slides=np.zeros(layout.slides),
         turning=np.zeros((N, 3)),
         velocities=np.zeros((N, 3)),
@@ -126,7 +139,7 @@ def coordinates(layout: Layout, state: State) -> Array:
     return out
 
 
-def displaced(layout: Layout, state: State, turn: Array, move: Array, freedoms: Array) -> State:
+def displace(layout: Layout, state: State, turn: Array, move: Array, freedoms: Array) -> State:
     """The state after small displacements (Busenhart 1994, (3.47) for spinors).
 
     Args:
@@ -155,6 +168,12 @@ def coordinate_rate(layout: Layout, state: State) -> Array:
     return np.concatenate([part.ravel() for part in parts])
 
 
+def velocity_vector(layout: Layout, state: State) -> Array:
+    """z_vel: the velocities that are unknowns, [ω, Ẋ, θ', ṡ']."""
+    parts = (state.turning[:, layout.rotations], state.velocities[:, layout.translations], state.rates)
+    return np.concatenate([part.ravel() for part in parts])
+
+
 def flat(state: State) -> Array:
     """All entries as one vector."""
     return np.concatenate([getattr(state, item.name).ravel() for item in fields(state)])
@@ -170,7 +189,7 @@ def of_flat(like: State, vector: Array) -> State:
     return State(**values)
 
 
-def normalised(state: State) -> State:
+def normalise(state: State) -> State:
     """The state with spinors of unit length."""
     lengths = [np.linalg.norm(s, axis=-1, keepdims=True) for s in (state.spinors, state.balls)]
     return replace(state, spinors=state.spinors / lengths[0], balls=state.balls / lengths[1])

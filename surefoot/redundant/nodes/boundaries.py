@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.redundant.constraints import System
+from surefoot.redundant.equations import State, System, coordinates
 from surefoot.redundant.model import ContactRows, Layout, Model
-from surefoot.redundant.state import State, coordinates
 
 __all__ = ["Boundaries", "boundary_test", "free_boundaries", "held_freedoms", "with_boundaries"]
 
@@ -27,7 +26,7 @@ SLOW = 1e-3  # below this speed a contact can stick [m/s]   (table 6.16)
 
 @dataclass(frozen=True, eq=False)
 class Boundaries:
-    """Which unilateral constraints are active: m freedoms, c contacts.
+    """The active unilateral constraints: m freedoms, c contacts.
 
     Args:
         lower: (m,) held at the lower stop.
@@ -63,13 +62,7 @@ def held_freedoms(layout: Layout, boundaries: Boundaries) -> Flags:
 
 
 def with_boundaries(layout: Layout, system: System, boundaries: Boundaries) -> System:
-    """The dynamics with friction in the force laws of the contacts that slide.
-
-    Args:
-        layout: The model.
-        system: From `dynamics_system`.
-        boundaries: The flags.
-    """
+    """The dynamics with friction in the force laws of the contacts that slide."""
     start = len(system.b) - len(layout.freedoms.names)
     sliding = [
         (contact, slip)

@@ -1,4 +1,4 @@
-"""Forward and inverse dynamics from one index: the weights say which quantities are known.
+"""Forward and inverse dynamics from one index: the weights select the known quantities.
 
 Forward: the actuators are known, nothing else is wished. Inverse: accelerations are wished, the actuators are found. In
 between: any mixture, with `dynamics_node`.
@@ -9,17 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.redundant.boundaries import Boundaries, free_boundaries, held_freedoms, with_boundaries
-from surefoot.redundant.constraints import System, dynamics_system
+from surefoot.redundant.equations import State, System, dynamics_system
 from surefoot.redundant.model import Layout, Model
-from surefoot.redundant.node import Solver, minimise
-from surefoot.redundant.state import State
+from surefoot.redundant.nodes.boundaries import Boundaries, free_boundaries, held_freedoms, with_boundaries
+from surefoot.redundant.nodes.index import Solver, minimise
 
-__all__ = ["Dynamics", "dynamics_node", "forward_dynamics", "inverse_dynamics", "unpacked"]
+__all__ = ["Dynamics", "checked_inputs", "dynamics_node", "forward_dynamics", "inverse_dynamics"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,28 +46,15 @@ class Dynamics:
     residual: Array
 
 
-def unpacked(layout: Layout, z: Array, residual: Array, reactions: Array) -> Dynamics:
-    """The parts of z_dyn, with three components each.
-
-    Args:
-        layout: The model.
-        z: (unknowns,).
-        residual: (rows,) of the laws.
-        reactions: (m,) along the freedoms.
-    """
-    at, angular, linear = layout.dynamics_places, layout.rotations, layout.translations
-
-    def vectors(name: str, count: int, components: NDArray[np.int64]) -> Array:
-        out = np.zeros((count, 3))
-        out[:, components] = z[at[name]].reshape(count, len(components))
-        return out
-
+def _unpacked(layout: Layout, z: Array, residual: Array, reactions: Array) -> Dynamics:
+    """The parts of z_dyn, with three components each."""
+    at = layout.dynamics_places
     return Dynamics(
         u=z[at["u"]],
-        turn=vectors("turn", layout.bodies, angular),
-        move=vectors("move", layout.bodies, linear),
-        torques=vectors("torque", layout.hinges, angular),
-        forces=vectors("force", layout.hinges, linear),
+        turn=layout.angular(z[at["turn"]]),
+        move=layout.linear(z[at["move"]]),
+        torques=layout.angular(z[at["torque"]]),
+        forces=layout.linear(z[at["force"]]),
         freedoms=z[at["turns"].start :],
         reactions=reactions,
         residual=residual,
@@ -90,7 +76,7 @@ def dynamics_node(
         system: From `dynamics_system`.
         z_d: (unknowns,) wishes; those of held freedoms are their demanded accelerations.
         d0: (unknowns,) their weights; those of held freedoms are replaced by 1.
-        boundaries: Active unilateral constraints; none if left out.
+        boundaries: Active unilateral constraints; none if omitted.
         solver: As in `minimise`.
     """
     layout = model.layout
@@ -101,7 +87,7 @@ def dynamics_node(
     d0[len(d0) - m :][held], d1[len(d1) - m :][held] = 1.0, 0.0
     z = minimise(model, "dynamics", rubbed, z_d, d0, d1, solver)
     reactions = system.A[-m:] @ z + system.b[-m:] if m else np.zeros(0)
-    return unpacked(layout, z, rubbed.A @ z + rubbed.b, reactions)
+    return _unpacked(layout, z, rubbed.A @ z + rubbed.b, reactions)
 
 
 def forward_dynamics(
@@ -118,9 +104,9 @@ def forward_dynamics(
     Args:
         model: The model.
         state: Coordinates and velocities.
-        u: (actuators,) [N m] or [N]; zero if left out.
+        u: (actuators,) [N m] or [N]; zero if omitted.
         external: (N, 6) force and torque on every body, at its centre of mass, in world axes.
-        boundaries: Active unilateral constraints; none if left out. Held freedoms have no acceleration.
+        boundaries: Active unilateral constraints; none if omitted. Held freedoms have no acceleration.
         solver: As in `minimise`.
         spread: Weight of the wish for small hinge forces. Where several sets of forces go with the same motion
             (hyperstatic models), a small weight (1e-12) finds the least of them; with 0 it is any of them.
@@ -128,7 +114,7 @@ def forward_dynamics(
     layout = model.layout
     system = dynamics_system(model, state, external)
     z_d, d0 = np.zeros(system.A.shape[1]), np.zeros(system.A.shape[1])
-    z_d[layout.dynamics_places["u"]] = _command(layout, u)
+    z_d[layout.dynamics_places["u"]] = checked_inputs(layout, u)
     d0[layout.dynamics_places["u"]] = 1.0
     d0[layout.dynamics_places["torque"]] = d0[layout.dynamics_places["force"]] = spread
     return dynamics_node(model, system, z_d, d0, boundaries, solver)
@@ -166,9 +152,17 @@ def inverse_dynamics(
     return dynamics_node(model, system, z_d, d0, boundaries, solver)
 
 
-def _command(layout: Layout, u: ArrayLike | None) -> Array:
-    """The actuator forces as an array, zero if left out."""
+def checked_inputs(layout: Layout, u: ArrayLike | None) -> Array:
+    """The actuator forces (actuators,) as an array, zero if omitted.
+
+    Args:
+        layout: The model.
+        u: The forces [N m] or [N].
+
+    Raises:
+        ShapeError: They have the wrong shape, or are not finite.
+    """
     out = np.zeros(layout.actuators) if u is None else np.asarray(u, dtype=float)
     if out.shape != (layout.actuators,) or not np.isfinite(out).all():
-        raise ShapeError(f"u must be ({layout.actuators},) and finite", evidence={"u": out})
+        raise ShapeError(f"inputs must be ({layout.actuators},) and finite", evidence={"inputs": out})
     return out

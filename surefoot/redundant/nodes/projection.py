@@ -1,4 +1,4 @@
-"""Drift taken away: positions and velocities brought back to the hinges by their own nodes, and plastic impacts."""
+"""Removal of drift: positions and velocities projected onto the hinges by their own nodes; plastic impacts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError
-from surefoot.redundant.boundaries import Boundaries, held_freedoms
-from surefoot.redundant.constraints import System, dynamics_system, hinge_residuals, position_system, velocity_system
-from surefoot.redundant.dynamics import Dynamics, dynamics_node
+from surefoot.redundant.equations import (
+    State,
+    System,
+    coordinates,
+    displace,
+    dynamics_system,
+    hinge_residuals,
+    position_system,
+    velocity_system,
+    velocity_vector,
+)
 from surefoot.redundant.model import Layout, Model
-from surefoot.redundant.node import Solver, minimise
-from surefoot.redundant.state import State, coordinates, displaced
+from surefoot.redundant.nodes.boundaries import Boundaries, held_freedoms
+from surefoot.redundant.nodes.dynamics import Dynamics, dynamics_node
+from surefoot.redundant.nodes.index import Solver, minimise
 
-__all__ = ["WISH", "closed", "plastic_impact", "project_positions", "project_velocities"]
+__all__ = ["WISH", "close_hinges", "plastic_impact", "project_positions", "project_velocities"]
 
 WISH = 1e-8
 """Weight of a wish to stay, against 1 for the laws: what is left of a gap after one projection."""
@@ -47,7 +56,7 @@ def project_positions(
         for flags, stop in ((boundaries.lower, layout.freedoms.lower), (boundaries.upper, layout.freedoms.upper)):
             z_d[first:][flags], d0[first:][flags] = (stop - x)[flags], 1.0
     z = minimise(model, "position", system, z_d, d0, np.ones(len(system.b)), solver)
-    return displaced(layout, state, *_vectors(layout, z))
+    return displace(layout, state, *_vectors(layout, z))
 
 
 def project_velocities(
@@ -67,9 +76,7 @@ def project_velocities(
         solver: As in `minimise`.
     """
     layout, system = model.layout, velocity_system(model, state)
-    angular, linear = layout.rotations, layout.translations
-    parts = (state.turning[:, angular], state.velocities[:, linear], state.rates)
-    z_d, d0 = np.concatenate([part.ravel() for part in parts]), np.zeros(system.A.shape[1])
+    z_d, d0 = velocity_vector(layout, state), np.zeros(system.A.shape[1])
     d0[:] = weights
     if boundaries is not None:
         held, first = held_freedoms(layout, boundaries), layout.motion_places["turns"].start
@@ -79,7 +86,7 @@ def project_velocities(
     return replace(state, turning=turning, velocities=velocities, rates=rates)
 
 
-def closed(
+def close_hinges(
     model: Model,
     state: State,
     weights: ArrayLike = WISH,
@@ -98,7 +105,7 @@ def closed(
         put_back: Gives what shall not change its values again, before each projection.
 
     Raises:
-        ModelError: A hinge stays open; it is named, with the gap.
+        ModelError: A hinge stays open; the error names it, with the gap.
     """
     layout = model.layout
     for _ in range(most):
@@ -126,7 +133,7 @@ def plastic_impact(
     Args:
         model: The model.
         state: Before the impact.
-        boundaries: What is held after it.
+        boundaries: The flags after it.
         solver: As in `minimise`.
     """
     layout = model.layout
@@ -164,7 +171,4 @@ def _beyond_friction(layout: Layout, state: State, boundaries: Boundaries, found
 def _vectors(layout: Layout, z: Array) -> tuple[Array, Array, Array]:
     """Bodies turn (N, 3), bodies move (N, 3), freedoms (m,)."""
     at = layout.motion_places
-    turn, move = np.zeros((layout.bodies, 3)), np.zeros((layout.bodies, 3))
-    turn[:, layout.rotations] = z[at["turn"]].reshape(layout.bodies, -1)
-    move[:, layout.translations] = z[at["move"]].reshape(layout.bodies, -1)
-    return turn, move, z[at["turns"].start :]
+    return layout.angular(z[at["turn"]]), layout.linear(z[at["move"]]), z[at["turns"].start :]

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot import ops
-from surefoot.redundant import dynamics_system, position_system, velocity_system
-from surefoot.redundant.state import State
+from surefoot.redundant import State, dynamics_system, position_system, velocity_system
 from tests.redundant.examples import generic_state, package_model
 
 
