@@ -100,7 +100,7 @@ def _robot(request: AuditRequest, own: Path | None) -> Robot:
     if request.robot is not None:
         return load(request.robot, request.base)
     if own is None:
-        raise ShapeError("nobody says which robot moves", next_step="give --robot NAME or --robot FILE")
+        raise ShapeError("no robot is given", next_step="use --robot NAME or --robot FILE")
     from surefoot.scenario import load_robot, read_scenario
 
     table = read_scenario(own).robot
@@ -181,7 +181,7 @@ def _print(result: AuditResult, console: Console) -> None:
         console.print(escape(_replay(result)))
     total = sum(result.seconds.values())
     parts = ", ".join(f"{name} {value:.2f}" for name, value in result.seconds.items())
-    console.print(f"[dim]audited in {total:.2f} s: {escape(parts)}[/]")
+    console.print(f"[dim]audit took {total:.2f} s: {escape(parts)}[/]")
 
 
 def _print_finding(console: Console, number: str, finding: Finding) -> None:
@@ -210,7 +210,7 @@ def _under(finding: Finding) -> Iterator[Finding]:
 
 def _items(items: Sequence[AuditItem]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (("item", "left"), ("", "left"), ("margin", "right"), ("where it is least", "left")):
+    for title, justify in (("item", "left"), ("", "left"), ("margin", "right"), ("worst location", "left")):
         table.add_column(title, justify=justify, no_wrap=title == "item")  # type: ignore[arg-type]
     for item in items:
         status = f"[{_COLOURS[item.status]}]{item.status}[/]"
@@ -222,7 +222,7 @@ def _items(items: Sequence[AuditItem]) -> Table:
 
 def _print_plain(items: Sequence[AuditItem]) -> None:
     """A line for each item, for files and pipes: nothing is padded; notes only where an item did not pass."""
-    rows = [("item", "", "margin", "where it is least"), *(_plain_row(item) for item in items)]
+    rows = [("item", "", "margin", "worst location"), *(_plain_row(item) for item in items)]
     first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
     for title, status, margin, place in rows:
         print(f"{title:<{first}}  {status:<{second}}  {margin:>{third}}  {place}".rstrip())
@@ -250,6 +250,6 @@ def _replay(result: AuditResult) -> str:
     if replay is None or not len(replay.time):
         return "replay: " + ("none" if replay is None else replay.note)
     data = replay.to_dict()
-    end = "survived" if replay.survived else f"stood until {replay.until:.2f} s"
-    base = "" if data["base_error_m"] is None else f", base off by {data['base_error_m']:.3f} m"
-    return f"replay in {replay.engine}: {end}{base}, joints off by {data['joint_error']:.3f} ({replay.note})"
+    end = "survived" if replay.survived else f"lasted until {replay.until:.2f} s"
+    base = "" if data["base_error_m"] is None else f", base error {data['base_error_m']:.3f} m"
+    return f"replay in {replay.engine}: {end}{base}, joint error {data['joint_error']:.3f} ({replay.note})"

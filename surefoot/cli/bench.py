@@ -29,7 +29,7 @@ def bench_command(words: list[str]) -> int:
     if root is None:
         raise NotSupportedError(
             "benchmarks are part of the repository, not of the installed package",
-            next_step="clone the repository, and run `surefoot bench` in its folder",
+            next_step="clone the repository and run `surefoot bench` there",
         )
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))

@@ -82,13 +82,13 @@ def _print_table(found: list[Entry]) -> None:
         table.add_row(*_words(entry), _human(entry.size), used)
     page_console().print(table)
     if any(entry.defect for entry in found):
-        print("some cannot be used; next: `surefoot cache clear`")
+        print("some kernels are unusable; next: `surefoot cache clear`")
 
 
 def _words(entry: Entry) -> list[Text]:
     """The first columns; of an entry that cannot be used its key and the reason."""
     if entry.defect:
-        return [Text(entry.key[:12]), Text(f"not used: {entry.defect}"), Text("")]
+        return [Text(entry.key[:12]), Text(f"unusable: {entry.defect}"), Text("")]
     return [Text(_shortened(str(entry.description.get(column, "-")))) for column in _COLUMNS]
 
 

@@ -36,7 +36,7 @@ def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -
         as_json: Print JSON.
     """
     if len(folders) < 2:
-        raise ShapeError("a comparison needs two runs or more", next_step="give the folders of two runs")
+        raise ShapeError("a comparison needs at least two runs", next_step="pass two run folders")
     if html is not None and html.suffix != ".html":
         raise FileFormatError(f"suffix `{html.suffix}` is not known", file=html, next_step="use .html")
     runs = [read_run(folder) for folder in folders]
@@ -78,7 +78,7 @@ def _print(comparison: Comparison) -> None:
     for title, rows in (("metric", differing), ("scenario", comparison.scenario), ("versions", comparison.versions)):
         console.print(_table(title, names, rows) if rows else f"{title}: no difference")
         if title == "metric" and same:
-            console.print(f"the same in all runs: {escape(', '.join(same))}")
+            console.print(f"identical in all runs: {escape(', '.join(same))}")
         console.print()
 
 

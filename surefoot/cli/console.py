@@ -15,7 +15,7 @@ from rich.text import Text
 
 __all__ = ["FirstTime", "FirstTimeColumn", "Tell", "page_console", "progress"]
 
-_KINDS = {"swept volumes": "collision volumes of {n} link{s}", "scene meshes": "meshes of the report"}
+_KINDS = {"swept volumes": "collision volumes of {n} link{s}", "scene meshes": "report meshes"}
 _LOOK_EVERY = 1.0  # [s]
 
 
@@ -69,13 +69,13 @@ class FirstTime:
         self._known = _keys()
 
     def text(self) -> str:
-        """`first time: collision volumes of 3 links, 1 kernel; kept for later`, or ""."""
+        """`built and cached: collision volumes of 3 links, 1 kernel`, or ""."""
         new = _keys() - self._known
         if not new:
             return ""
         made = Counter(_KINDS.get(name, "{n} kernel{s}") for name in _algorithms(new))
         words = ", ".join(kind.format(n=n, s="" if n == 1 else "s") for kind, n in made.items())
-        return f"first time: {words}; kept for later" if words else ""
+        return f"built and cached: {words}" if words else ""
 
 
 def _keys() -> set[str]:

@@ -68,7 +68,9 @@ def _surefoot() -> Diagnosis:
 def _python() -> Diagnosis:
     version = platform.python_version()
     remedy = (
-        "" if sys.version_info < (3, 13) else "3.11 and 3.12 are supported in full; the planners have no wheels here"
+        ""
+        if sys.version_info < (3, 13)
+        else "3.11 and 3.12 are fully supported; the planners have no wheels for this version"
     )
     return Diagnosis("python", version, True, remedy)
 
@@ -135,7 +137,7 @@ def _cache() -> Diagnosis:
         return Diagnosis("cache folder", f"{error.place}: {error.message}", False, error.next_step)
     except OSError as error:
         return Diagnosis(
-            "cache folder", f"{folder}: {error.strerror}", False, "set SUREFOOT_CACHE to a folder that you can write"
+            "cache folder", f"{folder}: {error.strerror}", False, "set SUREFOOT_CACHE to a writable folder"
         )
 
 
@@ -233,5 +235,5 @@ def _package(need: Need) -> Diagnosis:
     except (ImportError, OSError) as error:
         return Diagnosis(need.name, f"broken: {error}", False, _REINSTALL)
     if not fits(version, need.versions):
-        return Diagnosis(need.name, f"{version}, but {need.versions} is needed", False, _REINSTALL)
+        return Diagnosis(need.name, f"{version}, but {need.versions} is required", False, _REINSTALL)
     return Diagnosis(need.name, f"{version}{label}")

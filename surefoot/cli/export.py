@@ -95,7 +95,7 @@ def _export(
     """Write one format; remarks for the user."""
     head = f"{robot.name} · {trajectory.duration:.3f} s · {counted(len(trajectory), 'sample')}"
     if kind in FILMS:
-        return [f"{head}: {counted(_film(source, target, robot, trajectory, options), 'picture')}"]
+        return [f"{head}: {counted(_film(source, target, robot, trajectory, options), 'frame')}"]
     if kind == COLUMNS:
         files = column_files(trajectory, robot)
         write_column_files(target, files)
@@ -126,7 +126,7 @@ def _motion(source: Path, options: ExportOptions) -> tuple[Robot, Trajectory]:
     elif own is not None:
         robot = load(own.robot, options.base)
     else:
-        raise NotSupportedError(f"`{source}` does not say whose motion it is", next_step="give --robot")
+        raise NotSupportedError(f"`{source}` does not name its robot", next_step="use --robot")
     if own is not None:
         own.require(robot)
         return robot, own
@@ -147,7 +147,7 @@ def _own_trajectory(source: Path) -> Trajectory | None:
 
 def _export_log(source: Path, target: Path, kind: str) -> None:
     if kind not in ("csv", "parquet"):
-        raise NotSupportedError("a log is written as a table", next_step="use .csv or .parquet, or leave out --log")
+        raise NotSupportedError("a log can only be written as a table", next_step="use .csv or .parquet, or omit --log")
     log: Log = Log.load(source / "log.parquet" if source.is_dir() else source)
     print(f"{counted(len(log), 'tick')}: {counted(write_table(target, log, None, kind), 'column')}")
 
@@ -166,7 +166,7 @@ def _film(source: Path, target: Path, robot: Robot, trajectory: Trajectory, opti
         wrenches=trajectory.wrenches,
         schedule=trajectory.schedule,
     )
-    with progress("filming") as tell:
+    with progress("rendering") as tell:
         return write_film(target, evidence, settings, options.renderer, tell)
 
 

@@ -21,8 +21,8 @@ _LOADING = "loading"
 # Where the bar stands when a stage begins; the last one ends at 1.
 _BEGINS = {_LOADING: 0.0, "compiling": 0.05, "simulating": 0.1, "auditing": 0.4, "writing the report": 0.9}
 _REMARKS = {
-    "lifted": "inertia lifted to what physics accepts",
-    "locked": "joints locked, as they move no mass",
+    "lifted": "inertia raised to the engine's minimum",
+    "locked": "joints locked because they move no mass",
     "notes": "note",
 }
 _USUAL = [  # key, name and unit
@@ -94,10 +94,10 @@ def _table(rows: list[tuple[str, str, str]], metrics: dict[str, Any]) -> list[st
 
 def _audit(found: dict[str, Any]) -> str:
     if found["passed"]:
-        return "  audit of the motion: no defect"
+        return "  motion audit: no defects"
     from surefoot.words import counted
 
-    return f"  audit of the motion: {counted(found['defects'], 'defect')}, first: {found['first']}"
+    return f"  motion audit: {counted(found['defects'], 'defect')}, first: {found['first']}"
 
 
 def _is_number(value: Any) -> bool:

@@ -35,7 +35,7 @@ def _print(heading: str, rows: dict[str, str], as_json: bool) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(heading, no_wrap=True)
-    table.add_column("what it is")
+    table.add_column("description")
     for name, text in rows.items():
         table.add_row(name, text)
     page_console().print(table)
@@ -64,9 +64,11 @@ def new_scenario(name: str, file: Path) -> int:
 
     text = scenario_text(name)
     if file.suffix != ".toml":
-        raise FileFormatError(f"suffix `{file.suffix}` is not that of a scenario", file=file, next_step="use .toml")
+        raise FileFormatError(
+            f"suffix `{file.suffix}` is not that of a scenario file", file=file, next_step="use .toml"
+        )
     if file.exists() or file.is_symlink():
-        raise FileFormatError("exists; nothing is overwritten", file=file, next_step="choose another name")
+        raise FileFormatError("already exists and is not overwritten", file=file, next_step="choose another name")
     with atomic_write(file) as temporary:
         temporary.write_text(text, encoding="utf-8")
     print(f"run it with: surefoot run {file}")

@@ -124,7 +124,7 @@ def _full_path(robot: str, scenario: Path | None) -> str:
         raise FileFormatError(
             f"there is no robot file `{robot}`",
             evidence={"looked in": ", ".join(dict.fromkeys(str(path.parent.resolve()) for path in places))},
-            next_step="check the path; it counts from the folder of the scenario file",
+            next_step="check the path; it is relative to the folder of the scenario file",
         )
 
 
@@ -158,7 +158,7 @@ def overridden(scenario: Scenario, overrides: Sequence[str]) -> Scenario:
         key, sign, value = text.partition("=")
         if not sign or not key.strip():
             raise ScenarioError(
-                f"`{text}` is no override", next_step="write key=value, e.g. --set simulation.duration=2"
+                f"`{text}` is not an override", next_step="write key=value, e.g. --set simulation.duration=2"
             )
         tables = scenario.model_dump(mode="python", exclude_none=True)
         _put(tables, key.strip().split("."), _parsed(value.strip(), text), text)
@@ -191,7 +191,7 @@ def _put(tables: Any, keys: list[str], value: Any, text: str) -> None:
             if not is_last:
                 tables.setdefault(key, {})
         else:
-            raise ScenarioError(f"`{'.'.join(keys[:depth])}` in `{text}` is a value, it has no `{key}`")
+            raise ScenarioError(f"`{'.'.join(keys[:depth])}` in `{text}` is a value and has no key `{key}`")
         if is_last:
             tables[place] = value
         else:
@@ -201,7 +201,7 @@ def _put(tables: Any, keys: list[str], value: Any, text: str) -> None:
 def _index(items: list[Any], key: str, text: str) -> int:
     if not key.isdecimal() or int(key) >= len(items):
         raise ScenarioError(
-            f"`{key}` in `{text}` is no entry of a list of {len(items)}",
+            f"`{key}` in `{text}` is not an index of the list, which has {len(items)} entries",
             next_step=f"entries are numbered from 0 to {len(items) - 1}" if items else "the list is empty",
         )
     return int(key)

@@ -93,8 +93,8 @@ def _mover(simulation: Simulation) -> ConstrainedMover:
     if isinstance(mover, ConstrainedMover):
         return mover
     raise NotSupportedError(
-        f"`{simulation.robot.name}` has no closed chains, couplings or held surfaces; there is nothing to compare",
-        next_step="take `four-bar`, `crank`, `delta` or `pendulum-drift`, or hold surfaces with `simulation.held`",
+        f"`{simulation.robot.name}` has no closed chains, couplings or held surfaces, so there is nothing to compare",
+        next_step="use `four-bar`, `crank`, `delta` or `pendulum-drift`, or hold surfaces with `simulation.held`",
     )
 
 

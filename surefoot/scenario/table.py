@@ -19,8 +19,8 @@ from surefoot.tables import MISSING_KEY, KeyPath, StrictModel, check_tables, par
 __all__ = ["Table", "checked", "complaint", "helping", "read_table_file"]
 
 Schema = TypeVar("Schema", bound="Table")
-_ADD = "add it; docs/scenarios.md says what each key takes"
-_CHANGE = "change what stands there; docs/scenarios.md says what each key takes, `surefoot show stand` is an example"
+_ADD = "add it; docs/scenarios.md lists the values of each key"
+_CHANGE = "change the value; docs/scenarios.md lists the values of each key, `surefoot show stand` prints an example"
 _TOLD = "told"  # type of the errors that have their words already
 _ORDER = {"extra_forbidden": 0, "missing": 2}  # the others between them
 

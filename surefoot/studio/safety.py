@@ -34,9 +34,9 @@ def inside(folder: str | Path, path: str | Path) -> Path:
         raise OutsideError(f"`{path!s}` is not a path", evidence={"reason": error}) from error
     if found != root and root not in found.parents:
         raise OutsideError(
-            f"`{path!s}` lies outside of the folder of the studio",
+            f"`{path!s}` is outside the studio folder",
             evidence={"folder": str(root)},
-            next_step="choose something in that folder, or start the studio with another one: `surefoot studio DIR`",
+            next_step="choose a path in that folder, or start the studio with another one: `surefoot studio DIR`",
         )
     return found
 

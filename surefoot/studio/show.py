@@ -92,7 +92,7 @@ def show(
     os.close(handle)
     path = shown.save(name)
     if not webbrowser.open(path.as_uri()):
-        print(f"no browser was found; the page is {path}")
+        print(f"no browser found; the page is {path}")
     return path
 
 
@@ -113,7 +113,7 @@ def _page(x: Any, robot: Robot | str | Path | None, world: World | None, motion:
             return _page_of_path(x, given, world)
     raise NotSupportedError(
         f"`{type(x).__name__}` cannot be shown",
-        next_step="give a robot, a trajectory, a log, an audit, a run folder, or a file",
+        next_step="pass a robot, a trajectory, a log, an audit, a run folder, or a file",
     )
 
 
@@ -143,7 +143,7 @@ def _file_evidence(path: Path, robot: Robot | None, world: World | None) -> Evid
     if robot is None and path.suffix == ".parquet":
         return _log_evidence(Log.load(path), None, world)
     if robot is None:
-        raise FileFormatError("does not say which robot moves", file=path, next_step="show(file, robot)")
+        raise FileFormatError("does not name its robot", file=path, next_step="show(file, robot)")
     return _motion_evidence(read_motion(path, robot, judge_order=judge_order).trajectory, robot, world)
 
 
@@ -172,7 +172,7 @@ def _log_evidence(log: Log, robot: Robot | None, world: World | None) -> Evidenc
         )
     name = log.metadata.get("robot", "")
     if robot is None and not name:
-        raise NotSupportedError("the log does not say whose it is", next_step="show(log, robot)")
+        raise NotSupportedError("the log does not name its robot", next_step="show(log, robot)")
     own = robot or load(str(name))
     wrenches = {one: np.array(log[f"contact.{one}.wrench"]) for one in own.contacts if f"contact.{one}.wrench" in log}
     parts: dict[str, Any] = {key: np.array(log[key]) for key in ("v", "tau") if key in log}
@@ -186,7 +186,7 @@ def _audit_evidence(result: AuditResult, robot: Robot | None, world: World | Non
     if motion is None:
         time = np.array([0.0, max(result.duration, 1e-3)])
         at_home = Trajectory.of(own, time, np.tile(own.home, (2, 1)))
-        note = ("The motion was not given: the robot stands at home.",)
+        note = ("No motion was given: the robot is shown at home.",)
         return _motion_evidence(
             at_home, own, world, title=f"Audit of {own.name}", audit=result, verdict=verdict, notes=note
         )

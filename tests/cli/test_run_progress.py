@@ -36,7 +36,7 @@ def test_what_is_made_for_the_first_time_is_told(monkeypatch, tmp_path):
     text = first_time.text()
     assert "1 kernel" in text
     assert "1 kernels" not in text
-    assert "meshes of the report" in text
+    assert "report meshes" in text
 
 
 def test_a_cache_that_cannot_be_read_is_not_told_of_here(monkeypatch, tmp_path):

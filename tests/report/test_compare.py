@@ -69,7 +69,7 @@ def test_what_is_no_run_is_told(tmp_path):
     with pytest.raises(UnknownNameError, match="hexapod"):
         robot_of_run(path)
     (path / "scenario.toml").write_text("name = 'x'")
-    with pytest.raises(FileFormatError, match="names no robot"):
+    with pytest.raises(FileFormatError, match="does not name a robot"):
         robot_of_run(path)
     (path / "scenario.toml").write_text("name = ")
     with pytest.raises(FileFormatError, match="TOML"):

@@ -43,7 +43,7 @@ def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
     page = report_page(compare_evidence(dict(zip(names, runs, strict=True)), world))
     before, found, after = page.partition(_SUMMARY)
     if not found:
-        raise NotSupportedError("the page has no summary to put the comparison into")
+        raise NotSupportedError("the page has no summary panel for the comparison")
     return before + found + comparison_html(compare_runs(runs, names)) + after
 
 
@@ -77,7 +77,7 @@ def compare_evidence(runs: Mapping[str, RunFolder], world: World | None = None) 
 
 def _who_is_drawn(first: str, others: int, drawn: int) -> str:
     if not drawn:
-        return f"the replay shows {first} alone: the robots differ"
+        return f"the replay shows only {first}, because the robots differ"
     return f"{first} in colour, {'the others' if drawn == others else f'{drawn} of the others'} pale"
 
 
@@ -99,7 +99,7 @@ def comparison_html(comparison: Comparison) -> str:
         else "",
     ]
     for title, rows in (("Scenario", comparison.scenario), ("Versions", comparison.versions)):
-        parts += [f"<h2>{title}: what differs</h2>", _table(comparison, rows)]
+        parts += [f"<h2>{title}: differences</h2>", _table(comparison, rows)]
     return '<div class="comparison">' + "\n".join(parts) + "</div>"
 
 
@@ -153,7 +153,7 @@ def _planes(runs: Mapping[str, RunFolder], clock: Array) -> tuple[PlanePlot, ...
     tracks = {name: _way(run, clock) for name, run in runs.items() if run.robot.base == "floating"}
     if len(tracks) < 2:
         return ()
-    return (PlanePlot("Seen from above: centres of mass", ("x", "y"), "m", tracks, group="Base"),)
+    return (PlanePlot("Centres of mass, top view", ("x", "y"), "m", tracks, group="Base"),)
 
 
 def _way(run: RunFolder, clock: Array) -> Array:
@@ -167,12 +167,12 @@ def _ends(runs: Mapping[str, RunFolder]) -> list[str]:
     spans = {name: (run.trajectory.start, run.trajectory.end) for name, run in runs.items()}
     if len(set(spans.values())) == 1:
         start, end = next(iter(spans.values()))
-        return [f"All runs go from {start:.4g} to {end:.4g} s."]
+        return [f"All runs last from {start:.4g} to {end:.4g} s."]
     return [
-        f"{name} goes from {a:.4g} to {b:.4g} s and stands still outside of that." for name, (a, b) in spans.items()
+        f"{name} lasts from {a:.4g} to {b:.4g} s and is held still outside this span." for name, (a, b) in spans.items()
     ]
 
 
 def _not_drawn(others: Sequence[tuple[str, RunFolder]], drawn: Sequence[tuple[str, RunFolder]]) -> list[str]:
     left_out = {name: run.robot.name for name, run in others if name not in dict(drawn)}
-    return [f"{name} is another robot ({robot}); it is in the plots only." for name, robot in left_out.items()]
+    return [f"{name} uses another robot ({robot}) and appears only in the plots." for name, robot in left_out.items()]

@@ -50,8 +50,8 @@ def _units(names: list[str]) -> dict[str, str]:
 COLUMNS = "columns5ms"
 FILMS = ("mp4", "gif")
 FORMATS = {
-    "mp4": "a film of the replay",
-    "gif": "a film of the replay that repeats",
+    "mp4": "video of the replay",
+    "gif": "video of the replay as a looping GIF",
     "csv": "columns with names and units",
     "parquet": "columns with names and units",
     "yaml": "trajectory_msgs/JointTrajectory",

@@ -28,7 +28,7 @@ def write_joint_trajectory(path: str | Path, trajectory: Trajectory, robot: Robo
         temporary.write_text(joint_trajectory_yaml(trajectory, robot), encoding="utf-8")
     table = joint_table(trajectory, robot)
     missing = [name for name in ("velocity", "acceleration", "effort") if getattr(table, name) is None]
-    notes = [f"a JointTrajectory has no place for {', '.join(table.left_out)}"] if table.left_out else []
+    notes = [f"a JointTrajectory cannot hold {', '.join(table.left_out)}"] if table.left_out else []
     return (*notes, *([f"the motion has no {', no '.join(missing)}"] if missing else []))
 
 

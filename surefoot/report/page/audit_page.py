@@ -33,8 +33,8 @@ def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, resul
             robot=robot,
             time=motion.time,
             q=motion.q,
-            subtitle="Is this motion physically possible, by what margin, and where does it break?",
-            verdict=Verdict("no defect was found" if result.passed else _worst(result), result.passed),
+            subtitle="Is this motion physically possible, by what margin, and where does it fail?",
+            verdict=Verdict("no defects found" if result.passed else _worst(result), result.passed),
             world=world,
             v=known.v,
             wrenches=wrenches,
@@ -63,7 +63,7 @@ def _computed(motion: Trajectory) -> list[str]:
     """Which quantities did not come with the motion."""
     missing = {"velocities": motion.v is None, "torques": motion.tau is None, "contact wrenches": not motion.wrenches}
     names = [name for name, lacks in missing.items() if lacks]
-    return [f"computed, as they did not come with the motion: {', '.join(names)}"] if names else []
+    return [f"computed, since the motion does not include them: {', '.join(names)}"] if names else []
 
 
 def _worst(result: AuditResult) -> str:

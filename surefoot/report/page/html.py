@@ -59,7 +59,7 @@ def _cell(tag: str, value: str | float, is_number: bool) -> str:
 
 
 _TILES = {
-    "duration_s": ("length of the motion", "s"),
+    "duration_s": ("duration", "s"),
     "slip_m": ("largest slip", "m"),
     "max_torque_ratio": ("highest torque / limit", ""),
     "tracking_rms": ("tracking error (rms)", "rad"),
@@ -93,7 +93,7 @@ def summary_html(evidence: Evidence) -> str:
         _scenario(evidence),
         _versions(evidence),
     ]
-    return "\n".join(part for part in parts if part) or '<p class="empty">There is nothing to sum up.</p>'
+    return "\n".join(part for part in parts if part) or '<p class="empty">No summary available.</p>'
 
 
 def _tiles(metrics: Mapping[str, Any]) -> str:

@@ -150,7 +150,7 @@ def joint_plots(group: str, series: Sequence[JointSeries]) -> list[Plot]:
     limited = [item for item in ordered if item.usage >= 0.0][:_SHOWN_TOGETHER]
     plots = []
     if len(limited) > 1:
-        title = f"{group}, share of its limits: the nearest {len(limited)}"
+        title = f"{group} relative to its limits ({len(limited)} closest)"
         lines = {item.name: item.shares for item in limited}
         plots.append(Plot(title, "1", lines, group, {"": -1.0}, {"": 1.0}, key=group == "Joint torque"))
     plots += [
@@ -184,7 +184,7 @@ def contact_plots(
     uses = {name: _friction_use(w, _friction(robot, name, q, worlds), least) for name, w in loaded.items()}
     plots = [
         Plot("Normal force", "N", {name: w[:, 2] for name, w in loaded.items()}, "Contacts", {"": 0.0}, key=True),
-        Plot("Friction used: tangential / (μ · normal)", "1", uses, "Contacts", upper={"": 1.0}),
+        Plot("Friction utilisation: tangential / (μ · normal)", "1", uses, "Contacts", upper={"": 1.0}),
     ]
     for name, w in loaded.items():
         plots.append(Plot(f"{name}: force", "N", dict(zip("xyz", w[:, :3].T, strict=True)), "Contacts"))
@@ -220,8 +220,8 @@ def energy_plots(robot: Robot, q: Array, v: Array) -> list[Plot]:
     """
     energy = compile_robot(robot).bundle(["kinetic", "potential"])(q, v)
     kinetic, potential = np.asarray(energy["kinetic"]).ravel(), np.asarray(energy["potential"]).ravel()
-    lines = {"kinetic": kinetic, "potential, from the start": potential - potential[0]}
-    return [Plot("Energy of the motion", "J", lines, "Energy")]
+    lines = {"kinetic": kinetic, "potential, relative to start": potential - potential[0]}
+    return [Plot("Mechanical energy", "J", lines, "Energy")]
 
 
 def _friction(robot: Robot, name: str, q: Array, worlds: Sequence[tuple[int, World | None]]) -> Array:

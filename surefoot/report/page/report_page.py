@@ -89,9 +89,9 @@ def plane_of_balance(evidence: Evidence) -> Evidence:
     known = {name: values for name, values in points.items() if values is not None}
     if not known:
         return evidence
-    whose = " of the first run" if evidence.ghosts else ""
+    whose = " (first run)" if evidence.ghosts else ""
     plane = PlanePlot(
-        f"Seen from above: balance{whose}", ("x", "y"), "m", {name: v[:, :2] for name, v in known.items()},
+        f"Balance, top view{whose}", ("x", "y"), "m", {name: v[:, :2] for name, v in known.items()},
         support_regions(evidence, contact_activity(evidence)),
     )  # fmt: skip
     plots = tuple(
@@ -207,7 +207,7 @@ def _plain(value: Any) -> Any:
     """Numbers of NumPy as those of Python."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON-serialisable")
 
 
 def _verdict(evidence: Evidence) -> str:
@@ -219,7 +219,7 @@ def _verdict(evidence: Evidence) -> str:
         return _pill(verdict.text, verdict.passed, 'div role="status"')
     pills = _pill(f"{verdict.of}: {verdict.text}", verdict.passed, 'div role="status"')
     if audit is not None:
-        found = _counted(audit) if _defects(audit) else "no defect"
+        found = _counted(audit) if _defects(audit) else "no defects"
         opens = 'button type="button" onclick="document.getElementById(\'tab-audit\').click()"'
         pills += _pill(f"audit: {found}", audit.passed, opens)
     return f'<div class="verdicts">{pills}</div>'

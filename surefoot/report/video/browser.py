@@ -209,9 +209,9 @@ def _trouble(details: dict[str, Any]) -> str:
 
 def _gave_up(reason: str) -> NotSupportedError:
     return NotSupportedError(
-        "chromium could not draw the page",
+        "chromium could not render the page",
         evidence={"reason": reason},
-        next_step="run `make browser` again, or draw with `--renderer mujoco`",
+        next_step="run `make browser` again, or use `--renderer mujoco`",
     )
 
 
@@ -259,7 +259,7 @@ def browser_film(evidence: Evidence, settings: FilmSettings) -> Iterator[Browser
     """
     executable = find_browser()
     if executable is None:
-        raise NotSupportedError("there is no chromium on the PATH", next_step="run `make browser`")
+        raise NotSupportedError("chromium is not on the PATH", next_step="run `make browser`")
     with tempfile.TemporaryDirectory(prefix="surefoot-film-") as folder, open_browser(executable) as browser:
         page = Path(folder) / "film.html"
         page.write_text(_with_film_script(report_page(evidence)), encoding="utf-8")

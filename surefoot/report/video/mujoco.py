@@ -49,7 +49,7 @@ def open_gl(size: tuple[int, int]) -> Any:
         except (ImportError, AttributeError, RuntimeError, OSError, TypeError) as error:
             reasons[name] = " ".join(str(error).split())[:200]
     raise NotSupportedError(
-        "MuJoCo cannot draw: there is no GL library that works without a display",
+        "MuJoCo cannot render: no GL library that works without a display was found",
         evidence=reasons,
         next_step="install a GL library (Debian: libegl1 or libosmesa6), or chromium by `make browser`",
     )

@@ -49,13 +49,13 @@ def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str)
         FileFormatError: ffmpeg fails.
     """
     if suffix == ".mp4" and any(side % 2 for side in settings.size):
-        raise ShapeError("width and height of an MP4 are even", evidence={"size": "{}x{}".format(*settings.size)})
+        raise ShapeError("width and height of an MP4 must be even", evidence={"size": "{}x{}".format(*settings.size)})
     words = [_ffmpeg(), "-hide_banner", "-loglevel", "error", "-y", *_input(settings, pictures), *_OUTPUTS[suffix]]
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen([*words, str(path)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors)
         stdin = process.stdin
         if stdin is None:
-            raise NotSupportedError("ffmpeg takes no pictures")
+            raise NotSupportedError("ffmpeg does not accept frames")
         finished = False
         try:
             yield lambda picture: _hand_over(stdin.write, picture)
@@ -71,7 +71,7 @@ def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str)
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
         if not finished:
-            raise FileFormatError("the film could not be written", evidence={"ffmpeg": said or "no word"})
+            raise FileFormatError("the video could not be written", evidence={"ffmpeg": said or "no word"})
 
 
 class _BrokenError(Exception):
@@ -97,7 +97,7 @@ def _ffmpeg() -> str:
         import imageio_ffmpeg
     except ImportError as error:
         raise NotSupportedError(
-            "films need the package imageio-ffmpeg", next_step="run `pip install imageio-ffmpeg`"
+            "video export needs the package imageio-ffmpeg", next_step="run `pip install imageio-ffmpeg`"
         ) from error
     return str(imageio_ffmpeg.get_ffmpeg_exe())
 
@@ -141,7 +141,9 @@ def write_film(
     how = settings or FilmSettings()
     suffix = Path(path).suffix.lower()
     if suffix not in FILM_SUFFIXES:
-        raise FileFormatError(f"suffix `{suffix}` is no film", file=path, next_step=f"use {' or '.join(FILM_SUFFIXES)}")
+        raise FileFormatError(
+            f"suffix `{suffix}` is not a video format", file=path, next_step=f"use {' or '.join(FILM_SUFFIXES)}"
+        )
     times = film_times(float(evidence.time[0]), float(evidence.time[-1]), how)
     with (
         atomic_write(path) as temporary,
@@ -173,7 +175,7 @@ def open_film(evidence: Evidence, settings: FilmSettings, renderer: str = "auto"
         if renderer == "mujoco":
             raise
         raise NotSupportedError(
-            "there is nothing here that could draw a film: no chromium, and no GL library for MuJoCo",
+            "no renderer is available: chromium and a GL library for MuJoCo are both missing",
             evidence=error.evidence,
             next_step="run `make browser` (chromium), or install a GL library (Debian: libegl1 or libosmesa6)",
         ) from error

@@ -129,7 +129,7 @@ def main() -> int:
         facts = {name: str(value) for name, value in error.evidence.items()}
         teller.tell("failed", message=error.message, place=error.place, evidence=facts, next_step=error.next_step)
     except Exception as error:  # noqa: BLE001 - the outermost border of a process
-        step = "this is a bug of surefoot; please report it"
+        step = "this is a bug in surefoot; please report it"
         teller.tell("failed", message=f"{type(error).__name__}: {error}", place="", evidence={}, next_step=step)
     return 0
 

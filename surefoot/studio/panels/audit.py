@@ -35,7 +35,9 @@ class AuditPanel:
         gui = tab.gui
         self._box = gui.add_folder("Audit", visible=False)
         with self._box:
-            self._physics = gui.add_checkbox("In MuJoCo too", False, hint="Also replay it in the physics engine.")
+            self._physics = gui.add_checkbox(
+                "Replay in MuJoCo", False, hint="Also replay the motion in the physics engine."
+            )
             tab.on_click(gui.add_button("Audit this motion", icon=viser.Icon.CLIPBOARD_CHECK), self.ask)
 
     def take(self, motion: LoadedMotion) -> None:
@@ -57,7 +59,7 @@ class AuditPanel:
         """Put the audit into the queue."""
         motion = self._motion
         if motion is None:
-            raise FileFormatError("no motion is loaded", next_step="pick a run first")
+            raise FileFormatError("no motion is loaded", next_step="choose a run first")
         key = motion.key
         robot = str(inside(self._tab.folder, key.name)) if is_file_name(key.name) else key.name
         request = {

@@ -97,9 +97,7 @@ class Desk(ABC):
             self.tell(f"{place}{error.message}{facts}", error.next_step)
         except Exception as error:  # noqa: BLE001 - the border to the user: the server must live on
             traceback.print_exception(error, file=sys.stderr)
-            self.tell(
-                f"internal error: {type(error).__name__}: {error}", "please report it with what the terminal says"
-            )
+            self.tell(f"internal error: {type(error).__name__}: {error}", "please report it with the terminal output")
 
     def tell(self, message: str, next_step: str = "") -> None:
         """Show a message about something that went wrong.
@@ -109,7 +107,7 @@ class Desk(ABC):
             next_step: What can be done.
         """
         body = message if not next_step else f"{message}\n→ {next_step}"
-        self._client.add_notification("That did not work", body, color="red", auto_close_seconds=20.0)
+        self._client.add_notification("Error", body, color="red", auto_close_seconds=20.0)
 
     @contextmanager
     def busy(self, text: str) -> Iterator[None]:
@@ -118,7 +116,7 @@ class Desk(ABC):
         Args:
             text: What is being done.
         """
-        note = self._client.add_notification("One moment", text, loading=True, with_close_button=False)
+        note = self._client.add_notification("Please wait", text, loading=True, with_close_button=False)
         try:
             yield
         finally:
