@@ -1,4 +1,4 @@
-"""`surefoot bench`: finds the folder of the benchmarks, which is part of the repository and not of the package."""
+"""`surefoot bench`: run the benchmarks of the repository, which are not part of the package."""
 
 from __future__ import annotations
 

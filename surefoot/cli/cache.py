@@ -1,4 +1,4 @@
-"""`surefoot cache`: what compiled kernels are on disk; clear them, bound them."""
+"""`surefoot cache`: show, clear or limit the compiled kernels on disk."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def clear_cache(older_than_days: float | None, as_json: bool) -> int:
 
 
 def bound_cache(size: str, as_json: bool) -> int:
-    """Remove the entries not used for longest until the rest is within a size such as `500M`."""
+    """Remove the least recently used entries until the rest fits into a size such as `500M`."""
     _print_removal(bound(read_size(size)), as_json)
     return 0
 

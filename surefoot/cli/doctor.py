@@ -1,4 +1,4 @@
-"""`surefoot doctor`: what is here, what is broken, and what to do about it."""
+"""`surefoot doctor`: check the installation and suggest remedies."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _python() -> Diagnosis:
 
 
 def vector_width() -> tuple[int, str]:
-    """Doubles in a vector register of this CPU and the feature that says so; (1, "unknown") where it cannot be read."""
+    """Doubles in a vector register of this CPU and the CPU feature behind it; (1, "unknown") if it cannot be read."""
     if platform.machine().lower() in ("arm64", "aarch64"):
         return 2, "neon"
     try:
@@ -93,7 +93,7 @@ def _cpu() -> Diagnosis:
 
 
 def _trial(what: str, attempt: Callable[[], str], remedy: str) -> Diagnosis:
-    """Try a thing; any failure is what the doctor is here to report."""
+    """Try something and report any failure."""
     try:
         return Diagnosis(what, attempt())
     except Exception as error:  # noqa: BLE001
@@ -143,7 +143,7 @@ def _cache() -> Diagnosis:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One row: what was looked at, what was found, and the remedy if it is broken.
+    """One row: the checked thing, its state, and the remedy if it is broken.
 
     Args:
         what: The thing.
@@ -179,7 +179,7 @@ def packages() -> list[Diagnosis]:
 
 
 def needs(project: Path = _PROJECT) -> list[Need]:
-    """What surefoot says that it needs at run time.
+    """The run-time requirements of surefoot.
 
     Args:
         project: `pyproject.toml` of a clone; it need not exist.
@@ -203,7 +203,7 @@ def _need(text: str) -> Need | None:
 
 
 def fits(version: str, versions: str) -> bool:
-    """Whether a version is one of those that are asked for.
+    """Whether a version satisfies a requirement.
 
     Args:
         version: As "4.1.2".

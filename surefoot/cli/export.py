@@ -1,11 +1,11 @@
-"""`surefoot export`: a motion as a film, a table, ROS messages, or column files."""
+"""`surefoot export`: a motion as a video, a table, ROS messages, or column files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from surefoot.cli.console import progress
+from surefoot.cli.console import names_in, progress
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility import judge_order
 from surefoot.motion import Log, Trajectory, World
@@ -92,7 +92,7 @@ def export_command(source: Path, target: Path, options: ExportOptions) -> int:
 def _export(
     kind: str, source: Path, target: Path, robot: Robot, trajectory: Trajectory, options: ExportOptions
 ) -> list[str]:
-    """Write one format; remarks for the user."""
+    """Write one format; returns remarks for the user."""
     head = f"{robot.name} · {trajectory.duration:.3f} s · {counted(len(trajectory), 'sample')}"
     if kind in FILMS:
         return [f"{head}: {counted(_film(source, target, robot, trajectory, options), 'frame')}"]
@@ -130,14 +130,18 @@ def _motion(source: Path, options: ExportOptions) -> tuple[Robot, Trajectory]:
     if own is not None:
         own.require(robot)
         return robot, own
-    names = None if options.joints is None else [part.strip() for part in options.joints.split(",") if part.strip()]
     return robot, read_motion(
-        source, robot, layout=options.layout, joints=names, rate=options.rate, judge_order=judge_order
+        source,
+        robot,
+        layout=options.layout,
+        joints=names_in(options.joints),
+        rate=options.rate,
+        judge_order=judge_order,
     ).trajectory
 
 
 def _own_trajectory(source: Path) -> Trajectory | None:
-    """The trajectory of a run, or in a file of ours; None for anything else."""
+    """The trajectory of a run or of a surefoot file; None for anything else."""
     if is_run_folder(source) and (source / "trajectory.npz").is_file():
         return Trajectory.load(source / "trajectory.npz")
     if source.is_file() and source.suffix in (".npz", ".parquet") and is_trajectory_file(source):

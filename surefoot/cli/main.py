@@ -150,9 +150,8 @@ def audit(
     """Audit a motion: is it physically possible, by what margin, and where does it fail? Exit status 1 on defects."""
     from surefoot.cli.audit import AuditRequest, audit_command
 
-    names = None if joints is None else [name.strip() for name in joints.split(",") if name.strip()]
     return audit_command(
-        AuditRequest(motion, robot, world, layout, names, rate, quaternion, base, tolerance or [], replay, html, json)
+        AuditRequest(motion, robot, world, layout, joints, rate, quaternion, base, tolerance or [], replay, html, json)
     )
 
 
@@ -373,7 +372,7 @@ def _interrupt(number: int, _: FrameType | None) -> None:
 
 
 def _status(arguments: list[str] | None) -> int:
-    """The exit status of a command; errors of the user become messages without a traceback."""
+    """The exit status of a command; user errors become messages without a traceback."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
         command = typer.main.get_command(app)

@@ -1,4 +1,4 @@
-"""`read_run`: the folder that a run left, read back."""
+"""`read_run`: read the folder of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEEDED = ("metrics.json", "scenario.toml", "trajectory.npz")
 
 @dataclass(frozen=True, eq=False)
 class RunFolder:
-    """What a run left.
+    """The files of a run.
 
     Args:
         path: The folder.

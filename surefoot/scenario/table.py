@@ -1,4 +1,4 @@
-"""`Table`: a table of a scenario file; values are never converted, and errors are in words and have a next step."""
+"""`Table`: a table of a scenario file; values are never converted, and errors are readable and have a next step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ORDER = {"extra_forbidden": 0, "missing": 2}  # the others between them
 
 @contextmanager
 def helping() -> Iterator[None]:
-    """Errors about the content of a file that have neither a next step nor a suggestion get a next step."""
+    """Add a next step to errors about the content of a file that have neither a next step nor a suggestion."""
     try:
         yield
     except SurefootError as error:
@@ -79,7 +79,7 @@ def complaint(key: str, value: Any, words: str) -> ValidationError:
 
 
 class Table(StrictModel):
-    """Refuses unknown keys, values of another type (a text is no number, true is not 1), NaN and infinity."""
+    """Refuses unknown keys, values of another type (a text is not a number, true is not 1), NaN and infinity."""
 
     model_config = ConfigDict(strict=True)
 

@@ -1,4 +1,4 @@
-"""Who may talk to the studio, and which files it may touch."""
+"""Access control of the studio: requests and files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["OutsideError", "inside", "is_local_name", "names_of_host", "request_
 
 
 class OutsideError(SurefootError):
-    """A path leads out of the folder of the studio."""
+    """A path is outside the studio folder."""
 
 
 def inside(folder: str | Path, path: str | Path) -> Path:

@@ -1,4 +1,4 @@
-"""`show`: anything that moves, as a page: in a notebook, or in the browser."""
+"""`show`: display robots, motions, logs, runs and audits in a notebook or the browser."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from surefoot.motion.files import is_trajectory_file
 from surefoot.motion.reading import GivenMotion, read_motion
 from surefoot.report import Evidence, Verdict, is_run_folder, motion_plots, report_page, robot_of_run
 from surefoot.robot import Robot, is_file_name, load, zoo
+from surefoot.words import counted
 
 __all__ = ["Shown", "show"]
 
@@ -63,7 +64,7 @@ def show(
     motion: Trajectory | str | Path | None = None,
     height: int = 640,
 ) -> Shown | Path:
-    """Look at a robot, a motion, a log, a run or an audit.
+    """Show a robot, a motion, a log, a run or an audit.
 
         sf.show(robot)
         sf.show(trajectory, robot)
@@ -182,7 +183,7 @@ def _log_evidence(log: Log, robot: Robot | None, world: World | None) -> Evidenc
 def _audit_evidence(result: AuditResult, robot: Robot | None, world: World | None, motion: Any) -> Evidence:
     own = robot or load(result.robot)
     defects = sum(finding.severity == "defect" for finding in result.findings)
-    verdict = Verdict("passed" if result.passed else f"{defects} defect{'s' * (defects > 1)}", result.passed)
+    verdict = Verdict("passed" if result.passed else counted(defects, "defect"), result.passed)
     if motion is None:
         time = np.array([0.0, max(result.duration, 1e-3)])
         at_home = Trajectory.of(own, time, np.tile(own.home, (2, 1)))

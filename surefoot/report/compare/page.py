@@ -1,4 +1,4 @@
-"""The page that lays runs over each other."""
+"""The page that compares runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STYLE = """<style>
 
 
 def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
-    """The page as HTML: plots over each other, ghosts in the replay, tables of differences.
+    """The page as HTML: overlaid plots, ghosts in the replay, tables of differences.
 
     Args:
         runs: Two or more; the first is drawn in full.
@@ -48,7 +48,7 @@ def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
 
 
 def compare_evidence(runs: Mapping[str, RunFolder], world: World | None = None) -> Evidence:
-    """What the page shows: the first run, the others as ghosts, and all of them in the plots.
+    """The content of the page: the first run, the others as ghosts, and all of them in the plots.
 
     Args:
         runs: Two or more, by name.
@@ -108,7 +108,7 @@ def _how_many_are_the_same(count: int) -> str:
 
 
 def number_text(value: Any) -> str:
-    """A value in a few digits, for people.
+    """Format a value with few digits.
 
     Args:
         value: A number, flag, text, list or None.
@@ -125,7 +125,7 @@ def number_text(value: Any) -> str:
 
 
 def _table(comparison: Comparison, rows: Sequence[DifferenceRow], labels: Mapping[str, str] | None = None) -> str:
-    """A column for each run; differences to the first one stand under the values."""
+    """A column for each run, with differences to the first one below the values."""
     if not rows:
         return "<p>Nothing.</p>"
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", *comparison.names))
@@ -149,7 +149,7 @@ def _difference(absolute: float | None, relative: float | None) -> str:
 
 
 def _planes(runs: Mapping[str, RunFolder], clock: Array) -> tuple[PlanePlot, ...]:
-    """Ways of the centres of mass, of robots that float."""
+    """Paths of the centres of mass of floating-base robots."""
     tracks = {name: _way(run, clock) for name, run in runs.items() if run.robot.base == "floating"}
     if len(tracks) < 2:
         return ()
@@ -163,7 +163,7 @@ def _way(run: RunFolder, clock: Array) -> Array:
 
 
 def _ends(runs: Mapping[str, RunFolder]) -> list[str]:
-    """From when to when each run goes, where that differs."""
+    """Start and end of each run, if they differ."""
     spans = {name: (run.trajectory.start, run.trajectory.end) for name, run in runs.items()}
     if len(set(spans.values())) == 1:
         start, end = next(iter(spans.values()))

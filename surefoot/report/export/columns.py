@@ -1,4 +1,4 @@
-"""Motions as the column files that OpenHRP's sequence player reads: a row for every 5 ms, numbers between blanks.
+"""Motions as column files for OpenHRP's sequence player: one row per 5 ms, separated by blanks.
 
     NAME.pos    time [s], joint positions [rad] or [m]
     NAME.hip    time [s], roll, pitch and yaw of the pelvis in world [rad], R = Rz(yaw) Ry(pitch) Rx(roll)
@@ -87,7 +87,7 @@ def column_files(trajectory: Trajectory, robot: Robot) -> ColumnFiles:
 
 
 def write_column_files(folder: str | Path, files: ColumnFiles) -> list[Path]:
-    """Write the files into a new folder, all or none; they have its name.
+    """Write the files into a new folder, all or none, named after it.
 
     Args:
         folder: A folder that does not exist or is empty.
@@ -123,7 +123,7 @@ def write_column_files(folder: str | Path, files: ColumnFiles) -> list[Path]:
 
 
 def read_column_files(folder: str | Path) -> ColumnFiles:
-    """What `write_column_files` wrote, or a program with the same files.
+    """Read column files, as written by `write_column_files` or another program.
 
     Args:
         folder: With one file of each suffix.
@@ -143,7 +143,7 @@ def read_column_files(folder: str | Path) -> ColumnFiles:
 
 
 def _unrest(sampled: Trajectory) -> list[str]:
-    """Robots of this kind want motions that start and end at rest."""
+    """Notes if the motion does not start and end at rest, as such robots expect."""
     if sampled.v is None:
         return []
     ends = {"start": sampled.v[0], "end": sampled.v[-1]}

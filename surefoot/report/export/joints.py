@@ -19,7 +19,7 @@ _BILLION = 1_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class JointTable:
-    """Joints with one axis over time. What the motion does not have is None.
+    """Joints with one axis over time; quantities that the motion does not have are None.
 
     Args:
         names: Of the joints.

@@ -1,7 +1,4 @@
-"""Motions and logs as tables whose columns carry names and units.
-
-Which formats a motion can be exported to, and how the name of a file says it.
-"""
+"""Export formats by file name, and tables of motions and logs whose columns carry names and units."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The page that lays the methods that hold constraints side by side.
-
-Drawings of a comparison of methods: lines over time and bars, on logarithmic axes, as SVG.
-"""
+"""The page that compares constraint methods, with lines over time and bars on logarithmic axes as SVG."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The frame of every page: one HTML file without any outside resource.
-
-The summary of a page: headline numbers, metrics, incidents, scenario, versions, notes.
-"""
+"""HTML of pages: the self-contained frame, tables, and the summary of a run."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ def html_page(title: str, body: str) -> str:
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str | float]]) -> str:
-    """A table; numbers stand to the right.
+    """A table with right-aligned numbers.
 
     Args:
         head: Column titles.
@@ -107,7 +104,7 @@ def _tiles(metrics: Mapping[str, Any]) -> str:
 
 
 def _incidents(found: Sequence[Mapping[str, Any]]) -> str:
-    """What happened; a click on a time goes there."""
+    """The incidents; a click on a time jumps there."""
     if not found:
         return ""
     shown = [key for key in _INCIDENT_KEYS if any(key in item for item in found)]

@@ -1,4 +1,4 @@
-"""Plots that every motion can have: joints against their limits, contact wrenches, momentum, energy."""
+"""Standard plots of a motion: joints against their limits, contact wrenches, momentum, energy."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def torque_series(robot: Robot, tau: Array) -> list[JointSeries]:
 
 
 def joint_plots(group: str, series: Sequence[JointSeries]) -> list[Plot]:
-    """The joints nearest to their limits together, as shares of them; then one small plot for each, worst first.
+    """One plot of the joints closest to their limits, relative to them, then a small plot per joint, worst first.
 
     Args:
         group: Heading.
@@ -167,7 +167,7 @@ def contact_plots(
     world: World | None = None,
     later: Sequence[tuple[int, World]] = (),
 ) -> list[Plot]:
-    """Normal forces together, use of friction, then the wrench of each contact.
+    """Normal forces, friction utilisation, then the wrench of each contact.
 
     Args:
         robot: The robot.
@@ -211,7 +211,7 @@ def momentum_plots(robot: Robot, q: Array, v: Array) -> list[Plot]:
 
 
 def energy_plots(robot: Robot, q: Array, v: Array) -> list[Plot]:
-    """Kinetic and potential energy, the latter from its first value on.
+    """Kinetic and potential energy, the latter relative to its first value.
 
     Args:
         robot: The robot.

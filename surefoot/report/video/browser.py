@@ -1,7 +1,4 @@
-"""A film of the report page: chromium draws it picture by picture, without a display.
-
-Chromium without a display, spoken to over a pair of pipes in its own protocol (`--remote-debugging-pipe`).
-"""
+"""A video of the report page, rendered frame by frame by headless chromium over `--remote-debugging-pipe`."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ def find_browser() -> str | None:
 
 @contextmanager
 def open_browser(executable: str) -> Iterator[Browser]:
-    """A chromium with one empty page and a profile of its own; both are gone afterwards.
+    """A chromium with one empty page and a temporary profile.
 
     Args:
         executable: Path of chromium.
@@ -221,7 +218,7 @@ _QUALITY = 95
 
 
 class BrowserFilm:
-    """Pictures of a page that is open.
+    """Frames of an open page.
 
     Args:
         browser: Where it is open.
@@ -245,7 +242,7 @@ class BrowserFilm:
 
 @contextmanager
 def browser_film(evidence: Evidence, settings: FilmSettings) -> Iterator[BrowserFilm]:
-    """The page of a motion, open in chromium and ready to be filmed.
+    """The page of a motion, open in chromium and ready to record.
 
     Args:
         evidence: What to show.

@@ -1,4 +1,4 @@
-"""From where a film is seen, how large and how fast."""
+"""Camera, size and speed of a video."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class FilmSettings:
-    """How a film is made.
+    """Frame rate, size, speed and camera of a video.
 
     Args:
         fps: Pictures a second.

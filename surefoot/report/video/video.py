@@ -1,7 +1,4 @@
-"""`write_film`: a motion as MP4 or GIF, made without a display.
-
-Pictures into a film: MP4 (H.264) or GIF, by the ffmpeg that `imageio-ffmpeg` brings.
-"""
+"""`write_film`: a motion as MP4 (H.264) or GIF without a display, encoded by the ffmpeg of `imageio-ffmpeg`."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ _OUTPUTS = {
 
 @contextmanager
 def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str) -> Iterator[Callable[[bytes], None]]:
-    """Write a film picture by picture.
+    """Write a video frame by frame.
 
     Args:
         path: The file to write.
@@ -75,7 +72,7 @@ def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str)
 
 
 class _BrokenError(Exception):
-    """ffmpeg went away."""
+    """ffmpeg ended early."""
 
 
 def _hand_over(write: Callable[[bytes], int], picture: bytes) -> None:
@@ -121,7 +118,7 @@ def write_film(
     renderer: str = "auto",
     progress: Callable[[float], None] | None = None,
 ) -> int:
-    """Write a film of a motion, whole or not at all.
+    """Write a video of a motion, whole or not at all.
 
     Args:
         path: The file, `.mp4` or `.gif`.
@@ -158,7 +155,7 @@ def write_film(
 
 
 def open_film(evidence: Evidence, settings: FilmSettings, renderer: str = "auto") -> AbstractContextManager[Film]:
-    """What takes the pictures, as a context.
+    """The renderer of the frames, as a context.
 
     Args:
         evidence: The motion.

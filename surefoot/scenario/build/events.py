@@ -1,4 +1,4 @@
-"""From the events of a scenario to those of a simulation."""
+"""Build the events of a simulation."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _impulse(table: EventTable, robot: Robot, q: Array, direction: Array) -> flo
 
 
 def without_margin(table: EventTable, robot: Robot, q: Array) -> list[str]:
-    """Why a push that is given by its margin is one of 0.1 m/s instead, if so.
+    """Why a push given by its margin falls back to 0.1 m/s, if it does.
 
     Args:
         table: What the scenario says.
@@ -112,7 +112,7 @@ def capture_impulse(robot: Robot, q: Array, direction: ArrayLike, gravity: float
 
 
 def way_to_edge(corners: Array, start: ArrayLike, direction: ArrayLike) -> float:
-    """Way [m] from a point to the edge of the convex hull of corners; 0 for a point outside.
+    """Distance [m] from a point to the edge of the convex hull of corners; 0 for a point outside.
 
     Args:
         corners: (k, 2) [m].

@@ -1,4 +1,4 @@
-"""From the first posture of a scenario to a `State`."""
+"""Build the initial `State` of a scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a scenario to a simulation."""
+"""Build a simulation from a scenario."""
 
 from __future__ import annotations
 

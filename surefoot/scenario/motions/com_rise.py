@@ -1,4 +1,4 @@
-"""`com_rise`: the centre of mass goes straight up over fixed feet, through straight knees, as far as the arms can.
+"""`com_rise`: raise the centre of mass straight up over fixed feet, through straight knees, as far as the arms allow.
 
 Nenchev & Konno 2019, experiment 2.15 (Fig. 2.15): the legs lift until the knees are straight and the height of the base
 saturates; the arms go on, with bounded joint rates.
@@ -114,7 +114,7 @@ class _Climb:
         return max(float(line.min() / line[0]) for line in self.values.values())
 
     def metrics(self) -> dict[str, Any]:
-        """What was planned."""
+        """Metrics of the plan."""
         m, row = self.motion, self.row
         return {
             "rise_wanted_m": self.rise,
@@ -136,7 +136,7 @@ class _Climb:
         }
 
     def trouble(self) -> str | None:
-        """What is wrong with the plan."""
+        """The first problem of the plan, or None."""
         m, row = self.motion, self.row
         after, base_after = self.raised[-1] - self.raised[row], abs(self.base[-1] - self.base[row])
         if min(float(line[0]) for line in self.values.values()) < _STRAIGHT * m.com[0, 2]:

@@ -1,4 +1,4 @@
-"""`EightFindings`: what there is to say about a hand that drew an eight."""
+"""`EightFindings`: the evaluation of a figure-eight motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`figure_eight`: a hand draws an eight through singular postures of its arm, with bounded joint rates.
+"""`figure_eight`: a hand traces a figure eight through singular postures of its arm with bounded joint rates.
 
 The path is followed by the singularity-consistent inverse (Nenchev, Tsumaki & Uchiyama 2000; Nenchev & Konno 2019,
 section 2.5), which slows down along the path where joints would have to run. The plain and the damped inverse do the

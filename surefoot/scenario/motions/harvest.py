@@ -1,4 +1,4 @@
-"""The motion `harvest`: an arm leads its hand from point to point among obstacles, with and without looking ahead.
+"""`harvest`: an arm moves its hand from point to point among obstacles, with and without looking ahead.
 
 Buschmann 2014, section 5.6.4: where an arm looks 2 s ahead its pseudo-energy has no peaks; where it resolves its
 redundancy in the moment, or looks 0.15 s ahead, it has. Both are computed; one is followed in physics.

@@ -1,4 +1,4 @@
-"""The motion `reach`: hands go somewhere while the feet stay, the robot keeps its balance and nothing touches.
+"""`reach`: hands reach targets while the feet stay fixed and the robot keeps its balance without collisions.
 
 Strict priorities: the nearest pairs of volumes and the limits of the joints first, then feet and balance, then hands,
 then the posture.

@@ -1,4 +1,4 @@
-"""`SwingJudge`: what a step past obstacles shows, as a plan and in physics."""
+"""`SwingJudge`: the evaluation of a step past obstacles, as a plan and in physics."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SwingJudge:
     # -- the plan -------------------------------------------------------------------------------------------------
 
     def metrics(self) -> dict[str, Any]:
-        """What was planned."""
+        """Metrics of the plan."""
         found, off = self.found, np.abs(self.found.deviation)
         swinging = self._swinging(found.t)
         return {
@@ -77,7 +77,7 @@ class SwingJudge:
         }
 
     def trouble(self) -> str | None:
-        """What is wrong with the plan; the first thing found."""
+        """The first problem of the plan, or None."""
         m = self.metrics()
         checks = [
             (m["planned_clearance_m"] <= 0.0, f"the plan touches an obstacle: {m['planned_clearance_m']:.2g} m"),

@@ -1,4 +1,4 @@
-"""`swing_over`: a foot swings past obstacles that its plan does not know, on a robot that balances on the other foot.
+"""`swing_over`: a foot swings past obstacles that are not in its plan while the robot balances on the other foot.
 
 Buschmann 2014, section 5.4.3 (reactive collision avoidance on a walking machine). There the step is part of a walk;
 here it is slow: the weight is shifted over the stance sole, stays there while the other foot swings, and goes back to

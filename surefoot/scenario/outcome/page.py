@@ -29,7 +29,7 @@ def page_of_run(run: RunRecord) -> str:
 
 
 def evidence_of_run(run: RunRecord) -> Evidence:
-    """What is known about a run.
+    """The evidence of a run.
 
     Args:
         run: The run; changes of friction and terrain among its events count in the plots of contacts.

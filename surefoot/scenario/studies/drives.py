@@ -1,4 +1,4 @@
-"""The same motion with other drives: elastic gears beside rigid ones, real drives beside ideal ones."""
+"""The same motion with other drives: elastic versus rigid gears, real versus ideal drives."""
 
 from __future__ import annotations
 

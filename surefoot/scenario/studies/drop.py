@@ -1,4 +1,4 @@
-"""How deep the feet sink in when a robot has come to rest."""
+"""How deep the feet of a robot at rest sink into the ground."""
 
 from __future__ import annotations
 

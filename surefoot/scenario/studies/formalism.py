@@ -1,4 +1,4 @@
-"""A run once more by the redundant-coordinate formalism, and how far both differ."""
+"""Repeat a run with the redundant-coordinate formalism and compare the two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What limbs do to a base that floats freely."""
+"""How limb motion moves a free-floating base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What touching down takes from a falling robot, against the laws of impact."""
+"""Velocity jump and energy loss of a falling robot at touchdown, versus the laws of impact."""
 
 from __future__ import annotations
 

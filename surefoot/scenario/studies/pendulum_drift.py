@@ -1,4 +1,4 @@
-"""How far a pendulum in the coordinates of its mass leaves its circle, by the gain that pulls it back."""
+"""Drift of a pendulum in redundant coordinates off its circle, by stabilisation gain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether feet slide when, and only when, Coulomb's law says so."""
+"""Whether feet slide exactly when Coulomb's law predicts it."""
 
 from __future__ import annotations
 

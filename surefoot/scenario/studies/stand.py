@@ -1,4 +1,4 @@
-"""Whether a robot holds its posture, also when it is pushed."""
+"""Whether a robot keeps its posture, also when it is pushed."""
 
 from __future__ import annotations
 

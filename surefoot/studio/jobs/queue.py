@@ -1,4 +1,4 @@
-"""`JobQueue`: scenarios and audits that run in processes of their own, one at a time, for all tabs together."""
+"""`JobQueue`: scenarios and audits in separate processes, one at a time, shared by all tabs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`AuditPanel`: judge the motion that is loaded; its findings lead to their times."""
+"""`AuditPanel`: audit the loaded motion; findings link to their times."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from surefoot.studio.files import LoadedMotion
 from surefoot.studio.jobs import Job
 from surefoot.studio.panels.desk import Desk
 from surefoot.studio.safety import inside
+from surefoot.words import counted
 
 __all__ = ["AuditPanel", "items_table"]
 
@@ -88,9 +89,7 @@ class AuditPanel:
         """Verdict, a button for each finding, and the table of items."""
         gui, findings = self._tab.gui, result["findings"]
         defects = sum(one["severity"] == "defect" for one in findings)
-        verdict = (
-            "✓ **no defects**" if result["passed"] else f"✗ **{defects} defect{'s' * (defects > 1)}**, worst first"
-        )
+        verdict = "✓ **no defects**" if result["passed"] else f"✗ **{counted(defects, 'defect')}**, worst first"
         with self._box:
             self._handles.append(gui.add_markdown(f"{verdict}  \nContacts: {result['contacts'] or '–'}"))
             for finding in findings[:_MOST]:

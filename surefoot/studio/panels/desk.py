@@ -88,7 +88,7 @@ class Desk(ABC):
         handle.on_update(changed)
 
     def _guarded(self, work: Work) -> None:
-        """Do work; whatever goes wrong is told in the tab."""
+        """Do work; errors are shown in the tab."""
         try:
             work()
         except SurefootError as error:
@@ -100,7 +100,7 @@ class Desk(ABC):
             self.tell(f"internal error: {type(error).__name__}: {error}", "please report it with the terminal output")
 
     def tell(self, message: str, next_step: str = "") -> None:
-        """Show a message about something that went wrong.
+        """Show an error message.
 
         Args:
             message: What.
@@ -139,7 +139,7 @@ class Desk(ABC):
 
     @abstractmethod
     def leave_replay(self) -> None:
-        """The user moves the robot: what plays or is watched stops."""
+        """Stop replay and watching, because the user moves the robot."""
 
     @abstractmethod
     def watch(self, job: Job) -> None:
@@ -151,7 +151,7 @@ class Desk(ABC):
 
     @abstractmethod
     def unwatch(self) -> None:
-        """Watch no job any more."""
+        """Stop watching a job."""
 
     @abstractmethod
     def show_result(self, job: Job) -> None:
