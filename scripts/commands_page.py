@@ -1,4 +1,4 @@
-"""The page of every command, made from the command line itself."""
+"""Generate docs/commands.md from the command line."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _HEAD = """# Commands
 
 <!-- made from the command line by scripts/make_pages.py: do not edit -->
 
-Exit status of every command: 0 done and passed · 1 done, bad verdict (fell, defects, audit failed) · 2 bad input ·
-3 internal error · 130 interrupted. Errors say what is wrong, where, and what to do next, on standard error.
+Exit status of every command: 0 passed · 1 finished with a bad verdict (fell, defects, audit failed) · 2 bad input ·
+3 internal error · 130 interrupted. Error messages on standard error name the problem, its place and a next step.
 """
 
 

@@ -1,4 +1,4 @@
-"""Write the pages of the documentation that are made from the code: scenario files, commands, tolerances.
+"""Generate the parts of the documentation that come from the code: scenario files, commands, tolerances.
 
 python scripts/make_pages.py            # write them
 python scripts/make_pages.py --check    # status 1 if a page is not what the code says
@@ -21,7 +21,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 def tolerance_table() -> str:
     """All tolerances of the audit."""
     rows = [f"| `{name}` | {value:g} | {unit} | {_cell(about)} |" for name, value, unit, about in Tolerances().table()]
-    return "\n".join(["| name | default | unit | what passes |", "|---|---|---|---|", *rows])
+    return "\n".join(["| name | default | unit | meaning |", "|---|---|---|---|", *rows])
 
 
 def item_table() -> str:
@@ -30,16 +30,16 @@ def item_table() -> str:
         f"| {kind.stage} | `{name}` | {_cell(kind.about)}{' (a remark)' if kind.severity == 'remark' else ''} |"
         for name, kind in ITEMS.items()
     ]
-    return "\n".join(["| stage | item | what is judged |", "|---|---|---|", *rows])
+    return "\n".join(["| stage | item | meaning |", "|---|---|---|", *rows])
 
 
 def _cell(text: str) -> str:
-    """A text that does not end its cell."""
+    """Escape a text for a table cell."""
     return text.replace("|", "\\|")
 
 
 def with_tables(text: str) -> str:
-    """A page with the tables between its markers made anew."""
+    """Replace the tables between the markers of a page."""
     for name, table in (("items", item_table()), ("tolerances", tolerance_table())):
         pattern = rf"(<!-- {name} -->\n).*?(\n<!-- end -->)"
         text = re.sub(pattern, lambda found, table=table: f"{found[1]}{table}{found[2]}", text, flags=re.DOTALL)
@@ -47,7 +47,7 @@ def with_tables(text: str) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """What each page should be."""
+    """The up-to-date text of each page."""
     audit = DOCS / "audit.md"
     return {
         DOCS / "scenarios.md": schema_page(),
@@ -61,7 +61,7 @@ def main() -> int:
     stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if "--check" in sys.argv:
-            print(f"{path.name} is not what the code says; run python scripts/make_pages.py", file=sys.stderr)
+            print(f"{path.name} is out of date; run python scripts/make_pages.py", file=sys.stderr)
         else:
             path.write_text(pages()[path], encoding="utf-8")
             print(path)

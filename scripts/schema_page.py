@@ -1,4 +1,4 @@
-"""The page about scenario files, made from the schema: every table, key, kind of value, default and meaning."""
+"""Generate docs/scenarios.md from the schema: every table and key with its type, default and meaning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from surefoot.scenario import KindTable, Scenario, alternatives, describe, names, scenario_text, words_of_field
+from surefoot.scenario import KindTable, Scenario, describe, names, scenario_text
+from surefoot.scenario.schema_words import alternatives, words_of_field
 
 __all__ = ["schema_page"]
 
@@ -18,46 +19,46 @@ _HEAD = """# Scenario files
 
 <!-- made from the schema by scripts/make_pages.py: do not edit -->
 
-A scenario is a TOML file: a robot, a world, a controller, how it is simulated, and what happens.
+A scenario is a TOML file that describes a robot, a world, a controller, the simulation, and events.
 
-    surefoot list                      # scenarios that come with the package
-    surefoot show stand                # the file of one
-    surefoot new stand my.toml         # a copy of your own
-    surefoot run my.toml               # run it; the last line printed is the folder of the run
+    surefoot list                      # list the built-in scenarios
+    surefoot show stand                # print the file of one
+    surefoot new stand my.toml         # copy it to a file of your own
+    surefoot run my.toml               # run it; the last line printed is the run folder
     surefoot run my.toml --robot talos --seed 3 --set simulation.duration=2 --set events.0.speed=0.4
 
-It is data: no code runs from it, texts are names or paths and nothing else. Unknown keys, wrong types and numbers out
-of range are refused with file, line, key, what was expected and the nearest key that exists; names that the robot does
-not have likewise. Values are not converted: `"1"` is no number and `1` is not `true`.
+A scenario is pure data: it never executes code, and strings are only names or paths. Unknown keys, wrong types, numbers
+out of range and names that the robot does not have are rejected with file, line, key, the expected value and the
+closest existing key. Values are not converted: `"1"` is not a number and `1` is not `true`.
 
 ## The folder of a run
 
-| file | what it has |
+| file | content |
 |---|---|
-| `report.html` | the page to open, scrub through and send on |
-| `metrics.json` | verdict, numbers, seed, versions; `completed` is false if the run did not get to its end |
-| `log.parquet` | everything that was measured, tick by tick |
+| `report.html` | self-contained page with replay, plots and audit, ready to share |
+| `metrics.json` | verdict, numbers, seed, versions; `completed` is false if the run stopped early |
+| `log.parquet` | all logged quantities, one row per tick |
 | `timing.parquet` | wall-clock times of control and physics |
 | `trajectory.npz` | the motion: states, torques, contact wrenches |
-| `audit.json` | what [the audit](audit.md) found in the motion |
-| `scenario.toml` | the scenario with all its values, robot files by their full path |
+| `audit.json` | findings of [the audit](audit.md) of the motion |
+| `scenario.toml` | the scenario with all values filled in and absolute paths of robot files |
 
-`surefoot run FOLDER/scenario.toml` repeats the run bit for bit: log, motion, metrics and audit. Ctrl-C leaves what was
-computed, with `completed: false` and the verdict `interrupted`, and status 130; a second one leaves at once. Each file
-is written whole or not at all, the metrics last; a folder is never overwritten.
+`surefoot run FOLDER/scenario.toml` reproduces log, motion, metrics and audit bit for bit. Ctrl-C keeps the results so
+far, with `completed: false`, the verdict `interrupted` and exit status 130; a second Ctrl-C exits at once. Each file is
+written completely or not at all, the metrics last; a folder is never overwritten.
 """
 
 
 def schema_page() -> str:
     """The page as Markdown."""
     listed = "\n".join(f"| `{name}` | {_cell(describe(name))} |" for name in names())
-    built_in = f"## Scenarios that come with the package\n\n| name | what it is |\n|---|---|\n{listed}\n"
-    example = f"## An example\n\n```toml\n{scenario_text('stand')}```\n\nAll that may stand in such a file:\n"
+    built_in = f"## Built-in scenarios\n\n| name | description |\n|---|---|\n{listed}\n"
+    example = f"## An example\n\n```toml\n{scenario_text('stand')}```\n\nAll tables and keys:\n"
     return "\n".join([_HEAD, built_in, example, *_sections()])
 
 
 def _sections() -> list[str]:
-    """All tables; one that stands at several places is told once."""
+    """All tables; one that occurs at several places is described once."""
     first: dict[type[BaseModel], str] = {}
     out = []
     for table, place in _tables(Scenario, ""):
@@ -82,7 +83,7 @@ def _tables(table: type[BaseModel], place: str) -> list[tuple[type[BaseModel], s
 
 
 def _inner_table(annotation: Any) -> tuple[type[BaseModel] | None, str, int]:
-    """The table that stands at a key, what follows the key in its header, and in how many brackets."""
+    """The table at a key, the suffix of the key in its header, and the number of brackets."""
     inside = get_args(annotation)[-1:] if get_origin(annotation) in (list, dict) else (annotation,)
     found = next((item for item in inside if isinstance(item, type) and issubclass(item, BaseModel)), None)
     return found, ".NAME" if get_origin(annotation) is dict else "", 2 if get_origin(annotation) is list else 1
@@ -116,7 +117,7 @@ def _row(name: str, field: FieldInfo, meaning: str) -> str:
 
 
 def _kind(field: FieldInfo) -> str:
-    """What may stand there: a type, choices as code, a range."""
+    """The type, the choices as code, or the range."""
     return _cell(re.sub(r'"[^"]*"', lambda found: f"`{found[0]}`", words_of_field(field)))
 
 
@@ -124,7 +125,7 @@ def _default(field: FieldInfo) -> str:
     if field.default_factory is not None or isinstance(field.default, BaseModel):
         return ""
     if field.default is PydanticUndefined:
-        return "**needed**"
+        return "**required**"
     value = field.default
     if value is None or value in ({}, [], ()):
         return ""
@@ -134,7 +135,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _kinds(table: type[BaseModel]) -> list[str]:
-    """What the kinds are, and which keys belong to which."""
+    """The kinds with their keys."""
     if not issubclass(table, KindTable):
         return []
     rows = [
@@ -142,7 +143,7 @@ def _kinds(table: type[BaseModel]) -> list[str]:
         f"{_keys(own - table.NEEDS.get(kind, set()))} |"
         for kind, own in table.KEYS.items()
     ]
-    return ["", "| kind | what it is | needs | may have |", "|---|---|---|---|", *rows]
+    return ["", "| kind | description | required keys | optional keys |", "|---|---|---|---|", *rows]
 
 
 def _keys(names: set[str]) -> str:

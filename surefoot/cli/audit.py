@@ -1,4 +1,4 @@
-"""`surefoot audit`: is a motion physically possible, by what margin, and where does it break?"""
+"""`surefoot audit`: is a motion physically possible, by what margin, and where does it fail?"""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from surefoot.cli.console import FirstTimeColumn, page_console
-from surefoot.errors import FileFormatError, ShapeError, one_of
+from surefoot.cli.console import FirstTimeColumn, names_in, page_console, require_page_name
+from surefoot.errors import ShapeError, one_of
 from surefoot.feasibility import Tolerances, audit, judge_order
 from surefoot.files import write_text
 from surefoot.motion import AuditItem, AuditResult, Finding, World
@@ -32,14 +32,14 @@ _COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skippe
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """What the user asks for.
+    """Arguments of `surefoot audit`.
 
     Args:
         motion: File or run folder.
         robot: Name or file of the robot; None for that of the run.
         world: File with a `[world]` table, or a scenario; None for that of the run, or level ground.
         layout: Layout of the file; None to find out.
-        joints: Joint order of the file, or None.
+        joints: Joint order of the file, separated by commas, or None.
         rate: Samples per second, for files without times.
         quaternion: Order of quaternions, "xyzw" or "wxyz", where the layout does not say it; None to find out.
         base: Base of the robot.
@@ -53,7 +53,7 @@ class AuditRequest:
     robot: str | None
     world: str | None
     layout: str | None
-    joints: Sequence[str] | None
+    joints: str | None
     rate: float | None
     quaternion: str | None
     base: str
@@ -64,16 +64,16 @@ class AuditRequest:
 
 
 def audit_command(request: AuditRequest) -> int:
-    """Audit a motion and print what was found; 1 if it has defects.
+    """Audit a motion and print the result; 1 if it has defects.
 
     Args:
         request: What the user asks for.
     """
-    _require_page_name(request.html)
+    require_page_name(request.html)
     own = _scenario(request.motion)
     model = _robot(request, own)
     given = read_motion(
-        request.motion, model, request.layout, request.joints, request.rate, request.quaternion,
+        request.motion, model, request.layout, names_in(request.joints), request.rate, request.quaternion,
         judge_order=judge_order,
     )  # fmt: skip
     world = _world(request.world or (None if own is None else str(own)), model)
@@ -90,7 +90,7 @@ def audit_command(request: AuditRequest) -> int:
 
 
 def _scenario(motion: Path) -> Path | None:
-    """The scenario of the run that a motion is of, if it is of one."""
+    """The scenario of the run that a motion belongs to, if any."""
     folder = motion if motion.is_dir() else motion.parent if motion.name in _OF_A_RUN else None
     return None if folder is None or not (folder / "scenario.toml").is_file() else folder / "scenario.toml"
 
@@ -100,19 +100,11 @@ def _robot(request: AuditRequest, own: Path | None) -> Robot:
     if request.robot is not None:
         return load(request.robot, request.base)
     if own is None:
-        raise ShapeError("nobody says which robot moves", next_step="give --robot NAME or --robot FILE")
+        raise ShapeError("no robot is given", next_step="use --robot NAME or --robot FILE")
     from surefoot.scenario import load_robot, read_scenario
 
     table = read_scenario(own).robot
     return load_robot(table if request.base == "auto" else table.model_copy(update={"base": request.base}))
-
-
-def _require_page_name(path: Path | None) -> None:
-    """Said before the audit, which may take a while."""
-    if path is not None and path.suffix != ".html":
-        raise FileFormatError(f"suffix `{path.suffix}` is not known", file=path, next_step="use .html")
-    if path is not None and not path.parent.is_dir():
-        raise FileFormatError(f"there is no folder `{path.parent}`", file=path, next_step="create the folder first")
 
 
 def _world(name_or_file: str | None, robot: Robot) -> World | None:
@@ -181,7 +173,7 @@ def _print(result: AuditResult, console: Console) -> None:
         console.print(escape(_replay(result)))
     total = sum(result.seconds.values())
     parts = ", ".join(f"{name} {value:.2f}" for name, value in result.seconds.items())
-    console.print(f"[dim]audited in {total:.2f} s: {escape(parts)}[/]")
+    console.print(f"[dim]audit took {total:.2f} s: {escape(parts)}[/]")
 
 
 def _print_finding(console: Console, number: str, finding: Finding) -> None:
@@ -201,7 +193,7 @@ def _print_finding(console: Console, number: str, finding: Finding) -> None:
 
 
 def _under(finding: Finding) -> Iterator[Finding]:
-    """Findings that follow from one; not its own parts."""
+    """Findings that a finding explains, without its own parts."""
     for one in finding.covers:
         if one.item != finding.item:
             yield one
@@ -210,7 +202,7 @@ def _under(finding: Finding) -> Iterator[Finding]:
 
 def _items(items: Sequence[AuditItem]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (("item", "left"), ("", "left"), ("margin", "right"), ("where it is least", "left")):
+    for title, justify in (("item", "left"), ("", "left"), ("margin", "right"), ("worst location", "left")):
         table.add_column(title, justify=justify, no_wrap=title == "item")  # type: ignore[arg-type]
     for item in items:
         status = f"[{_COLOURS[item.status]}]{item.status}[/]"
@@ -222,7 +214,7 @@ def _items(items: Sequence[AuditItem]) -> Table:
 
 def _print_plain(items: Sequence[AuditItem]) -> None:
     """A line for each item, for files and pipes: nothing is padded; notes only where an item did not pass."""
-    rows = [("item", "", "margin", "where it is least"), *(_plain_row(item) for item in items)]
+    rows = [("item", "", "margin", "worst location"), *(_plain_row(item) for item in items)]
     first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
     for title, status, margin, place in rows:
         print(f"{title:<{first}}  {status:<{second}}  {margin:>{third}}  {place}".rstrip())
@@ -250,6 +242,6 @@ def _replay(result: AuditResult) -> str:
     if replay is None or not len(replay.time):
         return "replay: " + ("none" if replay is None else replay.note)
     data = replay.to_dict()
-    end = "survived" if replay.survived else f"stood until {replay.until:.2f} s"
-    base = "" if data["base_error_m"] is None else f", base off by {data['base_error_m']:.3f} m"
-    return f"replay in {replay.engine}: {end}{base}, joints off by {data['joint_error']:.3f} ({replay.note})"
+    end = "survived" if replay.survived else f"lasted until {replay.until:.2f} s"
+    base = "" if data["base_error_m"] is None else f", base error {data['base_error_m']:.3f} m"
+    return f"replay in {replay.engine}: {end}{base}, joint error {data['joint_error']:.3f} ({replay.note})"

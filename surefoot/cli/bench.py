@@ -1,4 +1,4 @@
-"""`surefoot bench`: finds the folder of the benchmarks, which is part of the repository and not of the package."""
+"""`surefoot bench`: run the benchmarks of the repository, which are not part of the package."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bench_command(words: list[str]) -> int:
     if root is None:
         raise NotSupportedError(
             "benchmarks are part of the repository, not of the installed package",
-            next_step="clone the repository, and run `surefoot bench` in its folder",
+            next_step="clone the repository and run `surefoot bench` there",
         )
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))

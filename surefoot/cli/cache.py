@@ -1,4 +1,4 @@
-"""`surefoot cache`: what compiled kernels are on disk; clear them, bound them."""
+"""`surefoot cache`: show, clear or limit the compiled kernels on disk."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def clear_cache(older_than_days: float | None, as_json: bool) -> int:
 
 
 def bound_cache(size: str, as_json: bool) -> int:
-    """Remove the entries not used for longest until the rest is within a size such as `500M`."""
+    """Remove the least recently used entries until the rest fits into a size such as `500M`."""
     _print_removal(bound(read_size(size)), as_json)
     return 0
 
@@ -82,13 +82,13 @@ def _print_table(found: list[Entry]) -> None:
         table.add_row(*_words(entry), _human(entry.size), used)
     page_console().print(table)
     if any(entry.defect for entry in found):
-        print("some cannot be used; next: `surefoot cache clear`")
+        print("some kernels are unusable; next: `surefoot cache clear`")
 
 
 def _words(entry: Entry) -> list[Text]:
     """The first columns; of an entry that cannot be used its key and the reason."""
     if entry.defect:
-        return [Text(entry.key[:12]), Text(f"not used: {entry.defect}"), Text("")]
+        return [Text(entry.key[:12]), Text(f"unusable: {entry.defect}"), Text("")]
     return [Text(_shortened(str(entry.description.get(column, "-")))) for column in _COLUMNS]
 
 

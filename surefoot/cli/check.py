@@ -166,7 +166,7 @@ def _joint_line(robot: Robot, i: int) -> str:
 
 
 def _table(*titles: str) -> Table:
-    """An empty table; units in brackets stand as they are."""
+    """An empty table; units in brackets are escaped."""
     return Table(*map(escape, titles), box=None, header_style="bold", pad_edge=False)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from surefoot.cli.console import page_console, progress
-from surefoot.errors import FileFormatError, ShapeError
-from surefoot.files import atomic_write
+from surefoot.cli.console import page_console, progress, require_page_name
+from surefoot.errors import ShapeError
+from surefoot.files import write_text
 from surefoot.report import RunFolder, read_run
 from surefoot.report.compare import Comparison, DifferenceRow, compare_page, compare_runs, number_text
 from surefoot.report.methods import COLUMNS, MethodRun, MethodsComparison, cell_text, methods_page
@@ -28,7 +28,7 @@ _OF_WAYS = ("largest gap", "grows as t^", "largest rate", "energy error", "step"
 
 
 def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -> int:
-    """Print what differs between runs, and write the page that lays them over each other.
+    """Print the differences between runs, and write the page that compares them.
 
     Args:
         folders: Of two or more runs; differences are to the first one.
@@ -36,9 +36,8 @@ def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -
         as_json: Print JSON.
     """
     if len(folders) < 2:
-        raise ShapeError("a comparison needs two runs or more", next_step="give the folders of two runs")
-    if html is not None and html.suffix != ".html":
-        raise FileFormatError(f"suffix `{html.suffix}` is not known", file=html, next_step="use .html")
+        raise ShapeError("a comparison needs at least two runs", next_step="pass two run folders")
+    require_page_name(html)
     runs = [read_run(folder) for folder in folders]
     comparison = compare_runs(runs)
     if as_json:
@@ -55,16 +54,11 @@ def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -
 def _write_page(path: Path, runs: Sequence[RunFolder]) -> None:
     from surefoot.scenario import read_world
 
-    _write(path, compare_page(runs, read_world(runs[0].path / "scenario.toml", runs[0].robot)))
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, compare_page(runs, read_world(runs[0].path / "scenario.toml", runs[0].robot)))
 
 
 def _print(comparison: Comparison) -> None:
-    """What differs; long names of runs stand once, above the tables."""
+    """Print the differences; long run names are listed once above the tables."""
     console, names = page_console(), comparison.names
     if max(map(len, names)) > _LONG_NAME:
         letters = [chr(ord("A") + k) if k < 26 else str(k) for k in range(len(names))]
@@ -78,7 +72,7 @@ def _print(comparison: Comparison) -> None:
     for title, rows in (("metric", differing), ("scenario", comparison.scenario), ("versions", comparison.versions)):
         console.print(_table(title, names, rows) if rows else f"{title}: no difference")
         if title == "metric" and same:
-            console.print(f"the same in all runs: {escape(', '.join(same))}")
+            console.print(f"identical in all runs: {escape(', '.join(same))}")
         console.print()
 
 
@@ -120,7 +114,7 @@ def compare_methods_command(
     """
     from surefoot.scenario import compare_methods, run_folder
 
-    _require_page_name(html)
+    require_page_name(html)
     if out is None:
         with progress() as tell:
             found = compare_methods(scenario, overrides, tell)
@@ -129,7 +123,7 @@ def compare_methods_command(
             found = compare_methods(scenario, overrides, tell)
             _write_folder(folder, found)
     if html is not None:
-        _write(html, methods_page(found))
+        write_text(html, methods_page(found))
     _print_methods(found, as_json)
     for path in (html, out):
         if path is not None and not as_json:
@@ -137,18 +131,10 @@ def compare_methods_command(
     return 0
 
 
-def _require_page_name(path: Path | None) -> None:
-    """Said before the runs, which may take a while."""
-    if path is not None and path.suffix != ".html":
-        raise FileFormatError(f"suffix `{path.suffix}` is not known", file=path, next_step="use .html")
-    if path is not None and not path.absolute().parent.is_dir():
-        raise FileFormatError(f"there is no folder `{path.parent}`", file=path, next_step="create the folder first")
-
-
 def _write_folder(folder: Path, found: MethodsComparison) -> None:
-    _write(folder / "methods.html", methods_page(found))
-    _write(folder / "timing.json", _text(found.timing()))
-    _write(folder / "methods.json", _text(found.to_dict()))
+    write_text(folder / "methods.html", methods_page(found))
+    write_text(folder / "timing.json", _text(found.timing()))
+    write_text(folder / "methods.json", _text(found.to_dict()))
 
 
 def _text(data: dict[str, Any]) -> str:

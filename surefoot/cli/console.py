@@ -1,4 +1,4 @@
-"""What commands print: pages that cut nothing off, and bars on stderr where that is a terminal."""
+"""Output of commands: untruncated pages, progress bars on stderr, and checks that several commands share."""
 
 from __future__ import annotations
 
@@ -7,33 +7,57 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-__all__ = ["FirstTime", "FirstTimeColumn", "Tell", "page_console", "progress"]
+from surefoot.errors import FileFormatError
 
-_KINDS = {"swept volumes": "collision volumes of {n} link{s}", "scene meshes": "meshes of the report"}
+__all__ = ["FirstTime", "FirstTimeColumn", "Tell", "names_in", "page_console", "progress", "require_page_name"]
+
+_KINDS = {"swept volumes": "collision volumes of {n} link{s}", "scene meshes": "report meshes"}
 _LOOK_EVERY = 1.0  # [s]
 
 
 class _Console(Console):
-    """A console that leaves a closed pipe to the border of the command line."""
+    """A console that passes a closed pipe on to `main`."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
 def page_console() -> Console:
-    """A console that cuts nothing off: as wide as the terminal, or 1000 columns into a file or pipe."""
+    """A console that truncates nothing: as wide as the terminal, or 1000 columns into a file or pipe."""
     console = _Console(highlight=False, emoji=False)
     return console if console.is_terminal else _Console(highlight=False, emoji=False, width=1000)
 
 
+def require_page_name(path: Path | None) -> None:
+    """Refuse a page that cannot be written, before the work that it is to show.
+
+    Args:
+        path: File of the page, or None.
+    """
+    if path is not None and path.suffix != ".html":
+        raise FileFormatError(f"suffix `{path.suffix}` is not known", file=path, next_step="use .html")
+    if path is not None and not path.absolute().parent.is_dir():
+        raise FileFormatError(f"there is no folder `{path.parent}`", file=path, next_step="create the folder first")
+
+
+def names_in(text: str | None) -> list[str] | None:
+    """The names in a comma-separated text; None for none.
+
+    Args:
+        text: As given to `--joints`.
+    """
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
 class Tell(Protocol):
-    """Takes the share that is done, 0…1, and what is done now."""
+    """Takes the completed share, 0…1, and the current activity."""
 
     def __call__(self, share: float, text: str | None = None) -> None:
         """Move the bar; without a text, the last one stays."""
@@ -41,7 +65,7 @@ class Tell(Protocol):
 
 @contextmanager
 def progress(what: str = "loading") -> Iterator[Tell]:
-    """A bar on stderr while something takes time; nothing where that is not a terminal.
+    """A progress bar on stderr; nothing if that is not a terminal.
 
     Args:
         what: What is done first.
@@ -63,23 +87,23 @@ def progress(what: str = "loading") -> Iterator[Tell]:
 
 
 class FirstTime:
-    """What was made and put into surefoot's cache since this object was made."""
+    """What was added to surefoot's cache since this object was created."""
 
     def __init__(self) -> None:
         self._known = _keys()
 
     def text(self) -> str:
-        """`first time: collision volumes of 3 links, 1 kernel; kept for later`, or ""."""
+        """`built and cached: collision volumes of 3 links, 1 kernel`, or ""."""
         new = _keys() - self._known
         if not new:
             return ""
         made = Counter(_KINDS.get(name, "{n} kernel{s}") for name in _algorithms(new))
         words = ", ".join(kind.format(n=n, s="" if n == 1 else "s") for kind, n in made.items())
-        return f"first time: {words}; kept for later" if words else ""
+        return f"built and cached: {words}" if words else ""
 
 
 def _keys() -> set[str]:
-    """Names of what is in the cache; nothing where it cannot be read: those who need it say what is wrong with it."""
+    """Keys of the cache; none if it cannot be read, which its users report."""
     from surefoot.codegen import CacheError, kernel_folder
 
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from surefoot.cli.console import names_in
 from surefoot.errors import one_of
 from surefoot.motion.exchange import LAYOUTS
 from surefoot.motion.storage import read_states, write_states
@@ -39,12 +40,8 @@ def convert_command(
         if layout not in LAYOUTS:
             raise one_of("layout", layout, LAYOUTS)
     model = load(robot, base)
-    table = read_states(source, model, from_, _names(from_joints))
-    write_states(target, model, to, table, _names(to_joints))
+    table = read_states(source, model, from_, names_in(from_joints))
+    write_states(target, model, to, table, names_in(to_joints))
     print(f"{counted(len(table.q), 'state')} of {model.name}: {from_} -> {to}")
     print(target)
     return 0
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -1,4 +1,4 @@
-"""`surefoot doctor`: what is here, what is broken, and what to do about it."""
+"""`surefoot doctor`: check the installation and suggest remedies."""
 
 from __future__ import annotations
 
@@ -68,13 +68,15 @@ def _surefoot() -> Diagnosis:
 def _python() -> Diagnosis:
     version = platform.python_version()
     remedy = (
-        "" if sys.version_info < (3, 13) else "3.11 and 3.12 are supported in full; the planners have no wheels here"
+        ""
+        if sys.version_info < (3, 13)
+        else "3.11 and 3.12 are fully supported; the planners have no wheels for this version"
     )
     return Diagnosis("python", version, True, remedy)
 
 
 def vector_width() -> tuple[int, str]:
-    """Doubles in a vector register of this CPU and the feature that says so; (1, "unknown") where it cannot be read."""
+    """Doubles in a vector register of this CPU and the CPU feature behind it; (1, "unknown") if it cannot be read."""
     if platform.machine().lower() in ("arm64", "aarch64"):
         return 2, "neon"
     try:
@@ -91,7 +93,7 @@ def _cpu() -> Diagnosis:
 
 
 def _trial(what: str, attempt: Callable[[], str], remedy: str) -> Diagnosis:
-    """Try a thing; any failure is what the doctor is here to report."""
+    """Try something and report any failure."""
     try:
         return Diagnosis(what, attempt())
     except Exception as error:  # noqa: BLE001
@@ -135,13 +137,13 @@ def _cache() -> Diagnosis:
         return Diagnosis("cache folder", f"{error.place}: {error.message}", False, error.next_step)
     except OSError as error:
         return Diagnosis(
-            "cache folder", f"{folder}: {error.strerror}", False, "set SUREFOOT_CACHE to a folder that you can write"
+            "cache folder", f"{folder}: {error.strerror}", False, "set SUREFOOT_CACHE to a writable folder"
         )
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One row: what was looked at, what was found, and the remedy if it is broken.
+    """One row: the checked thing, its state, and the remedy if it is broken.
 
     Args:
         what: The thing.
@@ -177,7 +179,7 @@ def packages() -> list[Diagnosis]:
 
 
 def needs(project: Path = _PROJECT) -> list[Need]:
-    """What surefoot says that it needs at run time.
+    """The run-time requirements of surefoot.
 
     Args:
         project: `pyproject.toml` of a clone; it need not exist.
@@ -201,7 +203,7 @@ def _need(text: str) -> Need | None:
 
 
 def fits(version: str, versions: str) -> bool:
-    """Whether a version is one of those that are asked for.
+    """Whether a version satisfies a requirement.
 
     Args:
         version: As "4.1.2".
@@ -233,5 +235,5 @@ def _package(need: Need) -> Diagnosis:
     except (ImportError, OSError) as error:
         return Diagnosis(need.name, f"broken: {error}", False, _REINSTALL)
     if not fits(version, need.versions):
-        return Diagnosis(need.name, f"{version}, but {need.versions} is needed", False, _REINSTALL)
+        return Diagnosis(need.name, f"{version}, but {need.versions} is required", False, _REINSTALL)
     return Diagnosis(need.name, f"{version}{label}")

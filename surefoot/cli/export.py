@@ -1,11 +1,11 @@
-"""`surefoot export`: a motion as a film, a table, ROS messages, or column files."""
+"""`surefoot export`: a motion as a video, a table, ROS messages, or column files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from surefoot.cli.console import progress
+from surefoot.cli.console import names_in, progress
 from surefoot.errors import NotSupportedError
 from surefoot.feasibility import judge_order
 from surefoot.motion import Log, Trajectory, World
@@ -92,10 +92,10 @@ def export_command(source: Path, target: Path, options: ExportOptions) -> int:
 def _export(
     kind: str, source: Path, target: Path, robot: Robot, trajectory: Trajectory, options: ExportOptions
 ) -> list[str]:
-    """Write one format; remarks for the user."""
+    """Write one format; returns remarks for the user."""
     head = f"{robot.name} · {trajectory.duration:.3f} s · {counted(len(trajectory), 'sample')}"
     if kind in FILMS:
-        return [f"{head}: {counted(_film(source, target, robot, trajectory, options), 'picture')}"]
+        return [f"{head}: {counted(_film(source, target, robot, trajectory, options), 'frame')}"]
     if kind == COLUMNS:
         files = column_files(trajectory, robot)
         write_column_files(target, files)
@@ -126,18 +126,22 @@ def _motion(source: Path, options: ExportOptions) -> tuple[Robot, Trajectory]:
     elif own is not None:
         robot = load(own.robot, options.base)
     else:
-        raise NotSupportedError(f"`{source}` does not say whose motion it is", next_step="give --robot")
+        raise NotSupportedError(f"`{source}` does not name its robot", next_step="use --robot")
     if own is not None:
         own.require(robot)
         return robot, own
-    names = None if options.joints is None else [part.strip() for part in options.joints.split(",") if part.strip()]
     return robot, read_motion(
-        source, robot, layout=options.layout, joints=names, rate=options.rate, judge_order=judge_order
+        source,
+        robot,
+        layout=options.layout,
+        joints=names_in(options.joints),
+        rate=options.rate,
+        judge_order=judge_order,
     ).trajectory
 
 
 def _own_trajectory(source: Path) -> Trajectory | None:
-    """The trajectory of a run, or in a file of ours; None for anything else."""
+    """The trajectory of a run or of a surefoot file; None for anything else."""
     if is_run_folder(source) and (source / "trajectory.npz").is_file():
         return Trajectory.load(source / "trajectory.npz")
     if source.is_file() and source.suffix in (".npz", ".parquet") and is_trajectory_file(source):
@@ -147,7 +151,7 @@ def _own_trajectory(source: Path) -> Trajectory | None:
 
 def _export_log(source: Path, target: Path, kind: str) -> None:
     if kind not in ("csv", "parquet"):
-        raise NotSupportedError("a log is written as a table", next_step="use .csv or .parquet, or leave out --log")
+        raise NotSupportedError("a log can only be written as a table", next_step="use .csv or .parquet, or omit --log")
     log: Log = Log.load(source / "log.parquet" if source.is_dir() else source)
     print(f"{counted(len(log), 'tick')}: {counted(write_table(target, log, None, kind), 'column')}")
 
@@ -166,7 +170,7 @@ def _film(source: Path, target: Path, robot: Robot, trajectory: Trajectory, opti
         wrenches=trajectory.wrenches,
         schedule=trajectory.schedule,
     )
-    with progress("filming") as tell:
+    with progress("rendering") as tell:
         return write_film(target, evidence, settings, options.renderer, tell)
 
 

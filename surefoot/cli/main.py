@@ -1,4 +1,4 @@
-"""Commands and the border where errors become messages and exit codes."""
+"""The commands, and the outermost handler that turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ app = typer.Typer(
 cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 RobotName = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A name of the zoo (`surefoot robots`) or a URDF or MJCF file.")
+    str, typer.Argument(metavar="ROBOT", help="Robot name (see `surefoot robots`), or a URDF or MJCF file.")
 ]
 
 
 @app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> int:
-    """Describe a robot, load it, check it, and prove it in physics."""
+    """Check robots, simulate scenarios, and audit whether motions are physically possible."""
     if version:
         from surefoot import __version__
 
@@ -70,17 +70,19 @@ def options(
 @app.command()
 def run(
     scenario: Annotated[
-        str, typer.Argument(metavar="NAME|FILE", help="A built-in scenario (`surefoot list`) or a TOML file.")
+        str, typer.Argument(metavar="NAME|FILE", help="Built-in scenario (see `surefoot list`) or TOML file.")
     ],
-    robot: Annotated[str | None, typer.Option(help="Another robot: a name of the zoo or a file.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder to write; default runs/<name>-<time>/.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all randomness.")] = None,
+    robot: Annotated[str | None, typer.Option(help="Replace the robot: a name or a file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Output folder; default: runs/NAME-TIME/.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. simulation.duration=2."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override a scenario key, e.g. simulation.duration=2; repeatable."
+        ),
     ] = None,
 ) -> int:
-    """Run a scenario and write its folder; the last line printed is its path."""
+    """Run a scenario and write a report folder; the last line printed is its path."""
     from surefoot.cli.run import run_command
 
     return run_command(scenario, robot, out, seed, set_ or [])
@@ -96,9 +98,9 @@ def list_(json: Json = False) -> int:
 
 @app.command()
 def show(
-    scenario: Annotated[str, typer.Argument(metavar="NAME", help="A built-in scenario (`surefoot list`).")],
+    scenario: Annotated[str, typer.Argument(metavar="NAME", help="Built-in scenario (see `surefoot list`).")],
 ) -> int:
-    """Print the file of a built-in scenario."""
+    """Print the TOML file of a built-in scenario."""
     from surefoot.cli.scenarios import show_scenario
 
     return show_scenario(scenario)
@@ -106,10 +108,10 @@ def show(
 
 @app.command()
 def new(
-    scenario: Annotated[str, typer.Argument(metavar="NAME", help="A built-in scenario (`surefoot list`).")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file to write; it must not exist.")],
+    scenario: Annotated[str, typer.Argument(metavar="NAME", help="Built-in scenario (see `surefoot list`).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file to create; it must not exist yet.")],
 ) -> int:
-    """Copy a built-in scenario to a file of your own, to change it and run it."""
+    """Copy a built-in scenario to a file that you can edit and run."""
     from surefoot.cli.scenarios import new_scenario
 
     return new_scenario(scenario, file)
@@ -117,49 +119,49 @@ def new(
 
 @app.command()
 def audit(
-    motion: Annotated[
-        Path, typer.Argument(metavar="MOTION", help="A motion (.npz, .csv, .parquet) or the folder of a run.")
-    ],
-    robot: Annotated[
-        str | None, typer.Option(help="The robot: a name of the zoo or a file; that of the run if left out.")
-    ] = None,
+    motion: Annotated[Path, typer.Argument(metavar="MOTION", help="Motion file (.npz, .csv, .parquet) or run folder.")],
+    robot: Annotated[str | None, typer.Option(help="Robot name or file; default: the robot of the run.")] = None,
     world: Annotated[
-        str | None, typer.Option(metavar="W", help="A scenario, or a TOML file with a world table; else level ground.")
+        str | None,
+        typer.Option(
+            metavar="W",
+            help="Scenario, or TOML file with a [world] table; default: the run's world, else level ground.",
+        ),
     ] = None,
     layout: Annotated[
-        str | None, typer.Option(metavar="LAYOUT", help="pinocchio, mujoco, ros, drake or csv; found out if left out.")
+        str | None, typer.Option(metavar="LAYOUT", help="pinocchio, mujoco, ros, drake or csv; default: detect.")
     ] = None,
     joints: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Joint order of MOTION, by commas, if not the robot's.")
+        str | None, typer.Option(metavar="NAMES", help="Comma-separated joint order of MOTION; default: the robot's.")
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second, for files without times.", min=1e-6)] = None,
     quaternion: Annotated[
-        str | None, typer.Option(metavar="ORDER", help="xyzw or wxyz, where the layout does not say it.")
+        str | None, typer.Option(metavar="ORDER", help="xyzw or wxyz, if the layout leaves it open; default: detect.")
     ] = None,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
     tolerance: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Another tolerance (docs/audit.md), repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Override a tolerance (see docs/audit.md); repeatable."),
     ] = None,
-    replay: Annotated[bool, typer.Option("--replay/--no-replay", help="Replay the motion in MuJoCo too.")] = True,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page as one HTML file.")] = None,
+    replay: Annotated[bool, typer.Option("--replay/--no-replay", help="Also replay the motion in MuJoCo.")] = True,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a self-contained HTML page.")] = None,
     json: Json = False,
 ) -> int:
-    """Is a motion physically possible, by what margin, and where does it break? Status 1 if it has defects."""
+    """Audit a motion: is it physically possible, by what margin, and where does it fail? Exit status 1 on defects."""
     from surefoot.cli.audit import AuditRequest, audit_command
 
-    names = None if joints is None else [name.strip() for name in joints.split(",") if name.strip()]
     return audit_command(
-        AuditRequest(motion, robot, world, layout, names, rate, quaternion, base, tolerance or [], replay, html, json)
+        AuditRequest(motion, robot, world, layout, joints, rate, quaternion, base, tolerance or [], replay, html, json)
     )
 
 
 @app.command()
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of two runs or more.")],
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page as one HTML file.")] = None,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Two or more run folders.")],
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a self-contained HTML page.")] = None,
     json: Json = False,
 ) -> int:
-    """Runs side by side: metrics, scenarios and versions that differ; with --html the same plots over each other."""
+    """Compare runs: metrics, scenarios and versions that differ; with --html, also overlaid plots."""
     from surefoot.cli.compare import compare_command
 
     return compare_command(runs, html, json)
@@ -167,15 +169,17 @@ def compare(
 
 @app.command(name="compare-methods")
 def compare_methods(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A name (`surefoot list`) or a file.")],
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the result, new or empty.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page as one HTML file.")] = None,
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="Built-in scenario (see `surefoot list`) or TOML file.")
+    ],
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Output folder; new or empty.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a self-contained HTML page.")] = None,
     overrides: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, repeatable.")
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a scenario key; repeatable.")
     ] = None,
     json: Json = False,
 ) -> int:
-    """Every method that holds constraints on one scenario: drift, energy, time per step, conditioning, agreement."""
+    """Compare constraint methods on a scenario: drift, energy error, time per step, conditioning, agreement."""
     from surefoot.cli.compare import compare_methods_command
 
     return compare_methods_command(scenario, out, html, json, overrides or ())
@@ -183,35 +187,41 @@ def compare_methods(
 
 @app.command()
 def export(
-    source: Annotated[Path, typer.Argument(metavar="RUN|MOTION", help="The folder of a run, or a motion.")],
+    source: Annotated[Path, typer.Argument(metavar="RUN|MOTION", help="Run folder or motion file.")],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="mp4, gif, csv, parquet, yaml or mcap; a folder for columns5ms.")
+        Path,
+        typer.Argument(
+            metavar="OUT", help="File to write: .mp4, .gif, .csv, .parquet, .yaml or .mcap; a folder for columns5ms."
+        ),
     ],
-    robot: Annotated[str | None, typer.Option(help="The robot; that of the run if left out.")] = None,
+    robot: Annotated[str | None, typer.Option(help="Robot name or file; default: the robot of the run.")] = None,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
     world: Annotated[
-        str | None, typer.Option(metavar="W", help="World of a film: a scenario, or a TOML file with a world table.")
+        str | None,
+        typer.Option(metavar="W", help="World shown in a video: a scenario, or a TOML file with a [world] table."),
     ] = None,
     layout: Annotated[
-        str | None, typer.Option(metavar="LAYOUT", help="Of MOTION: pinocchio, mujoco, ros, drake or csv.")
+        str | None, typer.Option(metavar="LAYOUT", help="Layout of MOTION: pinocchio, mujoco, ros, drake or csv.")
     ] = None,
-    joints: Annotated[str | None, typer.Option(metavar="NAMES", help="Joint order of MOTION, by commas.")] = None,
+    joints: Annotated[str | None, typer.Option(metavar="NAMES", help="Comma-separated joint order of MOTION.")] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second, for files without times.", min=1e-6)] = None,
     format: Annotated[
-        str | None, typer.Option(help="mp4, gif, csv, parquet, yaml, mcap or columns5ms; by the suffix if left out.")
+        str | None, typer.Option(help="mp4, gif, csv, parquet, yaml, mcap or columns5ms; default: by suffix.")
     ] = None,
-    dt: Annotated[float | None, typer.Option(help="Step of tables and messages [s].", min=1e-6)] = None,
-    log: Annotated[bool, typer.Option("--log", help="The log of a run instead of its motion (csv, parquet).")] = False,
-    fps: Annotated[float, typer.Option(help="Pictures a second.", min=0.1, max=240.0)] = 30.0,
-    size: Annotated[str, typer.Option(metavar="WxH", help="Of the pictures.")] = "1280x720",
-    speed: Annotated[float, typer.Option(help="Seconds of the motion in a second of the film.", min=1e-3)] = 1.0,
-    camera: Annotated[str, typer.Option(help="three-quarter, front, left …, or azimuth,elevation,distance.")] = (
+    dt: Annotated[float | None, typer.Option(help="Sampling step of tables and messages [s].", min=1e-6)] = None,
+    log: Annotated[
+        bool, typer.Option("--log", help="Export the log of a run instead of its motion (csv, parquet).")
+    ] = False,
+    fps: Annotated[float, typer.Option(help="Video frames per second.", min=0.1, max=240.0)] = 30.0,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Video size in pixels.")] = "1280x720",
+    speed: Annotated[float, typer.Option(help="Playback speed: 2 is twice as fast as real time.", min=1e-3)] = 1.0,
+    camera: Annotated[str, typer.Option(help="three-quarter, front, left …, or azimuth,elevation[,zoom].")] = (
         "three-quarter"
     ),
-    plain: Annotated[bool, typer.Option("--plain", help="The robot alone, without forces and points.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Show the robot only, without forces and markers.")] = False,
     renderer: Annotated[str, typer.Option(help="auto, browser or mujoco.")] = "auto",
 ) -> int:
-    """Write a motion for others: a film without a display, tables, ROS messages, 5 ms column files."""
+    """Export a run or a motion: video (no display needed), tables, ROS messages, 5 ms column files."""
     from surefoot.cli.export import ExportOptions, export_command
 
     options = ExportOptions(
@@ -223,15 +233,18 @@ def export(
 @app.command()
 def studio(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where robots, scenarios and runs are; nothing outside is touched.")
+        Path,
+        typer.Argument(metavar="DIR", help="Folder with robots, scenarios and runs; nothing outside it is touched."),
     ] = Path("."),
-    host: Annotated[str, typer.Option(help="Name or address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; the next free one if it is taken.", min=0, max=65535)] = 8080,
-    robot: Annotated[str, typer.Option(help="The robot to begin with: a name, or a file in DIR.")] = "g1",
-    plain: Annotated[bool, typer.Option("--plain", help="No shadows, for machines without a graphics card.")] = False,
+    host: Annotated[str, typer.Option(help="Host name or address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; if it is taken, the next free one.", min=0, max=65535)] = 8080,
+    robot: Annotated[str, typer.Option(help="Robot to open first: a name, or a file in DIR.")] = "g1",
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Disable shadows, for machines without a graphics card.")
+    ] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
 ) -> int:
-    """Robots, scenarios, runs and audits in the browser, on this machine only unless --host says otherwise."""
+    """Open the studio: robots, scenarios, runs and audits in the browser, local unless --host is given."""
     from surefoot.cli.studio import studio_command
 
     return studio_command(folder, host, port, robot, plain, not no_open)
@@ -239,7 +252,7 @@ def studio(
 
 @app.command()
 def robots(json: Json = False) -> int:
-    """List the robots of the zoo."""
+    """List the available robots."""
     from surefoot.cli.scenarios import list_robots
 
     return list_robots(json)
@@ -250,10 +263,10 @@ def check(
     robot: RobotName,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
     mimic: Annotated[str, typer.Option(help="coupling, reduce or free.")] = "coupling",
-    html: Annotated[Path | None, typer.Option(help="Also write the page as one HTML file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a self-contained HTML page.")] = None,
     json: Json = False,
 ) -> int:
-    """A page about a robot: its tree, masses, limits, contacts, drives, and every defect with its place."""
+    """Check a robot: tree, masses, limits, contacts, drives, and each defect with its location."""
     from surefoot.cli.check import check_command
 
     return check_command(robot, base, mimic, html, json)
@@ -261,16 +274,16 @@ def check(
 
 @app.command()
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="States to read: .npz, .csv or .parquet.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="States to write: .npz, .csv or .parquet.")],
-    robot: Annotated[str, typer.Option(help="The robot: a name of the zoo or a file.")],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="File to read: .npz, .csv or .parquet.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write: .npz, .csv or .parquet.")],
+    robot: Annotated[str, typer.Option(help="Robot name or file.")],
     from_: Annotated[str, typer.Option("--from", metavar="LAYOUT", help="pinocchio, mujoco, ros, drake or csv.")],
     to: Annotated[str, typer.Option(metavar="LAYOUT", help="pinocchio, mujoco, ros, drake or csv.")],
     from_joints: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Joint order of IN, separated by commas, if not the robot's.")
+        str | None, typer.Option(metavar="NAMES", help="Comma-separated joint order of IN; default: the robot's.")
     ] = None,
     to_joints: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Joint order of OUT, separated by commas.")
+        str | None, typer.Option(metavar="NAMES", help="Comma-separated joint order of OUT; default: the robot's.")
     ] = None,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
 ) -> int:
@@ -282,7 +295,7 @@ def convert(
 
 @app.command()
 def doctor(json: Json = False) -> int:
-    """Versions, engines and folders, and for each thing that is broken what to do."""
+    """Check the installation: versions, engines and folders, with a remedy for each problem."""
     from surefoot.cli.doctor import doctor_command
 
     return doctor_command(json)
@@ -290,7 +303,7 @@ def doctor(json: Json = False) -> int:
 
 @cache.callback()
 def cache_show(context: typer.Context, json: Json = False) -> int:
-    """The compiled kernels on disk: show, clear and bound them; status 1 if one of them cannot be used."""
+    """Show, clear or limit the compiled kernels on disk; exit status 1 if any is unusable."""
     from surefoot.cli.cache import show_cache
 
     context.obj = json
@@ -301,7 +314,7 @@ def cache_show(context: typer.Context, json: Json = False) -> int:
 def cache_clear(
     context: typer.Context,
     older_than: Annotated[
-        float | None, typer.Option(metavar="DAYS", help="Only what was not used for so many days.", min=0.0)
+        float | None, typer.Option(metavar="DAYS", help="Only kernels not used for this many days.", min=0.0)
     ] = None,
     json: Json = False,
 ) -> int:
@@ -314,10 +327,10 @@ def cache_clear(
 @cache.command(name="bound")
 def cache_bound(
     context: typer.Context,
-    size: Annotated[str, typer.Argument(metavar="SIZE", help="Bytes, or a number with K, M, G or T, such as 500M.")],
+    size: Annotated[str, typer.Argument(metavar="SIZE", help="Size limit in bytes, or with K, M, G or T, e.g. 500M.")],
     json: Json = False,
 ) -> int:
-    """Remove the kernels not used for longest until the rest is within SIZE."""
+    """Remove the least recently used kernels until the rest fits into SIZE."""
     from surefoot.cli.cache import bound_cache
 
     return bound_cache(size, json or context.obj)
@@ -326,20 +339,20 @@ def cache_bound(
 @app.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
 def bench(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME] [OPTIONS]", help="A benchmark and its options, or nothing.")
+        list[str] | None, typer.Argument(metavar="[NAME] [OPTIONS]", help="Benchmark and its options.")
     ] = None,
 ) -> int:
-    """Measure, in a checkout of the repository; without a name, list the benchmarks (`surefoot bench NAME --help`)."""
+    """Run a benchmark in a checkout of the repository, or list them (see `surefoot bench NAME --help`)."""
     from surefoot.cli.bench import bench_command
 
     return bench_command(words or [])
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit status.
+    """Run the command line and exit with its status.
 
     Args:
-        arguments: The words after `surefoot`; None for those of the process.
+        arguments: Arguments after `surefoot`; None for those of the process.
     """
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -353,13 +366,13 @@ _interruptions: list[int] = []
 
 
 def _interrupt(number: int, _: FrameType | None) -> None:
-    """Stop, and remember it: libraries that are interrupted while they load may say something else."""
+    """Stop, and record it: a library that is interrupted while it loads may raise something else."""
     _interruptions.append(number)
     raise KeyboardInterrupt
 
 
 def _status(arguments: list[str] | None) -> int:
-    """The exit status of a command; errors of the user become messages without a traceback."""
+    """The exit status of a command; user errors become messages without a traceback."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
         command = typer.main.get_command(app)
@@ -392,7 +405,7 @@ def _interrupted() -> int:
 
 
 def _usage(error: typer.TyperException, words: list[str]) -> int:
-    """A wrong option, argument or command: one line, the nearest right name, and where help stands."""
+    """Report a wrong option, argument or command: one line, the closest name, and where to find help."""
     message = error.format_message()
     context = getattr(error, "ctx", None)
     if message.startswith("No such command"):
@@ -427,7 +440,7 @@ def _internal(error: Exception) -> int:
         raise error
     print(
         f"surefoot: internal error: {type(error).__name__}: {error}\n"
-        "  this is a bug of surefoot; please report it with the command and the output of `surefoot doctor`\n"
+        "  this is a bug in surefoot; please report it with the command and the output of `surefoot doctor`\n"
         "  next: set SUREFOOT_DEBUG=1 to see where it happened",
         file=sys.stderr,
     )

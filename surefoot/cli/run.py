@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["RunProgress", "run_command", "share_of_run"]
 
 _LOADING = "loading"
-# Where the bar stands when a stage begins; the last one ends at 1.
+# Position of the bar at the start of each stage; the last one ends at 1.
 _BEGINS = {_LOADING: 0.0, "compiling": 0.05, "simulating": 0.1, "auditing": 0.4, "writing the report": 0.9}
 _REMARKS = {
-    "lifted": "inertia lifted to what physics accepts",
-    "locked": "joints locked, as they move no mass",
+    "lifted": "inertia raised to the engine's minimum",
+    "locked": "joints locked because they move no mass",
     "notes": "note",
 }
 _USUAL = [  # key, name and unit
@@ -67,7 +67,7 @@ def _print(result: RunResult) -> None:
 
 
 def _summary(metrics: dict[str, Any]) -> str:
-    """The run in a few lines."""
+    """A short summary of the run."""
     m = metrics
     head = f"{m['scenario']} · {m['robot']} · seed {m['seed']} · {m['duration_s']:.2f} s simulated: {m['verdict']}"
     rows = [head, *_table([*_USUAL, *(_study_row(key) for key in m.get("study_metrics", ()) if _is_number(m[key]))], m)]
@@ -86,7 +86,7 @@ def _study_row(key: str) -> tuple[str, str, str]:
 
 
 def _table(rows: list[tuple[str, str, str]], metrics: dict[str, Any]) -> list[str]:
-    """Lines of names, numbers and units, the numbers under each other."""
+    """Lines of names, numbers and units with aligned numbers."""
     width = max(len(name) for _, name, _ in rows)
     texts = {key: "–" if metrics[key] is None else f"{metrics[key]:.3g} {unit}".rstrip() for key, _, unit in rows}
     return [f"  {name:<{width}}  {texts[key]}" for key, name, _ in rows]
@@ -94,10 +94,10 @@ def _table(rows: list[tuple[str, str, str]], metrics: dict[str, Any]) -> list[st
 
 def _audit(found: dict[str, Any]) -> str:
     if found["passed"]:
-        return "  audit of the motion: no defect"
+        return "  motion audit: no defects"
     from surefoot.words import counted
 
-    return f"  audit of the motion: {counted(found['defects'], 'defect')}, first: {found['first']}"
+    return f"  motion audit: {counted(found['defects'], 'defect')}, first: {found['first']}"
 
 
 def _is_number(value: Any) -> bool:
@@ -127,7 +127,7 @@ def share_of_run(stage: str, share: float) -> float:
 
 
 class RunProgress:
-    """A bar on stderr if that is a terminal; it is gone when the run ends."""
+    """A progress bar on stderr, if that is a terminal, until the run ends."""
 
     def __init__(self) -> None:
         console = Console(file=sys.stderr)
@@ -154,7 +154,7 @@ class RunProgress:
         self._bar.update(self._task, description=stage, completed=share_of_run(stage, share))
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bar.stop()
 
     def __enter__(self) -> Self:

@@ -9,20 +9,21 @@ from rich.table import Table
 
 from surefoot.cli.console import page_console
 from surefoot.errors import FileFormatError
-from surefoot.files import atomic_write
-from surefoot.robot import zoo
+from surefoot.files import write_text
 
 __all__ = ["list_robots", "list_scenarios", "new_scenario", "show_scenario"]
 
 
 def list_robots(as_json: bool) -> int:
-    """Print the names of the zoo with a line each."""
+    """Print the robots with one line each."""
+    from surefoot.robot import zoo
+
     _print("robot", {name: zoo.describe(name) for name in zoo.names()}, as_json)
     return 0
 
 
 def list_scenarios(as_json: bool) -> int:
-    """Print the built-in scenarios with a line each."""
+    """Print the built-in scenarios with one line each."""
     from surefoot.scenario import describe, names
 
     _print("scenario", {name: describe(name) for name in names()}, as_json)
@@ -35,7 +36,7 @@ def _print(heading: str, rows: dict[str, str], as_json: bool) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(heading, no_wrap=True)
-    table.add_column("what it is")
+    table.add_column("description")
     for name, text in rows.items():
         table.add_row(name, text)
     page_console().print(table)
@@ -64,11 +65,12 @@ def new_scenario(name: str, file: Path) -> int:
 
     text = scenario_text(name)
     if file.suffix != ".toml":
-        raise FileFormatError(f"suffix `{file.suffix}` is not that of a scenario", file=file, next_step="use .toml")
+        raise FileFormatError(
+            f"suffix `{file.suffix}` is not that of a scenario file", file=file, next_step="use .toml"
+        )
     if file.exists() or file.is_symlink():
-        raise FileFormatError("exists; nothing is overwritten", file=file, next_step="choose another name")
-    with atomic_write(file) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        raise FileFormatError("already exists and is not overwritten", file=file, next_step="choose another name")
+    write_text(file, text)
     print(f"run it with: surefoot run {file}")
     print(file)
     return 0

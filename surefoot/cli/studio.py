@@ -22,10 +22,10 @@ def studio_command(folder: Path, host: str, port: int, robot: str, plain: bool, 
     from surefoot.studio import Studio
 
     with Studio(folder, host, port, robot, plain) as studio:
-        print(f"surefoot studio of {studio.folder}: {studio.url} (end it with Ctrl-C)", flush=True)
+        print(f"surefoot studio for {studio.folder}: {studio.url} (stop with Ctrl-C)", flush=True)
         if not studio.is_local:
             print(
-                f"surefoot: everybody who can reach {host}:{studio.port} can run simulations and see {studio.folder}",
+                f"surefoot: anyone who can reach {host}:{studio.port} can run simulations and read {studio.folder}",
                 file=sys.stderr,
             )
         if open_browser:
@@ -33,5 +33,5 @@ def studio_command(folder: Path, host: str, port: int, robot: str, plain: bool, 
         try:
             studio.wait()
         except KeyboardInterrupt:
-            print("surefoot: ending", file=sys.stderr)
+            print("surefoot: stopping", file=sys.stderr)
     return 0

@@ -1,7 +1,4 @@
-"""`Evidence`: everything that the page about one motion shows.
-
-What can be told about a motion from its states and contact forces: centre of mass, ZMP, capture point, stances.
-"""
+"""`Evidence`: the data behind the page of a motion, with the layers computed from it: ZMP, capture point, stances."""
 
 from __future__ import annotations
 
@@ -79,7 +76,7 @@ class Plot:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """An area of a plane that counts for a while, such as a support polygon.
+    """An area of a plane that is valid for a while, such as a support polygon.
 
     Args:
         start: From when on [s].
@@ -115,7 +112,7 @@ class PlanePlot:
 
 @dataclass(frozen=True, eq=False)
 class Ghost:
-    """Another motion, drawn pale beside the first: a plan, or another run.
+    """Another motion, drawn pale beside the first, such as a plan or another run.
 
     Args:
         name: What it is called.
@@ -132,7 +129,7 @@ class Ghost:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A motion and what is known about it. What is not known is None or empty, and the page does without.
+    """A motion and the data about it; unknown parts are None or empty and omitted from the page.
 
     Args:
         title: Heading of the page.
@@ -221,7 +218,7 @@ _LEAST_LOAD = 0.01  # of the weight: a contact with less does not carry
 
 
 def with_layers(evidence: Evidence) -> Evidence:
-    """With centre of mass, ZMP and capture point where they are missing and can be told.
+    """Add centre of mass, ZMP and capture point where they are missing and can be computed.
 
     Args:
         evidence: A motion; the ZMP needs wrenches, the capture point velocities and gravity.
@@ -264,7 +261,7 @@ def capture_point(com: Array, velocity: Array, level: Array, gravity: float) -> 
 
 
 def contact_activity(evidence: Evidence) -> dict[str, Flags]:
-    """When each contact carries: (n,) by contact, from the schedule or from the wrenches; empty if nobody knows.
+    """When each contact carries: (n,) by contact, from the schedule or from the wrenches; empty if unknown.
 
     Args:
         evidence: A motion.

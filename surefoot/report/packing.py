@@ -1,4 +1,4 @@
-"""Numbers as short texts that the page unpacks."""
+"""Compact encoding of numbers for the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def packed(values: ArrayLike, kind: str) -> str:
 
 
 def quantised(values: ArrayLike) -> dict[str, Any]:
-    """A series in 65535 steps between its least and its largest value; what is not finite becomes NaN.
+    """A series in 65535 steps between its smallest and largest value; non-finite values become NaN.
 
     Args:
         values: (n,) or (n, k): each column has steps of its own.
@@ -43,7 +43,7 @@ def quantised(values: ArrayLike) -> dict[str, Any]:
 
 
 def rounded(values: ArrayLike, digits: int = 5) -> list[Any]:
-    """Nested lists of numbers with few digits.
+    """Nested lists of rounded numbers.
 
     Args:
         values: Finite numbers.

@@ -1,11 +1,11 @@
-"""The page about a robot: what it is, how it stands, and what is wrong with it."""
+"""The page about a robot: its data, its home posture and its defects."""
 
 from __future__ import annotations
 
 from html import escape
 from pathlib import Path
 
-from surefoot.files import atomic_write
+from surefoot.files import write_text
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_svg
 from surefoot.robot import Inspection, Robot
@@ -20,8 +20,7 @@ def write_robot_page(path: str | Path, inspection: Inspection) -> None:
         path: The file.
         inspection: The robot and what was found.
     """
-    with atomic_write(path) as temporary:
-        temporary.write_text(robot_page(inspection), encoding="utf-8")
+    write_text(path, robot_page(inspection))
 
 
 def robot_page(inspection: Inspection) -> str:

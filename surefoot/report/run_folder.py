@@ -1,4 +1,4 @@
-"""`read_run`: the folder that a run left, read back."""
+"""`read_run`: read the folder of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEEDED = ("metrics.json", "scenario.toml", "trajectory.npz")
 
 @dataclass(frozen=True, eq=False)
 class RunFolder:
-    """What a run left.
+    """The files of a run.
 
     Args:
         path: The folder.
@@ -71,7 +71,7 @@ def read_run(path: str | Path, robot: Robot | None = None) -> RunFolder:
                 "is not the folder of a finished run" if folder.is_dir() else "there is no such folder",
                 file=path,
                 evidence={"missing": name},
-                next_step="give a folder that `surefoot run` wrote",
+                next_step="use a folder written by `surefoot run`",
             )
     text, scenario = _scenario(folder / "scenario.toml")
     own = robot_of_run(folder) if robot is None else robot
@@ -91,7 +91,7 @@ def robot_of_run(path: str | Path) -> Robot:
     _, scenario = _scenario(file)
     table, world = scenario.get("robot"), scenario.get("world", {})
     if not isinstance(table, dict) or not isinstance(table.get("name"), str) or not isinstance(world, dict):
-        raise FileFormatError("names no robot", file=file, next_step="give --robot")
+        raise FileFormatError("does not name a robot", file=file, next_step="give --robot")
     gravity = finite_array(world.get("gravity", (0.0, 0.0, -9.81)), (3,), "gravity of the scenario")
     words = {key: str(table[key]) for key in ("base", "mimic") if key in table}
     return _loaded(table["name"], tuple(words.items()), tuple(gravity.tolist()))
@@ -116,5 +116,5 @@ def _metrics(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise FileFormatError("cannot be read as JSON", file=path, evidence={"reader": error}) from error
     if not isinstance(found, dict):
-        raise FileFormatError("holds no table", file=path)
+        raise FileFormatError("is not a JSON object", file=path)
     return found

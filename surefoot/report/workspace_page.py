@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.files import atomic_write
+from surefoot.files import write_text
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_lines
 from surefoot.robot import Robot
@@ -37,8 +37,7 @@ def write_workspace_page(path: str | Path, workspace: Workspace, robot: Robot) -
         workspace: What to show.
         robot: Its robot.
     """
-    with atomic_write(path) as temporary:
-        temporary.write_text(workspace_page(workspace, robot), encoding="utf-8")
+    write_text(path, workspace_page(workspace, robot))
 
 
 def workspace_page(workspace: Workspace, robot: Robot) -> str:

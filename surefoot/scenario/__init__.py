@@ -1,4 +1,4 @@
-"""Scenarios: TOML files that join robot, world, controller and simulation; the only room where siblings meet."""
+"""Scenarios: TOML files that combine robot, world, controller and simulation."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 
 def __getattr__(name: str) -> Any:
-    """Names are imported when they are asked for: a list of scenarios needs no physics."""
+    """Import names on first use: listing scenarios needs no physics."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module `surefoot.scenario` has no attribute `{name}`")
     return imported(f"surefoot.scenario.{_MODULE_OF[name]}:{name}")

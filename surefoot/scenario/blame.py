@@ -1,4 +1,4 @@
-"""The key of a scenario that an error is about, and its place."""
+"""Locate the scenario key that an error is about."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEY = "key"
 
 @contextmanager
 def blaming(*keys: str | int) -> Iterator[None]:
-    """Errors from inside that name neither a file nor a key blame this key of the scenario.
+    """Attach this scenario key to errors from inside that name neither a file nor a key.
 
     Args:
         *keys: Path of the key.
@@ -31,7 +31,7 @@ def blaming(*keys: str | int) -> Iterator[None]:
 
 
 def _blame(error: SurefootError, path: KeyPath) -> None:
-    """Make an error blame a key, for programs and for people."""
+    """Attach a key to an error, as data and in its message."""
     error.key = path
     error.evidence = {_KEY: "", **error.evidence} | {_KEY: ".".join(map(str, path))}
 

@@ -1,4 +1,4 @@
-"""Scenarios by name or file, with changes from outside: `simulation.duration=2`, `events.0.speed=0.4`."""
+"""Scenarios by name or file, with overrides such as `simulation.duration=2` or `events.0.speed=0.4`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import FileFormatError, ScenarioError, SurefootError, one_of
-from surefoot.robot import is_file_name
 from surefoot.scenario.blame import blaming, put_in_place
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.table import checked, read_table_file
@@ -31,7 +30,7 @@ _BARE_WORD = re.compile(r"[A-Za-z_./~][A-Za-z0-9_./:~ -]*")
 
 
 def names() -> list[str]:
-    """Names of the scenarios that come with the package."""
+    """Names of the built-in scenarios."""
     return sorted(path.stem for path in _FILES.glob("*.toml"))
 
 
@@ -58,7 +57,7 @@ def read_scenario(name_or_file: str | Path) -> Scenario:
 
 
 def own_file(name_or_file: str | Path) -> Path | None:
-    """The file of the user that is meant; None if it is the name of a scenario.
+    """The path of a user's file; None for the name of a built-in scenario.
 
     Args:
         name_or_file: As in `read_scenario`.
@@ -68,7 +67,7 @@ def own_file(name_or_file: str | Path) -> Path | None:
 
 
 def scenario_text(name: str) -> str:
-    """The file of a scenario that comes with the package, as it stands.
+    """The text of a built-in scenario file.
 
     Args:
         name: A name of `names()`.
@@ -91,7 +90,7 @@ def resolved_scenario(
     seed: int | None = None,
     overrides: Sequence[str] = (),
 ) -> Scenario:
-    """The scenario with robot, seed and overrides put in; files of robots by their full path.
+    """The scenario with robot, seed and overrides applied and absolute paths of robot files.
 
     Args:
         name_or_file: Name or file of the scenario.
@@ -113,7 +112,9 @@ def resolved_scenario(
 
 
 def _full_path(robot: str, scenario: Path | None) -> str:
-    """The full path of a robot file, from the folder of the scenario or from here; names of the zoo as they are."""
+    """The absolute path of a robot file, sought beside the scenario and in the current folder; other names as given."""
+    from surefoot.robot import is_file_name  # reading and listing scenarios needs no robots
+
     if not is_file_name(robot):
         return robot
     places = [Path(robot)] if scenario is None else [scenario.parent / robot, Path(robot)]
@@ -124,12 +125,12 @@ def _full_path(robot: str, scenario: Path | None) -> str:
         raise FileFormatError(
             f"there is no robot file `{robot}`",
             evidence={"looked in": ", ".join(dict.fromkeys(str(path.parent.resolve()) for path in places))},
-            next_step="check the path; it counts from the folder of the scenario file",
+            next_step="check the path; it is relative to the folder of the scenario file",
         )
 
 
 def changes_of(robot: str | Path | None, seed: int | None, overrides: Sequence[str]) -> dict[str, str]:
-    """Keys that were changed from outside, and by which option.
+    """Overridden keys, and the option that set each.
 
     Args:
         robot: Another robot.
@@ -158,7 +159,7 @@ def overridden(scenario: Scenario, overrides: Sequence[str]) -> Scenario:
         key, sign, value = text.partition("=")
         if not sign or not key.strip():
             raise ScenarioError(
-                f"`{text}` is no override", next_step="write key=value, e.g. --set simulation.duration=2"
+                f"`{text}` is not an override", next_step="write key=value, e.g. --set simulation.duration=2"
             )
         tables = scenario.model_dump(mode="python", exclude_none=True)
         _put(tables, key.strip().split("."), _parsed(value.strip(), text), text)
@@ -181,7 +182,7 @@ def _parsed(value: str, text: str) -> Any:
 
 
 def _put(tables: Any, keys: list[str], value: Any, text: str) -> None:
-    """Set a value in nested tables and lists; tables that are missing are made, for the schema to judge."""
+    """Set a value in nested tables and lists; missing tables are created for the schema to check."""
     for depth, key in enumerate(keys):
         is_last = depth == len(keys) - 1
         place: str | int = key
@@ -191,7 +192,7 @@ def _put(tables: Any, keys: list[str], value: Any, text: str) -> None:
             if not is_last:
                 tables.setdefault(key, {})
         else:
-            raise ScenarioError(f"`{'.'.join(keys[:depth])}` in `{text}` is a value, it has no `{key}`")
+            raise ScenarioError(f"`{'.'.join(keys[:depth])}` in `{text}` is a value and has no key `{key}`")
         if is_last:
             tables[place] = value
         else:
@@ -201,7 +202,7 @@ def _put(tables: Any, keys: list[str], value: Any, text: str) -> None:
 def _index(items: list[Any], key: str, text: str) -> int:
     if not key.isdecimal() or int(key) >= len(items):
         raise ScenarioError(
-            f"`{key}` in `{text}` is no entry of a list of {len(items)}",
+            f"`{key}` in `{text}` is not an index of the list, which has {len(items)} entries",
             next_step=f"entries are numbered from 0 to {len(items) - 1}" if items else "the list is empty",
         )
     return int(key)

@@ -1,4 +1,4 @@
-"""`Findings`: what a study, or the judge of a planned motion, adds to a run."""
+"""`Findings`: results that a study or the judge of a planned motion adds to a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Findings", "StudiedRun", "Study"]
 
 @dataclass(frozen=True, eq=False)
 class StudiedRun:
-    """A run that is over.
+    """A finished run.
 
     Args:
         scenario: What was run.
@@ -30,7 +30,7 @@ class StudiedRun:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What a study or a judge found.
+    """Results of a study or a judge.
 
     Args:
         metrics: Numbers and texts for `metrics.json`.

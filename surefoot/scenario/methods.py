@@ -1,4 +1,4 @@
-"""The methods that hold constraints, side by side on one scenario: drift, energy, time, conditioning, agreement."""
+"""Compare constraint methods on one scenario: drift, energy, time, conditioning, agreement."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ROUNDING = 1e-15  # gaps below count as this, where growth is looked at
 def compare_methods(
     name_or_file: str | Path, overrides: Sequence[str] = (), progress: Progress | None = None
 ) -> MethodsComparison:
-    """Run a scenario with every method, not stabilised, and with every way to keep its constraints.
+    """Run a scenario with every method, not stabilised, and with every stabilisation.
 
     At some states of the first run the methods are compared by themselves: accelerations and constraint forces with
     those of the reference, and the conditioning of the matrix that they solve.
@@ -87,19 +87,19 @@ def _with(scenario: Scenario, method: str, stabilisation: str) -> Scenario:
 
 
 def _mover(simulation: Simulation) -> ConstrainedMover:
-    """What moves a robot that constraints hold."""
+    """The mover of a constrained robot."""
     engine = simulation.engine
     mover = engine.mover() if isinstance(engine, NativeEngine) else None
     if isinstance(mover, ConstrainedMover):
         return mover
     raise NotSupportedError(
-        f"`{simulation.robot.name}` has no closed chains, couplings or held surfaces; there is nothing to compare",
-        next_step="take `four-bar`, `crank`, `delta` or `pendulum-drift`, or hold surfaces with `simulation.held`",
+        f"`{simulation.robot.name}` has no closed chains, couplings or held surfaces, so there is nothing to compare",
+        next_step="use `four-bar`, `crank`, `delta` or `pendulum-drift`, or hold surfaces with `simulation.held`",
     )
 
 
 def _run(name: str, scenario: Scenario) -> tuple[MethodRun, Log | None]:
-    """One run, and what it shows; why there is none, if a method cannot do it."""
+    """One run and its results, or the reason if the method cannot do it."""
     try:
         simulation = build_simulation(scenario)
         log = simulation.run()

@@ -1,4 +1,4 @@
-"""Numbers that sum up a run: a function of its log alone."""
+"""Metrics of a run, computed from its log alone."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def metrics_of(log: Log, scenario: str, robot: str) -> dict[str, Any]:
 
 
 def metrics_of_nothing(scenario: str, robot: str, seed: int) -> dict[str, Any]:
-    """The same keys for a run that never began.
+    """The same keys for a run that never started.
 
     Args:
         scenario: Name of the scenario.
@@ -134,7 +134,7 @@ def _last(values: Array) -> float | None:
 
 
 def _peak(values: Array) -> float | None:
-    """Largest magnitude that was measured."""
+    """Largest measured magnitude."""
     measured = np.abs(values[~np.isnan(values)])
     return _finite(measured.max()) if measured.size else None
 

@@ -1,4 +1,4 @@
-"""Kinds that scenarios name, imported when one is asked for: a run loads only the motion and the study that it uses."""
+"""Import objects by name on first use: a run loads only the motion and the study that it uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["imported"]
 
 
 def imported(reference: str) -> Any:
-    """Import an object by its place.
+    """Import an object.
 
     Args:
         reference: `module:name`.

@@ -1,4 +1,4 @@
-"""`run_scenario`: from a scenario to a folder with everything that was measured."""
+"""`run_scenario`: run a scenario and write its folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["RunInterrupted", "run_scenario"]
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """The user stopped the run; what was computed is written.
+    """The user stopped the run; the results so far are written.
 
     Args:
         result: What the run left.
@@ -74,7 +74,7 @@ def run_scenario(
 
 
 def _both(progress: Callable[[float], None] | None, stage: Tell) -> Callable[[float], None]:
-    """Tell the share that is simulated to both who want to know."""
+    """Report the simulated share to two listeners."""
 
     def tell(share: float) -> None:
         stage(SIMULATING, share)
@@ -87,7 +87,7 @@ def _both(progress: Callable[[float], None] | None, stage: Tell) -> Callable[[fl
 def _simulated(
     simulation: Simulation, progress: Callable[[float], None], watch: Callable[[Simulation], None] | None
 ) -> str | None:
-    """Run to the end; what kept it from getting there."""
+    """Run to the end; returns what stopped it early, if anything."""
     try:
         simulation.run(progress, watch)
     except StoppedError as error:

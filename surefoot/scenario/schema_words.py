@@ -1,4 +1,4 @@
-"""What may stand at a key, in words: for the page about scenario files and for messages about mistakes."""
+"""Descriptions of the values that a key accepts, for docs/scenarios.md and for error messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOUN = re.compile(r"\b(number|text|table|list)\b")
 
 
 def words_of_field(field: FieldInfo) -> str:
-    """What may stand there: a type, choices, a range.
+    """The accepted values: a type, choices, a range.
 
     Args:
         field: The field of a table.
@@ -42,7 +42,7 @@ def expected_at(table: type[BaseModel], path: Sequence[str | int]) -> str:
 
 
 def choices_at(table: type[BaseModel], path: Sequence[str | int]) -> list[str]:
-    """The texts that may stand there, if only some may.
+    """The accepted strings, if only some are accepted.
 
     Args:
         table: The table.
@@ -53,7 +53,7 @@ def choices_at(table: type[BaseModel], path: Sequence[str | int]) -> list[str]:
 
 
 def alternatives(annotation: Any) -> list[Any]:
-    """The members of a union but for None, or the annotation itself; bounds are left out.
+    """The members of a union except None, or the annotation itself, without bounds.
 
     Args:
         annotation: Of a field.
@@ -66,7 +66,7 @@ def alternatives(annotation: Any) -> list[Any]:
 
 
 def _inside(annotation: Any, path: Sequence[str | int]) -> list[Any]:
-    """What may stand below an annotation, on the way of keys and numbers."""
+    """The annotations below an annotation, along a path of keys and indices."""
     if not path:
         return alternatives(annotation)
     below: list[Any] = []

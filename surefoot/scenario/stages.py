@@ -1,4 +1,4 @@
-"""What a run does one after the other, for those who wait for it."""
+"""The stages of a run, for progress reports."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ AUDITING = "auditing"
 REPORTING = "writing the report"
 
 STAGES = (COMPILING, SIMULATING, AUDITING, REPORTING)
-"""In their order. A run that asks for no audit leaves that one out."""
+"""In their order; a run without an audit omits that one."""
 
 Tell = Callable[[str, float], None]
 """Called with a stage and the share of it that is done, 0…1."""
 
 
 def told_nobody(stage: str, share: float) -> None:
-    """Nobody waits.
+    """Report progress to nobody.
 
     Args:
         stage: What is done now.

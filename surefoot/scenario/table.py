@@ -1,4 +1,4 @@
-"""`Table`: a table of a scenario file; values are never converted, and errors are in words and have a next step."""
+"""`Table`: a table of a scenario file; values are never converted, and errors are readable and have a next step."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from surefoot.tables import MISSING_KEY, KeyPath, StrictModel, check_tables, par
 __all__ = ["Table", "checked", "complaint", "helping", "read_table_file"]
 
 Schema = TypeVar("Schema", bound="Table")
-_ADD = "add it; docs/scenarios.md says what each key takes"
-_CHANGE = "change what stands there; docs/scenarios.md says what each key takes, `surefoot show stand` is an example"
+_ADD = "add it; docs/scenarios.md lists the values of each key"
+_CHANGE = "change the value; docs/scenarios.md lists the values of each key, `surefoot show stand` prints an example"
 _TOLD = "told"  # type of the errors that have their words already
 _ORDER = {"extra_forbidden": 0, "missing": 2}  # the others between them
 
 
 @contextmanager
 def helping() -> Iterator[None]:
-    """Errors about the content of a file that have neither a next step nor a suggestion get a next step."""
+    """Add a next step to errors about the content of a file that have neither a next step nor a suggestion."""
     try:
         yield
     except SurefootError as error:
@@ -79,7 +79,7 @@ def complaint(key: str, value: Any, words: str) -> ValidationError:
 
 
 class Table(StrictModel):
-    """Refuses unknown keys, values of another type (a text is no number, true is not 1), NaN and infinity."""
+    """Refuses unknown keys, values of another type (a text is not a number, true is not 1), NaN and infinity."""
 
     model_config = ConfigDict(strict=True)
 

@@ -1,4 +1,4 @@
-"""The studio: a robot in the browser, to look at, to move, to simulate and to judge."""
+"""The studio: view, move, simulate and audit robots in the browser."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["Studio", "show"]
 
 
 def __getattr__(name: str) -> Any:
-    """The server is imported when it is asked for: `show` does without."""
+    """Import the server on first use: `show` does not need it."""
     if name == "Studio":
         from surefoot.studio.server import Studio
 

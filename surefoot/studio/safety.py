@@ -1,4 +1,4 @@
-"""Who may talk to the studio, and which files it may touch."""
+"""Access control of the studio: requests and files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["OutsideError", "inside", "is_local_name", "names_of_host", "request_
 
 
 class OutsideError(SurefootError):
-    """A path leads out of the folder of the studio."""
+    """A path is outside the studio folder."""
 
 
 def inside(folder: str | Path, path: str | Path) -> Path:
@@ -34,9 +34,9 @@ def inside(folder: str | Path, path: str | Path) -> Path:
         raise OutsideError(f"`{path!s}` is not a path", evidence={"reason": error}) from error
     if found != root and root not in found.parents:
         raise OutsideError(
-            f"`{path!s}` lies outside of the folder of the studio",
+            f"`{path!s}` is outside the studio folder",
             evidence={"folder": str(root)},
-            next_step="choose something in that folder, or start the studio with another one: `surefoot studio DIR`",
+            next_step="choose a path in that folder, or start the studio with another one: `surefoot studio DIR`",
         )
     return found
 

@@ -1,4 +1,4 @@
-"""`show`: anything that moves, as a page: in a notebook, or in the browser."""
+"""`show`: display robots, motions, logs, runs and audits in a notebook or the browser."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from surefoot.motion.files import is_trajectory_file
 from surefoot.motion.reading import GivenMotion, read_motion
 from surefoot.report import Evidence, Verdict, is_run_folder, motion_plots, report_page, robot_of_run
 from surefoot.robot import Robot, is_file_name, load, zoo
+from surefoot.words import counted
 
 __all__ = ["Shown", "show"]
 
@@ -63,7 +64,7 @@ def show(
     motion: Trajectory | str | Path | None = None,
     height: int = 640,
 ) -> Shown | Path:
-    """Look at a robot, a motion, a log, a run or an audit.
+    """Show a robot, a motion, a log, a run or an audit.
 
         sf.show(robot)
         sf.show(trajectory, robot)
@@ -92,7 +93,7 @@ def show(
     os.close(handle)
     path = shown.save(name)
     if not webbrowser.open(path.as_uri()):
-        print(f"no browser was found; the page is {path}")
+        print(f"no browser found; the page is {path}")
     return path
 
 
@@ -113,7 +114,7 @@ def _page(x: Any, robot: Robot | str | Path | None, world: World | None, motion:
             return _page_of_path(x, given, world)
     raise NotSupportedError(
         f"`{type(x).__name__}` cannot be shown",
-        next_step="give a robot, a trajectory, a log, an audit, a run folder, or a file",
+        next_step="pass a robot, a trajectory, a log, an audit, a run folder, or a file",
     )
 
 
@@ -143,7 +144,7 @@ def _file_evidence(path: Path, robot: Robot | None, world: World | None) -> Evid
     if robot is None and path.suffix == ".parquet":
         return _log_evidence(Log.load(path), None, world)
     if robot is None:
-        raise FileFormatError("does not say which robot moves", file=path, next_step="show(file, robot)")
+        raise FileFormatError("does not name its robot", file=path, next_step="show(file, robot)")
     return _motion_evidence(read_motion(path, robot, judge_order=judge_order).trajectory, robot, world)
 
 
@@ -172,7 +173,7 @@ def _log_evidence(log: Log, robot: Robot | None, world: World | None) -> Evidenc
         )
     name = log.metadata.get("robot", "")
     if robot is None and not name:
-        raise NotSupportedError("the log does not say whose it is", next_step="show(log, robot)")
+        raise NotSupportedError("the log does not name its robot", next_step="show(log, robot)")
     own = robot or load(str(name))
     wrenches = {one: np.array(log[f"contact.{one}.wrench"]) for one in own.contacts if f"contact.{one}.wrench" in log}
     parts: dict[str, Any] = {key: np.array(log[key]) for key in ("v", "tau") if key in log}
@@ -182,11 +183,11 @@ def _log_evidence(log: Log, robot: Robot | None, world: World | None) -> Evidenc
 def _audit_evidence(result: AuditResult, robot: Robot | None, world: World | None, motion: Any) -> Evidence:
     own = robot or load(result.robot)
     defects = sum(finding.severity == "defect" for finding in result.findings)
-    verdict = Verdict("passed" if result.passed else f"{defects} defect{'s' * (defects > 1)}", result.passed)
+    verdict = Verdict("passed" if result.passed else counted(defects, "defect"), result.passed)
     if motion is None:
         time = np.array([0.0, max(result.duration, 1e-3)])
         at_home = Trajectory.of(own, time, np.tile(own.home, (2, 1)))
-        note = ("The motion was not given: the robot stands at home.",)
+        note = ("No motion was given: the robot is shown at home.",)
         return _motion_evidence(
             at_home, own, world, title=f"Audit of {own.name}", audit=result, verdict=verdict, notes=note
         )

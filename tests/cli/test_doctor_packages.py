@@ -53,4 +53,4 @@ def test_what_is_missing_broken_or_of_another_version_is_told(monkeypatch: pytes
     assert [row.ok for row in (absent, extra, broken, old)] == [False, True, False, False]
     assert "pip install 'absent>=2'" in absent.remedy
     assert broken.found.startswith("broken")
-    assert old.found == "1.0, but >=2 is needed"
+    assert old.found == "1.0, but >=2 is required"

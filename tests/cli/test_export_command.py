@@ -45,7 +45,7 @@ def test_a_log_is_exported_as_it_is(run, tmp_path):
 
 def test_files_of_ours_name_their_robot_and_others_do_not(run, tmp_path):
     export_command(run / "trajectory.npz", tmp_path / "a.csv", ExportOptions())
-    with pytest.raises(NotSupportedError, match="whose motion"):
+    with pytest.raises(NotSupportedError, match="does not name its robot"):
         export_command(tmp_path / "a.csv", tmp_path / "b.yaml", ExportOptions())
     export_command(tmp_path / "a.csv", tmp_path / "b", ExportOptions(robot="hexapod", format="columns5ms"))
     found = read_column_files(tmp_path / "b")
@@ -76,5 +76,5 @@ def test_a_run_is_filmed(run, tmp_path, capsys, renderer):
     assert BROWSER
     options = ExportOptions(fps=3.0, size="160x120", camera="left", plain=True, renderer=renderer)
     assert export_command(run, tmp_path / "a.gif", options) == 0
-    assert "3 pictures" in capsys.readouterr().out
+    assert "3 frames" in capsys.readouterr().out
     assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF8")

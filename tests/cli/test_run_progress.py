@@ -28,7 +28,7 @@ def test_what_is_made_for_the_first_time_is_told(monkeypatch, tmp_path):
     first_time = FirstTime()
     assert first_time.text() == ""
     cache.store(cache.key("1"), b"x", {"robot": "a", "algorithm": "swept volumes", "build": ""})
-    assert first_time.text() == "first time: collision volumes of 1 link; kept for later"
+    assert first_time.text() == "built and cached: collision volumes of 1 link"
     cache.store(cache.key("2"), b"x", {"robot": "a", "algorithm": "swept volumes", "build": ""})
     assert "collision volumes of 2 links" in first_time.text()
     cache.store(cache.key("3"), b"x", {"robot": "a", "algorithm": "scene meshes", "build": ""})
@@ -36,7 +36,7 @@ def test_what_is_made_for_the_first_time_is_told(monkeypatch, tmp_path):
     text = first_time.text()
     assert "1 kernel" in text
     assert "1 kernels" not in text
-    assert "meshes of the report" in text
+    assert "report meshes" in text
 
 
 def test_a_cache_that_cannot_be_read_is_not_told_of_here(monkeypatch, tmp_path):

@@ -42,8 +42,8 @@ def test_the_copy_runs_unchanged(capsys, tmp_path):
     [
         (["show", "stnad"], "did you mean `stand`"),
         (["new", "stnad", "{0}/my.toml"], "did you mean `stand`"),
-        (["new", "stand", "{0}/there.toml"], "nothing is overwritten"),
-        (["new", "stand", "{0}/dangling.toml"], "nothing is overwritten"),
+        (["new", "stand", "{0}/there.toml"], "is not overwritten"),
+        (["new", "stand", "{0}/dangling.toml"], "is not overwritten"),
         (["new", "stand", "{0}/my.yaml"], "use .toml"),
         (["new", "stand", "{0}/my"], "use .toml"),
         (["new", "stand", "{0}/none/my.toml"], "create the folder first"),

@@ -59,7 +59,7 @@ def test_what_is_no_run_is_told(tmp_path):
         read_run(tmp_path / "nothing")
     path = write_run(tmp_path / "run")
     (path / "metrics.json").write_text("[1]")
-    with pytest.raises(FileFormatError, match="no table"):
+    with pytest.raises(FileFormatError, match="not a JSON object"):
         read_run(path)
     (path / "metrics.json").unlink()
     with pytest.raises(FileFormatError, match="finished run") as caught:
@@ -69,7 +69,7 @@ def test_what_is_no_run_is_told(tmp_path):
     with pytest.raises(UnknownNameError, match="hexapod"):
         robot_of_run(path)
     (path / "scenario.toml").write_text("name = 'x'")
-    with pytest.raises(FileFormatError, match="names no robot"):
+    with pytest.raises(FileFormatError, match="does not name a robot"):
         robot_of_run(path)
     (path / "scenario.toml").write_text("name = ")
     with pytest.raises(FileFormatError, match="TOML"):
@@ -225,7 +225,7 @@ def test_the_evidence_covers_the_longest_run(runs):
     assert found.time[-1] == pytest.approx(1.6)
     assert [ghost.name for ghost in found.ghosts] == ["b"]
     assert found.ghosts[0].robot is found.robot
-    assert "a goes from 0 to 1 s" in found.notes[0]
+    assert "a lasts from 0 to 1 s" in found.notes[0]
     assert found.planes[0].tracks["a"].shape == (len(found.time), 2)
     assert np.isnan(found.planes[0].tracks["a"][-1]).all()
 
@@ -234,7 +234,7 @@ def test_another_robot_is_in_the_plots_only(runs, tmp_path):
     other = read_run(write_run(tmp_path / "arm", "arm4"))
     found = compare_evidence({"a": runs[0], "arm": other})
     assert found.ghosts == ()
-    assert "arm is another robot (arm4)" in found.notes[-1]
+    assert "arm uses another robot (arm4)" in found.notes[-1]
 
 
 def test_ghosts_have_bodies_of_their_own(runs, tmp_path):

@@ -53,7 +53,7 @@ def test_friction_used_follows_the_ground_that_freezes(tmp_path) -> None:
     built = build_simulation(scenario)
     log, timing = (Log.load(result.path / f"{name}.parquet") for name in ("log", "timing"))
     told = evidence_of_run(RunRecord(scenario, built.robot, log, timing, result.metrics, world=built.world))
-    title = "Friction used: tangential / (μ · normal)"
+    title = "Friction utilisation: tangential / (μ · normal)"
     used = next(iter({plot.title: plot for plot in told.plots}[title].lines.values()))
     holds, slides = (log.time > 0.2) & (log.time < 0.29), log.time > 0.35
     assert np.nanmax(np.abs(used[holds] - 0.5)) < 0.02

@@ -8,10 +8,12 @@ from typing import get_args
 
 import pytest
 
-from surefoot.scenario import MOTIONS, STUDIES, Scenario
+from surefoot.scenario import Scenario
 from surefoot.scenario.build.controller import CONTROLLERS
+from surefoot.scenario.motions import MOTIONS
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import ControllerTable, MotionTable
+from surefoot.scenario.studies import STUDIES
 
 LOADED = "import sys, surefoot.scenario.run; print(*sys.modules)"
 

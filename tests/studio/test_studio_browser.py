@@ -118,7 +118,7 @@ def test_a_slider_moves_the_robot_of_its_own_tab_alone(open_tab, studio):
     assert settled(first, lambda: abs(mine.stage.q[1] - 1.2) < 1e-6)
     assert settled(first, lambda: np.mean(np.abs(pixels(first) - before).max(axis=2) > 30.0) > 0.005), "nothing moves"
     np.testing.assert_allclose(other.stage.q, other.stage.robot.home)
-    first.get_by_role("button", name="Back to home").click()
+    first.get_by_role("button", name="Reset to home").click()
     assert settled(first, lambda: np.allclose(mine.stage.q, mine.stage.robot.home))
 
 
@@ -146,7 +146,7 @@ def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio,
     assert job.state == "done", job
     assert settled(first, lambda: mine._replay_panel.motion is not None)
     assert mine.stage.robot.name == "g1"
-    second.get_by_role("button", name="Look at the result").first.wait_for()
+    second.get_by_role("button", name="Show result").first.wait_for()
     first.get_by_role("tab", name="Runs").click()
     first.get_by_role("button", name="Play", exact=True).click()
     assert settled(first, lambda: mine._replay_panel.time > 0.05)
@@ -186,11 +186,11 @@ def test_paths_that_lead_out_are_refused_with_a_message(open_tab):
 def test_an_error_is_told_in_the_tab_and_the_studio_lives_on(open_tab, studio):
     page = open_tab()
     page.get_by_role("tab", name="Scenario").click()
-    field(page, "More changes").fill("simulation.duraton=3")
+    field(page, "More overrides").fill("simulation.duraton=3")
     page.get_by_text("duraton").first.wait_for()
     assert settled(page, lambda: "duraton" in tab_of(studio, -1)._scenario_panel._more.value)
     page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_text("That did not work").first.wait_for()
+    page.get_by_text("Error").first.wait_for()
     page.get_by_text(re.compile("duration")).first.wait_for()
     page.get_by_role("tab", name="Robot").click()
     put(page, "joint2", "0.5")
@@ -240,10 +240,10 @@ def test_the_phone_has_the_robot_first(open_tab):
     assert settled(page, lambda: 0.35 * 844 < height_of(page, "canvas") < 0.6 * 844)
     sheet = page.get_by_role("tab", name="Runs").bounding_box()
     assert sheet["y"] > height_of(page, "canvas"), "the sheet covers the scene"
-    page.get_by_role("button", name="Back to home").scroll_into_view_if_needed()
+    page.get_by_role("button", name="Reset to home").scroll_into_view_if_needed()
     assert controls.bounding_box()["y"] > 0.3 * 844, "the handle scrolls away"
     page.get_by_role("tab", name="Runs").click()
-    page.get_by_role("button", name="Look for runs again").wait_for()
+    page.get_by_role("button", name="Refresh list").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.problems == []
 

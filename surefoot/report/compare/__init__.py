@@ -1,4 +1,4 @@
-"""Several runs on one page."""
+"""Comparison of several runs on one page."""
 
 from surefoot.report.compare.page import compare_page, number_text
 from surefoot.report.compare.tables import Comparison, DifferenceRow, compare_runs

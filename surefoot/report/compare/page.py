@@ -1,4 +1,4 @@
-"""The page that lays runs over each other."""
+"""The page that compares runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STYLE = """<style>
 
 
 def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
-    """The page as HTML: plots over each other, ghosts in the replay, tables of differences.
+    """The page as HTML: overlaid plots, ghosts in the replay, tables of differences.
 
     Args:
         runs: Two or more; the first is drawn in full.
@@ -43,12 +43,12 @@ def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
     page = report_page(compare_evidence(dict(zip(names, runs, strict=True)), world))
     before, found, after = page.partition(_SUMMARY)
     if not found:
-        raise NotSupportedError("the page has no summary to put the comparison into")
+        raise NotSupportedError("the page has no summary panel for the comparison")
     return before + found + comparison_html(compare_runs(runs, names)) + after
 
 
 def compare_evidence(runs: Mapping[str, RunFolder], world: World | None = None) -> Evidence:
-    """What the page shows: the first run, the others as ghosts, and all of them in the plots.
+    """The content of the page: the first run, the others as ghosts, and all of them in the plots.
 
     Args:
         runs: Two or more, by name.
@@ -77,7 +77,7 @@ def compare_evidence(runs: Mapping[str, RunFolder], world: World | None = None) 
 
 def _who_is_drawn(first: str, others: int, drawn: int) -> str:
     if not drawn:
-        return f"the replay shows {first} alone: the robots differ"
+        return f"the replay shows only {first}, because the robots differ"
     return f"{first} in colour, {'the others' if drawn == others else f'{drawn} of the others'} pale"
 
 
@@ -99,7 +99,7 @@ def comparison_html(comparison: Comparison) -> str:
         else "",
     ]
     for title, rows in (("Scenario", comparison.scenario), ("Versions", comparison.versions)):
-        parts += [f"<h2>{title}: what differs</h2>", _table(comparison, rows)]
+        parts += [f"<h2>{title}: differences</h2>", _table(comparison, rows)]
     return '<div class="comparison">' + "\n".join(parts) + "</div>"
 
 
@@ -108,7 +108,7 @@ def _how_many_are_the_same(count: int) -> str:
 
 
 def number_text(value: Any) -> str:
-    """A value in a few digits, for people.
+    """Format a value with few digits.
 
     Args:
         value: A number, flag, text, list or None.
@@ -125,7 +125,7 @@ def number_text(value: Any) -> str:
 
 
 def _table(comparison: Comparison, rows: Sequence[DifferenceRow], labels: Mapping[str, str] | None = None) -> str:
-    """A column for each run; differences to the first one stand under the values."""
+    """A column for each run, with differences to the first one below the values."""
     if not rows:
         return "<p>Nothing.</p>"
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", *comparison.names))
@@ -149,11 +149,11 @@ def _difference(absolute: float | None, relative: float | None) -> str:
 
 
 def _planes(runs: Mapping[str, RunFolder], clock: Array) -> tuple[PlanePlot, ...]:
-    """Ways of the centres of mass, of robots that float."""
+    """Paths of the centres of mass of floating-base robots."""
     tracks = {name: _way(run, clock) for name, run in runs.items() if run.robot.base == "floating"}
     if len(tracks) < 2:
         return ()
-    return (PlanePlot("Seen from above: centres of mass", ("x", "y"), "m", tracks, group="Base"),)
+    return (PlanePlot("Centres of mass, top view", ("x", "y"), "m", tracks, group="Base"),)
 
 
 def _way(run: RunFolder, clock: Array) -> Array:
@@ -163,16 +163,16 @@ def _way(run: RunFolder, clock: Array) -> Array:
 
 
 def _ends(runs: Mapping[str, RunFolder]) -> list[str]:
-    """From when to when each run goes, where that differs."""
+    """Start and end of each run, if they differ."""
     spans = {name: (run.trajectory.start, run.trajectory.end) for name, run in runs.items()}
     if len(set(spans.values())) == 1:
         start, end = next(iter(spans.values()))
-        return [f"All runs go from {start:.4g} to {end:.4g} s."]
+        return [f"All runs last from {start:.4g} to {end:.4g} s."]
     return [
-        f"{name} goes from {a:.4g} to {b:.4g} s and stands still outside of that." for name, (a, b) in spans.items()
+        f"{name} lasts from {a:.4g} to {b:.4g} s and is held still outside this span." for name, (a, b) in spans.items()
     ]
 
 
 def _not_drawn(others: Sequence[tuple[str, RunFolder]], drawn: Sequence[tuple[str, RunFolder]]) -> list[str]:
     left_out = {name: run.robot.name for name, run in others if name not in dict(drawn)}
-    return [f"{name} is another robot ({robot}); it is in the plots only." for name, robot in left_out.items()]
+    return [f"{name} uses another robot ({robot}) and appears only in the plots." for name, robot in left_out.items()]

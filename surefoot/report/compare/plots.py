@@ -1,7 +1,4 @@
-"""The same plots of several runs over each other, for what at least two of them have.
-
-One clock for runs of different lengths and rates.
-"""
+"""Overlaid plots of several runs, resampled on a common clock, for quantities that at least two of them have."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ def on_clock(time: Array, values: Array, clock: Array) -> Array:
 
 
 def held(trajectory: Trajectory, clock: Array) -> Trajectory:
-    """A motion at the times of the clock; before its start and after its end it stands still.
+    """A motion at the times of the clock, held still before its start and after its end.
 
     Args:
         trajectory: The motion.
@@ -82,7 +79,7 @@ _ORDER = ("Base", "Contacts", "Joint position", "Joint velocity", "Joint torque"
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """Something of one run over time.
+    """A quantity of one run over time.
 
     Args:
         group: The heading of its plot.
@@ -122,7 +119,7 @@ def compare_plots(runs: Mapping[str, RunFolder], clock: Array) -> tuple[Plot, ..
 
 
 def log_quantities(run: RunFolder) -> list[Quantity]:
-    """What the log has beside the joints.
+    """The quantities of a log other than those of the joints.
 
     Args:
         run: The run.
@@ -162,7 +159,7 @@ def joint_quantities(run: RunFolder) -> list[Quantity]:
 
 
 def _says_something(items: Mapping[str, Quantity]) -> bool:
-    """Whether any run has more than zeros and gaps there."""
+    """Whether any run has values other than zero and NaN."""
     return any(bool(np.any(np.nan_to_num(item.values) != 0.0)) for item in items.values())
 
 

@@ -1,4 +1,4 @@
-"""What differs between runs: metrics, scenario, versions."""
+"""Differences between runs: metrics, scenario, versions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DifferenceRow:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What differs between runs.
+    """Differences between runs.
 
     Args:
         names: Of the runs; differences are to the first one.
@@ -60,7 +60,7 @@ class Comparison:
     versions: tuple[DifferenceRow, ...]
 
     def metrics_in_short(self) -> tuple[DifferenceRow, ...]:
-        """The metrics for people: verdict, audit and what always counts first; incidents as one row.
+        """The metrics for display: verdict, audit and general metrics first; incidents as one row.
 
         Returns:
             Rows; the values of `incidents` are texts such as "3, first at 0.50 s".
@@ -97,7 +97,7 @@ def compare_runs(runs: Sequence[RunFolder], names: Sequence[str] | None = None) 
 
 
 def run_names(runs: Sequence[RunFolder]) -> list[str]:
-    """Short names that tell runs apart: of the folder, with those above it where that is needed.
+    """Short unique names of runs: the folder name, with parent folders if needed.
 
     Args:
         runs: The runs.
@@ -149,7 +149,7 @@ def _row(key: str, values: tuple[Any, ...]) -> DifferenceRow:
 
 
 def _incidents_text(rows: Sequence[DifferenceRow], run: int) -> str | None:
-    """How many incidents a run had, and when the first began; None if it does not say."""
+    """Number of incidents of a run and the start of the first; None if unknown."""
     found: dict[str, list[Any]] = {}
     for row in rows:
         what = _INCIDENT.fullmatch(row.key)

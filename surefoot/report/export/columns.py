@@ -1,4 +1,4 @@
-"""Motions as the column files that OpenHRP's sequence player reads: a row for every 5 ms, numbers between blanks.
+"""Motions as column files for OpenHRP's sequence player: one row per 5 ms, separated by blanks.
 
     NAME.pos    time [s], joint positions [rad] or [m]
     NAME.hip    time [s], roll, pitch and yaw of the pelvis in world [rad], R = Rz(yaw) Ry(pitch) Rx(roll)
@@ -69,7 +69,7 @@ def column_files(trajectory: Trajectory, robot: Robot) -> ColumnFiles:
     trajectory.require(robot)
     if robot.base != "floating" or robot.base_joint is None:
         raise NotSupportedError(
-            f"`{robot.name}` has no floating base to be the pelvis", next_step="use .csv, .yaml or .mcap"
+            f"`{robot.name}` has no floating base to serve as the pelvis", next_step="use .csv, .yaml or .mcap"
         )
     count = int(np.floor(trajectory.duration / STEP + 1e-9)) + 1
     sampled = trajectory.resample(np.minimum(trajectory.start + STEP * np.arange(count), trajectory.end))
@@ -87,7 +87,7 @@ def column_files(trajectory: Trajectory, robot: Robot) -> ColumnFiles:
 
 
 def write_column_files(folder: str | Path, files: ColumnFiles) -> list[Path]:
-    """Write the files into a new folder, all or none; they have its name.
+    """Write the files into a new folder, all or none, named after it.
 
     Args:
         folder: A folder that does not exist or is empty.
@@ -123,7 +123,7 @@ def write_column_files(folder: str | Path, files: ColumnFiles) -> list[Path]:
 
 
 def read_column_files(folder: str | Path) -> ColumnFiles:
-    """What `write_column_files` wrote, or a program with the same files.
+    """Read column files, as written by `write_column_files` or another program.
 
     Args:
         folder: With one file of each suffix.
@@ -138,17 +138,17 @@ def read_column_files(folder: str | Path) -> ColumnFiles:
     time = tables[".pos"][:, 0]
     for suffix, table in tables.items():
         if not np.array_equal(table[:, 0], time):
-            raise FileFormatError("has other times than the joints", file=found[suffix])
+            raise FileFormatError("times differ from those of the joint file", file=found[suffix])
     return ColumnFiles(names, time, tables[".pos"][:, 1:], tables[".hip"][:, 1:], tables[".zmp"][:, 1:])
 
 
 def _unrest(sampled: Trajectory) -> list[str]:
-    """Robots of this kind want motions that start and end at rest."""
+    """Notes if the motion does not start and end at rest, as such robots expect."""
     if sampled.v is None:
         return []
     ends = {"start": sampled.v[0], "end": sampled.v[-1]}
     fast = {name: float(np.abs(v).max(initial=0.0)) for name, v in ends.items()}
-    return [f"it is not at rest at its {name} (up to {v:.2g} /s)" for name, v in fast.items() if v > _AT_REST]
+    return [f"the motion is not at rest at its {name} (up to {v:.2g} /s)" for name, v in fast.items() if v > _AT_REST]
 
 
 def _text(time: Array, values: Array) -> str:
@@ -167,9 +167,9 @@ def _numbers(path: Path, width: int) -> Array:
     try:
         table = np.loadtxt(path, ndmin=2)
     except ValueError as error:
-        raise FileFormatError("holds something else than numbers", file=path, evidence={"reader": error}) from error
+        raise FileFormatError("contains non-numeric values", file=path, evidence={"reader": error}) from error
     if table.shape[1] != width:
         raise FileFormatError(f"has {table.shape[1]} columns, expected {width}", file=path)
     if not np.isfinite(table).all():
-        raise ShapeError("holds numbers that are not finite", file=path)
+        raise ShapeError("contains non-finite values", file=path)
     return np.asarray(table, dtype=float)

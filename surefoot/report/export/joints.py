@@ -19,7 +19,7 @@ _BILLION = 1_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class JointTable:
-    """Joints with one axis over time. What the motion does not have is None.
+    """Joints with one axis over time; quantities that the motion does not have are None.
 
     Args:
         names: Of the joints.
@@ -82,7 +82,7 @@ def nanoseconds(time: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     total = np.round(np.asarray(time, dtype=float) * _BILLION).astype(np.int64)
     if len(total) and (total[0] < 0 or total[-1] >= 2**31 * _BILLION):
         raise ShapeError(
-            "ROS has times from 0 to 2³¹ s only",
+            "ROS times range from 0 to 2³¹ s",
             evidence={"first [s]": float(time[0]), "last [s]": float(time[-1])},
             next_step="shift the times of the motion",
         )

@@ -1,20 +1,13 @@
-"""A motion as an MCAP file of ROS 2 messages, written without ROS.
+"""Write a motion as an MCAP file of ROS 2 messages, without ROS.
 
     /joint_states             sensor_msgs/JointState: joints with one axis
     /tf                       tf2_msgs/TFMessage: every link in the frame of the one before it, the first in `world`;
                               contact surfaces as `contact/<name>` in the frame of their link
     /contacts/<name>/wrench   geometry_msgs/WrenchStamped: on the robot, in `contact/<name>`
 
-Times of the motion are the stamps; quaternions x, y, z, w.
-
-ROS 2 messages as bytes, whole batches at once: the Common Data Representation (OMG CDR, XCDR1, little endian).
-
-The texts of a message are the same at all times, so every number has a fixed place: a table of places is made once and
-filled by columns.
-
-Definitions of the ROS 2 messages that are written, in the form that MCAP files carry (`ros2msg`).
-
-From the public interface packages common_interfaces, geometry2 and rcl_interfaces; fields only.
+Stamps are the times of the motion; quaternions are x, y, z, w. Messages are encoded in batches as CDR (OMG XCDR1,
+little endian): their strings are constant, so every number has a fixed offset, and a table of offsets is filled by
+columns. The message definitions (`ros2msg`) contain the fields of common_interfaces, geometry2 and rcl_interfaces.
 """
 
 from __future__ import annotations

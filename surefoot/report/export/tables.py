@@ -1,7 +1,4 @@
-"""Motions and logs as tables whose columns carry names and units.
-
-Which formats a motion can be exported to, and how the name of a file says it.
-"""
+"""Export formats by file name, and tables of motions and logs whose columns carry names and units."""
 
 from __future__ import annotations
 
@@ -50,8 +47,8 @@ def _units(names: list[str]) -> dict[str, str]:
 COLUMNS = "columns5ms"
 FILMS = ("mp4", "gif")
 FORMATS = {
-    "mp4": "a film of the replay",
-    "gif": "a film of the replay that repeats",
+    "mp4": "video of the replay",
+    "gif": "video of the replay as a looping GIF",
     "csv": "columns with names and units",
     "parquet": "columns with names and units",
     "yaml": "trajectory_msgs/JointTrajectory",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from surefoot.arrays import Array
-from surefoot.files import atomic_write
+from surefoot.files import write_text
 from surefoot.motion import Trajectory
 from surefoot.report.export.joints import joint_table, nanoseconds
 from surefoot.robot import Robot
@@ -24,11 +24,10 @@ def write_joint_trajectory(path: str | Path, trajectory: Trajectory, robot: Robo
     Returns:
         Remarks: what the message cannot hold, or the motion does not have.
     """
-    with atomic_write(path) as temporary:
-        temporary.write_text(joint_trajectory_yaml(trajectory, robot), encoding="utf-8")
+    write_text(path, joint_trajectory_yaml(trajectory, robot))
     table = joint_table(trajectory, robot)
     missing = [name for name in ("velocity", "acceleration", "effort") if getattr(table, name) is None]
-    notes = [f"a JointTrajectory has no place for {', '.join(table.left_out)}"] if table.left_out else []
+    notes = [f"a JointTrajectory cannot hold {', '.join(table.left_out)}"] if table.left_out else []
     return (*notes, *([f"the motion has no {', no '.join(missing)}"] if missing else []))
 
 

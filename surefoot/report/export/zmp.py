@@ -46,13 +46,13 @@ def _by_dynamics(trajectory: Trajectory, robot: Robot) -> tuple[Array, tuple[str
     if trajectory.v is None or robot.base_joint is None:
         raise NotSupportedError(
             "the zero moment point needs contact wrenches, or velocities",
-            next_step="give a motion with one of these, or export as .csv, .yaml or .mcap",
+            next_step="use a motion with one of these, or export as .csv, .yaml or .mcap",
         )
-    notes = ["ZMP from the motion itself, on the level of the lowest contact"]
+    notes = ["ZMP computed from the motion at the height of the lowest contact"]
     a = trajectory.a
     if a is None:
         a = np.gradient(trajectory.v, trajectory.time, axis=0)
-        notes.append("accelerations are differences of the velocities")
+        notes.append("accelerations are finite differences of the velocities")
     T = poses(robot, trajectory.q)[:, robot.base_joint]
     rows = int(robot.tree.v_index[robot.base_joint]) + np.arange(6)
     needed = np.asarray(compile_robot(robot).rnea(trajectory.q, trajectory.v, a))[:, rows]
@@ -73,12 +73,12 @@ def _bridged(time: Array, zmp: Array) -> tuple[Array, tuple[str, ...]]:
         length = float(time[min(end, len(time) - 1)] - time[start])
         if length > _LONGEST_GAP or not known.any():
             raise NotSupportedError(
-                "there is no zero moment point while nothing carries the robot",
+                "the zero moment point is undefined while nothing supports the robot",
                 evidence={"from [s]": float(time[start]), "until [s]": float(time[end - 1])},
-                next_step="export the part of the motion that stands on the ground, or as .csv, .yaml or .mcap",
+                next_step="export only the part of the motion with ground contact, or export as .csv, .yaml or .mcap",
             )
     filled = np.column_stack([np.interp(time, time[known], column[known]) for column in zmp.T])
-    return filled, (f"{int((~known).sum())} samples without load have the ZMP of their neighbours",)
+    return filled, (f"{int((~known).sum())} samples without load use the ZMP of their neighbours",)
 
 
 def _gaps(known: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""The page of compared methods."""
+"""The page that compares constraint methods."""
 
 from surefoot.report.methods.data import MethodRun, MethodsComparison
 from surefoot.report.methods.page import COLUMNS, cell_text, methods_page

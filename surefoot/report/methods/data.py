@@ -1,4 +1,4 @@
-"""What a comparison of the methods that hold constraints found."""
+"""Results of a comparison of constraint methods."""
 
 from __future__ import annotations
 

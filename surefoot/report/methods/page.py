@@ -1,7 +1,4 @@
-"""The page that lays the methods that hold constraints side by side.
-
-Drawings of a comparison of methods: lines over time and bars, on logarithmic axes, as SVG.
-"""
+"""The page that compares constraint methods, with lines over time and bars on logarithmic axes as SVG."""
 
 from __future__ import annotations
 
@@ -174,7 +171,7 @@ def methods_page(comparison: MethodsComparison) -> str:
     c = comparison
     title = f"Constraint methods on {c.scenario}"
     facts = (
-        f"{c.robot} · {len(c.rows)} rows, {c.rank} of them independent · degrees of freedom left: {c.mobility} · "
+        f"{c.robot} · {len(c.rows)} constraint rows, {c.rank} independent · {c.mobility} degrees of freedom left · "
         f"{c.integrator}, steps of {1e3 * c.dt:g} ms, {c.duration:g} s"
     )
     parts = [_STYLE, f"<h1>{escape(title)}</h1>", f"<p>{escape(facts)}</p>", *_of_methods(c), *_of_ways(c)]
@@ -199,22 +196,22 @@ def _of_methods(c: MethodsComparison) -> list[str]:
     gaps = {run.name: run.gap for run in ran if run.gap is not None}
     figures = [
         _figure(
-            bars_svg(_each(ran, "step"), "computing time of a step in µs", "{:.0f}"),
-            "Computing time of a step [µs], logarithmic",
+            bars_svg(_each(ran, "step"), "computation time per step in µs", "{:.0f}"),
+            "Computation time per step [µs], logarithmic",
         ),
         _figure(
             bars_svg(_each(ran, "condition"), "condition numbers"),
-            "Condition of the matrix that is solved, logarithmic",
+            "Condition number of the solved matrix, logarithmic",
         ),
         _figure(
             bars_svg(_each(ran, "off in a"), "differences to the reference"),
-            f"Off {c.reference} in acceleration [relative], logarithmic",
+            f"Relative difference in acceleration to {c.reference}, logarithmic",
         ),
-        _figure(lines_svg(c.time, gaps, "gaps over time"), "Largest gap [m | rad], nothing pulls back"),
+        _figure(lines_svg(c.time, gaps, "gaps over time"), "Largest gap [m | rad], not stabilised"),
     ]
     missing = [f"<li><b>{escape(run.name)}</b>: {escape(run.trouble)}</li>" for run in c.methods if run.trouble]
     return [
-        "<h2>Methods, with nothing that pulls the state back</h2>",
+        "<h2>Methods, without stabilisation</h2>",
         "<p>All of them solve the same equations, so that gap and energy say what the integrator does; they differ in "
         "cost, in conditioning, and in what they do with redundant rows. Times are measured and noisy.</p>",
         html_table(*_table(c.methods)),
@@ -230,11 +227,11 @@ def _of_ways(c: MethodsComparison) -> list[str]:
     leaks = {run.name: run.energy for run in ran if run.energy is not None}
     figures = [
         _figure(lines_svg(c.time, gaps, "gaps over time by stabilisation"), "Largest gap [m | rad]"),
-        _figure(lines_svg(c.time, leaks, "energy errors over time by stabilisation"), "Energy from nowhere [J]"),
+        _figure(lines_svg(c.time, leaks, "energy errors over time by stabilisation"), "Energy error [J]"),
     ]
     shown = [name for name in COLUMNS if name not in ("condition", "off in a", "off in Jᵀλ")]
     return [
-        "<h2>What keeps the state on its constraints</h2>",
+        "<h2>Stabilisation methods</h2>",
         html_table(*_table(c.stabilisations, shown)),
         _key(list(gaps)),
         f'<div class="figures">{"".join(figures)}</div>',

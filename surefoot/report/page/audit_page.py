@@ -11,12 +11,13 @@ from surefoot.report.evidence import Evidence, Verdict
 from surefoot.report.page.motion_plots import motion_plots
 from surefoot.report.page.report_page import report_page
 from surefoot.robot import Robot
+from surefoot.words import counted
 
 __all__ = ["audit_page"]
 
 
 def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, result: AuditResult) -> str:
-    """The page as HTML. Velocities, torques and contact wrenches that did not come with the motion are computed.
+    """The page as HTML; velocities, torques and contact wrenches that the motion does not include are computed.
 
     Args:
         title: Heading, such as the name of the file.
@@ -33,8 +34,8 @@ def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, resul
             robot=robot,
             time=motion.time,
             q=motion.q,
-            subtitle="Is this motion physically possible, by what margin, and where does it break?",
-            verdict=Verdict("no defect was found" if result.passed else _worst(result), result.passed),
+            subtitle="Is this motion physically possible, by what margin, and where does it fail?",
+            verdict=Verdict("no defects found" if result.passed else _worst(result), result.passed),
             world=world,
             v=known.v,
             wrenches=wrenches,
@@ -60,15 +61,15 @@ def _wrenches(known: CompletedMotion) -> dict[str, Array]:
 
 
 def _computed(motion: Trajectory) -> list[str]:
-    """Which quantities did not come with the motion."""
+    """Which quantities the motion does not include."""
     missing = {"velocities": motion.v is None, "torques": motion.tau is None, "contact wrenches": not motion.wrenches}
     names = [name for name, lacks in missing.items() if lacks]
-    return [f"computed, as they did not come with the motion: {', '.join(names)}"] if names else []
+    return [f"computed, since the motion does not include them: {', '.join(names)}"] if names else []
 
 
 def _worst(result: AuditResult) -> str:
     defects = sum(finding.severity == "defect" for finding in result.findings)
-    return f"{defects} defect{'s' if defects > 1 else ''} found"
+    return f"{counted(defects, 'defect')} found"
 
 
 def _metrics(result: AuditResult) -> dict[str, object]:

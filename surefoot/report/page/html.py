@@ -1,7 +1,4 @@
-"""The frame of every page: one HTML file without any outside resource.
-
-The summary of a page: headline numbers, metrics, incidents, scenario, versions, notes.
-"""
+"""HTML of pages: the self-contained frame, tables, and the summary of a run."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ def html_page(title: str, body: str) -> str:
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str | float]]) -> str:
-    """A table; numbers stand to the right.
+    """A table with right-aligned numbers.
 
     Args:
         head: Column titles.
@@ -59,7 +56,7 @@ def _cell(tag: str, value: str | float, is_number: bool) -> str:
 
 
 _TILES = {
-    "duration_s": ("length of the motion", "s"),
+    "duration_s": ("duration", "s"),
     "slip_m": ("largest slip", "m"),
     "max_torque_ratio": ("highest torque / limit", ""),
     "tracking_rms": ("tracking error (rms)", "rad"),
@@ -93,7 +90,7 @@ def summary_html(evidence: Evidence) -> str:
         _scenario(evidence),
         _versions(evidence),
     ]
-    return "\n".join(part for part in parts if part) or '<p class="empty">There is nothing to sum up.</p>'
+    return "\n".join(part for part in parts if part) or '<p class="empty">No summary available.</p>'
 
 
 def _tiles(metrics: Mapping[str, Any]) -> str:
@@ -107,7 +104,7 @@ def _tiles(metrics: Mapping[str, Any]) -> str:
 
 
 def _incidents(found: Sequence[Mapping[str, Any]]) -> str:
-    """What happened; a click on a time goes there."""
+    """The incidents; a click on a time jumps there."""
     if not found:
         return ""
     shown = [key for key in _INCIDENT_KEYS if any(key in item for item in found)]

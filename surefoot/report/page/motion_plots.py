@@ -1,4 +1,4 @@
-"""Plots that every motion can have: joints against their limits, contact wrenches, momentum, energy."""
+"""Standard plots of a motion: joints against their limits, contact wrenches, momentum, energy."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def torque_series(robot: Robot, tau: Array) -> list[JointSeries]:
 
 
 def joint_plots(group: str, series: Sequence[JointSeries]) -> list[Plot]:
-    """The joints nearest to their limits together, as shares of them; then one small plot for each, worst first.
+    """One plot of the joints closest to their limits, relative to them, then a small plot per joint, worst first.
 
     Args:
         group: Heading.
@@ -150,7 +150,7 @@ def joint_plots(group: str, series: Sequence[JointSeries]) -> list[Plot]:
     limited = [item for item in ordered if item.usage >= 0.0][:_SHOWN_TOGETHER]
     plots = []
     if len(limited) > 1:
-        title = f"{group}, share of its limits: the nearest {len(limited)}"
+        title = f"{group} relative to its limits ({len(limited)} closest)"
         lines = {item.name: item.shares for item in limited}
         plots.append(Plot(title, "1", lines, group, {"": -1.0}, {"": 1.0}, key=group == "Joint torque"))
     plots += [
@@ -167,7 +167,7 @@ def contact_plots(
     world: World | None = None,
     later: Sequence[tuple[int, World]] = (),
 ) -> list[Plot]:
-    """Normal forces together, use of friction, then the wrench of each contact.
+    """Normal forces, friction utilisation, then the wrench of each contact.
 
     Args:
         robot: The robot.
@@ -184,7 +184,7 @@ def contact_plots(
     uses = {name: _friction_use(w, _friction(robot, name, q, worlds), least) for name, w in loaded.items()}
     plots = [
         Plot("Normal force", "N", {name: w[:, 2] for name, w in loaded.items()}, "Contacts", {"": 0.0}, key=True),
-        Plot("Friction used: tangential / (μ · normal)", "1", uses, "Contacts", upper={"": 1.0}),
+        Plot("Friction utilisation: tangential / (μ · normal)", "1", uses, "Contacts", upper={"": 1.0}),
     ]
     for name, w in loaded.items():
         plots.append(Plot(f"{name}: force", "N", dict(zip("xyz", w[:, :3].T, strict=True)), "Contacts"))
@@ -211,7 +211,7 @@ def momentum_plots(robot: Robot, q: Array, v: Array) -> list[Plot]:
 
 
 def energy_plots(robot: Robot, q: Array, v: Array) -> list[Plot]:
-    """Kinetic and potential energy, the latter from its first value on.
+    """Kinetic and potential energy, the latter relative to its first value.
 
     Args:
         robot: The robot.
@@ -220,8 +220,8 @@ def energy_plots(robot: Robot, q: Array, v: Array) -> list[Plot]:
     """
     energy = compile_robot(robot).bundle(["kinetic", "potential"])(q, v)
     kinetic, potential = np.asarray(energy["kinetic"]).ravel(), np.asarray(energy["potential"]).ravel()
-    lines = {"kinetic": kinetic, "potential, from the start": potential - potential[0]}
-    return [Plot("Energy of the motion", "J", lines, "Energy")]
+    lines = {"kinetic": kinetic, "potential, relative to start": potential - potential[0]}
+    return [Plot("Mechanical energy", "J", lines, "Energy")]
 
 
 def _friction(robot: Robot, name: str, q: Array, worlds: Sequence[tuple[int, World | None]]) -> Array:

@@ -1,4 +1,4 @@
-"""Plots as data for the page: few points that keep every spike."""
+"""Plots as data for the page, thinned to few points without losing spikes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _plot(plot: Plot, count: int) -> dict[str, Any]:
 
 
 def _bounds(bounds: Mapping[str, float | Array], count: int) -> dict[str, Any]:
-    """Numbers, or series like lines; infinite ones are left out."""
+    """Numbers, or series like lines; infinite bounds are omitted."""
     out: dict[str, Any] = {}
     for name, bound in bounds.items():
         values = np.asarray(bound, dtype=float)
@@ -79,10 +79,10 @@ def thinned_times(time: Array, most: int = MOST_POINTS) -> Array:
 
 
 def thinned(values: Array, most: int = MOST_POINTS) -> Array:
-    """The least and the largest value of each of `most` / 2 buckets, in the order in which they come.
+    """The smallest and largest value of each of `most` / 2 buckets, in their order.
 
     Args:
-        values: (n,); what is not finite counts only where a bucket has nothing else.
+        values: (n,); non-finite values count only if a bucket has no others.
         most: Most points; as they are if there are no more.
     """
     series = np.asarray(values, dtype=float)

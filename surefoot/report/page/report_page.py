@@ -1,9 +1,4 @@
-"""`report_page`: the page of one motion: replay, plots, audit and summary on one clock.
-
-What an audit found, as data for the page.
-
-Centre of mass, ZMP and capture point seen from above, with the support polygons.
-"""
+"""`report_page`: the page of one motion, with replay, plots, audit and summary on one clock."""
 
 from __future__ import annotations
 
@@ -11,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
-from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.files import atomic_write
+from surefoot.files import write_text
 from surefoot.geometry import convex_hull
 from surefoot.motion import AuditItem, AuditResult
 from surefoot.report.evidence import Evidence, PlanePlot, Plot, Region, contact_activity, with_layers
 from surefoot.report.packing import quantised
-from surefoot.report.page.html import summary_html
+from surefoot.report.page.html import asset, summary_html
 from surefoot.report.page.plot_data import plots_data
 from surefoot.report.scene import frame_rows, scene_data
+from surefoot.words import counted
 
 __all__ = ["audit_data", "least_in_buckets", "plane_of_balance", "report_page", "support_regions", "write_report"]
 
@@ -80,7 +75,7 @@ _MOST_REGIONS = 200
 
 
 def plane_of_balance(evidence: Evidence) -> Evidence:
-    """With the plot from above and the same points over time, where there is a centre of mass or a ZMP.
+    """Add a top view and plots over time of centre of mass, ZMP and capture point, where they are known.
 
     Args:
         evidence: A motion with its layers.
@@ -89,9 +84,9 @@ def plane_of_balance(evidence: Evidence) -> Evidence:
     known = {name: values for name, values in points.items() if values is not None}
     if not known:
         return evidence
-    whose = " of the first run" if evidence.ghosts else ""
+    whose = " (first run)" if evidence.ghosts else ""
     plane = PlanePlot(
-        f"Seen from above: balance{whose}", ("x", "y"), "m", {name: v[:, :2] for name, v in known.items()},
+        f"Balance, top view{whose}", ("x", "y"), "m", {name: v[:, :2] for name, v in known.items()},
         support_regions(evidence, contact_activity(evidence)),
     )  # fmt: skip
     plots = tuple(
@@ -102,7 +97,7 @@ def plane_of_balance(evidence: Evidence) -> Evidence:
 
 
 def support_regions(evidence: Evidence, activity: Mapping[str, NDArray[np.bool_]]) -> tuple[Region, ...]:
-    """Convex hulls of the corners of all contacts that carry, one for each time that the same ones do.
+    """Convex hulls of the corners of all loaded contacts, one per stance.
 
     Args:
         evidence: The motion.
@@ -156,12 +151,11 @@ def write_report(path: str | Path, evidence: Evidence) -> None:
         path: The file.
         evidence: What to show.
     """
-    with atomic_write(path) as temporary:
-        temporary.write_text(report_page(evidence), encoding="utf-8")
+    write_text(path, report_page(evidence))
 
 
 def report_page(evidence: Evidence) -> str:
-    """The page as HTML: one file that asks for nothing from outside.
+    """The page as one self-contained HTML file.
 
     Args:
         evidence: What to show; layers that are missing and can be computed are added.
@@ -176,12 +170,12 @@ def report_page(evidence: Evidence) -> str:
         if shown.audit
         else "",
         "SUMMARY": summary_html(shown),
-        "STYLE": _asset("web", "report.css"),
-        "THREE": _asset("vendor", "three.min.js"),
-        "SCRIPT": "\n".join(_asset("web", name) for name in _SCRIPTS),
+        "STYLE": asset("web/report.css"),
+        "THREE": asset("vendor/three.min.js"),
+        "SCRIPT": "\n".join(asset(f"web/{name}") for name in _SCRIPTS),
         "DATA": _script_text(_data(shown)),
     }
-    pieces = _asset("web", "report.html").split("@")
+    pieces = asset("web/report.html").split("@")
     return "".join(parts.get(piece, piece) for piece in pieces)
 
 
@@ -198,20 +192,20 @@ def _data(evidence: Evidence) -> dict[str, Any]:
 
 
 def _script_text(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
+    """JSON that cannot close the script element around it."""
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_plain)
     return text.replace("<", "\\u003c")
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of NumPy as those of Python."""
+    """Convert NumPy scalars to Python scalars."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON-serialisable")
 
 
 def _verdict(evidence: Evidence) -> str:
-    """How it ended; of a run also what the audit says of its motion, which may be otherwise."""
+    """The verdict; for a run also that of the audit, which may differ."""
     verdict, audit = evidence.verdict, evidence.audit
     if verdict is None:
         return ""
@@ -219,7 +213,7 @@ def _verdict(evidence: Evidence) -> str:
         return _pill(verdict.text, verdict.passed, 'div role="status"')
     pills = _pill(f"{verdict.of}: {verdict.text}", verdict.passed, 'div role="status"')
     if audit is not None:
-        found = _counted(audit) if _defects(audit) else "no defect"
+        found = counted(_defects(audit), "defect") if _defects(audit) else "no defects"
         opens = 'button type="button" onclick="document.getElementById(\'tab-audit\').click()"'
         pills += _pill(f"audit: {found}", audit.passed, opens)
     return f'<div class="verdicts">{pills}</div>'
@@ -234,11 +228,6 @@ def _defects(audit: AuditResult) -> int:
     return sum(finding.severity == "defect" for finding in audit.findings)
 
 
-def _counted(audit: AuditResult) -> str:
-    count = _defects(audit)
-    return f"{count} defect{'s' if count > 1 else ''}"
-
-
 def _audit_tab(evidence: Evidence) -> str:
     if evidence.audit is None:
         return ""
@@ -248,7 +237,3 @@ def _audit_tab(evidence: Evidence) -> str:
         'role="tab" type="button" id="tab-audit" aria-controls="panel-audit" aria-selected="false" tabindex="-1"'
     )
     return f"<button {attributes}>Audit{count}</button>"
-
-
-def _asset(folder: str, name: str) -> str:
-    return resources.files("surefoot.report").joinpath(folder).joinpath(name).read_text(encoding="utf-8")

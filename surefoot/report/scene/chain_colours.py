@@ -1,4 +1,4 @@
-"""Colours that tell the limbs of a robot apart."""
+"""Colours that distinguish the limbs of a robot."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the 3-D replay shows, as data for the page.
-
-Ground, obstacles and objects as data for the page.
-"""
+"""Data of the 3-D replay: robot, motion, ground, obstacles and objects."""
 
 from __future__ import annotations
 
@@ -105,7 +102,7 @@ _MOST_FRAMES = 3000
 
 
 def frame_rows(time: Array) -> Rows:
-    """Rows of the frames to show: 50 a second at most, 3000 at most, first and last among them.
+    """Rows of the frames to show: at most 50 per second and 3000 in total, including the first and last.
 
     Args:
         time: (n,) [s].
@@ -186,7 +183,7 @@ def mesh_data(meshes: Sequence[SceneMesh]) -> list[dict[str, Any]]:
 
 
 def _meshes(robot: Robot) -> tuple[Sequence[SceneMesh], str]:
-    """The meshes of a robot; where a file cannot be read any more its skeleton, and why."""
+    """The meshes of a robot, or its skeleton and the reason if a file can no longer be read."""
     try:
         return robot_meshes(robot), ""
     except (FileFormatError, MissingMeshError) as error:
@@ -243,7 +240,7 @@ def _footprints(evidence: Evidence, activity: Mapping[str, Flags]) -> list[dict[
 
 
 def _ghost(evidence: Evidence, k: int) -> dict[str, Any]:
-    """Another motion; the meshes are left out where it is the same robot."""
+    """Another motion; its meshes are omitted if it is the same robot."""
     ghost = evidence.ghosts[k]
     rows = frame_rows(ghost.time)
     same = ghost.robot is evidence.robot

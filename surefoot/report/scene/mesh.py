@@ -1,7 +1,4 @@
-"""`robot_meshes`: what a robot looks like, as few triangles on its bodies.
-
-A robot without shapes: capsules between its joints.
-"""
+"""`robot_meshes`: simplified meshes of a robot by body; capsules between the joints if it has no shapes."""
 
 from __future__ import annotations
 
@@ -134,7 +131,7 @@ def _shown(robot: Robot) -> list[Geometry]:
 
 
 def _on_bodies(robot: Robot, shapes: Sequence[Geometry], found: Sequence[Triangles]) -> tuple[SceneMesh, ...]:
-    """Triangles in the frames of the bodies; shapes without any are left out."""
+    """Triangles in the frames of the bodies; shapes without any are omitted."""
     grey = (0.6, 0.62, 0.66, 1.0)
     meshes = []
     for geometry, (vertices, faces) in zip(shapes, found, strict=True):
@@ -178,7 +175,7 @@ def _simplified(name: str, shapes: Sequence[Geometry], triangles: int) -> list[T
 
 
 def _content(shape: Shape) -> list[str | bytes | Array | Faces]:
-    """All that decides about the triangles of a shape; a file that is not there is told when it is read."""
+    """Everything that determines the triangles of a shape; a missing file is reported when it is read."""
     if not isinstance(shape, Mesh):
         return [repr(shape)]
     if shape.points is not None:

@@ -1,13 +1,9 @@
-"""Shapes as triangles, for looking at.
-
-Fewer triangles that look the same.
-"""
+"""Triangle meshes of shapes for display, and their simplification."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import fast_simplification
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
@@ -158,6 +154,8 @@ def decimated(mesh: Triangles, most: int) -> Triangles:
 
 
 def _collapsed(vertices: Array, faces: NDArray[np.int64], most: int, care: float) -> Triangles:
+    import fast_simplification  # only for meshes that are not in the cache
+
     points, corners = fast_simplification.simplify(
         np.ascontiguousarray(vertices, dtype=np.float64),
         np.ascontiguousarray(faces, dtype=np.int32),

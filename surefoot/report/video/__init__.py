@@ -1,4 +1,4 @@
-"""Films of runs, by a browser or by MuJoCo's renderer."""
+"""Videos of runs, rendered by a browser or by MuJoCo."""
 
 from surefoot.report.video.camera import FilmSettings, parse_camera, parse_size
 from surefoot.report.video.video import write_film

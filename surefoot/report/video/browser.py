@@ -1,7 +1,4 @@
-"""A film of the report page: chromium draws it picture by picture, without a display.
-
-Chromium without a display, spoken to over a pair of pipes in its own protocol (`--remote-debugging-pipe`).
-"""
+"""A video of the report page, rendered frame by frame by headless chromium over `--remote-debugging-pipe`."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ def find_browser() -> str | None:
 
 @contextmanager
 def open_browser(executable: str) -> Iterator[Browser]:
-    """A chromium with one empty page and a profile of its own; both are gone afterwards.
+    """A chromium with one empty page and a temporary profile.
 
     Args:
         executable: Path of chromium.
@@ -209,9 +206,9 @@ def _trouble(details: dict[str, Any]) -> str:
 
 def _gave_up(reason: str) -> NotSupportedError:
     return NotSupportedError(
-        "chromium could not draw the page",
+        "chromium could not render the page",
         evidence={"reason": reason},
-        next_step="run `make browser` again, or draw with `--renderer mujoco`",
+        next_step="run `make browser` again, or use `--renderer mujoco`",
     )
 
 
@@ -221,7 +218,7 @@ _QUALITY = 95
 
 
 class BrowserFilm:
-    """Pictures of a page that is open.
+    """Frames of an open page.
 
     Args:
         browser: Where it is open.
@@ -245,7 +242,7 @@ class BrowserFilm:
 
 @contextmanager
 def browser_film(evidence: Evidence, settings: FilmSettings) -> Iterator[BrowserFilm]:
-    """The page of a motion, open in chromium and ready to be filmed.
+    """The page of a motion, open in chromium and ready to record.
 
     Args:
         evidence: What to show.
@@ -259,7 +256,7 @@ def browser_film(evidence: Evidence, settings: FilmSettings) -> Iterator[Browser
     """
     executable = find_browser()
     if executable is None:
-        raise NotSupportedError("there is no chromium on the PATH", next_step="run `make browser`")
+        raise NotSupportedError("chromium is not on the PATH", next_step="run `make browser`")
     with tempfile.TemporaryDirectory(prefix="surefoot-film-") as folder, open_browser(executable) as browser:
         page = Path(folder) / "film.html"
         page.write_text(_with_film_script(report_page(evidence)), encoding="utf-8")

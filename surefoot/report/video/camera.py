@@ -1,4 +1,4 @@
-"""From where a film is seen, how large and how fast."""
+"""Camera, size and speed of a video."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class FilmSettings:
-    """How a film is made.
+    """Frame rate, size, speed and camera of a video.
 
     Args:
         fps: Pictures a second.
@@ -65,7 +65,7 @@ class FilmSettings:
             if not (np.isfinite(value) and 0.0 < value <= most):
                 raise ShapeError(f"{name} must be above 0 and at most {most:g}", evidence={"given": value})
         if not all(16 <= side <= _LARGEST for side in self.size):
-            raise ShapeError(f"a picture has 16 to {_LARGEST} px each way", evidence={"given": self.size})
+            raise ShapeError(f"width and height must be 16 to {_LARGEST} px", evidence={"given": self.size})
 
 
 def film_times(start: float, end: float, settings: FilmSettings) -> Array:
@@ -116,13 +116,13 @@ def parse_size(text: str) -> tuple[int, int]:
     """
     found = re.fullmatch(r"\s*(\d{1,5})\s*[x×]\s*(\d{1,5})\s*", text)
     if found is None:
-        raise ShapeError("a size is two whole numbers with an x between", evidence={"given": text, "e.g.": "1280x720"})
+        raise ShapeError("expected a size such as 1280x720", evidence={"given": text, "e.g.": "1280x720"})
     return int(found[1]), int(found[2])
 
 
 def _no_camera(text: str) -> ShapeError:
     return ShapeError(
-        "the camera cannot be read",
+        "unknown camera",
         evidence={"given": text, "views": ", ".join(_VIEWS)},
         next_step='give a view, or AZIMUTH,ELEVATION[,ZOOM] in degrees (elevation within ±89), e.g. "30,15,1.2 fixed"',
     )

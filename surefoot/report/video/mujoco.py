@@ -1,4 +1,4 @@
-"""A film drawn by MuJoCo without a display: every body is put where our own kinematics has it."""
+"""A video rendered by MuJoCo without a display; surefoot's own kinematics places the bodies."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def open_gl(size: tuple[int, int]) -> Any:
         except (ImportError, AttributeError, RuntimeError, OSError, TypeError) as error:
             reasons[name] = " ".join(str(error).split())[:200]
     raise NotSupportedError(
-        "MuJoCo cannot draw: there is no GL library that works without a display",
+        "MuJoCo cannot render: no GL library that works without a display was found",
         evidence=reasons,
         next_step="install a GL library (Debian: libegl1 or libosmesa6), or chromium by `make browser`",
     )
 
 
 class MujocoFilm:
-    """Pictures of a motion, drawn by MuJoCo.
+    """Frames of a motion, rendered by MuJoCo.
 
     Args:
         evidence: The motion.
@@ -99,13 +99,13 @@ class MujocoFilm:
         return pixels[::-1].tobytes()
 
     def close(self) -> None:
-        """Give back what the pictures needed."""
+        """Release the renderer."""
         self._context.free()
 
 
 @contextmanager
 def mujoco_film(evidence: Evidence, settings: FilmSettings, gl: Any) -> Iterator[MujocoFilm]:
-    """A motion, ready to be filmed.
+    """A motion, ready to record.
 
     Args:
         evidence: What to show.

@@ -1,7 +1,4 @@
-"""`write_film`: a motion as MP4 or GIF, made without a display.
-
-Pictures into a film: MP4 (H.264) or GIF, by the ffmpeg that `imageio-ffmpeg` brings.
-"""
+"""`write_film`: a motion as MP4 (H.264) or GIF without a display, encoded by the ffmpeg of `imageio-ffmpeg`."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ _OUTPUTS = {
 
 @contextmanager
 def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str) -> Iterator[Callable[[bytes], None]]:
-    """Write a film picture by picture.
+    """Write a video frame by frame.
 
     Args:
         path: The file to write.
@@ -49,13 +46,13 @@ def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str)
         FileFormatError: ffmpeg fails.
     """
     if suffix == ".mp4" and any(side % 2 for side in settings.size):
-        raise ShapeError("width and height of an MP4 are even", evidence={"size": "{}x{}".format(*settings.size)})
+        raise ShapeError("width and height of an MP4 must be even", evidence={"size": "{}x{}".format(*settings.size)})
     words = [_ffmpeg(), "-hide_banner", "-loglevel", "error", "-y", *_input(settings, pictures), *_OUTPUTS[suffix]]
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen([*words, str(path)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors)
         stdin = process.stdin
         if stdin is None:
-            raise NotSupportedError("ffmpeg takes no pictures")
+            raise NotSupportedError("ffmpeg does not accept frames")
         finished = False
         try:
             yield lambda picture: _hand_over(stdin.write, picture)
@@ -71,11 +68,11 @@ def film_encoder(path: Path, suffix: str, settings: FilmSettings, pictures: str)
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
         if not finished:
-            raise FileFormatError("the film could not be written", evidence={"ffmpeg": said or "no word"})
+            raise FileFormatError("the video could not be written", evidence={"ffmpeg": said or "no word"})
 
 
 class _BrokenError(Exception):
-    """ffmpeg went away."""
+    """ffmpeg ended early."""
 
 
 def _hand_over(write: Callable[[bytes], int], picture: bytes) -> None:
@@ -97,7 +94,7 @@ def _ffmpeg() -> str:
         import imageio_ffmpeg
     except ImportError as error:
         raise NotSupportedError(
-            "films need the package imageio-ffmpeg", next_step="run `pip install imageio-ffmpeg`"
+            "video export needs the package imageio-ffmpeg", next_step="run `pip install imageio-ffmpeg`"
         ) from error
     return str(imageio_ffmpeg.get_ffmpeg_exe())
 
@@ -121,7 +118,7 @@ def write_film(
     renderer: str = "auto",
     progress: Callable[[float], None] | None = None,
 ) -> int:
-    """Write a film of a motion, whole or not at all.
+    """Write a video of a motion, whole or not at all.
 
     Args:
         path: The file, `.mp4` or `.gif`.
@@ -141,7 +138,9 @@ def write_film(
     how = settings or FilmSettings()
     suffix = Path(path).suffix.lower()
     if suffix not in FILM_SUFFIXES:
-        raise FileFormatError(f"suffix `{suffix}` is no film", file=path, next_step=f"use {' or '.join(FILM_SUFFIXES)}")
+        raise FileFormatError(
+            f"suffix `{suffix}` is not a video format", file=path, next_step=f"use {' or '.join(FILM_SUFFIXES)}"
+        )
     times = film_times(float(evidence.time[0]), float(evidence.time[-1]), how)
     with (
         atomic_write(path) as temporary,
@@ -156,7 +155,7 @@ def write_film(
 
 
 def open_film(evidence: Evidence, settings: FilmSettings, renderer: str = "auto") -> AbstractContextManager[Film]:
-    """What takes the pictures, as a context.
+    """The renderer of the frames, as a context.
 
     Args:
         evidence: The motion.
@@ -173,7 +172,7 @@ def open_film(evidence: Evidence, settings: FilmSettings, renderer: str = "auto"
         if renderer == "mujoco":
             raise
         raise NotSupportedError(
-            "there is nothing here that could draw a film: no chromium, and no GL library for MuJoCo",
+            "no renderer is available: chromium and a GL library for MuJoCo are both missing",
             evidence=error.evidence,
             next_step="run `make browser` (chromium), or install a GL library (Debian: libegl1 or libosmesa6)",
         ) from error

@@ -1,6 +1,6 @@
 // What the audit found: findings worst first, and every item with its margin over time.
 
-const STATUS = { passed: ['\u2713', 'passed'], failed: ['\u2715', 'failed'], remark: ['!', 'remark'], skipped: ['\u2013', 'not judged'] };
+const STATUS = { passed: ['\u2713', 'passed'], failed: ['\u2715', 'failed'], remark: ['!', 'remark'], skipped: ['\u2013', 'not checked'] };
 
 class AuditPanel {
   constructor(page, root, audit) {
@@ -8,8 +8,8 @@ class AuditPanel {
     const defects = audit.findings.filter(f => f.severity === 'defect').length;
     const failed = audit.items.filter(item => item.status === 'failed').length;
     const judged = audit.items.filter(item => item.status !== 'skipped').length;
-    const text = audit.passed ? `Nothing breaks: ${judged} items judged` : `${defects} ${defects === 1 ? 'defect' : 'defects'} in ${failed} of ${judged} items`;
-    root.append(element('div', { class: `banner ${audit.passed ? 'pass' : 'fail'}` }, element('strong', {}, audit.passed ? 'Passes the audit' : 'Fails the audit'), element('span', {}, text)));
+    const text = audit.passed ? `no defects in ${judged} items` : `${defects} ${defects === 1 ? 'defect' : 'defects'} in ${failed} of ${judged} items`;
+    root.append(element('div', { class: `banner ${audit.passed ? 'pass' : 'fail'}` }, element('strong', {}, audit.passed ? 'Audit passed' : 'Audit failed'), element('span', {}, text)));
     if (audit.findings.length) root.append(element('h2', {}, 'Findings, worst first'), this.list(audit.findings));
     if (audit.replay) root.append(this.replay(audit.replay));
     root.append(element('h2', {}, 'Margins'), this.table());
@@ -27,19 +27,19 @@ class AuditPanel {
     for (const text of [finding.why, finding.next_step]) if (text) card.append(element('p', { class: 'next' }, text));
     if (finding.covers.length) {
       const count = finding.covers.length;
-      card.append(element('details', {}, element('summary', {}, `${count} ${count === 1 ? 'finding' : 'findings'} under this one`), this.list(finding.covers)));
+      card.append(element('details', {}, element('summary', {}, `${count} ${count === 1 ? 'finding' : 'findings'} explained by this one`), this.list(finding.covers)));
     }
     return card;
   }
 
   replay(replay) {
-    const how = replay.survived ? 'stood until the end' : `stood until ${short(replay.until_s)} s`;
-    const errors = [replay.base_error_m === null ? '' : `base off by ${short(replay.base_error_m)} m at most`, `joints by ${short(replay.joint_error)} rad or m`].filter(Boolean);
+    const how = replay.survived ? 'completed' : `lasted until ${short(replay.until_s)} s`;
+    const errors = [replay.base_error_m === null ? '' : `base error ${short(replay.base_error_m)} m`, `joint error ${short(replay.joint_error)} rad or m`].filter(Boolean);
     return element('div', { class: `banner ${replay.survived ? 'pass' : 'fail'}` }, element('strong', {}, `Replay in ${replay.engine}: ${how}`), element('span', {}, [...errors, replay.note].filter(Boolean).join(' \u00b7 ')));
   }
 
   table() {
-    const head = element('tr', {}, ...['', 'item', 'least margin', 'where and when', 'margin over time'].map(text => element('th', { scope: 'col' }, text)));
+    const head = element('tr', {}, ...['', 'item', 'smallest margin', 'where and when', 'margin over time'].map(text => element('th', { scope: 'col' }, text)));
     const body = element('tbody');
     let stage = '';
     for (const item of this.audit.items) {

@@ -194,7 +194,7 @@ function start() {
   };
   setTimeout(() => {
     if (hasWebGL()) page.buildScene();
-    else document.querySelector('.view').append(element('p', { class: 'no-view' }, 'The replay needs WebGL, which this browser does not offer. Plots and tables work.'));
+    else document.querySelector('.view').append(element('p', { class: 'no-view' }, 'The replay needs WebGL, which this browser does not support. Plots and tables work.'));
     page.tick();
     document.body.dataset.ready = 'true';
   }, 50);

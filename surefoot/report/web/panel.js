@@ -13,11 +13,11 @@ class PlotPanel {
     for (const name of Object.keys(this.groups)) {
       this.bar.append(element('button', { type: 'button', class: 'pill', 'data-group': name, onclick: () => this.open(name) }, name));
     }
-    this.limitsButton = element('button', { type: 'button', class: 'ghost', 'aria-pressed': page.fitLimits, title: 'scale the plots so that the limits are in view', onclick: () => this.toggleLimits() }, 'Show limits');
+    this.limitsButton = element('button', { type: 'button', class: 'ghost', 'aria-pressed': page.fitLimits, title: 'include the limits in the vertical scale', onclick: () => this.toggleLimits() }, 'Show limits');
     this.watch = new IntersectionObserver(entries => entries.forEach(entry => this.seen(entry)), { rootMargin: '120px' });
     const first = Object.keys(this.groups)[0];
     if (first) this.open(first);
-    else this.body.append(element('p', { class: 'empty' }, 'There is nothing to plot.'));
+    else this.body.append(element('p', { class: 'empty' }, 'Nothing to plot.'));
   }
 
   collect() {

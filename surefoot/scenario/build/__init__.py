@@ -1,4 +1,4 @@
-"""From a scenario to a simulation."""
+"""Build a simulation from a scenario."""
 
 from surefoot.scenario.build.simulation import build_simulation, load_robot
 from surefoot.scenario.build.world import build_ground, build_world

@@ -1,4 +1,4 @@
-"""From the controller of a scenario to a `Controller`."""
+"""Build the `Controller` of a scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the events of a scenario to those of a simulation."""
+"""Build the events of a simulation."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _impulse(table: EventTable, robot: Robot, q: Array, direction: Array) -> flo
 
 
 def without_margin(table: EventTable, robot: Robot, q: Array) -> list[str]:
-    """Why a push that is given by its margin is one of 0.1 m/s instead, if so.
+    """Why a push given by its margin falls back to 0.1 m/s, if it does.
 
     Args:
         table: What the scenario says.
@@ -80,11 +80,13 @@ def without_margin(table: EventTable, robot: Robot, q: Array) -> list[str]:
     if table.kind != "push" or table.margin is None or table.speed is not None or table.impulse is not None:
         return []
     if robot.base_joint is None:
-        return [f"`{robot.name}` is fixed to the world, so its push has no margin: it is {_SPEED} m/s times its mass"]
+        return [
+            f"`{robot.name}` has a fixed base, so the push has no margin; its impulse is {_SPEED} m/s times the mass"
+        ]
     try:
         capture_impulse(robot, q, table.direction or _DIRECTION)
     except NotSupportedError as error:
-        return [f"the push has no margin, it is {_SPEED} m/s times the mass: {error.message}"]
+        return [f"the push has no margin, its impulse is {_SPEED} m/s times the mass: {error.message}"]
     return []
 
 
@@ -110,7 +112,7 @@ def capture_impulse(robot: Robot, q: Array, direction: ArrayLike, gravity: float
 
 
 def way_to_edge(corners: Array, start: ArrayLike, direction: ArrayLike) -> float:
-    """Way [m] from a point to the edge of the convex hull of corners; 0 for a point outside.
+    """Distance [m] from a point to the edge of the convex hull of corners; 0 for a point outside.
 
     Args:
         corners: (k, 2) [m].
@@ -123,8 +125,8 @@ def way_to_edge(corners: Array, start: ArrayLike, direction: ArrayLike) -> float
         raise NotSupportedError("the push is vertical", next_step="give it a horizontal direction")
     if len(corners) < 3 or np.linalg.matrix_rank(corners - corners.mean(axis=0), tol=1e-6) < 2:
         raise NotSupportedError(
-            "the robot stands on a point or a line, it has no support polygon",
-            next_step="give the push an `impulse` or a `speed` in place of a `margin`",
+            "the robot stands on a point or a line and has no support polygon",
+            next_step="give the push an `impulse` or a `speed` instead of a `margin`",
         )
     planes = ConvexHull(corners).equations  # outward normals and offsets: n x + d ≤ 0 inside
     distance = -(planes[:, :2] @ np.asarray(start, dtype=float) + planes[:, 2])

@@ -1,4 +1,4 @@
-"""From the first posture of a scenario to a `State`."""
+"""Build the initial `State` of a scenario."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def build_initial(table: InitialTable, robot: Robot, world: World) -> State:
     base = robot.base_joint
     if base is None or robot.tree.kinds[base] != "free":
         if table.lift or any(table.velocity) or table.position is not None or table.on_slope:
-            raise NotSupportedError(f"`{robot.name}` has a {robot.base} base; it cannot be put elsewhere or thrown")
+            raise NotSupportedError(f"`{robot.name}` has a {robot.base} base; it cannot be placed elsewhere or thrown")
         return State(0.0, q, v)
     pose, start = slice(int(robot.tree.q_index[base]), int(robot.tree.q_index[base]) + 7), robot.tree.placements[base]
     T = pin.SE3(np.array(start)) * pin.XYZQUATToSE3(q[pose])
@@ -54,11 +54,11 @@ def _with_joints(robot: Robot, table: InitialTable) -> Array:
     for name, position in table.joints.items():
         i = robot.joint_index(name)
         if robot.tree.nq_of(i) != 1:
-            raise NotSupportedError(f"joint `{name}` is {robot.tree.kinds[i]}; one number cannot place it")
+            raise NotSupportedError(f"joint `{name}` is {robot.tree.kinds[i]}and needs more than one number")
         row = int(robot.tree.q_index[i])
         if not robot.limits.lower[row] <= position <= robot.limits.upper[row]:
             raise NotSupportedError(
-                f"joint `{name}` is to begin at {position:g}, outside its limits",
+                f"joint `{name}` starts at {position:g}, outside its limits",
                 evidence={"limits": [float(robot.limits.lower[row]), float(robot.limits.upper[row])]},
                 next_step="change `initial.joints`",
             )

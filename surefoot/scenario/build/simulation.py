@@ -1,4 +1,4 @@
-"""From a scenario to a simulation."""
+"""Build a simulation from a scenario."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
     with blaming("robot"):
         robot = load_robot(scenario.robot)
         if robot.tree.n == 0:
-            raise NotSupportedError(f"`{robot.name}` has no moving joint: there is nothing to simulate")
+            raise NotSupportedError(f"`{robot.name}` has no moving joint, so there is nothing to simulate")
     world = build_world(scenario.world, robot)
     robot = under_gravity(robot, world.gravity)
     with blaming("motion"):
@@ -98,7 +98,7 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
         key = "alpha" if table.alpha is not None else "beta"
         raise NotSupportedError(
             f"`simulation.{key}` is a gain of `baumgarte`",
-            next_step='set simulation.stabilisation="baumgarte", or leave it out',
+            next_step='set simulation.stabilisation="baumgarte", or omit it',
         )
     alpha = table.beta if table.alpha is None else table.alpha
     beta = table.alpha if table.beta is None else table.beta
@@ -122,8 +122,8 @@ def _settings(scenario: Scenario) -> Settings:
     for engine, own in options.items():
         if own and engine != table.engine:
             raise NotSupportedError(
-                f"`simulation.{next(iter(own))}` is for the engine `{engine}`",
-                next_step=f'set simulation.engine="{engine}", or leave it out',
+                f"`simulation.{next(iter(own))}` applies only to the engine `{engine}`",
+                next_step=f'set simulation.engine="{engine}", or omit it',
             )
     return Settings(
         duration=table.duration,

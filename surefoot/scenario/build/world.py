@@ -1,4 +1,4 @@
-"""From the world of a scenario to a `World`."""
+"""Build the `World` of a scenario."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def build_world(table: WorldTable, robot: Robot) -> World:
 
 
 def missing_ground(table: WorldTable, robot: Robot) -> list[str]:
-    """Why a robot that could stand gets no ground, if so.
+    """Why a robot that could stand gets no ground, if it gets none.
 
     Args:
         table: What the scenario says.
@@ -78,7 +78,7 @@ def _depth_at_home(robot: Robot) -> float:
 
 
 def _ground(table: GroundTable) -> list[Ground]:
-    """The pieces of one table; what is left out has the defaults of the pieces."""
+    """The pieces of one table; omitted keys take the defaults of the pieces."""
     keys = {"kind", "position", "yaw"}
     given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
     match table.kind:

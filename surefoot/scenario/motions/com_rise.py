@@ -1,4 +1,4 @@
-"""`com_rise`: the centre of mass goes straight up over fixed feet, through straight knees, as far as the arms can.
+"""`com_rise`: raise the centre of mass straight up over fixed feet, through straight knees, as far as the arms allow.
 
 Nenchev & Konno 2019, experiment 2.15 (Fig. 2.15): the legs lift until the knees are straight and the height of the base
 saturates; the arms go on, with bounded joint rates.
@@ -55,7 +55,7 @@ def com_rise(table: MotionTable, robot: Robot, world: World) -> Plan:
     """
     duration, limit = table.duration or _DURATION, table.rate_limit or _RATE
     if not robot.drives:
-        raise NotSupportedError(f"`{robot.name}` has no drives to raise it", next_step="take a robot with drives")
+        raise NotSupportedError(f"`{robot.name}` has no drives", next_step="use a robot with drives")
     legs = Legs(robot)
     rise = table.rise or _possible_rise(robot, legs, limit)
     last = _LONGER * duration
@@ -114,7 +114,7 @@ class _Climb:
         return max(float(line.min() / line[0]) for line in self.values.values())
 
     def metrics(self) -> dict[str, Any]:
-        """What was planned."""
+        """Metrics of the plan."""
         m, row = self.motion, self.row
         return {
             "rise_wanted_m": self.rise,
@@ -136,7 +136,7 @@ class _Climb:
         }
 
     def trouble(self) -> str | None:
-        """What is wrong with the plan."""
+        """The first problem of the plan, or None."""
         m, row = self.motion, self.row
         after, base_after = self.raised[-1] - self.raised[row], abs(self.base[-1] - self.base[row])
         if min(float(line[0]) for line in self.values.values()) < _STRAIGHT * m.com[0, 2]:
@@ -144,16 +144,16 @@ class _Climb:
         if m.drift.max() > LARGEST_DRIFT:
             return f"the feet move by {m.drift.max():.2g} m or rad in the plan"
         if self.rates.max() > _BOUND * self.limit:
-            return f"joint rates reach {self.rates.max():.3g} rad/s, and {self.limit:.3g} was the bound"
+            return f"joint rates reach {self.rates.max():.3g} rad/s, above the bound of {self.limit:.3g} rad/s"
         if self._share > _SINGULAR:
-            return f"the knees do not get straight: {self._share:.0%} of the legs' smallest singular value is left"
+            return f"the knees do not straighten: {self._share:.0%} of the legs' smallest singular value is left"
         if after < _MORE * self.rise or base_after > _SATURATED * after:
-            return f"the centre of mass goes on by only {after:.2g} m after the knees are straight"
+            return f"the centre of mass rises only {after:.2g} m further once the knees are straight"
         load, joint = max(self.loads)
         if load > 1.0:
-            return f"the weight is {load:.0%} of what the drive of joint `{joint}` can hold"
+            return f"the weight is {load:.0%} of what the drive of joint `{joint}` can support"
         if self.raised[-1] < _REACHED * self.rise:
-            return f"the centre of mass rises by {self.raised[-1]:.3g} m of {self.rise:.3g} m"
+            return f"the centre of mass rises {self.raised[-1]:.3g} m of the planned {self.rise:.3g} m"
         return None
 
     def curves(self) -> tuple[Plot, ...]:
@@ -163,10 +163,10 @@ class _Climb:
         return (
             Plot("plan: rise of centre of mass and base", "m", {"centre of mass": self.raised, "base": self.base}),
             Plot("plan: knee angles", "rad", self.knees),
-            Plot("plan: joint rates, length of the vector", "rad/s", {"rates": self.rates, "bound": bound}),
+            Plot("plan: norm of the joint rates", "rad/s", {"rates": self.rates, "bound": bound}),
             Plot("plan: smallest singular value of the legs", "m", self.values),
-            Plot("plan: rise of the centre of mass per unit of joint rates", "m/rad", {"rise": m.whole}),
-            Plot("plan: pace along the path", "1", {"pace": m.pace}),
+            Plot("plan: rise of the centre of mass per joint rate", "m/rad", {"rise": m.whole}),
+            Plot("plan: speed along the path", "1", {"pace": m.pace}),
         )
 
     def judge(self, robot: Robot, log: Log) -> Findings:
@@ -191,7 +191,7 @@ class _Climb:
     def _run_trouble(self, log: Log, offset: float, slip: float) -> str | None:
         end = float(self.motion.t[np.argmax(self.raised >= _REACHED * self.raised[-1])])
         if log.time[-1] < end:
-            return f"the run ends at {log.time[-1]:.3g} s, before the motion does at {end:.3g} s"
+            return f"the run ends at {log.time[-1]:.3g} s, before the motion ends at {end:.3g} s"
         if slip > LARGEST_SLIP:
             return f"a foot slid by {slip:.2g} m"
         if offset > LARGEST_OFFSET:
@@ -229,7 +229,7 @@ class Legs:
     def __init__(self, robot: Robot) -> None:
         if not robot.contacts:
             raise NotSupportedError(
-                f"`{robot.name}` has no contact surface to stand on", next_step="take a robot with feet"
+                f"`{robot.name}` has no contact surface to stand on", next_step="use a robot with feet"
             )
         self.contacts = {name: "ball" if c.kind in _BALLS else "weld" for name, c in robot.contacts.items()}
         """Kind of contact (`CONTACT_JOINTS`) by contact surface."""

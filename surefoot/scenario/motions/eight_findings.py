@@ -1,4 +1,4 @@
-"""`EightFindings`: what there is to say about a hand that drew an eight."""
+"""`EightFindings`: the evaluation of a figure-eight motion."""
 
 from __future__ import annotations
 
@@ -140,9 +140,9 @@ class EightFindings:
     def _trouble(self) -> str | None:
         motion = self.motion
         if self._done < 1.0:
-            return f"the hand comes to {self._done:.0%} of its path, where the reach of the arm ends"
+            return f"the hand covers {self._done:.0%} of its path before the arm runs out of reach"
         if np.abs(motion.rates).max() > self.limit * (1.0 + _ON_PATH):
-            return f"a joint runs at {np.abs(motion.rates).max():.3g} rad/s, and {self.limit:.3g} was the bound"
+            return f"a joint reaches {np.abs(motion.rates).max():.3g} rad/s, above the bound of {self.limit:.3g} rad/s"
         if motion.error.max() > _ON_PATH:
             return f"the hand leaves its path by {motion.error.max():.2g}"
         return self._limits_left()
@@ -156,7 +156,7 @@ class EightFindings:
             outside = (line < robot.limits.lower[row] - _TOUCH) | (line > robot.limits.upper[row] + _TOUCH)
             if tree.nq_of(i) == 1 and outside.any():
                 time = float(self.trajectory.time[int(np.argmax(outside))])
-                return f"joint `{joint}` has to leave its limits at {time:.2f} s"
+                return f"joint `{joint}` would leave its limits at {time:.2f} s"
         return None
 
     def _curves(self) -> tuple[Plot, ...]:
@@ -176,15 +176,17 @@ class EightFindings:
         bound = np.full(len(t), self.limit)
         names = {"xyz"[int(np.argmax(axis))]: axis for axis in path.axes}
         return (
-            Plot("plan: hand, from the centre of the eight", "m", {n: places @ axis for n, axis in names.items()}),
-            Plot("plan: smallest singular value", "1", {"value": self._over_time(self.least)}),
-            Plot("plan: joints, from home", "rad | m", self._joint_lines()),
             Plot(
-                f"plan: largest joint rate by place on the path (cut off at {most:.3g})",
+                "plan: hand relative to the centre of the eight", "m", {n: places @ axis for n, axis in names.items()}
+            ),
+            Plot("plan: smallest singular value", "1", {"value": self._over_time(self.least)}),
+            Plot("plan: joints relative to home", "rad | m", self._joint_lines()),
+            Plot(
+                f"plan: largest joint rate along the path (clipped at {most:.3g})",
                 "rad/s",
                 {**all_rates, "consistent": rates, "bound": bound},
             ),
-            Plot("plan: distance from the path by place on it", "mm", {**errors, "consistent": on_path}),
+            Plot("plan: deviation along the path", "mm", {**errors, "consistent": on_path}),
         )
 
     def _over_time(self, values: Array) -> Array:
@@ -208,7 +210,7 @@ class EightFindings:
             "run_largest_rate_rad_s": float(np.abs(log["v"][:, self.hand.columns]).max()),
         }
         if log.time[-1] < self.trajectory.end:
-            ends = f"the run ends at {log.time[-1]:.3g} s, before the motion does at {self.trajectory.end:.3g} s"
+            ends = f"the run ends at {log.time[-1]:.3g} s, before the motion ends at {self.trajectory.end:.3g} s"
             return Findings(metrics, ends)
         if miss.max() > LARGEST_MISS:
             return Findings(metrics, f"the hand was {miss.max():.2g} m from its plan")

@@ -1,4 +1,4 @@
-"""`figure_eight`: a hand draws an eight through singular postures of its arm, with bounded joint rates.
+"""`figure_eight`: a hand traces a figure eight through singular postures of its arm with bounded joint rates.
 
 The path is followed by the singularity-consistent inverse (Nenchev, Tsumaki & Uchiyama 2000; Nenchev & Konno 2019,
 section 2.5), which slows down along the path where joints would have to run. The plain and the damped inverse do the
@@ -47,8 +47,8 @@ def figure_eight(table: MotionTable, robot: Robot, world: World) -> Plan:
     """
     if len(robot.base_rows):
         raise NotSupportedError(
-            f"`{robot.name}` has a {robot.base} base; the eight is for an arm that is fixed",
-            next_step="hold it: --set robot.base=fixed",
+            f"`{robot.name}` has a {robot.base} base; the figure eight needs a fixed-base arm",
+            next_step="fix the base: --set robot.base=fixed",
         )
     hand = _hand(table, robot)
     start = _start(hand)
@@ -68,7 +68,7 @@ def _hand(table: MotionTable, robot: Robot) -> HandPath:
     """The limb and its path."""
     frame, orientation = table.frame or end_frame(robot), table.orientation is not False
     if table.tilt and not orientation:
-        raise NotSupportedError("a hand whose orientation is free has no `tilt`", next_step="leave out one of them")
+        raise NotSupportedError("`tilt` needs a hand with a prescribed orientation", next_step="omit one of them")
     home = frame_poses(robot, np.array(robot.home)[None], frame)[0]
     path = EightPath(
         centre=home[:3, 3] + np.array(table.centre or (0.0, 0.0, 0.0)),
@@ -86,7 +86,7 @@ def _start(hand: HandPath) -> Array | str:
     T, task = hand.path.pose(hand.path.start), FramePose("hand", hand.frame)
     tasks = [replace(task, target=T)] if hand.orientation else [FramePosition("hand", hand.frame, T[:3, 3])]
     found = solve(hand.robot, tasks, joints=hand.joints, tolerances=_TOLERANCES)
-    return hand.joints_of(found.q) if found.success else f"the hand cannot go to its path: {found.message}"
+    return hand.joints_of(found.q) if found.success else f"the hand cannot reach its path: {found.message}"
 
 
 def _followed(hand: HandPath, start: Array, speed: float, limit: float) -> ConsistentMotion:

@@ -32,7 +32,7 @@ def end_frame(robot: Robot) -> str:
         body = further[0]
     if body < 0:
         raise NotSupportedError(
-            f"`{robot.name}` has several limbs", next_step="name the frame that moves: --set motion.frame=…"
+            f"`{robot.name}` has several limbs", next_step="choose the moving frame: --set motion.frame=…"
         )
     frames = [f for f in robot.model.frames if f.parentJoint == body + 1 and f.type != pin.FrameType.JOINT]
     return str(frames[-1].name)
@@ -67,7 +67,7 @@ class EightPath:
         rotation: R (3, 3), R_world_frame in the first cycle.
         axes: (2, 3) u and w, of unit length.
         size: a and b [m].
-        cycles: How many.
+        cycles: Number of cycles.
         tilt: Turn from one cycle to the next [rad].
     """
 
@@ -140,7 +140,9 @@ class HandPath:
     def __init__(self, robot: Robot, frame: str, path: EightPath, orientation: bool) -> None:
         tree, joints = robot.tree, joints_between(robot, frame)
         if several := [tree.joint_names[i] for i in joints if tree.nv_of(i) != 1]:
-            raise NotSupportedError(f"joint `{several[0]}` has several axes; the path is for joints with one")
+            raise NotSupportedError(
+                f"joint `{several[0]}` has several axes; the motion supports only joints with one axis"
+            )
         driven = {drive.joint for drive in robot.drives}
         if slack := [tree.joint_names[i] for i in joints if tree.joint_names[i] not in driven]:
             raise NotSupportedError(
@@ -220,7 +222,7 @@ class HandPath:
                 f"the {n} joints of the limb to `{self.frame}` cannot follow a path with {m} rows",
                 subject=self.frame,
                 kind="frame",
-                next_step="let the orientation go: --set motion.orientation=false",
+                next_step="release the orientation: --set motion.orientation=false",
             )
         for s in np.linspace(self.path.start, self.path.end, 40):
             twist = self.path.twist(float(s))[: self._rows.shape[1]]

@@ -1,4 +1,4 @@
-"""The motion `harvest`: an arm leads its hand from point to point among obstacles, with and without looking ahead.
+"""`harvest`: an arm moves its hand from point to point among obstacles, with and without looking ahead.
 
 Buschmann 2014, section 5.6.4: where an arm looks 2 s ahead its pseudo-energy has no peaks; where it resolves its
 redundancy in the moment, or looks 0.15 s ahead, it has. Both are computed; one is followed in physics.
@@ -88,16 +88,16 @@ def _curves(found: Mapping[str, History]) -> tuple[Plot, ...]:
     gaps = {name: x.distances.min(axis=1) for name, x in found.items() if x.distances.size}
     curves = (
         Plot("pseudo-energy: squared joint velocities", "rad²/s²", energies),
-        Plot("planned error of the tip, largest axis", "mm", errors),
+        Plot("planned tip error, largest component", "mm", errors),
     )
-    return (*curves, Plot("smallest distance of what is kept clear", "m", gaps)) if gaps else curves
+    return (*curves, Plot("smallest monitored distance", "m", gaps)) if gaps else curves
 
 
 def _no_gain(found: Mapping[str, History], ahead: str) -> str | None:
     peak, local = found[ahead].peak, found["local"].peak
     if peak < local:
         return None
-    return f"looking ahead gains nothing: pseudo-energy up to {peak:.3g} rad²/s², {local:.3g} by the local method"
+    return f"looking ahead gains nothing: peak pseudo-energy {peak:.3g} rad²/s², {local:.3g} by the local method"
 
 
 def _beyond_limits(robot: Robot, history: History) -> str | None:

@@ -113,7 +113,7 @@ def harvest_scene(given: HarvestSettings, robot: Robot, world: World) -> Study:
         UnknownNameError: The robot has no such frame or joint.
     """
     if not given.points:
-        raise ScenarioError("`motion.points` is empty", next_step="name at least one point to go to")
+        raise ScenarioError("`motion.points` is empty", next_step="give at least one target point")
     if given.duration < len(given.points) * given.cycle:
         raise ScenarioError("`motion.duration` is shorter than a cycle for each point")
     _require_arm(robot, given.frame)
@@ -139,7 +139,7 @@ def _require_arm(robot: Robot, frame: str) -> None:
                 f"joint `{name}` of `{robot.name}` {why}",
                 subject=frame,
                 kind="frame",
-                next_step="take an arm whose joints all turn or slide and carry the frame, such as harvester or ur5",
+                next_step="use an arm whose joints all rotate or slide and move the frame, such as harvester or ur5",
             )
 
 
@@ -149,7 +149,7 @@ def _first_posture(robot: Robot, joints: Mapping[str, float]) -> Array:
         row = int(robot.tree.q_index[robot.joint_index(name)])
         if not robot.limits.lower[row] <= position <= robot.limits.upper[row]:
             raise ScenarioError(
-                f"joint `{name}` is to begin at {position:g}, outside its limits",
+                f"joint `{name}` starts at {position:g}, outside its limits",
                 subject=name,
                 kind="joint",
                 evidence={"limits": [float(robot.limits.lower[row]), float(robot.limits.upper[row])]},

@@ -1,4 +1,4 @@
-"""`Plan`: a motion that was computed before the run, and what there is to say about it."""
+"""`Plan`: a motion that was computed before the run, with its evaluation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Plan:
     Args:
         trajectory: The motion; its first configuration is where the run begins.
         metrics: What the planner measured, for `metrics.json`.
-        trouble: Why the plan itself is no good; None if nothing is wrong.
+        trouble: Why the plan itself fails; None if it does not.
         curves: Plots for the page, sampled at the times of the trajectory.
         judge: Looks at the run: judge(robot, log); what it finds is added.
     """

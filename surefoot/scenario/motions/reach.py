@@ -1,4 +1,4 @@
-"""The motion `reach`: hands go somewhere while the feet stay, the robot keeps its balance and nothing touches.
+"""`reach`: hands reach targets while the feet stay fixed and the robot keeps its balance without collisions.
 
 Strict priorities: the nearest pairs of volumes and the limits of the joints first, then feet and balance, then hands,
 then the posture.
@@ -69,9 +69,9 @@ def reach(table: MotionTable, robot: Robot, world: World) -> Plan:
         "support_margin_plan_m": float(scene.inside(com).min()),
     }
     curves = (
-        Plot("planned distance of the hands to their targets", "m", hands),
-        Plot("smallest distance to itself and to obstacles", "m", {"planned": gaps, "without avoidance": blind}),
-        Plot("centre of mass inside the soles", "m", {"margin": scene.inside(com)}),
+        Plot("planned distance of hands to targets", "m", hands),
+        Plot("smallest distance to self and obstacles", "m", {"planned": gaps, "without avoidance": blind}),
+        Plot("centre of mass margin inside the soles", "m", {"margin": scene.inside(com)}),
     )
     return Plan(trajectory, metrics, _trouble(metrics, scene), curves, scene.judged)
 
@@ -84,13 +84,13 @@ def _trouble(metrics: dict[str, Any], scene: _Scene) -> str | None:
     if metrics["support_margin_plan_m"] < 0.0:
         return "the centre of mass leaves the support"
     if metrics["gap_plan_m"] < scene.least_gap:
-        return f"{metrics['nearest_in_plan']} come as near as {metrics['gap_plan_m']:.3g} m"
+        return f"{metrics['nearest_in_plan']} approach to {metrics['gap_plan_m']:.3g} m"
     return None
 
 
 def _scene(table: MotionTable, robot: Robot, world: World) -> _Scene:
     if not robot.contacts or robot.base != "floating":
-        raise NotSupportedError(f"`{robot.name}` does not stand on feet", next_step="take a humanoid")
+        raise NotSupportedError(f"`{robot.name}` does not stand on feet", next_step="use a humanoid")
     if not table.hands:
         raise ScenarioError("a reach needs hands", next_step="give motion.hands = { FRAME = [x, y, z] }")
     hold = _HOLD if table.hold is None else table.hold

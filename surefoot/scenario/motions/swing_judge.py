@@ -1,4 +1,4 @@
-"""`SwingJudge`: what a step past obstacles shows, as a plan and in physics."""
+"""`SwingJudge`: the evaluation of a step past obstacles, as a plan and in physics."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SwingJudge:
     # -- the plan -------------------------------------------------------------------------------------------------
 
     def metrics(self) -> dict[str, Any]:
-        """What was planned."""
+        """Metrics of the plan."""
         found, off = self.found, np.abs(self.found.deviation)
         swinging = self._swinging(found.t)
         return {
@@ -77,13 +77,13 @@ class SwingJudge:
         }
 
     def trouble(self) -> str | None:
-        """What is wrong with the plan; the first thing found."""
+        """The first problem of the plan, or None."""
         m = self.metrics()
         checks = [
             (m["planned_clearance_m"] <= 0.0, f"the plan touches an obstacle: {m['planned_clearance_m']:.2g} m"),
             (m["planned_legs_apart_m"] <= 0.0, f"the legs touch in the plan: {m['planned_legs_apart_m']:.2g} m"),
             (m["planned_task_error_m"] > _TASK_ERROR, f"the feet miss the plan by {m['planned_task_error_m']:.2g} m"),
-            (m["return_overshoot_m"] > _OVERSHOOT, f"the way back overshoots by {m['return_overshoot_m']:.2g} m"),
+            (m["return_overshoot_m"] > _OVERSHOOT, f"the return overshoots by {m['return_overshoot_m']:.2g} m"),
             (m["deviation_at_touchdown_m"] > _AT_TOUCHDOWN, "the foot is off its plan at touchdown"),
             (m["planned_com_margin_m"] <= 0.0, "the centre of mass leaves the stance sole in the plan"),
             (m["planned_zmp_margin_m"] <= 0.0, "the plan is too fast: its zero-moment point leaves the stance sole"),
@@ -95,7 +95,7 @@ class SwingJudge:
         """Whether there is no level ground under the feet where the step begins and ends."""
         corners = np.vstack([self._corners(q, self.stance + self.swing) for q in self.found.q[[0, -1]]])
         apart = np.abs(corners[:, 2] - self.world.height(corners[:, 0], corners[:, 1])).max()
-        return None if apart <= _UNEVEN else f"the ground is {apart:.2g} m away from where the feet are to stand"
+        return None if apart <= _UNEVEN else f"the ground is {apart:.2g} m away from the planned footholds"
 
     def _beyond_limits(self) -> str | None:
         """Which joint leaves its range, or is faster than it can."""
@@ -106,7 +106,7 @@ class SwingJudge:
             if max((limits.lower[at] - angle).max(), (angle - limits.upper[at]).max()) > _BEYOND:
                 return f"joint `{tree.joint_names[i]}` leaves its range in the plan"
             if limits.velocity[row] > 0.0 and rate > limits.velocity[row]:
-                return f"joint `{tree.joint_names[i]}` turns at {rate:.3g} in the plan, faster than it can"
+                return f"joint `{tree.joint_names[i]}` moves at {rate:.3g} in the plan, above its velocity limit"
         return None
 
     def _overshoot(self) -> float:
@@ -129,11 +129,13 @@ class SwingJudge:
             Plot(
                 "plan: height of the foot", "m", {"blind": f.plan[:, 2] - ground, "giving way": f.foot[:, 2] - ground}
             ),
-            Plot("plan: way across of the foot", "m", {"blind": f.plan[:, 1], "giving way": f.foot[:, 1]}),
+            Plot("plan: lateral position of the foot", "m", {"blind": f.plan[:, 1], "giving way": f.foot[:, 1]}),
             Plot("plan: deviation of the foot", "m", dict(zip("xyz", f.deviation.T, strict=True))),
             Plot("plan: distance from obstacles", "m", {"blind": self.blind_gaps, "giving way": self.gaps}),
-            Plot("plan: distance from their volumes", "m", {"blind": b.distance, "giving way": f.distance}),
-            Plot("plan: inside the stance sole", "m", {"centre of mass": self.com_margin, "zmp": self.zmp_margin}),
+            Plot("plan: distance from their bounding volumes", "m", {"blind": b.distance, "giving way": f.distance}),
+            Plot(
+                "plan: margin inside the stance sole", "m", {"centre of mass": self.com_margin, "zmp": self.zmp_margin}
+            ),
         )
 
     # -- the run --------------------------------------------------------------------------------------------------
@@ -163,7 +165,7 @@ class SwingJudge:
 
     def _run_trouble(self, log: Log, m: dict[str, float]) -> str | None:
         if log.time[-1] < self.found.t[-1] - 1e-9:
-            return f"the run ends at {log.time[-1]:.3g} s, before the motion does at {self.found.t[-1]:.3g} s"
+            return f"the run ends at {log.time[-1]:.3g} s, before the motion ends at {self.found.t[-1]:.3g} s"
         checks = [
             (m["run_clearance_of_all_m"] <= 0.0, f"it touches an obstacle: {m['run_clearance_of_all_m']:.2g} m"),
             (m["run_com_margin_m"] <= 0.0, "the centre of mass left the stance sole"),

@@ -1,4 +1,4 @@
-"""`swing_over`: a foot swings past obstacles that its plan does not know, on a robot that balances on the other foot.
+"""`swing_over`: a foot swings past obstacles that are not in its plan while the robot balances on the other foot.
 
 Buschmann 2014, section 5.4.3 (reactive collision avoidance on a walking machine). There the step is part of a walk;
 here it is slow: the weight is shifted over the stance sole, stays there while the other foot swings, and goes back to
@@ -52,21 +52,21 @@ def swing_over(table: MotionTable, robot: Robot, world: World) -> Plan:
 def _require_biped(robot: Robot, step: SwingStep) -> None:
     """Refuse robots that do not stand on two soles."""
     if robot.base != "floating":
-        raise NotSupportedError(f"`{robot.name}` has no free base: it cannot step", next_step="take a biped")
+        raise NotSupportedError(f"`{robot.name}` has no free base: it cannot step", next_step="use a biped")
     if robot.couplings:
         raise NotSupportedError(
-            f"joints of `{robot.name}` follow others, which this motion does not look at",
+            f"`{robot.name}` has coupled joints, which this motion does not support",
             evidence={"couplings": len(robot.couplings)},
             next_step='set robot.mimic="reduce"',
         )
     stance, swung = (foot_contacts(robot, foot) for foot in (other_foot(robot, step.swing), step.swing))
     if others := set(robot.contacts) - {*stance, *swung}:
         raise NotSupportedError(
-            f"`{robot.name}` does not stand on two feet alone", evidence={"others": sorted(others)[:4]}
+            f"`{robot.name}` does not stand on exactly two feet", evidence={"others": sorted(others)[:4]}
         )
     corners = robot.contact_corners(robot.home)
     if len(convex_hull(np.vstack([corners[name] for name in stance])[:, :2], tolerance=_LINE)) < 3:
-        raise NotSupportedError(f"`{robot.name}` has no soles: it cannot rest on one foot", next_step="take a biped")
+        raise NotSupportedError(f"`{robot.name}` has no soles: it cannot rest on one foot", next_step="use a biped")
 
 
 def _step(table: MotionTable, robot: Robot) -> SwingStep:
@@ -90,7 +90,8 @@ def _first_foot(robot: Robot) -> str:
     found = next((frame for frame in frames if sides.get(frame, frame) != frame), None)
     if found is None:
         raise NotSupportedError(
-            f"`{robot.name}` has no left and right contact surfaces by name", next_step="name the link: motion.frame"
+            f"`{robot.name}` has no left and right contact surfaces by name",
+            next_step="name the link with motion.frame",
         )
     return found
 

@@ -74,7 +74,7 @@ def make_folder(name: str, out: str | Path | None) -> Path:
         )
     except OSError as error:
         raise FileFormatError(
-            f"the folder cannot be made: {error.strerror}",
+            f"cannot create the folder: {error.strerror}",
             file=error.filename or out,
             next_step="choose another folder with --out",
         ) from error
@@ -101,7 +101,7 @@ def _given(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise FileFormatError(
-            "you may not write into this folder", file=folder, next_step="choose another folder with --out"
+            "no permission to write to this folder", file=folder, next_step="choose another folder with --out"
         )
     return folder
 

@@ -1,4 +1,4 @@
-"""The outcome of a run: judged, written, audited, shown and summed up, also if the run was stopped on the way."""
+"""The outcome of a run: verdict, files, audit, page and metrics, also of a run that was interrupted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class RunResult:
-    """What a run left.
+    """The files of a run.
 
     Args:
         path: The folder.
@@ -55,7 +55,7 @@ class RunResult:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing went wrong."""
+        """Whether the verdict is "passed"."""
         return self.verdict == PASSED
 
 
@@ -70,7 +70,7 @@ class _Stages:
         self.interrupted = interrupted
 
     def attempt(self, name: str, action: Callable[[], T], otherwise: T) -> T:
-        """What an action gives, or what stands for it where it is interrupted."""
+        """The result of an action, or a substitute if it is interrupted."""
         try:
             return action()
         except KeyboardInterrupt:
@@ -78,7 +78,7 @@ class _Stages:
             return otherwise
 
     def insist(self, name: str, action: Callable[[], None]) -> None:
-        """An action that is begun again where it is interrupted, once."""
+        """Perform an action, and once more if it is interrupted."""
         try:
             action()
         except KeyboardInterrupt:
@@ -87,7 +87,7 @@ class _Stages:
 
 
 def keep_plan(folder: Path, scenario: Scenario) -> RunResult:
-    """Write what there is of a run that was interrupted before its simulation began.
+    """Write the files of a run that was interrupted before its simulation began.
 
     Args:
         folder: Where.
@@ -106,7 +106,7 @@ def keep_plan(folder: Path, scenario: Scenario) -> RunResult:
 def keep_run(
     folder: Path, scenario: Scenario, simulation: Simulation, trouble: str | None, stage: Tell = told_nobody
 ) -> tuple[RunResult, bool]:
-    """Write what was measured, judge it, audit it, show it on a page, and sum it up; the metrics are written last.
+    """Write the log, judge and audit the run, and write its page; the metrics are written last.
 
     Args:
         folder: Where.
@@ -138,7 +138,7 @@ def _write_first(folder: Path, run: RunRecord) -> None:
 
 
 def _study(run: RunRecord, simulation: Simulation, trouble: str | None) -> Findings:
-    """What the study finds, also where the robot fell; of a run that was stopped only what was planned."""
+    """The findings of the study, also if the robot fell; for an interrupted run only those of the plan."""
     if run.scenario.study == "none":
         return Findings()
     if trouble is None:
@@ -148,7 +148,7 @@ def _study(run: RunRecord, simulation: Simulation, trouble: str | None) -> Findi
 
 
 def _judge(run: RunRecord, simulation: Simulation, findings: Findings, trouble: str | None) -> dict[str, Any]:
-    """The metrics with the verdict: what stopped the run, a fall, or what the study found."""
+    """The metrics with the verdict: an interruption, a fall, or the finding of the study."""
     metrics, study = metrics_of(run.log, run.scenario.name, run.robot.name), run.scenario.study
     notes = [*metrics["notes"], *getattr(simulation.controller, "notes", ()), *_doubts(run.robot)]
     metrics |= {"notes": notes, "study": study, "study_metrics": list(findings.metrics), **findings.metrics}
@@ -161,12 +161,12 @@ def _fall(metrics: dict[str, Any]) -> str | None:
 
 
 def _doubts(robot: Robot) -> list[str]:
-    """What loading the robot dropped or doubts: the run proves the robot without it."""
+    """Warnings from loading the robot, such as parts that were dropped."""
     return [f"{item.place}: {item.message}" for item in robot.notes if item.level == "warning"]
 
 
 def _strict(value: Any) -> Any:
-    """The same with None for numbers that are not finite: those of a study of a run that ended early."""
+    """Replace non-finite numbers by None; they come from studies of runs that ended early."""
     if isinstance(value, Mapping):
         return {name: _strict(below) for name, below in value.items()}
     if isinstance(value, list | tuple):

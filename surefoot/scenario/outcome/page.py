@@ -29,7 +29,7 @@ def page_of_run(run: RunRecord) -> str:
 
 
 def evidence_of_run(run: RunRecord) -> Evidence:
-    """What is known about a run.
+    """The evidence of a run.
 
     Args:
         run: The run; changes of friction and terrain among its events count in the plots of contacts.
@@ -93,15 +93,15 @@ def _of_base(robot: Robot, log: Log) -> list[Plot]:
         return []
     heights = {"base": log["base.height"], "centre of mass": log["com.height"]}
     return [
-        Plot("Height over the ground", "m", heights, "Base", key=True),
-        Plot("Tilt of the base", "°", {"tilt": np.rad2deg(log["base.tilt"])}, "Base"),
+        Plot("Height above ground", "m", heights, "Base", key=True),
+        Plot("Base tilt", "°", {"tilt": np.rad2deg(log["base.tilt"])}, "Base"),
     ]
 
 
 def _of_contacts(robot: Robot, log: Log) -> list[Plot]:
     slips = {name: log[f"contact.{name}.slip"] for name in robot.contacts}
     slid = {name: 1000.0 * values for name, values in slips.items() if values.any()}
-    found = [Plot("Way that each contact slid", "mm", slid, "Contacts")] if slid else []
+    found = [Plot("Slip distance per contact", "mm", slid, "Contacts")] if slid else []
     if "sensor.zmp" in log:
         found.append(Plot("Measured ZMP", "m", dict(zip("xy", log["sensor.zmp"].T, strict=True)), "Balance"))
     return found
@@ -138,8 +138,8 @@ def _of_constraints(log: Log) -> list[Plot]:
     if "constraint.gap" not in log:
         return []
     return [
-        Plot("Largest gap of a constraint", "m | rad", {"gap": log["constraint.gap"]}, "Constraints"),
-        Plot("Largest rate of a gap", "m/s | rad/s", {"rate": log["constraint.rate"]}, "Constraints"),
+        Plot("Largest constraint gap", "m | rad", {"gap": log["constraint.gap"]}, "Constraints"),
+        Plot("Largest constraint gap rate", "m/s | rad/s", {"rate": log["constraint.rate"]}, "Constraints"),
     ]
 
 
@@ -149,12 +149,12 @@ def _of_balance(log: Log) -> list[Plot]:
     works = {name: log[f"energy.{name}"] for name in names if log[f"energy.{name}"].any()}
     found = [Plot("Energy residual", "J", {"residual": log["energy.residual"]}, "Energy")]
     if works:
-        found.insert(0, Plot("Work done since the start", "J", works, "Energy"))
+        found.insert(0, Plot("Cumulative work", "J", works, "Energy"))
     if np.isfinite(log["momentum.residual"]).any():
         axes = dict(zip("xyz", log["momentum.residual"].T, strict=True))
         found.append(Plot("Momentum residual", "N s", axes, "Momentum"))
     if log["push.force"].any():
-        found.append(Plot("Push", "N", {"force": np.linalg.norm(log["push.force"], axis=1)}, "Momentum"))
+        found.append(Plot("Push force", "N", {"force": np.linalg.norm(log["push.force"], axis=1)}, "Momentum"))
     return found
 
 
@@ -163,4 +163,4 @@ def _of_timing(timing: Log) -> list[Plot]:
     if len(timing) < 2:
         return []
     lines = {name: 1000.0 * timing[name] for name in ("control", "physics") if name in timing}
-    return [Plot("Computing time of a tick", "ms", lines, "Timing", time=timing.time)] if lines else []
+    return [Plot("Computation time per tick", "ms", lines, "Timing", time=timing.time)] if lines else []

@@ -1,4 +1,4 @@
-"""What a scenario file says about controllers."""
+"""The `[controller]` table of a scenario file."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["ControllerTable", "ForcePointTable", "KeyframeTable", "WaveTable"]
 
 
 class KeyframeTable(Table):
-    """`[[controller.keyframes]]`: a posture to be in at a time.
+    """`[[controller.keyframes]]`: a posture at a given time.
 
     Args:
         time: When [s].
-        joints: Position [rad] or [m] by joint; the others stay.
+        joints: Position [rad] or [m] by joint; the others stay unchanged.
     """
 
     time: Time
@@ -43,7 +43,7 @@ class ForcePointTable(Table):
 
     Args:
         time: When [s].
-        torques: [N m] or [N] by joint; zero where nothing is said.
+        torques: [N m] or [N] by joint; zero for joints that are not listed.
     """
 
     time: Time
@@ -54,38 +54,38 @@ _GAINS = {"bandwidth", "damping_ratio"}
 
 
 class ControllerTable(KindTable):
-    """`[controller]`: who decides what the drives do.
+    """`[controller]`: computes the commands of the drives.
 
     Args:
         kind: Which controller.
-        bandwidth: ω of the joints [rad/s].
-        damping_ratio: ζ of the joints.
+        bandwidth: Natural frequency ω of the joints [rad/s].
+        damping_ratio: Damping ratio ζ of the joints.
         keyframes: Postures.
         waves: Harmonic motions by joint.
         start: When the motion begins [s].
-        cycles: How many.
+        cycles: Number of cycles.
         joints: The joints that move.
-        speed: Of the joints together [rad/s].
-        angular_only: Whether only the angular reaction is to vanish.
-        length: Way of a stroke along the path in joint space [rad].
-        strokes: How many times it goes there and back, one by one.
-        direction: By joint: where the motion begins to go.
-        gravity: Whether the weight is carried by feedforward.
+        speed: Norm of the joint velocities [rad/s].
+        angular_only: Whether only the angular reaction must vanish.
+        length: Length of a stroke along the path in joint space [rad].
+        strokes: Number of strokes, alternately forth and back.
+        direction: Initial direction of the motion, by joint.
+        gravity: Whether gravity is compensated by feedforward.
         frame: The frame that moves.
-        displacement: In world axes [m].
+        displacement: Of the frame, in world axes [m].
         duration: Of the motion [s].
         points: Torques.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
-        "joint_pd": "holds the first posture with joint springs and gravity compensation",
-        "limp": "no torque",
-        "joint_path": "goes through postures",
-        "joint_waves": "swings joints",
-        "reactionless": "moves joints without reaction on the base",
+        "joint_pd": "holds the initial posture with joint springs and gravity compensation",
+        "limp": "applies no torque",
+        "joint_path": "moves through postures",
+        "joint_waves": "moves joints sinusoidally",
+        "reactionless": "moves joints without reacting on the base",
         "hand_reach": "moves a frame along a line",
-        "force_schedule": "torques over time",
-        "follow": "follows what `[motion]` plans",
+        "force_schedule": "applies given torques over time",
+        "follow": "follows the plan of `[motion]`",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "joint_pd": _GAINS,

@@ -1,4 +1,4 @@
-"""What a scenario file says about events."""
+"""The `[[events]]` tables of a scenario file."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ class EventTable(KindTable):
     Args:
         kind: What happens.
         time: When it begins [s].
-        duration: How long it lasts [s]; a push 0.1 s, a payload for ever if left out.
-        link: The link that is pushed, loaded or described wrongly; the base of the robot if left out.
+        duration: How long it lasts [s]; by default 0.1 s for a push, and until the end for a payload.
+        link: The link that is pushed, loaded or changed; default: the base of the robot.
         at: Where a push acts: "body", at the centre of mass of the link's body, or "com_height".
         direction: Of the force of a push, in world.
-        speed: Impulse of the push per mass of the robot [m/s]; 0.1 if nothing is said.
+        speed: Impulse of the push per mass of the robot [m/s]; default 0.1.
         impulse: Impulse of the push [N s].
-        margin: Impulse of the push over M ω s, with ω = √(g / height of the centre of mass) and s the way from the
+        margin: Impulse of the push over M ω s, with ω = √(g / height of the centre of mass) and s the distance from the
             ground projection of the centre of mass to the edge of the support polygon in the direction of the push.
         friction: New Coulomb coefficient.
-        pieces: Pieces of ground, by number; all if left out.
+        pieces: Indices of the affected pieces of ground; default: all.
         mass: Of the payload [kg].
         position: Of the payload in the frame of the link [m].
         ground: The new pieces of ground.
-        sensor: Names of the sensors that fall silent; * and ? are wildcards.
-        mass_factor: Of masses and moments of inertia.
+        sensor: Names of the silenced sensors; * and ? are wildcards.
+        mass_factor: Factor on masses and moments of inertia.
         com: Shift of centres of mass in body axes [m].
     """
 
     KINDS: ClassVar[dict[str, str]] = {
-        "push": "pushes a link; of `impulse`, `speed` and `margin` the first one counts",
-        "friction": "the ground has another friction",
-        "payload": "a link carries something that the controller does not know",
-        "terrain": "the ground is another one, of the same kinds of pieces",
-        "sensor_loss": "sensors fall silent",
-        "parameter_error": "the robot has other masses than the controller knows, from the start",
+        "push": "pushes a link; the first of `impulse`, `speed` and `margin` applies",
+        "friction": "changes the friction of the ground",
+        "payload": "adds a load to a link without telling the controller",
+        "terrain": "replaces the ground by one with the same kinds of pieces",
+        "sensor_loss": "silences sensors",
+        "parameter_error": "changes the masses of the robot from the start without telling the controller",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "push": {"duration", "link", "at", "direction", "speed", "impulse", "margin"},

@@ -23,14 +23,14 @@ Edges = Annotated[tuple[Positive, Positive, Positive], _LIST]
 
 
 class KindTable(Table):
-    """A table with a `kind`; keys that another kind has are refused."""
+    """A table with a `kind`; keys of other kinds are refused."""
 
     KINDS: ClassVar[dict[str, str]] = {}
     """What each kind is, in a line."""
     KEYS: ClassVar[dict[str, set[str]]] = {}
     """Keys of each kind."""
     NEEDS: ClassVar[dict[str, set[str]]] = {}
-    """Those without which it makes no sense."""
+    """Required keys of each kind."""
 
     @model_validator(mode="after")
     def _keys_fit_the_kind(self) -> Self:
@@ -39,7 +39,7 @@ class KindTable(Table):
         several = {key for keys in self.KEYS.values() for key in keys}
         given = {key for key in self.model_fields_set if getattr(self, key) is not None} & several
         if wrong := sorted(given - own):
-            known = f"it has {', '.join(sorted(own))}" if own else "it has no keys of its own"
+            known = f"it has {', '.join(sorted(own))}" if own else "it has no further keys"
             raise complaint(wrong[0], getattr(self, wrong[0]), f"a {kind} has no `{wrong[0]}`; {known}")
         if missing := sorted(self.NEEDS.get(kind, set()) - given):
             raise complaint("kind", kind, f"a {kind} needs `{missing[0]}`, {expected_at(type(self), missing[:1])}")

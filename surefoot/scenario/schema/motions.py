@@ -1,4 +1,4 @@
-"""What a scenario file says about motions that are planned before the run."""
+"""The `[motion]` table of a scenario file: motions that are planned before the run."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class WeightsTable(Table):
-    """`[motion.weights]`: what a motion costs.
+    """`[motion.weights]`: cost weights of a motion.
 
     Args:
-        velocity: Of squared joint velocities.
-        collision: Of nearness to other things.
-        limits: Of nearness to joint limits.
-        change: Of the squared rate of the free part of the joint velocities [s²]; 0 where it may jump.
+        velocity: Weight of squared joint velocities.
+        collision: Weight of proximity to obstacles.
+        limits: Weight of proximity to joint limits.
+        change: Weight of the squared rate of the free part of the joint velocities [s²]; 0 allows jumps.
     """
 
     velocity: Positive = 1.0
@@ -32,21 +32,21 @@ class WeightsTable(Table):
 
 
 class StepTable(Table):
-    """`[motion.step]`: a step, which knows no obstacles, and how it gives way to them. The stance foot is at x = 0.
+    """`[motion.step]`: a step planned without obstacles, and how it evades them. The stance foot is at x = 0.
 
     Args:
         behind: Where the swing foot starts, behind the stance foot [m].
         ahead: Where it lands, ahead of the stance foot [m].
-        apart: Distance of the feet across [m].
-        lift: How high the foot is led [m].
-        tilt: How far the toes hang down at this height [rad].
-        sink: How much lower the base is than at home [m].
-        shift: How long the weight takes to the stance foot before the swing, and to the middle after it [s].
-        gives_way: Which of x, y and z of the swing foot give way.
-        off: When the potentials are switched off, share of the swing.
-        reach: Distance at which the foot begins to give way [m].
-        slope: Rate of giving way at contact [m/s], negative.
-        attraction: Rate of the way back to the plan [1/s].
+        apart: Lateral distance of the feet [m].
+        lift: Planned height of the foot [m].
+        tilt: Downward pitch of the toes at this height [rad].
+        sink: How far the base is below its home height [m].
+        shift: Time to shift the weight to the stance foot before the swing, and back after it [s].
+        gives_way: Axes along which the swing foot may evade.
+        off: When the potentials are switched off, as a fraction of the swing.
+        reach: Distance at which the foot starts to evade [m].
+        slope: Evasion rate at contact [m/s], negative.
+        attraction: Rate of return to the plan [1/s].
     """
 
     behind: float
@@ -64,32 +64,32 @@ class StepTable(Table):
 
 
 class MotionTable(KindTable):
-    """`[motion]`: what is planned; the controller `follow` follows it.
+    """`[motion]`: a planned motion, executed by the controller `follow`.
 
     Args:
         kind: Which motion.
-        duration: Of the motion [s], where nothing slows it down; of one cycle of an eight; of the swing of a foot.
-        rate_limit: Largest joint rates [rad/s]: of all joints together for `com_rise`, else of each.
-        rise: How far up [m]; what the robot can do well if left out.
-        frame: The frame that moves; if left out, the end of the longest chain, or the first foot.
-        centre: Of the eight, from where the frame is at home, in world axes [m].
+        duration: Of the motion [s] unless it must slow down; of one cycle of a figure eight; of the swing of a foot.
+        rate_limit: Largest joint rate [rad/s]: the norm over all joints for `com_rise`, else per joint.
+        rise: Height to rise [m]; default: what the robot can do comfortably.
+        frame: The frame that moves; default: the end of the longest chain, or the first foot.
+        centre: Of the eight, relative to the home position of the frame, in world axes [m].
         size: Half width and half height of the eight [m].
-        plane: Of the eight, in world axes: the first one is that of its width.
-        cycles: How many eights.
-        orientation: Whether the frame keeps the orientation that it has at home.
-        tilt: By how much more each further cycle turns the frame about the normal of the plane [rad].
-        damping: λ of the damped inverse that the motion is compared with.
-        points: Where the frame goes, one after the other: ways from where it begins, in world axes [m].
-        joints: First posture [rad] or [m]; that of home where nothing is said.
-        hands: Where frames go, in world [m], by frame.
+        plane: Plane of the eight, in world axes; its width is along the first axis.
+        cycles: Number of eights.
+        orientation: Whether the frame keeps its home orientation.
+        tilt: Additional rotation of the frame about the plane's normal with each further cycle [rad].
+        damping: Damping λ of the damped inverse used for comparison.
+        points: Targets of the frame in order, relative to its initial position, in world axes [m].
+        joints: Initial posture [rad] or [m]; default: home.
+        hands: Target position in world [m] by frame.
         hold: How long the frame stays at the end [s].
-        method: What is followed; "unaware": of obstacles.
-        horizon: How far the predictive method looks ahead [s].
-        other_horizons: Horizons that it is compared with [s].
-        cycle: Of the control loop that is planned [s].
-        influence: Nearer than this, things repel each other [m].
-        tool_radius: Of what is held along the line from the last joint to the frame [m]; nothing if left out.
-        tolerance: How far the frame may be off its way [m].
+        method: Which plan to execute; "unaware" ignores obstacles.
+        horizon: Planning horizon of the predictive method [s].
+        other_horizons: Further horizons to compare with [s].
+        cycle: Cycle time of the planned control loop [s].
+        influence: Distance below which repulsion acts [m].
+        tool_radius: Radius of a tool along the line from the last joint to the frame [m]; default: no tool.
+        tolerance: Allowed deviation of the frame from its path [m].
         weights: Of the predictive method.
         local_weights: Of the local method.
         step: Of the foot that swings.
@@ -97,10 +97,10 @@ class MotionTable(KindTable):
 
     KINDS: ClassVar[dict[str, str]] = {
         "com_rise": "raises the centre of mass over fixed feet, through straight knees",
-        "figure_eight": "a hand draws an eight through singular postures",
-        "harvest": "a hand goes from point to point among obstacles, looking ahead",
-        "swing_over": "a foot swings past obstacles that its plan does not know",
-        "reach": "hands go somewhere while the feet stay and the robot keeps its balance and clear of everything",
+        "figure_eight": "a hand traces a figure eight through singular postures",
+        "harvest": "a hand moves from point to point among obstacles, looking ahead",
+        "swing_over": "a foot swings past obstacles that are not in its plan",
+        "reach": "hands reach targets while the feet stay fixed and the robot keeps its balance without collisions",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "com_rise": {"rise", "duration", "rate_limit"},

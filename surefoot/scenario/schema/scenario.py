@@ -1,4 +1,4 @@
-"""What a scenario file says: `Scenario` and its tables."""
+"""`Scenario`: a scenario file and its tables."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ class RobotTable(Table):
     """`[robot]`: which robot.
 
     Args:
-        name: Name in the zoo (`surefoot robots`), or a URDF or MJCF file: its path from the folder of the scenario
-            file, or from where you are.
-        base: How it is tied to the world; "auto" for what the robot says, else floating for a robot with legs.
-        mimic: Joints that follow others: kept, with their couplings ("coupling"), taken away ("reduce"), or "free".
-        drives: Kind of all drives; "auto" for what each drive says of itself.
+        name: Robot name (see `surefoot robots`), or a URDF or MJCF file; paths are relative to the scenario file or to
+            the current folder.
+        base: Connection to the world; "auto" uses the robot's own, else floating for a robot with legs.
+        mimic: Treatment of joints that follow others: "coupling" keeps them coupled, "reduce" removes them, "free"
+            decouples them.
+        drives: Kind of all drives; "auto" uses the kind of each drive.
     """
 
     name: str = "g1"
@@ -45,14 +46,13 @@ class RobotTable(Table):
 
 
 class InitialTable(Table):
-    """`[initial]`: how it begins; at home and at rest where nothing is said.
+    """`[initial]`: the initial state; at home and at rest by default.
 
     Args:
         joints: Positions [rad] or [m] by joint.
-        position: Where the base is, x and y in world [m]; that of home if left out. A robot that floats is put on the
-            ground there.
-        on_slope: Whether its base is turned with the ground under it.
-        lift: How much higher than there the base is [m].
+        position: Of the base, x and y in world [m]; default: home. A floating-base robot is placed on the ground there.
+        on_slope: Whether the base is aligned with the ground under it.
+        lift: Additional height of the base [m].
         velocity: Of the base, in world [m/s].
     """
 
@@ -64,13 +64,13 @@ class InitialTable(Table):
 
 
 class SensorsTable(Table):
-    """`[sensors]`: what is measured.
+    """`[sensors]`: the sensors of the robot.
 
     Args:
-        kind: "default": those of a legged robot of today.
-        dropout: Share of the readings that never arrive, of every sensor.
-        burst: Mean length of a drop-out [s]; 0 where each reading is lost or not by itself.
-        imu: Link or frame that carries the IMU; the base if left out.
+        kind: "default" has the noise of a typical legged robot.
+        dropout: Fraction of lost readings of every sensor.
+        burst: Mean duration of a dropout [s]; 0 if readings are lost independently.
+        imu: Link or frame that carries the IMU; default: the base.
     """
 
     kind: Literal["none", "ideal", "default"] = "none"
@@ -80,10 +80,10 @@ class SensorsTable(Table):
 
 
 class EstimatorTable(Table):
-    """`[estimator]`: what the controller sees.
+    """`[estimator]`: the state that the controller sees.
 
     Args:
-        kind: "none": the truth; "base": a filter of IMU, encoders and contacts.
+        kind: "none": the true state; "base": a filter of IMU, encoders and contacts.
     """
 
     kind: Literal["none", "base"] = "none"
@@ -96,25 +96,24 @@ ConstraintMethod = Literal[
 
 
 class SimulationTable(Table):
-    """`[simulation]`: how it is simulated.
+    """`[simulation]`: engine, step sizes and numerical methods.
 
     Args:
-        engine: Whose physics: MuJoCo's, or our own.
-        duration: How long [s].
-        dt: Step of the physics [s].
-        control_dt: Time between commands [s], a multiple of dt; dt if left out.
-        seed: Of all randomness.
-        initial_spread: Standard deviation of the first joint positions around the initial ones [rad] or [m].
-        self_collision: Whether the robot may touch itself (`mujoco`).
-        convex_pieces: Whether meshes touch by convex pieces instead of their hulls (`mujoco`).
+        engine: MuJoCo, or surefoot's native engine.
+        duration: Simulated time [s].
+        dt: Physics step [s].
+        control_dt: Control period [s], a multiple of dt; default: dt.
+        seed: Random seed.
+        initial_spread: Standard deviation of random changes to the initial joint positions [rad] or [m].
+        self_collision: Whether the robot collides with itself (`mujoco`).
+        convex_pieces: Whether meshes collide as convex pieces instead of convex hulls (`mujoco`).
         contact: Contact model (`native`).
-        integrator: (`native`).
-        method: How the acceleration of a robot with closed chains, couplings or held surfaces is found (`native`); see
-            `docs/constraints.md`.
-        stabilisation: What keeps it on its constraints (`native`): "projection" after each step if left out.
-        alpha: Gain of "baumgarte" on the velocities of gaps [1/s] (`native`).
-        beta: Gain of "baumgarte" on gaps [1/s]; alpha if left out (`native`).
-        held: Contact surfaces that constraints hold where they are at the start (`native`).
+        integrator: Integration method (`native`).
+        method: Solution method for closed chains, couplings and held surfaces (`native`); see `docs/constraints.md`.
+        stabilisation: Method that prevents constraint drift (`native`); default: "projection" after each step.
+        alpha: Gain of "baumgarte" on gap rates [1/s] (`native`).
+        beta: Gain of "baumgarte" on gaps [1/s]; default: alpha (`native`).
+        held: Contact surfaces that are held at their initial placement by constraints (`native`).
     """
 
     engine: Literal["mujoco", "native"] = "mujoco"
@@ -135,10 +134,10 @@ class SimulationTable(Table):
 
 
 class AuditTable(Table):
-    """`[audit]`: how the motion of the run is audited; the verdict of the run does not depend on it.
+    """`[audit]`: the audit of the run's motion; it does not affect the verdict of the run.
 
     Args:
-        kind: "quick": without collisions.
+        kind: "quick" skips collisions.
     """
 
     kind: Literal["full", "quick", "none"] = "full"
@@ -148,19 +147,19 @@ class Scenario(Table):
     """A scenario file.
 
     Args:
-        name: Its name, also of the folder that a run writes.
-        description: One line.
-        study: What is measured and judged beside the usual.
-        robot: Which robot.
-        world: Where it is.
-        initial: How it begins.
-        motion: What is planned before the run.
-        controller: Who decides.
-        sensors: What is measured.
-        estimator: What the controller sees.
-        simulation: How it is simulated.
-        events: What happens.
-        audit: How its motion is audited.
+        name: Name of the scenario, also used for the run folder.
+        description: One-line description.
+        study: Additional measurements and pass criteria.
+        robot: The robot.
+        world: Ground, obstacles and objects.
+        initial: The initial state.
+        motion: A motion that is planned before the run.
+        controller: The controller.
+        sensors: The sensors.
+        estimator: The state estimator.
+        simulation: Engine, step sizes and numerical methods.
+        events: Pushes and other events.
+        audit: The audit of the run's motion.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description=_NAME)]

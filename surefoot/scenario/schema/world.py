@@ -1,4 +1,4 @@
-"""What a scenario file says about the world."""
+"""The `[world]` table of a scenario file."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ class GroundTable(KindTable):
     """`[[world.ground]]`: a piece of ground.
 
     Args:
-        kind: What it is.
-        friction: Coulomb coefficient; that of the world if left out.
+        kind: Kind of ground.
+        friction: Coulomb coefficient; default: that of the world.
         point: A point on the plane [m].
-        normal: Out of the plane.
+        normal: Outward normal of the plane.
         size: Edges of the box [m].
         position: Centre of the box [m].
-        yaw: Turn of the box about z [rad].
+        yaw: Rotation of the box about z [rad].
         steps: Number of steps.
         rise: Height of a step [m].
         run: Depth of a step [m].
         width: Of the stairs [m].
-        start: Middle of the lower edge of the first step [m].
+        start: Midpoint of the lower edge of the first step [m].
         heights: Rows along x of heights along y [m].
-        cell: Distance of the grid points [m].
-        origin: Of the first grid point [m].
+        cell: Spacing of the grid points [m].
+        origin: Position of the first grid point [m].
     """
 
     KINDS: ClassVar[dict[str, str]] = {
-        "plane": "endless, level or sloped",
-        "box": "upright, walked on and bumped into",
-        "stairs": "up along x",
+        "plane": "an infinite plane, level or sloped",
+        "box": "an upright box to stand on or bump into",
+        "stairs": "stairs that ascend along x",
         "height_field": "a grid of heights",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
@@ -71,14 +71,14 @@ class GroundTable(KindTable):
 
 
 class ObjectTable(KindTable):
-    """`[[world.objects]]`: something that can be pushed, lifted and carried.
+    """`[[world.objects]]`: a movable object that can be pushed, lifted and carried.
 
     Args:
         kind: Its shape.
         name: Its name.
         mass: [kg].
-        position: Of its centre at the start [m].
-        yaw: Its turn about z at the start [rad].
+        position: Initial position of its centre [m].
+        yaw: Initial rotation about z [rad].
         size: Edges of the box [m].
         radius: [m].
         length: Of the cylinder [m].
@@ -103,13 +103,13 @@ class ObjectTable(KindTable):
 
 
 class ObstacleTable(KindTable):
-    """`[[world.obstacles]]`: something that stands still and must not be touched.
+    """`[[world.obstacles]]`: a fixed obstacle that must not be touched.
 
     Args:
         kind: Its shape.
         name: Its name.
         position: Of its centre [m].
-        rpy: Its turn: roll, pitch and yaw about the axes of the world, in that order [rad].
+        rpy: Orientation: roll, pitch and yaw about the world axes, in that order [rad].
         size: Edges of the box [m].
         radius: [m].
         length: Along z, of a capsule without its caps [m].
@@ -129,16 +129,15 @@ class ObstacleTable(KindTable):
 
 
 class WorldTable(Table):
-    """`[world]`: where the robot is.
+    """`[world]`: ground, obstacles and objects around the robot.
 
     Args:
-        friction: Coulomb coefficient of ground that has none of its own.
+        friction: Coulomb coefficient of ground pieces without their own.
         gravity: In world [m/s²].
-        empty: Whether there is no ground at all.
-        ground: Pieces of ground; if there are none, level ground at z = 0 for robots that stand, nothing for robots
-            that are fixed to the world.
-        obstacles: Things that stand still and must not be touched.
-        objects: Things that move.
+        empty: Whether there is no ground.
+        ground: Pieces of ground; default: level ground at z = 0 for robots that stand, none for fixed-base robots.
+        obstacles: Fixed obstacles that must not be touched.
+        objects: Movable objects.
     """
 
     friction: Friction = 0.7

@@ -1,4 +1,4 @@
-"""Studies: what scenarios measure and judge beside the usual."""
+"""Studies: additional measurements and pass criteria of scenarios."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The same motion with other drives: elastic gears beside rigid ones, real drives beside ideal ones."""
+"""The same motion with other drives: elastic versus rigid gears, real versus ideal drives."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _wind_up(log: Log, simulation: Simulation) -> Array:
 
 def _trouble(metrics: dict[str, Any]) -> str | None:
     if not metrics["peak_wind_up_rad"] > 0.0:
-        return "the elastic gears do not give way at all"
+        return "the elastic gears do not deflect at all"
     return None
 
 
@@ -87,7 +87,7 @@ def servo(run: StudiedRun) -> Findings:
     rows = min(len(run.log), len(other))
     own, best = (np.array(log["tracking.error"][:rows]) for log in (run.log, other))
     if rows < 2 or np.isnan(own).all() or np.isnan(best).all():
-        return Findings({}, "nothing can be compared: no joint has a reference")
+        return Findings({}, "no joint has a reference, so there is nothing to compare")
     metrics = {
         "drive_kind": run.scenario.robot.drives,
         "tracking_rms_drive": _rms(own),

@@ -1,4 +1,4 @@
-"""How deep the feet sink in when a robot has come to rest."""
+"""How deep the feet of a robot at rest sink into the ground."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def drop(run: StudiedRun) -> Findings:
     """
     robot, log, world = run.simulation.robot, run.log, run.simulation.world
     if world is None or not world.gravity.any():
-        return Findings({}, "there is no world to fall on, or no gravity")
+        return Findings({}, "the scenario has no ground to fall on, or no gravity")
     gravity = float(np.linalg.norm(world.gravity))
     weight, loads = robot.mass * gravity, _loads(robot, log, world.gravity / gravity)
     standing = [name for name, load in loads.items() if load > _LOADED * weight]
@@ -59,12 +59,12 @@ def _trouble(metrics: dict[str, Any]) -> str | None:
     """Motion, depth and force that are not those of rest."""
     speed, depth, expected = (metrics[name] for name in ("final_speed", "penetration_m", "expected_penetration_m"))
     if speed > AT_REST:
-        return f"still moves at the end: {speed:.3g}"
+        return f"still moving at the end: {speed:.3g}"
     if expected is not None and abs(depth - expected) > LARGEST_ERROR * expected:
         return f"sinks in by {1e3 * depth:.3g} mm, not {1e3 * expected:.3g} mm"
     force, weight = metrics["rest_force_n"], metrics["weight_n"]
     if abs(force - weight) > LARGEST_ERROR * weight:
-        return f"the ground carries {force:.4g} N, the robot weighs {weight:.4g} N"
+        return f"the ground carries {force:.4g} N, but the robot weighs {weight:.4g} N"
     return None
 
 

@@ -22,13 +22,13 @@ def estimate(run: StudiedRun) -> Findings:
     """
     log = run.log
     if "estimate.attitude_error" not in log:
-        return Findings({}, "nothing was estimated: the robot has no base, or the scenario no estimator")
+        return Findings({}, "nothing was estimated: the robot has no floating base, or the scenario no estimator")
     errors = {name: np.array(log[f"estimate.{name}_error"]) for name in ("attitude", "velocity", "position")}
     metrics = {f"estimate_{name}_max": float(np.nanmax(values)) for name, values in errors.items()}
     metrics |= {f"estimate_{name}_rms": float(np.sqrt(np.nanmean(values**2))) for name, values in errors.items()}
     metrics["estimate_attitude_max_deg"] = float(np.rad2deg(metrics["estimate_attitude_max"]))
     if metrics["estimate_attitude_max"] > LARGEST_ATTITUDE_ERROR:
-        return Findings(metrics, f"the attitude is wrong by {metrics['estimate_attitude_max_deg']:.2f}°")
+        return Findings(metrics, f"the attitude error reaches {metrics['estimate_attitude_max_deg']:.2f}°")
     if metrics["estimate_velocity_max"] > LARGEST_VELOCITY_ERROR:
-        return Findings(metrics, f"the velocity is wrong by {metrics['estimate_velocity_max']:.3f} m/s")
+        return Findings(metrics, f"the velocity error reaches {metrics['estimate_velocity_max']:.3f} m/s")
     return Findings(metrics)

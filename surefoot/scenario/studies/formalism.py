@@ -1,4 +1,4 @@
-"""A run once more by the redundant-coordinate formalism, and how far both differ."""
+"""Repeat a run with the redundant-coordinate formalism and compare the two."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def formalism(run: StudiedRun) -> Findings:
     robot, log = run.simulation.robot, run.log
     names = [robot.tree.joint_names[i] for i in range(robot.tree.n) if robot.tree.kinds[i] in _PLAIN]
     if len(names) < robot.tree.n:
-        return Findings({}, "the robot has joints of several axes, whose coordinates are others in the formalism")
+        return Findings({}, "the robot has multi-axis joints, whose coordinates differ in the formalism")
     model, dt = model_of(robot), run.simulation.settings.control_dt
     start = state_of(robot, model, np.array(log["q"][0]), np.array(log["v"][0]))
     found = simulate(model, start, _torques(run), float(log.time[-1] - log.time[0]), dt)
@@ -42,7 +42,7 @@ def formalism(run: StudiedRun) -> Findings:
     if metrics["hinge_opening_max"] > LARGEST_OPENING:
         return Findings(metrics, f"a hinge opens by {metrics['hinge_opening_max']:.2g}")
     if metrics["joint_difference_max"] > LARGEST_DIFFERENCE:
-        return Findings(metrics, f"both runs differ by {metrics['joint_difference_max']:.2g}")
+        return Findings(metrics, f"the two runs differ by {metrics['joint_difference_max']:.2g}")
     return Findings(metrics)
 
 

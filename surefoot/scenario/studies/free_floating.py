@@ -1,4 +1,4 @@
-"""What limbs do to a base that floats freely."""
+"""How limb motion moves a free-floating base."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def free_floating(run: StudiedRun) -> Findings:
         "momentum_gain_per_mass": momentum,
     }
     if momentum >= _MOMENTUM:
-        return Findings(metrics, f"momentum is not kept: {momentum:.2g} per mass")
+        return Findings(metrics, f"momentum is not conserved: {momentum:.2g} per mass")
     if run.scenario.controller.kind == "reactionless" and metrics["base_turn_max_rad"] > _TURN:
-        return Findings(metrics, f"the base turns by {metrics['base_turn_max_rad']:.2g} rad, it should not")
+        return Findings(
+            metrics, f"the base turns by {metrics['base_turn_max_rad']:.2g} rad, although it should not turn"
+        )
     return Findings(metrics)

@@ -1,4 +1,4 @@
-"""What touching down takes from a falling robot, against the laws of impact."""
+"""Velocity jump and energy loss of a falling robot at touchdown, versus the laws of impact."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _trouble(metrics: dict[str, float]) -> str | None:
     if lost < 0.0:
         return f"the impact adds {-lost:.3g} J"
     if abs(lost - law) > LARGEST_ERROR * law:
-        return f"the impact takes {lost:.3g} J, by its laws {law:.3g} J"
+        return f"the impact dissipates {lost:.3g} J, expected {law:.3g} J"
     if metrics["jump_error"] > LARGEST_ERROR:
-        return f"the velocities jump otherwise than by the laws of impact: {metrics['jump_error']:.2g}"
+        return f"the velocity jump deviates from the laws of impact: {metrics['jump_error']:.2g}"
     return None

@@ -24,7 +24,7 @@ def mechanism(run: StudiedRun) -> Findings:
     """
     robot, log = run.simulation.robot, run.log
     if "constraint.gap" not in log:
-        return Findings({}, "nothing is tied here, or not by constraints: use the engine `native`")
+        return Findings({}, "the robot has no constraints in this engine: use the engine `native`")
     rows = own_constraints(robot)
     ranks = [_rank(np.asarray(rows.jacobian(robot.tree, np.array(q)))) for q in _some(log["q"])]
     energy = np.array(log["energy.total"])
@@ -45,7 +45,7 @@ def mechanism(run: StudiedRun) -> Findings:
     if run.scenario.simulation.stabilisation in (None, "projection") and metrics["gap_max"] > LARGEST_GAP:
         return Findings(metrics, f"a closed chain opens by {metrics['gap_max']:.2g}")
     if leak > LARGEST_LEAK * max(turned_over, 1.0):
-        return Findings(metrics, f"{leak:.2g} J come from nowhere")
+        return Findings(metrics, f"the energy error reaches {leak:.2g} J")
     return Findings(metrics)
 
 

@@ -16,7 +16,7 @@ def motion(run: StudiedRun) -> Findings:
     """
     controller = run.simulation.controller
     if not isinstance(controller, PlannedFollower):
-        return Findings({}, "the controller follows no plan")
+        return Findings({}, "the controller does not follow a plan")
     plan = controller.plan
     if plan.judge is None:
         return Findings(dict(plan.metrics), plan.trouble)

@@ -1,4 +1,4 @@
-"""How far a pendulum in the coordinates of its mass leaves its circle, by the gain that pulls it back."""
+"""Drift of a pendulum in redundant coordinates off its circle, by stabilisation gain."""
 
 from __future__ import annotations
 
@@ -92,5 +92,5 @@ def _trouble(metrics: dict[str, Any]) -> str | None:
         if not expected / _FACTOR < found < expected * _FACTOR:
             return f"with α = {alpha:g} the drift is {found:.2g} m, not {expected:.2g} m"
     if not _QUADRATIC[0] < metrics["drift_exponent"] < _QUADRATIC[1]:
-        return f"without α the drift grows with t^{metrics['drift_exponent']:.2f}, not with t²"
+        return f"without α the drift grows as t^{metrics['drift_exponent']:.2f}, not as t²"
     return None

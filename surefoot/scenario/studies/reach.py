@@ -24,14 +24,14 @@ def reach(run: StudiedRun) -> Findings:
     """
     robot, log, table = run.simulation.robot, run.log, run.scenario.controller
     if table.frame is None or table.displacement is None:
-        return Findings({}, "the controller moves no frame")
+        return Findings({}, "the controller does not move a frame")
     start = table.start or 0.0
     before = max(0, int(np.searchsorted(log.time, start)) - 1)
     places = [robot.placements(np.array(log["q"][row]))[table.frame][:3, 3] for row in (before, -1)]
     way = places[1] - places[0]
     zmp = zero_moment_points(robot, log)
     if np.isnan(zmp[[before, -1]]).any():
-        return Findings({"frame_way_m": way.tolist()}, "the robot does not stand: nothing carries it")
+        return Findings({"frame_way_m": way.tolist()}, "the robot does not stand: no contact supports it")
     edge = np.vstack(list(robot.contact_corners(np.array(log["q"][-1])).values()))[:, :2]
     missed = float(np.linalg.norm(way - np.array(table.displacement)))
     metrics = {
@@ -45,7 +45,7 @@ def reach(run: StudiedRun) -> Findings:
         "largest_torque": float(np.abs(log["tau"]).max()),
     }
     if missed > LARGEST_MISS * float(np.linalg.norm(table.displacement)):
-        return Findings(metrics, f"the frame is {missed:.3g} m from where it should be")
+        return Findings(metrics, f"the frame ends {missed:.3g} m from its target")
     return Findings(metrics)
 
 

@@ -1,4 +1,4 @@
-"""Whether feet slide when, and only when, Coulomb's law says so."""
+"""Whether feet slide exactly when Coulomb's law predicts it."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ def slide(run: StudiedRun) -> Findings:
     robot, log, world = run.simulation.robot, run.log, run.simulation.world
     planes = [] if world is None else [piece for piece in world.ground if isinstance(piece, GroundPlane)]
     if world is None or not planes or len(planes) < len(world.ground):
-        return Findings({}, "the ground is not made of planes; nothing is predicted")
+        return Findings({}, "the ground is not made of planes, so there is no prediction")
     if not robot.contacts or robot.nu > 1:
-        return Findings({}, "the robot is neither a block nor two feet that a drive pushes apart; nothing is predicted")
+        return Findings(
+            {}, "the robot is neither a block nor two feet pushed apart by a drive, so there is no prediction"
+        )
     if log.time[-1] - log.time[0] <= _SETTLED:
-        return Findings({}, f"the run is too short: the first {_SETTLED} s are not judged")
+        return Findings({}, f"the run is too short: the first {_SETTLED} s are ignored")
     slip = np.max([log[f"contact.{name}.slip"] for name in robot.contacts], axis=0)
     plane = planes[0]
     friction = world.friction if plane.friction is None else plane.friction
@@ -75,7 +77,7 @@ def _judged(time: Array, slip: Array, outside: NDArray[np.bool_], facts: dict[st
     if held > CREEP:
         return Findings(metrics, f"slid by {held:.3g} m although friction can hold it")
     if expected and slid <= CREEP:
-        return Findings(metrics, "stays although friction cannot hold it")
+        return Findings(metrics, "did not slide although friction cannot hold it")
     if inside_again and last > CREEP:
-        return Findings(metrics, "does not stop although friction can hold it")
+        return Findings(metrics, "did not stop although friction can hold it")
     return Findings(metrics)

@@ -1,4 +1,4 @@
-"""Whether a robot holds its posture, also when it is pushed."""
+"""Whether a robot keeps its posture, also when it is pushed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stand(run: StudiedRun) -> Findings:
 def _trouble(robot: Robot, log: Log, height: float, tilt: float) -> str | None:
     if robot.base_joint is not None and robot.contacts:
         if not _touches(robot, log):
-            return "lost the ground: no contact carries force at the end"
+            return "lost ground contact: no contact carries force at the end"
         if height < LEAST_HEIGHT or tilt > LARGEST_TILT:
             return f"did not stay upright: base at {height:.0%} of its height, tilted by {np.rad2deg(tilt):.0f}°"
     slip = max((float(log[f"contact.{name}.slip"][-1]) for name in robot.contacts), default=0.0)

@@ -26,7 +26,7 @@ def touch(run: StudiedRun) -> Findings:
     phases = {name: contact_phases(run.log, name) for name in run.simulation.robot.contacts}
     complete = [name for name, found in phases.items() if _is_complete([phase["mode"] for phase in found])]
     metrics = {"contact_phases": phases, "complete_contacts": complete}
-    return Findings(metrics, None if complete else "no contact touches, sticks, slides and leaves")
+    return Findings(metrics, None if complete else "no contact touches down, sticks, slides and lifts off")
 
 
 def contact_phases(log: Log, name: str) -> list[dict[str, Any]]:

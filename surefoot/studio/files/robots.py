@@ -1,4 +1,4 @@
-"""`RobotStore`: robots that tabs have asked for, with their looks; loaded once for all tabs."""
+"""`RobotStore`: robots with their meshes, loaded once for all tabs."""
 
 from __future__ import annotations
 

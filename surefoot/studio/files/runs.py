@@ -100,11 +100,11 @@ def load_motion(folder: Path, name: str, store: RobotStore, current: tuple[Robot
     """
     path = inside(folder, name)
     if not path.exists():
-        raise FileFormatError("does not exist", file=path, next_step="choose another, or look for runs again")
+        raise FileFormatError("does not exist", file=path, next_step="choose another, or refresh the list")
     if path.is_dir() and (path / "scenario.toml").is_file():
         return _run(path, name, store)
     if current is None:
-        raise FileFormatError("does not say which robot moves", file=path, next_step="pick the robot first")
+        raise FileFormatError("does not name its robot", file=path, next_step="choose the robot first")
     given = read_motion(path, current[1], judge_order=judge_order)
     return LoadedMotion(name, path, *current, trajectory=given.trajectory, remarks=given.remarks)
 

@@ -1,4 +1,4 @@
-"""`Mailbox`: one thread that does what is asked of it, in order, and of each kind only the newest."""
+"""`Mailbox`: one thread that does posted work in order, and of each kind only the newest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`JobQueue`: scenarios and audits that run in processes of their own, one at a time, for all tabs together."""
+"""`JobQueue`: scenarios and audits in separate processes, one at a time, shared by all tabs."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ class JobQueue:
             job.state = "stopped"
             return
         complaints.seek(0)
-        last = complaints.read()[-400:].strip().splitlines()[-1:] or ["it said nothing"]
+        last = complaints.read()[-400:].strip().splitlines()[-1:] or ["no output"]
         job.state, job.trouble = "failed", (f"the process ended with status {status}: {last[0]}", "run it again")
 
 

@@ -1,4 +1,4 @@
-"""What runs in a process of its own: a scenario or an audit, told about line by line in JSON.
+"""A process that runs a scenario or an audit and reports progress as JSON lines.
 
 `python -m surefoot.studio.jobs.worker` reads one request as JSON from its input and writes events, one JSON object on
 each line. An interrupt ends it as Ctrl-C ends `surefoot run`: what was computed is written.
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import SurefootError
+from surefoot.words import counted
 
 __all__ = ["Teller", "main", "perform"]
 
@@ -108,7 +109,7 @@ def _audit(request: Mapping[str, Any], teller: Teller) -> None:
 
     result = audit(request["motion"], robot, world, replay=request["replay"], progress=progress)
     defects = sum(one.severity == "defect" for one in result.findings)
-    verdict = "passed" if result.passed else f"{defects} defect{'s' * (defects > 1)}"
+    verdict = "passed" if result.passed else counted(defects, "defect")
     teller.tell("done", verdict=verdict, passed=result.passed, audit=result.to_dict())
 
 
@@ -129,7 +130,7 @@ def main() -> int:
         facts = {name: str(value) for name, value in error.evidence.items()}
         teller.tell("failed", message=error.message, place=error.place, evidence=facts, next_step=error.next_step)
     except Exception as error:  # noqa: BLE001 - the outermost border of a process
-        step = "this is a bug of surefoot; please report it"
+        step = "this is a bug in surefoot; please report it"
         teller.tell("failed", message=f"{type(error).__name__}: {error}", place="", evidence={}, next_step=step)
     return 0
 

@@ -1,4 +1,4 @@
-"""`AuditPanel`: judge the motion that is loaded; its findings lead to their times."""
+"""`AuditPanel`: audit the loaded motion; findings link to their times."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from surefoot.studio.files import LoadedMotion
 from surefoot.studio.jobs import Job
 from surefoot.studio.panels.desk import Desk
 from surefoot.studio.safety import inside
+from surefoot.words import counted
 
 __all__ = ["AuditPanel", "items_table"]
 
@@ -35,7 +36,9 @@ class AuditPanel:
         gui = tab.gui
         self._box = gui.add_folder("Audit", visible=False)
         with self._box:
-            self._physics = gui.add_checkbox("In MuJoCo too", False, hint="Also replay it in the physics engine.")
+            self._physics = gui.add_checkbox(
+                "Replay in MuJoCo", False, hint="Also replay the motion in the physics engine."
+            )
             tab.on_click(gui.add_button("Audit this motion", icon=viser.Icon.CLIPBOARD_CHECK), self.ask)
 
     def take(self, motion: LoadedMotion) -> None:
@@ -57,7 +60,7 @@ class AuditPanel:
         """Put the audit into the queue."""
         motion = self._motion
         if motion is None:
-            raise FileFormatError("no motion is loaded", next_step="pick a run first")
+            raise FileFormatError("no motion is loaded", next_step="choose a run first")
         key = motion.key
         robot = str(inside(self._tab.folder, key.name)) if is_file_name(key.name) else key.name
         request = {
@@ -86,9 +89,7 @@ class AuditPanel:
         """Verdict, a button for each finding, and the table of items."""
         gui, findings = self._tab.gui, result["findings"]
         defects = sum(one["severity"] == "defect" for one in findings)
-        verdict = (
-            "✓ **no defects**" if result["passed"] else f"✗ **{defects} defect{'s' * (defects > 1)}**, worst first"
-        )
+        verdict = "✓ **no defects**" if result["passed"] else f"✗ **{counted(defects, 'defect')}**, worst first"
         with self._box:
             self._handles.append(gui.add_markdown(f"{verdict}  \nContacts: {result['contacts'] or '–'}"))
             for finding in findings[:_MOST]:

@@ -88,7 +88,7 @@ class Desk(ABC):
         handle.on_update(changed)
 
     def _guarded(self, work: Work) -> None:
-        """Do work; whatever goes wrong is told in the tab."""
+        """Do work; errors are shown in the tab."""
         try:
             work()
         except SurefootError as error:
@@ -97,19 +97,17 @@ class Desk(ABC):
             self.tell(f"{place}{error.message}{facts}", error.next_step)
         except Exception as error:  # noqa: BLE001 - the border to the user: the server must live on
             traceback.print_exception(error, file=sys.stderr)
-            self.tell(
-                f"internal error: {type(error).__name__}: {error}", "please report it with what the terminal says"
-            )
+            self.tell(f"internal error: {type(error).__name__}: {error}", "please report it with the terminal output")
 
     def tell(self, message: str, next_step: str = "") -> None:
-        """Show a message about something that went wrong.
+        """Show an error message.
 
         Args:
             message: What.
             next_step: What can be done.
         """
         body = message if not next_step else f"{message}\n→ {next_step}"
-        self._client.add_notification("That did not work", body, color="red", auto_close_seconds=20.0)
+        self._client.add_notification("Error", body, color="red", auto_close_seconds=20.0)
 
     @contextmanager
     def busy(self, text: str) -> Iterator[None]:
@@ -118,7 +116,7 @@ class Desk(ABC):
         Args:
             text: What is being done.
         """
-        note = self._client.add_notification("One moment", text, loading=True, with_close_button=False)
+        note = self._client.add_notification("Please wait", text, loading=True, with_close_button=False)
         try:
             yield
         finally:
@@ -141,7 +139,7 @@ class Desk(ABC):
 
     @abstractmethod
     def leave_replay(self) -> None:
-        """The user moves the robot: what plays or is watched stops."""
+        """Stop replay and watching, because the user moves the robot."""
 
     @abstractmethod
     def watch(self, job: Job) -> None:
@@ -153,7 +151,7 @@ class Desk(ABC):
 
     @abstractmethod
     def unwatch(self) -> None:
-        """Watch no job any more."""
+        """Stop watching a job."""
 
     @abstractmethod
     def show_result(self, job: Job) -> None:

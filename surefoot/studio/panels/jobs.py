@@ -72,7 +72,7 @@ class JobsPanel:
                 self._add_buttons(job)
             elif job.folder is not None:
                 self._tab.on_click(
-                    gui.add_button("Look at the result", icon=viser.Icon.MOVIE), lambda: self._tab.show_result(job)
+                    gui.add_button("Show result", icon=viser.Icon.MOVIE), lambda: self._tab.show_result(job)
                 )
         return _Row(job.state, folder, text, bar)
 

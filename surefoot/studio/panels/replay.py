@@ -37,9 +37,9 @@ class ReplayPanel:
         self._is_playing = False
         self._last_tick = self._last_shown = 0.0
         gui = tab.gui
-        self._choice = gui.add_dropdown("Run", self._choices(), hint="Runs of the folder, newest first, then motions.")
-        self._path = gui.add_text("Path", "", hint="Another run folder or motion file in the folder of the studio.")
-        tab.on_click(gui.add_button("Look for runs again", icon=viser.Icon.REFRESH), self.refresh)
+        self._choice = gui.add_dropdown("Run", self._choices(), hint="Runs in the folder, newest first, then motions.")
+        self._path = gui.add_text("Path", "", hint="Run folder or motion file within the studio folder.")
+        tab.on_click(gui.add_button("Refresh list", icon=viser.Icon.REFRESH), self.refresh)
         tab.on_change(self._choice, self._chosen, "run")
         tab.on_change(self._path, lambda: self.load(self._path.value), "path")
         self._box = gui.add_folder("Replay", visible=False)
@@ -53,7 +53,7 @@ class ReplayPanel:
         self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY, color="blue")
         self._slider = gui.add_slider("Time [s]", 0.0, 1.0, 0.001, 0.0)
         self._speed = gui.add_dropdown("Speed", tuple(_SPEEDS), initial_value="1 ×")
-        self._loops = gui.add_checkbox("Again and again", True)
+        self._loops = gui.add_checkbox("Loop", True)
         self._link = gui.add_html("")
         with gui.add_folder("Metrics", expand_by_default=False):
             self._metrics = gui.add_markdown("")
@@ -113,7 +113,7 @@ class ReplayPanel:
             return ""
         return (
             f'<div style="padding:0 0.75em 0.5em"><a href="{escape(report_link(name))}" target="_blank" rel="noopener">'
-            f'Open the report</a><br><small style="word-break:break-all;opacity:.7">{escape(str(page))}</small></div>'
+            f'Open report</a><br><small style="word-break:break-all;opacity:.7">{escape(str(page))}</small></div>'
         )
 
     def toggle(self) -> None:

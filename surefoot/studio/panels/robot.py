@@ -17,7 +17,7 @@ from surefoot.words import counted
 __all__ = ["RobotPanel", "drive_table", "robot_facts"]
 
 _NOTHING = "(nothing)"
-_SLOW = {"volumes": "fitting collision volumes; the first time takes a while"}
+_SLOW = {"volumes": "fitting collision volumes; this takes a while the first time"}
 
 
 class RobotPanel:
@@ -44,14 +44,14 @@ class RobotPanel:
         self._add_drag()
         self._joints = tab.gui.add_folder("Joints")
         with self._joints:
-            tab.on_click(tab.gui.add_button("Back to home", icon=viser.Icon.HOME), self.go_home)
+            tab.on_click(tab.gui.add_button("Reset to home", icon=viser.Icon.HOME), self.go_home)
 
     def _add_choice(self, first: str) -> None:
         tab = self._tab
         choices = tab.store.choices()
-        self._search = tab.gui.add_text("Search", "", hint="Words that the name must have.")
+        self._search = tab.gui.add_text("Search", "", hint="Show names that contain these words.")
         self._choice = tab.gui.add_dropdown(
-            "Robot", choices, initial_value=first, hint="Robots of the zoo, then URDF and MJCF files of the folder."
+            "Robot", choices, initial_value=first, hint="Built-in robots, then URDF and MJCF files in the folder."
         )
         self._facts = tab.gui.add_markdown("")
         tab.on_change(self._search, self._narrow, "search")
@@ -63,7 +63,7 @@ class RobotPanel:
         if not found:
             raise UnknownNameError(
                 f"no robot has `{self._search.value}` in its name",
-                next_step="`surefoot robots` lists the zoo; files must lie in the folder of the studio",
+                next_step="`surefoot robots` lists the built-in robots; files must be in the studio folder",
             )
         before = self._choice.value
         set_options(self._choice, found, found[0] if len(found) == 1 else before)
@@ -88,7 +88,7 @@ class RobotPanel:
             box = tab.gui.add_checkbox("No shadows", plain, hint="Faster on machines without a graphics card.")
             tab.on_change(box, lambda: tab.stage.set_plain(box.value), "plain")
             tab.on_click(tab.gui.add_button("Drives …", icon=viser.Icon.ENGINE), self._show_drives)
-            tab.on_click(tab.gui.add_button("Look at the robot", icon=viser.Icon.FOCUS_2), tab.stage.look_at_robot)
+            tab.on_click(tab.gui.add_button("Centre view", icon=viser.Icon.FOCUS_2), tab.stage.look_at_robot)
 
     def _add_layer(self, overlays: Overlays, layer: str, title: str) -> None:
         box = self._tab.gui.add_checkbox(title, False)
@@ -114,10 +114,10 @@ class RobotPanel:
     def _add_drag(self) -> None:
         tab = self._tab
         with tab.gui.add_folder("Drag"):
-            self._end = tab.gui.add_dropdown("Frame", (_NOTHING,), hint="Pull it with the gizmo; the robot follows.")
-            holds = tab.gui.add_checkbox("Hold the feet", True, hint="Other contacts stay where they are.")
-            turns = tab.gui.add_checkbox("Rotation too", True, hint="Off: only its position counts.")
-            avoids = tab.gui.add_checkbox("No self-collision", False)
+            self._end = tab.gui.add_dropdown("Frame", (_NOTHING,), hint="Drag it with the gizmo; the robot follows.")
+            holds = tab.gui.add_checkbox("Fix feet", True, hint="Other contacts stay in place.")
+            turns = tab.gui.add_checkbox("Track orientation", True, hint="If off, only the position is tracked.")
+            avoids = tab.gui.add_checkbox("Avoid self-collision", False)
         tab.on_change(self._end, self._attach, "end")
 
         def options() -> None:
@@ -132,7 +132,7 @@ class RobotPanel:
         limb = drag_choices(robot).get(self._end.value) if robot is not None else None
         self.drag.attach(self._end.value if limb is not None else "", limb)
         if self.drag.avoids and limb is not None:
-            with self._tab.busy("fitting collision volumes; the first time takes a while"):
+            with self._tab.busy("fitting collision volumes; this takes a while the first time"):
                 self.drag.prepare()
         self._tab.post(self.drag.prepare, "prepare")
 

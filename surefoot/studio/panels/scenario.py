@@ -36,13 +36,15 @@ class ScenarioPanel:
         gui = tab.gui
         choices = self._choices()
         first = "stand" if "stand" in choices else choices[0]
-        self._choice = gui.add_dropdown("Scenario", choices, initial_value=first, hint="Built in, then files.")
+        self._choice = gui.add_dropdown(
+            "Scenario", choices, initial_value=first, hint="Built-in scenarios, then files."
+        )
         self._about = gui.add_markdown("")
-        self._robot = gui.add_dropdown("Robot", (_AS_IT_IS, *tab.store.choices()), hint="Another robot.")
+        self._robot = gui.add_dropdown("Robot", (_AS_IT_IS, *tab.store.choices()), hint="Replace the robot.")
         tab.on_click(gui.add_button("Run", color="green", icon=viser.Icon.PLAYER_PLAY), self.run)
         self._command = gui.add_markdown("")
         self._form = gui.add_folder("Parameters", expand_by_default=True)
-        self._more = gui.add_text("More changes", "", multiline=True, hint="One key=value on each line, as for --set.")
+        self._more = gui.add_text("More overrides", "", multiline=True, hint="One key=value per line, as for --set.")
         tab.on_change(self._choice, self._show, "scenario")
         for field in (self._robot, self._more):
             tab.on_change(field, self._preview, "command")
@@ -123,7 +125,7 @@ class ScenarioPanel:
             inside(self._tab.folder, "runs")
         except OutsideError as error:
             raise OutsideError(
-                "`runs` is a link that leads out of the folder", next_step="replace it by a folder"
+                "`runs` is a link to a location outside the folder", next_step="replace it with a folder"
             ) from error
 
 

@@ -109,7 +109,7 @@ def guarded_server(host: str, port: int, pages: Pages) -> viser.ViserServer:
     if not guard.is_on:
         stop_quietly(server)
         raise NotSupportedError(
-            f"viser {viser.__version__} starts its server in a way that cannot be guarded against foreign pages",
+            f"viser {viser.__version__} cannot be protected against requests from foreign pages",
             next_step="install the version of viser that surefoot is locked to (`make install`)",
         )
     _without_sharing(server)
@@ -124,9 +124,9 @@ def _free_port(host: str, port: int) -> int:
             probe.bind((address[0], 0))
     except OSError as error:
         raise NotSupportedError(
-            f"`{host}` is no address of this machine",
+            f"`{host}` is not an address of this machine",
             evidence={"reason": error.strerror or error},
-            next_step="leave --host out, or use 0.0.0.0 to be reached from the network",
+            next_step="omit --host, or use 0.0.0.0 to listen on the network",
         ) from error
     for candidate in range(port, min(port + _TRIED, 65536)):
         with socket.socket(family, kind) as probe:
@@ -136,7 +136,7 @@ def _free_port(host: str, port: int) -> int:
             except OSError:  # taken, or not for us: the next one
                 continue
             return candidate
-    raise NotSupportedError(f"no port from {port} on is free", next_step="choose another with --port, or 0 for any")
+    raise NotSupportedError(f"no free port from {port} upwards", next_step="choose another with --port, or 0 for any")
 
 
 def stop_quietly(server: viser.ViserServer) -> None:

@@ -54,7 +54,9 @@ class Studio:
     ) -> None:
         self.folder = Path(folder).resolve()
         if not self.folder.is_dir():
-            raise FileFormatError("is not a folder", file=self.folder, next_step="make it first, or give another one")
+            raise FileFormatError(
+                "is not a folder", file=self.folder, next_step="create it first, or choose another one"
+            )
         self.host, self._plain = host, plain
         self.store = RobotStore(self.folder)
         self._first = self.store.choice(robot)

@@ -81,7 +81,7 @@ class Tab(Desk):
         self._robot_panel.posture_changed()
 
     def leave_replay(self) -> None:
-        """The user moves the robot: what plays or is watched stops."""
+        """Stop replay and watching, because the user moves the robot."""
         self._replay_panel.pause()
         self.unwatch()
 
@@ -101,7 +101,7 @@ class Tab(Desk):
             self.show_result(job)
 
     def unwatch(self) -> None:
-        """Watch no job any more."""
+        """Stop watching a job."""
         self._watched = None
 
     def show_result(self, job: Job) -> None:

@@ -43,7 +43,7 @@ def test_energy_and_momentum_agree_with_pinocchio(rng) -> None:
     q = np.array([pin.integrate(model, robot.home, 0.1 * rng.normal(size=robot.nv)) for _ in range(5)])
     v = rng.normal(size=(5, robot.nv))
     plots = {plot.title: plot for plot in motion_plots(robot, q, v)}
-    kinetic = plots["Energy of the motion"].lines["kinetic"]
+    kinetic = plots["Mechanical energy"].lines["kinetic"]
     linear = np.column_stack(list(plots["Linear momentum"].lines.values()))
     for k in range(5):
         assert kinetic[k] == pytest.approx(pin.computeKineticEnergy(model, data, q[k], v[k]), rel=1e-9)
@@ -57,7 +57,7 @@ def test_friction_use_is_one_on_the_cone() -> None:
     wrench = np.tile([0.6 * mu * 400.0, 0.8 * mu * 400.0, 400.0, 0, 0, 0], (4, 1))
     wrench[3] = 0.0
     plots = {p.title: p for p in motion_plots(robot, np.tile(robot.home, (4, 1)), wrenches={name: wrench})}
-    use = plots["Friction used: tangential / (μ · normal)"].lines[name]
+    use = plots["Friction utilisation: tangential / (μ · normal)"].lines[name]
     np.testing.assert_allclose(use[:3], 1.0)
     assert np.isnan(use[3])
 
@@ -74,7 +74,7 @@ def test_friction_use_counts_the_ground_under_the_contact() -> None:
 
     def use(world: World) -> np.ndarray:
         plots = {p.title: p for p in motion_plots(robot, q, wrenches={name: wrench}, world=world)}
-        return plots["Friction used: tangential / (μ · normal)"].lines[name]
+        return plots["Friction utilisation: tangential / (μ · normal)"].lines[name]
 
     np.testing.assert_allclose(use(World(friction=0.5 * mu)), 0.2)
     np.testing.assert_allclose(use(World(friction=2.0 * mu)), 0.1)
@@ -88,7 +88,7 @@ def test_friction_use_follows_worlds_that_take_the_place_of_others() -> None:
     wrench = np.tile([0.1 * mu * 400.0, 0.0, 400.0, 0, 0, 0], (6, 1))
     later = [(2, World(friction=0.5 * mu)), (4, World(friction=0.2 * mu)), (6, World(friction=0.1 * mu))]
     plots = motion_plots(robot, np.tile(robot.home, (6, 1)), wrenches={name: wrench}, world=World(), later=later)
-    use = {p.title: p for p in plots}["Friction used: tangential / (μ · normal)"].lines[name]
+    use = {p.title: p for p in plots}["Friction utilisation: tangential / (μ · normal)"].lines[name]
     np.testing.assert_allclose(use, [0.1, 0.1, 0.2, 0.2, 0.5, 0.5])
 
 

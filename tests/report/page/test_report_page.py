@@ -53,7 +53,7 @@ def test_texts_are_escaped_everywhere() -> None:
 
 def test_a_run_that_passes_with_a_motion_that_does_not_shows_both() -> None:
     finding = Finding("zmp", "wrenches", "defect", "", 0.1, 0.2, 0.15, -1.0, 0.0, "m", 1.0, "too far")
-    for findings, told in (((finding,), "audit: 1 defect"), ((), "audit: no defect")):
+    for findings, told in (((finding,), "audit: 1 defect"), ((), "audit: no defects")):
         audit = AuditResult("arm4", 1.0, 11, (), findings)
         head = report_page(still("arm4", verdict=Verdict("passed", True, "run"), audit=audit)).partition("<main>")[0]
         pills = re.findall(r'class="verdict (pass|fail)">([^<]*)<', head)

@@ -204,11 +204,11 @@ def test_trouble_in_a_page_is_told():
     with open_browser(BROWSER) as browser:
         assert browser.run("6 * 7") == 42
         assert browser.run("new Promise(done => setTimeout(() => done('later'), 10))") == "later"
-        with pytest.raises(NotSupportedError, match="could not draw") as caught:
+        with pytest.raises(NotSupportedError, match="could not render") as caught:
             browser.run("missing.thing")
         assert "missing is not defined" in caught.value.evidence["reason"]
         browser.run("setTimeout(() => { throw new Error('late trouble'); }, 0); 1")
-        with pytest.raises(NotSupportedError, match="could not draw") as caught:
+        with pytest.raises(NotSupportedError, match="could not render") as caught:
             browser.wait_for("false")
         assert "late trouble" in caught.value.evidence["reason"]
 
@@ -216,7 +216,7 @@ def test_trouble_in_a_page_is_told():
 def test_without_anything_that_draws_both_remedies_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr(video, "find_browser", lambda: None)
     monkeypatch.setattr(video_mujoco, "_BACKENDS", ("no_such_backend",))
-    with pytest.raises(NotSupportedError, match="nothing here that could draw") as caught:
+    with pytest.raises(NotSupportedError, match="no renderer is available") as caught:
         write_film(tmp_path / "a.mp4", evidence_of(), FilmSettings(size=SIZE))
     assert "make browser" in caught.value.next_step
     assert "libegl1" in caught.value.next_step
@@ -224,7 +224,7 @@ def test_without_anything_that_draws_both_remedies_are_named(tmp_path, monkeypat
 
 
 def test_a_chromium_that_does_not_start_is_told(tmp_path):
-    with pytest.raises(NotSupportedError, match="could not draw"), open_browser("/bin/false"):
+    with pytest.raises(NotSupportedError, match="could not render"), open_browser("/bin/false"):
         pass
 
 
@@ -250,7 +250,7 @@ def test_a_film_that_breaks_off_leaves_no_file(tmp_path, monkeypatch):
 
 
 def test_wrong_words_are_refused(tmp_path):
-    with pytest.raises(FileFormatError, match="no film"):
+    with pytest.raises(FileFormatError, match="not a video format"):
         write_film(tmp_path / "a.avi", evidence_of())
     with pytest.raises(UnknownNameError, match="renderer"):
         write_film(tmp_path / "a.mp4", evidence_of(), renderer="blender")

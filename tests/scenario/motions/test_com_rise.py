@@ -14,7 +14,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.ik.singular import raise_com
 from surefoot.motion import Column, Log
 from surefoot.robot.loading import load
-from surefoot.scenario import planner_of
+from surefoot.scenario.motions import planner_of
 from surefoot.scenario.motions.com_rise import Legs
 from surefoot.scenario.schema import MotionTable
 

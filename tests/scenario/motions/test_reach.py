@@ -10,8 +10,9 @@ import pytest
 import surefoot as sf
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.motion import World
-from surefoot.scenario import build_world, planner_of
+from surefoot.scenario import build_world
 from surefoot.scenario.catalogue import overridden, read_scenario
+from surefoot.scenario.motions import planner_of
 from surefoot.scenario.run import run_scenario
 from surefoot.scenario.schema import MotionTable
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot.motion import Log
-from surefoot.scenario import resolved_scenario, study_of
+from surefoot.scenario import resolved_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.findings import Findings, StudiedRun
+from surefoot.scenario.studies import study_of
 from surefoot.sim import Simulation
 
 
