@@ -12,9 +12,8 @@ from surefoot.codegen.artifact import Artifact, make
 from surefoot.codegen.build import Build
 from surefoot.compiler import compile_robot
 from surefoot.robot import Joint, Link, Robot
+from tests.compiler.examples import recipe_of, states
 from tests.sim.examples import turned
-
-from .examples import recipe_of, states
 
 FRESH = """
 import sys

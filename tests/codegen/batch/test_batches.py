@@ -14,8 +14,7 @@ from surefoot.codegen.batch.batches import aligned_empty, from_tiles, thread_cou
 from surefoot.codegen.build import Build
 from surefoot.codegen.llvm.native import vector_width
 from surefoot.errors import NotSupportedError, ShapeError
-
-from .examples import kernel_of, run, runner_of
+from tests.compiler.examples import kernel_of, run, runner_of
 
 BUILDS = [Build(width, bits) for bits in (64, 32) for width in sorted({1, 2, 4, vector_width(bits)})]
 
