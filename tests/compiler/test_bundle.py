@@ -34,9 +34,10 @@ def test_every_word_of_the_robot(arm, of_arm):
 def test_symbols_mean_the_same_as_names(walker, of_walker):
     frames = {f"{name}:FL_FOOT": f"{symbol}:FL_FOOT" for name, symbol in SYMBOLS.items() if name.startswith("frame_")}
     pairs = frames | {symbol: name for symbol, name in SYMBOLS.items() if name in WORDS}
-    found = walker.bundle([*pairs, *pairs.values()])(of_walker.q, of_walker.v, of_walker.a, of_walker.tau)
-    for one, other in pairs.items():
-        assert (found[one] == found[other]).all()
+    state = (of_walker.q, of_walker.v, of_walker.a, of_walker.tau)
+    one, other = walker.bundle(list(pairs))(*state), walker.bundle(list(pairs.values()))(*state)
+    for symbol, name in pairs.items():
+        assert (one[symbol] == other[name]).all()
 
 
 def test_every_word_of_a_frame(walker, of_walker):
