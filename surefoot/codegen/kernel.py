@@ -126,7 +126,7 @@ class Kernel:
     def _general(
         self, *args: Any, out: Any = None, threads: int | str | None = None, check_finite: bool = False, **named: Any
     ) -> Any:
-        """One state or a batch, with everything looked at."""
+        """One state or a batch, with all checks."""
         if not named and not check_finite and (count := self.arguments.plain_batch(args)):
             return self._run(args, out, count, threads)
         for name, variant in self.variants.items():
@@ -160,7 +160,7 @@ class Kernel:
         return outputs[0] if self.bare and len(outputs) == 1 else self.result(*outputs)
 
     def refuse_units(self, arrays: Sequence[Array]) -> None:
-        """Say which part of an input (n, …) that must have unit length has not.
+        """Report which part of an input (n, …) lacks the unit length that it must have.
 
         Args:
             arrays: All inputs; only the one that has such parts is looked at.
@@ -175,7 +175,7 @@ class Kernel:
         parts = [q[:, at : at + length] for _, at, length in self.recipe.needs_units]
         row = int(np.argmax(np.max([np.abs((x * x).sum(axis=1) - 1.0) for x in parts], axis=0)))
         raise ShapeError(
-            f"a part of `{self.recipe.inputs[k]}` that must have unit length has not",
+            f"a part of `{self.recipe.inputs[k]}` must have unit length, but does not",
             evidence={"row": row, "parts": [x[row].tolist() for x in parts]},
         )
 
@@ -184,7 +184,7 @@ class Kernel:
     def bind(self, *arrays: Array) -> Callable[[], None]:
         """A function without arguments that reads the inputs and writes the outputs given here, of one state.
 
-        It looks at nothing but the numbers: the arrays must not be resized, and quaternions not leave unit length.
+        It checks nothing: the arrays must not be resized, and quaternions must keep unit length.
 
         Args:
             *arrays: Inputs in their order (with `external` or without), then outputs: float64, contiguous, outputs
@@ -211,8 +211,8 @@ class Kernel:
     def packed(self, *args: ArrayLike, out: Array | None = None, threads: int | str | None = None) -> Array:
         """Packed results, an ordinary array (n, slots): entries that differ from state to state, each once, in rows.
 
-        Dense matrices are limited by the memory that they are written to; this leaves their zeros, ones and mirrored
-        entries out. `layout` says which entry is where, `unpack` makes dense arrays of it.
+        Dense matrices are limited by the memory that they are written to; this omits their zeros, ones and mirrored
+        entries. `layout` maps entries to slots, `unpack` makes dense arrays.
 
         Args:
             *args: Inputs in their order, as in a call: of one state, which gives (slots,), or with a batch axis.
@@ -280,7 +280,7 @@ class Kernel:
 
         Args:
             packed: What `packed` (for a batch) or `tiled` returned.
-            n: How many states there are; all if left out.
+            n: Number of states; by default all.
         """
         rows = from_tiles(packed, n) if packed.ndim == 3 else packed[:n]
         values = np.concatenate([rows, np.broadcast_to(self.numbers[::-1], (len(rows), len(self.numbers)))], axis=1)

@@ -56,7 +56,7 @@ def compile_robot(
             they are written, slow, to debug with.
         dtype: "float64" or "float32".
         threads: Default number of threads for batches, or "all".
-        functions: Functions of your own by name, written over `surefoot.ops` for one state. Their parameters are told
+        functions: Functions of your own by name, written over `surefoot.ops` for one state. Their parameters are known
             by name: `tree`, `robot`, `q`, `v`, `a`, `tau`, `external`; for others give a pair of the function and a
             dictionary of their shapes. They become methods: `k.name(…)`.
     """
@@ -265,7 +265,7 @@ class KernelSet(HeldKernels):
         return self._kernel((name,), quantity, (), variants)
 
     def _own(self, name: str) -> Kernel:
-        """The kernel of a function of the user; only its program can tell what it depends on."""
+        """The kernel of a function of the user; its identity is its program."""
         quantity, shapes = own_quantity(self.robot, name, self._functions[name])
         return self._kernel((name,), quantity, None, shapes=shapes)
 

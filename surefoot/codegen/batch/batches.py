@@ -67,7 +67,7 @@ def to_tiles(rows: NDArray[Any], width: int) -> NDArray[Any]:
 
 
 def from_tiles(tiles: NDArray[Any], n: int | None = None) -> NDArray[Any]:
-    """Tiles (blocks, …, width) as states (n, …); all of them if n is left out.
+    """Tiles (blocks, …, width) as states (n, …); all of them without n.
 
     Args:
         tiles: The tiles.

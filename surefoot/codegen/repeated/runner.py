@@ -32,7 +32,7 @@ class Schedule:
         limit: Fed-back numbers must stay below it.
         feedback: Output that takes the place of an input after each step, by number of the input.
         timed: Numbers of inputs that are read with time.
-        until: Output whose first entry, above one half, tells that a state is done; −1 for none.
+        until: Output whose first entry, above one half, marks a state as done; −1 for none.
         enough: States of a group of tiles that must be done for the group to stop.
     """
 

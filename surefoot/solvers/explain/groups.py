@@ -151,7 +151,7 @@ def scaled_rows(groups: Sequence[Group], variables: int | None, tolerance: float
 
     Args:
         groups: With names that differ.
-        variables: n; as the first group has it if left out.
+        variables: n; by default as the first group has it.
         tolerance: Share of a row's size by which its ends are wider.
 
     Raises:
@@ -195,7 +195,7 @@ def _checked(group: Group, n: int) -> tuple[Any, Array, Array, Array]:
     wrong = np.isnan(lower) | np.isnan(upper) | (lower == np.inf) | (upper == -np.inf)
     if wrong.any():
         raise ShapeError(
-            f"ends of {name} are no numbers, or infinite on the wrong side",
+            f"ends of {name} are NaN, or infinite on the wrong side",
             evidence={"rows": np.flatnonzero(wrong).tolist()},
             next_step="give −inf as lower or inf as upper end where there is none, and no NaN",
         )
@@ -293,7 +293,7 @@ def _largest(A: Any, axis: int) -> Array:
 def _typical(lower: Array, upper: Array) -> float:
     """Lower quartile of the ends that are neither infinite nor zero but for rounding; 1 if there are none.
 
-    Equations ask for x of their size, whose rounding must not count: it is no less than 1e-6 of their largest end.
+    Equations ask for x of their size, whose rounding must not count: it is at least 1e-6 of their largest end.
     """
     ends = np.abs(np.concatenate([lower, upper]))
     found = ends[np.isfinite(ends) & (ends > 0.0)]

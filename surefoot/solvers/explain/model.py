@@ -101,7 +101,7 @@ class Model:
         """Solve by one method after the other; an optimum keeps all rows, by their own numbers.
 
         Args:
-            first: Options of the first search; the usual ones if left out.
+            first: Options of the first search; by default the usual ones.
         """
         for k, method in enumerate(_METHODS if first is None else (first, *_METHODS)):
             if k:
