@@ -13,8 +13,8 @@ from surefoot.codegen.arguments import Arguments
 from surefoot.codegen.artifact import Artifact, Recipe, make
 from surefoot.codegen.batch import BatchRunner, aligned_empty, from_tiles, thread_count, to_tiles
 from surefoot.codegen.build import Build
+from surefoot.codegen.entry import bound_function, entry_function, front_spec, supported
 from surefoot.codegen.llvm import vector_width
-from surefoot.codegen.python import bound_function, entry_function, front_spec, supported
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.ops import Array
 

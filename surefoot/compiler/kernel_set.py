@@ -10,8 +10,7 @@ from weakref import WeakValueDictionary
 from numpy.typing import ArrayLike
 
 from surefoot import ops
-from surefoot.codegen import Kernel, Recipe, ReferenceKernel, trace
-from surefoot.codegen.batch import thread_count
+from surefoot.codegen import Kernel, Recipe, ReferenceKernel, thread_count, trace
 from surefoot.codegen.cuda import GpuKernel
 from surefoot.codegen.llvm import kernel_text
 from surefoot.compiler.bundle import bundle_quantity, frame_identity

@@ -142,7 +142,7 @@ def _driver(build: Build) -> tuple[Callable[..., int], Callable[..., int], int]:
     suffix = f".{build.suffix}"
 
     def text() -> str:
-        from surefoot.codegen.batch.driver import driver_module
+        from surefoot.codegen.drivers import driver_module
 
         return driver_module(build)
 

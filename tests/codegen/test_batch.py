@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot import ops
-from surefoot.codegen.batch.batches import aligned_empty, from_tiles, thread_count, to_tiles
+from surefoot.codegen.batch import aligned_empty, from_tiles, thread_count, to_tiles
 from surefoot.codegen.build import Build
 from surefoot.codegen.llvm.native import vector_width
 from surefoot.errors import NotSupportedError, ShapeError
