@@ -22,19 +22,12 @@ Case = tuple[str, Callable[[], tuple[Sequence[Group], tuple[str, ...] | None]]]
 CASES: Sequence[Case] = (
     ("one conflict of 12, 500 × 4 dense rows, 60 unknowns", lambda: planted(np.random.default_rng(0), 500, 4, 60, 12)),
     ("one conflict of 50, 200 unknowns", lambda: planted(np.random.default_rng(0), 500, 4, 200, 50)),
-    ("the same, sparse", lambda: planted(np.random.default_rng(0), 500, 4, 200, 50, 0.05)),
     ("a circle of 500 inequalities", lambda: (cycle(500), tuple(f"c{k:03d}" for k in range(500)))),
     ("many conflicts, 20 unknowns", lambda: (crowded(0, 500, 1, 20), None)),
-    ("many conflicts, 50 unknowns", lambda: (crowded(0, 500, 1, 50), None)),
-    ("many conflicts, 100 unknowns", lambda: (crowded(0, 500, 1, 100), None)),
     ("many conflicts, 2 rows each, 100 unknowns", lambda: (crowded(0, 500, 2, 100), None)),
-    ("many conflicts, 3 rows each, 200 unknowns", lambda: (crowded(0, 500, 3, 200), None)),
-    ("the same, with a least relaxation of 429 groups", lambda: (crowded(2, 500, 3, 200), None)),
+    ("many conflicts, 3 rows each, 200 unknowns", lambda: (crowded(2, 500, 3, 200), None)),
     ("many conflicts, 2 rows each, sparse, 300 unknowns", lambda: (crowded(0, 500, 2, 300, 0.2, 5), None)),
-    ("many conflicts, sparse, 200 unknowns", lambda: (crowded(0, 500, 1, 200, 0.2, 5), None)),
     ("4 joints, 80 instants, 960 unknowns", lambda: (swing(1), None)),
-    ("the same, dynamics fixed", lambda: (swing(3, may_relax=False), None)),
-    ("3 joints, 100 instants, 900 unknowns", lambda: (swing(0, 100, 3), None)),
     ("2 joints, 160 instants, 960 unknowns, dynamics fixed", lambda: (swing(0, 160, 2, False, False), None)),
     ("5 joints, 160 instants, 2400 unknowns", lambda: (swing(0, 160, 5, True, False), None)),
     ("the same, dynamics fixed", lambda: (swing(0, 160, 5, False, False), None)),
@@ -50,18 +43,13 @@ def main() -> None:
     print(f"{'problem':52s} {'groups':>6s} {'members':>7s} {'seconds':>8s}")
     for title, make in CASES:
         groups, names = make()
-        found = explain(groups)
+        times = []
+        for _ in range(repeat):
+            begin = time.process_time()
+            found = explain(groups)
+            times.append(time.process_time() - begin)
         _check(groups, found, names)
-        print(f"{title:52s} {len(groups):6d} {len(found.names):7d} {_median(groups, repeat):8.2f}", flush=True)
-
-
-def _median(groups: Sequence[Group], repeat: int) -> float:
-    times = []
-    for _ in range(repeat):
-        begin = time.perf_counter()
-        explain(groups)
-        times.append(time.perf_counter() - begin)
-    return float(np.median(times))
+        print(f"{title:52s} {len(groups):6d} {len(found.names):7d} {np.median(times):8.2f}", flush=True)
 
 
 def _check(groups: Sequence[Group], found: Explanation, names: tuple[str, ...] | None) -> None:

@@ -48,7 +48,7 @@ def test_symbols_are_arrays():
         lambda x: ops.concatenate([[1.0], x[:2]]),
         lambda x: ops.stack([x, np.ones(3)], axis=1),
         lambda x: ops.array([[x[0], 1.0], [0.0, x[1]]]),
-        lambda x: ops.array([ops.norm(x), ops.dot(x, x)]),
+        lambda x: ops.array([ops.norm(x), x @ x]),
         lambda x: ops.solve(np.diag([1.0, 2.0, 4.0]) + np.ones((3, 3)), x),
         lambda x: ops.solve(np.eye(3) + np.outer(x, x), np.outer(x, [1.0, 2.0])),
     ],

@@ -6,6 +6,7 @@ trace (program) → clean-up (graph) → order (program, residence) → LLVM ass
 
 from surefoot.codegen import cache
 from surefoot.codegen.artifact import Recipe
+from surefoot.codegen.batch import thread_count
 from surefoot.codegen.build import Build
 from surefoot.codegen.cache import Entry, bound, cache_folder, clear, entries, kernel_folder, read_size, size_limit
 from surefoot.codegen.cache_files import CacheError
@@ -33,5 +34,6 @@ __all__ = [
     "kernel_folder",
     "read_size",
     "size_limit",
+    "thread_count",
     "trace",
 ]

@@ -143,18 +143,19 @@ def make(recipe: Recipe, build: Build) -> Artifact:
     return artifact
 
 
-def cached_code(name: str, text: Callable[[], str]) -> bytes:
-    """Object code of assembly that depends on nothing but this package's source.
+def cached_code(name: str, text: Callable[[], str], loops: str = "") -> bytes:
+    """Object code of assembly that depends on nothing but this package's source, from the cache if it is there.
 
     Args:
         name: Its name, for the cache.
         text: Makes the assembly.
+        loops: For loops of plain Python, which LLVM then optimises: the text of their functions.
     """
-    key = cache.key("surefoot.code", name, *_machine())
+    key = cache.key("surefoot.code", name, loops, *_machine())
     code = cache.load(key)
     if code is None:
-        code = compile_text(text())
-        cache.store(key, code, {"robot": "", "algorithm": name, "build": "driver"})
+        code = compile_text(text(), optimise=bool(loops))
+        cache.store(key, code, {"robot": "", "algorithm": name, "build": "loops" if loops else "driver"})
     return code
 
 

@@ -88,7 +88,7 @@ _known_sizes: dict[Path, tuple[float, int]] = {}  # by folder: bytes of all entr
 
 
 class CacheWarning(UserWarning):
-    """The kernel cache is not used for a reason that the user should know; said once for each folder."""
+    """The kernel cache is not used, and the user should know why; given once per folder."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Entry:
         key: Its key, 64 hexadecimal digits.
         size: Size of the file [bytes].
         used: Time of the last use, in seconds since 1970.
-        description: What was said when it was stored, and `created`, in seconds since 1970.
+        description: As given to `store`, and `created`, in seconds since 1970.
         defect: Why it will not be loaded, or "". Digests are checked by `load` only.
     """
 
@@ -172,7 +172,7 @@ def source_version() -> str:
 
 @functools.cache
 def cpu_features() -> str:
-    """What this CPU is and can do, as one line.
+    """Model and features of this CPU, as one line.
 
     From /proc/cpuinfo where there is one, which saves importing LLVM; else LLVM is asked.
     """
@@ -236,11 +236,11 @@ def store(key: str, payload: bytes, description: Mapping[str, Any]) -> None:
     Args:
         key: From `key`.
         payload: What to keep.
-        description: What `surefoot cache` shows: robot, algorithm, build, and what else JSON can say; small.
+        description: What `surefoot cache` shows: robot, algorithm, build, and other small JSON data.
 
     Raises:
         UnsafeFolderError: Somebody else could put files into the folder.
-        CacheError: $SUREFOOT_CACHE_LIMIT is no size.
+        CacheError: $SUREFOOT_CACHE_LIMIT is not a size.
     """
     content = pack_entry(key, payload, {**description, "created": int(time.time())})
     path, limit = kernel_folder(), size_limit()
@@ -308,7 +308,7 @@ def clear(older_than_days: float | None = None) -> int:
 
 def _seconds(days: float) -> float:
     if math.isnan(days) or days < 0.0:
-        raise CacheError("an age is a number of days, 0 or more", evidence={"days": days})
+        raise CacheError("an age must be a number of days, 0 or more", evidence={"days": days})
     return 86400.0 * days
 
 
@@ -326,7 +326,7 @@ def bound(limit: int) -> int:
         OSError: They cannot be removed.
     """
     if limit < 0:
-        raise CacheError("a size is 0 or more", evidence={"bytes": limit})
+        raise CacheError("a size must be 0 or more", evidence={"bytes": limit})
     try:
         with open_folder(kernel_folder()) as folder:
             return _bound(folder, limit)
@@ -367,7 +367,7 @@ def size_limit() -> int:
     try:
         return read_size(text)
     except CacheError as error:
-        error.next_step = f"set SUREFOOT_CACHE_LIMIT otherwise: {error.next_step}"
+        error.next_step = f"change SUREFOOT_CACHE_LIMIT: {error.next_step}"
         raise
 
 
@@ -375,5 +375,5 @@ def read_size(text: str) -> int:
     """Bytes from a text such as `1000`, `64K`, `1.5 GiB`; K, M, G and T are powers of 1024."""
     match = _SIZE.fullmatch(text.strip().upper())
     if not match:
-        raise CacheError(f"`{text}` is no size", next_step="give bytes, or a number with K, M, G or T, such as 500M")
+        raise CacheError(f"`{text}` is not a size", next_step="give bytes, or a number with K, M, G or T, such as 500M")
     return int(Decimal(match[1]) * (1 << _UNITS[match[2]]))

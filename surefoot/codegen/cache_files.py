@@ -70,10 +70,10 @@ class RefusedEntryError(CacheError):
 
 
 class Slot(NamedTuple):
-    """What the folder alone tells about an entry.
+    """An entry as its folder lists it.
 
     Args:
-        key: The key that its name says.
+        key: From its name.
         size: Size of the file [bytes].
         used: Time of the last use, in seconds since 1970.
     """
@@ -124,7 +124,7 @@ def _require_safe_folder(path: Path, found: os.stat_result) -> None:
             f"the kernel cache is refused: its folder is {defect}, who could put machine code there",
             evidence={"owner": found.st_uid, "you": os.geteuid(), "mode": f"{stat.S_IMODE(found.st_mode):04o}"},
             next_step=(
-                f"if you trust what is in it: `chmod go-w {path}`; else remove the folder"
+                f"if you trust its contents: `chmod go-w {path}`; else remove the folder"
                 if mine
                 else "set SUREFOOT_CACHE to a folder of your own"
             ),
@@ -210,7 +210,7 @@ def read_description(folder: int, key: str) -> dict[str, Any]:
     except ValueError as error:
         raise DamagedEntryError("its description cannot be read") from error
     if not isinstance(description, dict):
-        raise DamagedEntryError("its description is no table")
+        raise DamagedEntryError("its description is not a table")
     return description
 
 
@@ -288,7 +288,7 @@ def remove_leftovers(folder: int) -> None:
 
 
 def _files(folder: int, pattern: re.Pattern[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """Names and states of what has such a name and is no folder; what vanishes meanwhile is left out."""
+    """Names and states of files with such names; those that vanish meanwhile are omitted."""
     with os.scandir(folder) as listing:
         for item in listing:
             if not pattern.fullmatch(item.name):

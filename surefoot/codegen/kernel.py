@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.codegen.arguments import Arguments
 from surefoot.codegen.artifact import Artifact, Recipe, make
-from surefoot.codegen.batch import BatchRunner, aligned_empty, from_tiles, span, thread_count, to_tiles
+from surefoot.codegen.batch import BatchRunner, aligned_empty, from_tiles, thread_count, to_tiles
 from surefoot.codegen.build import Build
+from surefoot.codegen.entry import bound_function, entry_function, front_spec, supported
 from surefoot.codegen.llvm import vector_width
-from surefoot.codegen.python import bound_function, entry_function, front_spec, supported
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.ops import Array
 
@@ -32,7 +33,7 @@ class Kernel:
         recipe: What to compute.
         bits: 64 or 32: precision of arguments, results and arithmetic.
         threads: Default number of threads for batches, or "all".
-        result: Makes the result from the arrays of the outputs; left out, one array alone or a tuple of several.
+        result: Makes the result from the arrays of the outputs; by default one array alone or a tuple of several.
         variants: Further kernels by the name of the optional argument that calls for them.
         explain_units: explain_units(first argument (n, …)) raises if a part of it is not of unit length.
     """
@@ -51,6 +52,7 @@ class Kernel:
         self.result, self.bare = result or (lambda *arrays: arrays), result is None
         self.variants = dict(variants or {})
         self.explain_units = explain_units
+        self.arguments = Arguments(recipe, self.dtype, tuple(self.variants))
         self._call = self._entry()
 
     def __repr__(self) -> str:
@@ -124,18 +126,18 @@ class Kernel:
     def _general(
         self, *args: Any, out: Any = None, threads: int | str | None = None, check_finite: bool = False, **named: Any
     ) -> Any:
-        """One state or a batch, with everything looked at."""
-        if not named and not check_finite and (count := self._plain_batch(args)):
+        """One state or a batch, with all checks."""
+        if not named and not check_finite and (count := self.arguments.plain_batch(args)):
             return self._run(args, out, count, threads)
         for name, variant in self.variants.items():
             whole = (*args, named[name]) if list(named) == [name] and len(args) == len(self.recipe.inputs) else args
             if len(whole) == len(variant.recipe.inputs) and whole[-1] is not None:
                 options = {"out": out, "threads": threads, "check_finite": check_finite or None}
                 return variant(*whole, **{key: value for key, value in options.items() if value is not None})
-        given = self._by_name(args, named)
+        given = self.arguments.by_name(args, named)
         for name in [name for name in self.variants if given.get(name) is not None]:
             return self.variants[name](**given, out=out, threads=threads, check_finite=check_finite)
-        arrays, n = self._arrays({name: given.get(name) for name in self.recipe.inputs}, check_finite)
+        arrays, n = self.arguments.arrays(given, check_finite)
         return self._run(arrays, out, n, threads)
 
     def _run(self, arrays: Sequence[Array], out: Any, n: int | None, threads: int | str | None) -> Any:
@@ -145,106 +147,20 @@ class Kernel:
         self, runner: BatchRunner, arrays: Sequence[Array], out: Any, n: int | None, threads: int | str | None
     ) -> list[Array]:
         """The arrays of the outputs."""
-        outputs = self._outputs(out, n, runner.artifact.output_shapes)
+        outputs = self.arguments.outputs(out, n, runner.artifact.output_shapes)
         if out is not None:
-            self._refuse_overlap(arrays, outputs)
+            self.arguments.refuse_overlap(arrays, outputs)
         count = thread_count(self.threads if threads is None else threads)
         bad = runner.rows(arrays, outputs, 1 if n is None else n, count)
         if bad >= 0:
             self.refuse_units([x if n is not None else x[None] for x in arrays])
         return outputs
 
-    def _refuse_overlap(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """An output may be one of the inputs as it is, but not overlap with them or with other outputs in part."""
-        inputs, spans = [span(x) for x in arrays], [span(x) for x in outputs]
-        for k, (start, end) in enumerate(spans):
-            partly = any(a < end and start < b and (a, b) != (start, end) for a, b in inputs)
-            if partly or any(a < end and start < b for a, b in spans[:k]):
-                raise ShapeError(
-                    f"`out` of `{self.recipe.name}` overlaps with an input or with another output",
-                    next_step="give arrays of their own",
-                )
-
     def _result(self, outputs: Sequence[Array]) -> Any:
         return outputs[0] if self.bare and len(outputs) == 1 else self.result(*outputs)
 
-    def _plain_batch(self, args: Sequence[Any]) -> int:
-        """The number of states, if all arguments are contiguous arrays of as many; else 0."""
-        shapes = self.recipe.input_shapes
-        if not args or len(args) != len(shapes) or not all(type(x) is np.ndarray for x in args) or not args[0].ndim:
-            return 0
-        n = len(args[0])
-        for x, shape in zip(args, shapes, strict=True):
-            if x.shape != (n, *shape) or x.dtype != self.dtype or not x.flags.c_contiguous:
-                return 0
-        return n
-
-    def _by_name(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        names = [*self.recipe.inputs, *self.variants]
-        if len(args) > len(names):
-            raise ShapeError(
-                f"`{self.recipe.name}` takes {', '.join(self.recipe.inputs)}; {len(args)} arguments were given",
-                next_step=f"call it as {self.recipe.name}({', '.join(names)})",
-            )
-        given = dict(zip(names, args, strict=False))
-        for name, value in named.items():
-            if name not in names:
-                raise one_of(f"argument of `{self.recipe.name}`", name, [*names, "out", "threads", "check_finite"])
-            if name in given:
-                raise ShapeError(f"`{self.recipe.name}` was given `{name}` twice: by its place and by its name")
-            given[name] = value
-        return given
-
-    def _arrays(self, given: Mapping[str, Any], check_finite: bool) -> tuple[list[Array], int | None]:
-        """Contiguous arrays of the right type, and the number of states (None for a single one)."""
-        shapes = self.recipe.input_shapes
-        arrays = [self._array(name, x, shape) for (name, x), shape in zip(given.items(), shapes, strict=True)]
-        sizes = {name: len(x) for name, x, shape in zip(given, arrays, shapes, strict=True) if x.ndim > len(shape)}
-        if len(set(sizes.values())) > 1:
-            raise ShapeError("the batches have different lengths", evidence=sizes, next_step="give as many states each")
-        n = next(iter(sizes.values()), None)
-        if check_finite:
-            self._refuse_infinite(given, arrays)
-        if n is not None:
-            arrays = [
-                x if x.ndim > len(shape) else np.ascontiguousarray(np.broadcast_to(x, (n, *shape)))
-                for x, shape in zip(arrays, shapes, strict=True)
-            ]
-        return arrays, n
-
-    def _array(self, name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
-        if value is None:
-            raise ShapeError(
-                f"`{self.recipe.name}` needs `{name}`", next_step=f"pass {', '.join(self.recipe.inputs)} as arrays"
-            )
-        try:
-            found = np.asarray(value)
-        except (TypeError, ValueError) as error:
-            raise ShapeError(f"`{name}` is not an array of numbers: {error}") from None
-        if isinstance(value, np.ma.MaskedArray):
-            raise ShapeError(f"`{name}` is a masked array", next_step="fill what is masked, or leave these states out")
-        if found.dtype.kind not in "biuf":
-            raise ShapeError(f"`{name}` is not an array of real numbers", evidence={"dtype": found.dtype})
-        array = np.ascontiguousarray(found, dtype=self.dtype).reshape(found.shape)
-        if array.shape != shape and array.shape[1:] != shape:
-            raise ShapeError(
-                f"`{name}` of `{self.recipe.name}` has shape {array.shape}",
-                evidence={"expected": f"{shape} for one state, (n, {str(shape)[1:]} for n of them"},
-                next_step="one state per row; q has nq entries, v, a and tau have nv",
-            )
-        return array
-
-    def _refuse_infinite(self, given: Mapping[str, Any], arrays: Sequence[Array]) -> None:
-        for name, array in zip(given, arrays, strict=True):
-            wrong = np.argwhere(~np.isfinite(array))
-            if len(wrong):
-                place = tuple(int(x) for x in wrong[0])
-                raise ShapeError(
-                    f"`{name}` is not finite", evidence={"index": place, "value": array[place], "count": len(wrong)}
-                )
-
     def refuse_units(self, arrays: Sequence[Array]) -> None:
-        """Say which part of an input (n, …) that must have unit length has not.
+        """Report which part of an input (n, …) lacks the unit length that it must have.
 
         Args:
             arrays: All inputs; only the one that has such parts is looked at.
@@ -259,43 +175,16 @@ class Kernel:
         parts = [q[:, at : at + length] for _, at, length in self.recipe.needs_units]
         row = int(np.argmax(np.max([np.abs((x * x).sum(axis=1) - 1.0) for x in parts], axis=0)))
         raise ShapeError(
-            f"a part of `{self.recipe.inputs[k]}` that must have unit length has not",
+            f"a part of `{self.recipe.inputs[k]}` must have unit length, but does not",
             evidence={"row": row, "parts": [x[row].tolist() for x in parts]},
         )
-
-    def _outputs(self, out: Any, n: int | None, of_one: Sequence[tuple[int, ...]]) -> list[Array]:
-        shapes = [shape if n is None else (n, *shape) for shape in of_one]
-        if out is None:
-            return [np.empty(shape, self.dtype) for shape in shapes]
-        if isinstance(out, Mapping):
-            out = [out.get(name) for name in self.recipe.outputs]
-        alone = len(shapes) == 1 and isinstance(out, np.ndarray)
-        arrays = list(out) if isinstance(out, list | tuple) and not alone else [out]
-        fits = len(arrays) == len(shapes) and all(
-            self._writes_to(x, shape) for x, shape in zip(arrays, shapes, strict=True)
-        )
-        if not fits:
-            raise ShapeError(
-                f"`out` of `{self.recipe.name}` cannot take the result",
-                evidence={"expected": [f"{shape} {self.dtype}" for shape in shapes],
-                          "given": [f"{np.shape(x)} {getattr(x, 'dtype', type(x).__name__)}" for x in arrays]},
-                next_step="give contiguous writeable arrays of these shapes and types",
-            )  # fmt: skip
-        return arrays
-
-    def _reads_from(self, array: Any, shape: tuple[int, ...]) -> bool:
-        plain = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == self.dtype
-        return plain and bool(array.flags.c_contiguous)
-
-    def _writes_to(self, array: Any, shape: tuple[int, ...]) -> bool:
-        return self._reads_from(array, shape) and bool(array.flags.writeable)
 
     # -- fixed arrays, tiles --------------------------------------------------------------------------------------
 
     def bind(self, *arrays: Array) -> Callable[[], None]:
         """A function without arguments that reads the inputs and writes the outputs given here, of one state.
 
-        It looks at nothing but the numbers: the arrays must not be resized, and quaternions not leave unit length.
+        It checks nothing: the arrays must not be resized, and quaternions must keep unit length.
 
         Args:
             *arrays: Inputs in their order (with `external` or without), then outputs: float64, contiguous, outputs
@@ -306,7 +195,8 @@ class Kernel:
             raise ShapeError("bind needs float64 kernels and the CPython interpreter", next_step="call with `out=`")
         if len(arrays) == len(shapes) + 1 and self.variants:
             return next(iter(self.variants.values())).bind(*arrays)
-        checks = [self._reads_from] * count + [self._writes_to] * (len(shapes) - count)
+        reads, writes = self.arguments.reads_from, self.arguments.writes_to
+        checks = [reads] * count + [writes] * (len(shapes) - count)
         fits = len(arrays) == len(shapes) and all(
             fits(x, shape) for fits, x, shape in zip(checks, arrays, shapes, strict=True)
         )
@@ -321,18 +211,18 @@ class Kernel:
     def packed(self, *args: ArrayLike, out: Array | None = None, threads: int | str | None = None) -> Array:
         """Packed results, an ordinary array (n, slots): entries that differ from state to state, each once, in rows.
 
-        Dense matrices are limited by the memory that they are written to; this leaves their zeros, ones and mirrored
-        entries out. `layout` says which entry is where, `unpack` makes dense arrays of it.
+        Dense matrices are limited by the memory that they are written to; this omits their zeros, ones and mirrored
+        entries. `layout` maps entries to slots, `unpack` makes dense arrays.
 
         Args:
             *args: Inputs in their order, as in a call: of one state, which gives (slots,), or with a batch axis.
             out: Array for the result.
             threads: Number of threads, or "all".
         """
-        given = self._by_name(args, {})
+        given = self.arguments.by_name(args, {})
         for name in [name for name in self.variants if given.get(name) is not None]:
             return self.variants[name].packed(*args, out=out, threads=threads)
-        arrays, n = self._arrays({name: given.get(name) for name in self.recipe.inputs}, check_finite=False)
+        arrays, n = self.arguments.arrays(given, check_finite=False)
         return self._run_on((self.single if n is None else self.batch).packed, arrays, out, n, threads)[0]
 
     def tiled(self, *tiles: Array, out: Array | None = None, threads: int | str | None = None) -> Array:
@@ -353,7 +243,7 @@ class Kernel:
         if len(tiles) != len(shapes):
             names = ", ".join(self.recipe.inputs)
             raise ShapeError(f"`{self.recipe.name}` takes tiles of {names}; {len(tiles)} arrays were given")
-        checks = [self._reads_from] * len(tiles) + [self._writes_to]
+        checks = [self.arguments.reads_from] * len(tiles) + [self.arguments.writes_to]
         for fits, array, shape in zip(checks, (*tiles, result), expected, strict=True):
             if not fits(array, shape) or (array.size and array.ctypes.data % 64):
                 raise ShapeError(
@@ -390,7 +280,7 @@ class Kernel:
 
         Args:
             packed: What `packed` (for a batch) or `tiled` returned.
-            n: How many states there are; all if left out.
+            n: Number of states; by default all.
         """
         rows = from_tiles(packed, n) if packed.ndim == 3 else packed[:n]
         values = np.concatenate([rows, np.broadcast_to(self.numbers[::-1], (len(rows), len(self.numbers)))], axis=1)

@@ -32,7 +32,7 @@ class ReferenceKernel(Kernel):
             zeros = [np.zeros(shape) for shape in self.recipe.input_shapes]
             states = [self.recipe.reference(*zeros)]
         found = [np.stack([np.asarray(x, dtype=float) for x in parts]) for parts in zip(*states, strict=True)]
-        outputs = self._outputs(out, n, [x.shape[1:] for x in found])
+        outputs = self.arguments.outputs(out, n, [x.shape[1:] for x in found])
         for target, values in zip(outputs, found, strict=True):
             target[...] = values[: len(target)] if n is not None else values[0]
         return self._result(outputs)

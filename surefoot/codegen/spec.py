@@ -1,7 +1,7 @@
 """Tables of numbers and addresses that compiled code reads: one int64 array each.
 
 A spec describes a build of a kernel, or the front of a kernel: what the entry point from Python needs, with the specs
-of the builds for one state and for batches.
+of the builds for one state and for batches. A plan describes a loop over time: which array is read and written when.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.errors import NotSupportedError
 
-__all__ = ["FIELDS", "MAX_ARRAYS", "Spec"]
+__all__ = ["FIELDS", "MAX_ARRAYS", "PLAN", "Spec", "empty_plan"]
 
 MAX_ARRAYS = 32
 _WORDS = (
@@ -85,3 +85,36 @@ class Spec:
     def address(self) -> int:
         """Of the table."""
         return int(self.words.ctypes.data)
+
+
+_PLAN_WORDS = (
+    "steps",  # how often the kernel runs
+    "limit",  # a number: states must stay below it
+    "counts",  # address of the steps of each state that were good
+    "whole",  # address of a table of offsets for arrays that are stored entry after entry
+    "until",  # output whose first entry tells that a state is done, −1 for none
+    "enough",  # done states with which a group of tiles may stop
+    "mixed",  # address of as many zeros: no block is one constant
+)
+_PLAN_ROWS = (
+    "row_step",  # input: bytes from state to state; 0 if all have the same
+    "time_step",  # input: bytes from one time to the next; 0 if it is read once
+    "hold",  # input: steps for which what was read is valid
+    "feedback",  # input: output that takes its place after each step, −1 for none
+    "final",  # input with feedback: address of its rows at the end
+    "every",  # output: steps from one record to the next, 0 for none
+    "record_row_step",  # output: bytes from state to state
+    "record_time_step",  # output: bytes from record to record
+    "state",  # output: input that it is fed back into, −1 for none
+)
+PLAN = {name: k for k, name in enumerate(_PLAN_WORDS)}
+PLAN |= {name: len(_PLAN_WORDS) + k * MAX_ARRAYS for k, name in enumerate(_PLAN_ROWS)}
+
+
+def empty_plan() -> NDArray[np.int64]:
+    """The words of a plan that feeds back and records nothing."""
+    words: NDArray[np.int64] = np.zeros(len(_PLAN_WORDS) + len(_PLAN_ROWS) * MAX_ARRAYS, dtype=np.int64)
+    words[PLAN["until"]] = -1
+    for name in ("feedback", "state"):
+        words[PLAN[name] : PLAN[name] + MAX_ARRAYS] = -1
+    return words

@@ -1,7 +1,4 @@
-"""Kernels of robots that are held by contacts, closed chains and gears: a part of `KernelSet`.
-
-Kernels of robots that are held: what `KernelSet.constrained` compiles.
-"""
+"""Kernels of robots that are held by contacts, closed chains and gears: a part of `KernelSet`."""
 
 from __future__ import annotations
 
@@ -87,7 +84,7 @@ def resolved(robot: Robot, constraints: Sequence[Constraint | ConstraintPart] | 
 
 
 def held_quantity(robot: Robot, what: str, constraints: Constraints, baumgarte: Baumgarte) -> HeldQuantity:
-    """What is to be compiled; where contacts are held is not in it.
+    """The quantity to compile; where contacts are held is one of its inputs.
 
     Args:
         robot: The robot.
@@ -144,7 +141,7 @@ class HeldKernels(ABC):
             q: (nq,) or (n, nq).
             v: (nv,) or (n, nv).
             tau: (nv,) or (n, nv).
-            constraints: What holds; the closed chains and couplings of the robot if left out.
+            constraints: What holds; by default the closed chains and couplings of the robot.
             baumgarte: Gains that pull the state back.
             **options: As for every kernel.
         """
@@ -165,7 +162,7 @@ class HeldKernels(ABC):
             q: (nq,) or (n, nq).
             v: (nv,) or (n, nv).
             tau: (nv,) or (n, nv).
-            constraints: What holds; the closed chains and couplings of the robot if left out.
+            constraints: What holds; by default the closed chains and couplings of the robot.
             baumgarte: Gains that pull the state back.
             **options: As for every kernel.
         """
@@ -180,7 +177,7 @@ class HeldKernels(ABC):
         """The kernel behind `constrained`, of q, v, tau and anchors (contacts, 3, 4): where contacts are held in world.
 
         Args:
-            constraints: What holds; the closed chains and couplings of the robot if left out.
+            constraints: What holds; by default the closed chains and couplings of the robot.
             baumgarte: Gains that pull the state back.
             what: "constrained" or "constrained_derivatives".
         """

@@ -7,24 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import ops
-from surefoot.codegen import Kernel, Recipe, ReferenceKernel, trace
-from surefoot.codegen.batch import thread_count
+from surefoot.codegen import Kernel, Recipe, ReferenceKernel, thread_count, trace
 from surefoot.codegen.cuda import GpuKernel
 from surefoot.codegen.llvm import kernel_text
-from surefoot.compiler.bundle import bundle_parts
+from surefoot.compiler.bundle import bundle_quantity, frame_identity
 from surefoot.compiler.constrained import HeldKernels
 from surefoot.compiler.large_trees import LOOPED, is_large, refuse_too_large
 from surefoot.compiler.looped import LoopSpec, loop_program
 from surefoot.compiler.looped_text import loop_text
-from surefoot.compiler.own_functions import own_function
-from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity, input_shape
+from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity, input_shape, own_quantity
 from surefoot.dynamics.tree import require_invertible
 from surefoot.errors import ModelError, NotSupportedError, one_of
-from surefoot.kinematics import Frame, Reference
+from surefoot.kinematics import Reference
 from surefoot.kinematics.frames import frame_of
 from surefoot.motion.exchange import joint_kinds, require_unit_length
 from surefoot.ops import Array
@@ -58,7 +55,7 @@ def compile_robot(
             they are written, slow, to debug with.
         dtype: "float64" or "float32".
         threads: Default number of threads for batches, or "all".
-        functions: Functions of your own by name, written over `surefoot.ops` for one state. Their parameters are told
+        functions: Functions of your own by name, written over `surefoot.ops` for one state. Their parameters are known
             by name: `tree`, `robot`, `q`, `v`, `a`, `tau`, `external`; for others give a pair of the function and a
             dictionary of their shapes. They become methods: `k.name(…)`.
     """
@@ -98,9 +95,9 @@ class KernelSet(HeldKernels):
     rnea: Kernel
     aba: Kernel
     crba: Kernel
-    nonlinear: Kernel
-    gravity: Kernel
-    minv: Kernel
+    nonlinear_effects: Kernel
+    generalized_gravity: Kernel
+    minverse: Kernel
     rnea_derivatives: Kernel
     aba_derivatives: Kernel
     placements: Kernel
@@ -111,7 +108,7 @@ class KernelSet(HeldKernels):
     coupling: Kernel
     com_velocity_derivative: Kernel
     energy: Kernel
-    regressor: Kernel
+    joint_torque_regressor: Kernel
 
     def __init__(
         self, robot: Robot, bits: int, threads: int | str, functions: Mapping[str, Any], backend: str = "llvm"
@@ -208,7 +205,7 @@ class KernelSet(HeldKernels):
         def function(tree: Any, q: Array) -> Array:
             return ops.stack([placement(tree, frame, q) for frame in frames])
 
-        return self._kernel(("frames", names), Quantity(("q",), function, "", ("T",)), _frame_identity(*frames))
+        return self._kernel(("frames", names), Quantity(("q",), function, "", ("T",)), frame_identity(*frames))
 
     def frame_kernel(self, what: str, name: str, reference: Reference = "local_world_aligned") -> Kernel:
         """The kernel of one quantity of one frame.
@@ -222,15 +219,8 @@ class KernelSet(HeldKernels):
         if what not in FRAME_QUANTITIES:
             raise one_of("quantity of a frame", what, FRAME_QUANTITIES)
         quantity, frame = FRAME_QUANTITIES[what], frame_of(self.robot, name)
-        extra = (reference,) if quantity.reference else ()
-
-        def function(tree: Any, *state: Array) -> Any:
-            return quantity.function(tree, frame, *state, *extra)
-
-        outputs = quantity.outputs or (what,)
-        return self._kernel(
-            (what, name, *extra), Quantity(quantity.inputs, function, "", outputs), _frame_identity(frame)
-        )
+        key = (what, name, reference) if quantity.reference else (what, name)
+        return self._kernel(key, quantity.of_frame(frame, reference), frame_identity(frame))
 
     # -- bundles --------------------------------------------------------------------------------------------------
 
@@ -246,19 +236,7 @@ class KernelSet(HeldKernels):
                 `J:left_foot@local`: T, J, Jdv, V, A, classical.
         """
         wanted = _list_of_names(names)
-        parts = bundle_parts(self.robot, wanted)
-        quantities = [part.quantity for part in parts]
-        inputs = tuple(name for name in ("q", "v", "a", "tau") if any(name in x.inputs for x in quantities))
-
-        def function(tree: Any, *state: Array) -> tuple[Any, ...]:
-            given = dict(zip(inputs, state, strict=True))
-            return tuple(x.function(tree, *(given[name] for name in x.inputs)) for x in quantities)
-
-        def result(*arrays: Array) -> dict[str, Array]:
-            return dict(zip(wanted, arrays, strict=True))
-
-        quantity = Quantity(inputs, function, "", wanted, result, any(x.inverts for x in quantities))
-        return self._kernel(("bundle", *wanted), quantity, tuple(part.identity for part in parts))
+        return self._kernel(("bundle", *wanted), *bundle_quantity(self.robot, wanted))
 
     # -- preparation ----------------------------------------------------------------------------------------------
 
@@ -282,17 +260,13 @@ class KernelSet(HeldKernels):
         quantity = QUANTITIES[name]
         variants = {}
         if quantity.optional:
-            whole = Quantity(
-                (*quantity.inputs, quantity.optional), quantity.function, quantity.doc, quantity.outputs,
-                quantity.result, quantity.inverts,
-            )  # fmt: skip
-            variants[quantity.optional] = self._kernel((name, quantity.optional), whole, ())
+            variants[quantity.optional] = self._kernel((name, quantity.optional), quantity.with_optional(), ())
         return self._kernel((name,), quantity, (), variants)
 
     def _own(self, name: str) -> Kernel:
-        """The kernel of a function of the user; only its program can tell what it depends on."""
-        own = own_function(self.robot, name, self._functions[name])
-        return self._kernel((name,), Quantity(own.inputs, own.function, ""), None, shapes=own.shapes)
+        """The kernel of a function of the user; its identity is its program."""
+        quantity, shapes = own_quantity(self.robot, name, self._functions[name])
+        return self._kernel((name,), quantity, None, shapes=shapes)
 
     def _kernel(
         self,
@@ -359,10 +333,6 @@ def _tree_identity(robot: Robot) -> tuple[Any, ...]:
         tree.v_index, tree.armature, tree.mimic_source, tree.mimic_ratio, tree.mimic_offset, tree.gravity,
     )  # fmt: skip
     return (",".join(tree.kinds), *arrays)
-
-
-def _frame_identity(*frames: Frame) -> tuple[Any, ...]:
-    return tuple(x for frame in frames for x in (str(frame.body), np.asarray(frame.R), np.asarray(frame.p)))
 
 
 def _list_of_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -26,9 +26,58 @@ def loop_text(program: LoopProgram, build: Build, name: str) -> KernelText:
         build: Lanes and type.
         name: Name of the function.
     """
-    writer = _LoopWriter(program, build, name)
-    text = writer.text()
-    return KernelText(text, program.record_size * (program.tree.n + 1))
+    return KernelText(_LoopWriter(program, build, name).text(), program.record_size * (program.tree.n + 1))
+
+
+def _constants(program: LoopProgram) -> tuple[list[int], list[int], list[float]]:
+    """Class of every body, the place of its constants in the table, and the table."""
+    tree = program.tree
+    group_of, place_of = [0] * tree.n, [0] * tree.n
+    table: list[float] = []
+    armature = program.walk is not None or "armature" in program.spec.fixed.values()
+    for c, group in enumerate(program.classes):
+        for row, i in zip(group.values, group.members, strict=True):
+            group_of[i], place_of[i] = c, len(table)
+            table.extend(float(x) for x in row)
+            if armature:
+                table.extend(float(x) for x in tree.armature[dof_rows(tree, i)])
+    return group_of, place_of, table or [0.0]
+
+
+def _direct(step: StepCode, inputs: int) -> dict[int, tuple[int, int]]:
+    """Results that a step can write straight into the records: nothing reads the old values any more.
+
+    Either nothing reads the old value at all, or only the instruction that makes the new one of it.
+    """
+    program, own = step.program, 1 + inputs
+    places = [(own, at) for at in step.own] + [(own + 1, at) for at in step.parent]
+    readers = _readers(program)
+    found = {}
+    for place, slot in zip(places, program.layout[0], strict=False):
+        alone = slot >= 0 and program.layout[0].count(slot) == 1
+        if alone and readers.get(place, set()) <= {program.slots[slot]}:
+            found[slot] = place
+    return found
+
+
+def _readers(program: Program) -> dict[tuple[int, int], set[int]]:
+    """Instructions that read each entry of each input."""
+    entries = [(k, e) for k, shape in enumerate(program.input_shapes) for e in range(int(np.prod(shape)))]
+    entry_of = {i: entries[args[0]] for i, (op, args) in enumerate(program.instructions) if op == "input"}
+    out: dict[tuple[int, int], set[int]] = {}
+    for i, (op, args) in enumerate(program.instructions):
+        for x in () if op in ("input", "const") else args:
+            if x in entry_of:
+                out.setdefault(entry_of[x], set()).add(i)
+    for i in program.slots:  # an input that is a result as it is
+        if i in entry_of:
+            out.setdefault(entry_of[i], set()).add(-1)
+    return out
+
+
+def _field_size(program: LoopProgram, name: str) -> int:
+    later = [at for at in program.record.values() if at > program.record[name]]
+    return min(later, default=program.record_size) - program.record[name]
 
 
 class _LoopWriter(Operations):
@@ -47,7 +96,7 @@ class _LoopWriter(Operations):
         functions = []
         for s, sweep in enumerate(self.program.steps):
             for c, step in enumerate(sweep):
-                name, direct = f"{self.name}.step.{s}.{c}", self.direct(step)
+                name, direct = f"{self.name}.step.{s}.{c}", _direct(step, self.count)
                 writer = KernelWriter(step.program, self.build, name, frozenset([0]), direct)
                 functions.append(writer.functions())
                 writers.append(writer)
@@ -63,7 +112,7 @@ class _LoopWriter(Operations):
     def tables(self) -> str:
         """Per body: class, record of the parent, rows in q and v, where its constants are; and the constants."""
         tree = self.program.tree
-        group_of, place_of, constants = self.constants()
+        group_of, place_of, constants = _constants(self.program)
         rows = {
             "class": group_of,
             "parent": [int(p) + 1 for p in tree.parents],
@@ -73,7 +122,10 @@ class _LoopWriter(Operations):
         }
         if self.walk is not None:
             rows |= self.walk.tables(group_of)
-        texts = [self.integers(name, values) for name, values in rows.items()]
+        texts = [
+            f"@{self.name}.{name} = internal constant [{len(values)} x i64] [{', '.join(f'i64 {x}' for x in values)}]"
+            for name, values in rows.items()
+        ]
         scalar = Build(1, self.build.bits)
         numbers = ", ".join(f"{self.build.scalar} {scalar.number(x)}" for x in constants)
         kind = f"[{len(constants)} x {self.build.scalar}]"
@@ -81,24 +133,6 @@ class _LoopWriter(Operations):
         self.used |= {"declare ptr @aligned_alloc(i64, i64)", "declare void @free(ptr)"}
         self.used.add("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         return "\n".join(texts)
-
-    def integers(self, name: str, values: Sequence[int]) -> str:
-        entries = ", ".join(f"i64 {x}" for x in values)
-        return f"@{self.name}.{name} = internal constant [{len(values)} x i64] [{entries}]"
-
-    def constants(self) -> tuple[list[int], list[int], list[float]]:
-        """Class of every body, the place of its constants in the table, and the table."""
-        tree = self.program.tree
-        group_of, place_of = [0] * tree.n, [0] * tree.n
-        table: list[float] = []
-        armature = self.walk is not None or "armature" in self.spec.fixed.values()
-        for c, group in enumerate(self.program.classes):
-            for row, i in zip(group.values, group.members, strict=True):
-                group_of[i], place_of[i] = c, len(table)
-                table.extend(float(x) for x in row)
-                if armature:
-                    table.extend(float(x) for x in tree.armature[dof_rows(tree, i)])
-        return group_of, place_of, table or [0.0]
 
     # -- the kernel -----------------------------------------------------------------------------------------------
 
@@ -140,9 +174,8 @@ class _LoopWriter(Operations):
 
     def prepared(self, total: int) -> list[str]:
         """Empty records, the world's fields, and zeros where joint quantities are summed."""
-        size = (
-            total if self.program.starts_empty else self.program.record_size * self.build.stride
-        )  # or the world alone
+        world = self.program.record_size * self.build.stride
+        size = total if self.program.starts_empty else world
         self.lines = [f"call void @llvm.memset.p0.i64(ptr %records, i8 0, i64 {size}, i1 false)"]
         for name, values in self.program.world.items():
             for k, value in enumerate(np.ravel(values)):
@@ -205,42 +238,13 @@ class _LoopWriter(Operations):
         self.lines = [call]
         places = [(f"%{tag}.own", at) for at in step.own] + [(f"%{tag}.par", at) for at in step.parent]
         layout, numbers = step.program.layout[0], step.program.numbers
-        direct = self.direct(step)
+        direct = _direct(step, self.count)
         for (base, at), slot in zip(places, layout, strict=False):
             if slot not in direct:
                 self.store(self.result(slot, numbers), base, at)
         if step.joint:
             self.add_joint(tag, layout[len(places) :], numbers)
         return self.lines
-
-    def direct(self, step: StepCode) -> dict[int, tuple[int, int]]:
-        """Results that a step can write straight into the records: nothing reads what was there any more.
-
-        Either nothing reads the old value at all, or only the instruction that makes the new one of it.
-        """
-        program, own = step.program, 1 + self.count
-        places = [(own, at) for at in step.own] + [(own + 1, at) for at in step.parent]
-        readers = self.readers(program)
-        found = {}
-        for place, slot in zip(places, program.layout[0], strict=False):
-            alone = slot >= 0 and program.layout[0].count(slot) == 1
-            if alone and readers.get(place, set()) <= {program.slots[slot]}:
-                found[slot] = place
-        return found
-
-    def readers(self, program: Program) -> dict[tuple[int, int], set[int]]:
-        """Instructions that read each entry of each input."""
-        entries = [(k, e) for k, shape in enumerate(program.input_shapes) for e in range(int(np.prod(shape)))]
-        entry_of = {i: entries[args[0]] for i, (op, args) in enumerate(program.instructions) if op == "input"}
-        out: dict[tuple[int, int], set[int]] = {}
-        for i, (op, args) in enumerate(program.instructions):
-            for x in () if op in ("input", "const") else args:
-                if x in entry_of:
-                    out.setdefault(entry_of[x], set()).add(i)
-        for i in program.slots:  # an input that is a result as it is
-            if i in entry_of:
-                out.setdefault(entry_of[i], set()).add(-1)
-        return out
 
     def result(self, slot: int, numbers: Sequence[float]) -> str:
         if slot < 0:
@@ -292,14 +296,10 @@ class _LoopWriter(Operations):
         ]  # fmt: skip
         at = 0
         for name in self.spec.fields:
-            count = self.field_size(name)
+            count = _field_size(self.program, name)
             self.copy("%copy.own", self.program.record[name], "%copy.out", at, count)
             at += count
         self.lines += [
             f"%copy.more = icmp slt i64 %copy.next, {n}",
             "br i1 %copy.more, label %copy.body, label %copy.done", "copy.done:",
         ]  # fmt: skip
-
-    def field_size(self, name: str) -> int:
-        later = [at for at in self.program.record.values() if at > self.program.record[name]]
-        return min(later, default=self.program.record_size) - self.program.record[name]

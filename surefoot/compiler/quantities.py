@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from surefoot import ops
@@ -24,7 +25,9 @@ from surefoot.dynamics import (
     rnea,
 )
 from surefoot.dynamics.derivatives import aba_derivatives, rnea_derivatives
+from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.kinematics import (
+    Frame,
     body_placements,
     com,
     com_bias,
@@ -43,7 +46,7 @@ from surefoot.kinematics.frames import (
     frame_velocity_derivatives,
 )
 from surefoot.ops import Array
-from surefoot.robot import Tree
+from surefoot.robot import Robot, Tree
 from surefoot.spatial import se3
 
 __all__ = [
@@ -58,6 +61,7 @@ __all__ = [
     "Quantity",
     "RneaDerivatives",
     "input_shape",
+    "own_quantity",
 ]
 
 
@@ -163,7 +167,7 @@ class Quantity:
         result: Makes the result of several outputs.
         inverts: Whether the mass matrix must be invertible.
         reference: Whether it is measured in a choice of axes (the last argument of the function).
-        optional: An input that may be left out.
+        optional: An input that may be omitted.
     """
 
     inputs: tuple[str, ...]
@@ -174,6 +178,24 @@ class Quantity:
     inverts: bool = False
     reference: bool = False
     optional: str = ""
+
+    def of_frame(self, frame: Frame, reference: str) -> Quantity:
+        """The quantity of one frame, as a function of the state alone.
+
+        Args:
+            frame: The frame.
+            reference: "local", "world" or "local_world_aligned".
+        """
+        extra = (reference,) if self.reference else ()
+
+        def function(tree: Tree, *state: Array) -> Any:
+            return self.function(tree, frame, *state, *extra)
+
+        return replace(self, function=function, reference=False)
+
+    def with_optional(self) -> Quantity:
+        """The quantity whose optional input is given."""
+        return replace(self, inputs=(*self.inputs, self.optional), optional="")
 
 
 STATE_INPUTS = ("q", "v", "a", "tau", "external")
@@ -259,20 +281,55 @@ QUANTITIES = {
 
 
 FRAME_QUANTITIES = {
-    "T": Quantity(("q",), frame_placement, "placement (4, 4) in world"),
-    "J": Quantity(("q",), frame_jacobian, "Jacobian (6, nv)", reference=True),
-    "Jdv": Quantity(("q", "v"), frame_bias_acceleration, "J̇ v (6,)", reference=True),
-    "V": Quantity(("q", "v"), frame_velocity, "twist (6,)", reference=True),
-    "A": Quantity(("q", "v", "a"), frame_acceleration, "spatial acceleration (6,)", reference=True),
+    "T": Quantity(("q",), frame_placement, "placement (4, 4) in world", ("T",)),
+    "J": Quantity(("q",), frame_jacobian, "Jacobian (6, nv)", ("J",), reference=True),
+    "Jdv": Quantity(("q", "v"), frame_bias_acceleration, "J̇ v (6,)", ("Jdv",), reference=True),
+    "V": Quantity(("q", "v"), frame_velocity, "twist (6,)", ("V",), reference=True),
+    "A": Quantity(("q", "v", "a"), frame_acceleration, "spatial acceleration (6,)", ("A",), reference=True),
     "dV": Quantity(("q", "v"), frame_velocity_derivatives, "∂V/∂q, ∂V/∂v (6, nv)", ("dq", "dv"), reference=True),
     "dA": Quantity(
-        ("q", "v", "a"),
-        frame_acceleration_derivatives,
-        "∂A/∂q, ∂A/∂v, ∂A/∂a (6, nv)",
-        ("dq", "dv", "da"),
+        ("q", "v", "a"), frame_acceleration_derivatives, "∂A/∂q, ∂A/∂v, ∂A/∂a (6, nv)", ("dq", "dv", "da"),
         reference=True,
     ),
     "classical": Quantity(
-        ("q", "v", "a"), frame_classical_acceleration, "acceleration of its point (6,)", reference=True
+        ("q", "v", "a"), frame_classical_acceleration, "acceleration of its point (6,)", ("classical",), reference=True
     ),
-}
+}  # fmt: skip
+
+
+def own_quantity(robot: Robot, name: str, given: Any) -> tuple[Quantity, tuple[tuple[int, ...], ...]]:
+    """A function of the user as a quantity, and the shapes of its inputs.
+
+    Args:
+        robot: The robot, for parameters called `tree` and `robot`.
+        name: The function's name, for messages.
+        given: The function, or a pair of it and a dictionary of the shapes of parameters that are not known by name.
+
+    Raises:
+        ShapeError: The shape of a parameter is not known.
+        NotSupportedError: It is not a function, or it has `*args` or `**options`.
+    """
+    function, shapes = given if isinstance(given, tuple) else (given, {})
+    if not callable(function):
+        raise NotSupportedError(f"`{name}` is not a function", evidence={"given": type(function).__name__})
+    parameters = inspect.signature(function).parameters
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values()):
+        raise NotSupportedError(f"`{name}` takes any arguments", next_step="name its parameters one by one")
+    fixed = {p: value for p, value in (("tree", robot.tree), ("robot", robot)) if p in parameters}
+    inputs = tuple(p for p in parameters if p not in fixed)
+
+    def call(tree: Tree, *state: Array) -> Any:
+        return function(**fixed, **dict(zip(inputs, state, strict=True)))
+
+    return Quantity(inputs, call, ""), tuple(_own_shape(robot, name, p, shapes) for p in inputs)
+
+
+def _own_shape(robot: Robot, name: str, parameter: str, shapes: Mapping[str, Any]) -> tuple[int, ...]:
+    if parameter in shapes:
+        return tuple(int(x) for x in shapes[parameter])
+    if parameter in STATE_INPUTS:
+        return input_shape(robot.tree, parameter)
+    raise ShapeError(
+        f"the shape of parameter `{parameter}` of `{name}` is not known",
+        next_step=f'give functions={{"{name}": (function, {{"{parameter}": (3,)}})}}',
+    )

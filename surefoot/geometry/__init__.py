@@ -2,7 +2,7 @@
 
 from surefoot.geometry.convex_pieces import convex_pieces, is_nearly_convex, method_version, pack_pieces, unpack_pieces
 from surefoot.geometry.fit import SweptFit, fit_swept
-from surefoot.geometry.meshes import MAX_MESH_BYTES, load_triangles, load_vertices
+from surefoot.geometry.meshes import MAX_MESH_BYTES
 from surefoot.geometry.polygon import convex_hull, convex_hulls, distance_inside, is_rectangle
 from surefoot.geometry.shapes import (
     Box,
@@ -18,7 +18,6 @@ from surefoot.geometry.shapes import (
 )
 from surefoot.geometry.swept import SweptVolume
 from surefoot.geometry.swept_distance import (
-    DistanceGradient,
     Nearest,
     generator_distance,
     generator_gradient,
@@ -31,7 +30,6 @@ __all__ = [
     "Box",
     "Capsule",
     "Cylinder",
-    "DistanceGradient",
     "Ellipsoid",
     "Mesh",
     "Nearest",
@@ -49,8 +47,6 @@ __all__ = [
     "generator_gradient",
     "is_nearly_convex",
     "is_rectangle",
-    "load_triangles",
-    "load_vertices",
     "method_version",
     "pack_pieces",
     "require_size",

@@ -90,7 +90,7 @@ def convex_hulls(points: ArrayLike, active: ArrayLike | None = None) -> Array:
 
     Args:
         points: (n, k, 2): n sets of k points.
-        active: (n, k): which points count; all if left out.
+        active: (n, k): which points count; by default all.
 
     Returns:
         (n, c, 2): corners, counter-clockwise; hulls of fewer than c corners repeat their first one at the end. Hulls

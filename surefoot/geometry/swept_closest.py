@@ -108,7 +108,7 @@ def with_first(weights: Array) -> Array:
 
 def _point_line(p: Array, B: Array) -> Closest:
     line, offset = _line(B[1] - B[0]), p - B[0]
-    t = _unit(ops.dot(offset, line.along) * line.inverse)
+    t = _unit(offset @ line.along * line.inverse)
     return Closest(_square(offset - t * line.along), _weights(), _weights(t))
 
 
@@ -145,7 +145,7 @@ def _line_across(A: Array, B: Array) -> Closest:
     """The minimum over a line and a triangle if it is inside the triangle, else some pair of points."""
     offset, along, side, free = A[0] - B[0], A[1] - A[0], B[1] - B[0], _line(B[2] - B[0])
     r, s = _of_lines(_without(offset, free), _line(_without(along, free)), _line(_without(side, free)))
-    to_free, along_free, side_free = (ops.dot(x, free.along) for x in (offset, along, side))
+    to_free, along_free, side_free = (x @ free.along for x in (offset, along, side))
     t = _below((to_free + r * along_free - s * side_free) * free.inverse, 1.0 - s)
     return Closest(_square(offset + r * along - s * side - t * free.along), _weights(r), _weights(s, t))
 
@@ -171,21 +171,21 @@ def inner_triangles(A: Array, B: Array) -> Closest:
 
 def _of_lines(offset: Array, first: _Line, second: _Line) -> tuple[Any, Any]:
     """Weights of the nearest points; `offset` is from the start of the second line to that of the first."""
-    along = ops.dot(first.along, second.along)
-    to_second = ops.dot(offset, second.along)
+    along = first.along @ second.along
+    to_second = offset @ second.along
     across = first.along - (along * second.inverse) * second.along
     left = offset - (to_second * second.inverse) * second.along
-    s = _unit(-ops.dot(left, across) * _inverse(_square(across)))
+    s = _unit(-(left @ across) * _inverse(_square(across)))
     t = _unit((to_second + s * along) * second.inverse)
-    return _unit((t * along - ops.dot(offset, first.along)) * first.inverse), t
+    return _unit((t * along - offset @ first.along) * first.inverse), t
 
 
 def _in_triangle(point: Array, side: Array, free: Array) -> tuple[Any, Any]:
     """Weights of the point of a triangle from the origin that is nearest to another one, if it is not on an edge."""
     line = _line(free)
     across = _line(_without(side, line))
-    s = _unit(ops.dot(_without(point, line), across.along) * across.inverse)
-    return s, _below((ops.dot(point, free) - s * ops.dot(side, free)) * line.inverse, 1.0 - s)
+    s = _unit(_without(point, line) @ across.along * across.inverse)
+    return s, _below((point @ free - s * (side @ free)) * line.inverse, 1.0 - s)
 
 
 def _line(along: Array) -> _Line:
@@ -194,7 +194,7 @@ def _line(along: Array) -> _Line:
 
 def _without(x: Array, line: _Line) -> Array:
     """The part of a vector that is orthogonal to a line."""
-    return x - (ops.dot(x, line.along) * line.inverse) * line.along
+    return x - (x @ line.along * line.inverse) * line.along
 
 
 def _on_edge_of_a(found: Closest, edge: tuple[int, int]) -> Closest:
@@ -216,7 +216,7 @@ def _weights(*values: Any) -> Array:
 
 
 def _square(x: Array) -> Any:
-    return ops.dot(x, x)
+    return x @ x
 
 
 def _inverse(square: Any) -> Any:

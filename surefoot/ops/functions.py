@@ -20,7 +20,6 @@ __all__ = [
     "concatenate",
     "cos",
     "cross",
-    "dot",
     "exp",
     "eye",
     "is_symbolic",
@@ -128,11 +127,6 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
         return symbol.apply("select", c, a, b) if isinstance(c, Symbol) else (a if c else b)
 
     return np.frompyfunc(pick, 3, 1)(condition, yes, no)
-
-
-def dot(a: Any, b: Any) -> Any:
-    """Inner product of two vectors."""
-    return np.asarray(a) @ np.asarray(b)
 
 
 def cross(a: Any, b: Any) -> Array:

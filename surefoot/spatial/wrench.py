@@ -74,4 +74,4 @@ def cross(velocity: ArrayLike, wrench: ArrayLike) -> Array:
 
 def power(velocity: ArrayLike, wrench: ArrayLike) -> Any:
     """Vᵀ F in W, both about the same point and in the same axes."""
-    return ops.dot(velocity, wrench)
+    return np.asarray(velocity) @ np.asarray(wrench)

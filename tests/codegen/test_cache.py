@@ -306,7 +306,7 @@ def test_sizes(monkeypatch, text, size):
 @pytest.mark.parametrize("text", ["-1", "1X", "G", "nan", "1e3", "1 0", "٣"])
 def test_what_is_no_size_is_an_error(monkeypatch, text):
     monkeypatch.setenv("SUREFOOT_CACHE_LIMIT", text)
-    with pytest.raises(CacheError, match="is no size") as caught:
+    with pytest.raises(CacheError, match="is not a size") as caught:
         store(KEY, b"", {})
     assert "SUREFOOT_CACHE_LIMIT" in caught.value.next_step
     assert cache.entries() == []
@@ -394,10 +394,10 @@ def test_the_source_version_follows_the_sources(tmp_path, monkeypatch):
 
     here = cache.source_version()
     assert version() == here
-    for room in ("spatial", "kinematics", "dynamics", "compiler", "ops", "robot", "geometry"):
-        (tmp_path / room).mkdir()
-    for name in ("tree.py", "volumes.py"):
-        (tmp_path / "robot" / name).write_text("")
+    for room in ("spatial", "kinematics", "dynamics", "codegen", "compiler", "ops", "robot/model", "geometry"):
+        (tmp_path / room).mkdir(parents=True)
+    for name in ("tree.py", "contacts.py"):
+        (tmp_path / "robot" / "model" / name).write_text("")
     monkeypatch.setattr(cache, "_PACKAGE", tmp_path)
     seen = {here, version()}
     for name in (
@@ -406,16 +406,17 @@ def test_the_source_version_follows_the_sources(tmp_path, monkeypatch):
         "spatial/a.py",
         "kinematics/a.py",
         "dynamics/a.py",
+        "codegen/a.py",
         "compiler/a.py",
-        "robot/tree.py",
-        "robot/volumes.py",
+        "robot/model/tree.py",
+        "robot/model/contacts.py",
         "geometry/swept_a.py",
     ):
         (tmp_path / name).write_text("x = 1\n")
         seen.add(version())
     (tmp_path / "spatial" / "a.py").rename(tmp_path / "spatial" / "b.py")
     seen.add(version())
-    assert len(seen) == 12
+    assert len(seen) == 13
     (tmp_path / "robot" / "load.py").write_text("x = 1\n")
     assert version() in seen
     monkeypatch.undo()

@@ -3,8 +3,7 @@ from hypothesis import given, settings
 from surefoot import ops
 from surefoot.codegen.graph import fuse, graph_of
 from surefoot.codegen.program import needed
-
-from .examples import Residue, interpreted, polynomials, values_of
+from tests.compiler.examples import Residue, interpreted, polynomials, values_of
 
 X, Y = ops.symbols("x", 4), ops.symbols("y", 4)
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 
 from surefoot import ops
 from surefoot.codegen.graph import Graph, graph_of
-
-from .examples import Residue, interpreted, polynomials, values_of
+from tests.compiler.examples import Residue, interpreted, polynomials, values_of
 
 X = ops.symbols("x", 3)
 x, y, z = X

@@ -8,12 +8,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot import ops
-from surefoot.codegen.batch.batches import aligned_empty
+from surefoot.codegen.batch import aligned_empty
 from surefoot.compiler import compile_robot
 from surefoot.dynamics import kinetic_energy, rnea
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
-
-from .examples import kernel_of
+from tests.compiler.examples import kernel_of
 
 
 def row(states, k):

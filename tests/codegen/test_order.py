@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from surefoot import ops
 from surefoot.codegen.graph import fuse, graph_of
 from surefoot.codegen.program import eager, interleave, lightest, needed, pressure
-
-from .examples import Residue, interpreted, polynomials, values_of
+from tests.compiler.examples import Residue, interpreted, polynomials, values_of
 
 X = ops.symbols("x", 4)
 POINT = [Residue(2**40 + 7), Residue(3**25), Residue(-(5**20)), Residue(7**15)]

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from surefoot import ops
 from surefoot.codegen.program import trace
 from surefoot.errors import ShapeError
-
-from .examples import Residue, outputs_of, polynomials, values_of
+from tests.compiler.examples import Residue, outputs_of, polynomials, values_of
 
 
 @pytest.mark.parametrize("interleaved", [True, False])

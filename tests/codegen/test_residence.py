@@ -5,8 +5,7 @@ import pytest
 from surefoot import ops
 from surefoot.codegen.program import trace
 from surefoot.codegen.residence import plan
-
-from .examples import BOUNDED, random_code, values_of
+from tests.compiler.examples import BOUNDED, random_code, values_of
 
 OPERATIONS = [name for name in BOUNDED if name not in ("sin", "cos", "both")]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from surefoot import ops
 from surefoot.codegen.artifact import Recipe, make
-from surefoot.codegen.batch.batches import BatchRunner
+from surefoot.codegen.batch import BatchRunner
 from surefoot.codegen.build import Build
 from surefoot.codegen.kernel import Kernel
 from surefoot.codegen.program import Program, trace

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot import ops
-from surefoot.compiler import STANDARD, compile_robot
+from surefoot.compiler import STANDARD, KernelSet, compile_robot
 from surefoot.compiler.quantities import QUANTITIES
 from surefoot.dynamics import crba
 from surefoot.errors import ModelError, NotSupportedError, ShapeError, UnknownNameError
@@ -25,7 +25,7 @@ def test_names(arm):
 
 
 def test_kernels_are_built_on_first_use(arm):
-    fresh = compile_robot(arm.robot)
+    fresh = KernelSet(arm.robot, 64, 1, {})
     kernel = fresh.rnea
     assert not {"single", "batch"} & set(vars(kernel))
     assert fresh.prepare(["rnea"], ["single"]) is fresh

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.codegen.batch.batches import _Pieces
+from surefoot.codegen.batch import _Pieces
 from surefoot.compiler.kernel_set import compile_robot
 from surefoot.errors import ModelError, NotSupportedError, ShapeError
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from surefoot.codegen.arguments import Arguments
 from surefoot.codegen.artifact import Recipe
 from surefoot.codegen.cuda.module import CudaKernel
-from surefoot.errors import ShapeError, one_of
 
 __all__ = ["GpuKernel"]
 
@@ -19,7 +21,7 @@ class GpuKernel:
     Args:
         recipe: What to compute.
         bits: 64 or 32.
-        result: Makes the result of several outputs from their arrays; a tuple if left out.
+        result: Makes the result of several outputs from their arrays; by default a tuple.
         variants: Further kernels by the name of the optional argument that calls for them.
     """
 
@@ -31,6 +33,7 @@ class GpuKernel:
         variants: Mapping[str, GpuKernel] | None = None,
     ) -> None:
         self.recipe, self.bits, self.result, self.variants = recipe, bits, result, dict(variants or {})
+        self._arguments = Arguments(recipe, np.dtype(f"f{bits // 8}"), tuple(self.variants), options=("out",))
 
     @cached_property
     def compiled(self) -> CudaKernel:
@@ -46,17 +49,7 @@ class GpuKernel:
             out: CuPy array (or list of them) to write into.
             **named: Inputs by name.
         """
-        names = [*self.recipe.inputs, *self.variants]
-        for name in named:
-            if name not in names:
-                raise one_of(f"argument of `{self.recipe.name}`", name, [*names, "out"])
-        if len(args) > len(names):
-            raise ShapeError(f"`{self.recipe.name}` takes {', '.join(names)}; {len(args)} arguments were given")
-        given = dict(zip(names, args, strict=False))
-        twice = set(given) & set(named)
-        if twice:
-            raise ShapeError(f"`{self.recipe.name}` was given {sorted(twice)} twice: by place and by name")
-        given |= named
+        given = self._arguments.by_name(args, named)
         for name, variant in self.variants.items():
             if given.get(name) is not None:
                 return variant(*(given[x] for x in variant.recipe.inputs), out=out)

@@ -192,7 +192,7 @@ def kernel_source(
         bits: 64 or 32.
         name: Letters, digits and underscores; the kernel is called surefoot_name.
         device: The GPU that it is for.
-        shape: How to spread it; chosen if left out.
+        shape: How to spread it; chosen by default.
     """
     if shape is None:
         shape, placement = choose(program, bits, device)

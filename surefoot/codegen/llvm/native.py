@@ -16,26 +16,33 @@ _OPTIONS = ("-pre-RA-sched=source", "-enable-misched=false")  # our order of ins
 
 
 @functools.cache
-def _machine() -> Any:
-    """The target: this CPU with all that it has. A higher `opt` takes twice as long for code that is no faster."""
+def _llvm() -> Any:
+    """LLVM, set up once for all machine code of this process: its options hold for every later compilation."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for option in _OPTIONS:
         llvm.set_option("surefoot", option)
+    return llvm
+
+
+@functools.cache
+def _machine(optimise: bool) -> Any:
+    """This CPU with all that it has. For straight-line code, a higher `opt` takes twice as long and gains nothing."""
+    llvm = _llvm()
     features = llvm.get_host_cpu_features()
-    features["prefer-256-bit"] = False
+    if not optimise:
+        features["prefer-256-bit"] = False
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=1, reloc="pic", codemodel="default", jit=True
-    )
+        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2 if optimise else 1, reloc="pic",
+        codemodel="default", jit=True,
+    )  # fmt: skip
 
 
 @functools.cache
 def _engine() -> Any:
-    import llvmlite.binding as llvm
-
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+    return _llvm().create_mcjit_compiler(_llvm().parse_assembly(""), _machine(False))
 
 
 @functools.cache
@@ -54,16 +61,22 @@ def vector_width(bits: int = 64) -> int:
     return 1
 
 
-def compile_text(text: str) -> bytes:
+def compile_text(text: str, optimise: bool = False) -> bytes:
     """Object code of LLVM assembly, for this CPU.
 
     Args:
         text: The assembly.
+        optimise: Whether LLVM shall inline functions and turn loops into vectors.
     """
-    import llvmlite.binding as llvm
-
     with _LOCK:
-        return bytes(_machine().emit_object(llvm.parse_assembly(text)))
+        machine, module = _machine(optimise), _llvm().parse_assembly(text)
+        if optimise:
+            options = _llvm().create_pipeline_tuning_options(speed_level=2)
+            options.loop_vectorization = True
+            options.loop_interleaving = False  # rows are short: it is slower with it, and takes longer to compile
+            builder = _llvm().create_pass_builder(machine, options)
+            builder.getModulePassManager().run(module, builder)
+        return bytes(machine.emit_object(module))
 
 
 def load_object(code: bytes, names: tuple[str, ...]) -> dict[str, int]:
@@ -73,12 +86,10 @@ def load_object(code: bytes, names: tuple[str, ...]) -> dict[str, int]:
         code: Object code made by `compile_text`.
         names: Functions; the names tell what the code is: if it was loaded before, it is not loaded again.
     """
-    import llvmlite.binding as llvm
-
     with _LOCK:
         if names not in _loaded:
             engine = _engine()
-            engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            engine.add_object_file(_llvm().ObjectFileRef.from_data(code))
             engine.finalize_object()
             _loaded[names] = {name: int(engine.get_function_address(name)) for name in names}
         return _loaded[names]

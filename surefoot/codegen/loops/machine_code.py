@@ -13,27 +13,30 @@ Different arrays must not overlap.
 
 from __future__ import annotations
 
+import ast
 import ctypes
-import threading
+import linecache
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
+
+from surefoot.codegen import cache
+from surefoot.codegen.artifact import cached_code
+from surefoot.codegen.llvm import load_object
 
 __all__ = ["Floats", "Ints", "NativeCode"]
 
 Floats = Any
 Ints = Any
 _C_TYPES = {"Floats": ctypes.c_void_p, "Ints": ctypes.c_void_p, "int": ctypes.c_int64, "float": ctypes.c_double}
-_LOCK = threading.Lock()
-_ENGINES: list[Any] = []  # code stays for the life of the process, as functions point into it
 
 
 class NativeCode:
-    """Functions as machine code of this CPU, compiled at the first call.
+    """Functions as machine code of this CPU, compiled at the first call of any process and then kept in the cache.
 
     Args:
         functions: The functions; they may call those before them.
-        entries: Names of those that are called from Python; all if left out.
+        entries: Names of those that are called from Python; by default all.
     """
 
     def __init__(self, functions: Sequence[Callable[..., Any]], entries: Sequence[str] | None = None) -> None:
@@ -46,31 +49,44 @@ class NativeCode:
 
     @cached_property
     def _compiled(self) -> dict[str, Any]:
-        from surefoot.codegen.loops.translator import translated
+        parts = _read(self._functions)
+        digest = cache.key(*self._entries, *(part.text for part in parts))
+        symbols = {name: f"n{digest[:24]}.{name}" for name in self._entries}
 
-        with _LOCK:
-            text, words = translated(self._functions, self._entries)
-            engine = _engine(text)
-            kinds: dict[str, list[Any]] = {name: [_C_TYPES.get(word) for word in words[name]] for name in self._entries}
-            return {name: ctypes.CFUNCTYPE(*kinds[name])(engine.get_function_address(name)) for name in self._entries}
+        def text() -> str:
+            from surefoot.codegen.loops.translator import translate
+
+            return translate([(part.tree, part.words) for part in parts], symbols)
+
+        code = cached_code(self._functions[-1].__module__, text, digest)
+        where = load_object(code, tuple(symbols.values()))
+        kinds: dict[str, list[Any]] = {part.tree.name: [_C_TYPES.get(word) for word in part.words] for part in parts}
+        return {name: ctypes.CFUNCTYPE(*kinds[name])(where[symbol]) for name, symbol in symbols.items()}
 
 
-def _engine(text: str) -> Any:
-    """Assembly, optimised and made executable."""
-    import llvmlite.binding as llvm
+class _Part(NamedTuple):
+    """A function: its text and syntax tree, and the kinds of its result and arguments as they are annotated."""
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
-    )
-    module = llvm.parse_assembly(text)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = True
-    options.loop_interleaving = False  # rows are short: it is slower with it, and takes longer to compile
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    _ENGINES.append(engine)
-    return engine
+    text: str
+    tree: ast.FunctionDef
+    words: list[str]
+
+
+def _read(functions: Sequence[Callable[..., Any]]) -> list[_Part]:
+    """The functions, from files that are parsed once each, which is much faster than `inspect.getsource`."""
+    parts = {}
+    for path in dict.fromkeys(function.__code__.co_filename for function in functions):
+        lines = linecache.getlines(path)
+        for tree in ast.walk(ast.parse("".join(lines))):
+            if isinstance(tree, ast.FunctionDef):
+                words = [_word(x) for x in (tree.returns, *(argument.annotation for argument in tree.args.args))]
+                text = "".join(lines[tree.lineno - 1 : tree.end_lineno])
+                parts[path, tree.lineno] = _Part(text, tree, words)
+    codes = [function.__code__ for function in functions]
+    return [parts[code.co_filename, code.co_firstlineno] for code in codes]
+
+
+def _word(annotation: ast.expr | None) -> str:
+    if annotation is None:
+        return ""
+    return str(annotation.value) if isinstance(annotation, ast.Constant) else ast.unparse(annotation)

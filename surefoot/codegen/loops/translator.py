@@ -1,18 +1,16 @@
-"""The text of a function, in the part of Python that `native_code` describes, to LLVM assembly."""
+"""From the text of functions, in the part of Python that `machine_code` describes, to LLVM assembly."""
 
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from llvmlite import ir
 
 from surefoot.errors import NotSupportedError
 
-__all__ = ["translated"]
+__all__ = ["translate"]
 
 _INT, _FLOAT, _BIT, _VOID = ir.IntType(64), ir.DoubleType(), ir.IntType(1), ir.VoidType()
 _TYPES = {"Floats": _FLOAT.as_pointer(), "Ints": _INT.as_pointer(), "int": _INT, "float": _FLOAT, "None": _VOID}
@@ -22,35 +20,32 @@ _MANY_CALLS = 8
 _ARITHMETIC = {ast.Add: ("add", "fadd"), ast.Sub: ("sub", "fsub"), ast.Mult: ("mul", "fmul")}
 
 
-def translated(functions: Sequence[Callable[..., Any]], entries: Sequence[str]) -> tuple[str, dict[str, list[str]]]:
-    """Assembly of functions, and for each the kinds of its result and its arguments.
+def translate(functions: Sequence[tuple[ast.FunctionDef, Sequence[str]]], symbols: Mapping[str, str]) -> str:
+    """Assembly of functions.
 
     Args:
-        functions: The functions; they may call those before them.
-        entries: Names of those that are called from outside.
+        functions: Syntax tree of each, and the kinds of its result and arguments; they may call those before them.
+        symbols: Names in the assembly of those that are called from outside.
     """
     module = ir.Module(name="native")
     known: dict[str, ir.Function] = {}
-    words: dict[str, list[str]] = {}
-    for function in functions:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-        one = _Translated(module, tree, known)
-        known[function.__name__], words[function.__name__] = one.target, one.words
-        if function.__name__ not in entries:
-            one.target.linkage = "internal"
-    return str(module), words
+    for tree, words in functions:
+        known[tree.name] = _Translation(module, tree, words, symbols.get(tree.name, tree.name), known).target
+        if tree.name not in symbols:
+            known[tree.name].linkage = "internal"
+    return str(module)
 
 
-class _Translated:
+class _Translation:
     """One function in LLVM."""
 
-    def __init__(self, module: ir.Module, tree: Any, known: dict[str, ir.Function]) -> None:
+    def __init__(
+        self, module: ir.Module, tree: ast.FunctionDef, words: Sequence[str], symbol: str, known: dict[str, ir.Function]
+    ) -> None:
         self.known = known
-        words = [_word(argument.annotation) for argument in tree.args.args]
-        back = _word(tree.returns)
-        self.words = [back, *words]
+        back, *words = words
         kind = ir.FunctionType(_TYPES[back], [_TYPES[word] for word in words])
-        self.target = ir.Function(module, kind, name=tree.name)
+        self.target = ir.Function(module, kind, name=symbol)
         if _is_large(tree):
             self.target.attributes.add("noinline")
         self.entry = self.target.append_basic_block("entry")
@@ -262,11 +257,6 @@ def _is_large(tree: ast.AST) -> bool:
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
     nested = any(isinstance(node, ast.For | ast.While) for loop in loops for node in ast.walk(loop) if node is not loop)
     return nested or sum(isinstance(node, ast.Call) for node in ast.walk(tree)) > _MANY_CALLS
-
-
-def _word(annotation: Any) -> str:
-    """An annotation as text."""
-    return str(annotation.value) if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
 
 
 def _loaded(target: Any) -> ast.expr:

@@ -55,14 +55,16 @@ class Repeated:
 
     Raises:
         UnknownNameError: The kernel has no such input or output.
-        NotSupportedError: It is no kernel of this CPU.
+        NotSupportedError: It is not a kernel of this CPU.
     """
 
     def __init__(
         self, kernel: Kernel, feedback: Mapping[str, int], timed: Sequence[str] = (), record: Sequence[int] = ()
     ) -> None:
         if not isinstance(kernel, Kernel):
-            raise NotSupportedError(f"{kernel!r} is no kernel of this CPU", next_step="make it with sf.compile(robot)")
+            raise NotSupportedError(
+                f"expected a kernel of this CPU, got {kernel!r}", next_step="make it with sf.compile(robot)"
+            )
         self.kernel, self.names = kernel, kernel.recipe.inputs
         for name in (*feedback, *timed):
             if name not in self.names:
@@ -96,12 +98,12 @@ class Repeated:
             steps: How often the kernel runs.
             hold: Steps for which one row of a timed input is valid.
             every: Steps from one record to the next.
-            limit: Fed-back numbers from here on, and those that are no numbers, stop a state.
-            threads: Number of threads, or "all"; the kernel's if left out.
+            limit: Fed-back numbers from here on, and NaN, stop a state.
+            threads: Number of threads, or "all"; by default the kernel's.
             out: Arrays for records, by number of the output.
-            until: Output whose first entry, above one half, tells that a state is done: the few tiles of states that
+            until: Output whose first entry, above one half, marks a state as done: the few tiles of states that
                 are worked on at a time stop when enough of their states are done.
-            enough: How many; all if left out.
+            enough: How many; by default all.
 
         Raises:
             ShapeError: Wrong shapes or numbers, or a quaternion that is not of unit length at the start.
@@ -158,8 +160,8 @@ class Repeated:
         Args:
             inputs: All inputs by name; those that are fed back (n, …), others (…) or (n, …).
             steps: How often the kernel runs at most for one state.
-            until: Output whose first entry, above one half, tells that a state is done.
-            threads: Number of threads, or "all"; the kernel's if left out.
+            until: Output whose first entry, above one half, marks a state as done.
+            threads: Number of threads, or "all"; by default the kernel's.
         """
         _require_count("steps", steps, _MOST_STEPS[self.kernel.bits])
         arrays, n = self._arrays(inputs, steps)

@@ -15,7 +15,7 @@ from surefoot.codegen.artifact import Artifact, cached_code
 from surefoot.codegen.batch import BatchRunner, addresses
 from surefoot.codegen.build import Build
 from surefoot.codegen.llvm import load_object
-from surefoot.codegen.repeated.plan import PLAN, empty_plan
+from surefoot.codegen.spec import PLAN, empty_plan
 from surefoot.ops import Array
 
 __all__ = ["RepeatRunner", "Schedule"]
@@ -32,7 +32,7 @@ class Schedule:
         limit: Fed-back numbers must stay below it.
         feedback: Output that takes the place of an input after each step, by number of the input.
         timed: Numbers of inputs that are read with time.
-        until: Output whose first entry, above one half, tells that a state is done; −1 for none.
+        until: Output whose first entry, above one half, marks a state as done; −1 for none.
         enough: States of a group of tiles that must be done for the group to stop.
     """
 
@@ -51,7 +51,7 @@ def _driver(build: Build) -> Callable[..., int]:
     name = f"repeat.{build.suffix}"
 
     def text() -> str:
-        from surefoot.codegen.repeated.driver import repeat_module
+        from surefoot.codegen.drivers import repeat_module
 
         return repeat_module(build)
 
@@ -66,7 +66,7 @@ def _queue_driver(build: Build) -> Callable[..., int]:
     name = f"queue.{build.suffix}"
 
     def text() -> str:
-        from surefoot.codegen.repeated.queue import queue_module
+        from surefoot.codegen.drivers import queue_module
 
         return queue_module(build)
 

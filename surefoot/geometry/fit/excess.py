@@ -219,7 +219,7 @@ def _first_cubes(volume: SweptVolume) -> tuple[Array, float]:
 def _into(volume: SweptVolume, points: Array) -> tuple[Array, Array]:
     """The points of a volume nearest to points (n, 3), and how far these are outside (n,).
 
-    Seen from any point of the volume, which is convex, the nearest point is no farther than the point itself.
+    Seen from any point of the volume, which is convex, the nearest point is not farther than the point itself.
     """
     feet = nearest_weights(volume.vertices, points) @ volume.vertices
     away = points - feet

@@ -7,7 +7,7 @@ swept sphere volumes", 1999, have the volumes; the fitting and its bounds are ou
 A swept volume of locally least [fit.cost] around points, from a good one.
 
 Least cost over vertices, radius and reach beyond the hull, with every point within the radius, by sequential least
-squares (D. Kraft 1988). Of many points those that matter are taken; what was left out and sticks out is added.
+squares (D. Kraft 1988). Of many points those that matter are taken; omitted ones that stick out are added.
 """
 
 from __future__ import annotations

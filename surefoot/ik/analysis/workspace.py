@@ -212,7 +212,7 @@ def _default_cell(extent: Array, samples: int) -> float:
 def _invariants(A: Any) -> Any:
     """Trace, sum of principal minors, determinant (3,): where r eigenvalues are not zero, entry r is their product."""
     minors = [A[i, i] * A[j, j] - A[i, j] * A[j, i] for i, j in ((0, 1), (0, 2), (1, 2))]
-    volume = ops.dot(A[0], ops.cross(A[1], A[2]))
+    volume = A[0] @ ops.cross(A[1], A[2])
     return ops.array([A[0, 0] + A[1, 1] + A[2, 2], minors[0] + minors[1] + minors[2], volume])
 
 

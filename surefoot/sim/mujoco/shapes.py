@@ -15,8 +15,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from surefoot.arrays import Array
-from surefoot.codegen import cache
-from surefoot.codegen.batch import thread_count
+from surefoot.codegen import cache, thread_count
 from surefoot.geometry import (
     Box,
     Capsule,

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 from mujoco import rollout as mujoco_rollout
 
-from surefoot.codegen.batch import thread_count
+from surefoot.codegen import thread_count
 from surefoot.errors import NotSupportedError
 from surefoot.motion.exchange import decode, layout_blocks
 from surefoot.ops import Array

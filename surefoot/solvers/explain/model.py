@@ -2,8 +2,8 @@
 
     min costs · x   with   low ≤ x,   lower ≤ A x ≤ upper        [explain.model]
 
-Only ends of rows differ between questions, so that a simplex method goes on from the last basis. Of dense rows only
-those are given to HiGHS that some optimum without them has violated: most never are.
+Only ends of rows differ between questions, so that a simplex method goes on from the last basis. Of many dense rows
+only those are given to HiGHS that some optimum without them has violated: most never are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 
-__all__ = ["NEAR", "Model", "Status", "outside"]
+__all__ = ["Model", "Status", "outside"]
 
 Places = NDArray[np.intp]
 _OPTIONS: Mapping[str, Any] = {
@@ -29,11 +29,6 @@ _OPTIONS: Mapping[str, Any] = {
     "solver": "simplex",
     "dual_feasibility_tolerance": 1e-9,
 }
-NEAR: Mapping[str, Any] = {
-    "simplex_dual_edge_weight_strategy": 1,  # Devex: exact weights of a new basis are a solve for each row
-    "dual_simplex_cost_perturbation_multiplier": 0.0,  # taking it back takes hundreds of pivots
-}
-"""How to search from a basis that is a few pivots away."""
 _METHODS: tuple[Mapping[str, Any], ...] = (
     {},
     {"simplex_scale_strategy": 0},
@@ -41,6 +36,7 @@ _METHODS: tuple[Mapping[str, Any], ...] = (
     {"solver": "ipm", "run_crossover": "off"},
 )
 _LEAST_TOLERANCE = 1e-10  # of HiGHS
+_MANY_ENTRIES, _MANY_IN_ROW = 20_000, 15  # of A, from which HiGHS gets rows only once they are violated
 _MOST_PIVOTS = 50  # for each row and column; searches that take more go round in circles
 _ROUNDING_OF_RAYS = 1e-6  # sum of what rays leave of unknowns; HiGHS searches on for a cleaner one
 _ROUNDING_OF_ENTRIES = 1e-9  # of a model; smaller ones are left out
@@ -67,12 +63,9 @@ class Model:
         costs: (n,).
         low: (n,) least values of x.
         accuracy: Violation of a row that counts as none.
-        lazy: Whether HiGHS gets rows only once they are violated.
     """
 
-    def __init__(
-        self, rows: Any, ends: tuple[Array, Array], costs: Array, low: Array, accuracy: float, *, lazy: bool
-    ) -> None:
+    def __init__(self, rows: Any, ends: tuple[Array, Array], costs: Array, low: Array, accuracy: float) -> None:
         self.rows, self.ends, self.accuracy = rows, ends, max(accuracy, 1.5 * _LEAST_TOLERANCE)
         self._place = np.full(rows.shape[0], -1, dtype=np.int32)
         self._highs, lp = highspy.Highs(), highspy.HighsLp()
@@ -81,7 +74,7 @@ class Model:
             {**_OPTIONS, "primal_feasibility_tolerance": max(min(0.1 * accuracy, 1e-9), _LEAST_TOLERANCE)}
         )
         self._highs.passModel(lp)
-        if not lazy:
+        if rows.nnz <= max(_MANY_ENTRIES, _MANY_IN_ROW * rows.shape[0]):
             self._add(np.arange(rows.shape[0]))
 
     def set_ends(self, lower: Array, upper: Array) -> None:
@@ -105,6 +98,7 @@ class Model:
         for k, method in enumerate((*first, *_METHODS)):
             if k:
                 self._highs.clearSolver()
+                self._add(np.flatnonzero(self._place < 0))
             status = self._run(method)
             while status == Status.kOptimal and (beyond := self._violated()).any():
                 new = np.flatnonzero(beyond & (self._place < 0))

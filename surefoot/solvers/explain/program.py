@@ -20,7 +20,7 @@ from scipy.sparse.linalg import splu
 from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain.groups import ScaledRows
-from surefoot.solvers.explain.model import NEAR, Model, Status, outside
+from surefoot.solvers.explain.model import Model, Status, outside
 
 __all__ = ["Program", "Proof", "UnsolvedError"]
 
@@ -68,7 +68,7 @@ class Program:
         self._transposed = self._matrix.T.tocsr()
         self._zero = np.diff(self._matrix.indptr) == 0
         ends, free = (rows.lower, rows.upper), np.full(n, -np.inf)
-        self._model = Model(self._matrix, ends, np.zeros(n), free, 0.1 * tolerance, lazy=not sparse.issparse(rows.A))
+        self._model = Model(self._matrix, ends, np.zeros(n), free, 0.1 * tolerance)
 
     def judge(self, kept: NDArray[np.bool_] | None = None, amounts: Array | None = None) -> Array | Proof:
         """A point (n,) at which rows hold together, or the proof that there is none.
@@ -89,7 +89,7 @@ class Program:
         model.set_ends(lower, upper)
         if (y := self._of_zeros(lower, upper)).any():
             return self.learn(y)
-        for status in model.attempts(NEAR):
+        for status in model.attempts():
             if status == Status.kOptimal:
                 return model.x
             if status == Status.kInfeasible and self._proves(y := model.ray, lower, upper):

@@ -115,7 +115,7 @@ def _solve_elastic(rows: ScaledRows, costs: Array, tolerance: float) -> tuple[Ar
     all_costs = np.concatenate([np.zeros(n), costs[gives] / unit[gives]])
     low = np.concatenate([np.full(n, -np.inf), np.zeros(len(gives))])
     ends = np.full(len(there), -np.inf), upper[there]
-    model = Model(matrix[there], ends, all_costs, low, 0.1 * tolerance, lazy=not sparse.issparse(rows.A))
+    model = Model(matrix[there], ends, all_costs, low, 0.1 * tolerance)
     for status in model.attempts(*([{"solver": "ipm"}] if sparse.issparse(rows.A) else [])):
         if status == Status.kInfeasible:
             return None

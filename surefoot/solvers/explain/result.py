@@ -40,7 +40,8 @@ class Member:
 
     Args:
         name: The group.
-        alone: Its least relaxation with which *all* groups hold; None if it does not help alone, or may not give way.
+        alone: Its least relaxation with which *all* groups hold; None if it does not help alone, may not give way,
+            or rounding leaves it open.
         may_relax: Whether it may give way.
         witness: (n,) a point at which all other members hold; NaN where rounding leaves it open whether there is one.
         place: Where or when.
@@ -59,7 +60,7 @@ class Explanation:
 
     Args:
         feasible: Whether some x keeps all rows to the tolerance.
-        x: (n,) that point, or the one whose scaled rows have the least squared violation.
+        x: (n,) that point, or about the one whose scaled rows have the least squared violation.
         slack: For each group how far its nearest row is from its end at x [unit]; negative: violated.
         tolerances: For each group which violation counts as none [unit].
         conflict: Members of an irreducible conflicting set, in the order of their names: together they cannot hold, and

@@ -139,7 +139,7 @@ def improved(
 ) -> int:  # fmt: skip
     """Whether violations (or, at last, x) are less than they ever were, in the order of the levels; keeps the record.
 
-    What differs by rounding only is no difference.
+    Differences by rounding do not count.
     """
     changed = 0
     better = 0

@@ -138,7 +138,7 @@ class Workspace:
         return self.search(start)
 
     def search(self, start: Array | None) -> Optimum:
-        """Solve what is in this memory, with `sides` as the guess.
+        """Solve the hierarchy in this memory, with `sides` as the guess.
 
         Args:
             start: (n,) a point to start from if the guess is wrong.

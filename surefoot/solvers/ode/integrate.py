@@ -1,20 +1,16 @@
-"""`integrate`: from t0 to t1, in fixed steps or under error control, with events.
-
-An integration under way: where it is, and what it has collected.
-
-How long the next step shall be.
-"""
+"""`integrate`: from t0 to t1, in fixed steps or under error control, with events."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
-from surefoot.errors import ShapeError
+from surefoot.errors import ShapeError, one_of
 from surefoot.solvers.ode.dense_output import Segment, segment_of
 from surefoot.solvers.ode.events import Event, EventWatch, Occurrence
 from surefoot.solvers.ode.failures import IntegrationError, StepTooSmallError
@@ -24,10 +20,19 @@ from surefoot.solvers.ode.methods import DORMAND_PRINCE, Tableau
 from surefoot.solvers.ode.result import OdeResult
 from surefoot.solvers.ode.runge_kutta import Trial, doubled_step, end_of, single_step, take_leg
 
-__all__ = ["Progress", "first_step", "integrate", "next_step", "refuse_tiny"]
+__all__ = ["Steps", "integrate"]
 
 
-class Progress:
+class Steps(TypedDict, total=False):
+    """Options of `integrate` about its steps."""
+
+    tol: ArrayLike | None
+    step: float | None
+    max_step: float
+    max_steps: int
+
+
+class _Progress:
     """Where an integration is, and what it has collected.
 
     Args:
@@ -103,7 +108,7 @@ class Progress:
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 
 
-def next_step(method: Tableau, h: float, ratio: float) -> float:
+def _next_step(method: Tableau, h: float, ratio: float) -> float:
     """h⁺ = h (tol / error)^(1/(order+1)), a little less, and within a factor of five.   Wimmer 2016, 2.1.
 
     Args:
@@ -115,7 +120,7 @@ def next_step(method: Tableau, h: float, ratio: float) -> float:
     return h * min(_GROW, max(_SHRINK, wanted))
 
 
-def first_step(
+def _first_step(
     method: Tableau, field: Field, manifold: Manifold, t: float, x: Array, velocity: Array, tol: Array, longest: float
 ) -> float:
     """A step with which to begin: from the size of the velocity and of its change along a small Euler step.
@@ -141,7 +146,7 @@ def first_step(
     return min(longest, 100.0 * probe, guess)
 
 
-def refuse_tiny(t: float, t1: float, h: float, ratios: Array, x: Array) -> None:
+def _refuse_tiny(t: float, t1: float, h: float, ratios: Array, x: Array) -> None:
     """Raise if a step that was too inaccurate cannot get smaller.
 
     Args:
@@ -177,13 +182,10 @@ def integrate(
     t1: float,
     *,
     method: Tableau = DORMAND_PRINCE,
-    tol: ArrayLike | None = None,
-    step: float | None = None,
     manifold: Manifold = VECTOR_SPACE,
     events: Sequence[Event] = (),
     time_tolerance: float = 1e-10,
-    max_step: float = math.inf,
-    max_steps: int = 100_000,
+    **steps: Unpack[Steps],
 ) -> OdeResult:
     """Solve dx/dt = f(t, x), x(t0) = x0, up to t1 or to the first terminal event.
 
@@ -196,13 +198,13 @@ def integrate(
         t0: Begin [s].
         t1: End [s], after t0.
         method: Table of the method.
-        tol: Tolerated error of each step, absolute, in units of the velocity times second: one number or (m,).
-        step: The step [s]; with `tol` the first one to try. The last step is shortened to end at t1.
         manifold: Where x lives; m = n in a vector space.
         events: What to look for.
         time_tolerance: To which events are located [s].
-        max_step: Longest step with error control [s].
-        max_steps: Give up after that many accepted and rejected steps.
+        **steps: `tol`: tolerated error of each step, absolute, in units of the velocity times second: one number or
+            (m,). `step`: the step [s]; with `tol` the first one to try; the last step is shortened to end at t1.
+            `max_step`: longest step with error control [s]. `max_steps`: give up after that many accepted and
+            rejected steps (100 000).
 
     Raises:
         ShapeError: An argument is wrong.
@@ -211,12 +213,14 @@ def integrate(
     """
     x0 = np.array(x0, dtype=float)
     _check_problem(x0, t0, t1)
-    _check_positive(tol=tol, step=step, time_tolerance=time_tolerance, max_step=max_step)
+    _check_steps(steps, time_tolerance)
+    tol, step, max_steps = steps.get("tol"), steps.get("step"), steps.get("max_steps", 100_000)
     watch = EventWatch(events, method, t0, time_tolerance)
-    progress = Progress(Field(field), manifold, method, watch, t0, x0)
+    progress = _Progress(Field(field), manifold, method, watch, t0, x0)
     try:
         if tol is not None:
-            _adaptive(progress, t1, np.asarray(tol, dtype=float), step, min(max_step, t1 - t0), max_steps)
+            longest = min(steps.get("max_step", math.inf), t1 - t0)
+            _adaptive(progress, t1, np.asarray(tol, dtype=float), step, longest, max_steps)
         elif step is not None:
             _fixed(progress, t1, step, max_steps)
         else:
@@ -227,7 +231,7 @@ def integrate(
     return progress.result()
 
 
-def _fixed(progress: Progress, t1: float, step: float, max_steps: int) -> None:
+def _fixed(progress: _Progress, t1: float, step: float, max_steps: int) -> None:
     t0 = progress.t
     count = max(1, math.ceil((t1 - t0) / step - 1e-9))
     if count > max_steps:
@@ -240,10 +244,10 @@ def _fixed(progress: Progress, t1: float, step: float, max_steps: int) -> None:
             return
 
 
-def _adaptive(progress: Progress, t1: float, tol: Array, step: float | None, max_step: float, max_steps: int) -> None:
+def _adaptive(progress: _Progress, t1: float, tol: Array, step: float | None, max_step: float, max_steps: int) -> None:
     method = progress.method
     attempt = doubled_step if method.companion is None else single_step
-    h = step or first_step(
+    h = step or _first_step(
         method, progress.field, progress.manifold, progress.t, progress.x, progress.velocity, tol, max_step
     )
     may_grow = True
@@ -252,7 +256,7 @@ def _adaptive(progress: Progress, t1: float, tol: Array, step: float | None, max
         trial = attempt(method, progress.chart(), progress.t, h, progress.velocity)
         ratios = np.abs(trial.error) / tol
         ratio = float(np.max(ratios))
-        wanted = next_step(method, h, ratio)
+        wanted = _next_step(method, h, ratio)
         if ratio <= 1.0:
             progress.accept(trial, end)
             if progress.ended or progress.t >= t1:
@@ -260,7 +264,7 @@ def _adaptive(progress: Progress, t1: float, tol: Array, step: float | None, max
             h, may_grow = (wanted if may_grow else min(wanted, h)), True
         else:
             progress.rejected += 1
-            refuse_tiny(progress.t, t1, wanted, ratios, progress.x)
+            _refuse_tiny(progress.t, t1, wanted, ratios, progress.x)
             h, may_grow = wanted, False
     raise StepTooSmallError(
         f"{max_steps} steps did not reach the end; the steps became too small",
@@ -281,7 +285,10 @@ def _check_problem(x0: Array, t0: float, t1: float) -> None:
         raise ShapeError("the end is not after the beginning", evidence={"t0": t0, "t1": t1})
 
 
-def _check_positive(**values: ArrayLike | None) -> None:
-    for name, value in values.items():
+def _check_steps(steps: Steps, time_tolerance: float) -> None:
+    for name in steps:
+        if name not in Steps.__annotations__:
+            raise one_of("option of integrate", name, Steps.__annotations__)
+    for name, value in {**steps, "time_tolerance": time_tolerance}.items():
         if value is not None and not np.all(np.asarray(value) > 0.0):
             raise ShapeError(f"`{name}` must be positive", evidence={name: value})

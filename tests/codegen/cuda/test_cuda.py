@@ -13,8 +13,7 @@ from surefoot.codegen.cuda.module import CudaKernel, cupy_module
 from surefoot.codegen.program import trace
 from surefoot.dynamics import rnea
 from surefoot.errors import NotSupportedError, ShapeError
-
-from .examples import robot_named, states
+from tests.compiler.examples import robot_named, states
 
 
 def cupy_or_none():

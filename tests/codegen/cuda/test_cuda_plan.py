@@ -5,8 +5,7 @@ import pytest
 from surefoot import ops
 from surefoot.codegen.cuda.plan import place
 from surefoot.codegen.program import trace
-
-from .examples import BOUNDED, random_code, values_of
+from tests.compiler.examples import BOUNDED, random_code, values_of
 
 OPERATIONS = [name for name in BOUNDED if name not in ("cos", "both")]
 

@@ -7,8 +7,7 @@ from surefoot.codegen.cuda.plan import PITCH, WARP
 from surefoot.codegen.cuda.shape import HOPPER, Device, choose
 from surefoot.codegen.program import trace
 from surefoot.dynamics import aba, rnea
-
-from .examples import robot_named
+from tests.compiler.examples import robot_named
 
 SMALL = Device(shared=65536, per_block=65536)  # half of what most GPUs have
 

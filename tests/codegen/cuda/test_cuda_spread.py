@@ -7,8 +7,7 @@ from surefoot import ops
 from surefoot.codegen.cuda.module import spread_source
 from surefoot.codegen.cuda.text import kernel_source
 from surefoot.codegen.program import trace
-
-from .gpu_on_cpu import COMPILER, Emulated
+from tests.codegen.cuda.gpu_on_cpu import COMPILER, Emulated
 
 pytestmark = pytest.mark.skipif(not COMPILER, reason="no g++ to run the text with")
 

@@ -13,9 +13,8 @@ from surefoot.codegen.cuda.shape import Shape
 from surefoot.codegen.cuda.text import kernel_source
 from surefoot.codegen.program import trace
 from surefoot.dynamics import aba, crba, rnea
-
-from .examples import BOUNDED, random_code, robot_named, states, values_of
-from .gpu_on_cpu import COMPILER, Emulated
+from tests.codegen.cuda.gpu_on_cpu import COMPILER, Emulated
+from tests.compiler.examples import BOUNDED, random_code, robot_named, states, values_of
 
 NVCC = shutil.which("nvcc")
 needs_compiler = pytest.mark.skipif(not COMPILER, reason="no g++ to run the text with")

@@ -8,8 +8,7 @@ from surefoot import ops
 from surefoot.codegen.build import Build
 from surefoot.codegen.llvm import text as llvm_text
 from surefoot.codegen.llvm.native import vector_width
-
-from .examples import BOUNDED, random_code, run, runner_of, values_of
+from tests.compiler.examples import BOUNDED, random_code, run, runner_of, values_of
 
 BUILDS = [Build(width, bits) for bits in (64, 32) for width in sorted({1, 2, 4, vector_width(bits)})]
 ids = [f"{build.width} x float{build.bits}" for build in BUILDS]

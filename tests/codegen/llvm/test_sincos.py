@@ -10,8 +10,7 @@ from surefoot import ops
 from surefoot.codegen.build import Build
 from surefoot.codegen.llvm.native import vector_width
 from surefoot.codegen.llvm.sincos import RANGE
-
-from .examples import run, runner_of
+from tests.compiler.examples import run, runner_of
 
 LONG = np.finfo(np.longdouble).nmant > np.finfo(float).nmant + 8
 BUILDS = [Build(width, 64) for width in sorted({1, 2, 4, vector_width()})]

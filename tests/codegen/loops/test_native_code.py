@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -90,3 +94,35 @@ def test_whole_numbers_are_divided_as_python_does() -> None:
 def test_what_it_does_not_know_is_refused(function) -> None:
     with pytest.raises(NotSupportedError, match="cannot be translated"):
         _ = NativeCode([half, function])[function.__name__]
+
+
+SOLVE = """
+import sys
+import os
+import subprocess
+import sys
+
+import numpy as np
+from surefoot.solvers.hierarchy import HierarchySolver, Level
+
+if sys.argv[1] == "second":
+    sys.modules["surefoot.codegen.loops.translator"] = None  # importing it fails
+A = np.random.default_rng(0).normal(size=(4, 6))
+print(HierarchySolver().solve([Level(A, 1.0, 2.0), Level(np.eye(6), 0.5, 0.5)], -0.3, 0.3).x.tobytes().hex())
+"""
+
+
+def test_a_second_process_reads_it_from_the_cache(tmp_path) -> None:
+    def run(which: str) -> str:
+        environment = {**os.environ, "SUREFOOT_CACHE": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", SOLVE, which], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    first = run("first")
+    (file,) = (tmp_path / "kernels").iterdir()
+    assert run("second") == first
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    with pytest.raises(subprocess.CalledProcessError):
+        run("second")

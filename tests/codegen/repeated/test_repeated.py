@@ -12,9 +12,8 @@ from surefoot.codegen.repeated.runner import RepeatRunner, Schedule
 from surefoot.compiler import compile_robot
 from surefoot.dynamics import aba
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
-
-from .examples import kernel_of, recipe_of, robot_named, states
-from .test_batches import at_the_end_of_a_page, between_canaries
+from tests.codegen.test_batch import at_the_end_of_a_page, between_canaries
+from tests.compiler.examples import kernel_of, recipe_of, robot_named, states
 
 BUILDS = [Build(width, bits) for bits in (64, 32) for width in sorted({1, 2, 4, vector_width(bits)})]
 SHAPES = ((3,), (2, 5), (), (9,))  # state, state, constant, control

@@ -11,8 +11,7 @@ import pytest
 
 from surefoot import ops
 from surefoot.errors import ShapeError
-
-from .examples import kernel_of
+from tests.compiler.examples import kernel_of
 
 
 def counts(objects) -> list[int]:

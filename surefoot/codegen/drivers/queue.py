@@ -13,10 +13,11 @@ from typing import Any
 
 from llvmlite import ir
 
-from surefoot.codegen.batch import I64, POINTER, number, with_wide_vectors
 from surefoot.codegen.build import Build
-from surefoot.codegen.repeated.plan import PLAN, PlannedLoop
-from surefoot.codegen.spec import FIELDS, MAX_ARRAYS
+from surefoot.codegen.drivers.batch import with_wide_vectors
+from surefoot.codegen.drivers.ir_builder import I64, POINTER, number
+from surefoot.codegen.drivers.rows import PlannedLoop
+from surefoot.codegen.spec import FIELDS, MAX_ARRAYS, PLAN
 
 __all__ = ["queue_module"]
 

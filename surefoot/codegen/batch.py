@@ -67,7 +67,7 @@ def to_tiles(rows: NDArray[Any], width: int) -> NDArray[Any]:
 
 
 def from_tiles(tiles: NDArray[Any], n: int | None = None) -> NDArray[Any]:
-    """Tiles (blocks, …, width) as states (n, …); all of them if n is left out.
+    """Tiles (blocks, …, width) as states (n, …); all of them without n.
 
     Args:
         tiles: The tiles.
@@ -142,7 +142,7 @@ def _driver(build: Build) -> tuple[Callable[..., int], Callable[..., int], int]:
     suffix = f".{build.suffix}"
 
     def text() -> str:
-        from surefoot.codegen.batch.driver import driver_module
+        from surefoot.codegen.drivers import driver_module
 
         return driver_module(build)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from surefoot.codegen.batch.ir_builder import I64, POINTER, number
-from surefoot.codegen.batch.rows import AlignedRows, Driver
 from surefoot.codegen.build import Build
+from surefoot.codegen.drivers.ir_builder import I64, POINTER, number
+from surefoot.codegen.drivers.rows import AlignedRows, Driver
 from surefoot.codegen.spec import FIELDS, MAX_ARRAYS
 
 __all__ = ["driver_module", "with_wide_vectors"]

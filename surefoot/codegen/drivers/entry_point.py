@@ -15,7 +15,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from surefoot.codegen.batch import DOUBLE, I32, I64, POINTER, UNIT_TOLERANCE, Writer, number
+from surefoot.codegen.drivers.ir_builder import DOUBLE, I32, I64, POINTER, Writer, number
+from surefoot.codegen.drivers.rows import UNIT_TOLERANCE
 from surefoot.codegen.spec import FIELDS, MAX_ARRAYS
 
 __all__ = ["entry_module"]

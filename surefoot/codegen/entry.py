@@ -1,4 +1,4 @@
-"""Makes built-in functions of the interpreter out of compiled kernels (`entry_point`)."""
+"""Makes built-in functions of the interpreter out of compiled kernels (`drivers.entry_point`)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def supported() -> bool:
 @functools.cache
 def _functions() -> dict[str, int]:
     def text() -> str:
-        from surefoot.codegen.python.entry_point import entry_module
+        from surefoot.codegen.drivers import entry_module
 
         return entry_module()
 

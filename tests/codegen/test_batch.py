@@ -10,12 +10,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot import ops
-from surefoot.codegen.batch.batches import aligned_empty, from_tiles, thread_count, to_tiles
+from surefoot.codegen.batch import aligned_empty, from_tiles, thread_count, to_tiles
 from surefoot.codegen.build import Build
 from surefoot.codegen.llvm.native import vector_width
 from surefoot.errors import NotSupportedError, ShapeError
-
-from .examples import kernel_of, run, runner_of
+from tests.compiler.examples import kernel_of, run, runner_of
 
 BUILDS = [Build(width, bits) for bits in (64, 32) for width in sorted({1, 2, 4, vector_width(bits)})]
 

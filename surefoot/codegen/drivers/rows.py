@@ -9,16 +9,17 @@ block and the beginning of the next, and written once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import ir
 
-from surefoot.codegen.batch.ir_builder import I32, I64, POINTER, Writer, number
 from surefoot.codegen.build import Build
-from surefoot.codegen.spec import FIELDS
+from surefoot.codegen.drivers.ir_builder import I32, I64, POINTER, Writer, number
+from surefoot.codegen.spec import FIELDS, PLAN
 
-__all__ = ["UNIT_TOLERANCE", "AlignedRows", "Driver", "RowTransfers"]
+__all__ = ["UNIT_TOLERANCE", "AlignedRows", "Driver", "PlannedLoop", "RowTransfers"]
 
 UNIT_TOLERANCE = 1e-6  # of the length of quaternions and (cos, sin) pairs; also for the entry point
 
@@ -379,3 +380,28 @@ class AlignedRows(RowTransfers):
     def mask_from(self, first: Any) -> Any:
         """Which elements are not before the first."""
         return self.b.not_(self.mask(first))
+
+
+class PlannedLoop(RowTransfers):
+    """A loop with `spec`, `plan`, `results` and `stride` set by the subclass."""
+
+    spec: Any
+    plan: Any
+    results: Any
+    stride: Any
+
+    def planned(self, name: str, k: Any, kind: ir.Type = I64) -> Any:
+        """Word k of a row of the plan."""
+        return self.item(self.at(self.plan, number(8 * PLAN[name])), k, kind)
+
+    @contextmanager
+    def states(self) -> Iterator[tuple[Any, Any]]:
+        """For every input k that is fed back, with the number of the output that it comes from."""
+        with self.loop(self.word(self.spec, FIELDS["inputs"])) as k:
+            source = self.planned("feedback", k)
+            with self.b.if_then(self.b.icmp_signed(">=", source, number(0))):
+                yield k, source
+
+    def result_tile(self, tile: Any) -> Any:
+        """Where the results of a tile begin."""
+        return self.at(self.results, self.b.mul(tile, self.stride))
