@@ -1,6 +1,6 @@
 """How long it takes to explain a conflict: about 500 groups, with known sets, many conflicts, or over time.
 
-    python -m bench.explain [--repeat 3]
+    surefoot bench explain [--repeat 3]
 
 Before a time is printed, the answer is checked: that the members conflict, by their multipliers; that each is needed,
 by a point at which all others hold; and, where the set is known, that it is this one.
