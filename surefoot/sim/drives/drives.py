@@ -21,7 +21,7 @@ from surefoot.sim.drives.group import DriveGroup, short_way
 from surefoot.sim.drives.motors import DcMotors, ElasticGears, HobbyServos
 from surefoot.sim.drives.speed_line import TorqueSpeed
 
-__all__ = ["KINDS", "DriveBank", "DriveKind", "kinds_of"]
+__all__ = ["KINDS", "READINGS", "DriveBank", "DriveKind", "kinds_of"]
 
 DriveKind = Literal["torque", "torque_speed", "dc_motor", "elastic", "servo"]
 KINDS: tuple[DriveKind, ...] = ("torque", "torque_speed", "dc_motor", "elastic", "servo")
@@ -108,7 +108,7 @@ _GROUPS: Mapping[DriveKind, type[DriveGroup]] = MappingProxyType(
     {"torque": DriveGroup, "torque_speed": TorqueSpeed, "dc_motor": DcMotors, "elastic": ElasticGears,
      "servo": HobbyServos}
 )  # fmt: skip
-_READINGS = ("current", "voltage", "electrical_power", "motor_angle", "servo_reference")
+READINGS = ("current", "voltage", "electrical_power", "motor_angle", "servo_reference")
 _PARTS = ("torque", "position", "kp", "velocity", "kd")
 
 
@@ -239,10 +239,19 @@ class DriveBank:
         "current" [A] now; "voltage" [V] and "electrical_power" [W] of the last step that ended; "motor_angle" [rad] of
         the rotor, before the gear; "servo_reference" [rad] or [m].
         """
-        out = {name: np.full(self.robot.nu, np.nan) for name in _READINGS}
+        return {name: self.reading(name) for name in READINGS}
+
+    def reading(self, name: str) -> Array:
+        """(nu,) one of the `readings`.
+
+        Args:
+            name: Its name.
+        """
+        out = np.full(self.robot.nu, np.nan)
         for group, entries in self._groups:
-            for name, values in group.readings().items():
-                out[name][entries] = values
+            values = group.readings().get(name)
+            if values is not None:
+                out[entries] = values
         return out
 
     def _wanted(self, command: Command, position: Array) -> Array:

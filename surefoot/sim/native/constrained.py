@@ -18,9 +18,10 @@ The methods of constrained dynamics as a step calls them: by matrices where they
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +54,7 @@ __all__ = [
     "STABILISATIONS",
     "ConstrainedMover",
     "Holding",
+    "HoldingOptions",
     "by_kernels",
     "by_matrices",
     "by_tree",
@@ -206,27 +208,39 @@ _CLOSED = 1e-11  # residual [m] or [rad] from which on a state counts as closed
 _ROUNDS = 4  # of Newton's method after a step
 
 
+class HoldingOptions(TypedDict, total=False):
+    """The fields of `Holding` as keywords."""
+
+    constraint_method: str
+    stabilisation: str
+    baumgarte: tuple[float, float]
+    held: Sequence[str]
+
+
 @dataclass(frozen=True)
 class Holding:
     """How constraints are kept.
 
     Args:
-        method: One of `surefoot.dynamics.methods.acceleration.METHODS`, or "auto".
-        stabilisation: One of `STABILISATIONS`.
-        baumgarte: α and β [1/s] of "baumgarte".
+        constraint_method: One of `surefoot.dynamics.methods.acceleration.METHODS`, or "auto".
+        stabilisation: One of `STABILISATIONS`: "baumgarte", or "projection" after each step, or "none".
+        baumgarte: α and β of "baumgarte" [1/s].
         held: Contact surfaces that are held where they are when the engine is reset.
     """
 
-    method: str = "auto"
+    constraint_method: str = "auto"
     stabilisation: str = "projection"
-    baumgarte: Baumgarte = BAUMGARTE
-    held: tuple[str, ...] = ()
+    baumgarte: tuple[float, float] = BAUMGARTE
+    held: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        require_method(self.method)
-        if self.method == "minimal" and any(self.gains):
+        object.__setattr__(self, "baumgarte", Baumgarte(*self.baumgarte))
+        object.__setattr__(self, "held", tuple(self.held))
+        require_method(self.constraint_method)
+        if self.constraint_method == "minimal" and any(self.gains):
             raise NotSupportedError(
-                'with method="minimal" nothing leads back to the constraints', next_step='stabilisation="projection"'
+                'constraint_method="minimal" cannot lead a robot back to its constraints',
+                next_step='use stabilisation="projection"',
             )
         if self.stabilisation not in STABILISATIONS:
             raise one_of("stabilisation", self.stabilisation, STABILISATIONS)
@@ -236,7 +250,7 @@ class Holding:
     @property
     def gains(self) -> Baumgarte:
         """α and β that act."""
-        return self.baumgarte if self.stabilisation == "baumgarte" else Baumgarte()
+        return Baumgarte(*self.baumgarte) if self.stabilisation == "baumgarte" else Baumgarte()
 
 
 def held_by_constraints(robot: Robot, holding: Holding) -> bool:
@@ -255,14 +269,14 @@ def _opened(robot: Robot) -> Robot:
     return robot.replace(loops=(), couplings=())
 
 
-def _constraints(robot: Robot, held: tuple[str, ...], q: Array) -> Constraints:
+def _constraints(robot: Robot, held: Sequence[str], q: Array) -> Constraints:
     """Loops, couplings, and surfaces that are held where they are in a configuration."""
     ties: list[Constraint] = [*robot.loops, *robot.couplings]
     return constraints_of(robot, [*ties, *(contact(robot, q, name, robot.contacts[name].tied) for name in held)])
 
 
 @lru_cache(maxsize=32)
-def _structure(robot: Robot, held: tuple[str, ...]) -> Constraints:
+def _structure(robot: Robot, held: Sequence[str]) -> Constraints:
     """The same for kernels, to which it is an argument where surfaces are held."""
     return _constraints(robot, held, np.array(robot.home))
 
@@ -297,13 +311,13 @@ class ConstrainedMover(Mover):
             if name not in robot.contacts:
                 raise one_of("contact surface", name, robot.contacts)
         self.holding, self._tied = holding, robot
-        self._by_matrices, self._gains = by_matrices(holding.method), np.array(holding.gains, dtype=float)
+        self._by_matrices, self._gains = by_matrices(holding.constraint_method), np.array(holding.gains, dtype=float)
         super().__init__(_opened(robot), world, replace(settings, held=holding.held))
 
     def _build(self) -> None:
         self._hold_at(np.array(self._tied.home))
         self._of_kernels = constrained_kernels(self.robot, self.settings, _structure(self._tied, self.holding.held))
-        name, is_free = self.holding.method, not self.holding.held
+        name, is_free = self.holding.constraint_method, not self.holding.held
         self._by_kernels = by_kernels(name, self.robot, self.constraints) if is_free else None
         super()._build()
         self._pushed_calls = self._calls
@@ -348,7 +362,7 @@ class ConstrainedMover(Mover):
     # -- steps ----------------------------------------------------------------------------------------------------
 
     def _step_calls(self) -> list[Callable[[], None]]:
-        move = self._by_runge_kutta if self._is_explicit else self._by_euler
+        move = self._by_runge_kutta if self.settings.integrator == "rk4" else self._by_euler
         return [lambda side=side: self._step(side, move) for side in (0, 1)]  # type: ignore[misc]
 
     def _step(
@@ -356,7 +370,7 @@ class ConstrainedMover(Mover):
     ) -> None:
         """A step from one copy of the state to the other."""
         here, there = self._sides[side], self._sides[1 - side]
-        q, v, given = here["q"], here["v"], [*self.drive, here["memory"], self.ground, self.push]
+        q, v, given = here["q"], here["v"], [*self.drives.rows, here["memory"], self.ground, self.pushes.wrenches]
         first, mean, after_q, after_v, works = move(q, v, given)
         if self.holding.stabilisation == "projection":
             after_q = self._closed(after_q)
@@ -389,7 +403,7 @@ class ConstrainedMover(Mover):
 
     def _stage(self, q: Array, v: Array, given: list[Array]) -> _Stage:
         """The acceleration in a state."""
-        if self.holding.method == "auto":
+        if self.holding.constraint_method == "auto":
             return _Stage(*self._of_kernels.stage(q, v, *given, self.anchors, self._gains))
         M, force, J, bias, residual = self._of_kernels.equations(q, v, *given, self.anchors)
         gains = self.holding.gains
@@ -404,7 +418,7 @@ class ConstrainedMover(Mover):
         start, gain, external = self._of_kernels.forces(q, v, *given)
         if self._by_kernels is not None and not gain.any():
             return self._by_kernels(q, v, start, external, equations)
-        name, gains = self.holding.method, self.holding.gains
+        name, gains = self.holding.constraint_method, self.holding.gains
         return by_tree(name, self.robot, self.constraints, (q, v), (start, gain, external), gains)
 
     # -- constraints ----------------------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ class RigidMover(Mover):
     def _solver(self, kernels: _Kernels, side: int) -> Callable[[], None]:
         """A step from one copy of the state to the other."""
         here, there = self._sides[side], self._sides[1 - side]
-        inputs = [here["q"], here["v"], *self.drive, self.ground, self.push]
+        inputs = [here["q"], here["v"], *self.drives.rows, self.ground, self.pushes.wrenches]
         free = kernels.free.bind(*inputs, self._free, self._inverse, self._jacobian, self._place)
         record = [there["q"], there["v"], there["memory"], *self.record.values(), there["sums"]]
         finish = kernels.finish.bind(*inputs, self._after, self.impulse, here["sums"], *record)
