@@ -84,7 +84,7 @@ class PhysicsEngine(Protocol):
         ...
 
     def slip(self, contact: str, robot: int = 0) -> float:
-        """Way [m] that the loaded contact surface slid since the reset."""
+        """Slip distance [m] of the loaded contact surface since the reset."""
         ...
 
     def placement(self, link: str, robot: int = 0) -> Array:
@@ -102,7 +102,7 @@ class PhysicsEngine(Protocol):
             link: The link.
             wrench: (6,) force [N] and moment [N m] in world axes.
             robot: Which robot.
-            point: (3,) in world [m] where the force acts; the centre of mass of the body if left out.
+            point: (3,) in world [m] where the force acts; the centre of mass of the body if omitted.
         """
         ...
 

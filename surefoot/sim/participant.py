@@ -93,7 +93,7 @@ class Participant:
         self._ratio = np.zeros(robot.nu)
 
     def reset(self, state: State) -> None:
-        """Begin in a state, which the estimator is told.
+        """Begin in a state, which is passed to the estimator.
 
         Args:
             state: The state.
@@ -253,7 +253,9 @@ class Participant:
             pattern: Its name, with wildcards.
         """
         if self.sensors is None:
-            raise NotSupportedError("a sensor is to be lost, but there are none", next_step="give `sensors` as well")
+            raise NotSupportedError(
+                "an event loses a sensor, but the robot has no sensors", next_step="give `sensors` as well"
+            )
         if not fnmatch.filter(self.sensors.names, pattern):
             raise one_of("sensor", pattern, self.sensors.names)
 

@@ -36,7 +36,7 @@ ENGINES = {
 
 
 def make_engine(robots: Sequence[Robot], world: World | None, settings: Settings) -> PhysicsEngine:
-    """The engine that the settings name.
+    """Make the engine that the settings name.
 
     Args:
         robots: The robots as they are simulated.
@@ -78,15 +78,15 @@ class DivergedError(StoppedError):
 
 
 class ControlError(StoppedError):
-    """A controller, or an estimator, failed or returned something that is no command for its robot."""
+    """A controller, or an estimator, failed, or the controller did not return a command for its robot."""
 
 
 class Simulation:
     """One run. `run()` goes to its end; `log()` gives what there is so far, also after an interrupt.
 
     Row k of the log is the state at time t_k with the torques and contact wrenches of the step that ended there (row 0:
-    those at the start of the first step, under the first command), and what sensors and estimators say then; row 0 has
-    no readings. With several robots, the columns of each begin with its name and a slash.
+    those at the start of the first step, under the first command), and the readings and estimates of that moment;
+    row 0 has no readings. With several robots, the columns of each begin with its name and a slash.
 
     Args:
         robots: The robots, as their controllers know them.
@@ -94,10 +94,10 @@ class Simulation:
         world: Where; None for empty space.
         settings: How.
         events: What happens.
-        initial: First states; at home and at rest if left out.
+        initial: First states; at home and at rest if omitted.
         sensors: One for each robot, None for robots without.
         estimators: One for each robot, None for robots whose controller sees the truth.
-        notes: What else the log should tell its reader.
+        notes: Further notes for the reader of the log.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class Simulation:
 
         Raises:
             DivergedError: The numbers grew beyond all bounds.
-            ControlError: A controller failed, or returned something that is no command for its robot.
+            ControlError: A controller failed, or did not return a command for its robot.
             StoppedError: An event asks for something that the engine cannot do.
         """
         if len(self._recorder):
@@ -235,7 +235,7 @@ class Simulation:
                 raise ControlError(_named(error, participant, state.t), self.log()) from error
 
     def _sense(self) -> None:
-        """Sensors and estimators, after the steps of a tick; before the first one there is nothing to be measured."""
+        """Read sensors and estimators after the steps of a tick; before the first one there is nothing to measure."""
         for participant, state in zip(self.participants, self.engine.states, strict=True):
             try:
                 participant.sense(self.engine, state)
@@ -321,7 +321,7 @@ class Simulation:
         return out
 
     def log(self) -> Log:
-        """What was measured so far; partial before the planned end."""
+        """The log so far; partial before the planned end."""
         incidents = [
             {"robot": self._label(x.index), **incident.to_dict()}
             for x in self.participants
@@ -349,7 +349,7 @@ class Simulation:
 
 
 def _too_late(events: Sequence[Event], end: float) -> list[str]:
-    """Events that never happen, because the run ends [s] before."""
+    """Notes on events that never happen, because the run ends [s] before them."""
     times = [(type(event).__name__, getattr(event, "time", -np.inf)) for event in events]
     return [f"{name} at {time:g} s: the run ends before, at {end:g} s" for name, time in times if time >= end]
 
@@ -362,7 +362,7 @@ def _listed(given: Any, kind: type) -> list[Any]:
 
 
 def _named(error: Exception, participant: Participant, t: float) -> SurefootError:
-    """The error, with whose controller it was and when."""
+    """The error, with the robot and the time of the failed controller."""
     who = f"the controller of `{participant.robot.name}` failed at t = {t:.4g} s"
     if isinstance(error, SurefootError):
         return SimulationError(f"{who}: {error.message}", evidence=error.evidence, next_step=error.next_step)

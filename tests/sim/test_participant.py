@@ -93,7 +93,7 @@ def test_sensors_that_do_not_exist():
     with pytest.raises(UnknownNameError, match=r"imu\.gyro"):
         participant.require_sensor("imu.giro")
     blind = Simulation(block(), Recording(), World(), Settings(0.1)).participants[0]
-    with pytest.raises(NotSupportedError, match="there are none"):
+    with pytest.raises(NotSupportedError, match="has no sensors"):
         blind.require_sensor("imu.gyro")
 
 

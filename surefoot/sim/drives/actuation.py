@@ -1,7 +1,4 @@
-"""`Actuation`: what the drives do at the joints during one step of the physics.
-
-`DrivenJoints`: positions, velocities and limits of the degrees of freedom that have drives.
-"""
+"""`Actuation`: what drives do at the joints during one step of the physics; `DrivenJoints`: where they do it."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ __all__ = ["Actuation", "DrivenJoints", "ideal_drives"]
 
 @dataclass(slots=True, eq=False)
 class Actuation:
-    """Torque, springs and limits of every driven degree of freedom; all (nu,), nothing is left out or checked.
+    """Torque, springs and limits of every driven degree of freedom; all (nu,), all given, none checked.
 
     Over a step the joint gets
 

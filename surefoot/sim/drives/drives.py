@@ -43,7 +43,7 @@ def kinds_of(robot: Robot, kinds: str | Mapping[str, str] | None = None) -> dict
 
     Args:
         robot: The robot.
-        kinds: None for what each drive says of itself; one kind for all; or kinds by joint, the others as for None.
+        kinds: One kind for all; or kinds by joint; None, and joints that are not listed, as each drive is described.
 
     Raises:
         UnknownNameError: There is no such kind or driven joint.
@@ -131,8 +131,8 @@ class DriveBank:
     - "servo": hobby servo, positions only (`HobbyServos`).
 
     Who applies what: the engine has the rotor inertia of rigid gears (armature), and dry and viscous friction of every
-    drive, which stand in the robot's model, and counts their work. The bank applies none of these; its `loss` is heat
-    of windings and work of gear dampers. An elastic gear under another kind than "elastic" is simulated without rotor.
+    drive, as parts of the robot's model, and counts their work. The bank applies none of these; its `loss` is heat of
+    windings and work of gear dampers. An elastic gear under another kind than "elastic" is simulated without rotor.
 
     The account, up to the last `act`, `settle` or `reset`: electrical_work = work at the joints + loss + change of
     `energy` since the reset, with the work of a step as engines count it: the torque that acted times the mean of the
@@ -141,7 +141,7 @@ class DriveBank:
 
     Args:
         robot: The robot.
-        kinds: None for what each drive says of itself; one kind for all; or kinds by joint, the others as for None.
+        kinds: One kind for all; or kinds by joint; None, and joints that are not listed, as each drive is described.
         dt: Step of the physics [s].
     """
 
@@ -255,7 +255,7 @@ class DriveBank:
         return out
 
     def _wanted(self, command: Command, position: Array) -> Array:
-        """(5, nu) the command, what is left out as 0; joints that turn without end go the short way round."""
+        """(5, nu) the command, omitted parts as 0; joints that turn without end go the short way round."""
         if self._servos and command.position is None:
             raise NotSupportedError(
                 f"the servo of `{self._servos[0]}` takes positions, and the command has none",

@@ -26,6 +26,8 @@ from surefoot.sim.mujoco.world import object_name
 
 __all__ = ["MujocoEngine"]
 
+_UNMOVED = np.eye(4)
+
 
 class MujocoEngine(BaseEngine):
     """A `PhysicsEngine` and an `Engine`: one step is one step of MuJoCo's discrete integrator.
@@ -73,6 +75,7 @@ class MujocoEngine(BaseEngine):
         self._pushed: list[int] = []
         self._states: tuple[State, ...] | None = None
         self._set_states([State.of(robot) for robot in self.robots])
+        self._weigh()
         self._contacts = ContactBook(self._physics)
         self._balance = BalanceBook(self._physics, self._actuators)
 
@@ -185,21 +188,20 @@ class MujocoEngine(BaseEngine):
         return self._contacts.wrench(self._index(robot), contact)
 
     def slip(self, contact: str, robot: int = 0) -> float:
-        """Way [m] that the loaded contact surface slid since the reset."""
+        """Slip distance [m] of the loaded contact surface since the reset."""
         return self._contacts.slip(self._index(robot), contact)
 
     def placement(self, link: str, robot: int = 0) -> Array:
         """T_world_link (4, 4) now."""
         body, T_body_link = self._link(link, robot)
-        data, out = self._physics.placed, np.eye(4)
+        data, out = self._physics.placed, _UNMOVED.copy()
         out[:3, :3], out[:3, 3] = data.xmat[body].reshape(3, 3), data.xpos[body]
         return out @ T_body_link
 
     def com(self, robot: int = 0) -> Array:
         """(3,) centre of mass of the robot and its payloads in world now [m]."""
-        bodies = self.scene.models[self._index(robot)].tree_bodies
-        masses = self.mj.body_mass[bodies]
-        return np.array(masses @ self._physics.placed.xipos[bodies] / masses.sum())
+        bodies, masses, total = self._masses[self._index(robot)]
+        return np.array(masses @ self._physics.placed.xipos[bodies] / total)
 
     def object_state(self, name: str) -> tuple[Array, Array]:
         """Where an object of the world is now and how it moves.
@@ -262,9 +264,15 @@ class MujocoEngine(BaseEngine):
     def _recompile(self) -> None:
         before = self._balance.keep()
         self._physics.recompile()
+        self._weigh()
         self._actuators.bind()
         self._contacts.model_changed()
         self._balance.model_changed(before)
+
+    def _weigh(self) -> None:
+        """Keep the bodies of each robot, their masses and the sum of these."""
+        groups = [model.tree_bodies for model in self.scene.models]
+        self._masses = [(bodies, x := self.mj.body_mass[bodies], x.sum()) for bodies in groups]
 
     def _link(self, link: str, robot: int) -> tuple[int, Array]:
         """MuJoCo body that carries a link, and T_body_link (4, 4)."""

@@ -1,7 +1,4 @@
-"""The account of energy and momentum of the native engine.
-
-What the contacts of a native step carried.
-"""
+"""Account of energy and momentum of the native engine, and the loads of its contacts."""
 
 from __future__ import annotations
 

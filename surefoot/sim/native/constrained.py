@@ -11,9 +11,8 @@ What keeps the state on the constraints: nothing ("none": the gap grows with t²
 ("baumgarte": Baumgarte 1972), or the way back along M⁻¹ Jᵀ after each step, positions first, then velocities
 ("projection": the least motion in the metric of the kinetic energy; Hairer & Wanner 1996, section VII.2).
 
-Contacts with the ground that are not held act with their force at the start of a step.
-
-The methods of constrained dynamics as a step calls them: by matrices where they need no more, else by the tree.
+Contacts with the ground that are not held act with their force at the start of a step. The methods of constrained
+dynamics are called by matrices where they need no more, else by the tree.
 """
 
 from __future__ import annotations
@@ -49,43 +48,12 @@ from surefoot.sim.native.constrained_kernels import constrained_kernels
 from surefoot.sim.native.kernels import Settings
 from surefoot.sim.native.mover import HeldSurface, Mover
 
-__all__ = [
-    "BAUMGARTE",
-    "STABILISATIONS",
-    "ConstrainedMover",
-    "Holding",
-    "HoldingOptions",
-    "by_kernels",
-    "by_matrices",
-    "by_tree",
-    "held_by_constraints",
-    "require_method",
-]
+__all__ = ["STABILISATIONS", "ConstrainedMover", "Holding", "HoldingOptions", "held_by_constraints"]
 
 Compiled = Callable[[Array, Array, Array, Array, ConstrainedEquations], tuple[Array, Array]]
-_AUTO = "lagrange"
 
 
-def require_method(name: str) -> None:
-    """Refuse a method that does not exist.
-
-    Args:
-        name: Its name.
-    """
-    if name not in METHODS:
-        raise one_of("method", name, METHODS)
-
-
-def by_matrices(name: str) -> Callable[..., tuple[Array, Array]] | None:
-    """(a, λ) of `ConstrainedEquations`; None for a method that needs the tree.
-
-    Args:
-        name: Of the method.
-    """
-    return ELIMINATIONS.get(_AUTO if name == "auto" else name)
-
-
-def by_tree(
+def _by_tree(
     name: str,
     robot: Robot,
     constraints: Constraints,
@@ -95,13 +63,8 @@ def by_tree(
 ) -> tuple[Array, Array]:
     """(a, λ) by a method that needs the tree.
 
-    Args:
-        name: Of the method.
-        robot: The robot.
-        constraints: What holds.
-        state: q (nq,) and v (nv,).
-        forces: In the joints (nv,), what they lose per acceleration (nv,), wrenches on the bodies (bodies, 6).
-        baumgarte: Gains that pull the state back.
+    `state` is q (nq,) and v (nv,); `forces` act in the joints (nv,), with their loss per acceleration (nv,), and on the
+    bodies (bodies, 6).
     """
     start, gain, external = forces
     loaded = _with_armature(robot, gain.tobytes()) if gain.any() else robot
@@ -110,14 +73,8 @@ def by_tree(
     return found.a, found.multipliers
 
 
-def by_kernels(name: str, robot: Robot, constraints: Constraints) -> Compiled | None:
-    """(a, λ) of q, v, joint forces (nv,), wrenches (bodies, 6) and equations by a compiled recursion; None for others.
-
-    Args:
-        name: Of the method.
-        robot: The robot as a tree.
-        constraints: What holds; no contacts.
-    """
+def _by_kernels(name: str, robot: Robot, constraints: Constraints) -> Compiled | None:
+    """A compiled recursion: (a, λ) of q, v, joint forces, wrenches on the bodies and equations; None for others."""
     if name == "minimal":
         return _minimal(robot, constraints)
     if name in _RECURSIONS and not (robot.tree.mimic_source >= 0).any():
@@ -201,7 +158,7 @@ def _with_armature(robot: Robot, gain: bytes) -> Robot:
 
 
 STABILISATIONS = ("none", "baumgarte", "projection")
-BAUMGARTE = Baumgarte(20.0, 20.0)
+_BAUMGARTE = Baumgarte(20.0, 20.0)
 """α and β where nothing else is said [1/s]."""
 Moved = tuple["_Stage", Array, Array, Array, Array]
 _CLOSED = 1e-11  # residual [m] or [rad] from which on a state counts as closed
@@ -230,13 +187,14 @@ class Holding:
 
     constraint_method: str = "auto"
     stabilisation: str = "projection"
-    baumgarte: tuple[float, float] = BAUMGARTE
+    baumgarte: tuple[float, float] = _BAUMGARTE
     held: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "baumgarte", Baumgarte(*self.baumgarte))
         object.__setattr__(self, "held", tuple(self.held))
-        require_method(self.constraint_method)
+        if self.constraint_method not in METHODS:
+            raise one_of("method", self.constraint_method, METHODS)
         if self.constraint_method == "minimal" and any(self.gains):
             raise NotSupportedError(
                 'constraint_method="minimal" cannot lead a robot back to its constraints',
@@ -311,14 +269,15 @@ class ConstrainedMover(Mover):
             if name not in robot.contacts:
                 raise one_of("contact surface", name, robot.contacts)
         self.holding, self._tied = holding, robot
-        self._by_matrices, self._gains = by_matrices(holding.constraint_method), np.array(holding.gains, dtype=float)
+        self._by_matrices = ELIMINATIONS.get(holding.constraint_method)
+        self._gains = np.array(holding.gains, dtype=float)
         super().__init__(_opened(robot), world, replace(settings, held=holding.held))
 
     def _build(self) -> None:
         self._hold_at(np.array(self._tied.home))
         self._of_kernels = constrained_kernels(self.robot, self.settings, _structure(self._tied, self.holding.held))
         name, is_free = self.holding.constraint_method, not self.holding.held
-        self._by_kernels = by_kernels(name, self.robot, self.constraints) if is_free else None
+        self._by_kernels = _by_kernels(name, self.robot, self.constraints) if is_free else None
         super()._build()
         self._pushed_calls = self._calls
 
@@ -419,7 +378,7 @@ class ConstrainedMover(Mover):
         if self._by_kernels is not None and not gain.any():
             return self._by_kernels(q, v, start, external, equations)
         name, gains = self.holding.constraint_method, self.holding.gains
-        return by_tree(name, self.robot, self.constraints, (q, v), (start, gain, external), gains)
+        return _by_tree(name, self.robot, self.constraints, (q, v), (start, gain, external), gains)
 
     # -- constraints ----------------------------------------------------------------------------------------------
 

@@ -52,8 +52,8 @@ class NativeEngine(BaseEngine):
     """A `PhysicsEngine`: one step is one call of machine code for each robot.
 
     Robots touch the ground (planes, boxes, height fields) by the points of their contact surfaces, under a contact law
-    of `contact_laws`; objects by their corners. Robots, objects and obstacles do not touch each other; the
-    notes say so. Springs of an actuation, joint friction, stops and contacts are integrated implicitly, see
+    of `contact_laws`; objects by their corners. Robots, objects and obstacles do not touch each other, which
+    the notes report. Springs of an actuation, joint friction, stops and contacts are integrated implicitly, see
     `surefoot.sim.native.step`. `reset` takes payloads away; friction and ground stay as they are.
 
     Args:
@@ -66,7 +66,7 @@ class NativeEngine(BaseEngine):
         limits: Whether joints stop at their limits.
         friction: Whether joints have friction.
         springs: Whether actuations may have gains; without, a step takes a fifth less time.
-        self_collision: Whether robots should touch themselves; they do not here, and a note says so.
+        self_collision: Whether robots should touch themselves; they do not here, which a note reports.
         **constraints: How constraints are kept where they hold a robot; `held` are surfaces of the first robot.
 
     Raises:
@@ -223,7 +223,7 @@ class NativeEngine(BaseEngine):
         self._watch()
 
     def _watch(self) -> None:
-        """Explicit steps of what is too stiff for them create energy; that is no result."""
+        """Stop where explicit steps create energy, because something is too stiff for them."""
         if self._steps % self._watched == 0:
             self._book.require_kept(self.time)
 
@@ -252,7 +252,7 @@ class NativeEngine(BaseEngine):
         return contact_wrench(self.mover(robot), contact)
 
     def slip(self, contact: str, robot: int = 0) -> float:
-        """Way [m] that the loaded contact surface slid since the reset."""
+        """Slip distance [m] of the loaded contact surface since the reset."""
         mover = self.mover(robot)
         if contact not in mover.robot.contacts:
             raise one_of("contact surface", contact, mover.robot.contacts)

@@ -170,14 +170,14 @@ class RigidMover(Mover):
     Args:
         robot: The robot, with the gravity of the world.
         world: The world; None for empty space.
-        settings: Of the step; its law only says how points are placed.
+        settings: Of the step; its law only determines how points are placed.
         law: The numbers of the rigid contact.
     """
 
     def __init__(self, robot: Robot, world: World | None, settings: Settings, law: Rigid) -> None:
         if settings.integrator != "semi_implicit":
             raise NotSupportedError(
-                "rigid contacts are stepped semi-implicitly", next_step='integrator="semi_implicit"'
+                "rigid contacts are stepped semi-implicitly", next_step='use integrator="semi_implicit"'
             )
         self.rigid = law
         super().__init__(robot, world, settings)

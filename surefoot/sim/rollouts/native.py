@@ -1,6 +1,6 @@
 """Rollouts by our own step, one copy in every SIMD lane.
 
-The step of a rollout, compiled: what does not change is folded in, what nobody asks for is left out.
+The compiled step has constants folded in, and computes only the outputs that are asked for.
 """
 
 from __future__ import annotations
@@ -148,14 +148,14 @@ class NativeRollout:
         settings: Contact law, integrator, type of numbers, and whether to record forces at contact points.
 
     Raises:
-        NotSupportedError: The law is no penalty law, the world has objects or obstacles, or gains are too stiff for
+        NotSupportedError: The law is not a penalty law, the world has objects or obstacles, or gains are too stiff for
             "rk4" (seen at the first state).
     """
 
     def __init__(self, request: Request, settings: RolloutSettings) -> None:
         law = law_of(settings.contact)
         if isinstance(law, Rigid):
-            raise NotSupportedError("rigid contacts are not for rollouts", next_step='use contact="spring_damper"')
+            raise NotSupportedError("rollouts do not support rigid contacts", next_step='use contact="spring_damper"')
         _require_known(request)
         self.request = request
         self.plane = _only_plane(request.world)
@@ -296,5 +296,5 @@ def _require_known(request: Request) -> None:
         return
     if names := [*(item.name for item in world.objects), *(item.name for item in world.obstacles)]:
         raise NotSupportedError(
-            "native rollouts know the ground only", evidence={"world has": names}, next_step='use engine="mujoco"'
+            "native rollouts support ground only", evidence={"world has": names}, next_step='use engine="mujoco"'
         )

@@ -1,4 +1,4 @@
-"""What a rollout is asked for, as arrays that fit the robot."""
+"""The request for a rollout, as arrays that fit the robot."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class RolloutSettings:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """n copies of a robot, and what their drives are told over time.
+    """n copies of a robot, and the controls of their drives over time.
 
     Args:
         robot: The robot.
@@ -185,14 +185,14 @@ def _control_rows(robot: Robot, controls: ArrayLike, n: int) -> Array:
     leading = (None,) if np.ndim(controls) == 2 else (n, None)
     found = finite_array(controls, (*leading, robot.nu), f"controls of `{robot.name}`")
     if not found.shape[-2]:
-        raise ShapeError("there are no controls, so there is no time", next_step="give one row for each time")
+        raise ShapeError("there are no controls", next_step="give one row for each time")
     return found
 
 
 def _gains(robot: Robot, mode: str, what: str, value: ArrayLike | None) -> Array:
     if mode == "torque":
         if value is not None:
-            raise ShapeError(f"{what} means nothing to controls that are torques", next_step='use mode="position"')
+            raise ShapeError(f"{what} has no effect on torque controls", next_step='use mode="position"')
         return np.zeros(robot.nu)
     if value is None:
         raise ShapeError(f'mode="position" needs {what}', next_step="give a number, or one for each driven dof")

@@ -26,7 +26,7 @@ ENGINES = ("native", "mujoco")
 
 @dataclass(frozen=True, eq=False)
 class Rollout:
-    """What n copies did.
+    """The motion of n copies.
 
     A copy that diverged stays as it was after its last good step.
 
@@ -110,7 +110,7 @@ def rollout(
     Raises:
         ShapeError: Wrong shapes or numbers.
         UnknownNameError: There is no such engine, mode, law or integrator.
-        NotSupportedError: What the engine does not have.
+        NotSupportedError: The engine lacks an option.
         SimulationError: A copy diverged and `strict` is set.
     """
     if engine not in ENGINES:
@@ -145,5 +145,5 @@ def _require_finite(found: Rollout, dt: float) -> None:
         raise SimulationError(
             f"{len(wrong)} of {len(found.good)} copies diverged",
             evidence={"first": f"copy {first} at t = {found.good[first] * dt:.4f} s"},
-            next_step="use a smaller dt, lower gains or softer contacts, or leave `strict` out and look at `finite`",
+            next_step="use a smaller dt, lower gains or softer contacts, or omit `strict` and look at `finite`",
         )
