@@ -29,7 +29,15 @@ from surefoot.robot import Robot, load
 from surefoot.sim import NativeEngine, build_mujoco, q_v, qpos_qvel
 from surefoot.sim.drives import Actuation, DrivenJoints
 from surefoot.sim.native import Settings, SpringDamper
-from surefoot.sim.rollouts import MujocoRollout, NativeRollout, Request, Variant, compiled_step, make_request
+from surefoot.sim.rollouts import (
+    MujocoRollout,
+    NativeRollout,
+    Request,
+    RolloutSettings,
+    Variant,
+    compiled_step,
+    make_request,
+)
 
 __all__ = ["free_flight", "on_ground", "run", "show"]
 
@@ -229,16 +237,14 @@ class _Stand:
         time = _DT * np.arange(steps)[None, :, None]
         controls = self.target + march * (np.sin(2.0 * np.pi / _PERIOD * time + phase) - np.sin(phase))
         states = np.tile(self.robot.home, (copies, 1)), v
-        return make_request(
-            self.robot, states, controls, world=self.world, dt=_DT, mode="position", kp=self.kp, kd=self.kd, hold=1,
-            every=every, threads=1,
-        )  # fmt: skip
+        settings = RolloutSettings(mode="position", kp=self.kp, kd=self.kd, record_every=every)
+        return make_request(self.robot, states, controls, self.world, _DT, 1, settings)
 
     def compare_rest(self) -> Json:
         """Forces and depths of both engines at rest."""
         request = self.request(1, _REST, 0, 0.0, every=_REST)
         weight = self.robot.mass * float(np.linalg.norm(self.world.gravity))
-        native, judge = NativeRollout(request, SpringDamper(), "semi_implicit", "float64", True), _feet_only(request)
+        native, judge = NativeRollout(request, RolloutSettings(forces=True)), _feet_only(request)
         q, _, force, good = native.run()
         if force is None or good[0] < _REST:
             raise WrongAnswerError(f"{self.robot.name} diverges on the ground", evidence={"steps": int(good[0])})
@@ -267,8 +273,7 @@ class _Stand:
     def times(self, copies: int, steps: int, seed: int, march: float, effort: Effort) -> Json:
         """Steps per second and core of both engines; MuJoCo, whose steps take longer, has a quarter of the copies."""
         request, fewer = (self.request(n, steps, seed, march) for n in (copies, max(1, copies // 4)))
-        law = SpringDamper()
-        ours = {way: NativeRollout(request, law, "semi_implicit", dtype, False) for way, dtype in _WAYS.items()}
+        ours = {way: NativeRollout(request, RolloutSettings(dtype=dtype)) for way, dtype in _WAYS.items()}
         peers = {"mujoco as judge": _feet_only(fewer), "mujoco defaults": _with_defaults(_feet_only(fewer))}
         for way, x in ours.items():
             if not (good := x.run()[3] == steps).all():

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Unpack
 
 from surefoot.motion import Controller, Estimator, Log, State, World
 from surefoot.robot import Robot
 from surefoot.sim.events import Event
+from surefoot.sim.native import ContactLaw, HoldingOptions, Rigid
 from surefoot.sim.sensors import SensorSettings
 from surefoot.sim.settings import Settings
 from surefoot.sim.simulation import Progress, Simulation
 
-__all__ = ["simulate"]
+__all__ = ["RunOptions", "simulate"]
+
+
+class RunOptions(HoldingOptions, total=False):
+    """Further options of `simulate`, those of the engines last."""
+
+    initial: State | Sequence[State] | None
+    sensors: SensorSettings | Sequence[SensorSettings | None] | None
+    estimators: Estimator | Sequence[Estimator | None] | None
+    drives: str | Mapping[str, str] | None
+    self_collision: bool
+    progress: Progress | None
+    convex_pieces: bool
+    contact: ContactLaw | Rigid | str
+    integrator: str
+    limits: bool
+    friction: bool
+    springs: bool
 
 
 def simulate(
@@ -25,16 +43,19 @@ def simulate(
     control_dt: float = 0.002,
     seed: int = 0,
     events: Sequence[Event] = (),
-    *,
-    initial: State | Sequence[State] | None = None,
-    sensors: SensorSettings | Sequence[SensorSettings | None] | None = None,
-    estimators: Estimator | Sequence[Estimator | None] | None = None,
-    drives: str | Mapping[str, str] | None = None,
-    self_collision: bool = False,
-    progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[RunOptions],
 ) -> Log:
     """Simulate one controlled robot or several; same arguments, same log bit by bit.
+
+    Options:
+
+    - `initial`: first states; at home and at rest if omitted;
+    - `sensors`: what is measured, for each robot; nothing if omitted;
+    - `estimators`: from readings to states, for each robot; controllers see the truth if omitted;
+    - `drives`: kind of all drives, or by joint; as each drive is described if omitted;
+    - `self_collision`: whether robots may touch themselves (`mujoco`);
+    - `progress`: called now and then with the share that is done, 0…1;
+    - those of the engine: `convex_pieces` of `MujocoEngine`; `contact`, `integrator` and more of `NativeEngine`.
 
     Args:
         robots: The robots.
@@ -46,26 +67,22 @@ def simulate(
         control_dt: Time between commands [s], a multiple of dt.
         seed: Of all randomness.
         events: What happens: pushes, changes of friction, terrain and load, losses of sensors, errors of parameters.
-        initial: First states; at home and at rest if left out.
-        sensors: What is measured, for each robot; nothing if left out.
-        estimators: From readings to states, for each robot; controllers see the truth if left out.
-        drives: Kind of all drives, or by joint; what each drive says of itself if left out.
-        self_collision: Whether robots may touch themselves (`mujoco`).
-        progress: Called now and then with the share that is done, 0…1.
-        **options: Of the engine, such as `contact` and `integrator` of `native`.
+        **options: See above.
 
     Raises:
         DivergedError: The numbers grew beyond all bounds; the error's `log` has what was measured before.
-        ControlError: A controller failed or returned something that is no command for its robot; `log` as well.
+        ControlError: A controller failed, or did not return a command for its robot; `log` as well.
     """
+    parts = options.pop("initial", None), options.pop("sensors", None), options.pop("estimators", None)
+    progress = options.pop("progress", None)
     settings = Settings(
         duration=duration,
         dt=dt,
         control_dt=control_dt,
         seed=seed,
-        self_collision=self_collision,
+        self_collision=options.pop("self_collision", False),
         engine=engine,
+        drives=options.pop("drives", None),
         options=options,
-        drives=drives,
     )
-    return Simulation(robots, controllers, world, settings, events, initial, sensors, estimators).run(progress)
+    return Simulation(robots, controllers, world, settings, events, *parts).run(progress)

@@ -1,4 +1,4 @@
-"""What happens during a run: pushes, changes of the world, losses of sensors, errors in what is known of a robot."""
+"""Events of a run: pushes, changes of the world, losses of sensors, errors of the model of a robot."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class FrictionChange:
     Args:
         time: When [s].
         friction: New Coulomb coefficient.
-        pieces: Which pieces of ground, by number; all if left out.
+        pieces: Which pieces of ground, by number; all if omitted.
     """
 
     time: float
@@ -141,7 +141,7 @@ class ParameterError:
     Args:
         mass: Factor on masses and moments of inertia.
         com: Shift of the centres of mass in body axes [m].
-        link: The link whose body is changed; all if left out.
+        link: The link whose body is changed; all if omitted.
         robot: Number of the robot.
     """
 

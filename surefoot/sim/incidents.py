@@ -1,10 +1,8 @@
-"""Incidents of a run, with time stamps: falls, slips, touches of itself and of obstacles, limits.
-
-Whether a robot has fallen: its centre of mass is low, or its base is tilted.
-"""
+"""Incidents of a run, with time stamps: falls, slips, touches of itself and of obstacles, limits."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -67,7 +65,8 @@ class FallDetector:
         Args:
             T_world_base: (4, 4).
         """
-        return float(np.arccos(np.clip((T_world_base[:3, :3] @ self._up)[2], -1.0, 1.0)))
+        cosine = float((T_world_base[:3, :3] @ self._up)[2])
+        return float(np.arccos(min(max(cosine, -1.0), 1.0)))
 
     def has_fallen(self, com: ArrayLike, T_world_base: Array) -> bool:
         """Whether a robot has fallen.
@@ -76,9 +75,16 @@ class FallDetector:
             com: (3,) its centre of mass in world [m].
             T_world_base: (4, 4) of the body that the base joint moves.
         """
-        if not self._stands:
-            return False
-        return self.height(com) < self._least_height or self.tilt(T_world_base) > TILTED
+        return self.is_fall(self.height(com), self.tilt(T_world_base))
+
+    def is_fall(self, height: float, tilt: float) -> bool:
+        """Whether a robot has fallen.
+
+        Args:
+            height: Of its centre of mass over the ground [m].
+            tilt: Of its base [rad].
+        """
+        return self._stands and (height < self._least_height or tilt > TILTED)
 
 
 def _can_be_stood_on(world: World | None) -> bool:
@@ -148,13 +154,26 @@ class IncidentBook:
         self.incidents: list[Incident] = []
         self.fall_time: float | None = None
         self._open: dict[tuple[str, str], Incident] = {}
-        self._slips: dict[str, list[tuple[float, float]]] = {name: [] for name in robot.contacts}
+        self._slips: dict[str, deque[tuple[float, float]]] = {name: deque() for name in robot.contacts}
+        self._base_link = robot.tree.body_names[robot.base_joint or 0]
+        self.base_height = self.com_height = self.tilt = np.nan
         self._axes = _limited_axes(robot)
+        self._fastest = self._axes[-1] * (1.0 + FASTER)
         self._driven = [drive.joint for drive in robot.drives for _ in range(self._axes_of(drive.joint))]
         self._saturated = np.zeros(robot.nu)
 
+    def measure(self, engine: PhysicsEngine) -> None:
+        """Take the heights of base and centre of mass over the ground [m], and the tilt of the base [rad].
+
+        Args:
+            engine: The engine.
+        """
+        base = engine.placement(self._base_link, self._index)
+        self.base_height, self.tilt = self.falls.height(base[:3, 3]), self.falls.tilt(base)
+        self.com_height = self.falls.height(engine.com(self._index))
+
     def look(self, engine: PhysicsEngine, state: State, share_of_limit: Array, dt: float) -> None:
-        """After a tick.
+        """After a tick, and after `measure`.
 
         Args:
             engine: The engine.
@@ -163,20 +182,15 @@ class IncidentBook:
             dt: Length of the tick [s].
         """
         now: dict[tuple[str, str], float] = {}
-        com, base = engine.com(self._index), engine.placement(self.base_link, self._index)
-        if self.fall_time is None and self.falls.has_fallen(com, base):
+        if self.fall_time is None and self.falls.is_fall(self.com_height, self.tilt):
             self.fall_time = state.t
-            self.incidents.append(Incident("fall", "", state.t, state.t, self.falls.tilt(base)))
+            self.incidents.append(Incident("fall", "", state.t, state.t, self.tilt))
         self._look_at_slips(engine, state.t, now)
         self._look_at_limits(state, now)
         self._look_at_touches(engine.touches(self._index), now)
         self._look_at_drives(share_of_limit, dt, now)
-        self._note(now, state.t)
-
-    @property
-    def base_link(self) -> str:
-        """The link whose tilt tells a fall."""
-        return self._robot.tree.body_names[self._robot.base_joint or 0]
+        if now or self._open:
+            self._note(now, state.t)
 
     def _note(self, now: dict[tuple[str, str], float], t: float) -> None:
         """Open what is new, prolong what goes on, close the rest."""
@@ -195,7 +209,7 @@ class IncidentBook:
             way = engine.slip(name, self._index)
             history.append((t, way))
             while history[0][0] < t - SLIP_TIME:
-                history.pop(0)
+                history.popleft()
             if way - history[0][1] > SLIP:
                 now["slip", name] = way - history[0][1]
 
@@ -203,16 +217,18 @@ class IncidentBook:
         names, rows, columns, lower, upper, speed = self._axes
         q, v = state.q[columns], np.abs(state.v[rows])
         excess = np.maximum(lower - q, q - upper)
-        for k in np.flatnonzero(excess > BEYOND):
+        for k in (excess > BEYOND).nonzero()[0].tolist():
             now["position_limit", names[k]] = float(excess[k])
-        for k in np.flatnonzero(v > speed * (1.0 + FASTER)):
+        for k in (v > self._fastest).nonzero()[0].tolist():
             now["velocity_limit", names[k]] = float(v[k] / speed[k])
 
     def _look_at_touches(self, touches: Touches, now: dict[tuple[str, str], float]) -> None:
-        own = touches.where(touches.against == self._index)
-        for body, load in zip(own.body, own.load, strict=True):
-            where = self._robot.tree.body_names[int(body)]
-            now["self_collision", where] = max(now.get(("self_collision", where), 0.0), float(load))
+        is_own = touches.against == self._index
+        if is_own.any():
+            own = touches.where(is_own)
+            for body, load in zip(own.body, own.load, strict=True):
+                where = self._robot.tree.body_names[int(body)]
+                now["self_collision", where] = max(now.get(("self_collision", where), 0.0), float(load))
         if self._obstacles:
             self._look_at_obstacles(touches.where(touches.against == WORLD), now)
 
@@ -226,7 +242,7 @@ class IncidentBook:
 
     def _look_at_drives(self, share: Array, dt: float, now: dict[tuple[str, str], float]) -> None:
         self._saturated = np.where(share >= 1.0 - 1e-6, self._saturated + dt, 0.0)
-        for k in np.flatnonzero(self._saturated > SATURATED):
+        for k in (self._saturated > SATURATED).nonzero()[0].tolist():
             now["torque_limit", self._driven[k]] = float(self._saturated[k])
 
     def _axes_of(self, joint: str) -> int:

@@ -16,7 +16,7 @@ __all__ = ["OBJECT", "WORLD", "Balance", "Touches", "row_cross"]
 
 Indices = NDArray[np.int64]
 WORLD, OBJECT = -1, -2
-"""Values of `Touches.against` for what is no robot."""
+"""Values of `Touches.against` that do not stand for a robot."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,10 @@
-"""`Participant`: one robot of a simulation, with its controller, drives, sensors and estimator.
-
-How far an estimate is from the truth.
-"""
+"""`Participant`: one robot of a simulation, with its controller, drives, sensors and estimator."""
 
 from __future__ import annotations
 
 import fnmatch
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,55 +13,49 @@ from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.estimation import BaseLayout, EncodedJoints
 from surefoot.motion import Command, Controller, Estimator, State, World
 from surefoot.robot import Robot
-from surefoot.sim.drives import Actuation, DriveBank, DrivenJoints
+from surefoot.sim.drives import READINGS, Actuation, DriveBank, DrivenJoints
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.incidents import FallDetector, IncidentBook
+from surefoot.sim.recorder import Channel
 from surefoot.sim.sensors import Sensors, Truth
 
 __all__ = ["EstimateError", "Participant"]
 
 
 class EstimateError:
-    """Errors of the base; of a robot without one, there are none.
+    """The distance, angle and velocity (in world axes) between an estimated base and the true one.
 
     Args:
-        robot: The robot.
+        robot: The robot; without a base, there are no errors.
     """
 
-    UNITS: ClassVar[dict[str, str]] = {
-        "estimate.q": "mixed",
-        "estimate.v": "mixed",
-        "estimate.position_error": "m",
-        "estimate.attitude_error": "rad",
-        "estimate.velocity_error": "m/s",
-    }
+    UNITS: ClassVar[dict[str, str]] = {"position_error": "m", "attitude_error": "rad", "velocity_error": "m/s"}
 
     def __init__(self, robot: Robot) -> None:
         self._base = BaseLayout(robot) if robot.base_joint is not None else None
 
-    def columns(self, truth: State, estimate: State) -> dict[str, Any]:
-        """A row of a log: the estimate, and the distance, angle and velocity (in world axes) between it and the truth.
+    def between(self, truth: State, estimate: State) -> tuple[float, float, float]:
+        """The errors in the order of `UNITS`; NaN without a base.
 
         Args:
-            truth: What is.
-            estimate: What is believed.
+            truth: The true state.
+            estimate: The estimated state.
         """
-        out: dict[str, Any] = {"estimate.q": estimate.q, "estimate.v": estimate.v}
         if self._base is None:
-            return out
+            return np.nan, np.nan, np.nan
         true, guess = (self._base.pose(x.q) for x in (truth, estimate))
         speeds = [T.rotation @ self._base.twist(x.v)[:3] for T, x in ((true, truth), (guess, estimate))]
         turn = true.rotation.T @ guess.rotation
         axis = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-        return out | {
-            "estimate.position_error": float(np.linalg.norm(true.translation - guess.translation)),
-            "estimate.attitude_error": float(np.arctan2(np.linalg.norm(axis), np.trace(turn) - 1.0)),
-            "estimate.velocity_error": float(np.linalg.norm(speeds[0] - speeds[1])),
-        }
+        return (
+            float(np.linalg.norm(true.translation - guess.translation)),
+            float(np.arctan2(np.linalg.norm(axis), np.trace(turn) - 1.0)),
+            float(np.linalg.norm(speeds[0] - speeds[1])),
+        )
 
 
 class Participant:
-    """From what is to what the drives do.
+    """One robot in the loop: sensors, estimator, controller, drives.
 
     Args:
         robot: The robot, as its controller knows it.
@@ -94,11 +86,14 @@ class Participant:
         self.readings: dict[str, Array] = {}
         self.command = Command(torque=np.zeros(robot.nu))
         self._error = EstimateError(robot)
-        self._seen = State.of(robot)
+        self._errors = (np.nan, np.nan, np.nan)
+        self._seen = self._state = State.of(robot)
+        limits = self.joints.torque_limits
+        self._limits, self._is_limited, self._share = limits, limits > 0.0, np.zeros(robot.nu)
         self._ratio = np.zeros(robot.nu)
 
     def reset(self, state: State) -> None:
-        """Begin in a state, which the estimator is told.
+        """Begin in a state, which is passed to the estimator.
 
         Args:
             state: The state.
@@ -153,80 +148,95 @@ class Participant:
         Args:
             torques: (nu,) that acted.
         """
-        limits = self.joints.torque_limits
-        share = np.divide(np.abs(torques), limits, out=np.zeros(len(limits)), where=limits > 0.0)
-        np.maximum(self._ratio, share, out=self._ratio)
+        np.divide(np.abs(torques), self._limits, out=self._share, where=self._is_limited)
+        np.maximum(self._ratio, self._share, out=self._ratio)
 
-    def after_tick(self, engine: PhysicsEngine, state: State, dt: float) -> None:
-        """Look for incidents.
-
-        Args:
-            engine: After the tick.
-            state: The true state.
-            dt: Length of the tick [s].
-        """
-        self.book.look(engine, state, self._ratio, dt)
-
-    def row(self, engine: PhysicsEngine, state: State, push: Array) -> dict[str, Any]:
-        """One row of the log, without prefix.
+    def measure(self, engine: PhysicsEngine, state: State) -> None:
+        """Take the numbers that incidents and the log share.
 
         Args:
             engine: After a step.
             state: The true state.
-            push: (3,) force of pushes now [N].
         """
-        k, falls = self.index, self.book.falls
-        base = engine.placement(self.book.base_link, k)
-        out: dict[str, Any] = {f"contact.{name}.wrench": engine.wrench(name, k) for name in self.robot.contacts}
-        out |= {f"contact.{name}.slip": engine.slip(name, k) for name in self.robot.contacts}
-        out |= {f"drive.{name}": values for name, values in self._drive_readings().items()}
-        out |= {f"sensor.{name}": values for name, values in self.readings.items()}
+        self._state = state
+        self.book.measure(engine)
         if self.estimator is not None:
-            out |= self._error.columns(state, self._seen)
-        ratio, self._ratio = float(self._ratio.max(initial=0.0)), np.zeros(self.robot.nu)
-        return out | {
-            "q": state.q,
-            "v": state.v,
-            "tau": engine.torques(k),
-            "tracking.error": self.joints.error(self.command, state),
-            "torque.ratio": ratio,
-            "base.height": falls.height(base[:3, 3]),
-            "com.height": falls.height(engine.com(k)),
-            "base.tilt": falls.tilt(base),
-            "push.force": push,
-        }
+            self._errors = self._error.between(state, self._seen)
 
-    def columns(self) -> tuple[dict[str, str], dict[str, int]]:
-        """Units and sizes of the columns of `row`."""
-        robot = self.robot
-        units = {"q": "mixed", "v": "mixed", "tau": "N m | N", "tracking.error": "rad | m", "torque.ratio": "1"}
-        units |= {"base.height": "m", "com.height": "m", "base.tilt": "rad", "push.force": "N"}
-        sizes = {"q": robot.nq, "v": robot.nv, "tau": robot.nu, "tracking.error": robot.nu, "push.force": 3}
+    def look(self, engine: PhysicsEngine, dt: float) -> None:
+        """Look for incidents, after `measure`.
+
+        Args:
+            engine: After the tick.
+            dt: Length of the tick [s].
+        """
+        self.book.look(engine, self._state, self._ratio, dt)
+
+    def begin_row(self) -> None:
+        """The torques of the next row of the log are still to come."""
+        self._ratio[:] = 0.0
+
+    def channels(self, engine: PhysicsEngine, push: Array) -> list[Channel]:
+        """The columns of the log as they are after `measure`, without prefix.
+
+        Args:
+            engine: The engine.
+            push: (3,) force of pushes, which stays up to date [N].
+        """
+        k, robot, book = self.index, self.robot, self.book
+        out = [
+            Channel("q", "mixed", robot.nq, lambda: self._state.q),
+            Channel("v", "mixed", robot.nv, lambda: self._state.v),
+            Channel("tau", "N m | N", robot.nu, lambda: engine.torques(k)),
+            Channel("tracking.error", "rad | m", robot.nu, lambda: self.joints.error(self.command, self._state)),
+            Channel("torque.ratio", "1", None, lambda: self._ratio.max(initial=0.0)),
+            Channel("base.height", "m", None, lambda: book.base_height),
+            Channel("com.height", "m", None, lambda: book.com_height),
+            Channel("base.tilt", "rad", None, lambda: book.tilt),
+            Channel("push.force", "N", 3, lambda: push),
+        ]
         for name in robot.contacts:
-            units |= {f"contact.{name}.wrench": "N | N m", f"contact.{name}.slip": "m"}
-            sizes[f"contact.{name}.wrench"] = 6
-        for name in self._drive_readings():
-            units[f"drive.{name}"], sizes[f"drive.{name}"] = _DRIVE_UNITS.get(name, "rad | m"), robot.nu
-        if self.sensors is not None:
-            for name, (size, unit) in self._sensor_columns(self.sensors).items():
-                units[f"sensor.{name}"], sizes[f"sensor.{name}"] = unit, size
-        if self.estimator is not None:
-            units |= EstimateError.UNITS
-            sizes |= {"estimate.q": robot.nq, "estimate.v": robot.nv}
-        return units, sizes
+            out.append(Channel(f"contact.{name}.wrench", "N | N m", 6, partial(engine.wrench, name, k)))
+            out.append(Channel(f"contact.{name}.slip", "m", None, partial(engine.slip, name, k)))
+        return [*out, *self._drive_channels(), *self._sensor_channels(), *self._estimate_channels()]
 
-    def _sensor_columns(self, sensors: Sensors) -> dict[str, tuple[int, str]]:
-        """Size and unit of each reading."""
-        joints = EncodedJoints(self.robot).size
-        return {name: _SENSOR_COLUMNS.get(name.rpartition(".")[2], (joints, "mixed")) for name in sensors.names}
-
-    def _drive_readings(self) -> dict[str, Array]:
-        """Readings of the drives that at least one drive has."""
-        return {name: values for name, values in self.drives.readings().items() if name in self._shown()}
-
-    def _shown(self) -> frozenset[str]:
+    def _drive_channels(self) -> list[Channel]:
+        """Readings that at least one drive has."""
         kinds = set(self.drives.kinds.values())
-        return frozenset(name for kind in kinds for name in _SHOWN.get(kind, ()))
+        shown = [name for name in READINGS if any(name in _SHOWN.get(kind, ()) for kind in kinds)]
+        return [
+            Channel(f"drive.{x}", _DRIVE_UNITS.get(x, "rad | m"), self.robot.nu, partial(self.drives.reading, x))
+            for x in shown
+        ]
+
+    def _sensor_channels(self) -> list[Channel]:
+        """Readings; NaN before there are any."""
+        if self.sensors is None:
+            return []
+        joints, out = EncodedJoints(self.robot).size, []
+        for name in self.sensors.names:
+            size, unit = _SENSOR_COLUMNS.get(name.rpartition(".")[2], (joints, "mixed"))
+            out.append(Channel(f"sensor.{name}", unit, size, partial(self._reading, name)))
+        return out
+
+    def _reading(self, name: str) -> Array | float:
+        return self.readings.get(name, np.nan)
+
+    def _estimate_channels(self) -> list[Channel]:
+        """The estimate, and how far it is from the truth."""
+        if self.estimator is None:
+            return []
+        return [
+            Channel("estimate.q", "mixed", self.robot.nq, lambda: self._seen.q),
+            Channel("estimate.v", "mixed", self.robot.nv, lambda: self._seen.v),
+            *(
+                Channel(f"estimate.{name}", unit, None, partial(self._error_of, k))
+                for k, (name, unit) in enumerate(EstimateError.UNITS.items())
+            ),
+        ]
+
+    def _error_of(self, k: int) -> float:
+        return self._errors[k]
 
     def stand_on(self, world: World | None) -> None:
         """Heights and falls are judged over other ground from now on.
@@ -243,7 +253,9 @@ class Participant:
             pattern: Its name, with wildcards.
         """
         if self.sensors is None:
-            raise NotSupportedError("a sensor is to be lost, but there are none", next_step="give `sensors` as well")
+            raise NotSupportedError(
+                "an event loses a sensor, but the robot has no sensors", next_step="give `sensors` as well"
+            )
         if not fnmatch.filter(self.sensors.names, pattern):
             raise one_of("sensor", pattern, self.sensors.names)
 

@@ -27,7 +27,7 @@ class Settings:
         self_collision: Whether robots may touch themselves.
         engine: "mujoco" or "native".
         options: Further options of the engine, such as `contact` and `integrator` of `native`.
-        drives: Kind of all drives; by joint; or what each drive says of itself if left out.
+        drives: Kind of all drives, or by joint; as each drive is described if omitted.
         after_fall: How long the run goes on after a fall [s].
     """
 

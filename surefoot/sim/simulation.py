@@ -1,25 +1,25 @@
-"""`Simulation`: controllers and robots in closed loop, everything measured.
-
-The engines by name.
-"""
+"""`Simulation`: controllers and robots in closed loop, everything measured; and the engines by name."""
 
 from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError, SurefootError, one_of
-from surefoot.motion import Controller, Estimator, Log, LogWriter, State, World
+from surefoot.motion import Controller, Estimator, Log, State, World
 from surefoot.robot import Robot
 from surefoot.sim.drives import DriveBank
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.event_player import EventPlayer, robots_in_truth
 from surefoot.sim.events import Event
 from surefoot.sim.mujoco import MujocoEngine
+from surefoot.sim.native import NativeEngine
 from surefoot.sim.participant import Participant
+from surefoot.sim.recorder import Channel, Recorder
 from surefoot.sim.sensors import Sensors, SensorSettings
 from surefoot.sim.settings import Settings
 
@@ -36,7 +36,7 @@ ENGINES = {
 
 
 def make_engine(robots: Sequence[Robot], world: World | None, settings: Settings) -> PhysicsEngine:
-    """The engine that the settings name.
+    """Make the engine that the settings name.
 
     Args:
         robots: The robots as they are simulated.
@@ -52,16 +52,12 @@ def make_engine(robots: Sequence[Robot], world: World | None, settings: Settings
         case "mujoco":
             return MujocoEngine(robots, world, settings.dt, self_collision=settings.self_collision, **settings.options)
         case "native":
-            from surefoot.sim.native import NativeEngine
-
             own: dict[str, Any] = {"self_collision": True} if settings.self_collision else {}
             return NativeEngine(robots, world, settings.dt, **own, **settings.options)
     raise one_of("engine", settings.engine, ENGINES)
 
 
 Progress = Callable[[float], None]
-_WORK = ("drives", "contacts", "damping", "pushes")
-_DRIFT = {"constraint.gap": "m | rad", "constraint.rate": "m/s | rad/s"}
 
 
 class StoppedError(SimulationError):
@@ -82,15 +78,15 @@ class DivergedError(StoppedError):
 
 
 class ControlError(StoppedError):
-    """A controller, or an estimator, failed or returned something that is no command for its robot."""
+    """A controller, or an estimator, failed, or the controller did not return a command for its robot."""
 
 
 class Simulation:
     """One run. `run()` goes to its end; `log()` gives what there is so far, also after an interrupt.
 
     Row k of the log is the state at time t_k with the torques and contact wrenches of the step that ended there (row 0:
-    those at the start of the first step, under the first command), and what sensors and estimators say then; row 0 has
-    no readings. With several robots, the columns of each begin with its name and a slash.
+    those at the start of the first step, under the first command), and the readings and estimates of that moment;
+    row 0 has no readings. With several robots, the columns of each begin with its name and a slash.
 
     Args:
         robots: The robots, as their controllers know them.
@@ -98,10 +94,10 @@ class Simulation:
         world: Where; None for empty space.
         settings: How.
         events: What happens.
-        initial: First states; at home and at rest if left out.
+        initial: First states; at home and at rest if omitted.
         sensors: One for each robot, None for robots without.
         estimators: One for each robot, None for robots whose controller sees the truth.
-        notes: What else the log should tell its reader.
+        notes: Further notes for the reader of the log.
     """
 
     def __init__(
@@ -135,8 +131,11 @@ class Simulation:
         states = self._one_each(initial, "initial states")
         self._reset([state or State.of(robot) for state, robot in zip(states, self.robots, strict=True)])
         self.notes = (*self.notes, *_too_late(events, self.engine.time + settings.duration))
-        self._writer = LogWriter(*self._columns(), capacity=settings.ticks + 1)
-        self._timing = LogWriter({"control": "s", "physics": "s"}, capacity=settings.ticks + 1)
+        self._drifts = [self._drift(k) for k in range(len(self.robots))]
+        self._balance, self._spent = self.engine.balance, (0.0, 0.0)
+        self._recorder = Recorder(self._channels(), settings.ticks + 1)
+        clocks = [Channel(x, "s", None, partial(self._time_of, k)) for k, x in enumerate(("control", "physics"))]
+        self._timing = Recorder([self._now(), *clocks], settings.ticks + 1)
 
     @property
     def robot(self) -> Robot:
@@ -187,10 +186,10 @@ class Simulation:
 
         Raises:
             DivergedError: The numbers grew beyond all bounds.
-            ControlError: A controller failed, or returned something that is no command for its robot.
+            ControlError: A controller failed, or did not return a command for its robot.
             StoppedError: An event asks for something that the engine cannot do.
         """
-        if len(self._writer):
+        if len(self._recorder):
             raise ShapeError("a simulation runs once", next_step="make another `Simulation`, or call `simulate`")
         ticks = self.settings.ticks
         for k in range(ticks):
@@ -213,7 +212,8 @@ class Simulation:
             if first:
                 self._player.before_step()
                 self.engine.begin(*self._actuations(states))
-                self._record(states)
+                self._measure(states)
+                self._record()
             for k in range(self.settings.substeps):
                 self._step(states if k == 0 else self.engine.states, acted=first and k == 0)
         except SimulationError as error:
@@ -222,9 +222,9 @@ class Simulation:
             raise StoppedError(error, self.log()) from error
         moved = clock.perf_counter()
         self._sense()
-        times = {"control": decided - before + clock.perf_counter() - moved, "physics": moved - decided}
+        self._spent = decided - before + clock.perf_counter() - moved, moved - decided
+        self._timing.append()
         self._look()
-        self._timing.append({"time": self.engine.time, **times})
 
     def _decide(self, states: Sequence[State]) -> None:
         """Ask the controllers."""
@@ -235,7 +235,7 @@ class Simulation:
                 raise ControlError(_named(error, participant, state.t), self.log()) from error
 
     def _sense(self) -> None:
-        """Sensors and estimators, after the steps of a tick; before the first one there is nothing to be measured."""
+        """Read sensors and estimators after the steps of a tick; before the first one there is nothing to measure."""
         for participant, state in zip(self.participants, self.engine.states, strict=True):
             try:
                 participant.sense(self.engine, state)
@@ -257,30 +257,29 @@ class Simulation:
 
     def _look(self) -> None:
         """After a tick: incidents, and a row of the log."""
-        states = self.engine.states
-        for participant, state in zip(self.participants, states, strict=True):
-            participant.after_tick(self.engine, state, self.settings.control_dt)
-        self._record(states)
+        self._measure(self.engine.states)
+        for participant in self.participants:
+            participant.look(self.engine, self.settings.control_dt)
+        self._record()
 
-    def _record(self, states: Sequence[State]) -> None:
-        """One row of the log."""
-        balance = self.engine.balance
-        row: dict[str, Any] = {"time": self.engine.time, "energy.total": balance.energy}
-        row |= {f"energy.{name}": getattr(balance, name) for name in _WORK}
-        row |= {"energy.residual": balance.energy_residual, "momentum.residual": balance.momentum_residual}
+    def _measure(self, states: Sequence[State]) -> None:
+        self._balance = self.engine.balance
         for k, (participant, state) in enumerate(zip(self.participants, states, strict=True)):
-            own = participant.row(self.engine, state, self._player.force[k])
-            own |= self._drift(k)
-            row |= {self._prefix(k) + name: value for name, value in own.items()}
-        self._writer.append(row)
+            participant.measure(self.engine, state)
+            if self._drifts[k] is not None:
+                self._drifts[k] = self._drift(k)
 
-    def _drift(self, k: int) -> dict[str, float]:
-        """How far a robot is off its constraints, where its engine holds them exactly."""
+    def _record(self) -> None:
+        """One row of the log, after `_measure`."""
+        self._recorder.append()
+        for participant in self.participants:
+            participant.begin_row()
+
+    def _drift(self, k: int) -> tuple[float, float] | None:
+        """How far and how fast a robot leaves its constraints, where its engine holds them exactly."""
         drift = getattr(self.engine, "drift", None)
         residual, rate = ((), ()) if drift is None else drift(k)
-        if not len(residual):
-            return {}
-        return {name: float(np.abs(x).max()) for name, x in zip(_DRIFT, (residual, rate), strict=True)}
+        return (float(np.abs(residual).max()), float(np.abs(rate).max())) if len(residual) else None
 
     def _prefix(self, k: int) -> str:
         """Before the names of the columns of a robot."""
@@ -291,26 +290,45 @@ class Simulation:
         names = [robot.name for robot in self.robots]
         return names[k] if names.count(names[k]) == 1 else f"{names[k]}-{k}"
 
-    def _columns(self) -> tuple[dict[str, str], dict[str, int]]:
-        """Units and sizes of the columns of the log."""
-        units = {f"energy.{name}": "J" for name in ("total", *_WORK, "residual")} | {"momentum.residual": "N s"}
-        sizes = {"momentum.residual": 3}
+    def _now(self) -> Channel:
+        return Channel("time", "s", None, lambda: self.engine.time)
+
+    def _time_of(self, k: int) -> float:
+        return self._spent[k]
+
+    def _drift_of(self, robot: int, k: int) -> float:
+        drift = self._drifts[robot]
+        return np.nan if drift is None else drift[k]
+
+    def _channels(self) -> list[Channel]:
+        """The columns of the log."""
+        out = [
+            self._now(),
+            Channel("energy.total", "J", None, lambda: self._balance.energy),
+            Channel("energy.drives", "J", None, lambda: self._balance.drives),
+            Channel("energy.contacts", "J", None, lambda: self._balance.contacts),
+            Channel("energy.damping", "J", None, lambda: self._balance.damping),
+            Channel("energy.pushes", "J", None, lambda: self._balance.pushes),
+            Channel("energy.residual", "J", None, lambda: self._balance.energy_residual),
+            Channel("momentum.residual", "N s", 3, lambda: self._balance.momentum_residual),
+        ]
         for k, participant in enumerate(self.participants):
-            own_units, own_sizes = participant.columns()
-            own_units |= {name: _DRIFT[name] for name in self._drift(k)}
-            units |= {self._prefix(k) + name: unit for name, unit in own_units.items()}
-            sizes |= {self._prefix(k) + name: size for name, size in own_sizes.items()}
-        return units, sizes
+            own = participant.channels(self.engine, self._player.force[k])
+            if self._drifts[k] is not None:
+                own.append(Channel("constraint.gap", "m | rad", None, partial(self._drift_of, k, 0)))
+                own.append(Channel("constraint.rate", "m/s | rad/s", None, partial(self._drift_of, k, 1)))
+            out += [channel._replace(name=self._prefix(k) + channel.name) for channel in own]
+        return out
 
     def log(self) -> Log:
-        """What was measured so far; partial before the planned end."""
+        """The log so far; partial before the planned end."""
         incidents = [
             {"robot": self._label(x.index), **incident.to_dict()}
             for x in self.participants
             for incident in x.book.incidents
         ]
-        return self._writer.log(
-            partial=len(self._writer) != self.settings.ticks + 1,
+        return self._recorder.log(
+            partial=len(self._recorder) != self.settings.ticks + 1,
             metadata={
                 "robot": self.robot.name,
                 "robots": [robot.name for robot in self.robots],
@@ -331,7 +349,7 @@ class Simulation:
 
 
 def _too_late(events: Sequence[Event], end: float) -> list[str]:
-    """Events that never happen, because the run ends [s] before."""
+    """Notes on events that never happen, because the run ends [s] before them."""
     times = [(type(event).__name__, getattr(event, "time", -np.inf)) for event in events]
     return [f"{name} at {time:g} s: the run ends before, at {end:g} s" for name, time in times if time >= end]
 
@@ -344,7 +362,7 @@ def _listed(given: Any, kind: type) -> list[Any]:
 
 
 def _named(error: Exception, participant: Participant, t: float) -> SurefootError:
-    """The error, with whose controller it was and when."""
+    """The error, with the robot and the time of the failed controller."""
     who = f"the controller of `{participant.robot.name}` failed at t = {t:.4g} s"
     if isinstance(error, SurefootError):
         return SimulationError(f"{who}: {error.message}", evidence=error.evidence, next_step=error.next_step)

@@ -93,7 +93,7 @@ def test_sensors_that_do_not_exist():
     with pytest.raises(UnknownNameError, match=r"imu\.gyro"):
         participant.require_sensor("imu.giro")
     blind = Simulation(block(), Recording(), World(), Settings(0.1)).participants[0]
-    with pytest.raises(NotSupportedError, match="there are none"):
+    with pytest.raises(NotSupportedError, match="has no sensors"):
         blind.require_sensor("imu.gyro")
 
 
@@ -117,13 +117,13 @@ def test_every_column_that_is_announced_is_filled(drives, shown):
     )  # fmt: skip
     log = simulation.run()
     participant = simulation.participants[0]
-    units, sizes = participant.columns()
-    row = participant.row(simulation.engine, simulation.engine.state, np.zeros(3))
-    assert set(row) == set(units) >= set(sizes)
-    for name, size in sizes.items():
-        assert np.shape(row[name]) == (size,), name
-    assert {name for name in units if name.startswith("drive.")} == shown
-    for name in units:
+    channels = participant.channels(simulation.engine, np.zeros(3))
+    for channel in channels:
+        assert np.shape(channel.read()) == (() if channel.size is None else (channel.size,)), channel.name
+    names = {channel.name for channel in channels}
+    assert names < set(log.columns)
+    assert {name for name in names if name.startswith("drive.")} == shown
+    for name in names:
         assert np.isfinite(log[name][-1]).all() or name.startswith("sensor.") or name == "tracking.error", name
 
 

@@ -293,7 +293,7 @@ def test_same_seed_same_noise():
 
 
 def test_events_that_name_what_is_not_there():
-    with pytest.raises(NotSupportedError, match="there are none"):
+    with pytest.raises(NotSupportedError, match="has no sensors"):
         simulate(block(), Counting(0), World(), 0.1, events=[SensorLoss(0.0, 0.1, "imu.*")])
     with pytest.raises(UnknownNameError, match="gyra"):
         simulate(

@@ -1,6 +1,6 @@
 """Drives: torque sources, torque-speed lines, DC motors, elastic gears, servos."""
 
 from surefoot.sim.drives.actuation import Actuation, DrivenJoints, ideal_drives
-from surefoot.sim.drives.drives import DriveBank
+from surefoot.sim.drives.drives import READINGS, DriveBank
 
-__all__ = ["Actuation", "DriveBank", "DrivenJoints", "ideal_drives"]
+__all__ = ["READINGS", "Actuation", "DriveBank", "DrivenJoints", "ideal_drives"]

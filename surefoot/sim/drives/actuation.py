@@ -1,7 +1,4 @@
-"""`Actuation`: what the drives do at the joints during one step of the physics.
-
-`DrivenJoints`: positions, velocities and limits of the degrees of freedom that have drives.
-"""
+"""`Actuation`: what drives do at the joints during one step of the physics; `DrivenJoints`: where they do it."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ __all__ = ["Actuation", "DrivenJoints", "ideal_drives"]
 
 @dataclass(slots=True, eq=False)
 class Actuation:
-    """Torque, springs and limits of every driven degree of freedom; all (nu,), nothing is left out or checked.
+    """Torque, springs and limits of every driven degree of freedom; all (nu,), all given, none checked.
 
     Over a step the joint gets
 
@@ -89,7 +86,8 @@ class DrivenJoints:
         self._rows = robot.driven
         self._q = tree.q_index[each]
         self._turns = kinds == "continuous"
-        self._several = np.isin(kinds, ("spherical", "planar", "free", "translation"))
+        self._has_turns = bool(self._turns.any())
+        self._several = np.flatnonzero(np.isin(kinds, ("spherical", "planar", "free", "translation")))
         sizes = [tree.nv_of(i) for i in joints]
         self.torque_limits = np.repeat([drive.torque_limit for drive in robot.drives], sizes).astype(float)
 
@@ -100,10 +98,11 @@ class DrivenJoints:
             state: The state.
         """
         out = np.array(state.q[self._q])
-        if self._turns.any():
+        if self._has_turns:
             first = self._q[self._turns]
             out[self._turns] = np.arctan2(state.q[first + 1], state.q[first])
-        out[self._several] = 0.0
+        if len(self._several):
+            out[self._several] = 0.0
         return out
 
     def velocities(self, state: State) -> Array:
@@ -124,4 +123,4 @@ class DrivenJoints:
         if command.position is None:
             return np.full(len(self._q), np.nan)
         out = command.position - self.positions(state)
-        return np.where(self._turns, np.remainder(out + np.pi, 2.0 * np.pi) - np.pi, out)
+        return np.where(self._turns, np.remainder(out + np.pi, 2.0 * np.pi) - np.pi, out) if self._has_turns else out

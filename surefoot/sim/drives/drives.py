@@ -21,7 +21,7 @@ from surefoot.sim.drives.group import DriveGroup, short_way
 from surefoot.sim.drives.motors import DcMotors, ElasticGears, HobbyServos
 from surefoot.sim.drives.speed_line import TorqueSpeed
 
-__all__ = ["KINDS", "DriveBank", "DriveKind", "kinds_of"]
+__all__ = ["KINDS", "READINGS", "DriveBank", "DriveKind", "kinds_of"]
 
 DriveKind = Literal["torque", "torque_speed", "dc_motor", "elastic", "servo"]
 KINDS: tuple[DriveKind, ...] = ("torque", "torque_speed", "dc_motor", "elastic", "servo")
@@ -43,7 +43,7 @@ def kinds_of(robot: Robot, kinds: str | Mapping[str, str] | None = None) -> dict
 
     Args:
         robot: The robot.
-        kinds: None for what each drive says of itself; one kind for all; or kinds by joint, the others as for None.
+        kinds: One kind for all; or kinds by joint; None, and joints that are not listed, as each drive is described.
 
     Raises:
         UnknownNameError: There is no such kind or driven joint.
@@ -108,7 +108,7 @@ _GROUPS: Mapping[DriveKind, type[DriveGroup]] = MappingProxyType(
     {"torque": DriveGroup, "torque_speed": TorqueSpeed, "dc_motor": DcMotors, "elastic": ElasticGears,
      "servo": HobbyServos}
 )  # fmt: skip
-_READINGS = ("current", "voltage", "electrical_power", "motor_angle", "servo_reference")
+READINGS = ("current", "voltage", "electrical_power", "motor_angle", "servo_reference")
 _PARTS = ("torque", "position", "kp", "velocity", "kd")
 
 
@@ -131,8 +131,8 @@ class DriveBank:
     - "servo": hobby servo, positions only (`HobbyServos`).
 
     Who applies what: the engine has the rotor inertia of rigid gears (armature), and dry and viscous friction of every
-    drive, which stand in the robot's model, and counts their work. The bank applies none of these; its `loss` is heat
-    of windings and work of gear dampers. An elastic gear under another kind than "elastic" is simulated without rotor.
+    drive, as parts of the robot's model, and counts their work. The bank applies none of these; its `loss` is heat of
+    windings and work of gear dampers. An elastic gear under another kind than "elastic" is simulated without rotor.
 
     The account, up to the last `act`, `settle` or `reset`: electrical_work = work at the joints + loss + change of
     `energy` since the reset, with the work of a step as engines count it: the torque that acted times the mean of the
@@ -141,7 +141,7 @@ class DriveBank:
 
     Args:
         robot: The robot.
-        kinds: None for what each drive says of itself; one kind for all; or kinds by joint, the others as for None.
+        kinds: One kind for all; or kinds by joint; None, and joints that are not listed, as each drive is described.
         dt: Step of the physics [s].
     """
 
@@ -239,14 +239,23 @@ class DriveBank:
         "current" [A] now; "voltage" [V] and "electrical_power" [W] of the last step that ended; "motor_angle" [rad] of
         the rotor, before the gear; "servo_reference" [rad] or [m].
         """
-        out = {name: np.full(self.robot.nu, np.nan) for name in _READINGS}
+        return {name: self.reading(name) for name in READINGS}
+
+    def reading(self, name: str) -> Array:
+        """(nu,) one of the `readings`.
+
+        Args:
+            name: Its name.
+        """
+        out = np.full(self.robot.nu, np.nan)
         for group, entries in self._groups:
-            for name, values in group.readings().items():
-                out[name][entries] = values
+            values = group.readings().get(name)
+            if values is not None:
+                out[entries] = values
         return out
 
     def _wanted(self, command: Command, position: Array) -> Array:
-        """(5, nu) the command, what is left out as 0; joints that turn without end go the short way round."""
+        """(5, nu) the command, omitted parts as 0; joints that turn without end go the short way round."""
         if self._servos and command.position is None:
             raise NotSupportedError(
                 f"the servo of `{self._servos[0]}` takes positions, and the command has none",

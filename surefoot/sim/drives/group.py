@@ -37,7 +37,7 @@ def short_way(angle: Array) -> Array:
 
 
 class DriveGroup:
-    """n drives of one kind. A subclass says what they do in a step, and closes the step when its end is known.
+    """n drives of one kind. A subclass defines what they do in a step, and closes the step when its end is known.
 
     By itself an ideal source: it asks the supply for the work that it does at the joint. Work is counted as the
     engines count it, torque times the mean of the speeds before and after the step.

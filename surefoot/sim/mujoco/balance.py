@@ -1,4 +1,4 @@
-"""Where the energy and the momentum went: what a simulation adds or loses by itself stands in the residuals."""
+"""Account of energy and momentum: whatever a simulation adds or loses by itself is in the residuals."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def _add_joints(out: RobotBodies, body: mujoco.MjsBody, i: int) -> tuple[str, ..
 
 
 def _losses(robot: Robot, i: int) -> tuple[float, float, float]:
-    """Viscous friction, dry friction and rotor inertia of a joint, as the model has them (drives stand in it)."""
+    """Viscous friction, dry friction and rotor inertia of a joint, as the model has them (with those of the drives)."""
     if robot.tree.mimic_source[i] >= 0:
         return 0.0, 0.0, 0.0  # the model holds the follower's share in its source
     row, model = int(robot.tree.v_index[i]), robot.model

@@ -26,7 +26,7 @@ def change_friction(scene: MujocoScene, friction: float, pieces: Sequence[int] |
 
     Args:
         scene: The scene.
-        friction: ≥ 0. As ever, the slipperier of two surfaces decides.
+        friction: ≥ 0; the slipperier of two surfaces decides.
         pieces: Their indices; None for all.
     """
     count = len(scene.world.ground) if scene.world is not None else 0

@@ -40,7 +40,7 @@ def contact_forces(data: mujoco.MjData) -> Array:
         return np.zeros((len(first), 6))
     rows = first[:, None] + _SIX
     used = (data.contact.dim[:, None] > _SIX) & (first >= 0)[:, None]
-    return np.where(used, force[np.minimum(rows, len(force) - 1)], 0.0)
+    return np.where(used, force.take(rows, mode="clip"), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

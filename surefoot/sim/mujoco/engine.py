@@ -8,11 +8,12 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefoot.arrays import Array, finite_array
-from surefoot.errors import NotSupportedError, ShapeError, one_of
-from surefoot.motion import Command, Ground, State, World
+from surefoot.arrays import Array
+from surefoot.errors import one_of
+from surefoot.motion import Ground, State, World
 from surefoot.robot import Robot
-from surefoot.sim.drives import Actuation, ideal_drives
+from surefoot.sim.drives import Actuation
+from surefoot.sim.engine import BaseEngine
 from surefoot.sim.measured import Balance, Touches
 from surefoot.sim.mujoco.actuators import Actuators
 from surefoot.sim.mujoco.balance import BalanceBook
@@ -25,8 +26,10 @@ from surefoot.sim.mujoco.world import object_name
 
 __all__ = ["MujocoEngine"]
 
+_UNMOVED = np.eye(4)
 
-class MujocoEngine:
+
+class MujocoEngine(BaseEngine):
     """A `PhysicsEngine` and an `Engine`: one step is one step of MuJoCo's discrete integrator.
 
     Springs of an actuation are integrated implicitly, so drives stay stable however stiff they are; limits hold for the
@@ -58,32 +61,23 @@ class MujocoEngine:
         convex_pieces: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        self.robots: tuple[Robot, ...] = (robots,) if isinstance(robots, Robot) else tuple(robots)
-        if not self.robots:
-            raise ShapeError("an engine needs a robot")
-        if not (np.isfinite(dt) and dt > 0.0):
-            raise ShapeError(f"dt is {dt}, expected a finite number > 0")
+        super().__init__(robots, dt)
         scene = build_scene(
-            self.robots, world, timestep=dt, self_collision=self_collision, convex_pieces=convex_pieces,
+            self.robots, world, timestep=self.dt, self_collision=self_collision, convex_pieces=convex_pieces,
             progress=progress,
         )  # fmt: skip
-        self.dt, self.notes = float(dt), scene.notes
+        self.notes = scene.notes
         self._physics = Physics(scene)
         self._actuators = Actuators(self._physics)
         self._maps = [StateMap(model) for model in scene.models]
         self._payloads = [Payloads(bodies) for bodies in scene.bodies]
-        self._limits = [_torque_limits(robot) for robot in self.robots]
         self._links: dict[tuple[int, str], tuple[int, Array]] = {}
         self._pushed: list[int] = []
         self._states: tuple[State, ...] | None = None
         self._set_states([State.of(robot) for robot in self.robots])
+        self._weigh()
         self._contacts = ContactBook(self._physics)
         self._balance = BalanceBook(self._physics, self._actuators)
-
-    @property
-    def robot(self) -> Robot:
-        """The first robot."""
-        return self.robots[0]
 
     @property
     def scene(self) -> MujocoScene:
@@ -116,11 +110,6 @@ class MujocoEngine:
         return float(self._physics.data.time)
 
     @property
-    def state(self) -> State:
-        """State of the first robot now."""
-        return self.states[0]
-
-    @property
     def states(self) -> tuple[State, ...]:
         """State of each robot now."""
         if self._states is None:
@@ -137,10 +126,9 @@ class MujocoEngine:
         return self._balance.balance()
 
     def reset(self, *states: State) -> None:
-        """Begin again from a state of each robot, drives off, no pushes and payloads; objects go back to their places.
+        """Begin again from a state of each robot, all of the same time; objects go back to their places.
 
-        Args:
-            *states: One for each robot, all of the same time.
+        Drives are off, pushes and payloads gone.
         """
         cleared = [payloads.clear() for payloads in self._payloads]
         if any(cleared):
@@ -150,13 +138,7 @@ class MujocoEngine:
         self._balance.reset()
 
     def _set_states(self, states: Sequence[State]) -> None:
-        if len(states) != len(self.robots):
-            raise ShapeError(f"{len(states)} states for {len(self.robots)} robots")
-        if len({state.t for state in states}) > 1:
-            raise ShapeError("the states are of different times", evidence={"times": [state.t for state in states]})
-        for robot, state in zip(self.robots, states, strict=True):
-            robot.checked_q(state.q)
-            finite_array(state.v, (robot.nv,), f"v of `{robot.name}`")
+        self._require_states(states)
         self._physics.start_at(states[0].t)
         for model, state in zip(self.scene.models, states, strict=True):
             self._physics.qpos[model.qpos], self._physics.qvel[model.qvel] = qpos_qvel(model, state.q, state.v)
@@ -165,21 +147,14 @@ class MujocoEngine:
         self._physics.forward()
 
     def begin(self, *actuations: Actuation) -> None:
-        """Find the forces that act in the state as it is, without a step.
-
-        Args:
-            *actuations: One for each robot.
-        """
+        """Find the forces that act in the state as it is, without a step; one actuation for each robot."""
         self._actuators.set(actuations)
         self._actuators.begin()
         self._physics.forward()
         self._contacts.read()
 
     def advance(self, *actuations: Actuation) -> None:
-        """One step of dt.
-
-        Args:
-            *actuations: One for each robot.
+        """One step of dt; one actuation for each robot.
 
         Raises:
             SimulationError: Torques, positions, velocities or accelerations grew beyond all bounds.
@@ -193,18 +168,6 @@ class MujocoEngine:
         physics.finish_step(messages)
         self._contacts.after_step()
         self._balance.after_step(self._pushed)
-
-    def step(self, *commands: Command) -> State:
-        """Go on by one step under commands to ideal drives with the torque limits of the robots.
-
-        Args:
-            *commands: One for each robot.
-
-        Returns:
-            The state of the first robot.
-        """
-        self.advance(*ideal_drives(self.robots, commands, self._limits))
-        return self.state
 
     def torques(self, robot: int = 0) -> Array:
         """(nu,) torques of the drives that acted, within their limits [N m] or [N]; 0 where a joint is locked."""
@@ -225,21 +188,20 @@ class MujocoEngine:
         return self._contacts.wrench(self._index(robot), contact)
 
     def slip(self, contact: str, robot: int = 0) -> float:
-        """Way [m] that the loaded contact surface slid since the reset."""
+        """Slip distance [m] of the loaded contact surface since the reset."""
         return self._contacts.slip(self._index(robot), contact)
 
     def placement(self, link: str, robot: int = 0) -> Array:
         """T_world_link (4, 4) now."""
         body, T_body_link = self._link(link, robot)
-        data, out = self._physics.placed, np.eye(4)
+        data, out = self._physics.placed, _UNMOVED.copy()
         out[:3, :3], out[:3, 3] = data.xmat[body].reshape(3, 3), data.xpos[body]
         return out @ T_body_link
 
     def com(self, robot: int = 0) -> Array:
         """(3,) centre of mass of the robot and its payloads in world now [m]."""
-        bodies = self.scene.models[self._index(robot)].tree_bodies
-        masses = self.mj.body_mass[bodies]
-        return np.array(masses @ self._physics.placed.xipos[bodies] / masses.sum())
+        bodies, masses, total = self._masses[self._index(robot)]
+        return np.array(masses @ self._physics.placed.xipos[bodies] / total)
 
     def object_state(self, name: str) -> tuple[Array, Array]:
         """Where an object of the world is now and how it moves.
@@ -260,24 +222,14 @@ class MujocoEngine:
         twist[:3] = T[:3, :3].T @ twist[:3]
         return T, twist
 
-    def push(self, link: str, wrench: ArrayLike, robot: int = 0, point: ArrayLike | None = None) -> None:
-        """Add a wrench on the body that carries a link, until `release`.
+    def _moving_body(self, link: str, robot: int) -> int | None:
+        return self._link(link, robot)[0] or None  # body 0 is the world
 
-        Args:
-            link: The link.
-            wrench: (6,) force [N] and moment [N m] in world axes.
-            robot: Which robot.
-            point: (3,) in world [m] where the force acts; the centre of mass of the body if left out. The lever arm is
-                that of this moment and stays; push again after a release where the body moves far.
-        """
-        body, _ = self._link(link, robot)
-        if body == 0:
-            raise NotSupportedError(f"link `{link}` is fixed to the world; a push does nothing there")
-        added = np.array(finite_array(wrench, (6,), "wrench of a push"))
-        if point is not None:
-            arm = finite_array(point, (3,), "point of a push") - self._physics.placed.xipos[body]
-            added[3:] += np.cross(arm, added[:3])
-        self._physics.data.xfrc_applied[body] += added
+    def _centre_of(self, body: int, robot: int) -> Array:
+        return np.array(self._physics.placed.xipos[body])
+
+    def _add_push(self, body: int, wrench: Array, robot: int) -> None:
+        self._physics.data.xfrc_applied[body] += wrench
         if body not in self._pushed:
             self._pushed.append(body)
 
@@ -288,35 +240,22 @@ class MujocoEngine:
             self._pushed = []
 
     def set_friction(self, friction: float, pieces: Sequence[int] | None = None) -> None:
-        """Change the Coulomb coefficient of pieces of ground; the slipperier of two touching surfaces decides.
+        """Change the Coulomb coefficient of pieces of ground (their indices; None for all).
 
-        Args:
-            friction: ≥ 0.
-            pieces: Their indices; None for all.
+        The slipperier of two touching surfaces decides.
         """
         change_friction(self.scene, friction, pieces)
         self._contacts.model_changed()
 
     def set_ground(self, ground: Sequence[Ground]) -> None:
-        """Replace the pieces of ground, friction included.
-
-        Args:
-            ground: As many and of the same kinds as before; height fields with as many cells.
-
-        Raises:
-            NotSupportedError: Another number of pieces, other kinds or grids.
-        """
+        """Replace the pieces of ground, friction included; as many and of the same kinds, height fields as large."""
         self._physics.scene = change_ground(self.scene, ground)
         self._recompile()
 
     def set_payload(self, link: str, mass: float, position: ArrayLike, robot: int = 0) -> None:
-        """Put a point mass on a link; one for each link, a new one replaces the old.
+        """Put a point mass [kg] at a position (3,) in the frame of a link [m]; 0 takes it away again.
 
-        Args:
-            link: The link.
-            mass: [kg]; 0 takes it away again.
-            position: (3,) in the frame of the link [m].
-            robot: Which robot.
+        Each link has one; a new one replaces the old.
         """
         self._link(link, robot)
         self._payloads[robot].put(link, mass, position)
@@ -325,14 +264,15 @@ class MujocoEngine:
     def _recompile(self) -> None:
         before = self._balance.keep()
         self._physics.recompile()
+        self._weigh()
         self._actuators.bind()
         self._contacts.model_changed()
         self._balance.model_changed(before)
 
-    def _index(self, robot: int) -> int:
-        if not 0 <= robot < len(self.robots):
-            raise ShapeError(f"there is no robot {robot}", evidence={"robots": [item.name for item in self.robots]})
-        return robot
+    def _weigh(self) -> None:
+        """Keep the bodies of each robot, their masses and the sum of these."""
+        groups = [model.tree_bodies for model in self.scene.models]
+        self._masses = [(bodies, x := self.mj.body_mass[bodies], x.sum()) for bodies in groups]
 
     def _link(self, link: str, robot: int) -> tuple[int, Array]:
         """MuJoCo body that carries a link, and T_body_link (4, 4)."""
@@ -343,11 +283,3 @@ class MujocoEngine:
             owner = self.robots[robot]
             self._links[robot, link] = ids[link], owner.model.frames[owner.frame_id(link)].placement.homogeneous
         return self._links[robot, link]
-
-
-def _torque_limits(robot: Robot) -> Array:
-    """(nu,) of the drives."""
-    return np.repeat(
-        [drive.torque_limit for drive in robot.drives],
-        [robot.tree.nv_of(robot.joint_index(drive.joint)) for drive in robot.drives],
-    ).astype(float)

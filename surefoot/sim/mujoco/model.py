@@ -142,9 +142,9 @@ def build_scene(
 ) -> MujocoScene:
     """The MuJoCo model of robots in a world.
 
-    Bodies stand in the order of the trees, which is MuJoCo's own (depth first), one robot after the other, then the
+    Bodies are in the order of the trees, which is MuJoCo's own (depth first), one robot after the other, then the
     objects. Names of several robots begin with `0/`, `1/` … A robot touches the world, objects and other robots, and
-    itself if `self_collision`; then pairs of neighbours and pairs that touch at home are left out.
+    itself if `self_collision`; then pairs of neighbours and pairs that touch at home are omitted.
 
     Args:
         robots: The robots.

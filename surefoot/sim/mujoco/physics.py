@@ -1,6 +1,4 @@
-"""`Physics`: a scene in MuJoCo and its state, which change together.
-
-MuJoCo's warnings, kept for the thread that causes them.
+"""`Physics`: a scene in MuJoCo and its state, which change together; and MuJoCo's warnings, by thread.
 
 MuJoCo has one handler of warnings for the whole process; without one it writes a file in the working folder.
 """
@@ -83,7 +81,7 @@ _CARRIED = ("qpos", "qvel", "qacc_warmstart", "ctrl", "xfrc_applied")
 
 
 class Physics:
-    """MuJoCo's model and data, its steps and what it says when it diverges.
+    """MuJoCo's model and data, its steps, and its warnings when it diverges.
 
     After a step, positions and velocities in `data` are those at its end; all other numbers (contacts, forces, places
     of bodies) are those at its start. `placed` has the places of bodies at its end.
@@ -140,7 +138,7 @@ class Physics:
         """Count a step that is done.
 
         Args:
-            messages: What MuJoCo said in it.
+            messages: MuJoCo's warnings in it.
 
         Raises:
             SimulationError: Positions, velocities or accelerations grew beyond all bounds.

@@ -36,7 +36,6 @@ from surefoot.robot import ContactSurface, Geometry
 from surefoot.sim.mujoco.bodies import RobotBodies, quaternion_wxyz
 
 __all__ = [
-    "MeshKey",
     "Meshes",
     "Pieces",
     "Progress",
@@ -45,16 +44,15 @@ __all__ = [
     "add_shape",
     "cut_meshes",
     "friction_settings",
-    "mesh_key",
 ]
 
-MeshKey = tuple[object, ...]
-Pieces = dict[MeshKey, list[Array]]
+_MeshKey = tuple[object, ...]
+Pieces = dict[_MeshKey, list[Array]]
 Progress = Callable[[float], None]
 _TOLERANCE, _MOST = 0.05, 16
 
 
-def mesh_key(mesh: Mesh) -> MeshKey:
+def _mesh_key(mesh: Mesh) -> _MeshKey:
     """What equal meshes have in common."""
     if mesh.points is None:
         return mesh.path, mesh.scale
@@ -71,7 +69,7 @@ def cut_meshes(meshes: Iterable[Mesh], progress: Progress | None = None) -> Piec
     Raises:
         ModelError: A mesh cannot be cut.
     """
-    distinct = {mesh_key(mesh): mesh for mesh in meshes}
+    distinct = {_mesh_key(mesh): mesh for mesh in meshes}
     with ThreadPoolExecutor(thread_count("all")) as pool:
         futures = {key: pool.submit(_kept_pieces, mesh) for key, mesh in distinct.items()}
         try:
@@ -118,12 +116,12 @@ class Meshes:
     def __init__(self, spec: mujoco.MjSpec, pieces: Pieces | None = None) -> None:
         self._spec = spec
         self._pieces = pieces or {}
-        self._parts: dict[MeshKey, list[tuple[str, float]]] = {}
+        self._parts: dict[_MeshKey, list[tuple[str, float]]] = {}
         self._count = 0
 
     def parts_of(self, mesh: Mesh) -> list[tuple[str, float]]:
         """Names of the assets of a mesh, each with its share of their volume."""
-        key = mesh_key(mesh)
+        key = _mesh_key(mesh)
         if key not in self._parts:
             hulls = [ConvexHull(_thickened(points)) for points in self._pieces.get(key, [mesh.vertices()])]
             total = sum(hull.volume for hull in hulls)
@@ -167,7 +165,7 @@ def add_shape(
         meshes: Where hulls and pieces are kept.
         shape: The shape.
         T_body_shape: Where, (4, 4).
-        name: Of the geom; that of a further piece says which one it is.
+        name: Of the geom; further pieces have their number added.
         mass: Of the shape [kg], homogeneous; None leaves it to MuJoCo.
         **settings: Further attributes of the geoms.
 

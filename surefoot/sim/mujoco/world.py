@@ -37,7 +37,7 @@ def robot_bits(k: int, count: int, *, self_collision: bool) -> dict[str, Any]:
         NotSupportedError: There are more robots than bits.
     """
     if count > _MOST_ROBOTS:
-        raise NotSupportedError(f"MuJoCo keeps {_MOST_ROBOTS} robots apart, here are {count}")
+        raise NotSupportedError(f"MuJoCo can tell at most {_MOST_ROBOTS} robots apart, got {count}")
     touched = [i for i in range(count) if i != k or self_collision]
     return {
         "contype": 2 << k if self_collision or count > 1 else 0,

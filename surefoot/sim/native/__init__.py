@@ -1,6 +1,6 @@
 """The engine that is compiled for the robot, with four contact models."""
 
-from surefoot.sim.native.constrained import STABILISATIONS, ConstrainedMover
+from surefoot.sim.native.constrained import STABILISATIONS, ConstrainedMover, HoldingOptions
 from surefoot.sim.native.contact_laws import ContactLaw, Rigid, SpringDamper, law_of
 from surefoot.sim.native.engine import NativeEngine
 from surefoot.sim.native.kernels import Settings, centres_kernel, in_world
@@ -12,6 +12,7 @@ __all__ = [
     "STABILISATIONS",
     "ConstrainedMover",
     "ContactLaw",
+    "HoldingOptions",
     "Layout",
     "NativeEngine",
     "Rigid",

@@ -1,7 +1,4 @@
-"""The account of energy and momentum of the native engine.
-
-What the contacts of a native step carried.
-"""
+"""Account of energy and momentum of the native engine, and the loads of its contacts."""
 
 from __future__ import annotations
 
@@ -84,7 +81,7 @@ class BalanceBook:
         drives, contacts, damping, pushes = (float(x) for x in total[:4])
         stored = float(now[2] - self._start[2])
         change = float(now[:3].sum() - self._start[:3].sum())
-        impulse = total[4:7] + sum(mover.push_impulse + mover.weight_impulse for mover in self._movers)
+        impulse = total[4:7] + sum(mover.pushes.impulse + mover.weight_impulse for mover in self._movers)
         return Balance(
             energy=float(now[:3].sum()),
             drives=drives,

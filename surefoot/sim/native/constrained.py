@@ -11,16 +11,16 @@ What keeps the state on the constraints: nothing ("none": the gap grows with t²
 ("baumgarte": Baumgarte 1972), or the way back along M⁻¹ Jᵀ after each step, positions first, then velocities
 ("projection": the least motion in the metric of the kinetic energy; Hairer & Wanner 1996, section VII.2).
 
-Contacts with the ground that are not held act with their force at the start of a step.
-
-The methods of constrained dynamics as a step calls them: by matrices where they need no more, else by the tree.
+Contacts with the ground that are not held act with their force at the start of a step. The methods of constrained
+dynamics are called by matrices where they need no more, else by the tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,42 +48,12 @@ from surefoot.sim.native.constrained_kernels import constrained_kernels
 from surefoot.sim.native.kernels import Settings
 from surefoot.sim.native.mover import HeldSurface, Mover
 
-__all__ = [
-    "BAUMGARTE",
-    "STABILISATIONS",
-    "ConstrainedMover",
-    "Holding",
-    "by_kernels",
-    "by_matrices",
-    "by_tree",
-    "held_by_constraints",
-    "require_method",
-]
+__all__ = ["STABILISATIONS", "ConstrainedMover", "Holding", "HoldingOptions", "held_by_constraints"]
 
 Compiled = Callable[[Array, Array, Array, Array, ConstrainedEquations], tuple[Array, Array]]
-_AUTO = "lagrange"
 
 
-def require_method(name: str) -> None:
-    """Refuse a method that does not exist.
-
-    Args:
-        name: Its name.
-    """
-    if name not in METHODS:
-        raise one_of("method", name, METHODS)
-
-
-def by_matrices(name: str) -> Callable[..., tuple[Array, Array]] | None:
-    """(a, λ) of `ConstrainedEquations`; None for a method that needs the tree.
-
-    Args:
-        name: Of the method.
-    """
-    return ELIMINATIONS.get(_AUTO if name == "auto" else name)
-
-
-def by_tree(
+def _by_tree(
     name: str,
     robot: Robot,
     constraints: Constraints,
@@ -93,13 +63,8 @@ def by_tree(
 ) -> tuple[Array, Array]:
     """(a, λ) by a method that needs the tree.
 
-    Args:
-        name: Of the method.
-        robot: The robot.
-        constraints: What holds.
-        state: q (nq,) and v (nv,).
-        forces: In the joints (nv,), what they lose per acceleration (nv,), wrenches on the bodies (bodies, 6).
-        baumgarte: Gains that pull the state back.
+    `state` is q (nq,) and v (nv,); `forces` act in the joints (nv,), with their loss per acceleration (nv,), and on the
+    bodies (bodies, 6).
     """
     start, gain, external = forces
     loaded = _with_armature(robot, gain.tobytes()) if gain.any() else robot
@@ -108,14 +73,8 @@ def by_tree(
     return found.a, found.multipliers
 
 
-def by_kernels(name: str, robot: Robot, constraints: Constraints) -> Compiled | None:
-    """(a, λ) of q, v, joint forces (nv,), wrenches (bodies, 6) and equations by a compiled recursion; None for others.
-
-    Args:
-        name: Of the method.
-        robot: The robot as a tree.
-        constraints: What holds; no contacts.
-    """
+def _by_kernels(name: str, robot: Robot, constraints: Constraints) -> Compiled | None:
+    """A compiled recursion: (a, λ) of q, v, joint forces, wrenches on the bodies and equations; None for others."""
     if name == "minimal":
         return _minimal(robot, constraints)
     if name in _RECURSIONS and not (robot.tree.mimic_source >= 0).any():
@@ -199,11 +158,20 @@ def _with_armature(robot: Robot, gain: bytes) -> Robot:
 
 
 STABILISATIONS = ("none", "baumgarte", "projection")
-BAUMGARTE = Baumgarte(20.0, 20.0)
+_BAUMGARTE = Baumgarte(20.0, 20.0)
 """α and β where nothing else is said [1/s]."""
 Moved = tuple["_Stage", Array, Array, Array, Array]
 _CLOSED = 1e-11  # residual [m] or [rad] from which on a state counts as closed
 _ROUNDS = 4  # of Newton's method after a step
+
+
+class HoldingOptions(TypedDict, total=False):
+    """The fields of `Holding` as keywords."""
+
+    constraint_method: str
+    stabilisation: str
+    baumgarte: tuple[float, float]
+    held: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -211,22 +179,26 @@ class Holding:
     """How constraints are kept.
 
     Args:
-        method: One of `surefoot.dynamics.methods.acceleration.METHODS`, or "auto".
-        stabilisation: One of `STABILISATIONS`.
-        baumgarte: α and β [1/s] of "baumgarte".
+        constraint_method: One of `surefoot.dynamics.methods.acceleration.METHODS`, or "auto".
+        stabilisation: One of `STABILISATIONS`: "baumgarte", or "projection" after each step, or "none".
+        baumgarte: α and β of "baumgarte" [1/s].
         held: Contact surfaces that are held where they are when the engine is reset.
     """
 
-    method: str = "auto"
+    constraint_method: str = "auto"
     stabilisation: str = "projection"
-    baumgarte: Baumgarte = BAUMGARTE
-    held: tuple[str, ...] = ()
+    baumgarte: tuple[float, float] = _BAUMGARTE
+    held: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        require_method(self.method)
-        if self.method == "minimal" and any(self.gains):
+        object.__setattr__(self, "baumgarte", Baumgarte(*self.baumgarte))
+        object.__setattr__(self, "held", tuple(self.held))
+        if self.constraint_method not in METHODS:
+            raise one_of("method", self.constraint_method, METHODS)
+        if self.constraint_method == "minimal" and any(self.gains):
             raise NotSupportedError(
-                'with method="minimal" nothing leads back to the constraints', next_step='stabilisation="projection"'
+                'constraint_method="minimal" cannot lead a robot back to its constraints',
+                next_step='use stabilisation="projection"',
             )
         if self.stabilisation not in STABILISATIONS:
             raise one_of("stabilisation", self.stabilisation, STABILISATIONS)
@@ -236,7 +208,7 @@ class Holding:
     @property
     def gains(self) -> Baumgarte:
         """α and β that act."""
-        return self.baumgarte if self.stabilisation == "baumgarte" else Baumgarte()
+        return Baumgarte(*self.baumgarte) if self.stabilisation == "baumgarte" else Baumgarte()
 
 
 def held_by_constraints(robot: Robot, holding: Holding) -> bool:
@@ -255,14 +227,14 @@ def _opened(robot: Robot) -> Robot:
     return robot.replace(loops=(), couplings=())
 
 
-def _constraints(robot: Robot, held: tuple[str, ...], q: Array) -> Constraints:
+def _constraints(robot: Robot, held: Sequence[str], q: Array) -> Constraints:
     """Loops, couplings, and surfaces that are held where they are in a configuration."""
     ties: list[Constraint] = [*robot.loops, *robot.couplings]
     return constraints_of(robot, [*ties, *(contact(robot, q, name, robot.contacts[name].tied) for name in held)])
 
 
 @lru_cache(maxsize=32)
-def _structure(robot: Robot, held: tuple[str, ...]) -> Constraints:
+def _structure(robot: Robot, held: Sequence[str]) -> Constraints:
     """The same for kernels, to which it is an argument where surfaces are held."""
     return _constraints(robot, held, np.array(robot.home))
 
@@ -297,14 +269,15 @@ class ConstrainedMover(Mover):
             if name not in robot.contacts:
                 raise one_of("contact surface", name, robot.contacts)
         self.holding, self._tied = holding, robot
-        self._by_matrices, self._gains = by_matrices(holding.method), np.array(holding.gains, dtype=float)
+        self._by_matrices = ELIMINATIONS.get(holding.constraint_method)
+        self._gains = np.array(holding.gains, dtype=float)
         super().__init__(_opened(robot), world, replace(settings, held=holding.held))
 
     def _build(self) -> None:
         self._hold_at(np.array(self._tied.home))
         self._of_kernels = constrained_kernels(self.robot, self.settings, _structure(self._tied, self.holding.held))
-        name, is_free = self.holding.method, not self.holding.held
-        self._by_kernels = by_kernels(name, self.robot, self.constraints) if is_free else None
+        name, is_free = self.holding.constraint_method, not self.holding.held
+        self._by_kernels = _by_kernels(name, self.robot, self.constraints) if is_free else None
         super()._build()
         self._pushed_calls = self._calls
 
@@ -348,7 +321,7 @@ class ConstrainedMover(Mover):
     # -- steps ----------------------------------------------------------------------------------------------------
 
     def _step_calls(self) -> list[Callable[[], None]]:
-        move = self._by_runge_kutta if self._is_explicit else self._by_euler
+        move = self._by_runge_kutta if self.settings.integrator == "rk4" else self._by_euler
         return [lambda side=side: self._step(side, move) for side in (0, 1)]  # type: ignore[misc]
 
     def _step(
@@ -356,7 +329,7 @@ class ConstrainedMover(Mover):
     ) -> None:
         """A step from one copy of the state to the other."""
         here, there = self._sides[side], self._sides[1 - side]
-        q, v, given = here["q"], here["v"], [*self.drive, here["memory"], self.ground, self.push]
+        q, v, given = here["q"], here["v"], [*self.drives.rows, here["memory"], self.ground, self.pushes.wrenches]
         first, mean, after_q, after_v, works = move(q, v, given)
         if self.holding.stabilisation == "projection":
             after_q = self._closed(after_q)
@@ -389,7 +362,7 @@ class ConstrainedMover(Mover):
 
     def _stage(self, q: Array, v: Array, given: list[Array]) -> _Stage:
         """The acceleration in a state."""
-        if self.holding.method == "auto":
+        if self.holding.constraint_method == "auto":
             return _Stage(*self._of_kernels.stage(q, v, *given, self.anchors, self._gains))
         M, force, J, bias, residual = self._of_kernels.equations(q, v, *given, self.anchors)
         gains = self.holding.gains
@@ -404,8 +377,8 @@ class ConstrainedMover(Mover):
         start, gain, external = self._of_kernels.forces(q, v, *given)
         if self._by_kernels is not None and not gain.any():
             return self._by_kernels(q, v, start, external, equations)
-        name, gains = self.holding.method, self.holding.gains
-        return by_tree(name, self.robot, self.constraints, (q, v), (start, gain, external), gains)
+        name, gains = self.holding.constraint_method, self.holding.gains
+        return _by_tree(name, self.robot, self.constraints, (q, v), (start, gain, external), gains)
 
     # -- constraints ----------------------------------------------------------------------------------------------
 

@@ -207,7 +207,7 @@ class PenaltyPid:
 class Rigid:
     """Points that do not sink, with exact Coulomb cones, at the level of velocities.
 
-    Solved for each step by `surefoot.sim.native.rigid`; it is no force law.
+    Solved for each step by `surefoot.sim.native.rigid`; it is not a force law.
 
     Args:
         restitution: Share of the normal speed that comes back.

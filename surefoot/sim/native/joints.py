@@ -104,7 +104,7 @@ class DrivenRows:
     Args:
         rows: (nu,) entries of v.
         kinds: Joint kind of each.
-        entries: (nu,) entry of q of each; −1 where one number is no position.
+        entries: (nu,) entry of q of each; −1 where one number is not a position.
     """
 
     rows: NDArray[np.int64]
@@ -125,7 +125,7 @@ class DrivenRows:
         return cls(robot.driven, tuple(kinds), np.array(entries, dtype=np.int64))
 
     def error(self, q: Array, position: Array) -> Array:
-        """Position − q (nu,); the short way round for continuous joints, 0 where one number is no position.
+        """Position − q (nu,); the short way round for continuous joints, 0 where one number is not a position.
 
         Args:
             q: (nq,) configuration.

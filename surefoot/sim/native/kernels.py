@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import Parameter, Signature, signature
@@ -61,7 +61,7 @@ class Settings:
     stops: bool
     friction: bool
     springs: bool = True
-    held: tuple[str, ...] | None = None
+    held: Sequence[str] | None = None
 
     def resistance(self, robot: Robot) -> Resistance:
         """Friction and stops of the joints.

@@ -1,8 +1,7 @@
 """`Mover`: one robot, or one object, of the native engine: its compiled step and the numbers that it works on.
 
-How stiff drives may be under explicit steps.
-
-For small motions of the driven joints under their springs alone, with W the inverse of the mass matrix,
+How stiff drives may be under explicit steps: for small motions of the driven joints under their springs alone, with W
+the inverse of the mass matrix,
 
     d/dt [e, ė] = [[0, E], [−W kp, −W kd]] [e, ė]
 
@@ -12,9 +11,8 @@ where |R| > 1 it grows without end.        [sim.explicit-springs]   Hairer & Wan
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,11 +79,114 @@ _FASTEST = 1e4  # [rad/s] or [m/s]: beyond, a simulation has blown up
 _ROUNDS_THAT_RELEASE = 8  # after these drives are only held, so that limits hold
 
 
-class _Push(NamedTuple):
-    """A wrench (6,) in world axes on a body, about its centre of mass."""
+class _Pushes:
+    """Wrenches in world axes on bodies, about their centres of mass, until they are released.
 
-    body: int
-    wrench: Array
+    Args:
+        bodies: Number of bodies.
+    """
+
+    def __init__(self, bodies: int) -> None:
+        self.given: list[tuple[int, Array]] = []
+        self.wrenches = np.zeros((bodies, 6))  # about the origins of the bodies, in their axes
+        self.impulse = np.zeros(3)  # of all pushes since the start [N s]
+
+    def release(self) -> None:
+        self.given = []
+        self.wrenches[:] = 0.0
+
+    def place(self, placements: Array, coms: Array) -> None:
+        """Set `wrenches` for bodies at placements (n, 4, 4) with centres of mass (n, 3)."""
+        self.wrenches[:] = 0.0
+        for body, wrench in self.given:
+            turn = placements[body, :3, :3].T
+            force = turn @ wrench[:3]
+            self.wrenches[body, :3] += force
+            self.wrenches[body, 3:] += turn @ wrench[3:] + np.cross(coms[body], force)
+
+    def count_step(self, dt: float) -> None:
+        for _, wrench in self.given:
+            self.impulse += dt * wrench[:3]
+
+
+class _Drives:
+    """The drives of a robot: what they do in a step, whether an explicit step can do it, and their limits.
+
+    Args:
+        robot: The robot.
+        settings: Of the step.
+    """
+
+    def __init__(self, robot: Robot, settings: Settings) -> None:
+        self._robot, self._settings = robot, settings
+        driven = DrivenRows.of(robot)
+        self._dofs, self._unplaced = driven.rows, np.flatnonzero(driven.entries < 0)
+        self._is_explicit = settings.integrator == "rk4"
+        self._ahead = 0.0 if self._is_explicit else settings.dt
+        self._is_picky = len(self._unplaced) > 0 or not settings.springs or self._is_explicit
+        self.rows = np.zeros((7, robot.nu))
+        self._entries = self.rows.reshape(-1)
+        self._no_gains = self._known_gains = self._gains()
+
+    def _gains(self) -> tuple[bytes, bytes]:
+        return self.rows[2].tobytes(), self.rows[4].tobytes()
+
+    def forget_gains(self) -> None:
+        """Gains must be looked at again: the configuration is another one."""
+        self._known_gains = self._no_gains
+
+    def off(self) -> None:
+        """No drive does anything."""
+        self.rows[:] = 0.0
+        self.rows[5], self.rows[6] = -np.inf, np.inf
+
+    def set(self, a: Actuation, inverse_mass: Callable[[], Array]) -> None:
+        """Take an actuation; refuse gains where there can be none, or none that are so stiff."""
+        if len(a.torque) != self._robot.nu:
+            raise ShapeError(f"the actuation has {len(a.torque)} entries, `{self._robot.name}` needs {self._robot.nu}")
+        np.concatenate((a.torque, a.position, a.kp, a.velocity, a.kd, a.lower, a.upper), out=self._entries)
+        if self._is_picky:
+            self._refuse_springs(inverse_mass)
+
+    def _refuse_springs(self, inverse_mass: Callable[[], Array]) -> None:
+        gains = self._gains()
+        if not self._settings.springs and gains != self._no_gains:
+            raise NotSupportedError("the engine was made without springs", next_step="make it with springs=True")
+        if len(self._unplaced) and self.rows[2, self._unplaced].any():
+            raise NotSupportedError("a joint of several axes takes no position command", next_step="command its torque")
+        if self._is_explicit and gains != self._known_gains:
+            require_stable(self._robot, inverse_mass(), self.rows[2], self.rows[4], self._settings.dt)
+            self._known_gains = gains
+
+    def torque_at_start(self, record: Mapping[str, Array], v: Array) -> Array:
+        """(nu,) within the limits at the start of a step that was done with all springs free."""
+        springs = Springs(*self.rows)
+        return np.asarray(springs.clipped(at_start(springs, self._springs_alone(record), v[self._dofs], self._ahead)))
+
+    def _springs_alone(self, record: Mapping[str, Array]) -> Force:
+        """tau_0 and c of the springs, from the step that was done with all of them free."""
+        gain = self._ahead * (self.rows[4] + self._ahead * self.rows[2])
+        return Force(record["torque"] + gain * record["acceleration"][self._dofs], gain)
+
+    def keep_limits(self, call: Callable[[], None], record: Mapping[str, Array], v: Array) -> None:
+        """Do a step that left the limits again, with drives held at them.
+
+        Args:
+            call: Does the step.
+            record: Its outputs.
+            v: (nv,) at its start.
+        """
+        springs, force = Springs(*self.rows.copy()), self._springs_alone(record)
+        sides = side_of(springs, at_start(springs, force, v[self._dofs], self._ahead))
+        for k in range(_ROUNDS_THAT_RELEASE + self._robot.nu + 1):
+            self.rows[:] = held_at(springs, sides)
+            call()
+            wanted = side_of(springs, force.acting(record["acceleration"][self._dofs]))
+            following = next_sides(sides, wanted, release=k < _ROUNDS_THAT_RELEASE)
+            if (following == sides).all():
+                break
+            sides = following
+        self.rows[:] = springs
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +216,8 @@ class Mover:
 
     def __init__(self, robot: Robot, world: World | None, settings: Settings) -> None:
         self.robot, self.settings = robot, settings
-        self.driven = DrivenRows.of(robot)
-        self._unplaced = np.flatnonzero(self.driven.entries < 0)
-        self._is_explicit = settings.integrator == "rk4"
-        self._ahead = 0.0 if self._is_explicit else settings.dt
-        self._is_picky = len(self._unplaced) > 0 or not settings.springs or self._is_explicit
-        self._pushes: list[_Push] = []
-        self.push_impulse = np.zeros(3)
+        self.drives = _Drives(robot, settings)
+        self.pushes = _Pushes(robot.tree.n)
         self.held: dict[str, HeldSurface] = {}
         self._build()
         self.set_world(world)
@@ -130,12 +226,7 @@ class Mover:
         """Make the arrays, and the steps on them."""
         self.layout = step_of(self.robot, self.settings)[1]
         shapes = self.layout.inputs
-        self._nu = self.robot.nu
-        self.drive = np.zeros((7, self._nu))
-        self._drive_entries = self.drive.reshape(-1)
-        self._no_gains = self._known_gains = self.drive[2].tobytes(), self.drive[4].tobytes()
         self.ground = np.zeros(shapes["ground"])
-        self.push = np.zeros((self.robot.tree.n, 6))
         sizes = {**{name: shapes[name] for name in ("q", "v", "memory")}, "sums": SUMMED + len(self.robot.contacts)}
         self._sides = [{name: np.zeros(size) for name, size in sizes.items()} for _ in range(2)]
         self._side = self._recorded = 0
@@ -149,16 +240,13 @@ class Mover:
 
     def _step_calls(self) -> list[Callable[[], None]]:
         """The step from one copy of the state to the other, and back."""
-        kernel, _ = step_kernel(self.robot, self.settings, False)
-        return [kernel.bind(*self._arrays(side)) for side in (0, 1)]
+        return [step_kernel(self.robot, self.settings, False)[0].bind(*self._arrays(side)) for side in (0, 1)]
 
     def _arrays(self, side: int, *more: Array) -> list[Array]:
         """Inputs and outputs of a step from one copy of the state to the other."""
         here, there = self._sides[side], self._sides[1 - side]
-        inputs = [here["q"], here["v"], *self.drive, here["memory"], self.ground, *more, here["sums"]]
+        inputs = [here["q"], here["v"], *self.drives.rows, here["memory"], self.ground, *more, here["sums"]]
         return [*inputs, there["q"], there["v"], there["memory"], *self.record.values(), there["sums"]]
-
-    # -- state ----------------------------------------------------------------------------------------------------
 
     @property
     def q(self) -> Array:
@@ -209,23 +297,18 @@ class Mover:
         self._weight_before = np.zeros(3)
         self.q[:], self.v[:] = q, v
         self.release()
-        self.sums[:], self.push_impulse[:] = 0.0, 0.0
-        self._known_gains = self._no_gains
+        self.sums[:], self.pushes.impulse[:] = 0.0, 0.0
+        self.drives.forget_gains()
         self._rest_contacts()
 
     def _rest_contacts(self) -> None:
+        """Contacts that have not touched yet; balls touch by their lowest points."""
         self._see_ground()
-        point = self._touching_points()
-        self.memory[:] = self.layout.rest_memory(point)
-
-    def _touching_points(self) -> Array:
-        """(n, 3): balls touch by their lowest points."""
-        if not self.layout.points:
-            return np.zeros((0, 3))
-        radius = np.array([point.radius for point in self.layout.points])
-        return self._centres() - radius[:, None] * self.ground[:, :3]
-
-    # -- world ----------------------------------------------------------------------------------------------------
+        points = np.zeros((0, 3))
+        if self.layout.points:
+            radius = np.array([point.radius for point in self.layout.points])
+            points = self._centres() - radius[:, None] * self.ground[:, :3]
+        self.memory[:] = self.layout.rest_memory(points)
 
     def set_world(self, world: World | None) -> None:
         """Take another ground.
@@ -235,25 +318,18 @@ class Mover:
         """
         self.world = world
         pieces = () if world is None else world.ground
-        self._is_constant = len(pieces) == 1 and isinstance(pieces[0], GroundPlane)
-        if world is not None and self._is_constant:
+        is_constant = len(pieces) == 1 and isinstance(pieces[0], GroundPlane)
+        self._ground_varies = world is not None and len(self.ground) > 0 and not is_constant
+        if world is not None and is_constant:
             self.ground[:] = contact_planes(world, np.zeros((len(self.ground), 3)))
-        self._see_whether_plain()
-
-    def _see_whether_plain(self) -> None:
-        """Whether nothing must be looked up before a step."""
-        moving_ground = self.world is not None and len(self.ground) > 0 and not self._is_constant
-        self._is_plain = not moving_ground and not self._pushes
 
     def _centres(self) -> Array:
-        found: Array = centres_kernel(self.robot, self.settings)(self.q)
-        return found
+        return np.asarray(centres_kernel(self.robot, self.settings)(self.q))
 
     def _see_ground(self) -> None:
-        if self.world is not None and len(self.ground) and not self._is_constant:
+        """Look up the ground below the contact points."""
+        if self.world is not None and self._ground_varies:
             self.ground[:] = contact_planes(self.world, self._centres())
-
-    # -- pushes ---------------------------------------------------------------------------------------------------
 
     def add_push(self, body: int, wrench: Array) -> None:
         """Push a body until `release`.
@@ -262,29 +338,14 @@ class Mover:
             body: Its index.
             wrench: (6,) about its centre of mass, in world axes.
         """
-        self._pushes.append(_Push(body, wrench))
-        self._see_whether_plain()
+        self.pushes.given.append((body, wrench))
         if not self._pushed_calls:
             kernel, _ = step_kernel(self.robot, self.settings, True)
-            self._pushed_calls = [kernel.bind(*self._arrays(side, self.push)) for side in (0, 1)]
+            self._pushed_calls = [kernel.bind(*self._arrays(side, self.pushes.wrenches)) for side in (0, 1)]
 
     def release(self) -> None:
         """End all pushes."""
-        self._pushes = []
-        self.push[:] = 0.0
-        self._see_whether_plain()
-
-    def _see_pushes(self) -> None:
-        """Pushes as wrenches about the origins of the bodies, in their axes."""
-        self.push[:] = 0.0
-        placements = self.kernels.placements(self.q)
-        for body, wrench in self._pushes:
-            turn = placements[body, :3, :3].T
-            force = turn @ wrench[:3]
-            self.push[body, :3] += force
-            self.push[body, 3:] += turn @ wrench[3:] + np.cross(self.robot.tree.coms[body], force)
-
-    # -- steps ----------------------------------------------------------------------------------------------------
+        self.pushes.release()
 
     def set_drives(self, actuation: Actuation) -> None:
         """Take what the drives do.
@@ -292,37 +353,13 @@ class Mover:
         Args:
             actuation: For all driven degrees of freedom.
         """
-        if len(actuation.torque) != self._nu:
-            raise ShapeError(
-                f"the actuation has {len(actuation.torque)} entries, `{self.robot.name}` needs {self.robot.nu}"
-            )
-        a = actuation
-        np.concatenate((a.torque, a.position, a.kp, a.velocity, a.kd, a.lower, a.upper), out=self._drive_entries)
-        if self._is_picky:
-            self._refuse_springs()
-
-    def _refuse_springs(self) -> None:
-        """Refuse gains where there can be none, or none that are so stiff."""
-        gains = self.drive[2].tobytes(), self.drive[4].tobytes()
-        if not self.settings.springs and gains != self._no_gains:
-            raise NotSupportedError("the engine was made without springs", next_step="make it with springs=True")
-        if len(self._unplaced) and self.drive[2, self._unplaced].any():
-            raise NotSupportedError("a joint of several axes takes no position command", next_step="command its torque")
-        if self._is_explicit and gains != self._known_gains:
-            require_stable(self.robot, self.kernels.minverse(self.q), self.drive[2], self.drive[4], self.settings.dt)
-            self._known_gains = gains
-
-    def off(self) -> None:
-        """Switch the drives off."""
-        self.drive[:] = 0.0
-        self.drive[5], self.drive[6] = -np.inf, np.inf
+        self.drives.set(actuation, lambda: self.kernels.minverse(self.q))
 
     def begin(self) -> None:
         """`compute`, but the torques are those in the state as it is, at the start of the step."""
         call = self._call()
         call()
-        springs = Springs(*self.drive)
-        torque = springs.clipped(at_start(springs, self._springs_alone(), self.v[self.driven.rows], self._ahead))
+        torque = self.drives.torque_at_start(self.record, self.v)
         self._keep_limits(call)
         self.record["torque"][:] = torque
 
@@ -336,34 +373,16 @@ class Mover:
         """The step from here, with ground and pushes as they are now."""
         self._recorded = self._side
         call = self._calls[self._side]
-        if not self._is_plain:
+        if self._ground_varies:
             self._see_ground()
-            if self._pushes:
-                self._see_pushes()
-                call = self._pushed_calls[self._side]
+        if self.pushes.given:
+            self.pushes.place(self.kernels.placements(self.q), self.robot.tree.coms)
+            call = self._pushed_calls[self._side]
         return call
 
-    def _springs_alone(self) -> Force:
-        """tau_0 and c of the springs, from the step that was done with all of them free."""
-        _, _, kp, _, kd, _, _ = self.drive
-        gain = self._ahead * (kd + self._ahead * kp)
-        return Force(self.record["torque"] + gain * self.record["acceleration"][self.driven.rows], gain)
-
     def _keep_limits(self, call: Callable[[], None]) -> None:
-        """Do the step again with drives held at their limits, if it left them."""
-        if not self._tally[_BEYOND] > _LIMIT:
-            return
-        rows, springs, force = self.driven.rows, Springs(*self.drive.copy()), self._springs_alone()
-        sides = side_of(springs, at_start(springs, force, self.v[rows], self._ahead))
-        for k in range(_ROUNDS_THAT_RELEASE + self._nu + 1):
-            self.drive[:] = held_at(springs, sides)
-            call()
-            wanted = side_of(springs, force.acting(self.record["acceleration"][rows]))
-            following = next_sides(sides, wanted, release=k < _ROUNDS_THAT_RELEASE)
-            if (following == sides).all():
-                break
-            sides = following
-        self.drive[:] = springs
+        if self._tally[_BEYOND] > _LIMIT:
+            self.drives.keep_limits(call, self.record, self.v)
 
     def accept(self) -> bool:
         """Make the end of the step the state; False if its velocities are not finite, or beyond all bounds."""
@@ -371,8 +390,7 @@ class Mover:
             return False
         self._side = 1 - self._side
         self._steps += 1
-        for push in self._pushes:
-            self.push_impulse += self.settings.dt * push.wrench[:3]
+        self.pushes.count_step(self.settings.dt)
         return True
 
     def run(self, count: int) -> int:
@@ -382,7 +400,7 @@ class Mover:
             count: How many are wanted.
         """
         tally, side, done, fastest = self._tally, self._side, 0, _FASTEST**2
-        if self._is_plain:
+        if not self._ground_varies and not self.pushes.given:
             forth, back = self._calls[side], self._calls[1 - side]
             while done < count:
                 forth()
@@ -418,12 +436,9 @@ class Mover:
         """Residuals of constraints, and their rates; a tree has none."""
         return np.zeros(0), np.zeros(0)
 
-    # -- accounts -------------------------------------------------------------------------------------------------
-
     def account(self) -> Array:
         """(6,): kinetic, potential and stored energy [J], momentum in world [N s]."""
-        found: Array = account_kernel(self.robot, self.settings)(self.q, self.v, self.memory, self.ground)
-        return found
+        return np.asarray(account_kernel(self.robot, self.settings)(self.q, self.v, self.memory, self.ground))
 
     def replace_robot(self, robot: Robot) -> None:
         """Go on in the same state with another robot of the same joints.
@@ -432,13 +447,14 @@ class Mover:
             robot: With the gravity of the world.
         """
         q, v, memory, sums, world = self.q, self.v, self.memory, self.sums, self.world
-        drive, ground, pushes = self.drive, self.ground, self._pushes
+        ground, pushes = self.ground, self.pushes.given
         self._weight_before, self._steps = self.weight_impulse, 0
         self.robot, self.settings = robot, replace(self.settings, law=self.layout.law)
         self._build()
+        self.drives.forget_gains()
         self.q[:], self.v[:], self.memory[:], self.sums[:] = q, v, memory, sums
-        self.drive[:], self.ground[:] = drive, ground
+        self.ground[:] = ground
         self.set_world(world)
-        self._pushes = []
+        self.pushes.given = []
         for push in pushes:
             self.add_push(*push)

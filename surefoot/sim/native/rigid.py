@@ -170,14 +170,14 @@ class RigidMover(Mover):
     Args:
         robot: The robot, with the gravity of the world.
         world: The world; None for empty space.
-        settings: Of the step; its law only says how points are placed.
+        settings: Of the step; its law only determines how points are placed.
         law: The numbers of the rigid contact.
     """
 
     def __init__(self, robot: Robot, world: World | None, settings: Settings, law: Rigid) -> None:
         if settings.integrator != "semi_implicit":
             raise NotSupportedError(
-                "rigid contacts are stepped semi-implicitly", next_step='integrator="semi_implicit"'
+                "rigid contacts are stepped semi-implicitly", next_step='use integrator="semi_implicit"'
             )
         self.rigid = law
         super().__init__(robot, world, settings)
@@ -198,7 +198,7 @@ class RigidMover(Mover):
     def _solver(self, kernels: _Kernels, side: int) -> Callable[[], None]:
         """A step from one copy of the state to the other."""
         here, there = self._sides[side], self._sides[1 - side]
-        inputs = [here["q"], here["v"], *self.drive, self.ground, self.push]
+        inputs = [here["q"], here["v"], *self.drives.rows, self.ground, self.pushes.wrenches]
         free = kernels.free.bind(*inputs, self._free, self._inverse, self._jacobian, self._place)
         record = [there["q"], there["v"], there["memory"], *self.record.values(), there["sums"]]
         finish = kernels.finish.bind(*inputs, self._after, self.impulse, here["sums"], *record)

@@ -234,8 +234,8 @@ def step_function(
         dt: Step [s].
         law: Contact law; numbers that it leaves open are fitted to the robot.
         integrator: "semi_implicit" or "rk4".
-        points: Contact points; those of all contact surfaces if left out.
-        resistance: Friction and stops of the joints; the robot's if left out.
+        points: Contact points; those of all contact surfaces if omitted.
+        resistance: Friction and stops of the joints; the robot's if omitted.
         pushes: Whether there is an input `push`.
         level: Whether all normals are vertical, which takes fewer operations; those of `ground` are not read then.
         rounds: How many sets of drives at their limits are tried (`surefoot.sim.native.joints`); 0: the caller keeps

@@ -21,7 +21,6 @@ from surefoot.errors import ShapeError
 from surefoot.ops import Array
 
 __all__ = [
-    "EARTH",
     "FREE",
     "SLIDES",
     "STICKS",
@@ -38,7 +37,7 @@ __all__ = [
 
 FREE, STICKS, SLIDES = 0.0, 1.0, 2.0
 """What a point does, as in Busenhart 1994, T6.16."""
-EARTH = 9.81
+_EARTH = 9.81
 TINY = 1e-300
 _REST_DEPTH = 1e-3  # [m] with the weight on all points
 _STIFF, _DAMPED = 0.3, 0.6  # bounds of h² k / m and h d / m of explicit steps, stable if h² k + 2 h d < 4 m
@@ -67,7 +66,7 @@ class Scale(NamedTuple):
     @property
     def share(self) -> float:
         """Weight on each point [N]."""
-        return self.mass * (self.gravity or EARTH) / max(self.points, 1)
+        return self.mass * (self.gravity or _EARTH) / max(self.points, 1)
 
     @property
     def stiffness(self) -> float:

@@ -1,6 +1,6 @@
-"""Changes of the ground, and what the native engine leaves out of a world.
+"""The world of the native engine: changes of the ground, notes on its limits, and objects.
 
-Objects of a world as robots of one free body, with the points by which they touch the ground.
+An object is a robot of one free body, with the points by which it touches the ground.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def object_robot(thing: MovableObject, friction: float) -> Robot:
         friction: Coulomb coefficient of its surface.
 
     Raises:
-        NotSupportedError: The shape is no box, ball, cylinder or capsule.
+        NotSupportedError: The shape is not a box, ball, cylinder or capsule.
     """
     body = Link(thing.name, mass=thing.mass, inertia=np.diag(_moments(thing.shape, thing.mass, thing.name)))
     surface = _surface(thing.shape, thing.name, friction)

@@ -2,7 +2,7 @@
 
 from surefoot.sim.rollouts.mujoco import MujocoRollout
 from surefoot.sim.rollouts.native import NativeRollout, Variant, compiled_step
-from surefoot.sim.rollouts.request import Request, make_request
+from surefoot.sim.rollouts.request import Request, RolloutSettings, make_request
 from surefoot.sim.rollouts.rollout import Rollout, rollout
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "NativeRollout",
     "Request",
     "Rollout",
+    "RolloutSettings",
     "Variant",
     "compiled_step",
     "make_request",

@@ -43,7 +43,8 @@ class MujocoRollout:
         driven = {kinds[request.robot.joint_index(drive.joint)] for drive in request.robot.drives}
         if request.mode == "position" and driven & {"continuous", "spherical"}:
             raise NotSupportedError(
-                'mode="position" of joints without ends is not for MuJoCo\'s rollout', next_step='use engine="native"'
+                'MuJoCo\'s rollout does not support mode="position" for continuous and spherical joints',
+                next_step='use engine="native"',
             )
         mj = self.model.mj
         mj.actuator_biasprm[:, 1], mj.actuator_biasprm[:, 2] = -request.kp[self._used], -request.kd[self._used]

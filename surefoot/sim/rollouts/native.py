@@ -1,6 +1,6 @@
 """Rollouts by our own step, one copy in every SIMD lane.
 
-The step of a rollout, compiled: what does not change is folded in, what nobody asks for is left out.
+The compiled step has constants folded in, and computes only the outputs that are asked for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.sim.drives import DrivenJoints
 from surefoot.sim.native import (
-    ContactLaw,
     Layout,
     Rigid,
     Settings,
@@ -35,7 +34,7 @@ from surefoot.sim.native import (
     require_stable,
     step_function,
 )
-from surefoot.sim.rollouts.request import Request
+from surefoot.sim.rollouts.request import Request, RolloutSettings
 
 __all__ = ["NativeRollout", "RolloutStep", "Variant", "compiled_step"]
 
@@ -146,33 +145,28 @@ class NativeRollout:
 
     Args:
         request: What to do.
-        contact: Contact law, or its name.
-        integrator: Its name.
-        dtype: "float64" or "float32".
-        forces: Whether to record the forces at contact points.
+        settings: Contact law, integrator, type of numbers, and whether to record forces at contact points.
 
     Raises:
-        NotSupportedError: The law is no penalty law, the world has objects or obstacles, or gains are too stiff for
+        NotSupportedError: The law is not a penalty law, the world has objects or obstacles, or gains are too stiff for
             "rk4" (seen at the first state).
     """
 
-    def __init__(
-        self, request: Request, contact: str | ContactLaw | Rigid, integrator: str, dtype: str, forces: bool
-    ) -> None:
-        law = law_of(contact)
+    def __init__(self, request: Request, settings: RolloutSettings) -> None:
+        law = law_of(settings.contact)
         if isinstance(law, Rigid):
-            raise NotSupportedError("rigid contacts are not for rollouts", next_step='use contact="spring_damper"')
+            raise NotSupportedError("rollouts do not support rigid contacts", next_step='use contact="spring_damper"')
         _require_known(request)
         self.request = request
         self.plane = _only_plane(request.world)
         self.touches = request.world is not None and bool(request.world.ground) and bool(request.robot.contacts)
         plane = None if self.plane is None else (*map(float, self.plane.normal), _offset(self.plane))
-        self._settings = Settings(request.dt, law, integrator, self.touches, stops=True, friction=True)
+        self._settings = Settings(request.dt, law, settings.integrator, self.touches, stops=True, friction=True)
         self._robot = in_world(request.robot, request.world)
-        if integrator == "rk4":
+        if settings.integrator == "rk4":
             W = np.asarray(minverse(self._robot.tree, request.q[0]))
             require_stable(self._robot, W, request.kp, request.kd, request.dt)
-        variant = Variant(self._settings, request.mode, plane, dtype, forces and self.touches)
+        variant = Variant(self._settings, request.mode, plane, settings.dtype, settings.forces and self.touches)
         self.step = compiled_step(self._robot, variant)
 
     def run(self, out: tuple[Array, Array] | None = None) -> tuple[Array, Array, Array | None, Array]:
@@ -302,5 +296,5 @@ def _require_known(request: Request) -> None:
         return
     if names := [*(item.name for item in world.objects), *(item.name for item in world.obstacles)]:
         raise NotSupportedError(
-            "native rollouts know the ground only", evidence={"world has": names}, next_step='use engine="mujoco"'
+            "native rollouts support ground only", evidence={"world has": names}, next_step='use engine="mujoco"'
         )

@@ -1,10 +1,10 @@
-"""What a rollout is asked for, as arrays that fit the robot."""
+"""The request for a rollout, as arrays that fit the robot."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,15 +16,65 @@ from surefoot.motion import State, World
 from surefoot.motion.exchange import joint_kinds, require_unit_length
 from surefoot.ops import Array
 from surefoot.robot import Robot
+from surefoot.sim.native import ContactLaw
 
-__all__ = ["MODES", "Request", "make_request"]
+__all__ = ["Request", "RolloutOptions", "RolloutSettings", "make_request"]
 
-MODES = ("torque", "position")
+_MODES = ("torque", "position")
+
+
+class RolloutOptions(TypedDict, total=False):
+    """The fields of `RolloutSettings` as keywords."""
+
+    contact: str | ContactLaw
+    integrator: str
+    mode: str
+    kp: ArrayLike | None
+    kd: ArrayLike | None
+    hold: int
+    record_every: int
+    forces: bool
+    dtype: str
+
+
+@dataclass(frozen=True, eq=False)
+class RolloutSettings:
+    """How a rollout goes, as it was asked for.
+
+    Args:
+        contact: Contact law of `native`, or its name; MuJoCo has its own.
+        integrator: Of `native`; "rk4" takes springs explicitly.
+        mode: "torque" or "position": what controls are.
+        kp: (nu,) or one number, for mode "position" [N m/rad] or [N/m].
+        kd: (nu,) or one number, for mode "position" [N m s/rad] or [N s/m].
+        hold: Steps for which one control is valid.
+        record_every: Steps from one record to the next.
+        forces: Record forces at contact points, too (`native`).
+        dtype: "float64" or "float32" (`native`).
+    """
+
+    contact: str | ContactLaw = "spring_damper"
+    integrator: str = "semi_implicit"
+    mode: str = "torque"
+    kp: ArrayLike | None = None
+    kd: ArrayLike | None = None
+    hold: int = 1
+    record_every: int = 1
+    forces: bool = False
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        if self.mode not in _MODES:
+            raise one_of("mode", self.mode, _MODES)
+        for what in ("hold", "record_every"):
+            value = getattr(self, what)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise ShapeError(f"{what}={value!r}", next_step="give a whole number of steps from 1 on")
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """n copies of a robot, and what their drives are told over time.
+    """n copies of a robot, and the controls of their drives over time.
 
     Args:
         robot: The robot.
@@ -33,7 +83,7 @@ class Request:
         controls: (n, times, nu), or (times, nu) for all copies: torques or wanted positions of the driven dofs.
         world: Ground; None for empty space.
         dt: Step [s].
-        mode: One of `MODES`.
+        mode: "torque" or "position".
         kp: (nu,) [N m/rad] or [N/m]; zero in mode "torque".
         kd: (nu,) [N m s/rad] or [N s/m]; zero in mode "torque".
         hold: Steps for which one control is valid.
@@ -74,15 +124,10 @@ def make_request(
     robot: Robot,
     states: Any,
     controls: ArrayLike,
-    *,
     world: World | None,
     dt: float,
-    mode: str,
-    kp: ArrayLike | None,
-    kd: ArrayLike | None,
-    hold: int,
-    every: int,
     threads: int | str,
+    settings: RolloutSettings,
 ) -> Request:
     """Check everything against the robot.
 
@@ -92,24 +137,14 @@ def make_request(
         controls: (n, times, nu) or (times, nu).
         world: Ground; None for empty space.
         dt: Step [s].
-        mode: One of `MODES`.
-        kp: (nu,) or one number; only in mode "position".
-        kd: (nu,) or one number; only in mode "position".
-        hold: Steps for which one control is valid.
-        every: Steps from one record to the next.
         threads: Number of threads, or "all".
+        settings: Mode, gains and numbers of steps.
 
     Raises:
         ShapeError: Wrong shapes, numbers that are not finite, a quaternion that is not of unit length.
-        UnknownNameError: There is no such mode.
     """
-    if mode not in MODES:
-        raise one_of("mode", mode, MODES)
     q, v = _state_rows(robot, states)
-    for what, value in (("hold", hold), ("record_every", every)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ShapeError(f"{what}={value!r}", next_step="give a whole number of steps from 1 on")
-    rows = _control_rows(robot, controls, len(q))
+    rows, hold, every = _control_rows(robot, controls, len(q)), int(settings.hold), int(settings.record_every)
     if every > rows.shape[-2] * hold:
         raise ShapeError(f"record_every={every} is more than all steps", evidence={"steps": rows.shape[-2] * hold})
     return Request(
@@ -119,11 +154,11 @@ def make_request(
         controls=rows,
         world=world,
         dt=checked_number(dt, "dt", positive=True),
-        mode=mode,
-        kp=_gains(robot, mode, "kp", kp),
-        kd=_gains(robot, mode, "kd", kd),
-        hold=int(hold),
-        every=int(every),
+        mode=settings.mode,
+        kp=_gains(robot, settings.mode, "kp", settings.kp),
+        kd=_gains(robot, settings.mode, "kd", settings.kd),
+        hold=hold,
+        every=every,
         threads=threads,
     )
 
@@ -150,14 +185,14 @@ def _control_rows(robot: Robot, controls: ArrayLike, n: int) -> Array:
     leading = (None,) if np.ndim(controls) == 2 else (n, None)
     found = finite_array(controls, (*leading, robot.nu), f"controls of `{robot.name}`")
     if not found.shape[-2]:
-        raise ShapeError("there are no controls, so there is no time", next_step="give one row for each time")
+        raise ShapeError("there are no controls", next_step="give one row for each time")
     return found
 
 
 def _gains(robot: Robot, mode: str, what: str, value: ArrayLike | None) -> Array:
     if mode == "torque":
         if value is not None:
-            raise ShapeError(f"{what} means nothing to controls that are torques", next_step='use mode="position"')
+            raise ShapeError(f"{what} has no effect on torque controls", next_step='use mode="position"')
         return np.zeros(robot.nu)
     if value is None:
         raise ShapeError(f'mode="position" needs {what}', next_step="give a number, or one for each driven dof")

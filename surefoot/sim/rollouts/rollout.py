@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +15,9 @@ from surefoot.motion import World
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.sim.incidents import FallDetector
-from surefoot.sim.native import ContactLaw
 from surefoot.sim.rollouts.mujoco import MujocoRollout
 from surefoot.sim.rollouts.native import NativeRollout
-from surefoot.sim.rollouts.request import Request, make_request
+from surefoot.sim.rollouts.request import Request, RolloutOptions, RolloutSettings, make_request
 
 __all__ = ["ENGINES", "Rollout", "rollout"]
 
@@ -27,7 +26,7 @@ ENGINES = ("native", "mujoco")
 
 @dataclass(frozen=True, eq=False)
 class Rollout:
-    """What n copies did.
+    """The motion of n copies.
 
     A copy that diverged stays as it was after its last good step.
 
@@ -78,18 +77,10 @@ def rollout(
     world: World | None = None,
     dt: float = 0.001,
     engine: str = "native",
-    contact: str | ContactLaw = "spring_damper",
-    integrator: str = "semi_implicit",
-    mode: str = "torque",
-    kp: ArrayLike | None = None,
-    kd: ArrayLike | None = None,
-    hold: int = 1,
-    record_every: int = 1,
-    forces: bool = False,
-    dtype: str = "float64",
     threads: int | str = 1,
     strict: bool = False,
     out: tuple[Array, Array] | None = None,
+    **options: Unpack[RolloutOptions],
 ) -> Rollout:
     """Move n copies of a robot, each from its own state under its own controls; the same input gives the same bits.
 
@@ -110,38 +101,29 @@ def rollout(
         world: Ground and gravity; None for empty space.
         dt: Step [s].
         engine: One of `ENGINES`.
-        contact: Contact law of `native`, or its name; MuJoCo has its own.
-        integrator: Of `native`; "rk4" takes springs explicitly.
-        mode: "torque" or "position": what controls are.
-        kp: (nu,) or one number, for mode "position" [N m/rad] or [N/m].
-        kd: (nu,) or one number, for mode "position" [N m s/rad] or [N s/m].
-        hold: Steps for which one control is valid.
-        record_every: Steps from one record to the next.
-        forces: Record forces at contact points, too (`native`).
-        dtype: "float64" or "float32" (`native`).
         threads: Number of threads, or "all".
         strict: Raise an error if a copy diverges.
         out: Arrays for q (n, records, nq) and v (n, records, nv) (`native` over a plane or without ground).
+        **options: Fields of `RolloutSettings`: `contact`, `integrator`, `mode`, `kp`, `kd`, `hold`, `record_every`,
+            `forces`, `dtype`.
 
     Raises:
         ShapeError: Wrong shapes or numbers.
         UnknownNameError: There is no such engine, mode, law or integrator.
-        NotSupportedError: What the engine does not have.
+        NotSupportedError: The engine lacks an option.
         SimulationError: A copy diverged and `strict` is set.
     """
     if engine not in ENGINES:
         raise one_of("engine", engine, ENGINES)
-    request = make_request(
-        robot, states, controls, world=world, dt=dt, mode=mode, kp=kp, kd=kd, hold=hold, every=record_every,
-        threads=threads,
-    )  # fmt: skip
+    settings = RolloutSettings(**options)
+    request = make_request(robot, states, controls, world, dt, threads, settings)
     if engine == "mujoco":
-        _refuse_ours(forces=forces, dtype=dtype != "float64", out=out is not None)
+        _refuse_ours(forces=settings.forces, dtype=settings.dtype != "float64", out=out is not None)
         run = MujocoRollout(request)
         q, v, good = run.read(run.run())
         found = _found(request, q, v, None, good)
     else:
-        found = _found(request, *NativeRollout(request, contact, integrator, dtype, forces).run(out))
+        found = _found(request, *NativeRollout(request, settings).run(out))
     if strict:
         _require_finite(found, dt)
     return found
@@ -163,5 +145,5 @@ def _require_finite(found: Rollout, dt: float) -> None:
         raise SimulationError(
             f"{len(wrong)} of {len(found.good)} copies diverged",
             evidence={"first": f"copy {first} at t = {found.good[first] * dt:.4f} s"},
-            next_step="use a smaller dt, lower gains or softer contacts, or leave `strict` out and look at `finite`",
+            next_step="use a smaller dt, lower gains or softer contacts, or omit `strict` and look at `finite`",
         )

@@ -72,7 +72,7 @@ class Stream:
 class ChannelBank:
     """All readings of a robot in one vector, each with random numbers of its own.
 
-    The random numbers of a reading depend on the seed and on its name alone: what the others are or do is no matter.
+    The random numbers of a reading depend on the seed and on its name alone, not on other readings.
 
     Args:
         streams: The readings, in the order of the vector.

@@ -55,7 +55,7 @@ class Sensors:
         settings: How good the sensors are.
         rng: Source of all randomness; one number is drawn from it.
         dt: Time between readings [s].
-        gravity: (3,) of the world [m/s²]; the robot's if left out.
+        gravity: (3,) of the world [m/s²]; the robot's if omitted.
     """
 
     def __init__(

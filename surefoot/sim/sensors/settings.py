@@ -61,7 +61,7 @@ class SensorSettings:
 
     @classmethod
     def ideal(cls) -> SensorSettings:
-        """Sensors that tell the truth at once."""
+        """Sensors without errors and delays."""
         perfect: dict[str, Any] = {name: Channel() for name in cls._channels()}
         return cls(**perfect)
 

@@ -10,8 +10,8 @@ from surefoot.robot import Drive, Joint, Link, Robot
 from surefoot.robot.loading import load
 from surefoot.sim.mujoco.engine import MujocoEngine
 
-from .examples import pendulum, wheel
-from .mujoco_runs import actuation
+from ..examples import pendulum, wheel
+from ..mujoco_runs import actuation
 
 
 def angle(state):

@@ -10,8 +10,8 @@ from surefoot.motion import GroundPlane, MovableObject, State, World
 from surefoot.robot import Joint, Link, Loop, Robot, placement
 from surefoot.robot.loading import load
 
-from .examples import block, every_joint, pendulum
-from .mujoco_runs import Run
+from ..examples import block, every_joint, pendulum
+from ..mujoco_runs import Run
 
 NOWHERE = World(ground=(), gravity=np.zeros(3))
 

@@ -11,8 +11,8 @@ from surefoot.robot import placement
 from surefoot.robot.loading import load
 from surefoot.sim.mujoco.engine import MujocoEngine
 
-from .examples import block, lifted_model
-from .mujoco_runs import actuation
+from ..examples import block, lifted_model
+from ..mujoco_runs import actuation
 
 
 def go_on(engine, duration):

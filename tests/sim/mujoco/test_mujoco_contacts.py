@@ -12,8 +12,8 @@ from surefoot.sim.measured import OBJECT, WORLD
 from surefoot.sim.mujoco.contacts import contact_forces
 from surefoot.sim.mujoco.engine import MujocoEngine
 
-from .examples import block
-from .mujoco_runs import Run, actuation
+from ..examples import block
+from ..mujoco_runs import Run, actuation
 
 WEIGHT = 2.0 * 9.81
 

@@ -13,8 +13,8 @@ from surefoot.robot.loading import load
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.mujoco.engine import MujocoEngine
 
-from .examples import block, every_joint, lifted_model, pendulum, some_state, wheel
-from .mujoco_runs import actuation
+from ..examples import block, every_joint, lifted_model, pendulum, some_state, wheel
+from ..mujoco_runs import actuation
 
 NOWHERE = World(ground=(), gravity=np.zeros(3))
 

@@ -12,7 +12,7 @@ from surefoot.robot import ContactSurface, Coupling, Drive, Geometry, Joint, Lin
 from surefoot.robot.loading import load
 from surefoot.sim.mujoco.model import build_mujoco, qpos_qvel
 
-from .examples import every_joint, lifted_model, moving_rows, pendulum, solid, some_state, velocity_map
+from ..examples import every_joint, lifted_model, moving_rows, pendulum, solid, some_state, velocity_map
 
 SAMPLE = ("g1", "talos", "anymal", "panda", "baxter", "human", "romeo", "icub", "tiago", "double_pendulum_continuous")
 

@@ -9,7 +9,7 @@ from surefoot.robot.loading import load
 from surefoot.sim.mujoco.engine import MujocoEngine
 from surefoot.sim.mujoco.model import StateMap, build_mujoco, q_v, qpos_qvel
 
-from .examples import every_joint, some_state
+from ..examples import every_joint, some_state
 
 
 @pytest.mark.parametrize("name", ["g1", "human", "tiago", "romeo", "baxter"])

@@ -10,7 +10,7 @@ from surefoot.motion import Command
 from surefoot.sim.mujoco.engine import MujocoEngine
 from surefoot.sim.mujoco.physics import warnings_kept
 
-from .examples import pendulum
+from ..examples import pendulum
 
 MODEL = """<mujoco><option><flag autoreset="disable"/></option>
 <worldbody><body><joint/><geom size="1"/></body></worldbody></mujoco>"""

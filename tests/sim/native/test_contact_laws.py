@@ -7,7 +7,7 @@ from surefoot.errors import ShapeError, UnknownNameError
 from surefoot.sim.native.contact_laws import PenaltyPid, Rigid, SpringDamper, ViscoElastic, law_of
 from surefoot.sim.native.touch import FREE, SLIDES, STICKS, Anchored, LinkTouch, Regularised
 
-from .native_examples import SCALE, some_touch
+from ..native_examples import SCALE, some_touch
 
 LAWS = [
     SpringDamper(),

@@ -7,7 +7,7 @@ from surefoot.motion import State, World
 from surefoot.sim.mujoco.engine import MujocoEngine
 from surefoot.sim.native.engine import NativeEngine
 
-from .native_examples import robot_named, springs
+from ..native_examples import robot_named, springs
 
 
 def test_a_spinning_robot_has_the_residuals_of_mujoco():

@@ -208,7 +208,7 @@ def test_what_is_refused():
         NativeEngine(robot, EMPTY, stabilisation="projektion")
     with pytest.raises(NotSupportedError, match="rigid contacts are for trees"):
         NativeEngine(robot, World(), contact="rigid")
-    with pytest.raises(NotSupportedError, match="nothing leads back"):
+    with pytest.raises(NotSupportedError, match="cannot lead a robot back"):
         NativeEngine(robot, EMPTY, constraint_method="minimal", stabilisation="baumgarte")
     with pytest.raises(UnknownNameError, match="left_foot"):
         NativeEngine(load("small-humanoid"), World(), held=("left_fot",))

@@ -12,8 +12,8 @@ from surefoot.sim.native.contact_laws import PenaltyPid, SpringDamper, ViscoElas
 from surefoot.sim.native.engine import NativeEngine
 from surefoot.sim.native.touch import Regularised
 
-from .examples import block, every_joint, pendulum
-from .native_examples import feet, incline, on_incline, robot_named, run, springs
+from ..examples import block, every_joint, pendulum
+from ..native_examples import feet, incline, on_incline, robot_named, run, springs
 
 LAWS = [SpringDamper(), ViscoElastic(), PenaltyPid(), SpringDamper(friction=Regularised())]
 G = 9.81

@@ -9,7 +9,7 @@ from surefoot.sim.native.engine import NativeEngine
 from surefoot.sim.native.mover import require_stable
 from surefoot.sim.rollouts.rollout import rollout
 
-from .native_examples import robot_named, springs
+from ..native_examples import robot_named, springs
 
 REAL, IMAGINARY = 2.785, 2.828  # where the stability region of the method ends on its axes, Hairer & Wanner 1996 §IV.2
 

@@ -8,7 +8,7 @@ from surefoot.sim.drives.actuation import Actuation
 from surefoot.sim.native.engine import NativeEngine
 from surefoot.sim.native.joints import DrivenRows, Resistance
 
-from .native_examples import robot_named, stretched_arm
+from ..native_examples import robot_named, stretched_arm
 
 INERTIA = 0.3
 

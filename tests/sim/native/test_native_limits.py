@@ -13,7 +13,7 @@ from surefoot.sim.native.engine import NativeEngine
 from surefoot.sim.native.joints import Springs, held_at, next_sides, side_of
 from surefoot.sim.rollouts.rollout import rollout
 
-from .native_examples import robot_named
+from ..native_examples import robot_named
 
 
 def saturated(robot, stiffness, share, seed=0):

@@ -5,7 +5,7 @@ import pytest
 from surefoot.kinematics import integrate
 from surefoot.sim.native.manifold import tangent_rate
 
-from .examples import every_joint
+from ..examples import every_joint
 
 ROBOT = every_joint()
 

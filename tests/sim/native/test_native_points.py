@@ -5,8 +5,8 @@ import pytest
 from surefoot.sim.native.manifold import body_motions, contact_points, points_by_body
 from surefoot.sim.native.step import scale_of
 
-from .examples import block
-from .native_examples import robot_named
+from ..examples import block
+from ..native_examples import robot_named
 
 
 @pytest.mark.parametrize("name", ["g1", "hexapod"])

@@ -7,8 +7,8 @@ from surefoot.motion import State, World
 from surefoot.sim.native.contact_laws import Rigid
 from surefoot.sim.native.engine import NativeEngine
 
-from .examples import block
-from .native_examples import incline, on_incline, robot_named, run, springs
+from ..examples import block
+from ..native_examples import incline, on_incline, robot_named, run, springs
 
 
 def by_pinocchio(robot, mover):

@@ -9,8 +9,8 @@ from surefoot.sim.native.contact_laws import PenaltyPid, SpringDamper, ViscoElas
 from surefoot.sim.native.joints import Resistance
 from surefoot.sim.native.step import step_function
 
-from .examples import block, every_joint
-from .native_examples import robot_named
+from ..examples import block, every_joint
+from ..native_examples import robot_named
 
 H = 1e-3
 LAWS = [SpringDamper(), ViscoElastic(), PenaltyPid()]

@@ -16,7 +16,7 @@ from surefoot.robot.loading import load
 from surefoot.sim.mujoco.model import build_mujoco, q_v, qpos_qvel
 from surefoot.sim.rollouts.rollout import rollout
 
-from .examples import block, every_joint, pendulum
+from ..examples import block, every_joint, pendulum
 
 
 def random_states(robot, n, seed=0, spread=0.3):

@@ -1,0 +1,73 @@
+"""`Recorder`: a log of channels that are read once a tick into one preallocated row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefoot.motion import Column, Log
+
+__all__ = ["Channel", "Recorder"]
+
+
+class Channel(NamedTuple):
+    """A column of a log and where its values come from.
+
+    Args:
+        name: Of the column.
+        unit: Its unit.
+        size: Entries per tick; None for a column (n,).
+        read: The value now, of this size.
+    """
+
+    name: str
+    unit: str
+    size: int | None
+    read: Callable[[], ArrayLike]
+
+
+class Recorder:
+    """One row of numbers for each tick.
+
+    Args:
+        channels: The columns, `time` [s] among them.
+        capacity: Most rows.
+
+    Raises:
+        ShapeError: Two columns have entries of the same name.
+    """
+
+    def __init__(self, channels: Sequence[Channel], capacity: int) -> None:
+        self._channels = tuple(channels)
+        ends = np.cumsum([1 if channel.size is None else channel.size for channel in channels]).tolist()
+        places: list[int | slice] = []
+        for channel, start, end in zip(channels, [0, *ends], ends, strict=False):
+            places.append(start if channel.size is None else slice(start, end))
+        self._places = tuple(places)
+        self._cells = tuple((place, channel.read) for place, channel in zip(places, channels, strict=True))
+        self._rows, self._count = np.empty((capacity, ends[-1])), 0
+        self.log()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self) -> None:
+        """Read all channels."""
+        row = self._rows[self._count]
+        for place, read in self._cells:
+            row[place] = read()
+        self._count += 1
+
+    def log(self, partial: bool = False, metadata: Mapping[str, Any] | None = None) -> Log:
+        """The log so far.
+
+        Args:
+            partial: Whether the run stopped before its end.
+            metadata: About the run.
+        """
+        done = self._rows[: self._count]
+        pairs = zip(self._channels, self._places, strict=True)
+        return Log.of(*(Column(x.name, x.unit, done[:, at]) for x, at in pairs), partial=partial, metadata=metadata)
