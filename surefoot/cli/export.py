@@ -7,7 +7,6 @@ from pathlib import Path
 
 from surefoot.cli.console import progress
 from surefoot.errors import NotSupportedError
-from surefoot.feasibility import judge_order
 from surefoot.motion import Log, Trajectory, World
 from surefoot.motion.files import is_trajectory_file
 from surefoot.motion.reading import read_motion
@@ -131,9 +130,7 @@ def _motion(source: Path, options: ExportOptions) -> tuple[Robot, Trajectory]:
         own.require(robot)
         return robot, own
     names = None if options.joints is None else [part.strip() for part in options.joints.split(",") if part.strip()]
-    return robot, read_motion(
-        source, robot, layout=options.layout, joints=names, rate=options.rate, judge_order=judge_order
-    ).trajectory
+    return robot, read_motion(source, robot, layout=options.layout, joints=names, rate=options.rate).trajectory
 
 
 def _own_trajectory(source: Path) -> Trajectory | None:

@@ -24,7 +24,7 @@ from surefoot.feasibility.efforts import Efforts, efforts_of
 from surefoot.feasibility.findings import rank_findings
 from surefoot.feasibility.forces import check_balance, check_impact, check_wrenches
 from surefoot.feasibility.judge import judge_items
-from surefoot.feasibility.layout import OtherReading, check_layout, check_readings, judge_order, other_readings
+from surefoot.feasibility.layout import OtherReading, check_layout, check_readings, other_readings
 from surefoot.feasibility.limits import check_limits
 from surefoot.feasibility.rates import (
     Rates,
@@ -137,9 +137,7 @@ def complete_motion(motion: Trajectory, robot: Robot, world: World) -> Completed
 def _read(motion: Trajectory | GivenMotion | str | Path, robot: Robot) -> GivenMotion:
     if isinstance(motion, GivenMotion):
         return motion
-    return (
-        GivenMotion(motion) if isinstance(motion, Trajectory) else read_motion(motion, robot, judge_order=judge_order)
-    )
+    return GivenMotion(motion) if isinstance(motion, Trajectory) else read_motion(motion, robot)
 
 
 def _case(given: GivenMotion, robot: Robot, world: World | None, tolerances: Tolerances) -> Case:

@@ -14,8 +14,8 @@ from surefoot.arrays import Array
 from surefoot.compiler import KernelSet, compile_robot
 from surefoot.errors import ShapeError
 from surefoot.motion import Trajectory, World
+from surefoot.motion.world import in_world
 from surefoot.robot import Robot
-from surefoot.sim.native import in_world
 
 __all__ = ["Case", "Tolerances", "bodies_at", "joint_rows", "names_at", "unit_at", "units_at"]
 

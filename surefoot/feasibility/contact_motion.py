@@ -13,7 +13,8 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.series import Series, skipped
-from surefoot.feasibility.touch import SurfaceMotion, Touch, bridged, runs_of, surface_motions
+from surefoot.feasibility.touch import Touch, bridged, runs_of, surface_motions
+from surefoot.motion.world import SurfaceMotion
 
 __all__ = ["check_contact_motion", "slip_of_contact"]
 

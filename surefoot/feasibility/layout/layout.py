@@ -8,13 +8,12 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.layout.order import judge_order_over_time, other_order
 from surefoot.feasibility.layout.readings import OtherReading
 from surefoot.feasibility.layout.shift import check_shift
 from surefoot.feasibility.layout.units import check_units
 from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.series import Series, skipped
-from surefoot.motion.reading import OrderVerdict
+from surefoot.motion.reading import OrderVerdict, judge_order_over_time, other_order
 
 __all__ = ["check_layout"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,9 @@ from surefoot.errors import one_of
 from surefoot.feasibility.case import Case, Tolerances
 from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.touch.runs import Mask, bridged, held, lasting, runs_of
-from surefoot.feasibility.touch.surfaces import (
-    SurfaceMotion,
-    placements_of,
-    surface_motion,
-    twists_of,
-    world_to_stand_on,
-)
-from surefoot.motion import ContactSchedule, Phase, Spot, Stance
+from surefoot.geometry import Box
+from surefoot.motion import ContactSchedule, GroundBox, Phase, Spot, Stance, World
+from surefoot.motion.world import SurfaceMotion, surface_motion
 
 __all__ = ["Touch", "mask_of_schedule", "schedule_of_mask", "spot_indices", "surface_motions", "touch_of"]
 
@@ -71,7 +66,7 @@ def touch_of(case: Case, rates: Rates) -> Touch:
     is a slide, not a step. So is a way at that height which ends in a stand, or begins from one, however fast it is. A
     robot with a fixed base touches nothing unless that is given.
     """
-    placements = placements_of(case)
+    placements = _placements(case)
     motions = surface_motions(case, placements)
     height = _stacked([motion.height for motion in motions], (case.n, 0))
     normals = _stacked([motion.normals for motion in motions], (case.n, 0, 3))
@@ -84,7 +79,40 @@ def touch_of(case: Case, rates: Rates) -> Touch:
     schedule = given
     if given is None:
         schedule = schedule_of_mask(active, case.contact_names, case.time, placements, friction)
-    return Touch(source, active, placements, twists_of(case, rates), height, normals, friction, schedule)
+    return Touch(source, active, placements, _twists(case, rates), height, normals, friction, schedule)
+
+
+def _placements(case: Case) -> Array:
+    """T_world_contact (n, c, 4, 4) of all contact surfaces."""
+    surfaces = [case.robot.contacts[name] for name in case.contact_names]
+    if not surfaces:
+        return np.zeros((case.n, 0, 4, 4))
+    links = list(dict.fromkeys(surface.frame for surface in surfaces))
+    T = case.kernels.frames(case.q, links).reshape(case.n, len(links), 4, 4)
+    return np.stack([T[:, links.index(surface.frame)] @ surface.placement for surface in surfaces], axis=1)
+
+
+def _twists(case: Case, rates: Rates) -> Array:
+    """Twists (n, c, 6) of all contact surfaces: of the contact frame, at its origin, in its axes, linear first."""
+    out = np.zeros((case.n, len(case.contact_names), 6))
+    for k, name in enumerate(case.contact_names):
+        surface = case.robot.contacts[name]
+        if case.robot.body_of(surface.frame) >= 0:
+            V = case.kernels.frame_kernel("V", surface.frame, "local")(case.q, rates.v)
+            R, p = surface.placement[:3, :3], surface.placement[:3, 3]
+            out[:, k, :3] = (V[:, :3] + np.cross(V[:, 3:], p)) @ R
+            out[:, k, 3:] = V[:, 3:] @ R
+    return out
+
+
+def _world_to_stand_on(world: World) -> World:
+    """The world with obstacles that are boxes as ground, because they may be stood on or leaned on."""
+    boxes = [
+        GroundBox((obstacle.shape.size[0], obstacle.shape.size[1], obstacle.shape.size[2]), obstacle.pose)
+        for obstacle in world.obstacles
+        if isinstance(obstacle.shape, Box)
+    ]
+    return replace(world, ground=(*world.ground, *boxes)) if boxes else world
 
 
 def surface_motions(case: Case, placements: Array) -> list[SurfaceMotion]:
@@ -94,7 +122,7 @@ def surface_motions(case: Case, placements: Array) -> list[SurfaceMotion]:
         case: The case.
         placements: (n, c, 4, 4) T_world_contact.
     """
-    world, near = world_to_stand_on(case.world), case.tolerances.touch_height
+    world, near = _world_to_stand_on(case.world), case.tolerances.touch_height
     return [
         surface_motion(world, case.robot.contacts[name], placements[:, k], near)
         for k, name in enumerate(case.contact_names)
@@ -213,7 +241,7 @@ def _use_spots(
         lift = np.array([0.0, 0.0, surface.radius])
         local = np.c_[surface.corners + lift, np.ones(len(surface.corners))]
         ground = surface_motion(
-            world_to_stand_on(case.world), surface, np.array([spot.pose for spot in spots]).reshape(-1, 4, 4), 0.0
+            _world_to_stand_on(case.world), surface, np.array([spot.pose for spot in spots]).reshape(-1, 4, 4), 0.0
         )
         for j, spot in enumerate(spots):
             rows = np.flatnonzero(at == j)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -15,14 +15,11 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.motion.exchange import VECTOR_KEYS, column_names, layout_blocks
 from surefoot.motion.reading.names import some_names
-from surefoot.motion.world import World
 from surefoot.robot import Robot
 
 __all__ = [
     "PUSH",
     "MotionParts",
-    "OrderJudge",
-    "OrderVerdict",
     "completed",
     "filled_in",
     "filled_remark",
@@ -33,27 +30,6 @@ __all__ = [
 PUSH = "push.force"
 """Reference of a trajectory: force (n, 3) in world that somebody exerted on the robot [N], such as a push in a test."""
 _LEAST_LENGTH = 1e-6
-
-
-@dataclass(frozen=True)
-class OrderVerdict:
-    """Whether an order is right.
-
-    Args:
-        meant: "xyzw" or "wxyz", in which the numbers were meant; "" if they fit as they were read, or nothing tells.
-        certain: Whether there was evidence.
-        reason: For people.
-        doubt: For people: what makes another order likely, where nothing tells them apart; "" for nothing.
-    """
-
-    meant: str
-    certain: bool
-    reason: str
-    doubt: str = ""
-
-
-OrderJudge = Callable[[Robot, World, Array, Array, Array | None], OrderVerdict]
-"""Judges the order of the base quaternion by robot, world, time (n,), q (n, nq), and v (n, nv) if it was given."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,9 @@ from surefoot.motion.reading.base import in_body_axes, turning
 from surefoot.motion.reading.columns import parts_of_table
 from surefoot.motion.reading.files import our_motion, raw_arrays, table_of
 from surefoot.motion.reading.names import find_key
+from surefoot.motion.reading.order import OrderVerdict, judge_order
 from surefoot.motion.reading.parts import (
     MotionParts,
-    OrderJudge,
-    OrderVerdict,
     filled_in,
     filled_remark,
     finite_table,
@@ -66,8 +65,6 @@ def read_motion(
     joints: Sequence[str] | None = None,
     rate: float | None = None,
     quaternion: str | None = None,
-    *,
-    judge_order: OrderJudge,
 ) -> GivenMotion:
     """A motion from a file.
 
@@ -80,8 +77,7 @@ def read_motion(
         layout: One of `exchange.LAYOUTS`; None to tell it by keys, column names and numbers.
         joints: Order of the joints, where the file does not tell it; None for the robot's.
         rate: Samples per second [Hz], where the file has no times.
-        quaternion: "xyzw" or "wxyz", where the layout does not say it; None to tell it by `judge_order`.
-        judge_order: Judges whether the base quaternion is in the right order, such as `feasibility.judge_order`.
+        quaternion: "xyzw" or "wxyz", where the layout does not say it; None to judge it by the motion.
 
     Raises:
         FileFormatError: The file is missing, damaged or of an unknown kind, or it cannot be told what is in it.
@@ -100,7 +96,7 @@ def read_motion(
         arrays = raw_arrays(file) if table is None else {}
         read = parts_of_arrays if table is None else parts_of_table
         parts = read(robot, arrays if table is None else table, layout, joints)  # type: ignore[arg-type]
-        return _assembled(robot, parts, _times(parts, arrays, rate), quaternion, judge_order)
+        return _assembled(robot, parts, _times(parts, arrays, rate), quaternion)
     except SurefootError as error:
         raise error.with_place(file, _line(table, error.evidence.get("row"))) from None
 
@@ -154,16 +150,14 @@ def _times(parts: MotionParts, arrays: Mapping[str, Any], rate: float | None) ->
     )
 
 
-def _assembled(
-    robot: Robot, parts: MotionParts, timing: tuple[Array, str], quaternion: str | None, judge_order: OrderJudge
-) -> GivenMotion:
+def _assembled(robot: Robot, parts: MotionParts, timing: tuple[Array, str], quaternion: str | None) -> GivenMotion:
     """The trajectory of the parts; of two orders of the quaternion the one that fits."""
     time, remark = timing
     candidates = [parts] if not parts.unsure else [parts, _in_other_order(parts)]
     if quaternion is not None and parts.unsure:
         candidates = [candidates[_ORDERS.index(quaternion)]]
     found = [_trajectory(robot, candidate, time) for candidate in candidates]
-    verdicts = [_verdict(robot, trajectory, parts.filled, judge_order) for trajectory, _, _ in found]
+    verdicts = [_verdict(robot, trajectory, parts.filled) for trajectory, _, _ in found]
     k, reason = _choice(robot, [trajectory for trajectory, _, _ in found], verdicts) if len(found) > 1 else (0, "")
     trajectory, lengths, more = found[k]
     remarks = (*candidates[k].remarks, *more, *filter(None, [remark, filled_remark(robot, parts.filled)]))
@@ -184,7 +178,7 @@ def _doubts(parts: MotionParts, verdict: OrderVerdict) -> list[str]:
     return [f"{verdict.doubt}: " + ("name the columns in that order" if vector is None else f"give --layout {vector}")]
 
 
-def _verdict(robot: Robot, reading: Trajectory, filled: Sequence[str], judge_order: OrderJudge) -> OrderVerdict:
+def _verdict(robot: Robot, reading: Trajectory, filled: Sequence[str]) -> OrderVerdict:
     """Whether a reading of the base quaternion is right; by velocities only where those of the base were given."""
     return judge_order(robot, World(), reading.time, reading.q, None if _has_base(robot, filled) else reading.v)
 

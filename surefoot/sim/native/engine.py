@@ -17,6 +17,7 @@ from surefoot.arrays import Array, finite_array, number
 from surefoot.dynamics import Baumgarte
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.motion import Command, Ground, State, World
+from surefoot.motion.world import in_world
 from surefoot.robot import Robot
 from surefoot.robot.model import carrying
 from surefoot.sim.drives import Actuation, DrivenJoints, ideal_drives
@@ -24,7 +25,7 @@ from surefoot.sim.measured import Balance, Touches
 from surefoot.sim.native.balance import BalanceBook, contact_wrench, touches_of
 from surefoot.sim.native.constrained import BAUMGARTE, ConstrainedMover, Holding, held_by_constraints
 from surefoot.sim.native.contact_laws import ContactLaw, Rigid, SpringDamper, law_of
-from surefoot.sim.native.kernels import SUMMED, Settings, in_world
+from surefoot.sim.native.kernels import SUMMED, Settings
 from surefoot.sim.native.mover import Mover
 from surefoot.sim.native.rigid import RigidMover
 from surefoot.sim.native.world import notes_of, object_robot, with_friction, with_ground

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,11 @@ import numpy as np
 import pytest
 
 from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownNameError
-from surefoot.feasibility import audit, judge_order
-from surefoot.motion import Column, Log, Trajectory, reading, to_layout
+from surefoot.feasibility import audit
+from surefoot.motion import Column, Log, Trajectory, to_layout
 from surefoot.motion.exchange.joints import rotate
 from surefoot.motion.files.columns import write_csv, write_parquet
-from surefoot.motion.reading import GivenMotion
+from surefoot.motion.reading import GivenMotion, read_motion
 from surefoot.motion.reading.names import find_key, likely_names, matched_joint
 from surefoot.motion.storage import StateTable, export_csv, trajectory_columns, write_states
 from surefoot.report.export.tables import FORMATS, write_table
@@ -23,7 +22,6 @@ from surefoot.robot import Robot
 from tests.feasibility.foot_motions import feet_motion
 from tests.feasibility.good_motions import loaded
 
-read_motion = partial(reading.read_motion, judge_order=judge_order)
 _MOTIONS: dict[str, Trajectory] = {}
 
 

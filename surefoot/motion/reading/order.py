@@ -18,20 +18,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.compiler import compile_robot
-from surefoot.feasibility.touch import SurfaceMotion, surface_motion
-from surefoot.motion import World
 from surefoot.motion.exchange import rotate, rotate_back
-from surefoot.motion.reading import OrderVerdict, turning
+from surefoot.motion.reading.base import turning
+from surefoot.motion.world import SurfaceMotion, World, surface_motion
 from surefoot.robot import Robot
 
 __all__ = [
     "ORDERS",
     "STANDS",
     "OrderOverTime",
+    "OrderVerdict",
     "base_quaternion",
     "farness",
     "in_order",
@@ -58,6 +58,23 @@ _STEP = 0.025  # [s] between samples at which slides are looked at, and
 _MOST = 4000  # of them
 _TURNED = -0.8  # cosine of the angle to the home posture, beyond which a base is upside down or looks back
 _AS_AT_HOME = 0.8  # cosine within which it is as at home
+
+
+@dataclass(frozen=True)
+class OrderVerdict:
+    """Whether an order is right.
+
+    Args:
+        meant: "xyzw" or "wxyz", in which the numbers were meant; "" if they fit as they were read, or nothing tells.
+        certain: Whether there was evidence.
+        reason: For people.
+        doubt: For people: what makes another order likely, where nothing tells them apart; "" for nothing.
+    """
+
+    meant: str
+    certain: bool
+    reason: str
+    doubt: str = ""
 
 
 def other_order(order: str) -> str:
@@ -256,7 +273,11 @@ def _way(surface: SurfaceMotion) -> Array:
 
 def _surfaces(robot: Robot, world: World, q: Array, near: float) -> list[SurfaceMotion]:
     names = list(dict.fromkeys(surface.frame for surface in robot.contacts.values()))
-    links = compile_robot(robot).frames(q, names).reshape(len(q), len(names), 4, 4)
+    model, data, frames = robot.model, robot.model.createData(), [robot.frame_id(name) for name in names]
+    links = np.empty((len(q), len(names), 4, 4))
+    for row, posture in enumerate(q):
+        pin.forwardKinematics(model, data, posture)
+        links[row] = [pin.updateFramePlacement(model, data, frame).homogeneous for frame in frames]
     return [
         surface_motion(world, surface, links[:, names.index(surface.frame)] @ surface.placement, near)
         for surface in robot.contacts.values()
