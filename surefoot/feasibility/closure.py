@@ -16,11 +16,7 @@ _LEVER = 0.1  # [m]: an angle between the ends of a chain counts as the gap that
 
 
 def check_closure(case: Case) -> list[Series]:
-    """Gaps of closed chains, and errors of followers.
-
-    Args:
-        case: The motion.
-    """
+    """Gaps of closed chains, and errors of followers."""
     return [_loops(case), _couplings(case)]
 
 

@@ -23,12 +23,7 @@ _MOVES = 0.5  # of the mean speed over the contact: faster is sliding
 
 
 def check_contact_motion(case: Case, touch: Touch) -> list[Series]:
-    """Slip, penetration and gaps of all contact surfaces.
-
-    Args:
-        case: The motion.
-        touch: Its contacts.
-    """
+    """Slip, penetration and gaps of all contact surfaces."""
     if not case.contact_names:
         return [
             skipped(item, "the robot has no contact surfaces") for item in ("foot_slip", "penetration", "contact_gap")

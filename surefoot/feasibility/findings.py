@@ -85,11 +85,7 @@ class _Found:
 
 
 def rank_findings(series: Sequence[Series]) -> tuple[Finding, ...]:
-    """Findings worst first, each with those that follow from it.
-
-    Args:
-        series: What the checks found.
-    """
+    """Findings worst first, each with those that follow from it."""
     tops: list[_Found] = []
     covered: dict[int, list[Finding]] = {}
     for one in sorted((one for item in series for one in _failures(item)), key=lambda one: one.cause):

@@ -18,11 +18,7 @@ _UNKNOWN = ("", np.nan, np.nan, np.inf)
 
 
 def judge_items(series: Sequence[Series]) -> tuple[AuditItem, ...]:
-    """All items in the order of the chain; what no check spoke of was skipped.
-
-    Args:
-        series: What the checks found.
-    """
+    """All items in the order of the chain; what no check spoke of was skipped."""
     return tuple(_item(name, [one for one in series if one.item == name]) for name in ITEMS)
 
 

@@ -30,14 +30,7 @@ _PASSES = "links pass through each other"
 
 
 def replay_motion(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Replay:
-    """Replay a motion, from its first state to its end or to the fall of the robot.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-    """
+    """Replay a motion, from its first state to its end or to the fall of the robot."""
     motion, robot = _followable(case, rates, touch, efforts), case.given_robot
     note = "joint feedback, torques as feed-forward" if motion.tau is not None else "joint feedback, weight carried"
     try:

@@ -176,12 +176,6 @@ def explain_support(case: Case, touch: Touch, efforts: Efforts, t: float) -> Exp
     change). Contacts give way together, by the same amount, so that none of several like ones is singled out; those
     without which it is as easy do not. Drives are asked only where contacts carry the motion: then none may be
     overloaded. Torsion of single contacts is left out.
-
-    Args:
-        case: The motion.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        t: [s].
     """
     support = efforts.support
     if support is None or case.robot.loops:
@@ -234,14 +228,7 @@ class _Contacts(NamedTuple):
 
 
 def why_not_carried(case: Case, touch: Touch, efforts: Efforts, t: float) -> str:
-    """The conflict at the sample nearest to a time in plain words; "" where there is none, or rounding hides it.
-
-    Args:
-        case: The motion.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        t: [s].
-    """
+    """The conflict at the sample nearest to a time in plain words; "" where there is none, or rounding hides it."""
     try:
         found, support = explain_support(case, touch, efforts, t), efforts.support
     except UnsolvedError:

@@ -37,12 +37,7 @@ _NEXT = {
 
 
 def check_collisions(case: Case, rates: Rates) -> list[Series]:
-    """Distances of links to each other and to obstacles.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-    """
+    """Distances of links to each other and to obstacles."""
     try:
         model, unjudged = clearance_model(case.given_robot), unjudged_pairs(case.given_robot)
     except ModelError as error:

@@ -35,11 +35,7 @@ _MOST_LINKS = 6
 
 
 def standing_shapes(world: World) -> tuple[Obstacle, ...]:
-    """Everything in a world that can be measured exactly: obstacles, objects, level and tilted ground, boxes.
-
-    Args:
-        world: The world.
-    """
+    """Everything in a world that can be measured exactly: obstacles, objects, level and tilted ground, boxes."""
     poses = {thing.name: thing.pose for thing in world_obstacles(world)}
     out = [*world.obstacles, *(Obstacle(thing.name, thing.shape, thing.pose) for thing in world.objects)]
     for k, piece in enumerate(world.ground):
@@ -50,21 +46,13 @@ def standing_shapes(world: World) -> tuple[Obstacle, ...]:
 
 
 def bare_links(robot: Robot) -> tuple[str, ...]:
-    """Links that lost a collision shape because its mesh is missing, in the order of the robot's links.
-
-    Args:
-        robot: The robot.
-    """
+    """Links that lost a collision shape because its mesh is missing, in the order of the robot's links."""
     lost = {link for note in robot.notes for link in note.bare}
     return tuple(link for link in robot.link_names if link in lost)
 
 
 def missing_shapes_note(robot: Robot) -> str:
-    """One sentence about the links that clearance is judged without; "" where nothing is missing.
-
-    Args:
-        robot: The robot.
-    """
+    """One sentence about the links that clearance is judged without; "" where nothing is missing."""
     lost = bare_links(robot)
     if not lost:
         return ""
@@ -107,9 +95,6 @@ def clearance_model(robot: Robot) -> CollisionModel:
     Fitted volumes would be tighter and a fused kernel faster, but for a robot that was never seen both take longer than
     the audit itself; hulls decide anyway.
 
-    Args:
-        robot: The robot.
-
     Raises:
         ModelError: The robot has no collision shapes, or some that can have no volumes.
     """
@@ -120,9 +105,6 @@ def clearance_model(robot: Robot) -> CollisionModel:
 @lru_cache(maxsize=8)
 def unjudged_pairs(robot: Robot) -> UnjudgedPairs:
     """Pairs of links of a robot that the audit does not judge.
-
-    Args:
-        robot: The robot.
 
     Raises:
         ModelError: As for `clearance_model`.
@@ -136,11 +118,7 @@ def unjudged_pairs(robot: Robot) -> UnjudgedPairs:
 
 
 def unjudged_notes(robot: Robot) -> list[str]:
-    """Remarks on the pairs of links that the audit does not judge.
-
-    Args:
-        robot: The robot.
-    """
+    """Remarks on the pairs of links that the audit does not judge."""
     try:
         return [f"self-collision: {note}" for note in unjudged_pairs(robot).notes]
     except ModelError:
@@ -148,11 +126,7 @@ def unjudged_notes(robot: Robot) -> list[str]:
 
 
 def links_with_shapes(robot: Robot) -> set[str]:
-    """Links whose collision shapes are known.
-
-    Args:
-        robot: The robot.
-    """
+    """Links whose collision shapes are known."""
     return {item.link for item in robot.collisions}
 
 

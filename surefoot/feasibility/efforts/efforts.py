@@ -170,12 +170,6 @@ def carried(case: Case, touch: Touch, demand: Demand, support: Support) -> Carri
     """The least wrenches in the cones of the contacts that carry a motion, or those that miss least.
 
     A missing moment counts as a force at the distance of the robot's mass from its centre (`size_of`).
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        demand: What it needs.
-        support: What may push.
     """
     rails = np.broadcast_to(_rails(case), (case.n, *_rails(case).shape))
     generators = np.concatenate([support.cones.generators, rails], axis=2)

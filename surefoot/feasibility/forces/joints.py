@@ -183,12 +183,6 @@ def friction_counts(case: Case, rates: Rates, touch: Touch, efforts: Efforts) ->
 
     Inverse dynamics of rigid bodies knows no friction, whatever the robot's file says: its torques explain the motion
     clearly better without it.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
     """
     if case.trajectory.tau is None or case.robot.loops:
         return True

@@ -189,14 +189,7 @@ class GroundPlaneDemand(NamedTuple):
 
 
 def plane_demand(case: Case, touch: Touch, efforts: Efforts, support: Support) -> GroundPlaneDemand:
-    """Net force and zero-moment point of a motion, against the contacts that carry it.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        support: What carries it.
-    """
+    """Net force and zero-moment point of a motion, against the contacts that carry it."""
     normals, level = _planes(case, touch, support)
     touching = support.pushes.any(axis=1)
     judged = touching & level

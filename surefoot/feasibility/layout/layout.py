@@ -21,13 +21,7 @@ _QUATERNIONS = {"free": slice(3, 7), "spherical": slice(0, 4)}
 
 
 def check_layout(case: Case, rates: Rates, readings: Sequence[OtherReading]) -> list[Series]:
-    """Length and order of quaternions, units, and shifts of columns of v.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        readings: Columns of v that fit in another reading.
-    """
+    """Length and order of quaternions, units, and shifts of columns of v."""
     return [_norm(case), _order(case), check_units(case, rates), check_shift(case, rates, readings)]
 
 

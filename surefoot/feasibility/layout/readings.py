@@ -44,13 +44,7 @@ class OtherReading:
 
 
 def check_readings(case: Case, rates: Rates, readings: Sequence[OtherReading]) -> list[Series]:
-    """Where v is not the rate of q, and is in another reading: one finding for all columns and times.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        readings: Columns of v that fit in another reading.
-    """
+    """Where v is not the rate of q, and is in another reading: one finding for all columns and times."""
     v = case.trajectory.v
     if v is None or not readings:
         return []
@@ -79,12 +73,7 @@ def check_readings(case: Case, rates: Rates, readings: Sequence[OtherReading]) -
 
 
 def other_readings(case: Case, rates: Rates) -> tuple[OtherReading, ...]:
-    """Columns of the given v that fit the rate of q only if they are read otherwise.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-    """
+    """Columns of the given v that fit the rate of q only if they are read otherwise."""
     v = case.trajectory.v
     if v is None or case.n < _LEAST:
         return ()

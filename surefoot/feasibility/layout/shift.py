@@ -53,13 +53,7 @@ class Shift:
 
 
 def check_shift(case: Case, rates: Rates, readings: Sequence[OtherReading]) -> Series:
-    """Shift of every column of v against the rate of q.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        readings: Columns of v that fit in another reading.
-    """
+    """Shift of every column of v against the rate of q."""
     v, n = case.trajectory.v, case.n
     if v is None:
         return skipped("column_shift", "no velocities are given")

@@ -45,12 +45,7 @@ class _Unit:
 
 
 def check_units(case: Case, rates: Rates) -> Series:
-    """By which factor positions, velocities, the base and times seem to be too large; 1 for none.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-    """
+    """By which factor positions, velocities, the base and times seem to be too large; 1 for none."""
     slope = _slope(case, rates)
     found = [
         _angles(case, rates, slope),

@@ -43,13 +43,7 @@ _LITTLE = 0.01  # [rad], [m]: motion inside one long step that v at its ends nee
 
 
 def check_consistency(case: Case, rates: Rates, switches: Array) -> list[Series]:
-    """Whether v is the rate of q, and a the rate of v.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        switches: Times at which contacts open or close [s].
-    """
+    """Whether v is the rate of q, and a the rate of v."""
     return [_velocity(case, rates), _acceleration(case, rates, switches)]
 
 
@@ -215,13 +209,7 @@ _RESOLVED = 0.005  # [s]: in longer steps impacts come and go
 
 
 def check_rate_spikes(case: Case, rates: Rates, switches: Array) -> list[Series]:
-    """Single samples of given velocities and accelerations that are off the rates of q and of v.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        switches: Times at which contacts open or close [s].
-    """
+    """Single samples of given velocities and accelerations that are off the rates of q and of v."""
     v, a, slack = case.trajectory.v, case.trajectory.a, case.tolerances
     if v is None or case.n < _LEAST:
         return []

@@ -32,11 +32,7 @@ class Rates:
 
 
 def rates_of(case: Case) -> Rates:
-    """Rates of a motion.
-
-    Args:
-        case: The motion.
-    """
+    """Rates of a motion."""
     model, tree, given = case.robot.model, case.robot.tree, case.trajectory.v
     steps = np.array([pin.difference(model, a, b) for a, b in pairwise(case.q)]).reshape(-1, case.robot.nv)
     mean = steps / np.diff(case.time)[:, None]

@@ -22,12 +22,7 @@ _FASTER = 5.0  # than these steps: a jump
 
 
 def check_jumps(case: Case, rates: Rates) -> list[Series]:
-    """`joint_jump`: how far each entry of q jumps away and back within a few samples.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-    """
+    """`joint_jump`: how far each entry of q jumps away and back within a few samples."""
     if case.n < 3:
         return [skipped("joint_jump", "too few samples")]
     value, around = jumps(case.time, rates.steps)

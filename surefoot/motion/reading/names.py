@@ -193,9 +193,5 @@ def _without_joint(name: str) -> str:
 
 
 def some_names(names: Sequence[str]) -> str:
-    """The first names of many, for people.
-
-    Args:
-        names: All of them.
-    """
+    """The first names of many, for people."""
     return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
