@@ -23,7 +23,7 @@ from surefoot.motion import Log, Replay, State, Trajectory
 from surefoot.robot import Robot
 from surefoot.sim import StoppedError, simulate
 
-__all__ = ["replay_motion", "touch_notes"]
+__all__ = ["replay_motion"]
 
 _STEP = 0.002  # [s]
 _PASSES = "links pass through each other"
@@ -45,7 +45,7 @@ def replay_motion(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> R
     except StoppedError as error:
         log, note = error.log, f"{note}; stopped: {error.message}"
     start = case.trajectory.start
-    return _compared(robot, motion, log, start, "; ".join([note, _PASSES, *touch_notes(case, log)]))
+    return _compared(robot, motion, log, start, "; ".join([note, _PASSES, *_touch_notes(case, log)]))
 
 
 def _followable(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Trajectory:
@@ -83,13 +83,8 @@ _EVERY = 0.01  # [s]: how often the robot is held against meshes
 _TOUCH = 5e-4  # [m]: hulls that are nearer touch
 
 
-def touch_notes(case: Case, log: Log) -> list[str]:
-    """Sentences about obstacles: who hit them, when first, how hard; and meshes that are replayed as their hulls.
-
-    Args:
-        case: The motion.
-        log: Of its replay, from time 0.
-    """
+def _touch_notes(case: Case, log: Log) -> list[str]:
+    """Sentences about obstacles: who hit them, when first, how hard; and meshes that are replayed as their hulls."""
     hulls = [note for note in log.metadata.get("notes", ()) if "convex hull" in note]
     return [*_loads(case, log), *_touched_meshes(case, log), *hulls]
 

@@ -19,9 +19,7 @@ from surefoot.solvers import Explanation, Group, Relaxation, UnsolvedError, expl
 
 __all__ = [
     "FRICTION",
-    "JOINED",
     "PULL",
-    "PULL_WEIGHT",
     "TORQUE",
     "Event",
     "Needed",
@@ -34,9 +32,9 @@ __all__ = [
 
 PULL, FRICTION, TORQUE = "{} cannot pull", "friction of {}", "torque limit of {}"
 """Names of groups, by what they forbid."""
-PULL_WEIGHT = 100.0
+_PULL_WEIGHT = 100.0
 """What a newton of pull costs among others: ground that pulls is the last explanation, as it could hold anything."""
-JOINED = " + "
+_JOINED = " + "
 """Between the contacts of a group that holds for several."""
 
 _AT_ONE = {
@@ -103,7 +101,7 @@ def needed(found: Explanation) -> Needed:
 def _cost(event: Event) -> float:
     """What an event costs, less what it may cost more than the least of all."""
     more = _FAR if event.kind == TORQUE else 1.0 + _ALIKE
-    return event.amount * (PULL_WEIGHT if event.kind == PULL else 1.0) / more
+    return event.amount * (_PULL_WEIGHT if event.kind == PULL else 1.0) / more
 
 
 def _event(way: Relaxation) -> Event:
@@ -111,7 +109,7 @@ def _event(way: Relaxation) -> Event:
     for kind in _AT_ONE:
         before, after = kind.split("{}")
         if way.name.startswith(before) and way.name.endswith(after):
-            names = tuple(way.name.removeprefix(before).removesuffix(after).split(JOINED))
+            names = tuple(way.name.removeprefix(before).removesuffix(after).split(_JOINED))
             return Event(kind, names, way.amount, way.unit)
     raise NotSupportedError(f"nobody knows what it means that `{way.name}` gives way")
 
@@ -224,7 +222,7 @@ class _Contacts(NamedTuple):
 
     def _joined(self, kind: str, names: Sequence[str]) -> Group:
         some = [self.groups[kind, name] for name in names]
-        return replace(some[0], name=kind.format(JOINED.join(names)), A=np.vstack([one.A for one in some]))
+        return replace(some[0], name=kind.format(_JOINED.join(names)), A=np.vstack([one.A for one in some]))
 
 
 def why_not_carried(case: Case, touch: Touch, efforts: Efforts, t: float) -> str:
@@ -303,7 +301,7 @@ def _contacts(case: Case, touch: Touch, k: int, corners: Corners) -> dict[tuple[
         none[rows, pull] = push[rows, z] = push[rows, pull] = push[rows + len(z), pull] = 1.0
         for row, (axis, sign) in enumerate(((x, 1.0), (x, -1.0), (y, 1.0), (y, -1.0))):
             hold[row, axis], hold[row, z], hold[row, pull] = sign, mu, mu
-        groups[PULL, name] = Group(PULL.format(name), none, -np.inf, 0.0, unit="N", weight=PULL_WEIGHT)
+        groups[PULL, name] = Group(PULL.format(name), none, -np.inf, 0.0, unit="N", weight=_PULL_WEIGHT)
         groups[FRICTION, name] = Group(FRICTION.format(name), hold, 0.0, np.inf, unit="N")
         groups["", name] = Group(f"pulls of {name}", push, 0.0, np.inf, may_relax=False)
     return groups

@@ -21,8 +21,6 @@ from surefoot.motion import GroundBox, GroundPlane, Obstacle, World
 from surefoot.robot import Robot
 
 __all__ = [
-    "UnjudgedPairs",
-    "bare_links",
     "clearance_model",
     "links_with_shapes",
     "missing_shapes_note",
@@ -45,7 +43,7 @@ def standing_shapes(world: World) -> tuple[Obstacle, ...]:
     return tuple(out)
 
 
-def bare_links(robot: Robot) -> tuple[str, ...]:
+def _bare_links(robot: Robot) -> tuple[str, ...]:
     """Links that lost a collision shape because its mesh is missing, in the order of the robot's links."""
     lost = {link for note in robot.notes for link in note.bare}
     return tuple(link for link in robot.link_names if link in lost)
@@ -53,7 +51,7 @@ def bare_links(robot: Robot) -> tuple[str, ...]:
 
 def missing_shapes_note(robot: Robot) -> str:
     """One sentence about the links that clearance is judged without; "" where nothing is missing."""
-    lost = bare_links(robot)
+    lost = _bare_links(robot)
     if not lost:
         return ""
     more = f" and {len(lost) - _MOST_LINKS} more" if len(lost) > _MOST_LINKS else ""
@@ -67,7 +65,7 @@ _MOST_NAMES = 3
 
 
 @dataclass(frozen=True)
-class UnjudgedPairs:
+class _UnjudgedPairs:
     """Pairs of links that are not judged.
 
     Args:
@@ -103,7 +101,7 @@ def clearance_model(robot: Robot) -> CollisionModel:
 
 
 @lru_cache(maxsize=8)
-def unjudged_pairs(robot: Robot) -> UnjudgedPairs:
+def unjudged_pairs(robot: Robot) -> _UnjudgedPairs:
     """Pairs of links of a robot that the audit does not judge.
 
     Raises:
@@ -114,7 +112,7 @@ def unjudged_pairs(robot: Robot) -> UnjudgedPairs:
     near = [pair for pair, d in zip(model.link_pairs, distances, strict=True) if d <= 0.0]
     shapeless = frozenset(pair for pair in near if not set(pair) <= links_with_shapes(robot))
     nested = _nearer_at_home(robot, [pair for pair in near if pair not in shapeless], 0.0)
-    return UnjudgedPairs(shapeless | nested, _nearer_at_home(robot, _hanging(robot, model), _NEAR))
+    return _UnjudgedPairs(shapeless | nested, _nearer_at_home(robot, _hanging(robot, model), _NEAR))
 
 
 def unjudged_notes(robot: Robot) -> list[str]:

@@ -15,16 +15,7 @@ from surefoot.feasibility.efforts.means import integral, mean_rates, second_rate
 from surefoot.feasibility.rates import Rates
 from surefoot.motion.reading import PUSH
 
-__all__ = [
-    "Demand",
-    "accelerations",
-    "demand_of",
-    "has_momentum",
-    "mean_net_wrench",
-    "mean_velocities",
-    "push_of",
-    "size_of",
-]
+__all__ = ["Demand", "accelerations", "demand_of", "mean_net_wrench", "mean_velocities", "push_of", "size_of"]
 
 _LEAST_SIZE = 0.01  # [m]
 _PLANAR = [0, 1, 5]  # x, y, rz
@@ -57,7 +48,7 @@ def demand_of(case: Case, rates: Rates) -> Demand:
     Of means, those of the momentum count: a mean acceleration does not belong to the posture and the velocity of any
     one sample, least where the base turns, along whose axes it is written. Mean velocities go with them.
     """
-    by_momentum = case.trajectory.a is None and has_momentum(case)
+    by_momentum = case.trajectory.a is None and _has_momentum(case)
     v, a = mean_velocities(case, rates) if by_momentum else rates.v, accelerations(case, rates)
     forces = np.array(case.kernels.rnea(case.q, v, a))
     com = case.kernels.com(case.q)
@@ -172,7 +163,7 @@ def _about(point: Array, R: Array, p: Array, wrench: Array) -> Array:
     return np.hstack([force, moment])
 
 
-def has_momentum(case: Case) -> bool:
+def _has_momentum(case: Case) -> bool:
     """Whether the base carries all mass, so that momentum changes by what acts on the base and gravity alone."""
     base = case.robot.base_joint
     return base is not None and case.robot.mass > 0.0 and len(case.subtree(base)) == case.robot.tree.n

@@ -20,7 +20,7 @@ from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.touch import Touch
 from surefoot.kinematics import contact_frame
 
-__all__ = ["Carried", "Efforts", "carried", "efforts_of", "given_wrenches", "on_bodies", "shared_load"]
+__all__ = ["Carried", "Efforts", "efforts_of", "on_bodies"]
 
 _CARRIED = 1e-3  # share of the weight that other wrenches may miss more at the base
 
@@ -62,9 +62,9 @@ def efforts_of(case: Case, rates: Rates, touch: Touch) -> Efforts:
     support = support_of(case, touch, demand.com) if _stands(case) else None
     found = Carried(np.zeros((case.n, len(case.contact_names), 6)), np.zeros(case.n))
     if support is not None:
-        found = carried(case, touch, demand, support)
+        found = _carried(case, touch, demand, support)
     tau_given, wrenches_given = case.trajectory.tau is not None, bool(case.trajectory.wrenches)
-    wrenches = given_wrenches(case) if wrenches_given else found.wrenches
+    wrenches = _given_wrenches(case) if wrenches_given else found.wrenches
     tau, note = _torques(case, rates, demand, wrenches)
     if support is not None and not wrenches_given and not tau_given:
         wrenches, tau = _least_overload(case, rates, touch, demand, support, Carried(wrenches, found.violation), tau)
@@ -115,7 +115,7 @@ def _least_overload(
     rows = np.flatnonzero(heavy & near & (support.carrying.sum(axis=1) > 1))
     if not len(rows):
         return found.wrenches, tau
-    shared, missing = shared_load(case, rates, touch, demand, support, rows)
+    shared, missing = _shared_load(case, rates, touch, demand, support, rows)
     carries = missing <= found.violation[rows] + _CARRIED * case.weight
     wrenches = np.array(found.wrenches)
     wrenches[rows[carries]] = shared[carries]
@@ -134,12 +134,8 @@ class Carried(NamedTuple):
     violation: Array
 
 
-def given_wrenches(case: Case) -> Array:
-    """(n, c, 6) in the contact frames, as they came with the motion; zero for contacts that it says nothing of.
-
-    Raises:
-        UnknownNameError: A wrench of a contact that the robot does not have.
-    """
+def _given_wrenches(case: Case) -> Array:
+    """(n, c, 6) in the contact frames, as they came with the motion; zero for contacts that it says nothing of."""
     given = case.trajectory.wrenches
     for name in given:
         if name not in case.robot.contacts:
@@ -166,7 +162,7 @@ def on_bodies(case: Case, wrenches: Array) -> Array:
     return out
 
 
-def carried(case: Case, touch: Touch, demand: Demand, support: Support) -> Carried:
+def _carried(case: Case, touch: Touch, demand: Demand, support: Support) -> Carried:
     """The least wrenches in the cones of the contacts that carry a motion, or those that miss least.
 
     A missing moment counts as a force at the distance of the robot's mass from its centre (`size_of`).
@@ -194,21 +190,13 @@ def _rails(case: Case) -> Array:
 _CHEAP = 100.0  # a torque beyond its limit counts that much less than a force that is missing at the base
 
 
-def shared_load(
+def _shared_load(
     case: Case, rates: Rates, touch: Touch, demand: Demand, support: Support, rows: NDArray[np.int64]
 ) -> tuple[Array, Array]:
     """Contact wrenches (m, c, 6) in the contact frames that overload the drives least; and (m,) what is missing [N].
 
     Several feet can push against each other at will: of all these inner forces those are taken that keep torques within
     their limits, or exceed them least (`contact.admissible_with_torques`).
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        touch: Its contacts.
-        demand: What it needs.
-        support: What may push.
-        rows: (m,) samples.
     """
     cones = _at(support, rows)
     J = touch_jacobians(case, touch, support.frames, rows)

@@ -16,16 +16,7 @@ from surefoot.geometry import convex_hull
 from surefoot.kinematics import contact_frame
 from surefoot.robot import ContactSurface
 
-__all__ = [
-    "ROUND",
-    "Support",
-    "carrying_contacts",
-    "in_frames",
-    "support_of",
-    "surfaces_at_touch",
-    "touch_frames",
-    "touch_jacobians",
-]
+__all__ = ["ROUND", "Support", "in_frames", "support_of", "surfaces_at_touch", "touch_frames", "touch_jacobians"]
 
 Mask = NDArray[np.bool_]
 ROUND = ("point", "soft_finger")
@@ -63,7 +54,7 @@ def support_of(case: Case, touch: Touch, com: Array) -> Support:
         touch: Its contacts.
         com: (n, 3) centre of mass in world [m].
     """
-    carrying, frames, surfaces = carrying_contacts(case, touch), touch_frames(case, touch), surfaces_at_touch(case)
+    carrying, frames, surfaces = _carrying_contacts(case, touch), touch_frames(case, touch), surfaces_at_touch(case)
     points, pushes, usable = [np.zeros((case.n, 0, 3))], [np.zeros((case.n, 0), bool)], [np.zeros((case.n, 0), bool)]
     cones = placed_cones(surfaces, frames, carrying, com, np.maximum(touch.friction, _SLIPPERY))
     for k, surface in enumerate(surfaces):
@@ -78,7 +69,7 @@ def support_of(case: Case, touch: Touch, com: Array) -> Support:
     return Support(carrying, frames, np.concatenate(points, axis=1), np.concatenate(pushes, axis=1), touching)
 
 
-def carrying_contacts(case: Case, touch: Touch) -> Mask:
+def _carrying_contacts(case: Case, touch: Touch) -> Mask:
     """(n, c): contacts that may carry: those that touch, those with forces, and those near the ground, however fast.
 
     Given contacts are taken as they are. Where accelerations are means over a window, so is what carries them.

@@ -29,12 +29,12 @@ from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch import Touch
 
-__all__ = ["check_balance", "energy_residual", "momentum_residual", "net_wrench"]
+__all__ = ["check_balance", "net_wrench"]
 
 
 def check_balance(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> list[Series]:
     """`momentum_residual`, of the whole robot and of its joints, and `energy_residual`."""
-    whole, friction = momentum_residual(case, rates, touch, efforts), friction_counts(case, rates, touch, efforts)
+    whole, friction = _momentum_residual(case, rates, touch, efforts), friction_counts(case, rates, touch, efforts)
     hold = None if whole is None else whole.hold
     joints = joint_residual(case, rates, touch, efforts, hold, friction)
     out = [found.series for found in (whole, joints) if found is not None]
@@ -48,10 +48,10 @@ def check_balance(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> l
                 "too little came with the motion: contact wrenches, or torques of a robot without closed chains",
             )
         ]
-    return [*out, energy_residual(case, rates, touch, efforts, hold, friction)]
+    return [*out, _energy_residual(case, rates, touch, efforts, hold, friction)]
 
 
-def momentum_residual(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Balanced | None:
+def _momentum_residual(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Balanced | None:
     """Force and moment that nothing exerts, relative to the weight; None where no wrenches came with the motion.
 
         (h(t₂) − h(t₁)) / (t₂ − t₁) = mean of Σ wrenches + m g        [audit.momentum]   h about the centre of mass
@@ -118,7 +118,7 @@ _SLOW = 0.1  # [m/s]: least power that residuals are measured by, as speed of th
 _WINDOW = 5.0  # × `Tolerances.window`
 
 
-def energy_residual(
+def _energy_residual(
     case: Case, rates: Rates, touch: Touch, efforts: Efforts, hold: Hold | None, friction: bool
 ) -> Series:
     """Power that nothing delivers, relative to the largest power.
@@ -127,14 +127,6 @@ def energy_residual(
 
     E is kinetic and potential energy. Where contact wrenches did not come with the motion, the least ones that carry it
     are taken, and what they deliver or take passes. Not judged while somebody pushes, whose point of attack is unknown.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        hold: What rows of torques stand for; None if not known.
-        friction: Whether torques overcome the friction of the joints.
     """
     if case.trajectory.tau is None:
         return skipped("energy_residual", "no torques came with the motion; those needed explain it by construction")

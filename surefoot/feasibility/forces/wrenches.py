@@ -29,7 +29,7 @@ from surefoot.feasibility.touch import Touch
 from surefoot.geometry import convex_hulls, distance_inside
 from surefoot.kinematics import contact_frame
 
-__all__ = ["GroundPlaneDemand", "check_wrenches", "plane_demand"]
+__all__ = ["check_wrenches"]
 
 _WHOLE = "all contacts"
 _NEXT = {
@@ -113,11 +113,11 @@ def _whole_motion(case: Case, touch: Touch, efforts: Efforts) -> list[Series]:
         return [skipped(item, "the base is held without contacts") for item in ("zmp", "admissible")]
     if len(case.robot.base_rows) != 6:
         return [skipped("zmp", "the base moves in a plane; see `admissible`"), _admissible(case, efforts)]
-    plane = plane_demand(case, touch, efforts, efforts.support)
+    plane = _plane_demand(case, touch, efforts, efforts.support)
     return [*_net_force(case, plane), _zmp(case, plane), _admissible(case, efforts)]
 
 
-def _net_force(case: Case, plane: GroundPlaneDemand) -> list[Series]:
+def _net_force(case: Case, plane: _GroundPlaneDemand) -> list[Series]:
     """Normal and tangential force that all contacts together have to exert."""
     weight, tol = case.weight, case.tolerances
     if np.isnan(plane.normal_force).all():
@@ -137,7 +137,7 @@ def _net_force(case: Case, plane: GroundPlaneDemand) -> list[Series]:
     ]  # fmt: skip
 
 
-def _zmp(case: Case, plane: GroundPlaneDemand) -> Series:
+def _zmp(case: Case, plane: _GroundPlaneDemand) -> Series:
     if np.isnan(plane.inside).all():
         return skipped("zmp", "contacts in several planes: see `admissible`" if plane.several else "nothing touches")
     note = "distance inside the support polygon; " + _source(case)
@@ -170,7 +170,7 @@ _STILL = 1e-4  # [m]: corners that move less stand still
 _LIGHT = 0.05  # share of the weight below which there is no zero-moment point to speak of
 
 
-class GroundPlaneDemand(NamedTuple):
+class _GroundPlaneDemand(NamedTuple):
     """What all contacts together have to exert, where they lie in one plane; NaN elsewhere.
 
     Args:
@@ -188,7 +188,7 @@ class GroundPlaneDemand(NamedTuple):
     several: bool
 
 
-def plane_demand(case: Case, touch: Touch, efforts: Efforts, support: Support) -> GroundPlaneDemand:
+def _plane_demand(case: Case, touch: Touch, efforts: Efforts, support: Support) -> _GroundPlaneDemand:
     """Net force and zero-moment point of a motion, against the contacts that carry it."""
     normals, level = _planes(case, touch, support)
     touching = support.pushes.any(axis=1)
@@ -197,7 +197,7 @@ def plane_demand(case: Case, touch: Touch, efforts: Efforts, support: Support) -
     load = np.einsum("ni,ni->n", force, normals)
     across = np.linalg.norm(force - load[:, None] * normals, axis=1)
     friction = np.where(support.carrying, touch.friction, -np.inf).max(axis=1, initial=-np.inf)
-    return GroundPlaneDemand(
+    return _GroundPlaneDemand(
         np.where(judged, load, np.nan),
         np.where(judged, across, np.nan),
         np.where(judged, friction, np.nan),

@@ -31,7 +31,6 @@ __all__ = [
     "check_rate_spikes",
     "misfit",
     "near_switches",
-    "rate_limit",
     "stray_rates",
     "unseen_bends",
     "velocity_misfit",
@@ -115,7 +114,7 @@ def velocity_misfit(case: Case, rates: Rates, v: Array) -> tuple[Array, Array, A
         v: (n, nv) as it was given.
     """
     time, value = misfit(case.time, rates.steps, v, case.tolerances.window)
-    limit = rate_limit(case, case.tolerances.velocity, v)
+    limit = _rate_limit(case, case.tolerances.velocity, v)
     value[_unseen(case, rates, value, limit)] = np.nan
     value[:, list(rates.filled_rows)] = np.nan
     return time, value, limit
@@ -148,19 +147,13 @@ def _acceleration(case: Case, rates: Rates, switches: Array) -> Series:
     value[near_switches(case, switches, time)] = np.nan
     value[:, list(rates.filled_rows)] = np.nan
     series = _series(
-        case, "acceleration_consistency", "rad/s²", time, value, rate_limit(case, case.tolerances.acceleration, a)
+        case, "acceleration_consistency", "rad/s²", time, value, _rate_limit(case, case.tolerances.acceleration, a)
     )
     return series
 
 
-def rate_limit(case: Case, absolute: float, given: Array) -> Array:
-    """(1, k): what passes of a rate: absolute, and relative to the range of the joint itself.
-
-    Args:
-        case: The motion.
-        absolute: Part that does not depend on the range.
-        given: (n, k) the rate.
-    """
+def _rate_limit(case: Case, absolute: float, given: Array) -> Array:
+    """(1, k): what passes of a rate: absolute, and relative to the range of the joint itself."""
     return np.asarray(absolute + case.tolerances.relative * np.ptp(given, axis=0))[None]
 
 
@@ -216,9 +209,9 @@ def check_rate_spikes(case: Case, rates: Rates, switches: Array) -> list[Series]
     dt = np.maximum(np.diff(case.time, prepend=np.nan), np.diff(case.time, append=np.nan))
     unseen = np.where(dt <= _RESOLVED, _UNSEEN * slack.jump_acceleration * dt, np.inf)
     near = near_switches(case, switches, case.time)
-    found = [_spike_series(case, rates, "velocity", rates.steps, v, rate_limit(case, slack.velocity, v), unseen, near)]
+    found = [_spike_series(case, rates, "velocity", rates.steps, v, _rate_limit(case, slack.velocity, v), unseen, near)]
     if a is not None:
-        limit = rate_limit(case, slack.acceleration, a)
+        limit = _rate_limit(case, slack.acceleration, a)
         found.append(
             _spike_series(case, rates, "acceleration", np.diff(v, axis=0), a, limit, np.full(case.n, np.inf), near)
         )

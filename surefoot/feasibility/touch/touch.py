@@ -17,7 +17,7 @@ from surefoot.geometry import Box
 from surefoot.motion import ContactSchedule, GroundBox, Phase, Spot, Stance, World
 from surefoot.motion.world import SurfaceMotion, surface_motion
 
-__all__ = ["Touch", "mask_of_schedule", "schedule_of_mask", "spot_indices", "surface_motions", "touch_of"]
+__all__ = ["Touch", "surface_motions", "touch_of"]
 
 _SPEED_WINDOW = 0.008  # [s]; shorter differences of recorded positions show their last digit, not speed
 _LANDED = 0.1  # of the height up to which a surface slides: one that lands or lifts obliquely is soon higher
@@ -78,7 +78,7 @@ def touch_of(case: Case, rates: Rates) -> Touch:
     source, active = _active(case, motions, placements, normals)
     schedule = given
     if given is None:
-        schedule = schedule_of_mask(active, case.contact_names, case.time, placements, friction)
+        schedule = _schedule_of_mask(active, case.contact_names, case.time, placements, friction)
     return Touch(source, active, placements, _twists(case, rates), height, normals, friction, schedule)
 
 
@@ -137,7 +137,7 @@ def _active(case: Case, motions: Sequence[SurfaceMotion], placements: Array, nor
     """Where the contacts come from, and (n, c) whether they hold."""
     schedule, tol = case.trajectory.schedule, case.tolerances
     if schedule is not None:
-        return "given with the motion", mask_of_schedule(schedule, case.contact_names, case.time)
+        return "given with the motion", _mask_of_schedule(schedule, case.contact_names, case.time)
     told = [name for name in case.contact_names if np.any(case.trajectory.wrenches.get(name, 0.0))]
     active = np.zeros((case.n, len(case.contact_names)), dtype=bool)
     if not told and case.robot.base_joint is None:
@@ -237,7 +237,7 @@ def _use_spots(
     """Friction of given spots; and where they are no place on the ground, height and normal from their planes."""
     for k, name in enumerate(case.contact_names):
         surface = case.robot.contacts[name]
-        spots, at = spot_indices(schedule, name, case.time)
+        spots, at = _spot_indices(schedule, name, case.time)
         lift = np.array([0.0, 0.0, surface.radius])
         local = np.c_[surface.corners + lift, np.ones(len(surface.corners))]
         ground = surface_motion(
@@ -254,17 +254,8 @@ def _use_spots(
                 normals[rows, k] = normal
 
 
-def mask_of_schedule(schedule: ContactSchedule, names: Sequence[str], time: Array) -> Mask:
-    """(n, c): which contacts hold at the samples.
-
-    Args:
-        schedule: The schedule; covers the times.
-        names: c contacts.
-        time: (n,) [s].
-
-    Raises:
-        UnknownNameError: The schedule names a contact that is not there.
-    """
+def _mask_of_schedule(schedule: ContactSchedule, names: Sequence[str], time: Array) -> Mask:
+    """(n, c): which contacts hold at the samples."""
     for name in schedule.names:
         if name not in names:
             raise one_of("contact surface", name, names)
@@ -273,14 +264,8 @@ def mask_of_schedule(schedule: ContactSchedule, names: Sequence[str], time: Arra
     return np.asarray(holds.reshape(-1, len(names))[phase])
 
 
-def spot_indices(schedule: ContactSchedule, name: str, time: Array) -> tuple[list[Spot], np.ndarray]:
-    """The spots of one contact, and (n,) which of them it holds at each sample; −1 for none.
-
-    Args:
-        schedule: The schedule.
-        name: The contact.
-        time: (n,) [s].
-    """
+def _spot_indices(schedule: ContactSchedule, name: str, time: Array) -> tuple[list[Spot], np.ndarray]:
+    """The spots of one contact, and (n,) which of them it holds at each sample; −1 for none."""
     spots: list[Spot] = []
     at = np.full(len(schedule.phases), -1)
     for k, phase in enumerate(schedule.phases):
@@ -290,17 +275,10 @@ def spot_indices(schedule: ContactSchedule, name: str, time: Array) -> tuple[lis
     return spots, at[np.searchsorted(schedule.switches, time, side="right")]
 
 
-def schedule_of_mask(
+def _schedule_of_mask(
     active: Mask, names: Sequence[str], time: Array, placements: Array, friction: Array
 ) -> ContactSchedule | None:
     """The stances of a mask; each contact stands where its surface is in the middle of its stretch.
-
-    Args:
-        active: (n, c).
-        names: c contacts.
-        time: (n,) [s].
-        placements: (n, c, 4, 4) T_world_contact.
-        friction: (n, c).
 
     Returns:
         None where there is no contact surface or less than two samples.

@@ -18,13 +18,13 @@ from surefoot.motion.exchange import rotate, rotate_back
 from surefoot.motion.reading.parts import finite_table
 from surefoot.robot import Robot
 
-__all__ = ["BaseFields", "base_fields", "in_body_axes", "turning"]
+__all__ = ["base_fields", "in_body_axes", "turning"]
 
 _TELLS = 0.7  # the misfit in the right axes is this much smaller, or nothing tells
 
 
 @dataclass(frozen=True, eq=False)
-class BaseFields:
+class _BaseFields:
     """The base as fields of layout ros.
 
     Args:
@@ -40,7 +40,7 @@ class BaseFields:
 
 def base_fields(
     robot: Robot, arrays: Mapping[str, Any], find: Callable[[str, Iterable[str]], str | None]
-) -> BaseFields:
+) -> _BaseFields:
     """The base of a robot from arrays by name; nothing for a fixed one.
 
     Args:
@@ -52,7 +52,7 @@ def base_fields(
         FileFormatError: Position or orientation are missing.
     """
     if robot.base_joint is None:
-        return BaseFields({}, False, [])
+        return _BaseFields({}, False, [])
     if (key := find("base_state", arrays)) is not None:
         return _from_state(arrays, key)
     fields = ("base_position", "base_orientation", "base_linear", "base_angular")
@@ -67,10 +67,10 @@ def base_fields(
     for what, width in zip(fields, (3, 4, 3, 3), strict=True):
         if what in data and data[what].shape[1:] != (width,):
             raise ShapeError(f"`{keys[what]}` has shape {data[what].shape}, expected (n, {width})")
-    return BaseFields(data, True, [f"base: {', '.join(f'`{key}`' for key in keys.values() if key is not None)}"])
+    return _BaseFields(data, True, [f"base: {', '.join(f'`{key}`' for key in keys.values() if key is not None)}"])
 
 
-def _from_state(arrays: Mapping[str, Any], key: str) -> BaseFields:
+def _from_state(arrays: Mapping[str, Any], key: str) -> _BaseFields:
     """One array: position, quaternion, linear and angular velocity."""
     state = finite_table(arrays[key], key)
     if state.ndim != 2 or state.shape[1] not in (7, 13):
@@ -80,7 +80,7 @@ def _from_state(arrays: Mapping[str, Any], key: str) -> BaseFields:
     data = {"base_position": state[:, :3], "base_orientation": state[:, 3:7]}
     if state.shape[1] == 13:
         data |= {"base_linear": state[:, 7:10], "base_angular": state[:, 10:]}
-    return BaseFields(data, True, [f"base: `{key}`"])
+    return _BaseFields(data, True, [f"base: `{key}`"])
 
 
 def in_body_axes(

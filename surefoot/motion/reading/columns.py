@@ -25,7 +25,7 @@ from surefoot.motion.reading.parts import MotionParts, completed, finite_table
 from surefoot.robot import Robot
 from surefoot.words import are_missing
 
-__all__ = ["contact_entry", "contact_wrenches", "numbered", "parts_of_export", "parts_of_table"]
+__all__ = ["parts_of_table"]
 
 _WORDS = {
     "q": ("pos", "position", "q", "angle", "joint_pos", "dof_pos", "qpos"),
@@ -74,9 +74,9 @@ def parts_of_table(
     columns, remarks = _in_si_units(table)
     if SEPARATOR in table.metadata:
         remarks.append(f"entries are separated by {table.metadata[SEPARATOR]}")
-    if (ours := parts_of_export(robot, columns, remarks)) is not None:
+    if (ours := _parts_of_export(robot, columns, remarks)) is not None:
         return ours
-    arrays, labels = numbered(columns)
+    arrays, labels = _numbered(columns)
     if find_key("states", labels) or find_key("positions", labels):
         return _vectors(robot, (arrays, labels), layout, joints)
     return _named(robot, columns, remarks)
@@ -138,7 +138,7 @@ def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> Mo
         kind, target = _meaning(robot, name, labels)
         if kind:
             found[kind].setdefault(target, finite_table(values, name))
-        elif name != time and contact_entry(robot, name) is None:
+        elif name != time and _contact_entry(robot, name) is None:
             unknown.append(name)
     _require(robot, labels[0], found["q"], unknown)
     remarks = [*remarks, "columns by name"]
@@ -156,7 +156,7 @@ def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> Mo
         time=None if time is None else finite_table(columns[time], time),
         a=a,
         tau=tau,
-        wrenches=contact_wrenches(robot, columns),
+        wrenches=_contact_wrenches(robot, columns),
         filled=filled,
         remarks=tuple(remarks),
     )
@@ -248,17 +248,8 @@ _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _REFERENCE = "reference."
 
 
-def parts_of_export(robot: Robot, columns: Columns, remarks: Sequence[str] = ()) -> MotionParts | None:
-    """The parts of a motion in columns as `storage.trajectory_columns` names them; None for other columns.
-
-    Args:
-        robot: The robot.
-        columns: (n,) by name, without units.
-        remarks: About the columns.
-
-    Raises:
-        UnknownNameError: Some positions, or entries of a wrench, are missing.
-    """
+def _parts_of_export(robot: Robot, columns: Columns, remarks: Sequence[str] = ()) -> MotionParts | None:
+    """The parts of a motion in columns as `storage.trajectory_columns` names them; None for other columns."""
     positions, velocities = ([name for name, _ in labels] for labels in column_names(robot, "pinocchio"))
     rates = [name.removesuffix(".v") for name in velocities]
     if 2 * len(_under(columns, "q", positions)) < len(positions):
@@ -273,7 +264,7 @@ def parts_of_export(robot: Robot, columns: Columns, remarks: Sequence[str] = ())
         time=finite_table(columns["time"], "time") if "time" in columns else None,
         a=_stacked(_under(columns, "a", rates), rates),
         tau=_stacked(_under(columns, "tau", driven), driven),
-        wrenches=contact_wrenches(robot, columns),
+        wrenches=_contact_wrenches(robot, columns),
         references=_references(columns),
         filled=filled,
         remarks=("columns as surefoot exports them", *remarks, *_left_out(robot, columns, (positions, rates, driven))),
@@ -293,30 +284,17 @@ def _left_out(robot: Robot, columns: Columns, labels: tuple[list[str], list[str]
     return [*out, f"columns passed over: {some_names(unknown)}"] if unknown else out
 
 
-def contact_entry(robot: Robot, name: str) -> tuple[str, int] | None:
-    """Contact and entry of its wrench: `wrench.left_foot.fz` or `left_foot.fz`; None for other columns.
-
-    Args:
-        robot: The robot.
-        name: Of a column.
-    """
+def _contact_entry(robot: Robot, name: str) -> tuple[str, int] | None:
+    """Contact and entry of its wrench: `wrench.left_foot.fz` or `left_foot.fz`; None for other columns."""
     rest, _, entry = name.removeprefix("wrench.").rpartition(".")
     return (rest, _WRENCH.index(entry)) if rest in robot.contacts and entry in _WRENCH else None
 
 
-def contact_wrenches(robot: Robot, columns: Columns) -> dict[str, Array]:
-    """Contact wrenches (n, 6); entries that are missing are an error.
-
-    Args:
-        robot: The robot.
-        columns: (n,) by name.
-
-    Raises:
-        UnknownNameError: Entries are missing.
-    """
+def _contact_wrenches(robot: Robot, columns: Columns) -> dict[str, Array]:
+    """Contact wrenches (n, 6); entries that are missing are an error."""
     out: dict[str, dict[int, Array]] = {}
     for name, values in columns.items():
-        place = contact_entry(robot, name)
+        place = _contact_entry(robot, name)
         if place is not None:
             out.setdefault(place[0], {})[place[1]] = finite_table(values, name)
     for contact, entries in out.items():
@@ -328,17 +306,11 @@ def contact_wrenches(robot: Robot, columns: Columns) -> dict[str, Array]:
     return {contact: np.column_stack([entries[k] for k in range(6)]) for contact, entries in out.items()}
 
 
-def numbered(columns: Columns) -> tuple[dict[str, Array], dict[str, list[str]]]:
+def _numbered(columns: Columns) -> tuple[dict[str, Array], dict[str, list[str]]]:
     """`qpos[0]`, `qpos[1]`, … as one array with the names of its entries; other columns as they are.
-
-    Args:
-        columns: (n,) by name.
 
     Returns:
         (n,) and (n, k) by key, and of those with k entries what stands after each number.
-
-    Raises:
-        FileFormatError: Numbers are missing.
     """
     parts: dict[str, dict[int, tuple[str, Array]]] = {}
     out: dict[str, Array] = {}
@@ -376,9 +348,9 @@ def _references(columns: Columns) -> dict[str, Array]:
     cells = {name: values for name, values in columns.items() if name.startswith(_REFERENCE)}
     return {
         name.removeprefix(_REFERENCE): finite_table(values.reshape(len(values), -1), name)
-        for name, values in numbered(cells)[0].items()
+        for name, values in _numbered(cells)[0].items()
     }
 
 
 def _understood(robot: Robot, name: str) -> bool:
-    return contact_entry(robot, name) is not None or name.startswith(_REFERENCE)
+    return _contact_entry(robot, name) is not None or name.startswith(_REFERENCE)

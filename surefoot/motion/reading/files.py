@@ -19,16 +19,16 @@ from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.trajectory import Trajectory
 from surefoot.robot import Robot
 
-__all__ = ["OurMotion", "our_motion", "raw_arrays", "table_of"]
+__all__ = ["our_motion", "raw_arrays", "table_of"]
 
-OurMotion = tuple[Trajectory, dict[str, Array], str, tuple[str, ...]]
+_OurMotion = tuple[Trajectory, dict[str, Array], str, tuple[str, ...]]
 _SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
 _PICKLED = (".pkl", ".pickle", ".pt", ".pth", ".joblib")
 _WITHOUT_BASE = (".yaml", ".yml", ".mcap", ".pos", ".hip", ".zmp")
 """What we export for other programs; most of it does not say where the base is."""
 
 
-def our_motion(path: Path, robot: Robot) -> OurMotion | None:
+def our_motion(path: Path, robot: Robot) -> _OurMotion | None:
     """Trajectory, lengths of quaternions, layout and remarks of a file of ours; None for files of others.
 
     Raises:

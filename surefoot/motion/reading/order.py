@@ -27,19 +27,7 @@ from surefoot.motion.reading.base import turning
 from surefoot.motion.world import SurfaceMotion, World, surface_motion
 from surefoot.robot import Robot
 
-__all__ = [
-    "ORDERS",
-    "STANDS",
-    "OrderOverTime",
-    "OrderVerdict",
-    "base_quaternion",
-    "farness",
-    "in_order",
-    "judge_order",
-    "judge_order_over_time",
-    "other_order",
-    "slide",
-]
+__all__ = ["ORDERS", "OrderOverTime", "OrderVerdict", "in_order", "judge_order", "judge_order_over_time", "other_order"]
 
 ORDERS = {"wxyz": -1, "xyzw": 1}
 """What the numbers were meant as → how far to roll what was read: wxyz read as xyzw, and xyzw read as wxyz."""
@@ -91,7 +79,7 @@ def in_order(robot: Robot, q: Array, meant: str) -> Array:
         meant: Key of `ORDERS`.
     """
     out = np.array(q)
-    at = base_quaternion(robot)
+    at = _base_quaternion(robot)
     out[:, at] = np.roll(q[:, at], ORDERS[meant], axis=1)
     return out
 
@@ -112,12 +100,8 @@ def judge_order(robot: Robot, world: World, time: Array, q: Array, v: Array | No
     return found or OrderVerdict("", False, "nothing tells", _doubt(robot, q))
 
 
-def base_quaternion(robot: Robot) -> slice:
-    """Entries of q with the quaternion of a free base.
-
-    Args:
-        robot: With a free base.
-    """
+def _base_quaternion(robot: Robot) -> slice:
+    """Entries of q with the quaternion of a free base."""
     start = int(robot.tree.q_index[robot.base_joint or 0])
     return slice(start + 3, start + 7)
 
@@ -147,7 +131,7 @@ def _misfit(robot: Robot, time: Array, q: Array, v: Array, any_axes: bool = Fals
 
     The velocity is in body axes, or, if that is asked for, in those axes in which it fits better.
     """
-    start, at = int(robot.tree.v_index[robot.base_joint or 0]), base_quaternion(robot)
+    start, at = int(robot.tree.v_index[robot.base_joint or 0]), _base_quaternion(robot)
     turn, dt = q[:, at], np.diff(time)[:, None]
     moved = np.diff(q[:, at.start - 3 : at.start], axis=0) / dt
     turned = turning(turn) / dt
@@ -165,13 +149,13 @@ def _by_ground(robot: Robot, world: World, time: Array, q: Array) -> OrderVerdic
     if not robot.contacts or not world.ground:
         return None
     some = q[np.unique(np.linspace(0, len(q) - 1, _SAMPLES).astype(int))]
-    own = farness(robot, world, some)
-    others = {meant: farness(robot, world, in_order(robot, some, meant)) for meant in ORDERS}
+    own = _farness(robot, world, some)
+    others = {meant: _farness(robot, world, in_order(robot, some, meant)) for meant in ORDERS}
     for part in _SHARES:
         now = float(np.quantile(own, part))
         then = {meant: float(np.quantile(far, part)) for meant, far in others.items()}
         best = min(then, key=lambda meant: then[meant])
-        if any(now > far and then[best] <= min(STANDS, share * now) for far, share in _FLATTER):
+        if any(now > far and then[best] <= min(_STANDS, share * now) for far, share in _FLATTER):
             reason = f"read as {best} its feet stand on the ground; as it is they are {now:.3g} m away from it"
             return OrderVerdict(best, True, reason)
     rivals = [meant for meant, far in others.items() if _stands(far)]
@@ -182,7 +166,7 @@ def _by_ground(robot: Robot, world: World, time: Array, q: Array) -> OrderVerdic
 
 
 def _stands(far: Array) -> bool:
-    return float(np.quantile(far, _SHARES[0])) <= STANDS
+    return float(np.quantile(far, _SHARES[0])) <= _STANDS
 
 
 def _dense(time: Array, q: Array) -> Array:
@@ -193,8 +177,8 @@ def _dense(time: Array, q: Array) -> Array:
 
 def _by_slides(robot: Robot, world: World, q: Array, rivals: list[str]) -> OrderVerdict | None:
     """Of several orders in which the robot stands, the one in which its feet stay where they are."""
-    own = slide(robot, world, q)
-    others = {meant: slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
+    own = _slide(robot, world, q)
+    others = {meant: _slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
     best = min(others, key=lambda meant: others[meant])
     if any(own > far and others[best] <= share * own for far, share in _STILLER):
         reason = f"read as {best} its feet stand still ({others[best]:.2g} m); as it is they slide by {own:.2g} m"
@@ -220,7 +204,7 @@ def _doubt(robot: Robot, q: Array) -> str:
 
 def _against_home(robot: Robot, q: Array) -> tuple[Array, Array]:
     """(n,) cosines of the angles between now and home, of the base's vertical, and of its heading in the plane."""
-    at = base_quaternion(robot)
+    at = _base_quaternion(robot)
     turn, home = q[:, at], np.tile(robot.home[at], (len(q), 1))
     up, ahead = (rotate_back(home, np.tile(axis, (len(q), 1))) for axis in ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)))
     heading = rotate(turn, ahead)
@@ -228,35 +212,24 @@ def _against_home(robot: Robot, q: Array) -> tuple[Array, Array]:
     return rotate(turn, up)[:, 2], np.asarray(heading[:, 0] / flat)
 
 
-STANDS = 0.01  # [m]: the lowest corners of a robot that stands are this near the ground
+_STANDS = 0.01  # [m]: the lowest corners of a robot that stands are this near the ground
 _NOWHERE = 1e3  # [m]: height where there is no ground
 _CORNERS = 0.005  # [m]: corners this much higher than the lowest one may touch
 
 
-def farness(robot: Robot, world: World, q: Array) -> Array:
-    """(n,) how far a whole surface is from the ground, or three points: the lowest corners of all [m].
-
-    Args:
-        robot: With contact surfaces.
-        world: Its ground counts.
-        q: (n, nq).
-    """
+def _farness(robot: Robot, world: World, q: Array) -> Array:
+    """(n,) how far a whole surface is from the ground, or three points: the lowest corners of all [m]."""
     heights = np.hstack([surface.heights for surface in _surfaces(robot, world, q, 0.0)])
     count = max(3, min(len(surface.corners) for surface in robot.contacts.values()))
     lowest = np.sort(np.where(np.isnan(heights), _NOWHERE, heights), axis=1)[:, :count]
     return np.asarray(np.abs(lowest).max(axis=1))
 
 
-def slide(robot: Robot, world: World, q: Array) -> float:
+def _slide(robot: Robot, world: World, q: Array) -> float:
     """How far the foot that slides farthest gets over the ground while it is near it [m].
 
     Ways are summed over all contacts of a foot and their range is taken, so that noise of single samples does not
     add up.
-
-    Args:
-        robot: With contact surfaces.
-        world: Its ground counts.
-        q: (n, nq), near each other in time.
     """
     ways = [_way(surface) for surface in _surfaces(robot, world, q, _CORNERS)]
     return max((float(np.linalg.norm(np.ptp(way, axis=0))) for way in ways), default=0.0)
@@ -264,7 +237,7 @@ def slide(robot: Robot, world: World, q: Array) -> float:
 
 def _way(surface: SurfaceMotion) -> Array:
     """(n, 3): way of the touching material, along the ground, in the steps in which it is near the ground [m]."""
-    near = np.abs(np.where(np.isnan(surface.height), _NOWHERE, surface.height)) <= STANDS
+    near = np.abs(np.where(np.isnan(surface.height), _NOWHERE, surface.height)) <= _STANDS
     steps = np.diff(surface.path, axis=0)
     normals = surface.normals[1:]
     steps -= np.sum(steps * normals, axis=1, keepdims=True) * normals
@@ -314,7 +287,7 @@ def judge_order_over_time(robot: Robot, world: World, time: Array, q: Array, v: 
     rolls = _rolls(robot, q)
     if not rolls.any():
         return OrderOverTime(judge_order(robot, world, time, q, v))
-    at, even = base_quaternion(robot), np.array(q)
+    at, even = _base_quaternion(robot), np.array(q)
     for roll in np.unique(rolls):
         even[rolls == roll, at] = np.roll(q[rolls == roll, at], roll, axis=1)
     verdict = judge_order(robot, world, time, even, v)
@@ -332,7 +305,7 @@ def judge_order_over_time(robot: Robot, world: World, time: Array, q: Array, v: 
 
 def _rolls(robot: Robot, q: Array) -> NDArray[np.int64]:
     """(n,) by how far to roll the base quaternions so that they go on from the first one without a change of order."""
-    at = base_quaternion(robot)
+    at = _base_quaternion(robot)
     turn = q[:, at]
     jump = _angles(turn[:-1], turn[1:])
     changes = np.zeros(len(q), dtype=np.int64)

@@ -19,13 +19,7 @@ from surefoot.motion.reading.columns import parts_of_table
 from surefoot.motion.reading.files import our_motion, raw_arrays, table_of
 from surefoot.motion.reading.names import find_key
 from surefoot.motion.reading.order import OrderVerdict, judge_order
-from surefoot.motion.reading.parts import (
-    MotionParts,
-    filled_in,
-    filled_remark,
-    finite_table,
-    normalised,
-)
+from surefoot.motion.reading.parts import MotionParts, filled_in, filled_remark, finite_table, normalised
 from surefoot.motion.trajectory import Trajectory
 from surefoot.motion.world import World
 from surefoot.robot import Robot
