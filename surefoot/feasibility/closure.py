@@ -29,7 +29,9 @@ def _loops(case: Case) -> Series:
     return Series(
         "loop_closure", "m", case.time, tuple(loop.name for loop in loops), gaps, upper=0.0,
         slack=case.tolerances.loop_gap, scale=0.01, bodies=bodies,
-        note=f"angles count as gaps at {_LEVER:g} m", next_step="let all joints of the closed chain move together",
+        note=f"angles count as gaps at a distance of {_LEVER:g} m",
+        texts=tuple(f"the closed chain `{loop.name}` has a gap of {{value}} at {{time}}" for loop in loops),
+        next_step="move all joints of the closed chain together",
     )  # fmt: skip
 
 
@@ -73,5 +75,6 @@ def _couplings(case: Case) -> Series:
     return Series(
         "coupling", "rad", case.time, tuple(c.joint for c in couplings), np.stack(errors, axis=1), lower=0.0, upper=0.0,
         slack=case.tolerances.coupling_error, scale=0.1, bodies=bodies,
-        next_step="leave the column of the follower out, or compute it from its leader",
+        texts=tuple(f"`{c.joint}` is {{value}} off the position given by `{c.source}` at {{time}}" for c in couplings),
+        next_step="omit the column of the follower, or compute it from its leader",
     )  # fmt: skip

@@ -55,8 +55,8 @@ def _slip(case: Case, touch: Touch, motions: list[SurfaceMotion]) -> Series:
         scale=0.05,
         bodies=_bodies(case),
         note=f"contacts {touch.source}",
-        texts=tuple(f"`{name}` slides {{value}} on the ground, {{limit}} would pass" for name in case.contact_names),
-        next_step="hold the foot where it touched down, or lift it",
+        texts=tuple(f"`{name}` slides {{value}} on the ground, limit {{limit}}" for name in case.contact_names),
+        next_step="keep the foot where it touched down, or lift it",
     )
 
 
@@ -134,14 +134,14 @@ def _penetration(case: Case, motions: list[SurfaceMotion]) -> Series:
         scale=0.05,
         bodies=_bodies(case),
         note="depth of the lowest corner",
-        texts=tuple(f"`{name}` is {{value}} deep in the ground at {{time}}" for name in case.contact_names),
-        next_step="raise the foot, or check the height of the base and of the ground",
+        texts=tuple(f"`{name}` is {{value}} below the ground surface at {{time}}" for name in case.contact_names),
+        next_step="raise the foot, or check the heights of the base and the ground",
     )
 
 
 def _gap(case: Case, touch: Touch) -> Series:
     if case.trajectory.schedule is None:
-        return skipped("contact_gap", "no contacts are given")
+        return skipped("contact_gap", "no contact schedule is given")
     height = np.where(touch.active, touch.height, np.nan)
     return Series(
         "contact_gap",
@@ -152,7 +152,10 @@ def _gap(case: Case, touch: Touch) -> Series:
         upper=case.tolerances.contact_gap,
         scale=0.05,
         bodies=_bodies(case),
-        note="height of the lowest corner while a contact is said to hold",
-        texts=tuple(f"`{name}` is said to hold and is {{value}} above the ground" for name in case.contact_names),
-        next_step="bring the surface to the ground, or correct the contact schedule",
+        note="height of the lowest corner while the contact is given as closed",
+        texts=tuple(
+            f"`{name}` is {{value}} above the ground although its contact is given as closed"
+            for name in case.contact_names
+        ),
+        next_step="lower the surface to the ground, or correct the contact schedule",
     )

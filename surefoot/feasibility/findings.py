@@ -1,8 +1,8 @@
 """From series to findings: intervals in which a part fails, ranked by the chain.
 
-A finding of an earlier item takes later ones of the same interval and of a common part of the robot under itself; of
-one that lasts longer it takes the samples of that interval, and the rest stays a finding of its own. What several
-contacts do at the same time is one finding that names them all, with theirs under it.
+A finding of an earlier item covers later ones of the same interval and of a common part of the robot. Of a longer one
+it covers the samples of its interval; the rest remains a finding. Findings of several contacts at the same time are
+joined into one that names them all and covers theirs.
 """
 
 from __future__ import annotations
@@ -214,6 +214,7 @@ def _message(finding: Finding, text: str) -> str:
     numbers = {
         "value": f"{finding.value:.4g}{unit}",
         "limit": f"{finding.limit:.4g}{unit}",
+        "excess": f"{finding.violation:.4g}{unit}",
         "time": f"{finding.time:.3f} s",
     }
     place = f" of {finding.where}" if finding.where else ""

@@ -32,7 +32,11 @@ _PASSES = "links pass through each other"
 def replay_motion(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Replay:
     """Replay a motion, from its first state to its end or to the fall of the robot."""
     motion, robot = _followable(case, rates, touch, efforts), case.given_robot
-    note = "joint feedback, torques as feed-forward" if motion.tau is not None else "joint feedback, weight carried"
+    note = (
+        "joint feedback with feed-forward torques"
+        if motion.tau is not None
+        else "joint feedback with torques that carry the weight"
+    )
     try:
         follower = TrajectoryFollower(robot, motion)
     except NotSupportedError as error:
@@ -96,7 +100,9 @@ def _loads(case: Case, log: Log) -> list[str]:
         if incident["kind"] == "obstacle_touch":
             first, load = found.get(incident["where"], (incident["start"], 0.0))
             found[incident["where"]] = first, max(load, incident["worst"])
-    return [f"touch of {where} from {first + start:.3f} s, {load:.3g} N" for where, (first, load) in found.items()]
+    return [
+        f"contact with {where} from {first + start:.3f} s, up to {load:.3g} N" for where, (first, load) in found.items()
+    ]
 
 
 def _touched_meshes(case: Case, log: Log) -> list[str]:
@@ -111,8 +117,8 @@ def _touched_meshes(case: Case, log: Log) -> list[str]:
     step = max(1, round(_EVERY * (len(times) - 1) / max(float(times[-1] - times[0]), _EVERY)))
     touching = exact.distances(np.asarray(log["q"])[::step]) <= _TOUCH
     return [
-        f"touch of {link} and {name} from {times[::step][np.argmax(touching[:, k])] + case.trajectory.start:.3f} s,"
-        " seen by the distance of their hulls"
+        f"contact of {link} with {name} from {times[::step][np.argmax(touching[:, k])] + case.trajectory.start:.3f} s,"
+        " by the distance of their hulls"
         for k, (link, name) in enumerate(exact.link_pairs)
         if touching[:, k].any()
     ]

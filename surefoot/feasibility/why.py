@@ -1,4 +1,4 @@
-"""Why no contact forces carry a motion at a time: which contacts and drives conflict, and what each would yield."""
+"""Why no contact forces carry a motion at some time: which contacts and drives conflict, and by how much."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _JOINED = " + "
 """Between the contacts of a group that holds for several."""
 
 _AT_ONE = {
-    PULL: "the ground pulls at a corner of {} with {}",
-    FRICTION: "friction holds {} with {} more than it can",
-    TORQUE: "the drive of {} gives {} more than it can",
+    PULL: "the ground pulls on a corner of {} with {}",
+    FRICTION: "the friction of {} exceeds its limit by {}",
+    TORQUE: "the drive of {} exceeds its limit by {}",
 }
 _AT_ALL = {
-    PULL: "the ground pulls at corners of {} with up to {}",
-    FRICTION: "friction holds {} with up to {} more than it can",
-    TORQUE: "the drives of {} give up to {} more than they can",
+    PULL: "the ground pulls on corners of {} with up to {}",
+    FRICTION: "the friction of {} exceeds its limit by up to {}",
+    TORQUE: "the drives of {} exceed their limits by up to {}",
 }
 _TOLERANCE = 1e-6
 _LIKE = 1.005  # times the effort that is as good as the same
@@ -57,12 +57,12 @@ _LIMBS = {"foot": "feet", "sole": "soles", "toe": "toes", "heel": "heels", "hand
 
 
 class Event(NamedTuple):
-    """What happens if a constraint gives way.
+    """A constraint that is exceeded.
 
     Args:
         kind: `PULL`, `FRICTION` or `TORQUE`.
-        names: Contacts or joints that it happens at, all of them.
-        amount: By how much at most [unit].
+        names: Its contacts or joints.
+        amount: Largest excess [unit].
         unit: Of the amount.
     """
 
@@ -73,7 +73,7 @@ class Event(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """What would have to happen.
+    """Constraints that would have to be exceeded.
 
     Args:
         events: If any one is enough that with the least amount first, else that with the largest.
@@ -111,7 +111,7 @@ def _event(way: Relaxation) -> Event:
         if way.name.startswith(before) and way.name.endswith(after):
             names = tuple(way.name.removeprefix(before).removesuffix(after).split(_JOINED))
             return Event(kind, names, way.amount, way.unit)
-    raise NotSupportedError(f"nobody knows what it means that `{way.name}` gives way")
+    raise NotSupportedError(f"unknown group of constraints `{way.name}`")
 
 
 def told(need: Needed, contacts: int) -> str:
@@ -130,7 +130,7 @@ def told(need: Needed, contacts: int) -> str:
             group.append(event)
     clauses = [_clause(group, need.any_of, contacts) for group in groups]
     left = len(clauses) - _MOST_CLAUSES
-    shown = clauses if left <= 0 else [*clauses[: _MOST_CLAUSES - 1], f"{left + 1} other such things happen"]
+    shown = clauses if left <= 0 else [*clauses[: _MOST_CLAUSES - 1], f"{left + 1} more limits are exceeded"]
     return (", or " if need.any_of else ", and ").join(shown)
 
 
@@ -173,7 +173,7 @@ def explain_support(case: Case, touch: Touch, efforts: Efforts, t: float) -> Exp
     each contact stays inside a friction pyramid, and together they exert what the motion asks for (which nobody can
     change). Contacts give way together, by the same amount, so that none of several like ones is singled out; those
     without which it is as easy do not. Drives are asked only where contacts carry the motion: then none may be
-    overloaded. Torsion of single contacts is left out.
+    overloaded. Torsion of single contacts is omitted.
     """
     support = efforts.support
     if support is None or case.robot.loops:
@@ -230,7 +230,7 @@ def why_not_carried(case: Case, touch: Touch, efforts: Efforts, t: float) -> str
     try:
         found, support = explain_support(case, touch, efforts, t), efforts.support
     except UnsolvedError:
-        return ""  # the finding stands; only its reason is not told
+        return ""  # the finding remains, without a reason
     if found is None or support is None:
         return ""
     return plain_reason(found, int(support.carrying[np.argmin(np.abs(case.time - t))].sum()))

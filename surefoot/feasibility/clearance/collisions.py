@@ -28,11 +28,11 @@ __all__ = ["check_collisions"]
 Pair = tuple[str, str]
 _MOST_PARTS = 40
 _MEASURED = 0.05  # [m] beyond the clearance that is asked for: what is farther is not measured
-_BOUNDS = "the least is measured with hulls; the others are lower bounds, and beyond 5 cm nothing is measured"
+_BOUNDS = "the least distance is measured with hulls; others are lower bounds, and nothing is measured beyond 5 cm"
 
 _NEXT = {
-    "self_collision": "lead these links round each other; if they do not touch in truth, correct their shapes",
-    "obstacle_clearance": "lead this link round the obstacle, or check where the obstacle stands",
+    "self_collision": "move these links around each other; if they do not touch in reality, correct their shapes",
+    "obstacle_clearance": "move this link around the obstacle, or check the position of the obstacle",
 }
 
 
@@ -55,7 +55,7 @@ def check_collisions(case: Case, rates: Rates) -> list[Series]:
     world = [k for k, pair in enumerate(model.link_pairs) if pair[1] in names]
     lost = missing_shapes_note(case.robot)
     proof = [lost] if lost else []
-    proof += [_BOUNDS] if found.proven else [_BOUNDS, "not everything between samples could be proven apart"]
+    proof += [_BOUNDS] if found.proven else [_BOUNDS, "not every pair could be proven apart between samples"]
     clearance = _Clearance(case, found, model.link_pairs, exact)
     return [
         _series(clearance, "self_collision", own, proof, unjudged.notes),
@@ -102,7 +102,7 @@ def _series(
     """The nearest pairs of an item; the notes say how it was judged, and what was not."""
     case, found, pairs, _ = clearance
     if not columns:
-        return skipped(item, "; ".join(unjudged) or "there is nothing to hit")
+        return skipped(item, "; ".join(unjudged) or "nothing to collide with")
     limit = case.tolerances.clearance
     distance, bound_from = _measured(clearance, columns)
     least = distance.min(axis=0)
@@ -137,8 +137,8 @@ def _measured(clearance: _Clearance, columns: Sequence[int]) -> Nearest:
 
 
 def _sentence(item: str, pair: Pair) -> str:
-    verb = "touches the obstacle" if item == "obstacle_clearance" else "runs into"
-    return f"`{pair[0]}` {verb} `{pair[1]}`: distance {{value}} at {{time}}, {{limit}} is the least that passes"
+    verb = "touches the obstacle" if item == "obstacle_clearance" else "collides with"
+    return f"`{pair[0]}` {verb} `{pair[1]}`: distance {{value}} at {{time}}, least allowed {{limit}}"
 
 
 def _bodies(robot: Robot, pair: Pair) -> frozenset[int]:

@@ -1,8 +1,8 @@
-"""Shapes that clearance is measured with, and pairs of links of which no motion can tell whether they collide.
+"""Shapes for measuring clearance, and pairs of links that are not judged.
 
-Shapes that overlap at home are a flaw of the robot's file, not of the motion. Links that hang on each other are made to
-touch, also where there are joints between them whose links have no shapes; those of them that are near each other at
-home are named, as people would expect them to be judged.
+Shapes that overlap at home are a flaw of the robot's file, not of the motion. Adjacent links are made to touch, also
+where links without shapes lie between them; those of them that are near each other at home are named, because one
+would expect them to be judged.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def missing_shapes_note(robot: Robot) -> str:
         return ""
     more = f" and {len(lost) - _MOST_LINKS} more" if len(lost) > _MOST_LINKS else ""
     names = ", ".join(f"`{link}`" for link in lost[:_MOST_LINKS])
-    return f"clearance is judged without collision meshes that are missing, of {names}{more}"
+    return f"clearance is judged without the missing collision meshes of {names}{more}"
 
 
 Pair = tuple[str, str]
@@ -80,8 +80,8 @@ class _UnjudgedPairs:
     def notes(self) -> list[str]:
         """A sentence for each kind, if there are such pairs."""
         kinds = (
-            ("not judged, as their shapes overlap at home", self.nested),
-            ("not judged, as they hang on each other by links without shapes", self.hanging),
+            ("not judged, because their shapes overlap in the home posture", self.nested),
+            ("not judged, because only links without shapes lie between them", self.hanging),
         )
         return [f"{why}: {_listed(pairs)}" for why, pairs in kinds if pairs]
 

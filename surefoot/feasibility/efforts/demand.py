@@ -1,4 +1,4 @@
-"""What a motion asks for: generalized forces, and the net wrench that the contacts have to supply."""
+"""The demand of a motion: generalized forces, and the net wrench that the contacts have to supply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SINGULAR = 1e-9  # of the largest: inertia of robots whose mass is in one point
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """What something has to exert.
+    """Forces that a motion needs.
 
     Args:
         v: (n, nv) velocities that it was computed from.

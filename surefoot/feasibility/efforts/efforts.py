@@ -88,11 +88,13 @@ def _torques(case: Case, rates: Rates, demand: Demand, wrenches: Array) -> tuple
         return np.array(case.trajectory.tau), "as given"
     if case.robot.loops:
         unknown = np.full((case.n, case.robot.nu), np.nan)
-        return unknown, "not judged: closed chains share torques in ways that the motion does not tell"
-    source = "the contact wrenches given" if case.trajectory.wrenches else "the least contact wrenches that carry it"
+        return unknown, "not judged: the motion does not determine how closed chains share torques"
+    source = (
+        "the given contact wrenches" if case.trajectory.wrenches else "the least contact wrenches that carry the motion"
+    )
     note = f"inverse dynamics with {source}" if len(case.contact_names) else "inverse dynamics"
     if case.trajectory.a is None:
-        note += f", accelerations as means over {1e3 * case.tolerances.window:.3g} ms"
+        note += f", accelerations averaged over {1e3 * case.tolerances.window:.3g} ms"
     return drive_torques(case, rates, _joint_forces(case, demand, wrenches)), note
 
 

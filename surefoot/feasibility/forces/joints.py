@@ -85,9 +85,9 @@ def joint_residual(
         slack, 1.0, bodies_at(case, rows),
         width=0.5 * float(np.median(windows.length)),
         note="joints relative to their torque limits"
-        + ("" if friction else ", torques without the friction of joints"),
+        + ("" if friction else ", torques without joint friction"),
         texts=_texts(case, rows),
-        next_step="see whether torques, masses and joint friction belong to this motion, and whether something pushes",
+        next_step="check that torques, masses and joint friction belong to this motion, and that nothing pushes",
     )  # fmt: skip
     return Balanced(series, best)
 
@@ -96,9 +96,9 @@ def _texts(case: Case, rows: Rows) -> tuple[str, ...]:
     """A sentence for each joint: about its torque, or, if nothing drives it, about what moves it."""
     driven = np.isin(rows, case.robot.driven)
     return tuple(
-        f"the torque of `{name}` is off what the motion needs by {{value}} of its limit at {{time}}"
+        f"the torque of `{name}` differs from what the motion needs by {{value}} of its limit at {{time}}"
         if given
-        else f"`{name}` has no drive, and its motion needs a torque of {{value}} of weight × size at {{time}}"
+        else f"`{name}` has no drive, but its motion needs a torque of {{value}} of weight × size at {{time}}"
         for name, given in zip(names_at(case, rows), driven, strict=True)
     )
 

@@ -1,4 +1,4 @@
-"""Are the numbers what they were read as? Quaternions, units, and columns that run ahead or behind."""
+"""Were the numbers read correctly? Quaternions, units, and columns that lead or lag."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _norm(case: Case) -> Series:
         scale=0.01,
         bodies=tuple(case.subtree(tree.joint_names.index(joint)) for joint in lengths),
         texts=tuple(f"the quaternion of `{joint}` has length {{value}}, not 1, at {{time}}" for joint in lengths),
-        next_step="normalise quaternions when they are recorded or interpolated",
+        next_step="normalise quaternions when recording or interpolating them",
     )
 
 
@@ -83,16 +83,16 @@ def _order(case: Case) -> Series:
 
 
 def _order_text(name: str, verdict: OrderVerdict, partly: bool, read: str) -> tuple[str, str]:
-    """What is wrong with the order of a quaternion, and what to do; the order that was read is no remedy."""
+    """What is wrong with the order of a quaternion, and what to do about it."""
     meant, other = verdict.meant, other_order(verdict.meant)
     if meant and meant == read:
-        text = f"the quaternion of `{name}` was read as {read}, and its numbers stand one place off: {verdict.reason}"
-        return text, f"write the numbers of the quaternion in the order {read} that the file says"
-    if partly:
         text = (
-            f"the quaternion of `{name}` is {meant} in a part of the motion and was read as {other}: {verdict.reason}"
+            f"the quaternion of `{name}` was read as {read}, but its numbers are shifted by one place: {verdict.reason}"
         )
-        return text, f"write the quaternion in one order all along: {other}"
+        return text, f"write the numbers of the quaternion in the order {read}, as declared by the file"
+    if partly:
+        text = f"the quaternion of `{name}` is {meant} in part of the motion and was read as {other}: {verdict.reason}"
+        return text, f"write the quaternion in one order throughout: {other}"
     text = f"the quaternion of `{name}` is {meant} and was read as {other}: {verdict.reason}"
     layout = "mujoco" if meant == "wxyz" else "pinocchio"
-    return text, f"give the order that is meant: --quaternion {meant or 'xyzw'}, or --layout {layout}"
+    return text, f"give the right order: --quaternion {meant or 'xyzw'}, or --layout {layout}"

@@ -45,7 +45,7 @@ class _Unit:
 
 
 def check_units(case: Case, rates: Rates) -> Series:
-    """By which factor positions, velocities, the base and times seem to be too large; 1 for none."""
+    """Factors by which positions, velocities, the base and times seem too large; 1 for none."""
     slope = _slope(case, rates)
     found = [
         _angles(case, rates, slope),
@@ -130,7 +130,9 @@ def _angles(case: Case, rates: Rates, slope: float) -> _Unit | None:
         return None
     worst = int(np.argmax(np.where(some, excess, -np.inf)))
     names = [_joint_at(case, int(row)) for row in at[some]]
-    reading = f"as degrees all {len(at)} joints lie inside" if whole else "as degrees it lies inside"
+    reading = (
+        f"read as degrees, all {len(at)} joints are within limits" if whole else "read as degrees, it is within limits"
+    )
     text = (
         f"joint positions look like degrees: `{_joint_at(case, int(at[worst]))}` reaches"
         f" {np.abs(q[:, worst]).max():.1f}, its limits are {lower[worst]:.2f} … {upper[worst]:.2f} rad; {reading}"
@@ -190,7 +192,7 @@ def _base(case: Case) -> _Unit | None:
     home, height = abs(float(case.robot.home[at])), float(np.median(np.abs(case.q[:, at])))
     if home < 0.02 or not 200.0 * home < height < 5000.0 * home:
         return None
-    text = f"the base looks like millimetres: it is at a height of {height:.0f}, at home it is at {home:.2f} m"
+    text = f"the base position looks like millimetres: its height is {height:.0f}, in the home posture {home:.2f} m"
     return _Unit("base position", 1e3, text, "convert the position of the base to metres")
 
 
@@ -205,7 +207,7 @@ def _times(case: Case, rates: Rates, slope: float) -> _Unit | None:
         factor = guess if told and not rests else None
     if factor is None:
         return None
-    text = f"time looks like {_TIMES[factor]}: samples are {step:g} apart"
+    text = f"times look like {_TIMES[factor]}: samples are {step:g} apart"
     return _Unit("time", factor, text, f"divide the times by {factor:g}, or give --rate {factor / step:g}")
 
 
@@ -236,4 +238,6 @@ def _doubt(case: Case, rates: Rates, wrong: list[_Unit]) -> str:
         return ""
     unit = _unit_of_steps(step)
     likely = _roughness(case, rates, unit) < _ROUGH
-    return f"samples are {step:g} s apart: if times are {_TIMES[unit]}, give --rate {unit / step:g}" if likely else ""
+    return (
+        f"samples are {step:g} s apart; if the times are {_TIMES[unit]}, give --rate {unit / step:g}" if likely else ""
+    )

@@ -1,4 +1,4 @@
-"""Rates of a motion: do q, v and a belong together, and are they smooth?"""
+"""Rates of a motion: are q, v and a consistent, and are they smooth?"""
 
 from surefoot.feasibility.rates.consistency import (
     check_consistency,

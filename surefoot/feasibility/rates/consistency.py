@@ -1,4 +1,4 @@
-"""Do q, v and a belong together? Given rates against differences, over short windows.
+"""Are q, v and a consistent? Given rates against differences, over short windows.
 
 In every step the difference quotient of a quantity is a mean of its rate, so it lies between the least and the largest
 rate in that step. The rate is known at both ends: what lies outside these two, by more than the rate bends, is a
@@ -101,7 +101,7 @@ def _sums(values: Array, count: int) -> Array:
 def _velocity(case: Case, rates: Rates) -> Series:
     v = case.trajectory.v
     if v is None:
-        return skipped("velocity_consistency", "no velocities are given")
+        return skipped("velocity_consistency", "no velocities given")
     return _series(case, "velocity_consistency", "rad/s", *velocity_misfit(case, rates, v))
 
 
@@ -140,9 +140,9 @@ def _ranges_nearby(v: Array) -> Array:
 def _acceleration(case: Case, rates: Rates, switches: Array) -> Series:
     a, v = case.trajectory.a, case.trajectory.v
     if a is None:
-        return skipped("acceleration_consistency", "no accelerations are given")
+        return skipped("acceleration_consistency", "no accelerations given")
     if v is None:
-        return skipped("acceleration_consistency", "no velocities are given")
+        return skipped("acceleration_consistency", "no velocities given")
     time, value = misfit(case.time, np.diff(v, axis=0), a, case.tolerances.window)
     value[near_switches(case, switches, time)] = np.nan
     value[:, list(rates.filled_rows)] = np.nan
@@ -173,7 +173,7 @@ def near_switches(case: Case, switches: Array, time: Array) -> Mask:
 def _series(case: Case, item: str, unit: str, time: Array, value: Array, limit: Array) -> Series:
     quantity, rate = ("v", "q") if item == "velocity_consistency" else ("a", "v")
     texts = tuple(
-        f"{quantity} of `{name}` differs from the rate of {rate} by {{value}} at {{time}}, {{limit}} would pass"
+        f"{quantity} of `{name}` differs from the rate of {rate} by {{value}} at {{time}}, limit {{limit}}"
         for name in case.velocity_names
     )
     return Series(
@@ -185,9 +185,9 @@ def _series(case: Case, item: str, unit: str, time: Array, value: Array, limit: 
         upper=limit,
         bodies=case.velocity_bodies,
         width=0.5 * float(case.time[-1] - case.time[0]) / max(1, case.n - 1),
-        note=f"means over {1e3 * case.tolerances.window:.3g} ms",
+        note=f"averaged over {1e3 * case.tolerances.window:.3g} ms",
         texts=texts,
-        next_step=f"compute {quantity} from {rate}, or leave it out",
+        next_step=f"compute {quantity} from {rate}, or omit it",
         units=units_at(case, np.arange(case.robot.nv), unit, unit.replace("rad", "m")),
     )
 
@@ -267,8 +267,8 @@ def _spike_series(
         f"{quantity}_consistency", unit, case.time, case.velocity_names, off, upper=upper,
         bodies=case.velocity_bodies, units=units_at(case, rows, unit, unit.replace("rad", "m")),
         texts=tuple(
-            f"{letter} of `{name}` is off the rate of {of} by {{value}} at {{time}}, and not before and after"
+            f"{letter} of `{name}` differs from the rate of {of} by {{value}} at {{time}}, but not before and after"
             for name in case.velocity_names
         ),
-        next_step=f"repair or leave out this sample of {letter} (a dropout, a spike of a sensor)",
+        next_step=f"repair or omit this sample of {letter} (such as a dropout or a sensor spike)",
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 A sample off the path shows as two fast steps of opposite sign with slow ones round them. A motion may turn as fast: so
 much as an acceleration asks for that no drive gives (`Tolerances.jump_acceleration`) passes, and what the steps round
-it show. A step that stays is left to the later checks: it may be a slip, or a way through something.
+it show. A step that stays is left to later checks: it may be a slip, or a path through an obstacle.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def check_jumps(case: Case, rates: Rates) -> list[Series]:
                 f"`{name}` jumps by {{value}} and back at {{time}}, faster than it moves before and after"
                 for name in case.velocity_names
             ),
-            next_step="repair or leave out this sample of the recording (a dropout, a spike of a sensor)",
+            next_step="repair or omit this sample of the recording (such as a dropout or a sensor spike)",
         )
     ]  # fmt: skip
 
@@ -91,7 +91,7 @@ def _jerk(case: Case, accelerations: Array) -> Series:
     """Differences of the accelerations, between samples."""
     rows, limit = joint_rows(case), case.tolerances.jerk_limit
     if not len(rows):
-        return skipped("jerk", "there are no joints")
+        return skipped("jerk", "the robot has no joints")
     dt = np.diff(case.time)
     jerk = np.diff(accelerations[:, rows], axis=0) / dt[:, None]
     return Series(
@@ -99,7 +99,7 @@ def _jerk(case: Case, accelerations: Array) -> Series:
         jerk, -limit, limit, 0.0, limit if 0.0 < limit < np.inf else 1e5, bodies_at(case, rows),
         width=0.5 * float(np.median(dt)),
         note="" if case.trajectory.a is not None else f"of means over {1e3 * case.tolerances.window:.3g} ms",
-        next_step="let accelerations change more gently",
+        next_step="change accelerations more gently",
     )  # fmt: skip
 
 
@@ -108,5 +108,7 @@ def _rest(case: Case, rates: Rates) -> Series:
     rows, limit = np.arange(case.robot.nv), case.tolerances.rest
     return Series(
         "rest", unit_at(case, rows, "rad/s", "m/s"), case.time[[0, -1]], names_at(case, rows), np.abs(rates.v[[0, -1]]),
-        -np.inf, limit, 0.0, 1.0, bodies_at(case, rows), next_step="begin and end the motion at rest",
+        -np.inf, limit, 0.0, 1.0, bodies_at(case, rows),
+        texts=tuple(f"`{name}` is not at rest at {{time}}: {{value}}, limit {{limit}}" for name in case.velocity_names),
+        next_step="start and end the motion at rest",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""When contact surfaces touch the ground: given, told by forces, or detected."""
+"""When contact surfaces touch the ground: given, by their forces, or detected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Touch:
     """Contacts over time; c surfaces in the order of `case.contact_names`.
 
     Args:
-        source: "given", "from forces" or "detected", with the numbers used, for people.
+        source: "given", "from forces" or "detected", with the thresholds used.
         active: (n, c) whether a surface carries.
         placements: (n, c, 4, 4) T_world_contact.
         twists: (n, c, 6) of the surface in the contact frame, linear first.
@@ -59,7 +59,7 @@ class Touch:
 
 
 def touch_of(case: Case, rates: Rates) -> Touch:
-    """Contacts of a motion: as its schedule says; else as its contact wrenches say; else detected.
+    """Contacts of a motion: by its schedule, else by its contact wrenches, else detected.
 
     A surface touches from when its lowest corner is near the ground and slow, both with hysteresis, for some time
     (`Tolerances.touch_…`). Between two touches it goes on touching while it stays at the height at which it stood: that

@@ -1,7 +1,7 @@
 """Motions in arrays by name: logs of simulators and learned policies, MuJoCo's qpos and qvel, our own layouts.
 
-Whole states (`q`, `qpos`) are told from joints alone (`joint_pos`, `dof_pos`, …) by key and width; the base of the
-latter stands beside them (`root_pos`, `root_quat`, …).
+Key and width distinguish whole states (`q`, `qpos`) from joints alone (`joint_pos`, `dof_pos`, …), which have the base
+in arrays of its own (`root_pos`, `root_quat`, …).
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def parts_of_arrays(
     Args:
         robot: The robot.
         arrays: By key.
-        layout: One of `exchange.LAYOUTS`; None to tell it by the keys.
-        joints: Order of the joints, where the arrays do not tell it.
+        layout: One of `exchange.LAYOUTS`; None to detect it by the keys.
+        joints: Order of the joints, if the arrays do not give it.
 
     Raises:
-        FileFormatError: It cannot be told what the arrays are.
+        FileFormatError: The meaning of the arrays is unclear.
         ShapeError: They contradict the robot or each other.
     """
     if layout is not None and layout not in LAYOUTS:
@@ -74,7 +74,7 @@ def parts_of_matrix(
     Args:
         robot: The robot.
         numbers: (n, k).
-        layout: One of the vector layouts; None to tell it by width and quaternions.
+        layout: One of the vector layouts; None to detect it by width and quaternions.
         joints: As in `parts_of_arrays`.
 
     Raises:
@@ -82,7 +82,7 @@ def parts_of_matrix(
     """
     if layout is not None and layout not in VECTOR_KEYS:
         raise NotSupportedError(
-            f"layout {layout} needs names", next_step=f"use one of {', '.join(VECTOR_KEYS)}, or name the columns"
+            f"layout {layout} needs column names", next_step=f"use one of {', '.join(VECTOR_KEYS)}, or name the columns"
         )
     readings = []
     for name in VECTOR_KEYS if layout is None else (layout,):
@@ -97,7 +97,9 @@ def parts_of_matrix(
     sizes = _sizes(robot, name, joints) or (0, 0)
     position, velocity = VECTOR_KEYS[name]
     data = {position: numbers[:, t : t + sizes[0]]} | ({velocity: numbers[:, t + sizes[0] :]} if w else {})
-    remark = f"no names: read as {'time, ' if t else ''}{position}{f', {velocity}' if w else ''} of layout {name}"
+    remark = (
+        f"no column names: read as {'time, ' if t else ''}{position}{f', {velocity}' if w else ''} of layout {name}"
+    )
     return MotionParts(
         name, data, _tuple(joints), numbers[:, 0] if t else None, unsure=layout is None, remarks=(remark,)
     )
@@ -124,9 +126,9 @@ def _unclear_width(robot: Robot, width: int, joints: Sequence[str] | None) -> Fi
     expected = {}
     for name in VECTOR_KEYS:
         if (sizes := _sizes(robot, name, joints)) is not None:
-            expected[name] = f"{sizes[0]} positions, {sizes[1]} velocities, perhaps the time first"
+            expected[name] = f"{sizes[0]} positions, {sizes[1]} velocities, optionally with the time first"
     return FileFormatError(
-        f"{width} columns without names cannot be told apart",
+        f"{width} columns without names do not match one layout",
         evidence={f"layout {name}": text for name, text in expected.items()},
         next_step="give --layout, or name the columns",
     )
@@ -165,7 +167,9 @@ def _states(robot: Robot, arrays: Arrays, layout: str | None, named: Sequence[st
         return None
     values = finite_table(arrays[key], key)
     if values.ndim == 1:
-        raise ShapeError(f"`{key}` has shape {values.shape}, expected (n, entries)", next_step="give a row per sample")
+        raise ShapeError(
+            f"`{key}` has shape {values.shape}, expected (n, entries)", next_step="give one row per sample"
+        )
     if plain_key(key) == "arr_0" and len(arrays) == 1:
         return parts_of_matrix(robot, values, layout, named)
     name = layout or ("mujoco" if plain_key(key) == "qpos" else "pinocchio")
@@ -219,7 +223,7 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None) 
         raise ShapeError(
             f"`{key}` has shape {values.shape}, `{robot.name}` has {len(names)} joints"
             + ("" if named is None else " named in the file"),
-            next_step="store the names beside it (`joint_names`), or give their order with --joints",
+            next_step="store the names in `joint_names`, or give their order with --joints",
         )
     joints, remarks = matched_joints(robot, names)
     keep = [k for k, joint in enumerate(joints) if joint is not None]
@@ -229,7 +233,7 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None) 
     if rates is not None and np.shape(arrays[rates]) == values.shape:
         data["velocity"] = finite_table(arrays[rates], rates, names)[:, keep]
     elif rates is not None:
-        remarks.append(f"`{rates}` is left out: its shape is {np.shape(arrays[rates])}, not {values.shape}")
+        remarks.append(f"`{rates}` is ignored: its shape is {np.shape(arrays[rates])}, expected {values.shape}")
     base = base_fields(robot, arrays, find_key)
     data |= base.data
     data, filled = _completed(robot, data)
@@ -260,7 +264,7 @@ def _unknown(arrays: Arrays) -> FileFormatError:
     wanted = [*ALIASES["states"][:2], *ALIASES["positions"][:1], "dof_pos"]
     shapes = ", ".join(f"{key} {np.shape(value)}" for key, value in list(arrays.items())[:20])
     return FileFormatError(
-        "holds no positions under a name that is known",
+        "contains no positions under a known name",
         evidence={"found": shapes or "nothing", "expected": ", ".join(wanted) + ", …"},
         next_step="rename the array of positions to `qpos` (MuJoCo), `q` (Pinocchio) or `joint_pos` with `joint_names`",
     )
@@ -274,7 +278,7 @@ def _with_efforts(robot: Robot, arrays: Arrays, parts: MotionParts, named: Seque
     if key is not None:
         values = finite_table(arrays[key], key)
         if key == find_key("commands", arrays) and _are_targets(robot, parts, values):
-            remarks.append(f"`{key}` follows the positions: read as position targets, not as torques")
+            remarks.append(f"`{key}` follows the positions: read as position targets, not torques")
         else:
             tau = _driven(robot, values, key, named)
             remarks.append(f"`{key}` is read as torques")
@@ -310,8 +314,8 @@ def _driven(robot: Robot, values: Array, key: str, named: Sequence[str] | None) 
     if width == robot.nv:
         return values[:, robot.driven]
     raise ShapeError(
-        f"`{key}` has shape {values.shape}, `{robot.name}` has {robot.nu} driven and {robot.nv} degrees of freedom",
-        next_step="store one column for each driven joint, or name the columns",
+        f"`{key}` has shape {values.shape}, `{robot.name}` has {robot.nu} drives and {robot.nv} degrees of freedom",
+        next_step="store one column per driven joint, or name the columns",
     )
 
 
@@ -331,7 +335,7 @@ def _accelerations(robot: Robot, arrays: Arrays, parts: MotionParts) -> tuple[Ar
         and "qvel" in parts.data
     ):
         return _from_mujoco(robot, parts, values), f"`{key}` is read as accelerations"
-    return None, f"`{key}` is left out: accelerations of this layout are not read"
+    return None, f"`{key}` is ignored: accelerations in this layout are not supported"
 
 
 def _from_mujoco(robot: Robot, parts: MotionParts, values: Array) -> Array:

@@ -1,7 +1,6 @@
 """The floating base beside joint positions, as simulators and policies log it: pose, and velocities in some frame.
 
-Whether velocities are in world or in body axes is told by what the base does: the axes in which they fit the
-differences of its pose.
+Velocities are taken in the axes, world or body, in which they match the differences of the pose.
 """
 
 from __future__ import annotations
@@ -60,9 +59,9 @@ def base_fields(
     data = {what: finite_table(arrays[key], key) for what, key in keys.items() if key is not None}
     if missing := [what for what in fields[:2] if what not in data]:
         raise FileFormatError(
-            f"`{robot.name}` has a floating base, whose {' and '.join(missing)} are not in the file",
+            f"`{robot.name}` has a floating base, but the file has no {' and no '.join(missing)}",
             evidence={"found": ", ".join(arrays), "expected": "root_pos (n, 3) and root_quat (n, 4), or qpos (n, nq)"},
-            next_step="record the base too, or audit the robot with a fixed base",
+            next_step="record the base as well, or audit the robot with a fixed base",
         )
     for what, width in zip(fields, (3, 4, 3, 3), strict=True):
         if what in data and data[what].shape[1:] != (width,):

@@ -60,17 +60,17 @@ def parts_of_table(
     Args:
         robot: The robot.
         table: The columns; without a header they are taken by their number.
-        layout: One of `exchange.LAYOUTS`; None to tell it by the names.
-        joints: Order of the joints, where the names do not tell it.
+        layout: One of `exchange.LAYOUTS`; None to detect it by the names.
+        joints: Order of the joints, if the names do not give it.
 
     Raises:
-        FileFormatError: It cannot be told what the columns are.
+        FileFormatError: The meaning of the columns is unclear.
         UnknownNameError: Columns are missing.
     """
     if table.header is None:
         return parts_of_matrix(robot, finite_table(table.numbers, "the table"), layout, joints)
     if repeated := sorted({name for name in table.header if table.header.count(name) > 1}):
-        raise FileFormatError("column names repeat", evidence={"names": ", ".join(repeated[:10])})
+        raise FileFormatError("column names are repeated", evidence={"names": ", ".join(repeated[:10])})
     columns, remarks = _in_si_units(table)
     if SEPARATOR in table.metadata:
         remarks.append(f"entries are separated by {table.metadata[SEPARATOR]}")
@@ -145,11 +145,11 @@ def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> Mo
     more = [*labels[1], *(f"{drive.joint}.tau" for drive in robot.drives)]
     remarks += _passed_over(unknown, [name for name in more if name not in columns])
     v, filled = completed(robot, "csv", labels[1], found["v"])
-    remarks += ["velocities are incomplete for every joint and left out"] if found["v"] and not v else []
+    remarks += ["velocities are incomplete for every joint and are ignored"] if found["v"] and not v else []
     tau = _stacked(found["tau"], [drive.joint for drive in robot.drives])
     a = _stacked(found["a"], [name.removesuffix(".v") for name in labels[1]])
     for what, kind, got in (("torques", "tau", tau), ("accelerations", "a", a)):
-        remarks += [f"{what} are incomplete and left out"] if found[kind] and got is None else []
+        remarks += [f"{what} are incomplete and are ignored"] if found[kind] and got is None else []
     return MotionParts(
         "csv",
         found["q"] | v,
@@ -167,9 +167,9 @@ def _passed_over(unknown: Sequence[str], known: Sequence[str]) -> list[str]:
     if not unknown:
         return []
     likely = likely_names(unknown, known)
-    texts = [f"{name} (is `{right}` meant?)" for name, right in likely.items()]
+    texts = [f"{name} (did you mean `{right}`?)" for name, right in likely.items()]
     texts += [name for name in unknown if name not in likely]
-    return [f"columns passed over: {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''}"]
+    return [f"ignored columns: {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''}"]
 
 
 def _stacked(columns: Mapping[str, Array], names: Sequence[str]) -> Array | None:
@@ -234,10 +234,10 @@ def _require(robot: Robot, wanted: Sequence[str], found: Mapping[str, Array], un
         raise other
     otherwise = f"name the columns after the joints of `{robot.name}`: {wanted[-1]}, {wanted[-1]}.v, {wanted[-1]}.tau"
     if all(name.startswith("base.") for name in missing):
-        otherwise = "record the base too, or audit the robot with a fixed base"
+        otherwise = "record the base as well, or audit the robot with a fixed base"
     raise UnknownNameError(
         are_missing(len(missing), "column"),
-        evidence={"missing": some_names(missing), "found and not understood": some_names(unknown) or "none"},
+        evidence={"missing": some_names(missing), "found but not recognised": some_names(unknown) or "none"},
         next_step=rename_step(likely_names(unknown, missing)) or otherwise,
     )
 
@@ -267,7 +267,7 @@ def _parts_of_export(robot: Robot, columns: Columns, remarks: Sequence[str] = ()
         wrenches=_contact_wrenches(robot, columns),
         references=_references(columns),
         filled=filled,
-        remarks=("columns as surefoot exports them", *remarks, *_left_out(robot, columns, (positions, rates, driven))),
+        remarks=("columns as exported by surefoot", *remarks, *_left_out(robot, columns, (positions, rates, driven))),
     )
 
 
@@ -278,10 +278,10 @@ def _left_out(robot: Robot, columns: Columns, labels: tuple[list[str], list[str]
     out = []
     for key, what in (("a", "accelerations"), ("tau", "torques")):
         if 0 < len(_under(columns, key, groups[key])) < len(groups[key]):
-            out.append(f"{what} are incomplete and left out")
+            out.append(f"{what} are incomplete and are ignored")
     used = {f"{key}.{name}" for key, names in groups.items() for name in names} | {"time"}
     unknown = [name for name in columns if name not in used and not _understood(robot, name)]
-    return [*out, f"columns passed over: {some_names(unknown)}"] if unknown else out
+    return [*out, f"ignored columns: {some_names(unknown)}"] if unknown else out
 
 
 def _contact_entry(robot: Robot, name: str) -> tuple[str, int] | None:

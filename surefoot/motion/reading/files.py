@@ -25,11 +25,11 @@ _OurMotion = tuple[Trajectory, dict[str, Array], str, tuple[str, ...]]
 _SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
 _PICKLED = (".pkl", ".pickle", ".pt", ".pth", ".joblib")
 _WITHOUT_BASE = (".yaml", ".yml", ".mcap", ".pos", ".hip", ".zmp")
-"""What we export for other programs; most of it does not say where the base is."""
+"""Formats that are exported for other programs; most of them lack the base."""
 
 
 def our_motion(path: Path, robot: Robot) -> _OurMotion | None:
-    """Trajectory, lengths of quaternions, layout and remarks of a file of ours; None for files of others.
+    """Trajectory, lengths of quaternions, layout and remarks of a file of ours; None for foreign files.
 
     Raises:
         FileFormatError: The file is damaged, newer, or a log without states.
@@ -44,7 +44,7 @@ def our_motion(path: Path, robot: Robot) -> _OurMotion | None:
     if kind == LOG_FORMAT.partition("/")[0]:
         log = Log.load(path)
         trajectory, lengths = _from_log(robot, log, path)
-        cut = ("it stopped before its end",) if log.partial else ()
+        cut = ("the run stopped before its end",) if log.partial else ()
         return trajectory, lengths, "pinocchio", ("a log of surefoot", *cut)
     return None
 
@@ -74,11 +74,11 @@ def _require_suffix(path: Path) -> None:
         return
     why, step = "", "convert the file"
     if path.suffix in _PICKLED:
-        why, step = "; such files may run code when they are read", "store the arrays with numpy.savez"
+        why, step = "; such files may run code when loaded", "store the arrays with numpy.savez"
     elif path.suffix in _WITHOUT_BASE:
-        why, step = " here", "export the motion as .csv or .parquet, or give the trajectory that it was exported from"
+        why, step = "", "export the motion as .csv or .parquet, or give the original trajectory"
     raise FileFormatError(
-        f"suffix `{path.suffix}` is not known{why}",
+        f"suffix `{path.suffix}` is not supported{why}",
         file=path,
         evidence={"expected": ", ".join(_SUFFIXES)},
         next_step=step,
@@ -86,7 +86,7 @@ def _require_suffix(path: Path) -> None:
 
 
 def _format(path: Path) -> str:
-    """What a file says that it is; "" for files of others."""
+    """The declared format of a file; "" for foreign files."""
     if path.suffix == ".npz":
         return str(read_npz(path).get("format", ""))
     return read_parquet(path).metadata.get("surefoot.format", "") if path.suffix == ".parquet" else ""
@@ -120,7 +120,7 @@ def _from_log(robot: Robot, log: Log, path: Path) -> tuple[Trajectory, dict[str,
             "is a log without states",
             file=path,
             evidence={"expected": "a column `q`", "found": ", ".join(log.columns)},
-            next_step="give trajectory.npz of the run",
+            next_step="give the trajectory.npz of the run",
         )
     q = finite_table(log["q"], "q")
     if q.shape[1] != robot.nq:

@@ -118,9 +118,9 @@ def of_another_robot(
     if 2 * len(likely_names(unknown, missing)) > len(missing):
         return None
     return UnknownNameError(
-        f"seems to be of another robot: {len(found)} of {counted(len(wanted), 'joint')} of `{robot.name}` are in it",
+        f"seems to belong to another robot: it has {len(found)} of {counted(len(wanted), 'joint')} of `{robot.name}`",
         evidence={"names in the file": some_names(unknown), f"joints of `{robot.name}`": some_names(wanted)},
-        next_step="give the robot that the file is of (--robot), or name its columns after the joints of this one",
+        next_step="give the robot of this file (--robot), or name its columns after the joints of this robot",
     )
 
 
@@ -152,15 +152,15 @@ def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None]
     if missing:
         raise UnknownNameError(
             f"{are_missing(len(missing), 'joint')} in the file that `{robot.name}` has",
-            evidence={"missing": some_names(missing), "not of this robot": some_names(unknown) or "none"},
+            evidence={"missing": some_names(missing), "not in this robot": some_names(unknown) or "none"},
             next_step=rename_step(likely_names(unknown, missing))
-            or "record these joints too, or load a robot without them",
+            or "record these joints as well, or load a robot without them",
         )
     renamed = {n: j for n, j in zip(names, found, strict=True) if j is not None and j != n}
     remarks = (
         [f"`{next(iter(renamed))}` is read as joint `{next(iter(renamed.values()))}`, and so on"] if renamed else []
     )
-    remarks += [f"passed over, because the robot does not have them: {some_names(unknown)}"] if unknown else []
+    remarks += [f"ignored, because the robot does not have them: {some_names(unknown)}"] if unknown else []
     return found, remarks
 
 

@@ -1,16 +1,16 @@
-"""Is the quaternion of the base in the order in which it was read? Evidence from velocities and from the ground.
+"""Was the base quaternion read in the right order? Evidence from velocities and from the ground.
 
-The four numbers of a unit quaternion are one in any order, and it turns equally fast in any order. Three things tell a
-wrong order: the turning between samples does not fit the given velocity, while that of another order does; the feet
-are nowhere near the ground, while in another order they stand on it; or they slide over it, while in another order
-they stand still. The last one matters for robots that are nearly upright: (0, 0, 0, 1) in the other order is half a
-turn about the vertical. A robot that rolls, lies or hangs fits its own velocity, and does not by chance stand flat on
-its feet in another order. Where nothing tells, and the robot would be upright or look ahead in another order, there is
-a doubt.
+The four numbers of a unit quaternion have length one in any order, and it turns equally fast in any order. Three things
+reveal a wrong order: the turning between samples does not match the given velocity, while that of another order does;
+the feet are nowhere near the ground, while in another order they stand on it; or they slide over it, while in another
+order they stay in place. The last one matters for robots that are nearly upright: (0, 0, 0, 1) in the other order is
+half a turn about the vertical. A robot that rolls, lies or hangs matches its own velocity, and does not by chance stand
+flat on its feet in another order. Without evidence, if the robot would be upright or face forwards in another order,
+there is a doubt.
 
 Where the order changes inside a file, the base turns at once by a large angle, which it does not if the numbers after
 it are read in another order. Rolled back there, the quaternions are in one order all along, which is then judged as a
-whole: that tells which part is the wrong one.
+whole, which shows the wrong part.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class OrderVerdict:
     """Whether an order is right.
 
     Args:
-        meant: "xyzw" or "wxyz", in which the numbers were meant; "" if they fit as they were read, or nothing tells.
+        meant: "xyzw" or "wxyz", the right order of the numbers; "" if they fit as they were read, or without evidence.
         certain: Whether there was evidence.
-        reason: For people.
-        doubt: For people: what makes another order likely, where nothing tells them apart; "" for nothing.
+        reason: The evidence.
+        doubt: What makes another order likely without evidence; "" for nothing.
     """
 
     meant: str
@@ -97,7 +97,7 @@ def judge_order(robot: Robot, world: World, time: Array, q: Array, v: Array | No
     if robot.base_joint is None or robot.tree.kinds[robot.base_joint] != "free":
         return OrderVerdict("", True, "the base has no quaternion")
     found = _by_velocity(robot, time, q, v) or _by_ground(robot, world, time, q)
-    return found or OrderVerdict("", False, "nothing tells", _doubt(robot, q))
+    return found or OrderVerdict("", False, "no evidence", _doubt(robot, q))
 
 
 def _base_quaternion(robot: Robot) -> slice:
@@ -117,13 +117,13 @@ def _by_velocity(robot: Robot, time: Array, q: Array, v: Array | None) -> OrderV
     others = {meant: max(_misfit(robot, time, in_order(robot, q, meant), v)[1], least) for meant in ORDERS}
     best = min(others, key=lambda meant: others[meant])
     if misfit <= _FITS * motion and (others[best] > _FITS * motion or misfit <= _FITS * others[best]):
-        return OrderVerdict("", True, "it turns as the velocity says")
+        return OrderVerdict("", True, "its rotation matches the velocity")
     if others[best] > _FITS * min(misfit, motion):
         return None  # neither fits, or both do, as half a turn about the way that the base goes changes nothing
     if _FITS * max(_misfit(robot, time, q, v, any_axes=True)[1], least) <= others[best]:
         return None  # a velocity in world axes fits as it was read: half a turn of the base looks alike
     share = f"{100.0 * others[best] / motion:.0f} % instead of {100.0 * misfit / motion:.0f} %"
-    return OrderVerdict(best, True, f"read as {best} the base moves as its velocity says (misfit {share})")
+    return OrderVerdict(best, True, f"read as {best}, the motion of the base matches its velocity (misfit {share})")
 
 
 def _misfit(robot: Robot, time: Array, q: Array, v: Array, any_axes: bool = False) -> tuple[float, float]:
@@ -156,7 +156,7 @@ def _by_ground(robot: Robot, world: World, time: Array, q: Array) -> OrderVerdic
         then = {meant: float(np.quantile(far, part)) for meant, far in others.items()}
         best = min(then, key=lambda meant: then[meant])
         if any(now > far and then[best] <= min(_STANDS, share * now) for far, share in _FLATTER):
-            reason = f"read as {best} its feet stand on the ground; as it is they are {now:.3g} m away from it"
+            reason = f"read as {best}, its feet are on the ground; as read, they are {now:.3g} m away from it"
             return OrderVerdict(best, True, reason)
     rivals = [meant for meant, far in others.items() if _stands(far)]
     if rivals and (verdict := _by_slides(robot, world, _dense(time, q), rivals)) is not None:
@@ -181,10 +181,10 @@ def _by_slides(robot: Robot, world: World, q: Array, rivals: list[str]) -> Order
     others = {meant: _slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
     best = min(others, key=lambda meant: others[meant])
     if any(own > far and others[best] <= share * own for far, share in _STILLER):
-        reason = f"read as {best} its feet stand still ({others[best]:.2g} m); as it is they slide by {own:.2g} m"
+        reason = f"read as {best}, its feet stay in place ({others[best]:.2g} m); as read, they slide by {own:.2g} m"
         return OrderVerdict(best, True, reason)
     if any(others[best] > far and own <= share * others[best] for far, share in _STILLER):
-        return OrderVerdict("", True, "the feet stand still")
+        return OrderVerdict("", True, "the feet stay in place")
     return None
 
 
@@ -195,10 +195,10 @@ def _doubt(robot: Robot, q: Array) -> str:
         there = _against_home(robot, in_order(robot, q, meant))
         if min(np.median(there[0]), np.median(there[1])) < _AS_AT_HOME:
             continue
-        for what, cosine in (("is upside down", up), ("looks back, half a turn from home,", ahead)):
+        for what, cosine in (("is upside down", up), ("faces backwards, half a turn from the home posture,", ahead)):
             if np.max(cosine) < _TURNED:
                 order = other_order(meant)
-                return f"the base {what} all the time; if its quaternion is {meant}, not {order}, it is as at home"
+                return f"the base {what} throughout; if its quaternion is {meant}, not {order}, it is as at home"
     return ""
 
 
@@ -299,7 +299,7 @@ def judge_order_over_time(robot: Robot, world: World, time: Array, q: Array, v: 
     meant = {orders.get(int(roll), "") for roll in total[wrong]}
     if len(meant) != 1 or "" in meant:
         return OrderOverTime(judge_order(robot, world, time, q, v))
-    reason = f"so it goes on without a jump, and in one order {verdict.reason}"
+    reason = f"there is then no jump, and in one order {verdict.reason}"
     return OrderOverTime(OrderVerdict(meant.pop(), True, reason), None if wrong.all() else wrong)
 
 

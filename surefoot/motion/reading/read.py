@@ -38,10 +38,9 @@ class GivenMotion:
         trajectory: The motion; quaternions made of unit length.
         quaternion_norm: Length (n,) that they had, by joint.
         layout: One of `exchange.LAYOUTS`.
-        remarks: How the file was understood, for people.
-        filled: Joints whose velocities the file does not give, while it gives others: those of the trajectory are
-            differences of q.
-        quaternion_order: In which order the base quaternion was read: "xyzw" or "wxyz"; "" if nobody said one.
+        remarks: How the file was understood.
+        filled: Joints whose velocities the file omits while it gives others; they are computed from q.
+        quaternion_order: Order in which the base quaternion was read, "xyzw" or "wxyz"; "" if none was declared.
     """
 
     trajectory: Trajectory
@@ -60,23 +59,23 @@ def read_motion(
     rate: float | None = None,
     quaternion: str | None = None,
 ) -> GivenMotion:
-    """A motion from a file.
+    """Read a motion from a file.
 
-    Angles and lengths are taken as they stand there; only columns whose header names another unit are converted.
+    Angles and lengths are read as they are; only columns whose header names another unit are converted.
 
     Args:
         path: A trajectory or log of ours (`.npz`, `.parquet`), the folder of a run, a table (`.csv`, `.parquet`), or
             arrays (`.npz`, `.npy`).
         robot: The robot that moves.
-        layout: One of `exchange.LAYOUTS`; None to tell it by keys, column names and numbers.
-        joints: Order of the joints, where the file does not tell it; None for the robot's.
-        rate: Samples per second [Hz], where the file has no times.
-        quaternion: "xyzw" or "wxyz", where the layout does not say it; None to judge it by the motion.
+        layout: One of `exchange.LAYOUTS`; None to detect it by keys, column names and numbers.
+        joints: Order of the joints, if the file does not give it; None for the robot's.
+        rate: Samples per second [Hz], if the file has no times.
+        quaternion: "xyzw" or "wxyz", if the layout does not determine it; None to judge it by the motion.
 
     Raises:
-        FileFormatError: The file is missing, damaged or of an unknown kind, or it cannot be told what is in it.
+        FileFormatError: The file is missing, damaged, unsupported or unclear.
         ShapeError: Numbers are not finite, do not fit the robot, or times do not increase.
-        UnknownNameError: Joints or columns are missing, or a name is not known.
+        UnknownNameError: Joints or columns are missing, or a name is unknown.
     """
     _check_options(layout, quaternion)
     file = _file(Path(path))
@@ -96,7 +95,7 @@ def read_motion(
 
 
 def _line(table: Table | None, row: object) -> int | None:
-    """The line of a text file in which a row of a table stands."""
+    """The line of a text file with a row of a table."""
     return table.lines[row] if table is not None and isinstance(row, int) and row < len(table.lines) else None
 
 
@@ -118,7 +117,7 @@ def _file(path: Path) -> Path:
         "is a folder without a motion",
         file=path,
         evidence={"expected": "trajectory.npz or log.parquet"},
-        next_step="give the file of the motion, or the folder of a run",
+        next_step="give a motion file, or the folder of a run",
     )
 
 
@@ -126,8 +125,8 @@ def _times(parts: MotionParts, arrays: Mapping[str, Any], rate: float | None) ->
     """Times as the file has them, or from the rate; with a remark."""
     if rate is not None:
         step = 1.0 / number(rate, "rate", positive=True)
-        return np.array([step]), f"time by --rate {rate:g} Hz" + (
-            "; that of the file is passed over" if parts.time is not None else ""
+        return np.array([step]), f"time from --rate {rate:g} Hz" + (
+            "; the times in the file are ignored" if parts.time is not None else ""
         )
     if parts.time is not None:
         return parts.time, ""
@@ -136,11 +135,11 @@ def _times(parts: MotionParts, arrays: Mapping[str, Any], rate: float | None) ->
     for what in ("rate", "step"):
         if (key := find_key(what, arrays)) is not None:
             value = number(float(np.asarray(arrays[key]).ravel()[0]), key, positive=True)
-            return np.array([1.0 / value if what == "rate" else value]), f"time by `{key}` = {value:g}"
+            return np.array([1.0 / value if what == "rate" else value]), f"time from `{key}` = {value:g}"
     raise FileFormatError(
         "has no times",
         evidence={"expected": "`time` [s], or `fps`, or `dt`", "found": ", ".join(map(str, arrays)) or "other columns"},
-        next_step="give --rate, the number of samples per second",
+        next_step="give the samples per second with --rate",
     )
 
 
@@ -155,7 +154,7 @@ def _assembled(robot: Robot, parts: MotionParts, timing: tuple[Array, str], quat
     k, reason = _choice(robot, [trajectory for trajectory, _, _ in found], verdicts) if len(found) > 1 else (0, "")
     trajectory, lengths, more = found[k]
     remarks = (*candidates[k].remarks, *more, *filter(None, [remark, filled_remark(robot, parts.filled)]))
-    order = [f"base quaternion is read as {_ORDERS[k]}: {reason}"] if reason else []
+    order = [f"the base quaternion is read as {_ORDERS[k]}: {reason}"] if reason else []
     order += _doubts(candidates[k], verdicts[k]) if quaternion is None else []
     order += [] if parts.unsure else _passed_over({"quaternion": quaternion}, f"layout `{parts.layout}`")
     said = (quaternion or _ORDERS[k]) if parts.unsure else _ORDERS[parts.layout in _WXYZ]
@@ -163,7 +162,7 @@ def _assembled(robot: Robot, parts: MotionParts, timing: tuple[Array, str], quat
 
 
 def _doubts(parts: MotionParts, verdict: OrderVerdict) -> list[str]:
-    """What speaks against the order that was read, and how to say the other one."""
+    """Doubts about the order that was read, and how to give the other one."""
     if not verdict.doubt:
         return []
     if parts.unsure:
@@ -178,8 +177,8 @@ def _verdict(robot: Robot, reading: Trajectory, filled: Sequence[str]) -> OrderV
 
 
 def _passed_over(options: Mapping[str, object], who: str) -> list[str]:
-    """Options that somebody gave where the file says it itself."""
-    return [f"`{name}` is passed over: {who} says it itself" for name, value in options.items() if value is not None]
+    """Remarks on options that are ignored because the file determines them."""
+    return [f"`{name}` is ignored: {who} determines it" for name, value in options.items() if value is not None]
 
 
 def _in_other_order(parts: MotionParts) -> MotionParts:
@@ -230,9 +229,9 @@ def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[Ord
     tilts = [_tilt(robot, reading) for reading in readings]
     k = int(np.argmin(tilts))
     if tilts[k] < 45.0 and tilts[1 - k] > 90.0:
-        return k, f"the base is then upright (tilt {tilts[k]:.0f}°, else {tilts[1 - k]:.0f}°)"
+        return k, f"the base is then upright (tilt {tilts[k]:.0f}°, otherwise {tilts[1 - k]:.0f}°)"
     raise FileFormatError(
-        "does not tell the order of its base quaternion",
+        "does not determine the order of its base quaternion",
         evidence={f"median tilt read as {order}": f"{tilt:.0f}°" for order, tilt in zip(_ORDERS, tilts, strict=True)},
         next_step="give --quaternion xyzw or --quaternion wxyz",
     )
