@@ -7,8 +7,7 @@ from surefoot.feasibility.rates.consistency import (
     unseen_bends,
     velocity_misfit,
 )
-from surefoot.feasibility.rates.rates import Rates, rates_of
-from surefoot.feasibility.rates.smoothness import check_jumps, check_smoothness
+from surefoot.feasibility.rates.rates import Rates, check_jumps, check_smoothness, rates_of
 
 __all__ = [
     "Rates",

@@ -7,7 +7,7 @@ in arrays of its own (`root_pos`, `root_quat`, …).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from surefoot.motion.exchange import (
     layout_sizes,
     rotate_back,
 )
-from surefoot.motion.reading.base import base_fields
 from surefoot.motion.reading.names import ALIASES, find_key, matched_joints, plain_key
 from surefoot.motion.reading.parts import PUSH, MotionParts, finite_table
 from surefoot.robot import Robot
@@ -234,10 +233,59 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None) 
         data["velocity"] = finite_table(arrays[rates], rates, names)[:, keep]
     elif rates is not None:
         remarks.append(f"`{rates}` is ignored: its shape is {np.shape(arrays[rates])}, expected {values.shape}")
-    base = base_fields(robot, arrays, find_key)
+    base = _base_fields(robot, arrays)
     data |= base.data
     data, filled = _completed(robot, data)
     return MotionParts("ros", data, filled=filled, unsure=base.unsure, remarks=(*remarks, *base.remarks))
+
+
+@dataclass(frozen=True, eq=False)
+class _BaseFields:
+    """The base as fields of layout ros.
+
+    Args:
+        data: base_position, base_orientation (in the order of the file), base_linear, base_angular, as far as there.
+        unsure: Whether the order of the quaternion is a guess.
+        remarks: What was read how.
+    """
+
+    data: dict[str, Array]
+    unsure: bool
+    remarks: list[str]
+
+
+def _base_fields(robot: Robot, arrays: Arrays) -> _BaseFields:
+    """The base of a robot from arrays by name; nothing for a fixed one."""
+    if robot.base_joint is None:
+        return _BaseFields({}, False, [])
+    if (key := find_key("base_state", arrays)) is not None:
+        return _from_state(arrays, key)
+    fields = ("base_position", "base_orientation", "base_linear", "base_angular")
+    keys = {what: find_key(what, arrays) for what in fields}
+    data = {what: finite_table(arrays[key], key) for what, key in keys.items() if key is not None}
+    if missing := [what for what in fields[:2] if what not in data]:
+        raise FileFormatError(
+            f"`{robot.name}` has a floating base, but the file has no {' and no '.join(missing)}",
+            evidence={"found": ", ".join(arrays), "expected": "root_pos (n, 3) and root_quat (n, 4), or qpos (n, nq)"},
+            next_step="record the base as well, or audit the robot with a fixed base",
+        )
+    for what, width in zip(fields, (3, 4, 3, 3), strict=True):
+        if what in data and data[what].shape[1:] != (width,):
+            raise ShapeError(f"`{keys[what]}` has shape {data[what].shape}, expected (n, {width})")
+    return _BaseFields(data, True, [f"base: {', '.join(f'`{key}`' for key in keys.values() if key is not None)}"])
+
+
+def _from_state(arrays: Arrays, key: str) -> _BaseFields:
+    """One array: position, quaternion, linear and angular velocity."""
+    state = finite_table(arrays[key], key)
+    if state.ndim != 2 or state.shape[1] not in (7, 13):
+        raise ShapeError(
+            f"`{key}` has shape {state.shape}, expected (n, 7) or (n, 13): position, quaternion, velocities"
+        )
+    data = {"base_position": state[:, :3], "base_orientation": state[:, 3:7]}
+    if state.shape[1] == 13:
+        data |= {"base_linear": state[:, 7:10], "base_angular": state[:, 10:]}
+    return _BaseFields(data, True, [f"base: `{key}`"])
 
 
 def _completed(robot: Robot, data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -23,11 +23,20 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.motion.exchange import rotate, rotate_back
-from surefoot.motion.reading.base import turning
 from surefoot.motion.world import SurfaceMotion, World, surface_motion
 from surefoot.robot import Robot
 
-__all__ = ["ORDERS", "OrderOverTime", "OrderVerdict", "in_order", "judge_order", "judge_order_over_time", "other_order"]
+__all__ = [
+    "ORDERS",
+    "OrderOverTime",
+    "OrderVerdict",
+    "in_body_axes",
+    "in_order",
+    "judge_order",
+    "judge_order_over_time",
+    "other_order",
+    "turning",
+]
 
 ORDERS = {"wxyz": -1, "xyzw": 1}
 """What the numbers were meant as → how far to roll what was read: wxyz read as xyzw, and xyzw read as wxyz."""
@@ -318,3 +327,49 @@ def _rolls(robot: Robot, q: Array) -> NDArray[np.int64]:
 def _angles(one: Array, other: Array) -> Array:
     """(n,) angles between unit quaternions (n, 4) [rad]."""
     return np.asarray(2.0 * np.arccos(np.clip(np.abs(np.sum(one * other, axis=1)), 0.0, 1.0)))
+
+
+_TELLS = 0.7  # the misfit in the right axes is this much smaller, or nothing tells
+
+
+def in_body_axes(
+    time: Array, pose: tuple[Array, Array, Array], linear: Array, angular: Array
+) -> tuple[Array, Array, list[str]]:
+    """Velocities of the base in body axes, and in which axes they were found to be.
+
+    Args:
+        time: (n,) [s].
+        pose: Positions (n, 3) in world [m], unit quaternions xyzw (n, 4), and the rotation vectors (n − 1, 3) between
+            samples in body axes [rad].
+        linear: (n, 3) as given.
+        angular: (n, 3) as given.
+    """
+    position, turn, turned = pose
+    dt = np.diff(time)[:, None]
+    moved, spun = np.diff(position, axis=0) / dt, turned / dt
+    remarks = []
+    if _fits_better(moved, linear, rotate(turn, linear)):
+        linear = rotate_back(turn, linear)
+        remarks.append("linear velocity of the base is in world axes")
+    if _fits_better(spun, rotate_back(turn, angular), angular):
+        angular = rotate_back(turn, angular)
+        remarks.append("angular velocity of the base is in world axes")
+    return linear, angular, remarks
+
+
+def _fits_better(found: Array, one: Array, other: Array) -> bool:
+    """Whether means between samples of the one velocity fit clearly better than those of the other."""
+    if not len(found):
+        return False
+    misfits = [float(np.sum((found - 0.5 * (v[1:] + v[:-1])) ** 2)) for v in (one, other)]
+    return misfits[0] < _TELLS * misfits[1]
+
+
+def turning(turn: Array) -> Array:
+    """(n − 1, 3) rotation vectors from each of the unit quaternions xyzw (n, 4) to the next, in body axes [rad]."""
+    a, b = turn[:-1], turn[1:]
+    vector = a[:, 3:] * b[:, :3] - b[:, 3:] * a[:, :3] - np.cross(a[:, :3], b[:, :3])
+    cosine = np.sum(a * b, axis=1)
+    sine = np.linalg.norm(vector, axis=1)
+    angle = 2.0 * np.arctan2(sine, np.abs(cosine)) * np.where(cosine < 0.0, -1.0, 1.0)
+    return np.asarray(vector * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 2.0)[:, None])

@@ -13,8 +13,7 @@ from surefoot.feasibility.layout.layout import check_layout
 from surefoot.feasibility.layout.shift import find_shift
 from surefoot.feasibility.series import Series
 from surefoot.motion import Trajectory, World
-from surefoot.motion.reading.base import turning
-from surefoot.motion.reading.order import in_order, judge_order
+from surefoot.motion.reading.order import in_order, judge_order, turning
 from tests.feasibility.foot_motions import central_rates, feet_motion, on_ground
 from tests.feasibility.good_motions import loaded
 from tests.feasibility.stages import judge, stages
