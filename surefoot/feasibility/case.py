@@ -193,14 +193,7 @@ def joint_rows(case: Case) -> Rows:
 
 
 def unit_at(case: Case, rows: Rows, turning: str, sliding: str) -> str:
-    """The unit of entries of v; both where joints of both kinds are among them.
-
-    Args:
-        case: The case.
-        rows: The entries.
-        turning: Unit of joints that turn.
-        sliding: Unit of joints that slide.
-    """
+    """The unit of entries of v; both where joints of both kinds are among them."""
     tree = case.robot.tree
     slides: set[bool] = set()
     for i, kind in enumerate(tree.kinds):
@@ -211,14 +204,7 @@ def unit_at(case: Case, rows: Rows, turning: str, sliding: str) -> str:
 
 
 def units_at(case: Case, rows: Rows, turning: str, sliding: str) -> tuple[str, ...]:
-    """The unit of each entry of v, also of those of joints that slide and turn.
-
-    Args:
-        case: The case.
-        rows: The entries.
-        turning: Unit of axes that turn.
-        sliding: Unit of axes that slide.
-    """
+    """The unit of each entry of v, also of those of joints that slide and turn."""
     tree, units = case.robot.tree, [turning] * case.robot.nv
     for i, kind in enumerate(tree.kinds):
         start, size = int(tree.v_index[i]), tree.nv_of(i)

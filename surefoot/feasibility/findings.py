@@ -170,20 +170,12 @@ def _failure(series: Series, part: int, rows: NDArray[np.int64]) -> _Found:
     kind, violation = ITEMS[series.item], -float(series.margin[worst, part])
     start, end = _span(series, rows)
     finding = Finding(
-        item=series.item,
-        stage=kind.stage,
-        severity="remark" if kind.severity == "remark" else "defect",
-        where=series.parts[part],
-        start=start,
-        end=end,
-        time=float(series.time[worst]),
-        value=float(series.value[worst, part]),
-        limit=series.nearer_limit(worst, part),
-        unit=series.units[part] if series.units else series.unit,
-        violation=violation,
-        message="",
+        item=series.item, stage=kind.stage, severity="remark" if kind.severity == "remark" else "defect",
+        where=series.parts[part], start=start, end=end, time=float(series.time[worst]),
+        value=float(series.value[worst, part]), limit=series.nearer_limit(worst, part),
+        unit=series.units[part] if series.units else series.unit, violation=violation, message="",
         next_step=_advice(series, part, rows, worst),
-    )
+    )  # fmt: skip
     text = series.texts[part] if series.texts else ""
     return _Found(replace(finding, message=_message(finding, text)), series, part, rows)
 

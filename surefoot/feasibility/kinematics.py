@@ -48,18 +48,11 @@ def _slip(case: Case, touch: Touch, motions: list[SurfaceMotion]) -> Series:
             paths = [_along(path[a:b], touch.normals[a:b, k]) for path in np.swapaxes(motion.readings, 0, 1)]
             value[a:b, k] = _least_slip(case.time[a:b], paths, limit)
     return Series(
-        "foot_slip",
-        "m",
-        case.time,
-        case.contact_names,
-        value,
-        upper=limit,
-        scale=0.05,
-        bodies=_bodies(case),
+        "foot_slip", "m", case.time, case.contact_names, value, upper=limit, scale=0.05, bodies=_bodies(case),
         note=f"contacts {touch.source}",
         texts=tuple(f"`{name}` slides {{value}} on the ground, limit {{limit}}" for name in case.contact_names),
         next_step="keep the foot where it touched down, or lift it",
-    )
+    )  # fmt: skip
 
 
 def _stands(height: Array, run: tuple[int, int], slack: float) -> tuple[int, int]:
@@ -127,18 +120,11 @@ def _penetration(case: Case, motions: list[SurfaceMotion]) -> Series:
     depth = np.column_stack([-motion.height for motion in motions])
     limit = case.tolerances.penetration
     return Series(
-        "penetration",
-        "m",
-        case.time,
-        case.contact_names,
-        depth,
-        upper=limit,
-        scale=0.05,
-        bodies=_bodies(case),
+        "penetration", "m", case.time, case.contact_names, depth, upper=limit, scale=0.05, bodies=_bodies(case),
         note="depth of the lowest corner",
         texts=tuple(f"`{name}` is {{value}} below the ground surface at {{time}}" for name in case.contact_names),
         next_step="raise the foot, or check the heights of the base and the ground",
-    )
+    )  # fmt: skip
 
 
 def _gap(case: Case, touch: Touch) -> Series:

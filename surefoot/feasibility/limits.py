@@ -167,10 +167,6 @@ def torque_bounds(motors: Motors, speed: Array) -> tuple[Array, Array]:
     Torque limit with a corner speed: `Drive.torque_at_speed` in both senses, braking with full torque. Known winding
     and supply: |R i + N k v| ≤ U with torque N k i, Koch (B.2) to (B.5) with a steady current; beyond the speed that
     the supply allows the motor may only brake. Both where both are known.
-
-    Args:
-        motors: m drives.
-        speed: (n, m).
     """
     upper = np.minimum(_falling(motors, speed), _electric(motors, speed))
     lower = -np.minimum(_falling(motors, -speed), _electric(motors, -speed))
@@ -182,9 +178,6 @@ def power_bounds(motors: Motors) -> tuple[Array, Array]:
 
     Driving: the largest torque × speed below the line of the torque, T c or T s² / (4 (s − c)) with corner c and top
     speed s; T s where no corner is known; and at most U² / (4 R) with a known supply. Braking: T s.
-
-    Args:
-        motors: m drives.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         box = np.where(np.isfinite(motors.torque) & np.isfinite(motors.top), motors.torque * motors.top, np.inf)

@@ -85,12 +85,7 @@ class Series:
 
 
 def skipped(item: str, note: str) -> Series:
-    """An item that was not judged.
-
-    Args:
-        item: Name in `items.ITEMS`.
-        note: Why not.
-    """
+    """An item that was not judged."""
     return Series(item, "", np.zeros(0), (), np.zeros((0, 0)), note=note)
 
 
@@ -122,9 +117,5 @@ def is_spike(values: Array, rows: NDArray[np.int64]) -> bool:
 
 
 def look_at_sample(quantity: str) -> str:
-    """What to do about a spike of a quantity that came with the motion, with {where} and {time} to fill in.
-
-    Args:
-        quantity: Such as "torque".
-    """
+    """What to do about a spike of a quantity that came with the motion, with {where} and {time} to fill in."""
     return f"check the {quantity} of {{where}} in the file at {{time}}: it differs from the samples around it"

@@ -85,11 +85,7 @@ class Needed(NamedTuple):
 
 
 def needed(found: Explanation) -> Needed:
-    """What would have to happen so that there is no conflict.
-
-    Args:
-        found: A conflict.
-    """
+    """What would have to happen so that there is no conflict."""
     alone = [member.alone for member in found.conflict if member.alone is not None]
     events = [event for event in map(_event, alone) if _cost(event) <= found.cost]
     if events:
@@ -237,12 +233,7 @@ def why_not_carried(case: Case, touch: Touch, efforts: Efforts, t: float) -> str
 
 
 def plain_reason(found: Explanation, contacts: int) -> str:
-    """The conflict in plain words: what would have to happen that cannot.
-
-    Args:
-        found: From `explain_support`.
-        contacts: How many contacts carry then.
-    """
+    """The conflict in plain words: what would have to happen that cannot."""
     need = needed(found)
     if not need.events:
         return f"{found.place} no forces of these contacts carry this motion"

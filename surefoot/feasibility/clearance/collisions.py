@@ -116,21 +116,12 @@ def _series(
     order = np.argsort(least, kind="stable")
     shown = [int(k) for k in order[:_MOST_PARTS] if least[k] < limit + _MEASURED or k == order[0]]
     return Series(
-        item=item,
-        unit="m",
-        time=found.time,
-        parts=tuple(" – ".join(pairs[columns[k]]) for k in shown),
-        value=distance[:, shown],
-        lower=limit,
-        slack=case.tolerances.overlap,
-        scale=0.05,
+        item=item, unit="m", time=found.time, parts=tuple(" – ".join(pairs[columns[k]]) for k in shown),
+        value=distance[:, shown], lower=limit, slack=case.tolerances.overlap, scale=0.05,
         bodies=tuple(_bodies(case.robot, pairs[columns[k]]) for k in shown),
-        width=0.5 * float(np.median(np.diff(case.time))),
-        note="; ".join([*notes, *unjudged]),
-        texts=tuple(_sentence(item, pairs[columns[k]]) for k in shown),
-        next_step=_NEXT[item],
-        bound_from=bound_from,
-    )
+        width=0.5 * float(np.median(np.diff(case.time))), note="; ".join([*notes, *unjudged]),
+        texts=tuple(_sentence(item, pairs[columns[k]]) for k in shown), next_step=_NEXT[item], bound_from=bound_from,
+    )  # fmt: skip
 
 
 def _measured(clearance: _Clearance, columns: Sequence[int]) -> Nearest:

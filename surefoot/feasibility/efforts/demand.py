@@ -177,11 +177,6 @@ def mean_net_wrench(case: Case, rates: Rates, com: Array) -> Array:
     Newton and Euler, with p and L of the whole robot, L about c. Means are those of accelerations (`second_rates`). The
     point that moments are about stands still in each window: so the mean of what contacts exert that stand still is
     something that they can exert.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        com: (n, 3) centre of mass in world [m].
     """
     mass, weight = case.robot.mass, case.robot.mass * case.world.gravity
     path, spin = _ways(case, rates, com)

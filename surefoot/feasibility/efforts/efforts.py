@@ -148,12 +148,7 @@ def _given_wrenches(case: Case) -> Array:
 
 
 def on_bodies(case: Case, wrenches: Array) -> Array:
-    """(n, bodies, 6): contact wrenches as wrenches on the bodies, about their origins, in their axes.
-
-    Args:
-        case: The case.
-        wrenches: (n, c, 6) in the contact frames.
-    """
+    """(n, bodies, 6): contact wrenches as wrenches on the bodies, about their origins, in their axes."""
     out = np.zeros((len(wrenches), case.robot.tree.n, 6))
     for k, name in enumerate(case.contact_names):
         frame = contact_frame(case.robot, name)

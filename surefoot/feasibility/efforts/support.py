@@ -47,13 +47,7 @@ class Support:
 
 
 def support_of(case: Case, touch: Touch, com: Array) -> Support:
-    """What may carry a motion.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        com: (n, 3) centre of mass in world [m].
-    """
+    """What may carry a motion."""
     carrying, frames, surfaces = _carrying_contacts(case, touch), touch_frames(case, touch), surfaces_at_touch(case)
     points, pushes, usable = [np.zeros((case.n, 0, 3))], [np.zeros((case.n, 0), bool)], [np.zeros((case.n, 0), bool)]
     cones = placed_cones(surfaces, frames, carrying, com, np.maximum(touch.friction, _SLIPPERY))
@@ -146,14 +140,7 @@ def _near_ground(points: Array, normals: Array, height: Array) -> Mask:
 
 
 def touch_jacobians(case: Case, touch: Touch, frames: Array, rows: NDArray[np.int64]) -> Array:
-    """(m, c, 6, nv): Jacobians of the frames of touch, in their own axes, linear first.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        frames: (n, c, 4, 4) T_world_touch.
-        rows: (m,) samples.
-    """
+    """(m, c, 6, nv): Jacobians of the frames of touch, in their own axes, linear first."""
     out = np.zeros((len(rows), len(case.contact_names), 6, case.robot.nv))
     for k, name in enumerate(case.contact_names):
         surface = case.robot.contacts[name]

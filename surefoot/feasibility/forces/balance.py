@@ -91,14 +91,7 @@ def _momentum_residual(case: Case, rates: Rates, touch: Touch, efforts: Efforts)
 
 
 def net_wrench(case: Case, touch: Touch, efforts: Efforts, com: Array) -> Array:
-    """(n, 6): given contact wrenches and gravity, in world axes, about the centre of mass.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        com: (n, 3) in world [m].
-    """
+    """(n, 6): given contact wrenches and gravity, in world axes, about the centre of mass."""
     T, w = touch.placements, efforts.wrenches
     force = np.einsum("ncij,ncj->nci", T[..., :3, :3], w[..., :3])
     moment = np.einsum("ncij,ncj->nci", T[..., :3, :3], w[..., 3:])

@@ -54,12 +54,6 @@ def effective_masses(case: Case, touch: Touch, sample: Rows, contact: Rows) -> A
 
     Nenchev & Konno 2019, section 4 (inelastic impact, e = 0). J holds the normal of the surface that closes and all
     that the contacts tie which held before, and hold on.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        sample: (e,) when.
-        contact: (e,) which contact closes.
     """
     frames, surfaces = touch_frames(case, touch), surfaces_at_touch(case)
     J = touch_jacobians(case, touch, frames, sample)

@@ -148,15 +148,7 @@ _CLEARLY = 0.5  # of what friction leaves unexplained: so much may be left witho
 
 
 def unexplained_forces(case: Case, rates: Rates, efforts: Efforts, hold: Hold, friction: bool) -> Array:
-    """(n − 1, nv) between samples: M a + h − Σ Jᵀ f + viscous friction − τ, handed on by couplings.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        efforts: Its torques and contact wrenches.
-        hold: What rows of torques and wrenches stand for.
-        friction: Whether torques overcome the friction of the joints (`friction_counts`).
-    """
+    """(n − 1, nv) between samples: M a + h − Σ Jᵀ f + viscous friction − τ, handed on by couplings."""
     viscous = between(rates.v, "sample") * case.robot.model.damping * friction
     return np.asarray(_rigid_forces(case, rates, efforts, hold) + viscous @ coupled(case).T)
 
@@ -198,14 +190,7 @@ def friction_counts(case: Case, rates: Rates, touch: Touch, efforts: Efforts) ->
 
 
 def leftover(case: Case, touch: Touch, efforts: Efforts, unit: Array) -> Leftover:
-    """What takes out of forces what contacts may have exerted, if torques came along and contact wrenches did not.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        unit: (nv,) what forces are measured by.
-    """
+    """What takes out of forces what contacts may have exerted, if torques came along and contact wrenches did not."""
     if case.trajectory.tau is None or efforts.wrenches_given or efforts.support is None:
         return Leftover(None, unit)
     return Leftover.of_contacts(case, touch, efforts.support, near_stops(case), unit)

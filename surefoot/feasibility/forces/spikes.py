@@ -53,14 +53,6 @@ def torque_spikes(
     """Torques that stand out and that nothing answers to, relative to the torque limits; None if there are none.
 
     Not judged: joints near their stops; robots with closed chains.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        hold: What rows of torques and wrenches stand for.
-        friction: Whether torques overcome the friction of the joints.
     """
     if case.trajectory.tau is None or case.robot.loops:
         return None

@@ -32,19 +32,11 @@ def _norm(case: Case) -> Series:
     slack = case.tolerances.quaternion_norm
     tree = case.robot.tree
     return Series(
-        "quaternion_norm",
-        "",
-        case.time,
-        tuple(lengths),
-        np.column_stack(list(lengths.values())),
-        lower=1.0,
-        upper=1.0,
-        slack=slack,
-        scale=0.01,
-        bodies=tuple(case.subtree(tree.joint_names.index(joint)) for joint in lengths),
+        "quaternion_norm", "", case.time, tuple(lengths), np.column_stack(list(lengths.values())), lower=1.0, upper=1.0,
+        slack=slack, scale=0.01, bodies=tuple(case.subtree(tree.joint_names.index(joint)) for joint in lengths),
         texts=tuple(f"the quaternion of `{joint}` has length {{value}}, not 1, at {{time}}" for joint in lengths),
         next_step="normalise quaternions when recording or interpolating them",
-    )
+    )  # fmt: skip
 
 
 def _own_lengths(case: Case) -> dict[str, Array]:
@@ -69,17 +61,11 @@ def _order(case: Case) -> Series:
     middle = np.array([0.5 * (case.trajectory.start + case.trajectory.end)])
     text, next_step = _order_text(name, verdict, part is not None, case.quaternion_order)
     return Series(
-        "quaternion_order",
-        "",
-        middle if part is None else case.time,
-        (name,),
-        np.array([[float(bool(verdict.meant))]]) if part is None else part[:, None].astype(float),
-        upper=0.0,
-        width=0.5 * case.trajectory.duration if part is None else 0.0,
-        note=verdict.doubt or verdict.reason,
-        texts=(text,),
-        next_step=next_step,
-    )
+        "quaternion_order", "", middle if part is None else case.time, (name,),
+        np.array([[float(bool(verdict.meant))]]) if part is None else part[:, None].astype(float), upper=0.0,
+        width=0.5 * case.trajectory.duration if part is None else 0.0, note=verdict.doubt or verdict.reason,
+        texts=(text,), next_step=next_step,
+    )  # fmt: skip
 
 
 def _order_text(name: str, verdict: OrderVerdict, partly: bool, read: str) -> tuple[str, str]:
@@ -145,18 +131,11 @@ def _units(case: Case, rates: Rates) -> Series:
     texts = {unit.part: unit.text for unit in wrong}
     places = {unit.part: unit.where for unit in wrong}
     return Series(
-        "units",
-        "×",
-        np.array([0.5 * (case.trajectory.start + case.trajectory.end)]),
-        tuple(places.get(part) or part for part in parts),
-        np.array([[factors.get(part, 1.0) for part in parts]]),
-        upper=1.0,
-        width=0.5 * case.trajectory.duration,
-        scale=10.0,
-        note=_doubt(case, rates, wrong),
-        texts=tuple(texts.get(part, "") for part in parts),
-        next_step="; ".join(unit.next_step for unit in wrong),
-    )
+        "units", "×", np.array([0.5 * (case.trajectory.start + case.trajectory.end)]),
+        tuple(places.get(part) or part for part in parts), np.array([[factors.get(part, 1.0) for part in parts]]),
+        upper=1.0, width=0.5 * case.trajectory.duration, scale=10.0, note=_doubt(case, rates, wrong),
+        texts=tuple(texts.get(part, "") for part in parts), next_step="; ".join(unit.next_step for unit in wrong),
+    )  # fmt: skip
 
 
 def _turning(case: Case) -> tuple[np.ndarray, np.ndarray]:

@@ -68,12 +68,7 @@ def misfit(time: Array, steps: Array, rates: Array, window: float) -> tuple[Arra
 
 
 def _central_rates(time: Array, steps: Array) -> Array:
-    """(n, k): central differences, as `numpy.gradient` takes them; one-sided ones at the ends.
-
-    Args:
-        time: (n,) [s].
-        steps: (n − 1, k) changes of a quantity between samples.
-    """
+    """(n, k): central differences, as `numpy.gradient` takes them; one-sided ones at the ends."""
     dt = np.diff(time)[:, None]
     mean = steps / dt
     inner = (mean[:-1] * dt[1:] + mean[1:] * dt[:-1]) / (dt[1:] + dt[:-1])
@@ -158,13 +153,7 @@ def _rate_limit(case: Case, absolute: float, given: Array) -> Array:
 
 
 def near_switches(case: Case, switches: Array, time: Array) -> Mask:
-    """(m,) whether a contact opens or closes in the window, where velocities may jump.
-
-    Args:
-        case: The motion.
-        switches: Times at which contacts open or close [s].
-        time: (m,) [s].
-    """
+    """(m,) whether a contact opens or closes in the window, where velocities may jump."""
     reach = case.tolerances.window + (case.time[1] - case.time[0])
     near = np.searchsorted(switches, time - reach) < np.searchsorted(switches, time + reach, side="right")
     return np.asarray(near)
@@ -177,19 +166,12 @@ def _series(case: Case, item: str, unit: str, time: Array, value: Array, limit: 
         for name in case.velocity_names
     )
     return Series(
-        item,
-        unit,
-        time,
-        case.velocity_names,
-        value,
-        upper=limit,
-        bodies=case.velocity_bodies,
+        item, unit, time, case.velocity_names, value, upper=limit, bodies=case.velocity_bodies,
         width=0.5 * float(case.time[-1] - case.time[0]) / max(1, case.n - 1),
-        note=f"averaged over {1e3 * case.tolerances.window:.3g} ms",
-        texts=texts,
+        note=f"averaged over {1e3 * case.tolerances.window:.3g} ms", texts=texts,
         next_step=f"compute {quantity} from {rate}, or omit it",
         units=units_at(case, np.arange(case.robot.nv), unit, unit.replace("rad", "m")),
-    )
+    )  # fmt: skip
 
 
 _NEAR = 5  # samples to each side, whose median a rate leaves, and

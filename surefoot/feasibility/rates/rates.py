@@ -87,12 +87,7 @@ def check_jumps(case: Case, rates: Rates) -> list[Series]:
 
 
 def jumps(time: Array, steps: Array) -> tuple[Array, Array]:
-    """How far each sample lies off the path (n, k), 0 where it does not, and how far steps round it go in its time.
-
-    Args:
-        time: (n,) [s].
-        steps: (n − 1, k) changes between samples.
-    """
+    """How far each sample lies off the path (n, k), 0 where it does not, and how far steps round it go in its time."""
     dt = np.diff(time)[:, None]
     speed = np.abs(steps) / dt
     value, around = np.zeros((len(time), steps.shape[1])), np.zeros((len(time), steps.shape[1]))
@@ -117,13 +112,7 @@ def _fastest_round(speed: Array, width: int) -> Array:
 
 
 def check_smoothness(case: Case, rates: Rates, accelerations: Array) -> list[Series]:
-    """`jerk` of the joints, and `rest`.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        accelerations: (n, nv), given or computed.
-    """
+    """`jerk` of the joints, and `rest`."""
     return [_jerk(case, accelerations), _rest(case, rates)]
 
 

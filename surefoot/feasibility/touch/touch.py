@@ -50,11 +50,7 @@ class Touch:
     schedule: ContactSchedule | None
 
     def switches(self, time: Array) -> Array:
-        """Times at which a contact opens or closes [s].
-
-        Args:
-            time: (n,) of the samples [s].
-        """
+        """Times at which a contact opens or closes [s]."""
         return np.asarray(time[1:][(self.active[1:] != self.active[:-1]).any(axis=1)])
 
 
@@ -116,12 +112,7 @@ def _world_to_stand_on(world: World) -> World:
 
 
 def surface_motions(case: Case, placements: Array) -> list[SurfaceMotion]:
-    """How each contact surface moves over ground and boxes.
-
-    Args:
-        case: The case.
-        placements: (n, c, 4, 4) T_world_contact.
-    """
+    """How each contact surface moves over ground and boxes."""
     world, near = _world_to_stand_on(case.world), case.tolerances.touch_height
     return [
         surface_motion(world, case.robot.contacts[name], placements[:, k], near)

@@ -151,15 +151,9 @@ def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> Mo
     for what, kind, got in (("torques", "tau", tau), ("accelerations", "a", a)):
         remarks += [f"{what} are incomplete and are ignored"] if found[kind] and got is None else []
     return MotionParts(
-        "csv",
-        found["q"] | v,
-        time=None if time is None else finite_table(columns[time], time),
-        a=a,
-        tau=tau,
-        wrenches=_contact_wrenches(robot, columns),
-        filled=filled,
-        remarks=tuple(remarks),
-    )
+        "csv", found["q"] | v, time=None if time is None else finite_table(columns[time], time), a=a, tau=tau,
+        wrenches=_contact_wrenches(robot, columns), filled=filled, remarks=tuple(remarks),
+    )  # fmt: skip
 
 
 def _passed_over(unknown: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -259,16 +253,12 @@ def _parts_of_export(robot: Robot, columns: Columns, remarks: Sequence[str] = ()
     v, filled = completed(robot, "pinocchio", rates, _under(columns, "v", rates))
     states = {"q": _stacked(_under(columns, "q", positions), positions), "v": _stacked(v, rates)}
     return MotionParts(
-        "pinocchio",
-        {key: values for key, values in states.items() if values is not None},
+        "pinocchio", {key: values for key, values in states.items() if values is not None},
         time=finite_table(columns["time"], "time") if "time" in columns else None,
-        a=_stacked(_under(columns, "a", rates), rates),
-        tau=_stacked(_under(columns, "tau", driven), driven),
-        wrenches=_contact_wrenches(robot, columns),
-        references=_references(columns),
-        filled=filled,
+        a=_stacked(_under(columns, "a", rates), rates), tau=_stacked(_under(columns, "tau", driven), driven),
+        wrenches=_contact_wrenches(robot, columns), references=_references(columns), filled=filled,
         remarks=("columns as exported by surefoot", *remarks, *_left_out(robot, columns, (positions, rates, driven))),
-    )
+    )  # fmt: skip
 
 
 def _left_out(robot: Robot, columns: Columns, labels: tuple[list[str], list[str], list[str]]) -> list[str]:

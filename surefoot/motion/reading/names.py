@@ -72,23 +72,13 @@ def plain_key(key: str) -> str:
 
 
 def find_key(what: str, keys: Iterable[str]) -> str | None:
-    """The key under which something is stored; None if it is not.
-
-    Args:
-        what: Key of `ALIASES`.
-        keys: What there is.
-    """
+    """The key under which something is stored; None if it is not."""
     known = {plain_key(key): key for key in keys}
     return next((known[alias] for alias in ALIASES[what] if alias in known), None)
 
 
 def likely_names(given: Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    """Which known name each given one may be a slip of the pen for, each once; names that are like none are left out.
-
-    Args:
-        given: Names that are not known.
-        known: Names that are.
-    """
+    """The known name that each given one may be a misspelling of, each once; names that resemble none are omitted."""
     short, texts = [_without_joint(name) for name in known], [_without_joint(name) for name in given]
     pairs = []
     for i, text in enumerate(texts):
@@ -134,10 +124,6 @@ def matched_joint(robot: Robot, name: str) -> str | None:
 def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None], list[str]]:
     """The joint of the robot for each name, None where it has none; and remarks.
 
-    Args:
-        robot: The robot.
-        names: As the file has them.
-
     Raises:
         UnknownNameError: Joints of the robot are missing.
     """
@@ -165,11 +151,7 @@ def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None]
 
 
 def rename_step(likely: Mapping[str, str]) -> str:
-    """What to rename; "" where there is nothing.
-
-    Args:
-        likely: From `likely_names`.
-    """
+    """What to rename; "" where there is nothing."""
     pairs = [f"`{name}` to `{right}`" for name, right in likely.items()]
     return f"rename {', '.join(pairs[:4])}{', …' if len(pairs) > 4 else ''}" if pairs else ""
 

@@ -80,13 +80,7 @@ def other_order(order: str) -> str:
 
 
 def in_order(robot: Robot, q: Array, meant: str) -> Array:
-    """(n, nq) with the numbers of the base quaternion read in another order.
-
-    Args:
-        robot: With a free base.
-        q: (n, nq).
-        meant: Key of `ORDERS`.
-    """
+    """(n, nq) with the numbers of the base quaternion read in another order."""
     out = np.array(q)
     at = _base_quaternion(robot)
     out[:, at] = np.roll(q[:, at], ORDERS[meant], axis=1)

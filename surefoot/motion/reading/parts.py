@@ -179,15 +179,7 @@ def completed(
 
 
 def filled_in(robot: Robot, time: Array, q: Array, v: Array, joints: Collection[str]) -> Array:
-    """(n, nv) velocities, those of some joints by differences of q on its manifold.
-
-    Args:
-        robot: The robot.
-        time: (n,) increasing [s].
-        q: (n, nq).
-        v: (n, nv) as given.
-        joints: Whose velocities were not given.
-    """
+    """(n, nv) velocities, those of some joints by differences of q on its manifold."""
     if not joints or len(time) < 2:
         return v
     steps = np.array([pin.difference(robot.model, a, b) for a, b in pairwise(np.asarray(q))]).reshape(-1, robot.nv)
@@ -200,12 +192,7 @@ def filled_in(robot: Robot, time: Array, q: Array, v: Array, joints: Collection[
 
 
 def filled_remark(robot: Robot, joints: Sequence[str]) -> str:
-    """What was filled in, for people; "" for nothing.
-
-    Args:
-        robot: The robot.
-        joints: Whose velocities were not given.
-    """
+    """A remark on the joints whose velocities were computed; "" for none."""
     base = None if robot.base_joint is None else robot.joint_names[robot.base_joint]
     others = [name for name in joints if name != base]
     whose = [*(["the base"] if base in joints else []), *([some_names(others)] if others else [])]
