@@ -178,27 +178,19 @@ def _links(loop: Loop) -> list[str]:
 
 def _loop_gap(case: Case, loop: Loop) -> Array:
     """(n,) largest gap in the tied directions of the frame on a [m]."""
-    T_a, T_b = (_placed(case, frame) @ np.asarray(T) for frame, T in _ends(loop))
+    ends = (loop.frame_a, loop.placement_a), (loop.frame_b, loop.placement_b)
+    T_a, T_b = (_placed(case, frame) @ np.asarray(T) for frame, T in ends)
     R_a = np.swapaxes(T_a[:, :3, :3], 1, 2)
     shift = np.einsum("nij,nj->ni", R_a, T_b[:, :3, 3] - T_a[:, :3, 3])
-    turn = _LEVER * _rotation_vectors(R_a @ T_b[:, :3, :3])
+    turn = _LEVER * np.array([so3.log(one) for one in R_a @ T_b[:, :3, :3]]).reshape(-1, 3)
     tied = np.hstack([shift, turn])[:, np.array(loop.directions)]
     return np.asarray(np.linalg.norm(tied, axis=1))
-
-
-def _ends(loop: Loop) -> tuple[tuple[str, Array], tuple[str, Array]]:
-    return (loop.frame_a, loop.placement_a), (loop.frame_b, loop.placement_b)
 
 
 def _placed(case: Case, frame: str) -> Array:
     if frame == "universe":
         return np.tile(np.eye(4), (case.n, 1, 1))
     return case.kernels.frames(case.q, [frame])[:, 0]
-
-
-def _rotation_vectors(R: Array) -> Array:
-    """(n, 3) of rotations (n, 3, 3)."""
-    return np.array([so3.log(one) for one in R]).reshape(-1, 3)
 
 
 def _couplings(case: Case) -> Series:

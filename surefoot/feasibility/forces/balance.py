@@ -44,8 +44,7 @@ def check_balance(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> l
     if not out:
         out = [
             skipped(
-                "momentum_residual",
-                "needs given contact wrenches, or given torques of a robot without closed chains",
+                "momentum_residual", "needs given contact wrenches, or given torques of a robot without closed chains"
             )
         ]
     return [*out, _energy_residual(case, rates, touch, efforts, hold, friction)]

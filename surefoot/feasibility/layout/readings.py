@@ -54,21 +54,13 @@ def check_readings(case: Case, rates: Rates, readings: Sequence[OtherReading]) -
     for reading in readings:
         worst = max(reading.rows, key=lambda row: float(beyond[row]))
         bodies = frozenset().union(*(case.velocity_bodies[row] for row in reading.rows))
-        found.append(
-            Series(
-                "velocity_consistency",
-                "rad/s",
-                np.array([0.5 * (case.trajectory.start + case.trajectory.end)]),
-                (reading.where,),
-                np.array([[np.nanmax(value[:, worst])]]),
-                upper=limit[0, worst],
-                bodies=(bodies,),
-                width=0.5 * case.trajectory.duration,
-                texts=(reading.text,),
-                next_step=reading.next_step,
-                units=units_at(case, np.array([worst]), "rad/s", "m/s"),
-            )
-        )
+        series = Series(
+            "velocity_consistency", "rad/s", np.array([0.5 * (case.trajectory.start + case.trajectory.end)]),
+            (reading.where,), np.array([[np.nanmax(value[:, worst])]]), upper=limit[0, worst], bodies=(bodies,),
+            width=0.5 * case.trajectory.duration, texts=(reading.text,), next_step=reading.next_step,
+            units=units_at(case, np.array([worst]), "rad/s", "m/s"),
+        )  # fmt: skip
+        found.append(series)
     return found
 
 

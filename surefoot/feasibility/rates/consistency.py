@@ -141,10 +141,8 @@ def _acceleration(case: Case, rates: Rates, switches: Array) -> Series:
     time, value = misfit(case.time, np.diff(v, axis=0), a, case.tolerances.window)
     value[near_switches(case, switches, time)] = np.nan
     value[:, list(rates.filled_rows)] = np.nan
-    series = _series(
-        case, "acceleration_consistency", "rad/s²", time, value, _rate_limit(case, case.tolerances.acceleration, a)
-    )
-    return series
+    limit = _rate_limit(case, case.tolerances.acceleration, a)
+    return _series(case, "acceleration_consistency", "rad/s²", time, value, limit)
 
 
 def _rate_limit(case: Case, absolute: float, given: Array) -> Array:
