@@ -333,7 +333,7 @@ def test_a_wrong_order_of_a_part_is_found_where_it_is(name: str, with_v: bool, p
     series = found["quaternion_order"]
     np.testing.assert_array_equal(np.flatnonzero(series.failed[:, 0]), np.arange(len(motion))[part])
     assert "is wxyz in part of the motion and was read as xyzw" in series.texts[0]
-    assert series.next_step == "write the quaternion in one order all along: xyzw"
+    assert series.next_step == "write the quaternion in one order throughout: xyzw"
 
 
 def test_a_base_that_turns_at_once_does_not_change_its_order() -> None:

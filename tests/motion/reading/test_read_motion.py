@@ -530,7 +530,7 @@ def test_what_cannot_be_told_is_refused_with_what_was_found_and_what_to_do(tmp_p
         tmp_path, time=motion.time, root_states=motion.q[:, :7], dof_pos=motion.q[:, 7:], dof_names=names
     )
     assert loaded("g1").joint_names[4] in missing.evidence["missing"]
-    assert "tail" in missing.evidence["not of this robot"]
+    assert "tail" in missing.evidence["not in this robot"]
     batch = _refused(tmp_path, time=motion.time, qpos=motion.q[:, None])
     assert "3-dimensional" in batch.message
     wide = _refused(tmp_path, arr_0=motion.q[:, :30])
