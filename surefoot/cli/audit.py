@@ -16,7 +16,7 @@ from rich.table import Table
 
 from surefoot.cli.console import FirstTimeColumn, names_in, page_console, require_page_name
 from surefoot.errors import ShapeError, one_of
-from surefoot.feasibility import Tolerances, audit, judge_order
+from surefoot.feasibility import Tolerances, audit
 from surefoot.files import write_text
 from surefoot.motion import AuditItem, AuditResult, Finding, World
 from surefoot.motion.reading import GivenMotion, read_motion
@@ -74,7 +74,6 @@ def audit_command(request: AuditRequest) -> int:
     model = _robot(request, own)
     given = read_motion(
         request.motion, model, request.layout, names_in(request.joints), request.rate, request.quaternion,
-        judge_order=judge_order,
     )  # fmt: skip
     world = _world(request.world or (None if own is None else str(own)), model)
     result = _audited(given, model, world, _tolerances(request.tolerances), request.replay)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from surefoot.cli.console import names_in, progress
 from surefoot.errors import NotSupportedError
-from surefoot.feasibility import judge_order
 from surefoot.motion import Log, Trajectory, World
 from surefoot.motion.files import is_trajectory_file
 from surefoot.motion.reading import read_motion
@@ -136,7 +135,6 @@ def _motion(source: Path, options: ExportOptions) -> tuple[Robot, Trajectory]:
         layout=options.layout,
         joints=names_in(options.joints),
         rate=options.rate,
-        judge_order=judge_order,
     ).trajectory
 
 

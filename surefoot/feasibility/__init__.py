@@ -3,6 +3,5 @@
 from surefoot.feasibility.audit import CompletedMotion, audit, complete_motion
 from surefoot.feasibility.case import Tolerances
 from surefoot.feasibility.items import ITEMS
-from surefoot.feasibility.layout import judge_order
 
-__all__ = ["ITEMS", "CompletedMotion", "Tolerances", "audit", "complete_motion", "judge_order"]
+__all__ = ["ITEMS", "CompletedMotion", "Tolerances", "audit", "complete_motion"]

@@ -18,13 +18,11 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.feasibility.case import Case, Tolerances
 from surefoot.feasibility.clearance import check_collisions, missing_shapes_note, unjudged_notes
-from surefoot.feasibility.closure import check_closure
-from surefoot.feasibility.contact_motion import check_contact_motion
 from surefoot.feasibility.efforts import Efforts, efforts_of
-from surefoot.feasibility.findings import rank_findings
+from surefoot.feasibility.findings import judge_items, rank_findings
 from surefoot.feasibility.forces import check_balance, check_impact, check_wrenches
-from surefoot.feasibility.judge import judge_items
-from surefoot.feasibility.layout import OtherReading, check_layout, check_readings, judge_order, other_readings
+from surefoot.feasibility.kinematics import check_closure, check_contact_motion
+from surefoot.feasibility.layout import OtherReading, check_layout, check_readings, other_readings
 from surefoot.feasibility.limits import check_limits
 from surefoot.feasibility.rates import (
     Rates,
@@ -69,15 +67,15 @@ def audit(
     Args:
         motion: A trajectory, or a file that `read_motion` understands.
         robot: The robot, its name, or its file.
-        world: Ground, obstacles, friction and gravity; None for flat ground of friction 0.7, and for no ground under a
-            robot with a fixed base, of which nobody knows how high it stands.
-        tolerances: What passes; None for the defaults.
-        collisions: Whether to look for collisions, which need most of the time.
-        replay: Whether to replay it in MuJoCo.
-        progress: Called with the name of each part of the audit and the share that is done.
+        world: Ground, obstacles, friction and gravity; None for flat ground with friction 0.7, or no ground for a robot
+            with a fixed base, whose mounting height is unknown.
+        tolerances: None for the defaults.
+        collisions: Whether to check collisions, which take most of the time.
+        replay: Whether to replay the motion in MuJoCo.
+        progress: Called with the name of each part of the audit and the completed share.
 
     Raises:
-        ShapeError: The motion does not fit the robot, or has a single sample.
+        ShapeError: The motion does not fit the robot, or has only one sample.
     """
     model = robot if isinstance(robot, Robot) else load(robot)
     given = _read(motion, model)
@@ -106,12 +104,12 @@ def audit(
 
 @dataclass(frozen=True, eq=False)
 class CompletedMotion:
-    """What belongs to a motion: given, or computed where it did not come along.
+    """Velocities, torques and contact wrenches of a motion, given or computed.
 
     Args:
         v: (n, nv).
-        tau: (n, nu) at the driven joints, NaN where it is not known.
-        wrenches: Contact → (n, 6) in its frame, NaN where it is not known.
+        tau: (n, nu) at the driven joints, NaN where unknown.
+        wrenches: Contact → (n, 6) in its frame, NaN where unknown.
     """
 
     v: Array
@@ -120,7 +118,7 @@ class CompletedMotion:
 
 
 def complete_motion(motion: Trajectory, robot: Robot, world: World) -> CompletedMotion:
-    """Velocities, torques and contact wrenches of a motion, computed where they did not come with it.
+    """Compute the velocities, torques and contact wrenches that a motion lacks.
 
     Args:
         motion: The motion.
@@ -137,16 +135,14 @@ def complete_motion(motion: Trajectory, robot: Robot, world: World) -> Completed
 def _read(motion: Trajectory | GivenMotion | str | Path, robot: Robot) -> GivenMotion:
     if isinstance(motion, GivenMotion):
         return motion
-    return (
-        GivenMotion(motion) if isinstance(motion, Trajectory) else read_motion(motion, robot, judge_order=judge_order)
-    )
+    return GivenMotion(motion) if isinstance(motion, Trajectory) else read_motion(motion, robot)
 
 
 def _case(given: GivenMotion, robot: Robot, world: World | None, tolerances: Tolerances) -> Case:
     """The case of a motion; without a world, level ground under a robot that moves about, nothing round a fixed one."""
     given.trajectory.require(robot)
     if len(given.trajectory) < 2:
-        raise ShapeError("a motion of one sample cannot be audited", next_step="give two samples or more")
+        raise ShapeError("a motion with one sample cannot be audited", next_step="give at least two samples")
     if world is None:
         world = World(ground=()) if robot.base_joint is None else World()
     return Case(
@@ -187,11 +183,11 @@ def _replay(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Replay:
 
 
 def _replay_series(case: Case, played: Replay | None) -> Series:
-    """How long the robot stood, against the end of the motion."""
+    """How long the robot stayed upright, against the end of the motion."""
     if played is None or not len(played.time):
-        return skipped("replay", "not asked for" if played is None else played.note)
+        return skipped("replay", "not requested" if played is None else played.note)
     until = np.array([[case.trajectory.end if played.survived else played.until]])
-    text = "replay: the robot stands until {value}, the motion ends at {limit}"
+    text = "replay: the robot stays upright until {value}, the motion ends at {limit}"
     return Series("replay", "s", until[0], ("",), until, lower=case.trajectory.end, note=played.note, texts=(text,))
 
 
@@ -201,7 +197,7 @@ def _shape_remarks(robot: Robot) -> list[str]:
 
 
 def _explain(case: Case, touch: Touch, efforts: Efforts, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings, those about contact forces with the conflict behind them: the worst few, as each takes its time."""
+    """Explain the worst few findings about contact forces by the conflict behind them."""
     about = [k for k, finding in enumerate(findings) if finding.stage == "wrenches"][:_MOST_REASONS]
     whys = {k: why_not_carried(case, touch, efforts, findings[k].time) for k in about}
     return tuple(replace(one, why=whys.get(k, "")) for k, one in enumerate(findings))

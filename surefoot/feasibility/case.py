@@ -1,4 +1,4 @@
-"""What is audited: a motion, its robot and its world, with tolerances and with names of entries of v."""
+"""A motion with its robot, its world and tolerances, and names and units of the entries of v."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from surefoot.arrays import Array
 from surefoot.compiler import KernelSet, compile_robot
 from surefoot.errors import ShapeError
 from surefoot.motion import Trajectory, World
+from surefoot.motion.world import in_world
 from surefoot.robot import Robot
-from surefoot.sim.native import in_world
 
 __all__ = ["Case", "Tolerances", "bodies_at", "joint_rows", "names_at", "unit_at", "units_at"]
 
@@ -26,43 +26,47 @@ def _entry(value: float, unit: str, about: str) -> Any:
 
 @dataclass(frozen=True)
 class Tolerances:
-    """What the audit lets pass. Every entry has its unit and meaning in the metadata of its field."""
+    """Tolerances of the audit. The metadata of each field has its unit and meaning."""
 
-    quaternion_norm: float = _entry(1e-3, "", "quaternions may differ from unit length by this")
-    touch_height: float = _entry(0.005, "m", "a surface within this of the ground may touch")
-    touch_speed: float = _entry(0.05, "m/s", "a surface that touches is slower than this")
-    touch_time: float = _entry(0.03, "s", "a touch, and a gap between two, lasts at least this long")
-    touch_hysteresis: float = _entry(1.5, "", "height and speed at which a touch ends, relative to where it begins")
-    touch_slide: float = _entry(0.002, "m", "a surface that stays this near the height at which it stood slides")
-    touch_force: float = _entry(0.01, "", "share of the weight from which a given normal force is a contact")
-    column_shift: float = _entry(1.0, "samples", "columns of v may be off by this")
-    jump: float = _entry(0.01, "rad", "a sample of q may leave the path and come back by this")
-    jump_acceleration: float = _entry(500.0, "rad/s²", "and by as much as a turn with this acceleration is")
-    velocity: float = _entry(0.05, "rad/s", "v may differ from the rate of q by this, and by `relative` of its range")
-    acceleration: float = _entry(1.0, "rad/s²", "a may differ from the rate of v by this, and by `relative`")
+    quaternion_norm: float = _entry(1e-3, "", "difference of a quaternion's length from 1")
+    touch_height: float = _entry(0.005, "m", "distance from the ground within which a surface may touch it")
+    touch_speed: float = _entry(0.05, "m/s", "largest speed of a touching surface")
+    touch_time: float = _entry(0.03, "s", "shortest touch, and shortest gap between two touches")
+    touch_hysteresis: float = _entry(
+        1.5, "", "ratio of the height and speed at which a touch ends to those at which it begins"
+    )
+    touch_slide: float = _entry(
+        0.002, "m", "a surface that stays within this of its standing height slides rather than lifts"
+    )
+    touch_force: float = _entry(0.01, "", "share of the weight above which a given normal force is a contact")
+    column_shift: float = _entry(1.0, "samples", "time shift between a column of v and q")
+    jump: float = _entry(0.01, "rad", "distance by which a sample of q may leave the path and come back")
+    jump_acceleration: float = _entry(500.0, "rad/s²", "or the distance that this acceleration allows within a step")
+    velocity: float = _entry(0.05, "rad/s", "difference between v and the rate of q, plus `relative` of its range")
+    acceleration: float = _entry(1.0, "rad/s²", "difference between a and the rate of v, plus `relative` of its range")
     relative: float = _entry(0.05, "", "relative part of the tolerances of v and a")
     loop_gap: float = _entry(1e-3, "m", "gap of a closed chain")
-    coupling_error: float = _entry(1e-3, "rad", "error of a follower")
-    slip: float = _entry(0.01, "m", "way that a touching surface may slide during one contact")
+    coupling_error: float = _entry(1e-3, "rad", "position error of a follower joint")
+    slip: float = _entry(0.01, "m", "distance that a surface slides during one contact")
     penetration: float = _entry(0.01, "m", "depth of a contact surface in the ground")
-    contact_gap: float = _entry(0.01, "m", "height of a contact that is said to hold")
+    contact_gap: float = _entry(0.01, "m", "height of a surface whose contact is given as closed")
     joint_position: float = _entry(1e-3, "rad", "q beyond its limit")
     joint_velocity: float = _entry(0.01, "", "v beyond its limit, relative")
     joint_torque: float = _entry(0.01, "", "torque and power beyond their limits, relative")
     acceleration_limit: float = _entry(float("inf"), "rad/s²", "limit of joint accelerations")
-    clearance: float = _entry(0.0, "m", "least distance of links and obstacles")
-    overlap: float = _entry(0.002, "m", "overlap of collision volumes that passes")
+    clearance: float = _entry(0.0, "m", "least distance between links, and to obstacles")
+    overlap: float = _entry(0.002, "m", "tolerated overlap of collision volumes")
     unilateral: float = _entry(0.005, "", "pulling force, relative to the weight")
     friction: float = _entry(0.01, "", "tangential force beyond the cone, relative to the weight")
     cop: float = _entry(0.005, "m", "centre of pressure outside a contact")
     zmp: float = _entry(0.005, "m", "zero moment point outside the support polygon")
     admissible: float = _entry(0.01, "", "missing contact force, relative to the weight")
     window: float = _entry(
-        0.02, "s", "balances are means over this; accelerations that were not given, over twice this"
+        0.02, "s", "averaging window of balances; computed accelerations are averaged over twice this"
     )
-    momentum: float = _entry(0.05, "", "force that nothing exerts, relative to the weight")
-    energy: float = _entry(0.05, "", "power that nothing delivers, relative to the largest power")
-    impact: float = _entry(1.0, "m/s", "normal speed of a surface when it touches down")
+    momentum: float = _entry(0.05, "", "unexplained force, relative to the weight")
+    energy: float = _entry(0.05, "", "unexplained power, relative to the largest power")
+    impact: float = _entry(1.0, "m/s", "normal speed of a surface at touch-down")
     jerk_limit: float = _entry(1e5, "rad/s³", "jerk of a joint")
     rest: float = _entry(0.05, "rad/s", "speed of the first and last sample")
 
@@ -71,7 +75,7 @@ class Tolerances:
             entry.name: getattr(self, entry.name) for entry in fields(self) if not getattr(self, entry.name) >= 0.0
         }
         if wrong:
-            raise ShapeError("tolerances are not negative", evidence=wrong)
+            raise ShapeError("tolerances must not be negative", evidence=wrong)
 
     def table(self) -> list[tuple[str, float, str, str]]:
         """Name, value, unit and meaning of every tolerance."""
@@ -189,14 +193,7 @@ def joint_rows(case: Case) -> Rows:
 
 
 def unit_at(case: Case, rows: Rows, turning: str, sliding: str) -> str:
-    """The unit of entries of v; both where joints of both kinds are among them.
-
-    Args:
-        case: The case.
-        rows: The entries.
-        turning: Unit of joints that turn.
-        sliding: Unit of joints that slide.
-    """
+    """The unit of entries of v; both where joints of both kinds are among them."""
     tree = case.robot.tree
     slides: set[bool] = set()
     for i, kind in enumerate(tree.kinds):
@@ -207,14 +204,7 @@ def unit_at(case: Case, rows: Rows, turning: str, sliding: str) -> str:
 
 
 def units_at(case: Case, rows: Rows, turning: str, sliding: str) -> tuple[str, ...]:
-    """The unit of each entry of v, also of those of joints that slide and turn.
-
-    Args:
-        case: The case.
-        rows: The entries.
-        turning: Unit of axes that turn.
-        sliding: Unit of axes that slide.
-    """
+    """The unit of each entry of v, also of those of joints that slide and turn."""
     tree, units = case.robot.tree, [turning] * case.robot.nv
     for i, kind in enumerate(tree.kinds):
         start, size = int(tree.v_index[i]), tree.nv_of(i)

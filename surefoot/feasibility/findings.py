@@ -1,8 +1,8 @@
-"""From series to findings: intervals in which a part fails, ranked by the chain.
+"""From series to items, with their margins over time, and to findings: intervals in which a part fails.
 
-A finding of an earlier item takes later ones of the same interval and of a common part of the robot under itself; of
-one that lasts longer it takes the samples of that interval, and the rest stays a finding of its own. What several
-contacts do at the same time is one finding that names them all, with theirs under it.
+A finding of an earlier item covers later ones of the same interval and of a common part of the robot. Of a longer one
+it covers the samples of its interval; the rest remains a finding. Findings of several contacts at the same time are
+joined into one that names them all and covers theirs.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.feasibility.items import ITEMS, STAGES, order_of
 from surefoot.feasibility.series import Series, is_spike
-from surefoot.motion import Finding
+from surefoot.motion import AuditItem, Finding, Status
 
-__all__ = ["rank_findings"]
+__all__ = ["judge_items", "rank_findings"]
 
 _MERGED = 0.1  # [s]: failures of one part that are nearer than that are one finding
 _SAME = 0.05  # [s]: findings that are nearer than that are of the same interval
@@ -85,11 +85,7 @@ class _Found:
 
 
 def rank_findings(series: Sequence[Series]) -> tuple[Finding, ...]:
-    """Findings worst first, each with those that follow from it.
-
-    Args:
-        series: What the checks found.
-    """
+    """Findings worst first, each with those that follow from it."""
     tops: list[_Found] = []
     covered: dict[int, list[Finding]] = {}
     for one in sorted((one for item in series for one in _failures(item)), key=lambda one: one.cause):
@@ -174,20 +170,12 @@ def _failure(series: Series, part: int, rows: NDArray[np.int64]) -> _Found:
     kind, violation = ITEMS[series.item], -float(series.margin[worst, part])
     start, end = _span(series, rows)
     finding = Finding(
-        item=series.item,
-        stage=kind.stage,
-        severity="remark" if kind.severity == "remark" else "defect",
-        where=series.parts[part],
-        start=start,
-        end=end,
-        time=float(series.time[worst]),
-        value=float(series.value[worst, part]),
-        limit=series.nearer_limit(worst, part),
-        unit=series.units[part] if series.units else series.unit,
-        violation=violation,
-        message="",
+        item=series.item, stage=kind.stage, severity="remark" if kind.severity == "remark" else "defect",
+        where=series.parts[part], start=start, end=end, time=float(series.time[worst]),
+        value=float(series.value[worst, part]), limit=series.nearer_limit(worst, part),
+        unit=series.units[part] if series.units else series.unit, violation=violation, message="",
         next_step=_advice(series, part, rows, worst),
-    )
+    )  # fmt: skip
     text = series.texts[part] if series.texts else ""
     return _Found(replace(finding, message=_message(finding, text)), series, part, rows)
 
@@ -218,8 +206,76 @@ def _message(finding: Finding, text: str) -> str:
     numbers = {
         "value": f"{finding.value:.4g}{unit}",
         "limit": f"{finding.limit:.4g}{unit}",
+        "excess": f"{finding.violation:.4g}{unit}",
         "time": f"{finding.time:.3f} s",
     }
     place = f" of {finding.where}" if finding.where else ""
     general = f"{ITEMS[finding.item].title}{place}: {{value}}, limit {{limit}}, at {{time}}"
     return (text or general).format(**numbers)
+
+
+_ALIKE = 1e-4  # relative difference of margins that are as good as the same
+_UNKNOWN = ("", np.nan, np.nan, np.inf)
+
+
+def judge_items(series: Sequence[Series]) -> tuple[AuditItem, ...]:
+    """All items in the order of the chain; what no check spoke of was skipped."""
+    return tuple(_item(name, [one for one in series if one.item == name]) for name in ITEMS)
+
+
+def _item(name: str, series: list[Series]) -> AuditItem:
+    kind = ITEMS[name]
+    spoken = [one for one in series if one.parts and len(one.time)]
+    note = "; ".join(dict.fromkeys(one.note for one in series if one.note))
+    if not spoken:
+        return AuditItem(name, kind.stage, kind.title, "", "skipped", note or "nothing to judge")
+    failed = any(one.failed.any() for one in spoken)
+    status: Status = "passed" if not failed else "remark" if kind.severity == "remark" else "failed"
+    time, margin = _over_time(spoken)
+    parts = tuple(dict.fromkeys(part for one in spoken for part in one.parts))
+    nearest = min(spoken, key=lambda one: _worst(one)[0])
+    worst = _worst(nearest)
+    bound = status == "passed" and worst[3] >= nearest.bound_from  # where and when it is least, nobody knows
+    return AuditItem(
+        name, kind.stage, kind.title, spoken[0].unit, status, note, time, margin, parts,
+        *(_UNKNOWN if bound else worst[1:]), bound,
+    )  # fmt: skip
+
+
+def _over_time(series: Sequence[Series]) -> tuple[Array, Array]:
+    """Times and the least margin of all parts at each."""
+    time = np.concatenate([one.time for one in series])
+    margin = np.concatenate([_least(one.margin) for one in series])
+    order = np.lexsort((margin, time))
+    time, margin = time[order], margin[order]
+    first = np.concatenate([[True], np.diff(time) > 0.0])
+    return time[first], margin[first]
+
+
+def _least(margin: Array) -> Array:
+    """The least margin over the parts (m,), NaN where none is judged."""
+    least = np.where(np.isnan(margin), np.inf, margin).min(axis=1)
+    return np.where(np.isnan(margin).all(axis=1), np.nan, least)
+
+
+def _worst(series: Series) -> tuple[float, str, float, float, float]:
+    """Least margin, whatever passes beyond the limit there, with part, time, value and limit."""
+    margin = np.where(np.isnan(series.margin), np.inf, series.margin)
+    least = float(margin.min())
+    alike = margin <= least + (_ALIKE * abs(least) if np.isfinite(least) else 0.0)
+    k, part = np.argwhere(alike)[0]  # the first of them
+    if np.isinf(margin[k, part]):
+        return _largest(series)
+    return (
+        float(margin[k, part]), series.parts[part], float(series.time[k]),
+        float(series.value[k, part]), series.nearer_limit(int(k), int(part)),
+    )  # fmt: skip
+
+
+def _largest(series: Series) -> tuple[float, str, float, float, float]:
+    """Where nothing limits the values: the largest of them."""
+    size = np.abs(series.value)
+    if np.isnan(size).all():
+        return np.inf, "", np.nan, np.nan, np.inf
+    k, part = np.unravel_index(int(np.nanargmax(size)), size.shape)
+    return np.inf, series.parts[part], float(series.time[k]), float(series.value[k, part]), np.inf

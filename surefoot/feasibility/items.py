@@ -1,7 +1,7 @@
 """The items of an audit, in the order of the chain.
 
-A finding of an earlier item takes later ones of the same interval and part of the robot under itself: a wrong
-quaternion order makes everything else look wrong, a foot that slides needs no word about its friction.
+A finding covers later ones of the same interval and part of the robot: a wrong quaternion order makes everything else
+look wrong, and a sliding foot needs no finding about its friction.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ class ItemKind:
     """What an item is about.
 
     Args:
-        stage: Where in the chain it stands.
-        title: For people.
-        about: What is judged, in a line.
-        severity: "defect", or "remark" for what does not make a motion impossible.
+        stage: Its place in the chain.
+        title: Name in reports.
+        about: What is judged, in one line.
+        severity: "defect", or "remark" if it does not make a motion impossible.
     """
 
     stage: str
@@ -32,37 +32,41 @@ class ItemKind:
 
 ITEMS: dict[str, ItemKind] = {
     "quaternion_norm": ItemKind("layout", "quaternion length", "quaternions have length 1"),
-    "quaternion_order": ItemKind("layout", "quaternion order", "xyzw is meant, not wxyz"),
+    "quaternion_order": ItemKind("layout", "quaternion order", "quaternions are in the order in which they were read"),
     "units": ItemKind("layout", "units", "angles are radians, lengths metres"),
     "column_shift": ItemKind("layout", "column shift", "no column of v runs ahead of or behind q"),
-    "joint_jump": ItemKind("consistency", "no jumps of q", "samples that leave the path and come back"),
-    "velocity_consistency": ItemKind("consistency", "v is the rate of q", "differences of q against v"),
-    "acceleration_consistency": ItemKind("consistency", "a is the rate of v", "differences of v against a"),
-    "loop_closure": ItemKind("kinematics", "closed loops", "gap of closed chains"),
-    "coupling": ItemKind("kinematics", "couplings", "followers are where their leaders put them"),
-    "foot_slip": ItemKind("kinematics", "slip of contacts", "way that a touching surface slides"),
+    "joint_jump": ItemKind("consistency", "no jumps of q", "no sample leaves the path and comes back"),
+    "velocity_consistency": ItemKind("consistency", "v is the rate of q", "v against differences of q"),
+    "acceleration_consistency": ItemKind("consistency", "a is the rate of v", "a against differences of v"),
+    "loop_closure": ItemKind("kinematics", "closed loops", "gaps of closed chains"),
+    "coupling": ItemKind("kinematics", "couplings", "follower joints match their leaders"),
+    "foot_slip": ItemKind("kinematics", "contact slip", "sliding distance of touching surfaces"),
     "penetration": ItemKind("kinematics", "penetration", "depth of contact surfaces in the ground"),
-    "contact_gap": ItemKind("kinematics", "gap under contacts", "height of contacts that are said to hold"),
+    "contact_gap": ItemKind(
+        "kinematics", "gap under contacts", "height of surfaces whose contacts are given as closed"
+    ),
     "joint_position": ItemKind("limits", "joint position", "q between its limits"),
     "joint_velocity": ItemKind("limits", "joint velocity", "|v| below its limit"),
     "joint_acceleration": ItemKind("limits", "joint acceleration", "|a| below the limit, if one is set"),
-    "joint_torque": ItemKind("limits", "joint torque", "torque given, or needed at least"),
+    "joint_torque": ItemKind("limits", "joint torque", "given torque, or the least that is needed"),
     "motor_torque_speed": ItemKind("limits", "motor torque at speed", "torque below the torque–speed line"),
-    "motor_power": ItemKind("limits", "motor power", "mechanical power below what the drive gives"),
-    "self_collision": ItemKind("collision", "self-collision", "distance of links, also between samples"),
+    "motor_power": ItemKind("limits", "motor power", "mechanical power below the limit of the drive"),
+    "self_collision": ItemKind("collision", "self-collision", "distance between links, also between samples"),
     "obstacle_clearance": ItemKind("collision", "obstacle clearance", "distance to obstacles, also between samples"),
-    "unilateral_force": ItemKind("wrenches", "contacts push", "normal force of contacts, never pulling"),
+    "unilateral_force": ItemKind("wrenches", "contacts push", "contacts never pull"),
     "friction": ItemKind("wrenches", "friction cone", "tangential force below μ × normal force"),
     "torsional_friction": ItemKind("wrenches", "torsional friction", "moment about the normal"),
     "cop": ItemKind("wrenches", "centre of pressure", "inside the outline of each contact"),
     "zmp": ItemKind("wrenches", "zero moment point", "inside the support polygon"),
-    "admissible": ItemKind("wrenches", "admissible contact forces", "is there any set of contact wrenches at all"),
-    "momentum_residual": ItemKind("energy", "momentum balance", "forces that nothing exerts"),
-    "energy_residual": ItemKind("energy", "energy balance", "power that nothing delivers"),
-    "impact": ItemKind("energy", "impact impulse", "jump of velocity when a contact closes"),
+    "admissible": ItemKind("wrenches", "admissible contact forces", "some set of contact wrenches carries the motion"),
+    "momentum_residual": ItemKind("energy", "momentum balance", "unexplained forces"),
+    "energy_residual": ItemKind("energy", "energy balance", "unexplained power"),
+    "impact": ItemKind("energy", "impact impulse", "impulse when a contact closes"),
     "jerk": ItemKind("energy", "jerk", "rate of the acceleration", "remark"),
     "rest": ItemKind("energy", "rest at start and end", "speed of the first and last sample", "remark"),
-    "replay": ItemKind("replay", "replay in physics", "how long the robot stands with joint feedback alone", "remark"),
+    "replay": ItemKind(
+        "replay", "replay in physics", "how long the robot stays upright with joint feedback alone", "remark"
+    ),
 }
 _ORDER = {name: place for place, name in enumerate(ITEMS)}
 

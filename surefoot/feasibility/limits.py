@@ -39,13 +39,13 @@ def _position(case: Case) -> Series:
         pair for pair in _positions(case) if np.isfinite(limits.lower[pair[0]]) or np.isfinite(limits.upper[pair[0]])
     ]
     if not pairs:
-        return skipped("joint_position", "no joint has limits of its position")
+        return skipped("joint_position", "no joint has position limits")
     q, v = (np.array(column) for column in zip(*pairs, strict=True))
     return Series(
         "joint_position", unit_at(case, v, "rad", "m"), case.time, names_at(case, v), case.q[:, q],
         limits.lower[q], limits.upper[q], case.tolerances.joint_position, 0.1, bodies_at(case, v),
         units=units_at(case, v, "rad", "m"),
-        next_step="keep the joint within its range, or check zero and sign of its column",
+        next_step="keep the joint within its range, or check the zero and sign of its column",
     )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def _velocity(case: Case, rates: Rates) -> Series:
     limits = case.robot.limits.velocity
     rows = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))  # 0 is none
     if not len(rows):
-        return skipped("joint_velocity", "no joint has a limit of its velocity")
+        return skipped("joint_velocity", "no joint has a velocity limit")
     limit = limits[rows]
     return Series(
         "joint_velocity", unit_at(case, rows, "rad/s", "m/s"), case.time, names_at(case, rows), rates.v[:, rows],
@@ -66,18 +66,18 @@ def _velocity(case: Case, rates: Rates) -> Series:
 
 
 def _acceleration(case: Case, efforts: Efforts) -> Series:
-    """Robot files know no limits of accelerations; one may be set in the tolerances, else they are only reported."""
+    """Robot files have no acceleration limits; without one in the tolerances, accelerations are only reported."""
     rows = joint_rows(case)
     if not len(rows):
-        return skipped("joint_acceleration", "there are no joints")
+        return skipped("joint_acceleration", "the robot has no joints")
     limit = case.tolerances.acceleration_limit
-    source = "as given" if case.trajectory.a is not None else f"means over {1e3 * case.tolerances.window:.3g} ms"
+    source = "as given" if case.trajectory.a is not None else f"averaged over {1e3 * case.tolerances.window:.3g} ms"
     return Series(
         "joint_acceleration", unit_at(case, rows, "rad/s²", "m/s²"), case.time, names_at(case, rows),
         efforts.demand.a[:, rows], -limit, limit, 0.01 * limit if np.isfinite(limit) else 0.0,
         limit if np.isfinite(limit) and limit > 0.0 else 100.0, bodies_at(case, rows),
         units=units_at(case, rows, "rad/s²", "m/s²"),
-        note=source if np.isfinite(limit) else f"{source}; no limit is set",
+        note=source if np.isfinite(limit) else f"{source}; no limit set",
         next_step="slow the motion down: `Trajectory.time_scaled`",
         spike_step="" if case.trajectory.a is None else look_at_sample("acceleration"),
     )  # fmt: skip
@@ -96,7 +96,7 @@ def _torque(case: Case, efforts: Efforts) -> Series:
         -limit, limit, case.tolerances.joint_torque * limit + doubtful_friction(case)[rows],
         float(np.median(limit)) or 1.0, bodies_at(case, joints), note=efforts.note,
         units=units_at(case, joints, "N m", "N"),
-        next_step="slow the motion down, carry less, or change the posture in which the joint is loaded",
+        next_step="slow the motion down, reduce the load, or change the posture in which the joint is loaded",
         spike_step=look_at_sample("torque") if efforts.tau_given else "",
     )  # fmt: skip
 
@@ -167,10 +167,6 @@ def torque_bounds(motors: Motors, speed: Array) -> tuple[Array, Array]:
     Torque limit with a corner speed: `Drive.torque_at_speed` in both senses, braking with full torque. Known winding
     and supply: |R i + N k v| ≤ U with torque N k i, Koch (B.2) to (B.5) with a steady current; beyond the speed that
     the supply allows the motor may only brake. Both where both are known.
-
-    Args:
-        motors: m drives.
-        speed: (n, m).
     """
     upper = np.minimum(_falling(motors, speed), _electric(motors, speed))
     lower = -np.minimum(_falling(motors, -speed), _electric(motors, -speed))
@@ -182,9 +178,6 @@ def power_bounds(motors: Motors) -> tuple[Array, Array]:
 
     Driving: the largest torque × speed below the line of the torque, T c or T s² / (4 (s − c)) with corner c and top
     speed s; T s where no corner is known; and at most U² / (4 R) with a known supply. Braking: T s.
-
-    Args:
-        motors: m drives.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         box = np.where(np.isfinite(motors.torque) & np.isfinite(motors.top), motors.torque * motors.top, np.inf)
@@ -219,7 +212,7 @@ def _spike_step(case: Case, efforts: Efforts) -> str:
 def _torque_speed(case: Case, rates: Rates, efforts: Efforts, motors: Motors) -> Series:
     rows = np.flatnonzero(motors.falls | motors.electric)
     if not len(rows):
-        return skipped("motor_torque_speed", "no drive has a corner speed, or winding and supply")
+        return skipped("motor_torque_speed", "no drive has a known corner speed, or known winding and supply")
     some, joints = Motors(*(x[rows] for x in motors)), case.robot.driven[rows]
     lower, upper = torque_bounds(some, rates.v[:, joints])
     full = np.where(np.isfinite(some.torque), some.torque, _electric(some, np.zeros(len(rows))))
@@ -234,10 +227,10 @@ def _power(case: Case, rates: Rates, efforts: Efforts, motors: Motors) -> Series
     lower, upper = power_bounds(motors)
     rows = np.flatnonzero(np.isfinite(upper) & (upper > 0.0))
     if not len(rows):
-        return skipped("motor_power", "no drive has limits of torque and speed, or winding and supply")
+        return skipped("motor_power", "no drive has torque and speed limits, or known winding and supply")
     joints, limit = case.robot.driven[rows], upper[rows]
     known = motors.falls[rows] | motors.electric[rows]
-    note = "" if known.all() else "torque limit × speed limit for drives whose torque–speed line is not known"
+    note = "" if known.all() else "torque limit × speed limit for drives with an unknown torque–speed line"
     return Series(
         "motor_power", "W", case.time, names_at(case, joints), efforts.tau[:, rows] * rates.v[:, joints],
         lower[rows], limit, case.tolerances.joint_torque * limit, float(np.median(limit)) or 1.0,

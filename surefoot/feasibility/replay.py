@@ -23,23 +23,20 @@ from surefoot.motion import Log, Replay, State, Trajectory
 from surefoot.robot import Robot
 from surefoot.sim import StoppedError, simulate
 
-__all__ = ["replay_motion", "touch_notes"]
+__all__ = ["replay_motion"]
 
 _STEP = 0.002  # [s]
 _PASSES = "links pass through each other"
 
 
 def replay_motion(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Replay:
-    """Replay a motion, from its first state to its end or to the fall of the robot.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-    """
+    """Replay a motion, from its first state to its end or to the fall of the robot."""
     motion, robot = _followable(case, rates, touch, efforts), case.given_robot
-    note = "joint feedback, torques as feed-forward" if motion.tau is not None else "joint feedback, weight carried"
+    note = (
+        "joint feedback with feed-forward torques"
+        if motion.tau is not None
+        else "joint feedback with torques that carry the weight"
+    )
     try:
         follower = TrajectoryFollower(robot, motion)
     except NotSupportedError as error:
@@ -52,7 +49,7 @@ def replay_motion(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> R
     except StoppedError as error:
         log, note = error.log, f"{note}; stopped: {error.message}"
     start = case.trajectory.start
-    return _compared(robot, motion, log, start, "; ".join([note, _PASSES, *touch_notes(case, log)]))
+    return _compared(robot, motion, log, start, "; ".join([note, _PASSES, *_touch_notes(case, log)]))
 
 
 def _followable(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Trajectory:
@@ -90,13 +87,8 @@ _EVERY = 0.01  # [s]: how often the robot is held against meshes
 _TOUCH = 5e-4  # [m]: hulls that are nearer touch
 
 
-def touch_notes(case: Case, log: Log) -> list[str]:
-    """Sentences about obstacles: who hit them, when first, how hard; and meshes that are replayed as their hulls.
-
-    Args:
-        case: The motion.
-        log: Of its replay, from time 0.
-    """
+def _touch_notes(case: Case, log: Log) -> list[str]:
+    """Sentences about obstacles: who hit them, when first, how hard; and meshes that are replayed as their hulls."""
     hulls = [note for note in log.metadata.get("notes", ()) if "convex hull" in note]
     return [*_loads(case, log), *_touched_meshes(case, log), *hulls]
 
@@ -108,7 +100,9 @@ def _loads(case: Case, log: Log) -> list[str]:
         if incident["kind"] == "obstacle_touch":
             first, load = found.get(incident["where"], (incident["start"], 0.0))
             found[incident["where"]] = first, max(load, incident["worst"])
-    return [f"touch of {where} from {first + start:.3f} s, {load:.3g} N" for where, (first, load) in found.items()]
+    return [
+        f"contact with {where} from {first + start:.3f} s, up to {load:.3g} N" for where, (first, load) in found.items()
+    ]
 
 
 def _touched_meshes(case: Case, log: Log) -> list[str]:
@@ -123,8 +117,8 @@ def _touched_meshes(case: Case, log: Log) -> list[str]:
     step = max(1, round(_EVERY * (len(times) - 1) / max(float(times[-1] - times[0]), _EVERY)))
     touching = exact.distances(np.asarray(log["q"])[::step]) <= _TOUCH
     return [
-        f"touch of {link} and {name} from {times[::step][np.argmax(touching[:, k])] + case.trajectory.start:.3f} s,"
-        " seen by the distance of their hulls"
+        f"contact of {link} with {name} from {times[::step][np.argmax(touching[:, k])] + case.trajectory.start:.3f} s,"
+        " by the distance of their hulls"
         for k, (link, name) in enumerate(exact.link_pairs)
         if touching[:, k].any()
     ]

@@ -1,4 +1,4 @@
-"""`Series`: a quantity of a motion over time with its limits, as checks hand it to the audit; and spikes in it."""
+"""`Series`: a quantity over time with its limits, as each check returns it; and spikes in it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Series:
         bodies: For each part the indices of the bodies of the tree that it concerns; None for the whole robot.
         width: How far to each side a value speaks for [s], where it was judged between samples.
         note: How it was computed, or why it was skipped.
-        texts: A sentence for each part, with {value}, {limit}, {time}; "" for the general one.
+        texts: A sentence for each part, with {value}, {limit}, {excess} and {time}; "" for the general one.
         next_step: What to do if it fails.
-        spike_step: What to do instead if only a few samples stand out from their neighbours; "" for the same. With
-            {where} and {time}.
+        spike_step: What to do if only a few samples differ from their neighbours, with {where} and {time}; "" for the
+            same.
         units: Of each part, where they differ; () for `unit`.
-        bound_from: Values from here on are lower bounds: nobody measured how large they are.
+        bound_from: Values from here on are lower bounds and were not measured.
     """
 
     item: str
@@ -85,12 +85,7 @@ class Series:
 
 
 def skipped(item: str, note: str) -> Series:
-    """An item that was not judged.
-
-    Args:
-        item: Name in `items.ITEMS`.
-        note: Why not.
-    """
+    """An item that was not judged."""
     return Series(item, "", np.zeros(0), (), np.zeros((0, 0)), note=note)
 
 
@@ -122,9 +117,5 @@ def is_spike(values: Array, rows: NDArray[np.int64]) -> bool:
 
 
 def look_at_sample(quantity: str) -> str:
-    """What to do about a spike of a quantity that came with the motion, with {where} and {time} to fill in.
-
-    Args:
-        quantity: Such as "torque".
-    """
-    return f"look at the {quantity} of {{where}} in the file at {{time}}: it stands out from the samples around it"
+    """What to do about a spike of a quantity that came with the motion, with {where} and {time} to fill in."""
+    return f"check the {quantity} of {{where}} in the file at {{time}}: it differs from the samples around it"

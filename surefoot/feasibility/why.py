@@ -1,4 +1,4 @@
-"""Why no contact forces carry a motion at a time: which contacts and drives conflict, and what each would yield."""
+"""Why no contact forces carry a motion at some time: which contacts and drives conflict, and by how much."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from surefoot.solvers import Explanation, Group, Relaxation, UnsolvedError, expl
 
 __all__ = [
     "FRICTION",
-    "JOINED",
     "PULL",
-    "PULL_WEIGHT",
     "TORQUE",
     "Event",
     "Needed",
@@ -34,20 +32,20 @@ __all__ = [
 
 PULL, FRICTION, TORQUE = "{} cannot pull", "friction of {}", "torque limit of {}"
 """Names of groups, by what they forbid."""
-PULL_WEIGHT = 100.0
+_PULL_WEIGHT = 100.0
 """What a newton of pull costs among others: ground that pulls is the last explanation, as it could hold anything."""
-JOINED = " + "
+_JOINED = " + "
 """Between the contacts of a group that holds for several."""
 
 _AT_ONE = {
-    PULL: "the ground pulls at a corner of {} with {}",
-    FRICTION: "friction holds {} with {} more than it can",
-    TORQUE: "the drive of {} gives {} more than it can",
+    PULL: "the ground pulls on a corner of {} with {}",
+    FRICTION: "the friction of {} exceeds its limit by {}",
+    TORQUE: "the drive of {} exceeds its limit by {}",
 }
 _AT_ALL = {
-    PULL: "the ground pulls at corners of {} with up to {}",
-    FRICTION: "friction holds {} with up to {} more than it can",
-    TORQUE: "the drives of {} give up to {} more than they can",
+    PULL: "the ground pulls on corners of {} with up to {}",
+    FRICTION: "the friction of {} exceeds its limit by up to {}",
+    TORQUE: "the drives of {} exceed their limits by up to {}",
 }
 _TOLERANCE = 1e-6
 _LIKE = 1.005  # times the effort that is as good as the same
@@ -59,12 +57,12 @@ _LIMBS = {"foot": "feet", "sole": "soles", "toe": "toes", "heel": "heels", "hand
 
 
 class Event(NamedTuple):
-    """What happens if a constraint gives way.
+    """A constraint that is exceeded.
 
     Args:
         kind: `PULL`, `FRICTION` or `TORQUE`.
-        names: Contacts or joints that it happens at, all of them.
-        amount: By how much at most [unit].
+        names: Its contacts or joints.
+        amount: Largest excess [unit].
         unit: Of the amount.
     """
 
@@ -75,7 +73,7 @@ class Event(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """What would have to happen.
+    """Constraints that would have to be exceeded.
 
     Args:
         events: If any one is enough that with the least amount first, else that with the largest.
@@ -87,11 +85,7 @@ class Needed(NamedTuple):
 
 
 def needed(found: Explanation) -> Needed:
-    """What would have to happen so that there is no conflict.
-
-    Args:
-        found: A conflict.
-    """
+    """What would have to happen so that there is no conflict."""
     alone = [member.alone for member in found.conflict if member.alone is not None]
     events = [event for event in map(_event, alone) if _cost(event) <= found.cost]
     if events:
@@ -103,7 +97,7 @@ def needed(found: Explanation) -> Needed:
 def _cost(event: Event) -> float:
     """What an event costs, less what it may cost more than the least of all."""
     more = _FAR if event.kind == TORQUE else 1.0 + _ALIKE
-    return event.amount * (PULL_WEIGHT if event.kind == PULL else 1.0) / more
+    return event.amount * (_PULL_WEIGHT if event.kind == PULL else 1.0) / more
 
 
 def _event(way: Relaxation) -> Event:
@@ -111,9 +105,9 @@ def _event(way: Relaxation) -> Event:
     for kind in _AT_ONE:
         before, after = kind.split("{}")
         if way.name.startswith(before) and way.name.endswith(after):
-            names = tuple(way.name.removeprefix(before).removesuffix(after).split(JOINED))
+            names = tuple(way.name.removeprefix(before).removesuffix(after).split(_JOINED))
             return Event(kind, names, way.amount, way.unit)
-    raise NotSupportedError(f"nobody knows what it means that `{way.name}` gives way")
+    raise NotSupportedError(f"unknown group of constraints `{way.name}`")
 
 
 def told(need: Needed, contacts: int) -> str:
@@ -132,7 +126,7 @@ def told(need: Needed, contacts: int) -> str:
             group.append(event)
     clauses = [_clause(group, need.any_of, contacts) for group in groups]
     left = len(clauses) - _MOST_CLAUSES
-    shown = clauses if left <= 0 else [*clauses[: _MOST_CLAUSES - 1], f"{left + 1} other such things happen"]
+    shown = clauses if left <= 0 else [*clauses[: _MOST_CLAUSES - 1], f"{left + 1} more limits are exceeded"]
     return (", or " if need.any_of else ", and ").join(shown)
 
 
@@ -175,13 +169,7 @@ def explain_support(case: Case, touch: Touch, efforts: Efforts, t: float) -> Exp
     each contact stays inside a friction pyramid, and together they exert what the motion asks for (which nobody can
     change). Contacts give way together, by the same amount, so that none of several like ones is singled out; those
     without which it is as easy do not. Drives are asked only where contacts carry the motion: then none may be
-    overloaded. Torsion of single contacts is left out.
-
-    Args:
-        case: The motion.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        t: [s].
+    overloaded. Torsion of single contacts is omitted.
     """
     support = efforts.support
     if support is None or case.robot.loops:
@@ -230,34 +218,22 @@ class _Contacts(NamedTuple):
 
     def _joined(self, kind: str, names: Sequence[str]) -> Group:
         some = [self.groups[kind, name] for name in names]
-        return replace(some[0], name=kind.format(JOINED.join(names)), A=np.vstack([one.A for one in some]))
+        return replace(some[0], name=kind.format(_JOINED.join(names)), A=np.vstack([one.A for one in some]))
 
 
 def why_not_carried(case: Case, touch: Touch, efforts: Efforts, t: float) -> str:
-    """The conflict at the sample nearest to a time in plain words; "" where there is none, or rounding hides it.
-
-    Args:
-        case: The motion.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        t: [s].
-    """
+    """The conflict at the sample nearest to a time in plain words; "" where there is none, or rounding hides it."""
     try:
         found, support = explain_support(case, touch, efforts, t), efforts.support
     except UnsolvedError:
-        return ""  # the finding stands; only its reason is not told
+        return ""  # the finding remains, without a reason
     if found is None or support is None:
         return ""
     return plain_reason(found, int(support.carrying[np.argmin(np.abs(case.time - t))].sum()))
 
 
 def plain_reason(found: Explanation, contacts: int) -> str:
-    """The conflict in plain words: what would have to happen that cannot.
-
-    Args:
-        found: From `explain_support`.
-        contacts: How many contacts carry then.
-    """
+    """The conflict in plain words: what would have to happen that cannot."""
     need = needed(found)
     if not need.events:
         return f"{found.place} no forces of these contacts carry this motion"
@@ -316,7 +292,7 @@ def _contacts(case: Case, touch: Touch, k: int, corners: Corners) -> dict[tuple[
         none[rows, pull] = push[rows, z] = push[rows, pull] = push[rows + len(z), pull] = 1.0
         for row, (axis, sign) in enumerate(((x, 1.0), (x, -1.0), (y, 1.0), (y, -1.0))):
             hold[row, axis], hold[row, z], hold[row, pull] = sign, mu, mu
-        groups[PULL, name] = Group(PULL.format(name), none, -np.inf, 0.0, unit="N", weight=PULL_WEIGHT)
+        groups[PULL, name] = Group(PULL.format(name), none, -np.inf, 0.0, unit="N", weight=_PULL_WEIGHT)
         groups[FRICTION, name] = Group(FRICTION.format(name), hold, 0.0, np.inf, unit="N")
         groups["", name] = Group(f"pulls of {name}", push, 0.0, np.inf, may_relax=False)
     return groups

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
-from surefoot.feasibility import judge_order
 from surefoot.motion import AuditResult, Log, Trajectory, World
 from surefoot.motion.files import is_trajectory_file
 from surefoot.motion.reading import GivenMotion, read_motion
@@ -124,7 +123,7 @@ def _page_of_path(x: str | Path, robot: Robot | None, world: World | None) -> st
     if is_run_folder(path) and (path / "report.html").is_file():
         return (path / "report.html").read_text(encoding="utf-8")
     if is_run_folder(path):
-        given = read_motion(path, own := robot or robot_of_run(path), judge_order=judge_order)
+        given = read_motion(path, own := robot or robot_of_run(path))
         return report_page(_motion_evidence(given.trajectory, own, world))
     if isinstance(x, str) and not is_file_name(x) and x.partition(":")[0] in zoo.names():
         return report_page(_robot_evidence(load(x), world))
@@ -145,7 +144,7 @@ def _file_evidence(path: Path, robot: Robot | None, world: World | None) -> Evid
         return _log_evidence(Log.load(path), None, world)
     if robot is None:
         raise FileFormatError("does not name its robot", file=path, next_step="show(file, robot)")
-    return _motion_evidence(read_motion(path, robot, judge_order=judge_order).trajectory, robot, world)
+    return _motion_evidence(read_motion(path, robot).trajectory, robot, world)
 
 
 def _robot_evidence(robot: Robot, world: World | None) -> Evidence:
@@ -191,7 +190,7 @@ def _audit_evidence(result: AuditResult, robot: Robot | None, world: World | Non
         return _motion_evidence(
             at_home, own, world, title=f"Audit of {own.name}", audit=result, verdict=verdict, notes=note
         )
-    given = motion if isinstance(motion, Trajectory) else read_motion(motion, own, judge_order=judge_order).trajectory
+    given = motion if isinstance(motion, Trajectory) else read_motion(motion, own).trajectory
     return _motion_evidence(given, own, world, title=f"Audit of {own.name}", audit=result, verdict=verdict)
 
 

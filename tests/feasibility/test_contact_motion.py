@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.contact_motion import check_contact_motion, slip_of_contact
+from surefoot.feasibility.kinematics import check_contact_motion, slip_of_contact
 from surefoot.feasibility.series import Series
 from surefoot.motion import ContactSchedule, Phase, Spot, Stance, Trajectory, World
 from tests.feasibility.foot_motions import feet_motion, smooth
@@ -166,7 +166,7 @@ def test_a_given_contact_in_the_air_has_a_gap() -> None:
     robot, t = loaded("g1"), _times(200.0)
     way = 0.03 * (smooth(t, 0.5, 0.7) - smooth(t, 1.2, 1.4))[:, None] * np.array([0.0, 0.0, 1.0])
     motion = feet_motion(robot, t, {"left_ankle_roll_link": way})
-    assert _checked("g1", motion)["contact_gap"].note == "no contacts are given"
+    assert _checked("g1", motion)["contact_gap"].note == "no contact schedule is given"
     pose = stages(Case(robot, World(), motion)).touch.placements[0, 0]
     schedule = ContactSchedule((Phase(0.0, 2.0, Stance({"left_ankle_roll_link": Spot(pose)})),))
     gap = _checked("g1", replace(motion, schedule=schedule))["contact_gap"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.feasibility.findings import rank_findings
-from surefoot.feasibility.judge import judge_items
+from surefoot.feasibility.findings import judge_items, rank_findings
 from surefoot.feasibility.series import Series, skipped
 
 TIME = np.linspace(0.0, 10.0, 1001)

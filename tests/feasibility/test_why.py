@@ -53,7 +53,7 @@ def test_the_reason_is_told_in_plain_words() -> None:
     assert found is not None
     text = plain_reason(found, 1)
     assert text.startswith("at t = 0.100 s the contacts carry this motion only if")
-    assert "friction holds bottom with" in text
+    assert "the friction of bottom exceeds its limit by" in text
     assert "conflict" not in text
 
 
@@ -70,7 +70,7 @@ def standing(name: str, acceleration: tuple[float, ...], friction: float) -> Cas
 def test_like_contacts_are_told_together_whatever_their_number() -> None:
     case = standing("a1", (0.0, 5.0, 0.0), 0.2)
     text = judge(why_not_carried, case, 0.1)
-    assert "friction holds all four feet with up to" in text
+    assert "the friction of all four feet exceeds its limit by up to" in text
     missing = case.robot.mass * (5.0 - 0.2 * 9.80665)
     assert float(text.split("up to ")[1].split(" N")[0]) == pytest.approx(missing / 4, rel=0.05)
 
@@ -95,7 +95,7 @@ def test_no_side_is_singled_out_and_clauses_are_few(name: str) -> None:
 
 def test_only_contacts_that_have_to_give_way_are_named() -> None:
     text = judge(why_not_carried, standing("a1", (0.0, 0.0, 0.0, 0.0, -200.0, 0.0), 0.7), 0.1)  # it throws its nose up
-    assert "pulls at corners of RL_foot and RR_foot with" in text
+    assert "pulls on corners of RL_foot and RR_foot with" in text
     assert "FL_foot" not in text
 
 
@@ -107,14 +107,14 @@ def test_rounding_does_not_hide_the_conflict(noise: float) -> None:
 
 def test_events_of_one_kind_and_size_are_one_clause() -> None:
     events = tuple(Event(PULL, (name,), 18.9, "N") for name in ("left_foot", "right_foot"))
-    assert told(Needed(events, True), 2) == "the ground pulls at a corner of left_foot or right_foot with 18.9 N"
-    assert told(Needed(events, False), 2) == "the ground pulls at corners of both feet with up to 18.9 N"
+    assert told(Needed(events, True), 2) == "the ground pulls on a corner of left_foot or right_foot with 18.9 N"
+    assert told(Needed(events, False), 2) == "the ground pulls on corners of both feet with up to 18.9 N"
 
 
 def test_all_contacts_are_counted_and_some_are_named() -> None:
     feet = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
     everywhere = Needed((Event(FRICTION, feet, 3.0, "N"),), True)
-    assert told(everywhere, 4) == "friction holds all four feet with up to 3 N more than it can"
+    assert told(everywhere, 4) == "the friction of all four feet exceeds its limit by up to 3 N"
     assert "FL_foot and FR_foot" in told(Needed((Event(FRICTION, feet[:2], 3.0, "N"),), True), 4)
     assert "all four contacts" in told(Needed((Event(FRICTION, ("a", "b", "c", "d"), 3.0, "N"),), True), 4)
 

@@ -15,7 +15,6 @@ from mcap_ros2.decoder import DecoderFactory
 from scipy.spatial.transform import Rotation
 
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, UnknownNameError
-from surefoot.feasibility import judge_order
 from surefoot.motion import Column, Log, Trajectory
 from surefoot.motion.files.columns import read_csv, read_parquet
 from surefoot.motion.reading import read_motion
@@ -88,7 +87,7 @@ def test_csv_and_parquet_have_the_same_columns_and_read_back(tmp_path, hexapod, 
 
 def test_an_exported_table_is_read_as_the_same_motion(tmp_path, hexapod, motion):
     write_table(tmp_path / "a.csv", motion, hexapod, "csv")
-    found = read_motion(tmp_path / "a.csv", hexapod, judge_order=judge_order).trajectory
+    found = read_motion(tmp_path / "a.csv", hexapod).trajectory
     np.testing.assert_allclose(found.q, motion.q, atol=1e-12)
     np.testing.assert_array_equal(found.v, motion.v)
     np.testing.assert_array_equal(found.time, motion.time)

@@ -192,12 +192,7 @@ def _parts(count: int) -> list[slice]:
 
 
 class PathTravel:
-    """Ways of the joints along a motion.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-    """
+    """Ways of the joints along a motion."""
 
     def __init__(self, case: Case, rates: Rates) -> None:
         sides = _sides(case, rates)

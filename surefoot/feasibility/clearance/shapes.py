@@ -1,8 +1,8 @@
-"""Shapes that clearance is measured with, and pairs of links of which no motion can tell whether they collide.
+"""Shapes for measuring clearance, and pairs of links that are not judged.
 
-Shapes that overlap at home are a flaw of the robot's file, not of the motion. Links that hang on each other are made to
-touch, also where there are joints between them whose links have no shapes; those of them that are near each other at
-home are named, as people would expect them to be judged.
+Shapes that overlap at home are a flaw of the robot's file, not of the motion. Adjacent links are made to touch, also
+where links without shapes lie between them; those of them that are near each other at home are named, because one
+would expect them to be judged.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from surefoot.motion import GroundBox, GroundPlane, Obstacle, World
 from surefoot.robot import Robot
 
 __all__ = [
-    "UnjudgedPairs",
-    "bare_links",
     "clearance_model",
     "links_with_shapes",
     "missing_shapes_note",
@@ -35,11 +33,7 @@ _MOST_LINKS = 6
 
 
 def standing_shapes(world: World) -> tuple[Obstacle, ...]:
-    """Everything in a world that can be measured exactly: obstacles, objects, level and tilted ground, boxes.
-
-    Args:
-        world: The world.
-    """
+    """Everything in a world that can be measured exactly: obstacles, objects, level and tilted ground, boxes."""
     poses = {thing.name: thing.pose for thing in world_obstacles(world)}
     out = [*world.obstacles, *(Obstacle(thing.name, thing.shape, thing.pose) for thing in world.objects)]
     for k, piece in enumerate(world.ground):
@@ -49,28 +43,20 @@ def standing_shapes(world: World) -> tuple[Obstacle, ...]:
     return tuple(out)
 
 
-def bare_links(robot: Robot) -> tuple[str, ...]:
-    """Links that lost a collision shape because its mesh is missing, in the order of the robot's links.
-
-    Args:
-        robot: The robot.
-    """
+def _bare_links(robot: Robot) -> tuple[str, ...]:
+    """Links that lost a collision shape because its mesh is missing, in the order of the robot's links."""
     lost = {link for note in robot.notes for link in note.bare}
     return tuple(link for link in robot.link_names if link in lost)
 
 
 def missing_shapes_note(robot: Robot) -> str:
-    """One sentence about the links that clearance is judged without; "" where nothing is missing.
-
-    Args:
-        robot: The robot.
-    """
-    lost = bare_links(robot)
+    """One sentence about the links that clearance is judged without; "" where nothing is missing."""
+    lost = _bare_links(robot)
     if not lost:
         return ""
     more = f" and {len(lost) - _MOST_LINKS} more" if len(lost) > _MOST_LINKS else ""
     names = ", ".join(f"`{link}`" for link in lost[:_MOST_LINKS])
-    return f"clearance is judged without collision meshes that are missing, of {names}{more}"
+    return f"clearance is judged without the missing collision meshes of {names}{more}"
 
 
 Pair = tuple[str, str]
@@ -79,7 +65,7 @@ _MOST_NAMES = 3
 
 
 @dataclass(frozen=True)
-class UnjudgedPairs:
+class _UnjudgedPairs:
     """Pairs of links that are not judged.
 
     Args:
@@ -94,8 +80,8 @@ class UnjudgedPairs:
     def notes(self) -> list[str]:
         """A sentence for each kind, if there are such pairs."""
         kinds = (
-            ("not judged, as their shapes overlap at home", self.nested),
-            ("not judged, as they hang on each other by links without shapes", self.hanging),
+            ("not judged, because their shapes overlap in the home posture", self.nested),
+            ("not judged, because only links without shapes lie between them", self.hanging),
         )
         return [f"{why}: {_listed(pairs)}" for why, pairs in kinds if pairs]
 
@@ -107,9 +93,6 @@ def clearance_model(robot: Robot) -> CollisionModel:
     Fitted volumes would be tighter and a fused kernel faster, but for a robot that was never seen both take longer than
     the audit itself; hulls decide anyway.
 
-    Args:
-        robot: The robot.
-
     Raises:
         ModelError: The robot has no collision shapes, or some that can have no volumes.
     """
@@ -118,11 +101,8 @@ def clearance_model(robot: Robot) -> CollisionModel:
 
 
 @lru_cache(maxsize=8)
-def unjudged_pairs(robot: Robot) -> UnjudgedPairs:
+def unjudged_pairs(robot: Robot) -> _UnjudgedPairs:
     """Pairs of links of a robot that the audit does not judge.
-
-    Args:
-        robot: The robot.
 
     Raises:
         ModelError: As for `clearance_model`.
@@ -132,15 +112,11 @@ def unjudged_pairs(robot: Robot) -> UnjudgedPairs:
     near = [pair for pair, d in zip(model.link_pairs, distances, strict=True) if d <= 0.0]
     shapeless = frozenset(pair for pair in near if not set(pair) <= links_with_shapes(robot))
     nested = _nearer_at_home(robot, [pair for pair in near if pair not in shapeless], 0.0)
-    return UnjudgedPairs(shapeless | nested, _nearer_at_home(robot, _hanging(robot, model), _NEAR))
+    return _UnjudgedPairs(shapeless | nested, _nearer_at_home(robot, _hanging(robot, model), _NEAR))
 
 
 def unjudged_notes(robot: Robot) -> list[str]:
-    """Remarks on the pairs of links that the audit does not judge.
-
-    Args:
-        robot: The robot.
-    """
+    """Remarks on the pairs of links that the audit does not judge."""
     try:
         return [f"self-collision: {note}" for note in unjudged_pairs(robot).notes]
     except ModelError:
@@ -148,11 +124,7 @@ def unjudged_notes(robot: Robot) -> list[str]:
 
 
 def links_with_shapes(robot: Robot) -> set[str]:
-    """Links whose collision shapes are known.
-
-    Args:
-        robot: The robot.
-    """
+    """Links whose collision shapes are known."""
     return {item.link for item in robot.collisions}
 
 

@@ -1,4 +1,4 @@
-"""What a motion asks for: generalized forces, and the net wrench that the contacts have to supply."""
+"""The demand of a motion: generalized forces, and the net wrench that the contacts have to supply."""
 
 from __future__ import annotations
 
@@ -15,16 +15,7 @@ from surefoot.feasibility.efforts.means import integral, mean_rates, second_rate
 from surefoot.feasibility.rates import Rates
 from surefoot.motion.reading import PUSH
 
-__all__ = [
-    "Demand",
-    "accelerations",
-    "demand_of",
-    "has_momentum",
-    "mean_net_wrench",
-    "mean_velocities",
-    "push_of",
-    "size_of",
-]
+__all__ = ["Demand", "accelerations", "demand_of", "mean_net_wrench", "mean_velocities", "push_of", "size_of"]
 
 _LEAST_SIZE = 0.01  # [m]
 _PLANAR = [0, 1, 5]  # x, y, rz
@@ -33,7 +24,7 @@ _SINGULAR = 1e-9  # of the largest: inertia of robots whose mass is in one point
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """What something has to exert.
+    """Forces that a motion needs.
 
     Args:
         v: (n, nv) velocities that it was computed from.
@@ -57,7 +48,7 @@ def demand_of(case: Case, rates: Rates) -> Demand:
     Of means, those of the momentum count: a mean acceleration does not belong to the posture and the velocity of any
     one sample, least where the base turns, along whose axes it is written. Mean velocities go with them.
     """
-    by_momentum = case.trajectory.a is None and has_momentum(case)
+    by_momentum = case.trajectory.a is None and _has_momentum(case)
     v, a = mean_velocities(case, rates) if by_momentum else rates.v, accelerations(case, rates)
     forces = np.array(case.kernels.rnea(case.q, v, a))
     com = case.kernels.com(case.q)
@@ -172,7 +163,7 @@ def _about(point: Array, R: Array, p: Array, wrench: Array) -> Array:
     return np.hstack([force, moment])
 
 
-def has_momentum(case: Case) -> bool:
+def _has_momentum(case: Case) -> bool:
     """Whether the base carries all mass, so that momentum changes by what acts on the base and gravity alone."""
     base = case.robot.base_joint
     return base is not None and case.robot.mass > 0.0 and len(case.subtree(base)) == case.robot.tree.n
@@ -186,11 +177,6 @@ def mean_net_wrench(case: Case, rates: Rates, com: Array) -> Array:
     Newton and Euler, with p and L of the whole robot, L about c. Means are those of accelerations (`second_rates`). The
     point that moments are about stands still in each window: so the mean of what contacts exert that stand still is
     something that they can exert.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        com: (n, 3) centre of mass in world [m].
     """
     mass, weight = case.robot.mass, case.robot.mass * case.world.gravity
     path, spin = _ways(case, rates, com)

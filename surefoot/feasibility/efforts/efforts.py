@@ -20,7 +20,7 @@ from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.touch import Touch
 from surefoot.kinematics import contact_frame
 
-__all__ = ["Carried", "Efforts", "carried", "efforts_of", "given_wrenches", "on_bodies", "shared_load"]
+__all__ = ["Carried", "Efforts", "efforts_of", "on_bodies"]
 
 _CARRIED = 1e-3  # share of the weight that other wrenches may miss more at the base
 
@@ -62,9 +62,9 @@ def efforts_of(case: Case, rates: Rates, touch: Touch) -> Efforts:
     support = support_of(case, touch, demand.com) if _stands(case) else None
     found = Carried(np.zeros((case.n, len(case.contact_names), 6)), np.zeros(case.n))
     if support is not None:
-        found = carried(case, touch, demand, support)
+        found = _carried(case, touch, demand, support)
     tau_given, wrenches_given = case.trajectory.tau is not None, bool(case.trajectory.wrenches)
-    wrenches = given_wrenches(case) if wrenches_given else found.wrenches
+    wrenches = _given_wrenches(case) if wrenches_given else found.wrenches
     tau, note = _torques(case, rates, demand, wrenches)
     if support is not None and not wrenches_given and not tau_given:
         wrenches, tau = _least_overload(case, rates, touch, demand, support, Carried(wrenches, found.violation), tau)
@@ -88,11 +88,13 @@ def _torques(case: Case, rates: Rates, demand: Demand, wrenches: Array) -> tuple
         return np.array(case.trajectory.tau), "as given"
     if case.robot.loops:
         unknown = np.full((case.n, case.robot.nu), np.nan)
-        return unknown, "not judged: closed chains share torques in ways that the motion does not tell"
-    source = "the contact wrenches given" if case.trajectory.wrenches else "the least contact wrenches that carry it"
+        return unknown, "not judged: the motion does not determine how closed chains share torques"
+    source = (
+        "the given contact wrenches" if case.trajectory.wrenches else "the least contact wrenches that carry the motion"
+    )
     note = f"inverse dynamics with {source}" if len(case.contact_names) else "inverse dynamics"
     if case.trajectory.a is None:
-        note += f", accelerations as means over {1e3 * case.tolerances.window:.3g} ms"
+        note += f", accelerations averaged over {1e3 * case.tolerances.window:.3g} ms"
     return drive_torques(case, rates, _joint_forces(case, demand, wrenches)), note
 
 
@@ -115,7 +117,7 @@ def _least_overload(
     rows = np.flatnonzero(heavy & near & (support.carrying.sum(axis=1) > 1))
     if not len(rows):
         return found.wrenches, tau
-    shared, missing = shared_load(case, rates, touch, demand, support, rows)
+    shared, missing = _shared_load(case, rates, touch, demand, support, rows)
     carries = missing <= found.violation[rows] + _CARRIED * case.weight
     wrenches = np.array(found.wrenches)
     wrenches[rows[carries]] = shared[carries]
@@ -134,12 +136,8 @@ class Carried(NamedTuple):
     violation: Array
 
 
-def given_wrenches(case: Case) -> Array:
-    """(n, c, 6) in the contact frames, as they came with the motion; zero for contacts that it says nothing of.
-
-    Raises:
-        UnknownNameError: A wrench of a contact that the robot does not have.
-    """
+def _given_wrenches(case: Case) -> Array:
+    """(n, c, 6) in the contact frames, as they came with the motion; zero for contacts that it says nothing of."""
     given = case.trajectory.wrenches
     for name in given:
         if name not in case.robot.contacts:
@@ -150,12 +148,7 @@ def given_wrenches(case: Case) -> Array:
 
 
 def on_bodies(case: Case, wrenches: Array) -> Array:
-    """(n, bodies, 6): contact wrenches as wrenches on the bodies, about their origins, in their axes.
-
-    Args:
-        case: The case.
-        wrenches: (n, c, 6) in the contact frames.
-    """
+    """(n, bodies, 6): contact wrenches as wrenches on the bodies, about their origins, in their axes."""
     out = np.zeros((len(wrenches), case.robot.tree.n, 6))
     for k, name in enumerate(case.contact_names):
         frame = contact_frame(case.robot, name)
@@ -166,16 +159,10 @@ def on_bodies(case: Case, wrenches: Array) -> Array:
     return out
 
 
-def carried(case: Case, touch: Touch, demand: Demand, support: Support) -> Carried:
+def _carried(case: Case, touch: Touch, demand: Demand, support: Support) -> Carried:
     """The least wrenches in the cones of the contacts that carry a motion, or those that miss least.
 
     A missing moment counts as a force at the distance of the robot's mass from its centre (`size_of`).
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        demand: What it needs.
-        support: What may push.
     """
     rails = np.broadcast_to(_rails(case), (case.n, *_rails(case).shape))
     generators = np.concatenate([support.cones.generators, rails], axis=2)
@@ -200,21 +187,13 @@ def _rails(case: Case) -> Array:
 _CHEAP = 100.0  # a torque beyond its limit counts that much less than a force that is missing at the base
 
 
-def shared_load(
+def _shared_load(
     case: Case, rates: Rates, touch: Touch, demand: Demand, support: Support, rows: NDArray[np.int64]
 ) -> tuple[Array, Array]:
     """Contact wrenches (m, c, 6) in the contact frames that overload the drives least; and (m,) what is missing [N].
 
     Several feet can push against each other at will: of all these inner forces those are taken that keep torques within
     their limits, or exceed them least (`contact.admissible_with_torques`).
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        touch: Its contacts.
-        demand: What it needs.
-        support: What may push.
-        rows: (m,) samples.
     """
     cones = _at(support, rows)
     J = touch_jacobians(case, touch, support.frames, rows)

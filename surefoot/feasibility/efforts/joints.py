@@ -81,12 +81,7 @@ def coupled(case: Case) -> Array:
 
 
 def carrying_rows(case: Case, carrying: Mask) -> Mask:
-    """(nv,): entries of v on the way from the base to contacts that carry at some time.
-
-    Args:
-        case: The case.
-        carrying: (n, c) which contacts carry.
-    """
+    """(nv,): entries of v on the way from the base to contacts that carry at some time."""
     tree, out = case.robot.tree, np.zeros(case.robot.nv, dtype=bool)
     for k in np.flatnonzero(carrying.any(axis=0)):
         body = contact_frame(case.robot, case.contact_names[k]).body

@@ -23,11 +23,6 @@ def margins_of_contacts(case: Case, touch: Touch, wrenches: Array) -> list[dict[
 
     Points and balls have a `cop` as well: they bear no moment, so that it lies where they touch, or at least below the
     ball, about whose centre forces may have been given.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        wrenches: (n, c, 6) in the contact frames.
     """
     frames, light, out = touch_frames(case, touch), _LIGHT * case.weight, []
     turned = in_frames(wrenches, touch.placements, frames)
@@ -40,13 +35,7 @@ def margins_of_contacts(case: Case, touch: Touch, wrenches: Array) -> list[dict[
 
 
 def impossible_wrenches(case: Case, touch: Touch, wrenches: Array) -> NDArray[np.bool_]:
-    """(n,): samples at which a wrench is beyond what its contact can exert, and what passes.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        wrenches: (n, c, 6) in the contact frames.
-    """
+    """(n,): samples at which a wrench is beyond what its contact can exert, and what passes."""
     out = np.zeros(case.n, dtype=bool)
     for margins in margins_of_contacts(case, touch, wrenches):
         for item, margin in margins.items():
@@ -57,12 +46,7 @@ def impossible_wrenches(case: Case, touch: Touch, wrenches: Array) -> NDArray[np
 
 
 def slack_of_contact(case: Case, item: str) -> tuple[float, float]:
-    """What passes, and what violations are measured by.
-
-    Args:
-        case: The case.
-        item: Key of `ITEMS_OF_CONTACTS`.
-    """
+    """What passes, and what violations are measured by."""
     tol, weight = case.tolerances, case.weight
     reach = max((float(np.abs(c.corners).max()) for c in case.robot.contacts.values()), default=0.1) or 0.1
     return {

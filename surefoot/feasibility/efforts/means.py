@@ -1,4 +1,7 @@
-"""Means over short windows of time: samples of measured motions are too rough to be judged one by one."""
+"""Means over short windows of time: samples of measured motions are too rough to be judged one by one.
+
+Rates and ways are (n, k) over n samples, times (n,) [s].
+"""
 
 from __future__ import annotations
 
@@ -32,12 +35,7 @@ class Windows(NamedTuple):
 
 
 def moving_windows(time: Array, length: float) -> Windows:
-    """A window from every sample to the first one that is `length` later; one step where steps are longer.
-
-    Args:
-        time: (n,) increasing [s], n ≥ 2.
-        length: [s].
-    """
+    """A window from every sample to the first one that is `length` later; one step where steps are longer."""
     last = np.searchsorted(time, time + length - _ROUNDING)
     last = np.maximum(last, np.arange(len(time)) + 1)
     first = np.flatnonzero(last < len(time))
@@ -48,24 +46,13 @@ def moving_windows(time: Array, length: float) -> Windows:
 
 
 def integral(rates: Array, time: Array) -> Array:
-    """(n, k): integral from the first sample on, by trapezoids.
-
-    Args:
-        rates: (n, k).
-        time: (n,) [s].
-    """
+    """(n, k): integral from the first sample on, by trapezoids."""
     steps = 0.5 * (rates[1:] + rates[:-1]) * np.diff(time)[:, None]
     return np.vstack([np.zeros(rates.shape[1]), np.cumsum(steps, axis=0)])
 
 
 def mean_rates(way: Array, time: Array, length: float) -> Array:
-    """(n, k): mean rates of a way over `length` to both sides of each sample; over at least one step to each side.
-
-    Args:
-        way: (n, k).
-        time: (n,) [s], n ≥ 2.
-        length: [s].
-    """
+    """(n, k): mean rates of a way over `length` to both sides of each sample; over at least one step to each side."""
     k = np.arange(len(time))
     before = np.searchsorted(time, time - length + _ROUNDING, side="right") - 1
     after = np.searchsorted(time, time + length - _ROUNDING)
@@ -79,11 +66,6 @@ def second_rates(way: Array, time: Array, length: float) -> Array:
     Both means are over `length`, or one step where steps are longer: a weighted mean of the second derivative over
     twice that, most in the middle. Noise of the way counts by its amount over `length`², however dense the samples are.
     What is nearer to an end than `length` is held.
-
-    Args:
-        way: (n, k).
-        time: (n,) [s].
-        length: [s].
     """
     if len(time) < 3:
         return np.zeros((len(time), way.shape[1]))
@@ -93,13 +75,7 @@ def second_rates(way: Array, time: Array, length: float) -> Array:
 
 
 def spread(mask: NDArray[np.bool_], time: Array, length: float) -> NDArray[np.bool_]:
-    """(n, k): whether a mask is true somewhere in the window of the second rate of each sample (`second_rates`).
-
-    Args:
-        mask: (n, k).
-        time: (n,) [s].
-        length: To each side [s].
-    """
+    """(n, k): whether a mask is true somewhere in the window of the second rate of each sample (`second_rates`)."""
     if len(time) < 3:
         return mask
     first, _, last = _rate_windows(time, length)

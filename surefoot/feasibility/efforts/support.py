@@ -16,16 +16,7 @@ from surefoot.geometry import convex_hull
 from surefoot.kinematics import contact_frame
 from surefoot.robot import ContactSurface
 
-__all__ = [
-    "ROUND",
-    "Support",
-    "carrying_contacts",
-    "in_frames",
-    "support_of",
-    "surfaces_at_touch",
-    "touch_frames",
-    "touch_jacobians",
-]
+__all__ = ["ROUND", "Support", "in_frames", "support_of", "surfaces_at_touch", "touch_frames", "touch_jacobians"]
 
 Mask = NDArray[np.bool_]
 ROUND = ("point", "soft_finger")
@@ -56,14 +47,8 @@ class Support:
 
 
 def support_of(case: Case, touch: Touch, com: Array) -> Support:
-    """What may carry a motion.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        com: (n, 3) centre of mass in world [m].
-    """
-    carrying, frames, surfaces = carrying_contacts(case, touch), touch_frames(case, touch), surfaces_at_touch(case)
+    """What may carry a motion."""
+    carrying, frames, surfaces = _carrying_contacts(case, touch), touch_frames(case, touch), surfaces_at_touch(case)
     points, pushes, usable = [np.zeros((case.n, 0, 3))], [np.zeros((case.n, 0), bool)], [np.zeros((case.n, 0), bool)]
     cones = placed_cones(surfaces, frames, carrying, com, np.maximum(touch.friction, _SLIPPERY))
     for k, surface in enumerate(surfaces):
@@ -78,7 +63,7 @@ def support_of(case: Case, touch: Touch, com: Array) -> Support:
     return Support(carrying, frames, np.concatenate(points, axis=1), np.concatenate(pushes, axis=1), touching)
 
 
-def carrying_contacts(case: Case, touch: Touch) -> Mask:
+def _carrying_contacts(case: Case, touch: Touch) -> Mask:
     """(n, c): contacts that may carry: those that touch, those with forces, and those near the ground, however fast.
 
     Given contacts are taken as they are. Where accelerations are means over a window, so is what carries them.
@@ -155,14 +140,7 @@ def _near_ground(points: Array, normals: Array, height: Array) -> Mask:
 
 
 def touch_jacobians(case: Case, touch: Touch, frames: Array, rows: NDArray[np.int64]) -> Array:
-    """(m, c, 6, nv): Jacobians of the frames of touch, in their own axes, linear first.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        frames: (n, c, 4, 4) T_world_touch.
-        rows: (m,) samples.
-    """
+    """(m, c, 6, nv): Jacobians of the frames of touch, in their own axes, linear first."""
     out = np.zeros((len(rows), len(case.contact_names), 6, case.robot.nv))
     for k, name in enumerate(case.contact_names):
         surface = case.robot.contacts[name]

@@ -1,4 +1,4 @@
-"""Balances: do forces and torques that came with a motion explain it?
+"""Balances: do the given forces and torques explain the motion?
 
 Logs of engines hold the torques and wrenches of the step before a sample, or of the one after it; plans hold those at
 the sample. Which of these a motion has is told by what explains it best (`hold_of`), for all of it at once. Residuals
@@ -29,12 +29,12 @@ from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch import Touch
 
-__all__ = ["check_balance", "energy_residual", "momentum_residual", "net_wrench"]
+__all__ = ["check_balance", "net_wrench"]
 
 
 def check_balance(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> list[Series]:
     """`momentum_residual`, of the whole robot and of its joints, and `energy_residual`."""
-    whole, friction = momentum_residual(case, rates, touch, efforts), friction_counts(case, rates, touch, efforts)
+    whole, friction = _momentum_residual(case, rates, touch, efforts), friction_counts(case, rates, touch, efforts)
     hold = None if whole is None else whole.hold
     joints = joint_residual(case, rates, touch, efforts, hold, friction)
     out = [found.series for found in (whole, joints) if found is not None]
@@ -44,15 +44,14 @@ def check_balance(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> l
     if not out:
         out = [
             skipped(
-                "momentum_residual",
-                "too little came with the motion: contact wrenches, or torques of a robot without closed chains",
+                "momentum_residual", "needs given contact wrenches, or given torques of a robot without closed chains"
             )
         ]
-    return [*out, energy_residual(case, rates, touch, efforts, hold, friction)]
+    return [*out, _energy_residual(case, rates, touch, efforts, hold, friction)]
 
 
-def momentum_residual(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Balanced | None:
-    """Force and moment that nothing exerts, relative to the weight; None where no wrenches came with the motion.
+def _momentum_residual(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Balanced | None:
+    """Unexplained force and moment, relative to the weight; None where no wrenches are given.
 
         (h(t₂) − h(t₁)) / (t₂ − t₁) = mean of Σ wrenches + m g        [audit.momentum]   h about the centre of mass
 
@@ -83,22 +82,15 @@ def momentum_residual(case: Case, rates: Rates, touch: Touch, efforts: Efforts) 
     series = Series(
         "momentum_residual", "", windows.time, ("net force", "net moment"), value, -np.inf, case.tolerances.momentum,
         slack, 1.0, width=0.5 * float(np.median(windows.length)), note=_note(case, hold),
-        texts=("a force of {value} of the weight acts that nothing exerts, at {time}",
-               "a moment acts that nothing exerts: {value} of weight × radius of gyration, at {time}"),
-        next_step="see whether something else touches or pushes the robot, and whether masses are right",
+        texts=("an unexplained force of {value} of the weight acts at {time}",
+               "an unexplained moment of {value} of weight × radius of gyration acts at {time}"),
+        next_step="check whether something else touches or pushes the robot, and whether the masses are right",
     )  # fmt: skip
     return Balanced(series, hold)
 
 
 def net_wrench(case: Case, touch: Touch, efforts: Efforts, com: Array) -> Array:
-    """(n, 6): given contact wrenches and gravity, in world axes, about the centre of mass.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        com: (n, 3) in world [m].
-    """
+    """(n, 6): given contact wrenches and gravity, in world axes, about the centre of mass."""
     T, w = touch.placements, efforts.wrenches
     force = np.einsum("ncij,ncj->nci", T[..., :3, :3], w[..., :3])
     moment = np.einsum("ncij,ncj->nci", T[..., :3, :3], w[..., 3:])
@@ -111,33 +103,25 @@ def net_wrench(case: Case, touch: Touch, efforts: Efforts, com: Array) -> Array:
 def _note(case: Case, hold: str) -> str:
     window = 1e3 * case.tolerances.window
     held = {"sample": "those at the samples"}.get(hold, f"those of the {hold} each sample")
-    return f"relative to the weight, means over {window:.3g} ms; wrenches are taken as {held}"
+    return f"relative to the weight, averaged over {window:.3g} ms; wrenches are taken as {held}"
 
 
 _SLOW = 0.1  # [m/s]: least power that residuals are measured by, as speed of the weight
 _WINDOW = 5.0  # × `Tolerances.window`
 
 
-def energy_residual(
+def _energy_residual(
     case: Case, rates: Rates, touch: Touch, efforts: Efforts, hold: Hold | None, friction: bool
 ) -> Series:
-    """Power that nothing delivers, relative to the largest power.
+    """Unexplained power, relative to the largest power.
 
         (E(t₂) − E(t₁)) / (t₂ − t₁) = mean of τ·v + Σ f·twist − friction        [audit.energy]
 
     E is kinetic and potential energy. Where contact wrenches did not come with the motion, the least ones that carry it
     are taken, and what they deliver or take passes. Not judged while somebody pushes, whose point of attack is unknown.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        hold: What rows of torques stand for; None if not known.
-        friction: Whether torques overcome the friction of the joints.
     """
     if case.trajectory.tau is None:
-        return skipped("energy_residual", "no torques came with the motion; those needed explain it by construction")
+        return skipped("energy_residual", "no torques given; computed torques explain the motion by construction")
     windows = moving_windows(case.time, _WINDOW * case.tolerances.window)
     energy = case.kernels.energy(case.q, rates.v)
     total = np.asarray(energy.kinetic + energy.potential)
@@ -154,9 +138,9 @@ def energy_residual(
     return Series(
         "energy_residual", "", windows.time, ("whole robot",), value, -np.inf, case.tolerances.energy,
         slack, 1.0, width=0.5 * float(np.median(windows.length)),
-        note=f"relative to {unit:.3g} W, means over {1e3 * _WINDOW * case.tolerances.window:.3g} ms",
-        texts=("power of {value} of the largest one is gained or lost that nothing delivers or takes, at {time}",),
-        next_step="see whether torques belong to this motion, and whether the engine has friction that the robot lacks",
+        note=f"relative to {unit:.3g} W, averaged over {1e3 * _WINDOW * case.tolerances.window:.3g} ms",
+        texts=("an unexplained power of {value} of the largest power is gained or lost at {time}",),
+        next_step="check that the torques belong to this motion, and that the robot has the friction of the engine",
     )  # fmt: skip
 
 

@@ -37,12 +37,12 @@ def check_impact(case: Case, touch: Touch) -> list[Series]:
     series = Series(
         "impact", "N s", case.time[sample], case.contact_names, value, -np.inf, limit, 0.0,
         float(np.nanmax(limit)) or 1.0, tuple(_body(case, name) for name in case.contact_names),
-        note=f"impulse of a touch-down without rebound; speeds of up to {case.tolerances.impact:.3g} m/s pass",
+        note=f"impulse of a touch-down without rebound; speeds up to {case.tolerances.impact:.3g} m/s pass",
         texts=tuple(
-            f"{name} touches down with up to {fast:.2g} m/s: an impulse of {{value}}, limit {{limit}}, at {{time}}"
+            f"`{name}` touches down at up to {fast:.2g} m/s: impulse {{value}}, limit {{limit}}, at {{time}}"
             for name, fast in zip(case.contact_names, fastest, strict=True)
         ),
-        next_step="let the surface touch down more slowly",
+        next_step="lower the surface more slowly",
     )  # fmt: skip
     return [series]
 
@@ -54,12 +54,6 @@ def effective_masses(case: Case, touch: Touch, sample: Rows, contact: Rows) -> A
 
     Nenchev & Konno 2019, section 4 (inelastic impact, e = 0). J holds the normal of the surface that closes and all
     that the contacts tie which held before, and hold on.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        sample: (e,) when.
-        contact: (e,) which contact closes.
     """
     frames, surfaces = touch_frames(case, touch), surfaces_at_touch(case)
     J = touch_jacobians(case, touch, frames, sample)

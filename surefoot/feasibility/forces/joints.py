@@ -85,9 +85,9 @@ def joint_residual(
         slack, 1.0, bodies_at(case, rows),
         width=0.5 * float(np.median(windows.length)),
         note="joints relative to their torque limits"
-        + ("" if friction else ", torques without the friction of joints"),
+        + ("" if friction else ", torques without joint friction"),
         texts=_texts(case, rows),
-        next_step="see whether torques, masses and joint friction belong to this motion, and whether something pushes",
+        next_step="check that torques, masses and joint friction belong to this motion, and that nothing pushes",
     )  # fmt: skip
     return Balanced(series, best)
 
@@ -96,9 +96,9 @@ def _texts(case: Case, rows: Rows) -> tuple[str, ...]:
     """A sentence for each joint: about its torque, or, if nothing drives it, about what moves it."""
     driven = np.isin(rows, case.robot.driven)
     return tuple(
-        f"the torque of `{name}` is off what the motion needs by {{value}} of its limit at {{time}}"
+        f"the torque of `{name}` differs from what the motion needs by {{value}} of its limit at {{time}}"
         if given
-        else f"`{name}` has no drive, and its motion needs a torque of {{value}} of weight × size at {{time}}"
+        else f"`{name}` has no drive, but its motion needs a torque of {{value}} of weight × size at {{time}}"
         for name, given in zip(names_at(case, rows), driven, strict=True)
     )
 
@@ -148,15 +148,7 @@ _CLEARLY = 0.5  # of what friction leaves unexplained: so much may be left witho
 
 
 def unexplained_forces(case: Case, rates: Rates, efforts: Efforts, hold: Hold, friction: bool) -> Array:
-    """(n − 1, nv) between samples: M a + h − Σ Jᵀ f + viscous friction − τ, handed on by couplings.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        efforts: Its torques and contact wrenches.
-        hold: What rows of torques and wrenches stand for.
-        friction: Whether torques overcome the friction of the joints (`friction_counts`).
-    """
+    """(n − 1, nv) between samples: M a + h − Σ Jᵀ f + viscous friction − τ, handed on by couplings."""
     viscous = between(rates.v, "sample") * case.robot.model.damping * friction
     return np.asarray(_rigid_forces(case, rates, efforts, hold) + viscous @ coupled(case).T)
 
@@ -183,12 +175,6 @@ def friction_counts(case: Case, rates: Rates, touch: Touch, efforts: Efforts) ->
 
     Inverse dynamics of rigid bodies knows no friction, whatever the robot's file says: its torques explain the motion
     clearly better without it.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
     """
     if case.trajectory.tau is None or case.robot.loops:
         return True
@@ -204,14 +190,7 @@ def friction_counts(case: Case, rates: Rates, touch: Touch, efforts: Efforts) ->
 
 
 def leftover(case: Case, touch: Touch, efforts: Efforts, unit: Array) -> Leftover:
-    """What takes out of forces what contacts may have exerted, if torques came along and contact wrenches did not.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        unit: (nv,) what forces are measured by.
-    """
+    """What takes out of forces what contacts may have exerted, if torques came along and contact wrenches did not."""
     if case.trajectory.tau is None or efforts.wrenches_given or efforts.support is None:
         return Leftover(None, unit)
     return Leftover.of_contacts(case, touch, efforts.support, near_stops(case), unit)

@@ -1,4 +1,4 @@
-"""Samples of given torques that stand out, up to three in a row, while the motion does not answer to them.
+"""Spikes of given torques, up to three samples long, to which the motion does not respond.
 
 A torque that acts changes the momentum of the robot, or what its contacts exert. For a few samples whose torques leave
 the line through their neighbours by D, the forces u = M a + h − Σ Jᵀ f + friction − τ that nothing explains are looked
@@ -53,14 +53,6 @@ def torque_spikes(
     """Torques that stand out and that nothing answers to, relative to the torque limits; None if there are none.
 
     Not judged: joints near their stops; robots with closed chains.
-
-    Args:
-        case: The case.
-        rates: Its rates.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        hold: What rows of torques and wrenches stand for.
-        friction: Whether torques overcome the friction of the joints.
     """
     if case.trajectory.tau is None or case.robot.loops:
         return None
@@ -80,10 +72,10 @@ def torque_spikes(
         "momentum_residual", "", case.time, names, value, upper=case.tolerances.momentum,
         bodies=tuple(case.velocity_bodies[row] for row in driven),
         texts=tuple(
-            f"the torque of `{name}` stands out by {{value}} of its limit at {{time}}, and nothing answers to it"
+            f"the torque of `{name}` has a spike of {{value}} of its limit at {{time}}, but the motion does not respond"
             for name in names
         ),
-        next_step="repair or leave out these samples of torque (a dropout, a spike of a sensor)",
+        next_step="repair or omit these torque samples (such as a dropout or a sensor spike)",
         spike_step=look_at_sample("torque"),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What acted between samples, and means of it over windows."""
+"""What acted between n samples, and means of it over m windows; values are (n, k), times (n,) [s]."""
 
 from __future__ import annotations
 
@@ -34,48 +34,25 @@ class Balanced(NamedTuple):
 
 
 def between(values: Array, hold: Hold) -> Array:
-    """(n − 1, ...): what acts between samples.
-
-    Args:
-        values: (n, ...) at the samples.
-        hold: What rows stand for.
-    """
+    """(n − 1, ...): what acts between samples."""
     if hold == "step before":
         return values[1:]
     return values[:-1] if hold == "step after" else 0.5 * (values[1:] + values[:-1])
 
 
 def means(rates: Array, time: Array, windows: Windows) -> Array:
-    """(m, k): means over windows.
-
-    Args:
-        rates: (n − 1, k) between samples.
-        time: (n,) [s].
-        windows: m of them.
-    """
+    """(m, k): means over windows."""
     sums = np.vstack([np.zeros(rates.shape[1]), np.cumsum(rates * np.diff(time)[:, None], axis=0)])
     return np.asarray((sums[windows.last] - sums[windows.first]) / windows.length[:, None])
 
 
 def roughness(values: Array, time: Array, windows: Windows) -> Array:
-    """(m, k): how much the mean over a window may be off, if values between samples lie between those at the samples.
-
-    Args:
-        values: (n, k) at the samples.
-        time: (n,) [s].
-        windows: m of them.
-    """
+    """(m, k): how much means over windows may be off, if values between samples lie between those at the samples."""
     return means(0.5 * np.abs(np.diff(values, axis=0)), time, windows)
 
 
 def unseen_impacts(wrenches: Array, time: Array, windows: Windows) -> NDArray[np.bool_]:
-    """(m,): windows in which a contact closes or opens between samples so far apart that its impact is not seen.
-
-    Args:
-        wrenches: (n, c, 6) of the contacts.
-        time: (n,) [s].
-        windows: m of them.
-    """
+    """(m,): windows in which a contact closes or opens between samples so far apart that its impact is not seen."""
     loaded = np.any(wrenches, axis=2)
     switches = (loaded[1:] != loaded[:-1]).any(axis=1) & (np.diff(time) > _SEEN)
     return means(switches[:, None].astype(float), time, windows)[:, 0] > 0.0

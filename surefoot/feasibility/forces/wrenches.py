@@ -3,7 +3,7 @@
 Given wrenches are judged contact by contact. What the motion asks for is judged, given or not, as a whole: where all
 contacts lie in one plane, their net force must push, must lie in the friction cone, and its zero-moment point in the
 support polygon; and in any case there must be some admissible set of contact wrenches. So a motion that leans too far
-shows up as `zmp` and one that pushes sideways as `friction`, and `admissible` follows.
+is reported as `zmp`, one that pushes sideways as `friction`, and `admissible` follows.
 """
 
 from __future__ import annotations
@@ -29,25 +29,31 @@ from surefoot.feasibility.touch import Touch
 from surefoot.geometry import convex_hulls, distance_inside
 from surefoot.kinematics import contact_frame
 
-__all__ = ["GroundPlaneDemand", "check_wrenches", "plane_demand"]
+__all__ = ["check_wrenches"]
 
 _WHOLE = "all contacts"
+_EXCEPT = "; not judged where contacts lie in several planes"
 _NEXT = {
-    "unilateral_force": "accelerate less downwards, or let the contact go",
-    "friction": "accelerate less sideways, or find ground with more friction",
-    "torsional_friction": "turn less quickly, or on more than one foot",
-    "cop": "load the contact nearer to its middle; one that touches in a point bears no moment",
+    "unilateral_force": "accelerate less downwards, or release the contact",
+    "friction": "accelerate less sideways, or use ground with more friction",
+    "torsional_friction": "turn more slowly, or on more than one foot",
+    "cop": "load the contact nearer to its middle; a point contact bears no moment",
     "zmp": "keep the centre of mass nearer to the middle of the support, or accelerate less",
-    "admissible": "see which contacts are there at that time; a contact may be missing",
+    "admissible": "check the contacts at that time; one may be missing",
+}
+
+_TEXTS = {
+    "unilateral_force": "{} pulls on the ground: its normal force is {value} at {time}",
+    "friction": "the tangential force of {} is {value} at {time}, friction allows {limit}",
+    "torsional_friction": "the moment of {} about its normal is {value} at {time}, friction allows {limit}",
+    "cop": "the centre of pressure of {} is {excess} outside its outline at {time}",
 }
 
 
 def check_wrenches(case: Case, touch: Touch, efforts: Efforts) -> list[Series]:
     """`unilateral_force`, `friction`, `torsional_friction`, `cop`, `zmp` and `admissible`."""
     if efforts.support is None and not efforts.wrenches_given:
-        return [
-            skipped(item, "the base is held without contacts") for item in (*ITEMS_OF_CONTACTS, "zmp", "admissible")
-        ]
+        return [skipped(item, "the base needs no contacts") for item in (*ITEMS_OF_CONTACTS, "zmp", "admissible")]
     if case.contact_names:
         return [*_each_contact(case, touch, efforts), *_whole_motion(case, touch, efforts)]
     none = [skipped(item, "the robot has no contact surfaces") for item in (*ITEMS_OF_CONTACTS, "zmp")]
@@ -73,7 +79,7 @@ def _contact_series(case: Case, efforts: Efforts, item: str, margins: list[Margi
     """The margins of all contacts that have this item."""
     there = [(k, margin) for k, margin in enumerate(margins) if margin is not None]
     if not there:
-        return skipped(item, "no contact surface has it")
+        return skipped(item, "not defined for these contact surfaces")
     rows = [k for k, _ in there]
     value, lower, upper = (
         np.stack([getattr(margin, x) for _, margin in there], axis=1) for x in ("value", "lower", "upper")
@@ -83,18 +89,18 @@ def _contact_series(case: Case, efforts: Efforts, item: str, margins: list[Margi
     return Series(
         item, ITEMS_OF_CONTACTS[item], case.time, tuple(case.contact_names[k] for k in rows), value, lower, upper,
         slack, scale, tuple(_body(case, k) for k in rows),
-        note="wrenches as given" if given else "of the least wrenches that carry",
-        texts=tuple(_of_point(case, k) if item == "cop" else "" for k in rows), next_step=_NEXT[item],
+        note="given wrenches" if given else "of the least wrenches that carry the motion",
+        texts=tuple(_text(case, item, k) for k in rows), next_step=_NEXT[item],
         spike_step=look_at_sample("wrench") if given else "",
     )  # fmt: skip
 
 
-def _of_point(case: Case, contact: int) -> str:
-    """What to say of a centre of pressure that is beside a contact that is a point; "" for other contacts."""
-    if not _is_round(case, contact):
-        return ""
+def _text(case: Case, item: str, contact: int) -> str:
+    """The message of a finding of one contact."""
     name = case.contact_names[contact]
-    return f"{name} touches in a point and bears a moment: its centre of pressure is {{value}} beside it, at {{time}}"
+    if item != "cop" or not _is_round(case, contact):
+        return _TEXTS[item].replace("{}", f"`{name}`")
+    return f"`{name}` is a point contact but bears a moment: its centre of pressure is {{value}} away at {{time}}"
 
 
 def _is_round(case: Case, contact: int) -> bool:
@@ -110,40 +116,45 @@ def _body(case: Case, contact: int) -> frozenset[int]:
 
 def _whole_motion(case: Case, touch: Touch, efforts: Efforts) -> list[Series]:
     if efforts.support is None:
-        return [skipped(item, "the base is held without contacts") for item in ("zmp", "admissible")]
+        return [skipped(item, "the base needs no contacts") for item in ("zmp", "admissible")]
     if len(case.robot.base_rows) != 6:
         return [skipped("zmp", "the base moves in a plane; see `admissible`"), _admissible(case, efforts)]
-    plane = plane_demand(case, touch, efforts, efforts.support)
+    plane = _plane_demand(case, touch, efforts, efforts.support)
     return [*_net_force(case, plane), _zmp(case, plane), _admissible(case, efforts)]
 
 
-def _net_force(case: Case, plane: GroundPlaneDemand) -> list[Series]:
+def _net_force(case: Case, plane: _GroundPlaneDemand) -> list[Series]:
     """Normal and tangential force that all contacts together have to exert."""
     weight, tol = case.weight, case.tolerances
     if np.isnan(plane.normal_force).all():
-        note = "contacts in several planes: see `admissible`" if plane.several else "nothing touches"
+        note = "contacts lie in several planes: see `admissible`" if plane.several else "nothing touches"
         return [skipped(item, note) for item in ("unilateral_force", "friction")]
-    note = _source(case) + ("; not where contacts lie in several planes" if plane.several else "")
+    note = _source(case) + (_EXCEPT if plane.several else "")
     limit = np.maximum(plane.friction * plane.normal_force, 0.0)
     return [
         Series(
             "unilateral_force", "N", case.time, (_WHOLE,), plane.normal_force[:, None], 0.0, np.inf,
             tol.unilateral * weight, weight, note=note, next_step=_NEXT["unilateral_force"],
+            texts=("the contacts would have to pull on the ground: the net normal force is {value} at {time}",),
         ),
         Series(
             "friction", "N", case.time, (_WHOLE,), plane.tangential_force[:, None], -np.inf, limit[:, None],
             tol.friction * weight, weight, note=note, next_step=_NEXT["friction"],
+            texts=("the net tangential force is {value} at {time}, friction allows {limit}",),
         ),
     ]  # fmt: skip
 
 
-def _zmp(case: Case, plane: GroundPlaneDemand) -> Series:
+def _zmp(case: Case, plane: _GroundPlaneDemand) -> Series:
     if np.isnan(plane.inside).all():
-        return skipped("zmp", "contacts in several planes: see `admissible`" if plane.several else "nothing touches")
+        return skipped(
+            "zmp", "contacts lie in several planes: see `admissible`" if plane.several else "nothing touches"
+        )
     note = "distance inside the support polygon; " + _source(case)
     return Series(
         "zmp", "m", case.time, (_WHOLE,), plane.inside[:, None], 0.0, np.inf, case.tolerances.zmp, 0.1,
-        note=note + ("; not where contacts lie in several planes" if plane.several else ""), next_step=_NEXT["zmp"],
+        note=note + (_EXCEPT if plane.several else ""), next_step=_NEXT["zmp"],
+        texts=("the zero moment point is {excess} outside the support polygon at {time}",),
     )  # fmt: skip
 
 
@@ -153,15 +164,15 @@ def _admissible(case: Case, efforts: Efforts) -> Series:
     return Series(
         "admissible", "N", case.time, (_WHOLE,), efforts.violation[:, None], -np.inf, limit, 0.0, case.weight,
         note=f"least missing force, with friction pyramids around the cones; {_source(case)}",
-        texts=("contact wrenches that carry the motion do not exist: {value} are missing at {time}",),
+        texts=("no contact wrenches carry the motion: {value} are missing at {time}",),
         next_step=_NEXT["admissible"],
     )  # fmt: skip
 
 
 def _source(case: Case) -> str:
     if case.trajectory.a is not None:
-        return "what the accelerations ask for"
-    return f"what the accelerations ask for, as means over {1e3 * case.tolerances.window:.3g} ms"
+        return "by the accelerations"
+    return f"by accelerations averaged over {1e3 * case.tolerances.window:.3g} ms"
 
 
 _FLAT = 0.01  # [m]: corners that are farther from a common plane lie in several
@@ -170,7 +181,7 @@ _STILL = 1e-4  # [m]: corners that move less stand still
 _LIGHT = 0.05  # share of the weight below which there is no zero-moment point to speak of
 
 
-class GroundPlaneDemand(NamedTuple):
+class _GroundPlaneDemand(NamedTuple):
     """What all contacts together have to exert, where they lie in one plane; NaN elsewhere.
 
     Args:
@@ -188,15 +199,8 @@ class GroundPlaneDemand(NamedTuple):
     several: bool
 
 
-def plane_demand(case: Case, touch: Touch, efforts: Efforts, support: Support) -> GroundPlaneDemand:
-    """Net force and zero-moment point of a motion, against the contacts that carry it.
-
-    Args:
-        case: The case.
-        touch: Its contacts.
-        efforts: Its torques and contact wrenches.
-        support: What carries it.
-    """
+def _plane_demand(case: Case, touch: Touch, efforts: Efforts, support: Support) -> _GroundPlaneDemand:
+    """Net force and zero-moment point of a motion, against the contacts that carry it."""
     normals, level = _planes(case, touch, support)
     touching = support.pushes.any(axis=1)
     judged = touching & level
@@ -204,7 +208,7 @@ def plane_demand(case: Case, touch: Touch, efforts: Efforts, support: Support) -
     load = np.einsum("ni,ni->n", force, normals)
     across = np.linalg.norm(force - load[:, None] * normals, axis=1)
     friction = np.where(support.carrying, touch.friction, -np.inf).max(axis=1, initial=-np.inf)
-    return GroundPlaneDemand(
+    return _GroundPlaneDemand(
         np.where(judged, load, np.nan),
         np.where(judged, across, np.nan),
         np.where(judged, friction, np.nan),

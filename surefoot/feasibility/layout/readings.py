@@ -1,4 +1,4 @@
-"""Do columns of v that do not fit the rate of q fit it in another reading?
+"""Do columns of v that do not match the rate of q match it in another reading?
 
 A base may be given in world axes, or with its angular velocity first; the columns of joints may be swapped. Another
 reading counts only where it fits well by itself, not merely better than the one that was read: noise, another unit or
@@ -33,7 +33,7 @@ class OtherReading:
     Args:
         rows: Entries of v.
         where: Names of their joints.
-        text: For people: what they are.
+        text: What they are.
         next_step: What to do.
     """
 
@@ -44,13 +44,7 @@ class OtherReading:
 
 
 def check_readings(case: Case, rates: Rates, readings: Sequence[OtherReading]) -> list[Series]:
-    """Where v is not the rate of q, and is in another reading: one finding for all columns and times.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        readings: Columns of v that fit in another reading.
-    """
+    """Where v is not the rate of q, and is in another reading: one finding for all columns and times."""
     v = case.trajectory.v
     if v is None or not readings:
         return []
@@ -60,31 +54,18 @@ def check_readings(case: Case, rates: Rates, readings: Sequence[OtherReading]) -
     for reading in readings:
         worst = max(reading.rows, key=lambda row: float(beyond[row]))
         bodies = frozenset().union(*(case.velocity_bodies[row] for row in reading.rows))
-        found.append(
-            Series(
-                "velocity_consistency",
-                "rad/s",
-                np.array([0.5 * (case.trajectory.start + case.trajectory.end)]),
-                (reading.where,),
-                np.array([[np.nanmax(value[:, worst])]]),
-                upper=limit[0, worst],
-                bodies=(bodies,),
-                width=0.5 * case.trajectory.duration,
-                texts=(reading.text,),
-                next_step=reading.next_step,
-                units=units_at(case, np.array([worst]), "rad/s", "m/s"),
-            )
-        )
+        series = Series(
+            "velocity_consistency", "rad/s", np.array([0.5 * (case.trajectory.start + case.trajectory.end)]),
+            (reading.where,), np.array([[np.nanmax(value[:, worst])]]), upper=limit[0, worst], bodies=(bodies,),
+            width=0.5 * case.trajectory.duration, texts=(reading.text,), next_step=reading.next_step,
+            units=units_at(case, np.array([worst]), "rad/s", "m/s"),
+        )  # fmt: skip
+        found.append(series)
     return found
 
 
 def other_readings(case: Case, rates: Rates) -> tuple[OtherReading, ...]:
-    """Columns of the given v that fit the rate of q only if they are read otherwise.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-    """
+    """Columns of the given v that fit the rate of q only if they are read otherwise."""
     v = case.trajectory.v
     if v is None or case.n < _LEAST:
         return ()
@@ -107,7 +88,7 @@ def _of_base(case: Case, rates: Rates, v: Array) -> list[OtherReading]:
     for half, what in enumerate(("linear", "angular")):
         if share := _explains(told[half], read[half], turned[half]):
             text = f"the {what} velocity of `{name}` is in world axes ({share})"
-            found.append(OtherReading(tuple(halves[half]), name, text, "turn it into the axes of the base: Rᵀ v"))
+            found.append(OtherReading(tuple(halves[half]), name, text, "rotate it into the axes of the base: Rᵀ v"))
     if found:
         return found
     for given, axes in ((read, ""), (turned, ", in world axes")):
@@ -115,7 +96,7 @@ def _of_base(case: Case, rates: Rates, v: Array) -> list[OtherReading]:
         quiet = [_size(told[half]) < _MOVES and _size(given[1 - half]) < _MOVES for half in (0, 1)]
         if any(shares) and all(share or still for share, still in zip(shares, quiet, strict=True)):
             text = f"the velocity of `{name}` has its angular part first{axes} ({shares[0] or shares[1]})"
-            step = "write the linear velocity of the base first, then the angular one" + (axes and ", in its own axes")
+            step = "write the linear velocity of the base before the angular one" + (axes and ", in its own axes")
             return [OtherReading(tuple(np.concatenate(halves)), name, text, step)]
     return []
 
@@ -134,7 +115,7 @@ def _size(values: Array) -> float:
 
 
 def _share(so: float, as_read: float) -> str:
-    return f"so read its misfit to the rate of q is {100.0 * so:.1f} % instead of {100.0 * as_read:.0f} %"
+    return f"its misfit to the rate of q is then {100.0 * so:.1f} % instead of {100.0 * as_read:.0f} %"
 
 
 def _of_joints(case: Case, rates: Rates, v: Array) -> list[OtherReading]:
@@ -160,9 +141,9 @@ def _of_joints(case: Case, rates: Rates, v: Array) -> list[OtherReading]:
         mine, its = case.velocity_names[rows[j]], case.velocity_names[rows[i]]
         share = _share(misfit[i, j], own[i])
         if swapped:
-            text, step = f"the columns of `{mine}` and `{its}` are swapped", "swap them, those of q or those of v"
+            text, step = f"the columns of `{mine}` and `{its}` are swapped", "swap the two columns of q or of v"
         else:
-            text, step = f"the velocity of `{mine}` is that of `{its}`", "sort the columns, those of q or those of v"
+            text, step = f"the velocity of `{mine}` is that of `{its}`", "sort the columns of q or of v"
         both = (int(rows[j]), int(rows[i])) if swapped else (int(rows[j]),)
         where = f"{mine}, {its}" if swapped else mine
         found.append(OtherReading(both, where, f"{text} ({share})", step))

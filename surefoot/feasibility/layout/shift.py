@@ -1,11 +1,11 @@
-"""Columns of v that run ahead of q or behind it, found by shifting them until they fit.
+"""Columns of v that lead or lag q, found by shifting them until they fit.
 
 For every column the mean velocity between samples from q alone is compared with the given one, shifted by m samples:
 the squared misfit over m is the energy of both less twice their cross-correlation, by fast Fourier transforms. The
 least misfit, refined by a parabola, is the shift (Knapp & Carter 1976 for delays by cross-correlation); it counts only
 where it explains the misfit, and where the shifted column fits well: one with noise, another unit or a wrong sign fits
-no better elsewhere, and that of another joint a little better somewhere. Columns that fit in another reading are left
-out.
+no better elsewhere, and that of another joint a little better somewhere. Columns that fit in another reading are
+omitted.
 """
 
 from __future__ import annotations
@@ -53,16 +53,10 @@ class Shift:
 
 
 def check_shift(case: Case, rates: Rates, readings: Sequence[OtherReading]) -> Series:
-    """Shift of every column of v against the rate of q.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        readings: Columns of v that fit in another reading.
-    """
+    """Shift of every column of v against the rate of q."""
     v, n = case.trajectory.v, case.n
     if v is None:
-        return skipped("column_shift", "no velocities are given")
+        return skipped("column_shift", "no velocities given")
     if n < 8:
         return skipped("column_shift", "too few samples")
     dt = case.trajectory.duration / (n - 1)
@@ -96,7 +90,7 @@ def check_shift(case: Case, rates: Rates, readings: Sequence[OtherReading]) -> S
 def find_shift(
     rate: Array, velocity: Array, longest: int, unsure: Array | float = 0.0, least: int = _LEAST
 ) -> Shift | None:
-    """By how many samples a velocity lags a rate; None where that explains nothing.
+    """By how many samples a velocity lags a rate; None if no shift explains the misfit.
 
     Args:
         rate: (m,) mean rate in each step.
@@ -175,7 +169,7 @@ def _on_even_times(case: Case, between: Array) -> Array:
 def _text(what: str, shift: Shift | None, dt: float) -> str:
     if shift is None:
         return ""
-    side = "lags" if shift.samples > 0.0 else "runs ahead of"
+    side = "lags" if shift.samples > 0.0 else "leads"
     m = abs(shift.samples)
     return f"{what} {side} q by {1e3 * m * dt:.1f} ms ({counted(round(m), 'sample')})"
 

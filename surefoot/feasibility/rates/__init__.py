@@ -1,4 +1,4 @@
-"""Rates of a motion: do q, v and a belong together, and are they smooth?"""
+"""Rates of a motion: are q, v and a consistent, and are they smooth?"""
 
 from surefoot.feasibility.rates.consistency import (
     check_consistency,
@@ -7,8 +7,7 @@ from surefoot.feasibility.rates.consistency import (
     unseen_bends,
     velocity_misfit,
 )
-from surefoot.feasibility.rates.rates import Rates, rates_of
-from surefoot.feasibility.rates.smoothness import check_jumps, check_smoothness
+from surefoot.feasibility.rates.rates import Rates, check_jumps, check_smoothness, rates_of
 
 __all__ = [
     "Rates",

@@ -1,4 +1,4 @@
-"""Do q, v and a belong together? Given rates against differences, over short windows.
+"""Are q, v and a consistent? Given rates against differences, over short windows.
 
 In every step the difference quotient of a quantity is a mean of its rate, so it lies between the least and the largest
 rate in that step. The rate is known at both ends: what lies outside these two, by more than the rate bends, is a
@@ -31,7 +31,6 @@ __all__ = [
     "check_rate_spikes",
     "misfit",
     "near_switches",
-    "rate_limit",
     "stray_rates",
     "unseen_bends",
     "velocity_misfit",
@@ -43,13 +42,7 @@ _LITTLE = 0.01  # [rad], [m]: motion inside one long step that v at its ends nee
 
 
 def check_consistency(case: Case, rates: Rates, switches: Array) -> list[Series]:
-    """Whether v is the rate of q, and a the rate of v.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        switches: Times at which contacts open or close [s].
-    """
+    """Whether v is the rate of q, and a the rate of v."""
     return [_velocity(case, rates), _acceleration(case, rates, switches)]
 
 
@@ -75,12 +68,7 @@ def misfit(time: Array, steps: Array, rates: Array, window: float) -> tuple[Arra
 
 
 def _central_rates(time: Array, steps: Array) -> Array:
-    """(n, k): central differences, as `numpy.gradient` takes them; one-sided ones at the ends.
-
-    Args:
-        time: (n,) [s].
-        steps: (n − 1, k) changes of a quantity between samples.
-    """
+    """(n, k): central differences, as `numpy.gradient` takes them; one-sided ones at the ends."""
     dt = np.diff(time)[:, None]
     mean = steps / dt
     inner = (mean[:-1] * dt[1:] + mean[1:] * dt[:-1]) / (dt[1:] + dt[:-1])
@@ -108,7 +96,7 @@ def _sums(values: Array, count: int) -> Array:
 def _velocity(case: Case, rates: Rates) -> Series:
     v = case.trajectory.v
     if v is None:
-        return skipped("velocity_consistency", "no velocities are given")
+        return skipped("velocity_consistency", "no velocities given")
     return _series(case, "velocity_consistency", "rad/s", *velocity_misfit(case, rates, v))
 
 
@@ -121,7 +109,7 @@ def velocity_misfit(case: Case, rates: Rates, v: Array) -> tuple[Array, Array, A
         v: (n, nv) as it was given.
     """
     time, value = misfit(case.time, rates.steps, v, case.tolerances.window)
-    limit = rate_limit(case, case.tolerances.velocity, v)
+    limit = _rate_limit(case, case.tolerances.velocity, v)
     value[_unseen(case, rates, value, limit)] = np.nan
     value[:, list(rates.filled_rows)] = np.nan
     return time, value, limit
@@ -147,37 +135,23 @@ def _ranges_nearby(v: Array) -> Array:
 def _acceleration(case: Case, rates: Rates, switches: Array) -> Series:
     a, v = case.trajectory.a, case.trajectory.v
     if a is None:
-        return skipped("acceleration_consistency", "no accelerations are given")
+        return skipped("acceleration_consistency", "no accelerations given")
     if v is None:
-        return skipped("acceleration_consistency", "no velocities are given")
+        return skipped("acceleration_consistency", "no velocities given")
     time, value = misfit(case.time, np.diff(v, axis=0), a, case.tolerances.window)
     value[near_switches(case, switches, time)] = np.nan
     value[:, list(rates.filled_rows)] = np.nan
-    series = _series(
-        case, "acceleration_consistency", "rad/s²", time, value, rate_limit(case, case.tolerances.acceleration, a)
-    )
-    return series
+    limit = _rate_limit(case, case.tolerances.acceleration, a)
+    return _series(case, "acceleration_consistency", "rad/s²", time, value, limit)
 
 
-def rate_limit(case: Case, absolute: float, given: Array) -> Array:
-    """(1, k): what passes of a rate: absolute, and relative to the range of the joint itself.
-
-    Args:
-        case: The motion.
-        absolute: Part that does not depend on the range.
-        given: (n, k) the rate.
-    """
+def _rate_limit(case: Case, absolute: float, given: Array) -> Array:
+    """(1, k): what passes of a rate: absolute, and relative to the range of the joint itself."""
     return np.asarray(absolute + case.tolerances.relative * np.ptp(given, axis=0))[None]
 
 
 def near_switches(case: Case, switches: Array, time: Array) -> Mask:
-    """(m,) whether a contact opens or closes in the window, where velocities may jump.
-
-    Args:
-        case: The motion.
-        switches: Times at which contacts open or close [s].
-        time: (m,) [s].
-    """
+    """(m,) whether a contact opens or closes in the window, where velocities may jump."""
     reach = case.tolerances.window + (case.time[1] - case.time[0])
     near = np.searchsorted(switches, time - reach) < np.searchsorted(switches, time + reach, side="right")
     return np.asarray(near)
@@ -186,23 +160,16 @@ def near_switches(case: Case, switches: Array, time: Array) -> Mask:
 def _series(case: Case, item: str, unit: str, time: Array, value: Array, limit: Array) -> Series:
     quantity, rate = ("v", "q") if item == "velocity_consistency" else ("a", "v")
     texts = tuple(
-        f"{quantity} of `{name}` differs from the rate of {rate} by {{value}} at {{time}}, {{limit}} would pass"
+        f"{quantity} of `{name}` differs from the rate of {rate} by {{value}} at {{time}}, limit {{limit}}"
         for name in case.velocity_names
     )
     return Series(
-        item,
-        unit,
-        time,
-        case.velocity_names,
-        value,
-        upper=limit,
-        bodies=case.velocity_bodies,
+        item, unit, time, case.velocity_names, value, upper=limit, bodies=case.velocity_bodies,
         width=0.5 * float(case.time[-1] - case.time[0]) / max(1, case.n - 1),
-        note=f"means over {1e3 * case.tolerances.window:.3g} ms",
-        texts=texts,
-        next_step=f"compute {quantity} from {rate}, or leave it out",
+        note=f"averaged over {1e3 * case.tolerances.window:.3g} ms", texts=texts,
+        next_step=f"compute {quantity} from {rate}, or omit it",
         units=units_at(case, np.arange(case.robot.nv), unit, unit.replace("rad", "m")),
-    )
+    )  # fmt: skip
 
 
 _NEAR = 5  # samples to each side, whose median a rate leaves, and
@@ -215,22 +182,16 @@ _RESOLVED = 0.005  # [s]: in longer steps impacts come and go
 
 
 def check_rate_spikes(case: Case, rates: Rates, switches: Array) -> list[Series]:
-    """Single samples of given velocities and accelerations that are off the rates of q and of v.
-
-    Args:
-        case: The motion.
-        rates: Its rates.
-        switches: Times at which contacts open or close [s].
-    """
+    """Single samples of given velocities and accelerations that are off the rates of q and of v."""
     v, a, slack = case.trajectory.v, case.trajectory.a, case.tolerances
     if v is None or case.n < _LEAST:
         return []
     dt = np.maximum(np.diff(case.time, prepend=np.nan), np.diff(case.time, append=np.nan))
     unseen = np.where(dt <= _RESOLVED, _UNSEEN * slack.jump_acceleration * dt, np.inf)
     near = near_switches(case, switches, case.time)
-    found = [_spike_series(case, rates, "velocity", rates.steps, v, rate_limit(case, slack.velocity, v), unseen, near)]
+    found = [_spike_series(case, rates, "velocity", rates.steps, v, _rate_limit(case, slack.velocity, v), unseen, near)]
     if a is not None:
-        limit = rate_limit(case, slack.acceleration, a)
+        limit = _rate_limit(case, slack.acceleration, a)
         found.append(
             _spike_series(case, rates, "acceleration", np.diff(v, axis=0), a, limit, np.full(case.n, np.inf), near)
         )
@@ -286,8 +247,8 @@ def _spike_series(
         f"{quantity}_consistency", unit, case.time, case.velocity_names, off, upper=upper,
         bodies=case.velocity_bodies, units=units_at(case, rows, unit, unit.replace("rad", "m")),
         texts=tuple(
-            f"{letter} of `{name}` is off the rate of {of} by {{value}} at {{time}}, and not before and after"
+            f"{letter} of `{name}` differs from the rate of {of} by {{value}} at {{time}}, but not before and after"
             for name in case.velocity_names
         ),
-        next_step=f"repair or leave out this sample of {letter} (a dropout, a spike of a sensor)",
+        next_step=f"repair or omit this sample of {letter} (such as a dropout or a sensor spike)",
     )  # fmt: skip

@@ -1,4 +1,9 @@
-"""`Rates`: how fast a motion is, from its positions alone and as it was given."""
+"""`Rates` of a motion, from its positions alone and as given; jumps of joints, jerk, and rest at start and end.
+
+A sample off the path shows as two fast steps of opposite sign with slow ones around them. A motion may turn as fast, so
+the distance that an acceleration beyond any drive allows (`Tolerances.jump_acceleration`) passes, and what the steps
+around it show. A step that stays is left to later checks: it may be a slip, or a path through an obstacle.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,10 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
-from surefoot.feasibility.case import Case
+from surefoot.feasibility.case import Case, bodies_at, joint_rows, names_at, unit_at, units_at
+from surefoot.feasibility.series import Series, skipped
 
-__all__ = ["Rates", "rates_of"]
+__all__ = ["Rates", "check_jumps", "check_smoothness", "jumps", "rates_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +38,7 @@ class Rates:
 
 
 def rates_of(case: Case) -> Rates:
-    """Rates of a motion.
-
-    Args:
-        case: The motion.
-    """
+    """Rates of a motion."""
     model, tree, given = case.robot.model, case.robot.tree, case.trajectory.v
     steps = np.array([pin.difference(model, a, b) for a, b in pairwise(case.q)]).reshape(-1, case.robot.nv)
     mean = steps / np.diff(case.time)[:, None]
@@ -52,3 +54,90 @@ def _at_samples(between: Array, time: Array) -> Array:
     dt = np.diff(time)[:, None]
     inner = (between[:-1] * dt[1:] + between[1:] * dt[:-1]) / (dt[:-1] + dt[1:])
     return np.vstack([between[:1], inner, between[-1:]])
+
+
+_LONGEST = 3  # samples that a glitch may last
+_ROUND = 2  # steps to each side that show how fast the joint moves
+_FASTER = 5.0  # than these steps: a jump
+
+
+def check_jumps(case: Case, rates: Rates) -> list[Series]:
+    """`joint_jump`: how far each entry of q jumps away and back within a few samples."""
+    if case.n < 3:
+        return [skipped("joint_jump", "too few samples")]
+    value, around = jumps(case.time, rates.steps)
+    dt = np.maximum(np.diff(case.time, prepend=np.nan), np.diff(case.time, append=np.nan))
+    dt[[0, -1]] = np.inf  # nobody saw what was before and after
+    least = np.maximum(case.tolerances.jump, 0.5 * case.tolerances.jump_acceleration * dt**2)
+    rows = np.arange(case.robot.nv)
+    return [
+        Series(
+            "joint_jump", unit_at(case, rows, "rad", "m"), case.time, case.velocity_names, value,
+            upper=np.maximum(least[:, None], _FASTER * around), scale=0.1, bodies=case.velocity_bodies,
+            width=0.5 * float(np.median(np.diff(case.time))),
+            units=units_at(case, rows, "rad", "m"),
+            note="against the steps before and after",
+            texts=tuple(
+                f"`{name}` jumps by {{value}} and back at {{time}}, faster than it moves before and after"
+                for name in case.velocity_names
+            ),
+            next_step="repair or omit this sample of the recording (such as a dropout or a sensor spike)",
+        )
+    ]  # fmt: skip
+
+
+def jumps(time: Array, steps: Array) -> tuple[Array, Array]:
+    """How far each sample lies off the path (n, k), 0 where it does not, and how far steps round it go in its time."""
+    dt = np.diff(time)[:, None]
+    speed = np.abs(steps) / dt
+    value, around = np.zeros((len(time), steps.shape[1])), np.zeros((len(time), steps.shape[1]))
+    for width in range(1, min(_LONGEST, len(steps) - 1) + 1):
+        away, back = steps[:-width], steps[width:]
+        size = np.where(away * back < 0.0, np.minimum(np.abs(away), np.abs(back)), 0.0)
+        beside = _fastest_round(speed, width) * np.maximum(dt[:-width], dt[width:])
+        for sample in range(1, width + 1):
+            rows = slice(sample, sample + len(size))
+            better = size - _FASTER * beside > value[rows] - _FASTER * around[rows]
+            value[rows], around[rows] = np.where(better, size, value[rows]), np.where(better, beside, around[rows])
+    return value, around
+
+
+def _fastest_round(speed: Array, width: int) -> Array:
+    """(n − 1 − width, k): largest speed of the steps before, between and after the two steps of a glitch."""
+    count = len(speed) - width
+    still = np.zeros((_ROUND, speed.shape[1]))
+    padded = np.vstack([still, speed, still])
+    beside = [k for k in range(2 * _ROUND + width + 1) if k not in (_ROUND, _ROUND + width)]
+    return np.asarray(np.max([padded[k : k + count] for k in beside], axis=0))
+
+
+def check_smoothness(case: Case, rates: Rates, accelerations: Array) -> list[Series]:
+    """`jerk` of the joints, and `rest`."""
+    return [_jerk(case, accelerations), _rest(case, rates)]
+
+
+def _jerk(case: Case, accelerations: Array) -> Series:
+    """Differences of the accelerations, between samples."""
+    rows, limit = joint_rows(case), case.tolerances.jerk_limit
+    if not len(rows):
+        return skipped("jerk", "the robot has no joints")
+    dt = np.diff(case.time)
+    jerk = np.diff(accelerations[:, rows], axis=0) / dt[:, None]
+    return Series(
+        "jerk", unit_at(case, rows, "rad/s³", "m/s³"), 0.5 * (case.time[1:] + case.time[:-1]), names_at(case, rows),
+        jerk, -limit, limit, 0.0, limit if 0.0 < limit < np.inf else 1e5, bodies_at(case, rows),
+        width=0.5 * float(np.median(dt)),
+        note="" if case.trajectory.a is not None else f"of means over {1e3 * case.tolerances.window:.3g} ms",
+        next_step="change accelerations more gently",
+    )  # fmt: skip
+
+
+def _rest(case: Case, rates: Rates) -> Series:
+    """Speeds of the first and the last sample."""
+    rows, limit = np.arange(case.robot.nv), case.tolerances.rest
+    return Series(
+        "rest", unit_at(case, rows, "rad/s", "m/s"), case.time[[0, -1]], names_at(case, rows), np.abs(rates.v[[0, -1]]),
+        -np.inf, limit, 0.0, 1.0, bodies_at(case, rows),
+        texts=tuple(f"`{name}` is not at rest at {{time}}: {{value}}, limit {{limit}}" for name in case.velocity_names),
+        next_step="start and end the motion at rest",
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Stretches of time in which something holds."""
+"""Stretches of time in which something holds: masks (n,) over n samples at times (n,) [s]."""
 
 from __future__ import annotations
 
@@ -13,22 +13,13 @@ Mask = NDArray[np.bool_]
 
 
 def runs_of(mask: Mask) -> list[tuple[int, int]]:
-    """(first, last + 1) of every stretch of true samples.
-
-    Args:
-        mask: (n,).
-    """
+    """(first, last + 1) of every stretch of true samples."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 def held(begins: Mask, goes_on: Mask) -> Mask:
-    """Hysteresis: the stretches of `goes_on` in which `begins` is true at some sample.
-
-    Args:
-        begins: (n,).
-        goes_on: (n,).
-    """
+    """Hysteresis: the stretches of `goes_on` in which `begins` is true at some sample."""
     out = np.zeros(len(begins), dtype=bool)
     both = begins & goes_on
     for a, b in runs_of(goes_on):
@@ -37,13 +28,7 @@ def held(begins: Mask, goes_on: Mask) -> Mask:
 
 
 def lasting(mask: Mask, time: Array, least: float) -> Mask:
-    """The stretches that last at least so long; a sample speaks for half a step to each side.
-
-    Args:
-        mask: (n,).
-        time: (n,) [s].
-        least: [s].
-    """
+    """The stretches that last at least so long; a sample speaks for half a step to each side."""
     out = mask.copy()
     reach = _reach(time)
     for a, b in runs_of(mask):

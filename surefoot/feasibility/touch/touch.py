@@ -1,9 +1,9 @@
-"""When contact surfaces touch the ground: given, told by forces, or detected."""
+"""When contact surfaces touch the ground: given, by their forces, or detected."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,11 @@ from surefoot.errors import one_of
 from surefoot.feasibility.case import Case, Tolerances
 from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.touch.runs import Mask, bridged, held, lasting, runs_of
-from surefoot.feasibility.touch.surfaces import (
-    SurfaceMotion,
-    placements_of,
-    surface_motion,
-    twists_of,
-    world_to_stand_on,
-)
-from surefoot.motion import ContactSchedule, Phase, Spot, Stance
+from surefoot.geometry import Box
+from surefoot.motion import ContactSchedule, GroundBox, Phase, Spot, Stance, World
+from surefoot.motion.world import SurfaceMotion, surface_motion
 
-__all__ = ["Touch", "mask_of_schedule", "schedule_of_mask", "spot_indices", "surface_motions", "touch_of"]
+__all__ = ["Touch", "surface_motions", "touch_of"]
 
 _SPEED_WINDOW = 0.008  # [s]; shorter differences of recorded positions show their last digit, not speed
 _LANDED = 0.1  # of the height up to which a surface slides: one that lands or lifts obliquely is soon higher
@@ -35,7 +30,7 @@ class Touch:
     """Contacts over time; c surfaces in the order of `case.contact_names`.
 
     Args:
-        source: "given", "from forces" or "detected", with the numbers used, for people.
+        source: "given", "from forces" or "detected", with the thresholds used.
         active: (n, c) whether a surface carries.
         placements: (n, c, 4, 4) T_world_contact.
         twists: (n, c, 6) of the surface in the contact frame, linear first.
@@ -55,23 +50,19 @@ class Touch:
     schedule: ContactSchedule | None
 
     def switches(self, time: Array) -> Array:
-        """Times at which a contact opens or closes [s].
-
-        Args:
-            time: (n,) of the samples [s].
-        """
+        """Times at which a contact opens or closes [s]."""
         return np.asarray(time[1:][(self.active[1:] != self.active[:-1]).any(axis=1)])
 
 
 def touch_of(case: Case, rates: Rates) -> Touch:
-    """Contacts of a motion: as its schedule says; else as its contact wrenches say; else detected.
+    """Contacts of a motion: by its schedule, else by its contact wrenches, else detected.
 
     A surface touches from when its lowest corner is near the ground and slow, both with hysteresis, for some time
     (`Tolerances.touch_…`). Between two touches it goes on touching while it stays at the height at which it stood: that
     is a slide, not a step. So is a way at that height which ends in a stand, or begins from one, however fast it is. A
     robot with a fixed base touches nothing unless that is given.
     """
-    placements = placements_of(case)
+    placements = _placements(case)
     motions = surface_motions(case, placements)
     height = _stacked([motion.height for motion in motions], (case.n, 0))
     normals = _stacked([motion.normals for motion in motions], (case.n, 0, 3))
@@ -83,18 +74,46 @@ def touch_of(case: Case, rates: Rates) -> Touch:
     source, active = _active(case, motions, placements, normals)
     schedule = given
     if given is None:
-        schedule = schedule_of_mask(active, case.contact_names, case.time, placements, friction)
-    return Touch(source, active, placements, twists_of(case, rates), height, normals, friction, schedule)
+        schedule = _schedule_of_mask(active, case.contact_names, case.time, placements, friction)
+    return Touch(source, active, placements, _twists(case, rates), height, normals, friction, schedule)
+
+
+def _placements(case: Case) -> Array:
+    """T_world_contact (n, c, 4, 4) of all contact surfaces."""
+    surfaces = [case.robot.contacts[name] for name in case.contact_names]
+    if not surfaces:
+        return np.zeros((case.n, 0, 4, 4))
+    links = list(dict.fromkeys(surface.frame for surface in surfaces))
+    T = case.kernels.frames(case.q, links).reshape(case.n, len(links), 4, 4)
+    return np.stack([T[:, links.index(surface.frame)] @ surface.placement for surface in surfaces], axis=1)
+
+
+def _twists(case: Case, rates: Rates) -> Array:
+    """Twists (n, c, 6) of all contact surfaces: of the contact frame, at its origin, in its axes, linear first."""
+    out = np.zeros((case.n, len(case.contact_names), 6))
+    for k, name in enumerate(case.contact_names):
+        surface = case.robot.contacts[name]
+        if case.robot.body_of(surface.frame) >= 0:
+            V = case.kernels.frame_kernel("V", surface.frame, "local")(case.q, rates.v)
+            R, p = surface.placement[:3, :3], surface.placement[:3, 3]
+            out[:, k, :3] = (V[:, :3] + np.cross(V[:, 3:], p)) @ R
+            out[:, k, 3:] = V[:, 3:] @ R
+    return out
+
+
+def _world_to_stand_on(world: World) -> World:
+    """The world with obstacles that are boxes as ground, because they may be stood on or leaned on."""
+    boxes = [
+        GroundBox((obstacle.shape.size[0], obstacle.shape.size[1], obstacle.shape.size[2]), obstacle.pose)
+        for obstacle in world.obstacles
+        if isinstance(obstacle.shape, Box)
+    ]
+    return replace(world, ground=(*world.ground, *boxes)) if boxes else world
 
 
 def surface_motions(case: Case, placements: Array) -> list[SurfaceMotion]:
-    """How each contact surface moves over ground and boxes.
-
-    Args:
-        case: The case.
-        placements: (n, c, 4, 4) T_world_contact.
-    """
-    world, near = world_to_stand_on(case.world), case.tolerances.touch_height
+    """How each contact surface moves over ground and boxes."""
+    world, near = _world_to_stand_on(case.world), case.tolerances.touch_height
     return [
         surface_motion(world, case.robot.contacts[name], placements[:, k], near)
         for k, name in enumerate(case.contact_names)
@@ -109,7 +128,7 @@ def _active(case: Case, motions: Sequence[SurfaceMotion], placements: Array, nor
     """Where the contacts come from, and (n, c) whether they hold."""
     schedule, tol = case.trajectory.schedule, case.tolerances
     if schedule is not None:
-        return "given with the motion", mask_of_schedule(schedule, case.contact_names, case.time)
+        return "given with the motion", _mask_of_schedule(schedule, case.contact_names, case.time)
     told = [name for name in case.contact_names if np.any(case.trajectory.wrenches.get(name, 0.0))]
     active = np.zeros((case.n, len(case.contact_names)), dtype=bool)
     if not told and case.robot.base_joint is None:
@@ -209,11 +228,11 @@ def _use_spots(
     """Friction of given spots; and where they are no place on the ground, height and normal from their planes."""
     for k, name in enumerate(case.contact_names):
         surface = case.robot.contacts[name]
-        spots, at = spot_indices(schedule, name, case.time)
+        spots, at = _spot_indices(schedule, name, case.time)
         lift = np.array([0.0, 0.0, surface.radius])
         local = np.c_[surface.corners + lift, np.ones(len(surface.corners))]
         ground = surface_motion(
-            world_to_stand_on(case.world), surface, np.array([spot.pose for spot in spots]).reshape(-1, 4, 4), 0.0
+            _world_to_stand_on(case.world), surface, np.array([spot.pose for spot in spots]).reshape(-1, 4, 4), 0.0
         )
         for j, spot in enumerate(spots):
             rows = np.flatnonzero(at == j)
@@ -226,17 +245,8 @@ def _use_spots(
                 normals[rows, k] = normal
 
 
-def mask_of_schedule(schedule: ContactSchedule, names: Sequence[str], time: Array) -> Mask:
-    """(n, c): which contacts hold at the samples.
-
-    Args:
-        schedule: The schedule; covers the times.
-        names: c contacts.
-        time: (n,) [s].
-
-    Raises:
-        UnknownNameError: The schedule names a contact that is not there.
-    """
+def _mask_of_schedule(schedule: ContactSchedule, names: Sequence[str], time: Array) -> Mask:
+    """(n, c): which contacts hold at the samples."""
     for name in schedule.names:
         if name not in names:
             raise one_of("contact surface", name, names)
@@ -245,14 +255,8 @@ def mask_of_schedule(schedule: ContactSchedule, names: Sequence[str], time: Arra
     return np.asarray(holds.reshape(-1, len(names))[phase])
 
 
-def spot_indices(schedule: ContactSchedule, name: str, time: Array) -> tuple[list[Spot], np.ndarray]:
-    """The spots of one contact, and (n,) which of them it holds at each sample; −1 for none.
-
-    Args:
-        schedule: The schedule.
-        name: The contact.
-        time: (n,) [s].
-    """
+def _spot_indices(schedule: ContactSchedule, name: str, time: Array) -> tuple[list[Spot], np.ndarray]:
+    """The spots of one contact, and (n,) which of them it holds at each sample; −1 for none."""
     spots: list[Spot] = []
     at = np.full(len(schedule.phases), -1)
     for k, phase in enumerate(schedule.phases):
@@ -262,17 +266,10 @@ def spot_indices(schedule: ContactSchedule, name: str, time: Array) -> tuple[lis
     return spots, at[np.searchsorted(schedule.switches, time, side="right")]
 
 
-def schedule_of_mask(
+def _schedule_of_mask(
     active: Mask, names: Sequence[str], time: Array, placements: Array, friction: Array
 ) -> ContactSchedule | None:
     """The stances of a mask; each contact stands where its surface is in the middle of its stretch.
-
-    Args:
-        active: (n, c).
-        names: c contacts.
-        time: (n,) [s].
-        placements: (n, c, 4, 4) T_world_contact.
-        friction: (n, c).
 
     Returns:
         None where there is no contact surface or less than two samples.

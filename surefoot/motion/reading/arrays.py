@@ -1,13 +1,13 @@
 """Motions in arrays by name: logs of simulators and learned policies, MuJoCo's qpos and qvel, our own layouts.
 
-Whole states (`q`, `qpos`) are told from joints alone (`joint_pos`, `dof_pos`, …) by key and width; the base of the
-latter stands beside them (`root_pos`, `root_quat`, …).
+Key and width distinguish whole states (`q`, `qpos`) from joints alone (`joint_pos`, `dof_pos`, …), which have the base
+in arrays of its own (`root_pos`, `root_quat`, …).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from surefoot.motion.exchange import (
     layout_sizes,
     rotate_back,
 )
-from surefoot.motion.reading.base import base_fields
 from surefoot.motion.reading.names import ALIASES, find_key, matched_joints, plain_key
 from surefoot.motion.reading.parts import PUSH, MotionParts, finite_table
 from surefoot.robot import Robot
@@ -42,11 +41,11 @@ def parts_of_arrays(
     Args:
         robot: The robot.
         arrays: By key.
-        layout: One of `exchange.LAYOUTS`; None to tell it by the keys.
-        joints: Order of the joints, where the arrays do not tell it.
+        layout: One of `exchange.LAYOUTS`; None to detect it by the keys.
+        joints: Order of the joints, if the arrays do not give it.
 
     Raises:
-        FileFormatError: It cannot be told what the arrays are.
+        FileFormatError: The meaning of the arrays is unclear.
         ShapeError: They contradict the robot or each other.
     """
     if layout is not None and layout not in LAYOUTS:
@@ -74,7 +73,7 @@ def parts_of_matrix(
     Args:
         robot: The robot.
         numbers: (n, k).
-        layout: One of the vector layouts; None to tell it by width and quaternions.
+        layout: One of the vector layouts; None to detect it by width and quaternions.
         joints: As in `parts_of_arrays`.
 
     Raises:
@@ -82,7 +81,7 @@ def parts_of_matrix(
     """
     if layout is not None and layout not in VECTOR_KEYS:
         raise NotSupportedError(
-            f"layout {layout} needs names", next_step=f"use one of {', '.join(VECTOR_KEYS)}, or name the columns"
+            f"layout {layout} needs column names", next_step=f"use one of {', '.join(VECTOR_KEYS)}, or name the columns"
         )
     readings = []
     for name in VECTOR_KEYS if layout is None else (layout,):
@@ -97,7 +96,9 @@ def parts_of_matrix(
     sizes = _sizes(robot, name, joints) or (0, 0)
     position, velocity = VECTOR_KEYS[name]
     data = {position: numbers[:, t : t + sizes[0]]} | ({velocity: numbers[:, t + sizes[0] :]} if w else {})
-    remark = f"no names: read as {'time, ' if t else ''}{position}{f', {velocity}' if w else ''} of layout {name}"
+    remark = (
+        f"no column names: read as {'time, ' if t else ''}{position}{f', {velocity}' if w else ''} of layout {name}"
+    )
     return MotionParts(
         name, data, _tuple(joints), numbers[:, 0] if t else None, unsure=layout is None, remarks=(remark,)
     )
@@ -124,9 +125,9 @@ def _unclear_width(robot: Robot, width: int, joints: Sequence[str] | None) -> Fi
     expected = {}
     for name in VECTOR_KEYS:
         if (sizes := _sizes(robot, name, joints)) is not None:
-            expected[name] = f"{sizes[0]} positions, {sizes[1]} velocities, perhaps the time first"
+            expected[name] = f"{sizes[0]} positions, {sizes[1]} velocities, optionally with the time first"
     return FileFormatError(
-        f"{width} columns without names cannot be told apart",
+        f"{width} columns without names do not match one layout",
         evidence={f"layout {name}": text for name, text in expected.items()},
         next_step="give --layout, or name the columns",
     )
@@ -165,7 +166,9 @@ def _states(robot: Robot, arrays: Arrays, layout: str | None, named: Sequence[st
         return None
     values = finite_table(arrays[key], key)
     if values.ndim == 1:
-        raise ShapeError(f"`{key}` has shape {values.shape}, expected (n, entries)", next_step="give a row per sample")
+        raise ShapeError(
+            f"`{key}` has shape {values.shape}, expected (n, entries)", next_step="give one row per sample"
+        )
     if plain_key(key) == "arr_0" and len(arrays) == 1:
         return parts_of_matrix(robot, values, layout, named)
     name = layout or ("mujoco" if plain_key(key) == "qpos" else "pinocchio")
@@ -219,7 +222,7 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None) 
         raise ShapeError(
             f"`{key}` has shape {values.shape}, `{robot.name}` has {len(names)} joints"
             + ("" if named is None else " named in the file"),
-            next_step="store the names beside it (`joint_names`), or give their order with --joints",
+            next_step="store the names in `joint_names`, or give their order with --joints",
         )
     joints, remarks = matched_joints(robot, names)
     keep = [k for k, joint in enumerate(joints) if joint is not None]
@@ -229,11 +232,60 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None) 
     if rates is not None and np.shape(arrays[rates]) == values.shape:
         data["velocity"] = finite_table(arrays[rates], rates, names)[:, keep]
     elif rates is not None:
-        remarks.append(f"`{rates}` is left out: its shape is {np.shape(arrays[rates])}, not {values.shape}")
-    base = base_fields(robot, arrays, find_key)
+        remarks.append(f"`{rates}` is ignored: its shape is {np.shape(arrays[rates])}, expected {values.shape}")
+    base = _base_fields(robot, arrays)
     data |= base.data
     data, filled = _completed(robot, data)
     return MotionParts("ros", data, filled=filled, unsure=base.unsure, remarks=(*remarks, *base.remarks))
+
+
+@dataclass(frozen=True, eq=False)
+class _BaseFields:
+    """The base as fields of layout ros.
+
+    Args:
+        data: base_position, base_orientation (in the order of the file), base_linear, base_angular, as far as there.
+        unsure: Whether the order of the quaternion is a guess.
+        remarks: What was read how.
+    """
+
+    data: dict[str, Array]
+    unsure: bool
+    remarks: list[str]
+
+
+def _base_fields(robot: Robot, arrays: Arrays) -> _BaseFields:
+    """The base of a robot from arrays by name; nothing for a fixed one."""
+    if robot.base_joint is None:
+        return _BaseFields({}, False, [])
+    if (key := find_key("base_state", arrays)) is not None:
+        return _from_state(arrays, key)
+    fields = ("base_position", "base_orientation", "base_linear", "base_angular")
+    keys = {what: find_key(what, arrays) for what in fields}
+    data = {what: finite_table(arrays[key], key) for what, key in keys.items() if key is not None}
+    if missing := [what for what in fields[:2] if what not in data]:
+        raise FileFormatError(
+            f"`{robot.name}` has a floating base, but the file has no {' and no '.join(missing)}",
+            evidence={"found": ", ".join(arrays), "expected": "root_pos (n, 3) and root_quat (n, 4), or qpos (n, nq)"},
+            next_step="record the base as well, or audit the robot with a fixed base",
+        )
+    for what, width in zip(fields, (3, 4, 3, 3), strict=True):
+        if what in data and data[what].shape[1:] != (width,):
+            raise ShapeError(f"`{keys[what]}` has shape {data[what].shape}, expected (n, {width})")
+    return _BaseFields(data, True, [f"base: {', '.join(f'`{key}`' for key in keys.values() if key is not None)}"])
+
+
+def _from_state(arrays: Arrays, key: str) -> _BaseFields:
+    """One array: position, quaternion, linear and angular velocity."""
+    state = finite_table(arrays[key], key)
+    if state.ndim != 2 or state.shape[1] not in (7, 13):
+        raise ShapeError(
+            f"`{key}` has shape {state.shape}, expected (n, 7) or (n, 13): position, quaternion, velocities"
+        )
+    data = {"base_position": state[:, :3], "base_orientation": state[:, 3:7]}
+    if state.shape[1] == 13:
+        data |= {"base_linear": state[:, 7:10], "base_angular": state[:, 10:]}
+    return _BaseFields(data, True, [f"base: `{key}`"])
 
 
 def _completed(robot: Robot, data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -260,7 +312,7 @@ def _unknown(arrays: Arrays) -> FileFormatError:
     wanted = [*ALIASES["states"][:2], *ALIASES["positions"][:1], "dof_pos"]
     shapes = ", ".join(f"{key} {np.shape(value)}" for key, value in list(arrays.items())[:20])
     return FileFormatError(
-        "holds no positions under a name that is known",
+        "contains no positions under a known name",
         evidence={"found": shapes or "nothing", "expected": ", ".join(wanted) + ", …"},
         next_step="rename the array of positions to `qpos` (MuJoCo), `q` (Pinocchio) or `joint_pos` with `joint_names`",
     )
@@ -274,7 +326,7 @@ def _with_efforts(robot: Robot, arrays: Arrays, parts: MotionParts, named: Seque
     if key is not None:
         values = finite_table(arrays[key], key)
         if key == find_key("commands", arrays) and _are_targets(robot, parts, values):
-            remarks.append(f"`{key}` follows the positions: read as position targets, not as torques")
+            remarks.append(f"`{key}` follows the positions: read as position targets, not torques")
         else:
             tau = _driven(robot, values, key, named)
             remarks.append(f"`{key}` is read as torques")
@@ -310,8 +362,8 @@ def _driven(robot: Robot, values: Array, key: str, named: Sequence[str] | None) 
     if width == robot.nv:
         return values[:, robot.driven]
     raise ShapeError(
-        f"`{key}` has shape {values.shape}, `{robot.name}` has {robot.nu} driven and {robot.nv} degrees of freedom",
-        next_step="store one column for each driven joint, or name the columns",
+        f"`{key}` has shape {values.shape}, `{robot.name}` has {robot.nu} drives and {robot.nv} degrees of freedom",
+        next_step="store one column per driven joint, or name the columns",
     )
 
 
@@ -331,7 +383,7 @@ def _accelerations(robot: Robot, arrays: Arrays, parts: MotionParts) -> tuple[Ar
         and "qvel" in parts.data
     ):
         return _from_mujoco(robot, parts, values), f"`{key}` is read as accelerations"
-    return None, f"`{key}` is left out: accelerations of this layout are not read"
+    return None, f"`{key}` is ignored: accelerations in this layout are not supported"
 
 
 def _from_mujoco(robot: Robot, parts: MotionParts, values: Array) -> Array:

@@ -25,7 +25,7 @@ from surefoot.motion.reading.parts import MotionParts, completed, finite_table
 from surefoot.robot import Robot
 from surefoot.words import are_missing
 
-__all__ = ["contact_entry", "contact_wrenches", "numbered", "parts_of_export", "parts_of_table"]
+__all__ = ["parts_of_table"]
 
 _WORDS = {
     "q": ("pos", "position", "q", "angle", "joint_pos", "dof_pos", "qpos"),
@@ -60,23 +60,23 @@ def parts_of_table(
     Args:
         robot: The robot.
         table: The columns; without a header they are taken by their number.
-        layout: One of `exchange.LAYOUTS`; None to tell it by the names.
-        joints: Order of the joints, where the names do not tell it.
+        layout: One of `exchange.LAYOUTS`; None to detect it by the names.
+        joints: Order of the joints, if the names do not give it.
 
     Raises:
-        FileFormatError: It cannot be told what the columns are.
+        FileFormatError: The meaning of the columns is unclear.
         UnknownNameError: Columns are missing.
     """
     if table.header is None:
         return parts_of_matrix(robot, finite_table(table.numbers, "the table"), layout, joints)
     if repeated := sorted({name for name in table.header if table.header.count(name) > 1}):
-        raise FileFormatError("column names repeat", evidence={"names": ", ".join(repeated[:10])})
+        raise FileFormatError("column names are repeated", evidence={"names": ", ".join(repeated[:10])})
     columns, remarks = _in_si_units(table)
     if SEPARATOR in table.metadata:
         remarks.append(f"entries are separated by {table.metadata[SEPARATOR]}")
-    if (ours := parts_of_export(robot, columns, remarks)) is not None:
+    if (ours := _parts_of_export(robot, columns, remarks)) is not None:
         return ours
-    arrays, labels = numbered(columns)
+    arrays, labels = _numbered(columns)
     if find_key("states", labels) or find_key("positions", labels):
         return _vectors(robot, (arrays, labels), layout, joints)
     return _named(robot, columns, remarks)
@@ -138,28 +138,22 @@ def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> Mo
         kind, target = _meaning(robot, name, labels)
         if kind:
             found[kind].setdefault(target, finite_table(values, name))
-        elif name != time and contact_entry(robot, name) is None:
+        elif name != time and _contact_entry(robot, name) is None:
             unknown.append(name)
     _require(robot, labels[0], found["q"], unknown)
     remarks = [*remarks, "columns by name"]
     more = [*labels[1], *(f"{drive.joint}.tau" for drive in robot.drives)]
     remarks += _passed_over(unknown, [name for name in more if name not in columns])
     v, filled = completed(robot, "csv", labels[1], found["v"])
-    remarks += ["velocities are incomplete for every joint and left out"] if found["v"] and not v else []
+    remarks += ["velocities are incomplete for every joint and are ignored"] if found["v"] and not v else []
     tau = _stacked(found["tau"], [drive.joint for drive in robot.drives])
     a = _stacked(found["a"], [name.removesuffix(".v") for name in labels[1]])
     for what, kind, got in (("torques", "tau", tau), ("accelerations", "a", a)):
-        remarks += [f"{what} are incomplete and left out"] if found[kind] and got is None else []
+        remarks += [f"{what} are incomplete and are ignored"] if found[kind] and got is None else []
     return MotionParts(
-        "csv",
-        found["q"] | v,
-        time=None if time is None else finite_table(columns[time], time),
-        a=a,
-        tau=tau,
-        wrenches=contact_wrenches(robot, columns),
-        filled=filled,
-        remarks=tuple(remarks),
-    )
+        "csv", found["q"] | v, time=None if time is None else finite_table(columns[time], time), a=a, tau=tau,
+        wrenches=_contact_wrenches(robot, columns), filled=filled, remarks=tuple(remarks),
+    )  # fmt: skip
 
 
 def _passed_over(unknown: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -167,9 +161,9 @@ def _passed_over(unknown: Sequence[str], known: Sequence[str]) -> list[str]:
     if not unknown:
         return []
     likely = likely_names(unknown, known)
-    texts = [f"{name} (is `{right}` meant?)" for name, right in likely.items()]
+    texts = [f"{name} (did you mean `{right}`?)" for name, right in likely.items()]
     texts += [name for name in unknown if name not in likely]
-    return [f"columns passed over: {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''}"]
+    return [f"ignored columns: {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''}"]
 
 
 def _stacked(columns: Mapping[str, Array], names: Sequence[str]) -> Array | None:
@@ -234,10 +228,10 @@ def _require(robot: Robot, wanted: Sequence[str], found: Mapping[str, Array], un
         raise other
     otherwise = f"name the columns after the joints of `{robot.name}`: {wanted[-1]}, {wanted[-1]}.v, {wanted[-1]}.tau"
     if all(name.startswith("base.") for name in missing):
-        otherwise = "record the base too, or audit the robot with a fixed base"
+        otherwise = "record the base as well, or audit the robot with a fixed base"
     raise UnknownNameError(
         are_missing(len(missing), "column"),
-        evidence={"missing": some_names(missing), "found and not understood": some_names(unknown) or "none"},
+        evidence={"missing": some_names(missing), "found but not recognised": some_names(unknown) or "none"},
         next_step=rename_step(likely_names(unknown, missing)) or otherwise,
     )
 
@@ -248,17 +242,8 @@ _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _REFERENCE = "reference."
 
 
-def parts_of_export(robot: Robot, columns: Columns, remarks: Sequence[str] = ()) -> MotionParts | None:
-    """The parts of a motion in columns as `storage.trajectory_columns` names them; None for other columns.
-
-    Args:
-        robot: The robot.
-        columns: (n,) by name, without units.
-        remarks: About the columns.
-
-    Raises:
-        UnknownNameError: Some positions, or entries of a wrench, are missing.
-    """
+def _parts_of_export(robot: Robot, columns: Columns, remarks: Sequence[str] = ()) -> MotionParts | None:
+    """The parts of a motion in columns as `storage.trajectory_columns` names them; None for other columns."""
     positions, velocities = ([name for name, _ in labels] for labels in column_names(robot, "pinocchio"))
     rates = [name.removesuffix(".v") for name in velocities]
     if 2 * len(_under(columns, "q", positions)) < len(positions):
@@ -268,16 +253,12 @@ def parts_of_export(robot: Robot, columns: Columns, remarks: Sequence[str] = ())
     v, filled = completed(robot, "pinocchio", rates, _under(columns, "v", rates))
     states = {"q": _stacked(_under(columns, "q", positions), positions), "v": _stacked(v, rates)}
     return MotionParts(
-        "pinocchio",
-        {key: values for key, values in states.items() if values is not None},
+        "pinocchio", {key: values for key, values in states.items() if values is not None},
         time=finite_table(columns["time"], "time") if "time" in columns else None,
-        a=_stacked(_under(columns, "a", rates), rates),
-        tau=_stacked(_under(columns, "tau", driven), driven),
-        wrenches=contact_wrenches(robot, columns),
-        references=_references(columns),
-        filled=filled,
-        remarks=("columns as surefoot exports them", *remarks, *_left_out(robot, columns, (positions, rates, driven))),
-    )
+        a=_stacked(_under(columns, "a", rates), rates), tau=_stacked(_under(columns, "tau", driven), driven),
+        wrenches=_contact_wrenches(robot, columns), references=_references(columns), filled=filled,
+        remarks=("columns as exported by surefoot", *remarks, *_left_out(robot, columns, (positions, rates, driven))),
+    )  # fmt: skip
 
 
 def _left_out(robot: Robot, columns: Columns, labels: tuple[list[str], list[str], list[str]]) -> list[str]:
@@ -287,36 +268,23 @@ def _left_out(robot: Robot, columns: Columns, labels: tuple[list[str], list[str]
     out = []
     for key, what in (("a", "accelerations"), ("tau", "torques")):
         if 0 < len(_under(columns, key, groups[key])) < len(groups[key]):
-            out.append(f"{what} are incomplete and left out")
+            out.append(f"{what} are incomplete and are ignored")
     used = {f"{key}.{name}" for key, names in groups.items() for name in names} | {"time"}
     unknown = [name for name in columns if name not in used and not _understood(robot, name)]
-    return [*out, f"columns passed over: {some_names(unknown)}"] if unknown else out
+    return [*out, f"ignored columns: {some_names(unknown)}"] if unknown else out
 
 
-def contact_entry(robot: Robot, name: str) -> tuple[str, int] | None:
-    """Contact and entry of its wrench: `wrench.left_foot.fz` or `left_foot.fz`; None for other columns.
-
-    Args:
-        robot: The robot.
-        name: Of a column.
-    """
+def _contact_entry(robot: Robot, name: str) -> tuple[str, int] | None:
+    """Contact and entry of its wrench: `wrench.left_foot.fz` or `left_foot.fz`; None for other columns."""
     rest, _, entry = name.removeprefix("wrench.").rpartition(".")
     return (rest, _WRENCH.index(entry)) if rest in robot.contacts and entry in _WRENCH else None
 
 
-def contact_wrenches(robot: Robot, columns: Columns) -> dict[str, Array]:
-    """Contact wrenches (n, 6); entries that are missing are an error.
-
-    Args:
-        robot: The robot.
-        columns: (n,) by name.
-
-    Raises:
-        UnknownNameError: Entries are missing.
-    """
+def _contact_wrenches(robot: Robot, columns: Columns) -> dict[str, Array]:
+    """Contact wrenches (n, 6); entries that are missing are an error."""
     out: dict[str, dict[int, Array]] = {}
     for name, values in columns.items():
-        place = contact_entry(robot, name)
+        place = _contact_entry(robot, name)
         if place is not None:
             out.setdefault(place[0], {})[place[1]] = finite_table(values, name)
     for contact, entries in out.items():
@@ -328,17 +296,11 @@ def contact_wrenches(robot: Robot, columns: Columns) -> dict[str, Array]:
     return {contact: np.column_stack([entries[k] for k in range(6)]) for contact, entries in out.items()}
 
 
-def numbered(columns: Columns) -> tuple[dict[str, Array], dict[str, list[str]]]:
+def _numbered(columns: Columns) -> tuple[dict[str, Array], dict[str, list[str]]]:
     """`qpos[0]`, `qpos[1]`, … as one array with the names of its entries; other columns as they are.
-
-    Args:
-        columns: (n,) by name.
 
     Returns:
         (n,) and (n, k) by key, and of those with k entries what stands after each number.
-
-    Raises:
-        FileFormatError: Numbers are missing.
     """
     parts: dict[str, dict[int, tuple[str, Array]]] = {}
     out: dict[str, Array] = {}
@@ -376,9 +338,9 @@ def _references(columns: Columns) -> dict[str, Array]:
     cells = {name: values for name, values in columns.items() if name.startswith(_REFERENCE)}
     return {
         name.removeprefix(_REFERENCE): finite_table(values.reshape(len(values), -1), name)
-        for name, values in numbered(cells)[0].items()
+        for name, values in _numbered(cells)[0].items()
     }
 
 
 def _understood(robot: Robot, name: str) -> bool:
-    return contact_entry(robot, name) is not None or name.startswith(_REFERENCE)
+    return _contact_entry(robot, name) is not None or name.startswith(_REFERENCE)

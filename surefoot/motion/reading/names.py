@@ -72,23 +72,13 @@ def plain_key(key: str) -> str:
 
 
 def find_key(what: str, keys: Iterable[str]) -> str | None:
-    """The key under which something is stored; None if it is not.
-
-    Args:
-        what: Key of `ALIASES`.
-        keys: What there is.
-    """
+    """The key under which something is stored; None if it is not."""
     known = {plain_key(key): key for key in keys}
     return next((known[alias] for alias in ALIASES[what] if alias in known), None)
 
 
 def likely_names(given: Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    """Which known name each given one may be a slip of the pen for, each once; names that are like none are left out.
-
-    Args:
-        given: Names that are not known.
-        known: Names that are.
-    """
+    """The known name that each given one may be a misspelling of, each once; names that resemble none are omitted."""
     short, texts = [_without_joint(name) for name in known], [_without_joint(name) for name in given]
     pairs = []
     for i, text in enumerate(texts):
@@ -118,9 +108,9 @@ def of_another_robot(
     if 2 * len(likely_names(unknown, missing)) > len(missing):
         return None
     return UnknownNameError(
-        f"seems to be of another robot: {len(found)} of {counted(len(wanted), 'joint')} of `{robot.name}` are in it",
+        f"seems to belong to another robot: it has {len(found)} of {counted(len(wanted), 'joint')} of `{robot.name}`",
         evidence={"names in the file": some_names(unknown), f"joints of `{robot.name}`": some_names(wanted)},
-        next_step="give the robot that the file is of (--robot), or name its columns after the joints of this one",
+        next_step="give the robot of this file (--robot), or name its columns after the joints of this robot",
     )
 
 
@@ -133,10 +123,6 @@ def matched_joint(robot: Robot, name: str) -> str | None:
 
 def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None], list[str]]:
     """The joint of the robot for each name, None where it has none; and remarks.
-
-    Args:
-        robot: The robot.
-        names: As the file has them.
 
     Raises:
         UnknownNameError: Joints of the robot are missing.
@@ -152,24 +138,20 @@ def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None]
     if missing:
         raise UnknownNameError(
             f"{are_missing(len(missing), 'joint')} in the file that `{robot.name}` has",
-            evidence={"missing": some_names(missing), "not of this robot": some_names(unknown) or "none"},
+            evidence={"missing": some_names(missing), "not in this robot": some_names(unknown) or "none"},
             next_step=rename_step(likely_names(unknown, missing))
-            or "record these joints too, or load a robot without them",
+            or "record these joints as well, or load a robot without them",
         )
     renamed = {n: j for n, j in zip(names, found, strict=True) if j is not None and j != n}
     remarks = (
         [f"`{next(iter(renamed))}` is read as joint `{next(iter(renamed.values()))}`, and so on"] if renamed else []
     )
-    remarks += [f"passed over, because the robot does not have them: {some_names(unknown)}"] if unknown else []
+    remarks += [f"ignored, because the robot does not have them: {some_names(unknown)}"] if unknown else []
     return found, remarks
 
 
 def rename_step(likely: Mapping[str, str]) -> str:
-    """What to rename; "" where there is nothing.
-
-    Args:
-        likely: From `likely_names`.
-    """
+    """What to rename; "" where there is nothing."""
     pairs = [f"`{name}` to `{right}`" for name, right in likely.items()]
     return f"rename {', '.join(pairs[:4])}{', …' if len(pairs) > 4 else ''}" if pairs else ""
 
@@ -193,9 +175,5 @@ def _without_joint(name: str) -> str:
 
 
 def some_names(names: Sequence[str]) -> str:
-    """The first names of many, for people.
-
-    Args:
-        names: All of them.
-    """
+    """The first names of many, for people."""
     return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")

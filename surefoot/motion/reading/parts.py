@@ -1,8 +1,8 @@
-"""What a file says about a motion, before it becomes a trajectory: states, efforts, and velocities that it lacks."""
+"""The parts of a motion as read from a file: states, efforts, and velocities that are missing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -15,63 +15,31 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.motion.exchange import VECTOR_KEYS, column_names, layout_blocks
 from surefoot.motion.reading.names import some_names
-from surefoot.motion.world import World
 from surefoot.robot import Robot
 
-__all__ = [
-    "PUSH",
-    "MotionParts",
-    "OrderJudge",
-    "OrderVerdict",
-    "completed",
-    "filled_in",
-    "filled_remark",
-    "finite_table",
-    "normalised",
-]
+__all__ = ["PUSH", "MotionParts", "completed", "filled_in", "filled_remark", "finite_table", "normalised"]
 
 PUSH = "push.force"
 """Reference of a trajectory: force (n, 3) in world that somebody exerted on the robot [N], such as a push in a test."""
 _LEAST_LENGTH = 1e-6
 
 
-@dataclass(frozen=True)
-class OrderVerdict:
-    """Whether an order is right.
-
-    Args:
-        meant: "xyzw" or "wxyz", in which the numbers were meant; "" if they fit as they were read, or nothing tells.
-        certain: Whether there was evidence.
-        reason: For people.
-        doubt: For people: what makes another order likely, where nothing tells them apart; "" for nothing.
-    """
-
-    meant: str
-    certain: bool
-    reason: str
-    doubt: str = ""
-
-
-OrderJudge = Callable[[Robot, World, Array, Array, Array | None], OrderVerdict]
-"""Judges the order of the base quaternion by robot, world, time (n,), q (n, nq), and v (n, nv) if it was given."""
-
-
 @dataclass(frozen=True, eq=False)
 class MotionParts:
-    """States and efforts as they stand in a file.
+    """States and efforts as stored in a file.
 
     Args:
         layout: One of `exchange.LAYOUTS`.
         data: Positions and velocities, as `exchange.from_layout` wants them.
-        joints: Order of the joints where the data does not tell it; None for the robot's.
-        time: (n,) as it stands there; None where there is none.
+        joints: Order of the joints, if the data does not give it; None for the robot's.
+        time: (n,) as stored; None if missing.
         a: (n, nv) in Pinocchio's layout, or None.
         tau: (n, nu), or None.
         wrenches: Contact → (n, 6).
         references: Name → (n, k).
         filled: Joints whose velocities are not given, while others are: to be computed from q.
         unsure: Whether the order of the base quaternion is a guess.
-        remarks: What was understood how, for people.
+        remarks: How the file was understood.
     """
 
     layout: str
@@ -98,9 +66,9 @@ def finite_table(value: ArrayLike, what: str, columns: Sequence[str] = ()) -> Ar
     raw = np.asarray(value)
     if raw.dtype.kind not in "fiub" or raw.ndim not in (1, 2):
         raise ShapeError(
-            f"`{what}` is {raw.ndim}-dimensional, of type {raw.dtype}",
-            evidence={"expected": "numbers (n, k): one row for each sample", "shape": raw.shape},
-            next_step="store one robot in one environment: [time, entry]" if raw.ndim > 2 else "store plain numbers",
+            f"`{what}` is {raw.ndim}-dimensional and of type {raw.dtype}",
+            evidence={"expected": "numbers (n, k), one row per sample", "shape": raw.shape},
+            next_step="store one robot of one environment: [time, entry]" if raw.ndim > 2 else "store plain numbers",
         )
     out = np.array(raw, dtype=float)
     wrong = np.argwhere(~np.isfinite(out))
@@ -109,13 +77,13 @@ def finite_table(value: ArrayLike, what: str, columns: Sequence[str] = ()) -> Ar
         column = rest[0] if rest else 0
         name = f"column {column}" + (f" (`{columns[column]}`)" if len(columns) > column else "")
         raise ShapeError(
-            f"`{what}` holds {out[tuple(wrong[0])]} in row {row}, {name}",
+            f"`{what}` contains {out[tuple(wrong[0])]} in row {row}, {name}",
             evidence={
                 "row": row,
                 "column": columns[column] if len(columns) > column else column,
                 "entries": len(wrong),
             },
-            next_step="cut these samples out, or find out why they were recorded",
+            next_step="remove these samples, or find out why they were recorded",
         )
     return out
 
@@ -136,7 +104,7 @@ def normalised(robot: Robot, parts: MotionParts) -> tuple[dict[str, Any], dict[s
             raise ShapeError(
                 f"the quaternion of joint `{joint}` has length {length[none[0]]:.3g} in row {int(none[0])}",
                 evidence={"row": int(none[0]), "entries": vectors[none[0]].tolist(), "rows like this": len(none)},
-                next_step="check which columns hold the quaternion (--layout), or cut these samples out",
+                next_step="check which columns hold the quaternion (--layout), or remove these samples",
             )
         lengths[joint] = length
         _scatter(data, where, vectors / length[:, None])
@@ -187,7 +155,7 @@ def completed(
 ) -> tuple[dict[str, Array], tuple[str, ...]]:
     """Velocities with zeros where some are missing, and the joints that these are to be filled in for.
 
-    A joint with several axes of which one is missing lacks all of them. Velocities of followers are needed by nobody.
+    A joint with several axes of which one is missing lacks all of them. Velocities of followers are not needed.
 
     Args:
         robot: The robot.
@@ -211,15 +179,7 @@ def completed(
 
 
 def filled_in(robot: Robot, time: Array, q: Array, v: Array, joints: Collection[str]) -> Array:
-    """(n, nv) velocities, those of some joints by differences of q on its manifold.
-
-    Args:
-        robot: The robot.
-        time: (n,) increasing [s].
-        q: (n, nq).
-        v: (n, nv) as given.
-        joints: Whose velocities were not given.
-    """
+    """(n, nv) velocities, those of some joints by differences of q on its manifold."""
     if not joints or len(time) < 2:
         return v
     steps = np.array([pin.difference(robot.model, a, b) for a, b in pairwise(np.asarray(q))]).reshape(-1, robot.nv)
@@ -232,13 +192,8 @@ def filled_in(robot: Robot, time: Array, q: Array, v: Array, joints: Collection[
 
 
 def filled_remark(robot: Robot, joints: Sequence[str]) -> str:
-    """What was filled in, for people; "" for nothing.
-
-    Args:
-        robot: The robot.
-        joints: Whose velocities were not given.
-    """
+    """A remark on the joints whose velocities were computed; "" for none."""
     base = None if robot.base_joint is None else robot.joint_names[robot.base_joint]
     others = [name for name in joints if name != base]
     whose = [*(["the base"] if base in joints else []), *([some_names(others)] if others else [])]
-    return f"velocities of {' and of '.join(whose)} are not given: they are differences of q" if whose else ""
+    return f"velocities of {' and of '.join(whose)} are not given and are computed from q" if whose else ""

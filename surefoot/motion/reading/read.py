@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,23 +12,17 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array, number
-from surefoot.errors import FileFormatError, NotSupportedError, SurefootError, one_of
+from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, SurefootError, one_of
+from surefoot.files import existing_file
 from surefoot.motion.exchange import LAYOUTS, from_layout
-from surefoot.motion.files import Table
+from surefoot.motion.files import LOG_FORMAT, TRAJECTORY_FORMAT, Table, read_csv, read_npz, read_parquet
+from surefoot.motion.log import Log
 from surefoot.motion.reading.arrays import parts_of_arrays
-from surefoot.motion.reading.base import in_body_axes, turning
 from surefoot.motion.reading.columns import parts_of_table
-from surefoot.motion.reading.files import our_motion, raw_arrays, table_of
 from surefoot.motion.reading.names import find_key
-from surefoot.motion.reading.parts import (
-    MotionParts,
-    OrderJudge,
-    OrderVerdict,
-    filled_in,
-    filled_remark,
-    finite_table,
-    normalised,
-)
+from surefoot.motion.reading.order import OrderVerdict, in_body_axes, judge_order, turning
+from surefoot.motion.reading.parts import PUSH, MotionParts, filled_in, filled_remark, finite_table, normalised
+from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.trajectory import Trajectory
 from surefoot.motion.world import World
 from surefoot.robot import Robot
@@ -45,10 +41,9 @@ class GivenMotion:
         trajectory: The motion; quaternions made of unit length.
         quaternion_norm: Length (n,) that they had, by joint.
         layout: One of `exchange.LAYOUTS`.
-        remarks: How the file was understood, for people.
-        filled: Joints whose velocities the file does not give, while it gives others: those of the trajectory are
-            differences of q.
-        quaternion_order: In which order the base quaternion was read: "xyzw" or "wxyz"; "" if nobody said one.
+        remarks: How the file was understood.
+        filled: Joints whose velocities the file omits while it gives others; they are computed from q.
+        quaternion_order: Order in which the base quaternion was read, "xyzw" or "wxyz"; "" if none was declared.
     """
 
     trajectory: Trajectory
@@ -66,47 +61,44 @@ def read_motion(
     joints: Sequence[str] | None = None,
     rate: float | None = None,
     quaternion: str | None = None,
-    *,
-    judge_order: OrderJudge,
 ) -> GivenMotion:
-    """A motion from a file.
+    """Read a motion from a file.
 
-    Angles and lengths are taken as they stand there; only columns whose header names another unit are converted.
+    Angles and lengths are read as they are; only columns whose header names another unit are converted.
 
     Args:
         path: A trajectory or log of ours (`.npz`, `.parquet`), the folder of a run, a table (`.csv`, `.parquet`), or
             arrays (`.npz`, `.npy`).
         robot: The robot that moves.
-        layout: One of `exchange.LAYOUTS`; None to tell it by keys, column names and numbers.
-        joints: Order of the joints, where the file does not tell it; None for the robot's.
-        rate: Samples per second [Hz], where the file has no times.
-        quaternion: "xyzw" or "wxyz", where the layout does not say it; None to tell it by `judge_order`.
-        judge_order: Judges whether the base quaternion is in the right order, such as `feasibility.judge_order`.
+        layout: One of `exchange.LAYOUTS`; None to detect it by keys, column names and numbers.
+        joints: Order of the joints, if the file does not give it; None for the robot's.
+        rate: Samples per second [Hz], if the file has no times.
+        quaternion: "xyzw" or "wxyz", if the layout does not determine it; None to judge it by the motion.
 
     Raises:
-        FileFormatError: The file is missing, damaged or of an unknown kind, or it cannot be told what is in it.
+        FileFormatError: The file is missing, damaged, unsupported or unclear.
         ShapeError: Numbers are not finite, do not fit the robot, or times do not increase.
-        UnknownNameError: Joints or columns are missing, or a name is not known.
+        UnknownNameError: Joints or columns are missing, or a name is unknown.
     """
     _check_options(layout, quaternion)
     file = _file(Path(path))
     table = None
     try:
-        ours = our_motion(file, robot)
+        ours = _our_motion(file, robot)
         if ours is not None:
             given = {"layout": layout, "joints": joints, "rate": rate, "quaternion": quaternion}
             return GivenMotion(*ours[:3], (*ours[3], *_passed_over(given, "a file of surefoot")))
-        table = table_of(file)
-        arrays = raw_arrays(file) if table is None else {}
+        table = _table_of(file)
+        arrays = _raw_arrays(file) if table is None else {}
         read = parts_of_arrays if table is None else parts_of_table
         parts = read(robot, arrays if table is None else table, layout, joints)  # type: ignore[arg-type]
-        return _assembled(robot, parts, _times(parts, arrays, rate), quaternion, judge_order)
+        return _assembled(robot, parts, _times(parts, arrays, rate), quaternion)
     except SurefootError as error:
         raise error.with_place(file, _line(table, error.evidence.get("row"))) from None
 
 
 def _line(table: Table | None, row: object) -> int | None:
-    """The line of a text file in which a row of a table stands."""
+    """The line of a text file with a row of a table."""
     return table.lines[row] if table is not None and isinstance(row, int) and row < len(table.lines) else None
 
 
@@ -128,7 +120,7 @@ def _file(path: Path) -> Path:
         "is a folder without a motion",
         file=path,
         evidence={"expected": "trajectory.npz or log.parquet"},
-        next_step="give the file of the motion, or the folder of a run",
+        next_step="give a motion file, or the folder of a run",
     )
 
 
@@ -136,8 +128,8 @@ def _times(parts: MotionParts, arrays: Mapping[str, Any], rate: float | None) ->
     """Times as the file has them, or from the rate; with a remark."""
     if rate is not None:
         step = 1.0 / number(rate, "rate", positive=True)
-        return np.array([step]), f"time by --rate {rate:g} Hz" + (
-            "; that of the file is passed over" if parts.time is not None else ""
+        return np.array([step]), f"time from --rate {rate:g} Hz" + (
+            "; the times in the file are ignored" if parts.time is not None else ""
         )
     if parts.time is not None:
         return parts.time, ""
@@ -146,28 +138,26 @@ def _times(parts: MotionParts, arrays: Mapping[str, Any], rate: float | None) ->
     for what in ("rate", "step"):
         if (key := find_key(what, arrays)) is not None:
             value = number(float(np.asarray(arrays[key]).ravel()[0]), key, positive=True)
-            return np.array([1.0 / value if what == "rate" else value]), f"time by `{key}` = {value:g}"
+            return np.array([1.0 / value if what == "rate" else value]), f"time from `{key}` = {value:g}"
     raise FileFormatError(
         "has no times",
         evidence={"expected": "`time` [s], or `fps`, or `dt`", "found": ", ".join(map(str, arrays)) or "other columns"},
-        next_step="give --rate, the number of samples per second",
+        next_step="give the samples per second with --rate",
     )
 
 
-def _assembled(
-    robot: Robot, parts: MotionParts, timing: tuple[Array, str], quaternion: str | None, judge_order: OrderJudge
-) -> GivenMotion:
+def _assembled(robot: Robot, parts: MotionParts, timing: tuple[Array, str], quaternion: str | None) -> GivenMotion:
     """The trajectory of the parts; of two orders of the quaternion the one that fits."""
     time, remark = timing
     candidates = [parts] if not parts.unsure else [parts, _in_other_order(parts)]
     if quaternion is not None and parts.unsure:
         candidates = [candidates[_ORDERS.index(quaternion)]]
     found = [_trajectory(robot, candidate, time) for candidate in candidates]
-    verdicts = [_verdict(robot, trajectory, parts.filled, judge_order) for trajectory, _, _ in found]
+    verdicts = [_verdict(robot, trajectory, parts.filled) for trajectory, _, _ in found]
     k, reason = _choice(robot, [trajectory for trajectory, _, _ in found], verdicts) if len(found) > 1 else (0, "")
     trajectory, lengths, more = found[k]
     remarks = (*candidates[k].remarks, *more, *filter(None, [remark, filled_remark(robot, parts.filled)]))
-    order = [f"base quaternion is read as {_ORDERS[k]}: {reason}"] if reason else []
+    order = [f"the base quaternion is read as {_ORDERS[k]}: {reason}"] if reason else []
     order += _doubts(candidates[k], verdicts[k]) if quaternion is None else []
     order += [] if parts.unsure else _passed_over({"quaternion": quaternion}, f"layout `{parts.layout}`")
     said = (quaternion or _ORDERS[k]) if parts.unsure else _ORDERS[parts.layout in _WXYZ]
@@ -175,7 +165,7 @@ def _assembled(
 
 
 def _doubts(parts: MotionParts, verdict: OrderVerdict) -> list[str]:
-    """What speaks against the order that was read, and how to say the other one."""
+    """Doubts about the order that was read, and how to give the other one."""
     if not verdict.doubt:
         return []
     if parts.unsure:
@@ -184,14 +174,14 @@ def _doubts(parts: MotionParts, verdict: OrderVerdict) -> list[str]:
     return [f"{verdict.doubt}: " + ("name the columns in that order" if vector is None else f"give --layout {vector}")]
 
 
-def _verdict(robot: Robot, reading: Trajectory, filled: Sequence[str], judge_order: OrderJudge) -> OrderVerdict:
+def _verdict(robot: Robot, reading: Trajectory, filled: Sequence[str]) -> OrderVerdict:
     """Whether a reading of the base quaternion is right; by velocities only where those of the base were given."""
     return judge_order(robot, World(), reading.time, reading.q, None if _has_base(robot, filled) else reading.v)
 
 
 def _passed_over(options: Mapping[str, object], who: str) -> list[str]:
-    """Options that somebody gave where the file says it itself."""
-    return [f"`{name}` is passed over: {who} says it itself" for name, value in options.items() if value is not None]
+    """Remarks on options that are ignored because the file determines them."""
+    return [f"`{name}` is ignored: {who} determines it" for name, value in options.items() if value is not None]
 
 
 def _in_other_order(parts: MotionParts) -> MotionParts:
@@ -242,9 +232,9 @@ def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[Ord
     tilts = [_tilt(robot, reading) for reading in readings]
     k = int(np.argmin(tilts))
     if tilts[k] < 45.0 and tilts[1 - k] > 90.0:
-        return k, f"the base is then upright (tilt {tilts[k]:.0f}°, else {tilts[1 - k]:.0f}°)"
+        return k, f"the base is then upright (tilt {tilts[k]:.0f}°, otherwise {tilts[1 - k]:.0f}°)"
     raise FileFormatError(
-        "does not tell the order of its base quaternion",
+        "does not determine the order of its base quaternion",
         evidence={f"median tilt read as {order}": f"{tilt:.0f}°" for order, tilt in zip(_ORDERS, tilts, strict=True)},
         next_step="give --quaternion xyzw or --quaternion wxyz",
     )
@@ -258,3 +248,118 @@ def _tilt(robot: Robot, reading: Trajectory) -> float:
     x, y, z, w = np.vstack([robot.home[at : at + 4], reading.q[:, at : at + 4]]).T
     up = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], axis=1)
     return float(np.degrees(np.median(np.arccos(np.clip(up[1:] @ up[0], -1.0, 1.0)))))
+
+
+_OurMotion = tuple[Trajectory, dict[str, Array], str, tuple[str, ...]]
+_SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
+_PICKLED = (".pkl", ".pickle", ".pt", ".pth", ".joblib")
+_WITHOUT_BASE = (".yaml", ".yml", ".mcap", ".pos", ".hip", ".zmp")
+"""Formats that are exported for other programs; most of them lack the base."""
+
+
+def _our_motion(path: Path, robot: Robot) -> _OurMotion | None:
+    """Trajectory, lengths of quaternions, layout and remarks of a file of ours; None for foreign files.
+
+    Raises:
+        FileFormatError: The file is damaged, newer, or a log without states.
+        ShapeError: The motion is of another robot.
+    """
+    _require_suffix(path)
+    kind = _format(path).partition("/")[0]
+    if kind == TRAJECTORY_FORMAT.partition("/")[0]:
+        trajectory, lengths = _saved_trajectory(path, robot)
+        trajectory.require(robot)
+        return trajectory, lengths, "pinocchio", ("a trajectory of surefoot",)
+    if kind == LOG_FORMAT.partition("/")[0]:
+        log = Log.load(path)
+        trajectory, lengths = _from_log(robot, log, path)
+        cut = ("the run stopped before its end",) if log.partial else ()
+        return trajectory, lengths, "pinocchio", ("a log of surefoot", *cut)
+    return None
+
+
+def _table_of(path: Path) -> Table | None:
+    """The table in a file; None for files of arrays."""
+    if path.suffix == ".csv":
+        return read_csv(path, finite=False)
+    return read_parquet(path) if path.suffix == ".parquet" else None
+
+
+def _raw_arrays(path: Path) -> dict[str, Any]:
+    """The arrays of a `.npz` file by name; the one of a `.npy` file as `arr_0`."""
+    if path.suffix == ".npz":
+        return read_npz(path)
+    content = existing_file(path).read_bytes()
+    try:
+        return {"arr_0": np.load(io.BytesIO(content), allow_pickle=False)}
+    except (ValueError, EOFError, OSError) as error:
+        raise FileFormatError(
+            "cannot be read as an array (.npy)", file=path, evidence={"reader": error}, next_step="write it again"
+        ) from error
+
+
+def _require_suffix(path: Path) -> None:
+    if path.suffix in _SUFFIXES:
+        return
+    why, step = "", "convert the file"
+    if path.suffix in _PICKLED:
+        why, step = "; such files may run code when loaded", "store the arrays with numpy.savez"
+    elif path.suffix in _WITHOUT_BASE:
+        why, step = "", "export the motion as .csv or .parquet, or give the original trajectory"
+    raise FileFormatError(
+        f"suffix `{path.suffix}` is not supported{why}",
+        file=path,
+        evidence={"expected": ", ".join(_SUFFIXES)},
+        next_step=step,
+    )
+
+
+def _format(path: Path) -> str:
+    """The declared format of a file; "" for foreign files."""
+    if path.suffix == ".npz":
+        return str(read_npz(path).get("format", ""))
+    return read_parquet(path).metadata.get("surefoot.format", "") if path.suffix == ".parquet" else ""
+
+
+def _saved_trajectory(path: Path, robot: Robot) -> tuple[Trajectory, dict[str, Array]]:
+    """A trajectory of ours; one whose quaternions were changed in length is read, too."""
+    try:
+        return Trajectory.load(path), {}
+    except FileFormatError as error:
+        if path.suffix != ".npz" or "length" not in str(error.evidence.get("reason", "")):
+            raise
+    arrays = read_npz(path)
+    facts = json.loads(str(arrays["facts"]))
+    data, lengths = normalised(robot, MotionParts("pinocchio", {"q": finite_table(arrays["q"], "q")}))
+    schedule = facts["schedule"]
+    named: dict[str, Any] = {
+        group: {key.partition("/")[2]: x for key, x in arrays.items() if key.startswith(group + "/")}
+        for group in ("wrenches", "references")
+    }
+    plain: dict[str, Any] = {key: arrays[key] for key in ("v", "a", "tau") if key in arrays}
+    return Trajectory.of(
+        robot, arrays["time"], data["q"], **plain, **named,
+        schedule=None if schedule is None else ContactSchedule.from_dict(schedule),
+    ), lengths  # fmt: skip
+
+
+def _from_log(robot: Robot, log: Log, path: Path) -> tuple[Trajectory, dict[str, Array]]:
+    if "q" not in log:
+        raise FileFormatError(
+            "is a log without states",
+            file=path,
+            evidence={"expected": "a column `q`", "found": ", ".join(log.columns)},
+            next_step="give the trajectory.npz of the run",
+        )
+    q = finite_table(log["q"], "q")
+    if q.shape[1] != robot.nq:
+        raise ShapeError(f"`q` of the log has {q.shape[1]} entries, `{robot.name}` has {robot.nq}")
+    data, lengths = normalised(robot, MotionParts("pinocchio", {"q": q}))
+    others: dict[str, Any] = {name: finite_table(log[name], name) for name in ("v", "tau") if name in log}
+    wrenches = {
+        name: finite_table(log[f"contact.{name}.wrench"], f"contact.{name}.wrench")
+        for name in robot.contacts
+        if f"contact.{name}.wrench" in log
+    }
+    pushed = {PUSH: finite_table(log[PUSH], PUSH)} if PUSH in log else {}
+    return Trajectory.of(robot, log.time, data["q"], **others, wrenches=wrenches, references=pushed), lengths

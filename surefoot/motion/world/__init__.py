@@ -1,8 +1,9 @@
 """The world: ground pieces, obstacles, objects, friction, gravity."""
 
 from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField, stairs
+from surefoot.motion.world.surfaces import SurfaceMotion, surface_motion
 from surefoot.motion.world.terrain import NOWHERE, contact_planes
-from surefoot.motion.world.world import STANDARD_GRAVITY, MovableObject, Obstacle, World
+from surefoot.motion.world.world import STANDARD_GRAVITY, MovableObject, Obstacle, World, in_world
 
 __all__ = [
     "NOWHERE",
@@ -13,7 +14,10 @@ __all__ = [
     "HeightField",
     "MovableObject",
     "Obstacle",
+    "SurfaceMotion",
     "World",
     "contact_planes",
+    "in_world",
     "stairs",
+    "surface_motion",
 ]

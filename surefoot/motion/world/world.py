@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from surefoot.arrays import Array, finite_array, number, only_keys, placement_ma
 from surefoot.errors import ShapeError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField
-from surefoot.robot import placement
+from surefoot.robot import Robot, placement
+from surefoot.robot.model import under_gravity
 
-__all__ = ["MovableObject", "Obstacle", "World"]
+__all__ = ["MovableObject", "Obstacle", "World", "in_world"]
 
 STANDARD_GRAVITY = 9.81
 _SHAPES: dict[str, type] = {
@@ -189,3 +191,16 @@ def _read_item(data: Any, kind: type, what: str) -> Any:
     required = ("name", "shape", "mass") if kind is MovableObject else ("name", "shape")
     only_keys(data, _fields(kind), f"entry of `{what}`", required)
     return kind(**{**data, "shape": _read(data["shape"], _SHAPES, "shape")})
+
+
+def in_world(robot: Robot, world: World | None) -> Robot:
+    """The robot under the gravity of a world; the same one for the same world, because kernels are kept by robot.
+
+    Args:
+        robot: The robot.
+        world: The world; None for empty space with the robot's gravity.
+    """
+    return robot if world is None else _under_gravity(robot, tuple(float(g) for g in world.gravity))
+
+
+_under_gravity = lru_cache(maxsize=32)(under_gravity)

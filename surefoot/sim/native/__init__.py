@@ -3,7 +3,7 @@
 from surefoot.sim.native.constrained import STABILISATIONS, ConstrainedMover, HoldingOptions
 from surefoot.sim.native.contact_laws import ContactLaw, Rigid, SpringDamper, law_of
 from surefoot.sim.native.engine import NativeEngine
-from surefoot.sim.native.kernels import Settings, centres_kernel, in_world
+from surefoot.sim.native.kernels import Settings, centres_kernel
 from surefoot.sim.native.mover import require_stable
 from surefoot.sim.native.step import Layout, step_function
 from surefoot.sim.native.world import with_friction, with_ground
@@ -19,7 +19,6 @@ __all__ = [
     "Settings",
     "SpringDamper",
     "centres_kernel",
-    "in_world",
     "law_of",
     "require_stable",
     "step_function",

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.motion import Ground, State, World
+from surefoot.motion.world import in_world
 from surefoot.robot import Robot
 from surefoot.robot.model import carrying
 from surefoot.sim.drives import Actuation
@@ -22,7 +23,7 @@ from surefoot.sim.measured import Balance, Touches
 from surefoot.sim.native.balance import BalanceBook, contact_wrench, touches_of
 from surefoot.sim.native.constrained import ConstrainedMover, Holding, HoldingOptions, held_by_constraints
 from surefoot.sim.native.contact_laws import ContactLaw, Rigid, SpringDamper, law_of
-from surefoot.sim.native.kernels import SUMMED, Settings, in_world
+from surefoot.sim.native.kernels import SUMMED, Settings
 from surefoot.sim.native.mover import Mover
 from surefoot.sim.native.rigid import RigidMover
 from surefoot.sim.native.world import notes_of, object_robot, with_friction, with_ground

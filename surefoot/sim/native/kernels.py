@@ -15,10 +15,8 @@ from surefoot.codegen import Kernel
 from surefoot.compiler import compile_robot
 from surefoot.dynamics import kinetic_energy, potential_energy
 from surefoot.kinematics import com_velocity
-from surefoot.motion import World
 from surefoot.ops import Array
 from surefoot.robot import Robot
-from surefoot.robot.model import under_gravity
 from surefoot.sim.native.contact import link_touch
 from surefoot.sim.native.contact_laws import ContactLaw
 from surefoot.sim.native.joints import Resistance
@@ -32,7 +30,7 @@ from surefoot.sim.native.manifold import (
 )
 from surefoot.sim.native.step import Layout, step_function
 
-__all__ = ["SUMMED", "Settings", "account_kernel", "centres_kernel", "in_world", "step_kernel", "step_of", "with_sums"]
+__all__ = ["SUMMED", "Settings", "account_kernel", "centres_kernel", "step_kernel", "step_of", "with_sums"]
 
 SUMMED = 7
 """Entries of `tally` that are summed up: works and impulse."""
@@ -80,19 +78,6 @@ class Settings:
         """
         held = [list(robot.contacts).index(name) for name in self.held or ()]
         return tuple(point for point in contact_points(robot) if point.surface not in held) if self.touches else ()
-
-
-def in_world(robot: Robot, world: World | None) -> Robot:
-    """The robot under the gravity of a world; the same one for the same world, because kernels are kept by robot.
-
-    Args:
-        robot: The robot.
-        world: The world; None for empty space with the robot's gravity.
-    """
-    return robot if world is None else _under_gravity(robot, tuple(float(g) for g in world.gravity))
-
-
-_under_gravity = lru_cache(maxsize=32)(under_gravity)
 
 
 Step = Callable[..., tuple[Array, ...]]

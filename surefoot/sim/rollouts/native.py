@@ -20,7 +20,7 @@ from surefoot.compiler import compile_robot
 from surefoot.dynamics import minverse
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import GroundPlane, World
-from surefoot.motion.world import contact_planes
+from surefoot.motion.world import contact_planes, in_world
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.sim.drives import DrivenJoints
@@ -29,7 +29,6 @@ from surefoot.sim.native import (
     Rigid,
     Settings,
     centres_kernel,
-    in_world,
     law_of,
     require_stable,
     step_function,

@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 from surefoot.arrays import Array
 from surefoot.errors import FileFormatError
-from surefoot.feasibility import judge_order
 from surefoot.motion import Trajectory, World
 from surefoot.motion.reading import read_motion
 from surefoot.robot import Robot, is_file_name
@@ -105,7 +104,7 @@ def load_motion(folder: Path, name: str, store: RobotStore, current: tuple[Robot
         return _run(path, name, store)
     if current is None:
         raise FileFormatError("does not name its robot", file=path, next_step="choose the robot first")
-    given = read_motion(path, current[1], judge_order=judge_order)
+    given = read_motion(path, current[1])
     return LoadedMotion(name, path, *current, trajectory=given.trajectory, remarks=given.remarks)
 
 
@@ -114,7 +113,7 @@ def _run(path: Path, name: str, store: RobotStore) -> LoadedMotion:
     table = read_scenario(file).robot
     key = RobotKey(str(path / table.name) if _is_beside(path, table.name) else table.name, table.base, table.mimic)
     robot = store.get(key)
-    given = read_motion(path, robot, judge_order=judge_order)
+    given = read_motion(path, robot)
     return LoadedMotion(
         name, path, key, robot, given.trajectory, read_world(file, robot), file, _metrics(path), given.remarks
     )

@@ -254,7 +254,7 @@ def test_pairs_that_overlap_at_home_are_named_also_where_there_are_no_others() -
     result = sf.audit(crossing(robot, np.linspace(0.0, 1.0, 21), 0.0), robot, EMPTY, replay=False)
     item = result.item("self_collision")
     assert item.status == "skipped"
-    assert item.note == "not judged, as their shapes overlap at home: left–right"
+    assert item.note == "not judged, because their shapes overlap in the home posture: left–right"
     assert any("left–right" in remark for remark in result.remarks)
 
 
@@ -269,6 +269,6 @@ def test_links_that_hang_on_each_other_by_links_without_shapes_are_named() -> No
     ]  # fmt: skip
     robot = sf.Robot.from_tree("chain", links)
     result = sf.audit(Trajectory.of(robot, [0.0, 1.0], np.zeros((2, 5))), robot, EMPTY, replay=False)
-    remark = "not judged, as they hang on each other by links without shapes: foot–tip"
+    remark = "not judged, because only links without shapes lie between them: foot–tip"
     assert result.item("self_collision").note.endswith(remark)
     assert result.remarks == (f"self-collision: {remark}",)

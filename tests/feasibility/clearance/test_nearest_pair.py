@@ -7,7 +7,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.collision import ExactCollision
-from surefoot.feasibility.clearance.exact import nearest_pair
+from surefoot.feasibility.clearance.collisions import nearest_pair
 
 
 @pytest.mark.parametrize("seed", range(3))

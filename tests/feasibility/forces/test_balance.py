@@ -127,7 +127,7 @@ def test_torques_are_those_of_rigid_bodies_or_overcome_friction(name):
         assert judge(friction_counts, told) is counts
         series = judge(check_balance, told)
         assert failures(series) == set()
-    assert "without the friction" in series[0].note
+    assert "without joint friction" in series[0].note
     assert failures(judge(check_balance, Case(one, World(), replace(motion, tau=0.5 * rigid[:, one.driven]))))
 
 

@@ -10,11 +10,10 @@ import pytest
 
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.layout.layout import check_layout
-from surefoot.feasibility.layout.order import in_order, judge_order
 from surefoot.feasibility.layout.shift import find_shift
 from surefoot.feasibility.series import Series
 from surefoot.motion import Trajectory, World
-from surefoot.motion.reading import turning
+from surefoot.motion.reading.order import in_order, judge_order, turning
 from tests.feasibility.foot_motions import central_rates, feet_motion, on_ground
 from tests.feasibility.good_motions import loaded
 from tests.feasibility.stages import judge, stages
@@ -124,7 +123,7 @@ def test_a_robot_that_stands_the_wrong_way_round_is_doubted_only(v: np.ndarray |
     for turned, doubted in ((0.0, False), (np.pi, True), (2.0, False)):
         verdict = judge_order(robot, World(), *_standing(turned, 0.0), v)
         assert verdict.meant == ""
-        assert ("looks back" in verdict.doubt) == doubted
+        assert ("faces backwards" in verdict.doubt) == doubted
     time, q = _standing(0.0, 0.0)
     q[:, 2] += 5.0
     hanging = judge_order(robot, World(), time, in_order(robot, q, "xyzw"), v)
@@ -216,7 +215,7 @@ def test_a_shifted_column_is_found_with_its_joint_and_shift(name: str, by: int) 
     assert _failed(found) == [("column_shift", joint)]
     series = found["column_shift"]
     assert series.value[len(motion) // 3, j] == pytest.approx(by, abs=0.2)
-    side = "lags" if by > 0 else "runs ahead of"
+    side = "lags" if by > 0 else "leads"
     assert series.texts[j] == f"velocity of `{joint}` {side} q by {5.0 * abs(by):.1f} ms ({abs(by)} samples)"
     assert series.next_step == f"shift the column by {'−' if by > 0 else '+'}{abs(by)} samples"
 
@@ -333,8 +332,8 @@ def test_a_wrong_order_of_a_part_is_found_where_it_is(name: str, with_v: bool, p
     found = _checked(name, replace(motion, q=q, v=motion.v if with_v else None))
     series = found["quaternion_order"]
     np.testing.assert_array_equal(np.flatnonzero(series.failed[:, 0]), np.arange(len(motion))[part])
-    assert "is wxyz in a part of the motion and was read as xyzw" in series.texts[0]
-    assert series.next_step == "write the quaternion in one order all along: xyzw"
+    assert "is wxyz in part of the motion and was read as xyzw" in series.texts[0]
+    assert series.next_step == "write the quaternion in one order throughout: xyzw"
 
 
 def test_a_base_that_turns_at_once_does_not_change_its_order() -> None:
@@ -349,7 +348,7 @@ def test_the_order_that_was_read_is_no_remedy() -> None:
         series = _checked("g1", replace(motion, q=q), quaternion_order=read)["quaternion_order"]
         assert series.failed.any()
         assert ("--quaternion xyzw" in series.next_step) == advised
-        assert ("was read as xyzw, and its numbers stand one place off" in series.texts[0]) == (not advised)
+        assert ("was read as xyzw, but its numbers are shifted by one place" in series.texts[0]) == (not advised)
 
 
 def _swing(rate: float) -> Trajectory:

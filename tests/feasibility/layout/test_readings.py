@@ -10,11 +10,11 @@ import pytest
 
 from surefoot.feasibility import audit
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.layout.order import judge_order
 from surefoot.feasibility.layout.shift import find_shift
 from surefoot.motion import Trajectory, World
 from surefoot.motion.audit_result import Finding
 from surefoot.motion.exchange.joints import rotate
+from surefoot.motion.reading.order import judge_order
 from tests.feasibility.foot_motions import central_rates
 from tests.feasibility.good_motions import loaded
 from tests.feasibility.stages import stages

@@ -106,7 +106,7 @@ def test_accelerations_are_not_judged_where_contacts_switch() -> None:
 def test_without_rates_nothing_is_judged() -> None:
     motion = squat("g1")
     notes = [series.note for series in _checked("g1", replace(motion, v=None, a=None))]
-    assert notes == ["no velocities are given", "no accelerations are given"]
+    assert notes == ["no velocities given", "no accelerations given"]
 
 
 def test_the_last_digit_of_positions_is_no_velocity() -> None:

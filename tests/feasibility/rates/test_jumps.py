@@ -9,7 +9,7 @@ import pytest
 
 from surefoot.feasibility import audit
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.rates.smoothness import check_jumps, jumps
+from surefoot.feasibility.rates.rates import check_jumps, jumps
 from surefoot.motion import Trajectory, World
 from surefoot.motion.audit_result import AuditResult
 from tests.feasibility.good_motions import loaded, squat

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.rates.smoothness import check_smoothness
+from surefoot.feasibility.rates.rates import check_smoothness
 from tests.feasibility.stages import judge
 from tests.feasibility.standing_motions import failing_times, failures, squat_case
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,11 @@ import numpy as np
 import pytest
 
 from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownNameError
-from surefoot.feasibility import audit, judge_order
-from surefoot.motion import Column, Log, Trajectory, reading, to_layout
+from surefoot.feasibility import audit
+from surefoot.motion import Column, Log, Trajectory, to_layout
 from surefoot.motion.exchange.joints import rotate
 from surefoot.motion.files.columns import write_csv, write_parquet
-from surefoot.motion.reading import GivenMotion
+from surefoot.motion.reading import GivenMotion, read_motion
 from surefoot.motion.reading.names import find_key, likely_names, matched_joint
 from surefoot.motion.storage import StateTable, export_csv, trajectory_columns, write_states
 from surefoot.report.export.tables import FORMATS, write_table
@@ -23,7 +22,6 @@ from surefoot.robot import Robot
 from tests.feasibility.foot_motions import feet_motion
 from tests.feasibility.good_motions import loaded
 
-read_motion = partial(reading.read_motion, judge_order=judge_order)
 _MOTIONS: dict[str, Trajectory] = {}
 
 
@@ -151,7 +149,7 @@ def test_our_exports_of_motions_are_read_whole(name: str, kind: str, tmp_path: P
         assert set(getattr(found, key)) == set(getattr(full, key))
         for part, values in getattr(full, key).items():
             np.testing.assert_array_equal(getattr(found, key)[part], values)
-    assert given.remarks == ("columns as surefoot exports them",)
+    assert given.remarks == ("columns as exported by surefoot",)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -180,7 +178,7 @@ def test_an_export_that_was_cut_is_told_by_its_columns(tmp_path: Path) -> None:
     assert found.filled == ("left_knee_joint",)
     assert found.trajectory.a is None
     assert found.trajectory.tau is None
-    assert {"torques are incomplete and left out", "columns passed over: reward"} < set(found.remarks)
+    assert {"torques are incomplete and are ignored", "ignored columns: reward"} < set(found.remarks)
     del columns["q.left_knee_joint [rad]"]
     write_csv(tmp_path / "m.csv", columns)
     with pytest.raises(UnknownNameError, match="1 column is missing") as info:
@@ -211,7 +209,7 @@ def test_columns_as_people_name_them(velocity: str, effort: str, tmp_path: Path)
     found = read_motion(tmp_path / "m.csv", robot)
     _same(found, motion)
     np.testing.assert_array_equal(np.asarray(found.trajectory.tau), _torques(robot, len(motion)))
-    assert "columns passed over: reward" in found.remarks
+    assert "ignored columns: reward" in found.remarks
 
 
 def test_wrench_columns_and_incomplete_velocities(tmp_path: Path) -> None:
@@ -229,7 +227,7 @@ def test_wrench_columns_and_incomplete_velocities(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.delete(v, knee, axis=1), np.delete(wanted, knee, axis=1), atol=1e-9)
     np.testing.assert_allclose(v[2:-2, knee], wanted[2:-2, knee], atol=0.02)
     np.testing.assert_allclose(found.trajectory.wrenches["left_ankle_roll_link"][:, 2], 2.0 + motion.time)
-    assert "velocities of left_knee_joint are not given: they are differences of q" in found.remarks
+    assert "velocities of left_knee_joint are not given and are computed from q" in found.remarks
     del columns["left_ankle_roll_link.fy"]
     write_parquet(tmp_path / "m.parquet", columns)
     with pytest.raises(UnknownNameError, match=r"left_ankle_roll_link\.fy"):
@@ -272,7 +270,7 @@ def test_a_number_that_is_none_is_told_with_its_line_only_where_it_is_used(tmp_p
     write_csv(tmp_path / "m.csv", columns | {"reward": spoiled})
     _same(read_motion(tmp_path / "m.csv", robot), motion)
     write_csv(tmp_path / "m.csv", columns | {"left_knee": spoiled})
-    with pytest.raises(ShapeError, match="`left_knee` holds nan in row 5") as info:
+    with pytest.raises(ShapeError, match="`left_knee` contains nan in row 5") as info:
         read_motion(tmp_path / "m.csv", robot)
     assert info.value.line == 7  # after the header, counted from 1
 
@@ -306,7 +304,7 @@ def test_joint_velocities_without_those_of_the_base_are_kept(how: str, tmp_path:
     robot = loaded("g1")
     found, wanted = _joint_velocities(how, tmp_path), feet_motion(robot, np.arange(401) / 100.0)
     assert found.filled == ("root_joint",)
-    assert "velocities of the base are not given: they are differences of q" in found.remarks
+    assert "velocities of the base are not given and are computed from q" in found.remarks
     v = np.asarray(found.trajectory.v)
     np.testing.assert_allclose(v[:, 6:], np.asarray(wanted.v)[:, 6:], atol=1e-9)
     np.testing.assert_allclose(v[1:-1, :6], np.asarray(wanted.v)[1:-1, :6], atol=5e-3)
@@ -494,7 +492,7 @@ def test_numbers_that_are_none_are_refused_with_their_place(tmp_path: Path) -> N
     broken = np.array(data["qpos"])
     broken[17, 9] = np.nan
     np.savez(tmp_path / "m.npz", time=motion.time, qpos=broken)
-    with pytest.raises(ShapeError, match="`qpos` holds nan in row 17, column 9") as info:
+    with pytest.raises(ShapeError, match="`qpos` contains nan in row 17, column 9") as info:
         read_motion(tmp_path / "m.npz", robot)
     assert info.value.file == str(tmp_path / "m.npz")
     broken = np.array(data["qpos"])
@@ -505,7 +503,7 @@ def test_numbers_that_are_none_are_refused_with_their_place(tmp_path: Path) -> N
     columns = _columns(robot, motion, ".v", ".tau")
     columns["left_knee"] = np.where(motion.time == motion.time[5], np.inf, columns["left_knee"])
     write_parquet(tmp_path / "m.parquet", columns)
-    with pytest.raises(ShapeError, match="`left_knee` holds inf in row 5"):
+    with pytest.raises(ShapeError, match="`left_knee` contains inf in row 5"):
         read_motion(tmp_path / "m.parquet", robot)
 
 
@@ -532,7 +530,7 @@ def test_what_cannot_be_told_is_refused_with_what_was_found_and_what_to_do(tmp_p
         tmp_path, time=motion.time, root_states=motion.q[:, :7], dof_pos=motion.q[:, 7:], dof_names=names
     )
     assert loaded("g1").joint_names[4] in missing.evidence["missing"]
-    assert "tail" in missing.evidence["not of this robot"]
+    assert "tail" in missing.evidence["not in this robot"]
     batch = _refused(tmp_path, time=motion.time, qpos=motion.q[:, None])
     assert "3-dimensional" in batch.message
     wide = _refused(tmp_path, arr_0=motion.q[:, :30])
@@ -556,7 +554,7 @@ def test_slips_of_the_pen_in_column_names_are_told_with_what_was_meant(tmp_path:
     assert info.value.next_step == f"rename `{wrong}` to `{right}`"
     found = read(f"{right}.vv", f"{right}.v")
     assert found.filled == (right,)
-    assert any(f"{right}.vv (is `{right}.v` meant?)" in remark for remark in found.remarks)
+    assert any(f"{right}.vv (did you mean `{right}.v`?)" in remark for remark in found.remarks)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz"])
@@ -569,7 +567,7 @@ def test_a_file_of_another_robot_is_told(suffix: str, tmp_path: Path) -> None:
         np.savez(
             tmp_path / "m.npz", time=motion.time, root_states=motion.q[:, :7], dof_pos=motion.q[:, 7:], dof_names=names
         )
-    with pytest.raises(UnknownNameError, match="seems to be of another robot: 0 of 29 joints of `g1`") as info:
+    with pytest.raises(UnknownNameError, match="another robot: it has 0 of 29 joints of `g1`") as info:
         read_motion(tmp_path / f"m{suffix}", loaded("g1"))
     assert names[0] in info.value.evidence["names in the file"]
     assert "--robot" in info.value.next_step
@@ -588,11 +586,11 @@ def test_an_order_of_quaternions_that_the_file_says_itself_is_passed_over_and_to
     plain, told = (read_motion(tmp_path / "m.npz", robot, quaternion=order) for order in (None, "xyzw"))
     np.testing.assert_array_equal(plain.trajectory.q, told.trajectory.q)
     assert [text for text in told.remarks if text not in plain.remarks] == [
-        "`quaternion` is passed over: layout `mujoco` says it itself"
+        "`quaternion` is ignored: layout `mujoco` determines it"
     ]
     motion.save(tmp_path / "t.npz")
     remarks = read_motion(tmp_path / "t.npz", robot, rate=50.0, quaternion="wxyz").remarks
-    assert sum("is passed over" in text for text in remarks) == 2
+    assert sum("is ignored" in text for text in remarks) == 2
 
 
 def test_a_base_that_looks_back_by_its_quaternion_is_remarked(tmp_path: Path) -> None:
@@ -603,7 +601,7 @@ def test_a_base_that_looks_back_by_its_quaternion_is_remarked(tmp_path: Path) ->
         np.savez(tmp_path / "m.npz", time=0.02 * np.arange(50), qpos=q[:, [0, 1, 2, *order, *range(7, robot.nq)]])
         found = read_motion(tmp_path / "m.npz", robot)
         assert found.layout == "mujoco"
-        assert any("looks back" in r and "--layout pinocchio" in r for r in found.remarks) == said
+        assert any("faces backwards" in r and "--layout pinocchio" in r for r in found.remarks) == said
         np.savez(
             tmp_path / "p.npz", fps=50, root_pos=q[:, :3], root_quat=q[:, order], dof_pos=q[:, 7:]
         )  # here nothing says the order, and the robot looks ahead
@@ -618,7 +616,7 @@ def test_an_order_that_nothing_tells_is_asked_for(tmp_path: Path) -> None:
     np.savez(
         tmp_path / "m.npz", root_pos=q[:, :3], root_quat=q[:, 3:7] * [1.0, -1.0, 1.0, 1.0], dof_pos=q[:, 7:], fps=50
     )
-    with pytest.raises(FileFormatError, match="does not tell the order") as info:
+    with pytest.raises(FileFormatError, match="does not determine the order") as info:
         read_motion(tmp_path / "m.npz", robot)
     assert "--quaternion" in info.value.next_step
     assert read_motion(tmp_path / "m.npz", robot, quaternion="wxyz").quaternion_order == "wxyz"
@@ -633,7 +631,7 @@ def test_wrong_options_are_refused(option: dict[str, Any], tmp_path: Path) -> No
 
 
 def test_wrong_files_are_refused(tmp_path: Path) -> None:
-    for name, text in (("m.pkl", "run code"), ("m.bag", "not known"), ("m.npz", "no such file")):
+    for name, text in (("m.pkl", "run code"), ("m.bag", "not supported"), ("m.npz", "no such file")):
         with pytest.raises(FileFormatError, match=text):
             read_motion(tmp_path / name, loaded("g1"))
     with pytest.raises(FileFormatError, match="folder without a motion"):

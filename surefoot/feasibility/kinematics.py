@@ -1,4 +1,4 @@
-"""Do contacts stay where they are? Slip along the ground, depth in it, gaps under contacts that should hold.
+"""Kinematics: do contacts stay where they are, and do closed chains and couplings hold?
 
 Slip is the way of the material that touches: of the corner near the ground that moves least. A foot that rolls over its
 edge or turns about a corner does not slip, nor does a ball that rolls; a foot that turns about its middle slips by the
@@ -13,21 +13,19 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.series import Series, skipped
-from surefoot.feasibility.touch import SurfaceMotion, Touch, bridged, runs_of, surface_motions
+from surefoot.feasibility.touch import Touch, bridged, runs_of, surface_motions
+from surefoot.motion.world import SurfaceMotion
+from surefoot.robot import Loop
+from surefoot.spatial import so3
 
-__all__ = ["check_contact_motion", "slip_of_contact"]
+__all__ = ["check_closure", "check_contact_motion", "slip_of_contact"]
 
 _WINDOW = 0.04  # [s] over which the speed of a slide is seen
 _MOVES = 0.5  # of the mean speed over the contact: faster is sliding
 
 
 def check_contact_motion(case: Case, touch: Touch) -> list[Series]:
-    """Slip, penetration and gaps of all contact surfaces.
-
-    Args:
-        case: The motion.
-        touch: Its contacts.
-    """
+    """Slip, penetration and gaps of all contact surfaces."""
     if not case.contact_names:
         return [
             skipped(item, "the robot has no contact surfaces") for item in ("foot_slip", "penetration", "contact_gap")
@@ -50,18 +48,11 @@ def _slip(case: Case, touch: Touch, motions: list[SurfaceMotion]) -> Series:
             paths = [_along(path[a:b], touch.normals[a:b, k]) for path in np.swapaxes(motion.readings, 0, 1)]
             value[a:b, k] = _least_slip(case.time[a:b], paths, limit)
     return Series(
-        "foot_slip",
-        "m",
-        case.time,
-        case.contact_names,
-        value,
-        upper=limit,
-        scale=0.05,
-        bodies=_bodies(case),
+        "foot_slip", "m", case.time, case.contact_names, value, upper=limit, scale=0.05, bodies=_bodies(case),
         note=f"contacts {touch.source}",
-        texts=tuple(f"`{name}` slides {{value}} on the ground, {{limit}} would pass" for name in case.contact_names),
-        next_step="hold the foot where it touched down, or lift it",
-    )
+        texts=tuple(f"`{name}` slides {{value}} on the ground, limit {{limit}}" for name in case.contact_names),
+        next_step="keep the foot where it touched down, or lift it",
+    )  # fmt: skip
 
 
 def _stands(height: Array, run: tuple[int, int], slack: float) -> tuple[int, int]:
@@ -129,23 +120,16 @@ def _penetration(case: Case, motions: list[SurfaceMotion]) -> Series:
     depth = np.column_stack([-motion.height for motion in motions])
     limit = case.tolerances.penetration
     return Series(
-        "penetration",
-        "m",
-        case.time,
-        case.contact_names,
-        depth,
-        upper=limit,
-        scale=0.05,
-        bodies=_bodies(case),
+        "penetration", "m", case.time, case.contact_names, depth, upper=limit, scale=0.05, bodies=_bodies(case),
         note="depth of the lowest corner",
-        texts=tuple(f"`{name}` is {{value}} deep in the ground at {{time}}" for name in case.contact_names),
-        next_step="raise the foot, or check the height of the base and of the ground",
-    )
+        texts=tuple(f"`{name}` is {{value}} below the ground surface at {{time}}" for name in case.contact_names),
+        next_step="raise the foot, or check the heights of the base and the ground",
+    )  # fmt: skip
 
 
 def _gap(case: Case, touch: Touch) -> Series:
     if case.trajectory.schedule is None:
-        return skipped("contact_gap", "no contacts are given")
+        return skipped("contact_gap", "no contact schedule is given")
     height = np.where(touch.active, touch.height, np.nan)
     return Series(
         "contact_gap",
@@ -156,7 +140,70 @@ def _gap(case: Case, touch: Touch) -> Series:
         upper=case.tolerances.contact_gap,
         scale=0.05,
         bodies=_bodies(case),
-        note="height of the lowest corner while a contact is said to hold",
-        texts=tuple(f"`{name}` is said to hold and is {{value}} above the ground" for name in case.contact_names),
-        next_step="bring the surface to the ground, or correct the contact schedule",
+        note="height of the lowest corner while the contact is given as closed",
+        texts=tuple(
+            f"`{name}` is {{value}} above the ground although its contact is given as closed"
+            for name in case.contact_names
+        ),
+        next_step="lower the surface to the ground, or correct the contact schedule",
     )
+
+
+_LEVER = 0.1  # [m]: an angle between the ends of a chain counts as the gap that it opens at that distance
+
+
+def check_closure(case: Case) -> list[Series]:
+    """Gaps of closed chains, and errors of followers."""
+    return [_loops(case), _couplings(case)]
+
+
+def _loops(case: Case) -> Series:
+    loops = case.robot.loops
+    if not loops:
+        return skipped("loop_closure", "the robot has no closed chains")
+    gaps = np.stack([_loop_gap(case, loop) for loop in loops], axis=1)
+    bodies = tuple(frozenset(case.robot.body_of(f) for f in _links(loop)) for loop in loops)
+    return Series(
+        "loop_closure", "m", case.time, tuple(loop.name for loop in loops), gaps, upper=0.0,
+        slack=case.tolerances.loop_gap, scale=0.01, bodies=bodies,
+        note=f"angles count as gaps at a distance of {_LEVER:g} m",
+        texts=tuple(f"the closed chain `{loop.name}` has a gap of {{value}} at {{time}}" for loop in loops),
+        next_step="move all joints of the closed chain together",
+    )  # fmt: skip
+
+
+def _links(loop: Loop) -> list[str]:
+    return [frame for frame in (loop.frame_a, loop.frame_b) if frame != "universe"]
+
+
+def _loop_gap(case: Case, loop: Loop) -> Array:
+    """(n,) largest gap in the tied directions of the frame on a [m]."""
+    ends = (loop.frame_a, loop.placement_a), (loop.frame_b, loop.placement_b)
+    T_a, T_b = (_placed(case, frame) @ np.asarray(T) for frame, T in ends)
+    R_a = np.swapaxes(T_a[:, :3, :3], 1, 2)
+    shift = np.einsum("nij,nj->ni", R_a, T_b[:, :3, 3] - T_a[:, :3, 3])
+    turn = _LEVER * np.array([so3.log(one) for one in R_a @ T_b[:, :3, :3]]).reshape(-1, 3)
+    tied = np.hstack([shift, turn])[:, np.array(loop.directions)]
+    return np.asarray(np.linalg.norm(tied, axis=1))
+
+
+def _placed(case: Case, frame: str) -> Array:
+    if frame == "universe":
+        return np.tile(np.eye(4), (case.n, 1, 1))
+    return case.kernels.frames(case.q, [frame])[:, 0]
+
+
+def _couplings(case: Case) -> Series:
+    couplings = case.robot.couplings
+    if not couplings:
+        return skipped("coupling", "the robot has no couplings")
+    tree = case.robot.tree
+    at = {name: int(tree.q_index[i]) for i, name in enumerate(tree.joint_names)}
+    errors = [case.q[:, at[c.joint]] - c.offset - c.ratio * case.q[:, at[c.source]] for c in couplings]
+    bodies = tuple(case.subtree(tree.joint_names.index(c.joint)) for c in couplings)
+    return Series(
+        "coupling", "rad", case.time, tuple(c.joint for c in couplings), np.stack(errors, axis=1), lower=0.0, upper=0.0,
+        slack=case.tolerances.coupling_error, scale=0.1, bodies=bodies,
+        texts=tuple(f"`{c.joint}` is {{value}} off the position given by `{c.source}` at {{time}}" for c in couplings),
+        next_step="omit the column of the follower, or compute it from its leader",
+    )  # fmt: skip

@@ -1,16 +1,16 @@
-"""Is the quaternion of the base in the order in which it was read? Evidence from velocities and from the ground.
+"""Was the base quaternion read in the right order? Evidence from velocities and from the ground.
 
-The four numbers of a unit quaternion are one in any order, and it turns equally fast in any order. Three things tell a
-wrong order: the turning between samples does not fit the given velocity, while that of another order does; the feet
-are nowhere near the ground, while in another order they stand on it; or they slide over it, while in another order
-they stand still. The last one matters for robots that are nearly upright: (0, 0, 0, 1) in the other order is half a
-turn about the vertical. A robot that rolls, lies or hangs fits its own velocity, and does not by chance stand flat on
-its feet in another order. Where nothing tells, and the robot would be upright or look ahead in another order, there is
-a doubt.
+The four numbers of a unit quaternion have length one in any order, and it turns equally fast in any order. Three things
+reveal a wrong order: the turning between samples does not match the given velocity, while that of another order does;
+the feet are nowhere near the ground, while in another order they stand on it; or they slide over it, while in another
+order they stay in place. The last one matters for robots that are nearly upright: (0, 0, 0, 1) in the other order is
+half a turn about the vertical. A robot that rolls, lies or hangs matches its own velocity, and does not by chance stand
+flat on its feet in another order. Without evidence, if the robot would be upright or face forwards in another order,
+there is a doubt.
 
 Where the order changes inside a file, the base turns at once by a large angle, which it does not if the numbers after
 it are read in another order. Rolled back there, the quaternions are in one order all along, which is then judged as a
-whole: that tells which part is the wrong one.
+whole, which shows the wrong part.
 """
 
 from __future__ import annotations
@@ -18,27 +18,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.compiler import compile_robot
-from surefoot.feasibility.touch import SurfaceMotion, surface_motion
-from surefoot.motion import World
 from surefoot.motion.exchange import rotate, rotate_back
-from surefoot.motion.reading import OrderVerdict, turning
+from surefoot.motion.world import SurfaceMotion, World, surface_motion
 from surefoot.robot import Robot
 
 __all__ = [
     "ORDERS",
-    "STANDS",
     "OrderOverTime",
-    "base_quaternion",
-    "farness",
+    "OrderVerdict",
+    "in_body_axes",
     "in_order",
     "judge_order",
     "judge_order_over_time",
     "other_order",
-    "slide",
+    "turning",
 ]
 
 ORDERS = {"wxyz": -1, "xyzw": 1}
@@ -60,21 +57,32 @@ _TURNED = -0.8  # cosine of the angle to the home posture, beyond which a base i
 _AS_AT_HOME = 0.8  # cosine within which it is as at home
 
 
+@dataclass(frozen=True)
+class OrderVerdict:
+    """Whether an order is right.
+
+    Args:
+        meant: "xyzw" or "wxyz", the right order of the numbers; "" if they fit as they were read, or without evidence.
+        certain: Whether there was evidence.
+        reason: The evidence.
+        doubt: What makes another order likely without evidence; "" for nothing.
+    """
+
+    meant: str
+    certain: bool
+    reason: str
+    doubt: str = ""
+
+
 def other_order(order: str) -> str:
     """The other one of xyzw and wxyz; "" of ""."""
     return {"wxyz": "xyzw", "xyzw": "wxyz"}.get(order, "")
 
 
 def in_order(robot: Robot, q: Array, meant: str) -> Array:
-    """(n, nq) with the numbers of the base quaternion read in another order.
-
-    Args:
-        robot: With a free base.
-        q: (n, nq).
-        meant: Key of `ORDERS`.
-    """
+    """(n, nq) with the numbers of the base quaternion read in another order."""
     out = np.array(q)
-    at = base_quaternion(robot)
+    at = _base_quaternion(robot)
     out[:, at] = np.roll(q[:, at], ORDERS[meant], axis=1)
     return out
 
@@ -92,15 +100,11 @@ def judge_order(robot: Robot, world: World, time: Array, q: Array, v: Array | No
     if robot.base_joint is None or robot.tree.kinds[robot.base_joint] != "free":
         return OrderVerdict("", True, "the base has no quaternion")
     found = _by_velocity(robot, time, q, v) or _by_ground(robot, world, time, q)
-    return found or OrderVerdict("", False, "nothing tells", _doubt(robot, q))
+    return found or OrderVerdict("", False, "no evidence", _doubt(robot, q))
 
 
-def base_quaternion(robot: Robot) -> slice:
-    """Entries of q with the quaternion of a free base.
-
-    Args:
-        robot: With a free base.
-    """
+def _base_quaternion(robot: Robot) -> slice:
+    """Entries of q with the quaternion of a free base."""
     start = int(robot.tree.q_index[robot.base_joint or 0])
     return slice(start + 3, start + 7)
 
@@ -116,13 +120,13 @@ def _by_velocity(robot: Robot, time: Array, q: Array, v: Array | None) -> OrderV
     others = {meant: max(_misfit(robot, time, in_order(robot, q, meant), v)[1], least) for meant in ORDERS}
     best = min(others, key=lambda meant: others[meant])
     if misfit <= _FITS * motion and (others[best] > _FITS * motion or misfit <= _FITS * others[best]):
-        return OrderVerdict("", True, "it turns as the velocity says")
+        return OrderVerdict("", True, "its rotation matches the velocity")
     if others[best] > _FITS * min(misfit, motion):
         return None  # neither fits, or both do, as half a turn about the way that the base goes changes nothing
     if _FITS * max(_misfit(robot, time, q, v, any_axes=True)[1], least) <= others[best]:
         return None  # a velocity in world axes fits as it was read: half a turn of the base looks alike
     share = f"{100.0 * others[best] / motion:.0f} % instead of {100.0 * misfit / motion:.0f} %"
-    return OrderVerdict(best, True, f"read as {best} the base moves as its velocity says (misfit {share})")
+    return OrderVerdict(best, True, f"read as {best}, the motion of the base matches its velocity (misfit {share})")
 
 
 def _misfit(robot: Robot, time: Array, q: Array, v: Array, any_axes: bool = False) -> tuple[float, float]:
@@ -130,7 +134,7 @@ def _misfit(robot: Robot, time: Array, q: Array, v: Array, any_axes: bool = Fals
 
     The velocity is in body axes, or, if that is asked for, in those axes in which it fits better.
     """
-    start, at = int(robot.tree.v_index[robot.base_joint or 0]), base_quaternion(robot)
+    start, at = int(robot.tree.v_index[robot.base_joint or 0]), _base_quaternion(robot)
     turn, dt = q[:, at], np.diff(time)[:, None]
     moved = np.diff(q[:, at.start - 3 : at.start], axis=0) / dt
     turned = turning(turn) / dt
@@ -148,14 +152,14 @@ def _by_ground(robot: Robot, world: World, time: Array, q: Array) -> OrderVerdic
     if not robot.contacts or not world.ground:
         return None
     some = q[np.unique(np.linspace(0, len(q) - 1, _SAMPLES).astype(int))]
-    own = farness(robot, world, some)
-    others = {meant: farness(robot, world, in_order(robot, some, meant)) for meant in ORDERS}
+    own = _farness(robot, world, some)
+    others = {meant: _farness(robot, world, in_order(robot, some, meant)) for meant in ORDERS}
     for part in _SHARES:
         now = float(np.quantile(own, part))
         then = {meant: float(np.quantile(far, part)) for meant, far in others.items()}
         best = min(then, key=lambda meant: then[meant])
-        if any(now > far and then[best] <= min(STANDS, share * now) for far, share in _FLATTER):
-            reason = f"read as {best} its feet stand on the ground; as it is they are {now:.3g} m away from it"
+        if any(now > far and then[best] <= min(_STANDS, share * now) for far, share in _FLATTER):
+            reason = f"read as {best}, its feet are on the ground; as read, they are {now:.3g} m away from it"
             return OrderVerdict(best, True, reason)
     rivals = [meant for meant, far in others.items() if _stands(far)]
     if rivals and (verdict := _by_slides(robot, world, _dense(time, q), rivals)) is not None:
@@ -165,7 +169,7 @@ def _by_ground(robot: Robot, world: World, time: Array, q: Array) -> OrderVerdic
 
 
 def _stands(far: Array) -> bool:
-    return float(np.quantile(far, _SHARES[0])) <= STANDS
+    return float(np.quantile(far, _SHARES[0])) <= _STANDS
 
 
 def _dense(time: Array, q: Array) -> Array:
@@ -176,14 +180,14 @@ def _dense(time: Array, q: Array) -> Array:
 
 def _by_slides(robot: Robot, world: World, q: Array, rivals: list[str]) -> OrderVerdict | None:
     """Of several orders in which the robot stands, the one in which its feet stay where they are."""
-    own = slide(robot, world, q)
-    others = {meant: slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
+    own = _slide(robot, world, q)
+    others = {meant: _slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
     best = min(others, key=lambda meant: others[meant])
     if any(own > far and others[best] <= share * own for far, share in _STILLER):
-        reason = f"read as {best} its feet stand still ({others[best]:.2g} m); as it is they slide by {own:.2g} m"
+        reason = f"read as {best}, its feet stay in place ({others[best]:.2g} m); as read, they slide by {own:.2g} m"
         return OrderVerdict(best, True, reason)
     if any(others[best] > far and own <= share * others[best] for far, share in _STILLER):
-        return OrderVerdict("", True, "the feet stand still")
+        return OrderVerdict("", True, "the feet stay in place")
     return None
 
 
@@ -194,16 +198,16 @@ def _doubt(robot: Robot, q: Array) -> str:
         there = _against_home(robot, in_order(robot, q, meant))
         if min(np.median(there[0]), np.median(there[1])) < _AS_AT_HOME:
             continue
-        for what, cosine in (("is upside down", up), ("looks back, half a turn from home,", ahead)):
+        for what, cosine in (("is upside down", up), ("faces backwards, half a turn from the home posture,", ahead)):
             if np.max(cosine) < _TURNED:
                 order = other_order(meant)
-                return f"the base {what} all the time; if its quaternion is {meant}, not {order}, it is as at home"
+                return f"the base {what} throughout; if its quaternion is {meant}, not {order}, it is as at home"
     return ""
 
 
 def _against_home(robot: Robot, q: Array) -> tuple[Array, Array]:
     """(n,) cosines of the angles between now and home, of the base's vertical, and of its heading in the plane."""
-    at = base_quaternion(robot)
+    at = _base_quaternion(robot)
     turn, home = q[:, at], np.tile(robot.home[at], (len(q), 1))
     up, ahead = (rotate_back(home, np.tile(axis, (len(q), 1))) for axis in ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)))
     heading = rotate(turn, ahead)
@@ -211,35 +215,24 @@ def _against_home(robot: Robot, q: Array) -> tuple[Array, Array]:
     return rotate(turn, up)[:, 2], np.asarray(heading[:, 0] / flat)
 
 
-STANDS = 0.01  # [m]: the lowest corners of a robot that stands are this near the ground
+_STANDS = 0.01  # [m]: the lowest corners of a robot that stands are this near the ground
 _NOWHERE = 1e3  # [m]: height where there is no ground
 _CORNERS = 0.005  # [m]: corners this much higher than the lowest one may touch
 
 
-def farness(robot: Robot, world: World, q: Array) -> Array:
-    """(n,) how far a whole surface is from the ground, or three points: the lowest corners of all [m].
-
-    Args:
-        robot: With contact surfaces.
-        world: Its ground counts.
-        q: (n, nq).
-    """
+def _farness(robot: Robot, world: World, q: Array) -> Array:
+    """(n,) how far a whole surface is from the ground, or three points: the lowest corners of all [m]."""
     heights = np.hstack([surface.heights for surface in _surfaces(robot, world, q, 0.0)])
     count = max(3, min(len(surface.corners) for surface in robot.contacts.values()))
     lowest = np.sort(np.where(np.isnan(heights), _NOWHERE, heights), axis=1)[:, :count]
     return np.asarray(np.abs(lowest).max(axis=1))
 
 
-def slide(robot: Robot, world: World, q: Array) -> float:
+def _slide(robot: Robot, world: World, q: Array) -> float:
     """How far the foot that slides farthest gets over the ground while it is near it [m].
 
     Ways are summed over all contacts of a foot and their range is taken, so that noise of single samples does not
     add up.
-
-    Args:
-        robot: With contact surfaces.
-        world: Its ground counts.
-        q: (n, nq), near each other in time.
     """
     ways = [_way(surface) for surface in _surfaces(robot, world, q, _CORNERS)]
     return max((float(np.linalg.norm(np.ptp(way, axis=0))) for way in ways), default=0.0)
@@ -247,7 +240,7 @@ def slide(robot: Robot, world: World, q: Array) -> float:
 
 def _way(surface: SurfaceMotion) -> Array:
     """(n, 3): way of the touching material, along the ground, in the steps in which it is near the ground [m]."""
-    near = np.abs(np.where(np.isnan(surface.height), _NOWHERE, surface.height)) <= STANDS
+    near = np.abs(np.where(np.isnan(surface.height), _NOWHERE, surface.height)) <= _STANDS
     steps = np.diff(surface.path, axis=0)
     normals = surface.normals[1:]
     steps -= np.sum(steps * normals, axis=1, keepdims=True) * normals
@@ -256,7 +249,11 @@ def _way(surface: SurfaceMotion) -> Array:
 
 def _surfaces(robot: Robot, world: World, q: Array, near: float) -> list[SurfaceMotion]:
     names = list(dict.fromkeys(surface.frame for surface in robot.contacts.values()))
-    links = compile_robot(robot).frames(q, names).reshape(len(q), len(names), 4, 4)
+    model, data, frames = robot.model, robot.model.createData(), [robot.frame_id(name) for name in names]
+    links = np.empty((len(q), len(names), 4, 4))
+    for row, posture in enumerate(q):
+        pin.forwardKinematics(model, data, posture)
+        links[row] = [pin.updateFramePlacement(model, data, frame).homogeneous for frame in frames]
     return [
         surface_motion(world, surface, links[:, names.index(surface.frame)] @ surface.placement, near)
         for surface in robot.contacts.values()
@@ -293,7 +290,7 @@ def judge_order_over_time(robot: Robot, world: World, time: Array, q: Array, v: 
     rolls = _rolls(robot, q)
     if not rolls.any():
         return OrderOverTime(judge_order(robot, world, time, q, v))
-    at, even = base_quaternion(robot), np.array(q)
+    at, even = _base_quaternion(robot), np.array(q)
     for roll in np.unique(rolls):
         even[rolls == roll, at] = np.roll(q[rolls == roll, at], roll, axis=1)
     verdict = judge_order(robot, world, time, even, v)
@@ -305,13 +302,13 @@ def judge_order_over_time(robot: Robot, world: World, time: Array, q: Array, v: 
     meant = {orders.get(int(roll), "") for roll in total[wrong]}
     if len(meant) != 1 or "" in meant:
         return OrderOverTime(judge_order(robot, world, time, q, v))
-    reason = f"so it goes on without a jump, and in one order {verdict.reason}"
+    reason = f"there is then no jump, and in one order {verdict.reason}"
     return OrderOverTime(OrderVerdict(meant.pop(), True, reason), None if wrong.all() else wrong)
 
 
 def _rolls(robot: Robot, q: Array) -> NDArray[np.int64]:
     """(n,) by how far to roll the base quaternions so that they go on from the first one without a change of order."""
-    at = base_quaternion(robot)
+    at = _base_quaternion(robot)
     turn = q[:, at]
     jump = _angles(turn[:-1], turn[1:])
     changes = np.zeros(len(q), dtype=np.int64)
@@ -324,3 +321,49 @@ def _rolls(robot: Robot, q: Array) -> NDArray[np.int64]:
 def _angles(one: Array, other: Array) -> Array:
     """(n,) angles between unit quaternions (n, 4) [rad]."""
     return np.asarray(2.0 * np.arccos(np.clip(np.abs(np.sum(one * other, axis=1)), 0.0, 1.0)))
+
+
+_TELLS = 0.7  # the misfit in the right axes is this much smaller, or nothing tells
+
+
+def in_body_axes(
+    time: Array, pose: tuple[Array, Array, Array], linear: Array, angular: Array
+) -> tuple[Array, Array, list[str]]:
+    """Velocities of the base in body axes, and in which axes they were found to be.
+
+    Args:
+        time: (n,) [s].
+        pose: Positions (n, 3) in world [m], unit quaternions xyzw (n, 4), and the rotation vectors (n − 1, 3) between
+            samples in body axes [rad].
+        linear: (n, 3) as given.
+        angular: (n, 3) as given.
+    """
+    position, turn, turned = pose
+    dt = np.diff(time)[:, None]
+    moved, spun = np.diff(position, axis=0) / dt, turned / dt
+    remarks = []
+    if _fits_better(moved, linear, rotate(turn, linear)):
+        linear = rotate_back(turn, linear)
+        remarks.append("linear velocity of the base is in world axes")
+    if _fits_better(spun, rotate_back(turn, angular), angular):
+        angular = rotate_back(turn, angular)
+        remarks.append("angular velocity of the base is in world axes")
+    return linear, angular, remarks
+
+
+def _fits_better(found: Array, one: Array, other: Array) -> bool:
+    """Whether means between samples of the one velocity fit clearly better than those of the other."""
+    if not len(found):
+        return False
+    misfits = [float(np.sum((found - 0.5 * (v[1:] + v[:-1])) ** 2)) for v in (one, other)]
+    return misfits[0] < _TELLS * misfits[1]
+
+
+def turning(turn: Array) -> Array:
+    """(n − 1, 3) rotation vectors from each of the unit quaternions xyzw (n, 4) to the next, in body axes [rad]."""
+    a, b = turn[:-1], turn[1:]
+    vector = a[:, 3:] * b[:, :3] - b[:, 3:] * a[:, :3] - np.cross(a[:, :3], b[:, :3])
+    cosine = np.sum(a * b, axis=1)
+    sine = np.linalg.norm(vector, axis=1)
+    angle = 2.0 * np.arctan2(sine, np.abs(cosine)) * np.where(cosine < 0.0, -1.0, 1.0)
+    return np.asarray(vector * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 2.0)[:, None])

@@ -1,46 +1,20 @@
-"""Contact surfaces over time: where they are, how they move, and what lies under them."""
+"""How contact surfaces move over the ground: heights and ways of their corners."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.feasibility.case import Case
-from surefoot.feasibility.rates import Rates
-from surefoot.geometry import Box
-from surefoot.motion import GroundBox, World
-from surefoot.motion.world import NOWHERE, contact_planes
+from surefoot.motion.world.terrain import NOWHERE, contact_planes
+from surefoot.motion.world.world import World
 from surefoot.robot import ContactSurface
 
-__all__ = ["SurfaceMotion", "placements_of", "surface_motion", "twists_of", "world_to_stand_on"]
+__all__ = ["SurfaceMotion", "surface_motion"]
 
 _FOOT = 0.05  # [m]: a frame whose origin is this near to a point of contact is that of a foot
-
-
-def placements_of(case: Case) -> Array:
-    """T_world_contact (n, c, 4, 4) of all contact surfaces."""
-    surfaces = [case.robot.contacts[name] for name in case.contact_names]
-    if not surfaces:
-        return np.zeros((case.n, 0, 4, 4))
-    links = list(dict.fromkeys(surface.frame for surface in surfaces))
-    T = case.kernels.frames(case.q, links).reshape(case.n, len(links), 4, 4)
-    return np.stack([T[:, links.index(surface.frame)] @ surface.placement for surface in surfaces], axis=1)
-
-
-def twists_of(case: Case, rates: Rates) -> Array:
-    """Twists (n, c, 6) of all contact surfaces: of the contact frame, at its origin, in its axes, linear first."""
-    out = np.zeros((case.n, len(case.contact_names), 6))
-    for k, name in enumerate(case.contact_names):
-        surface = case.robot.contacts[name]
-        if case.robot.body_of(surface.frame) >= 0:
-            V = case.kernels.frame_kernel("V", surface.frame, "local")(case.q, rates.v)
-            R, p = surface.placement[:3, :3], surface.placement[:3, 3]
-            out[:, k, :3] = (V[:, :3] + np.cross(V[:, 3:], p)) @ R
-            out[:, k, 3:] = V[:, 3:] @ R
-    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +65,7 @@ def surface_motion(world: World, surface: ContactSurface, placements: Array, nea
     """How a contact surface moves over the ground.
 
     Args:
-        world: Its ground counts (`world_to_stand_on`).
+        world: Its ground counts.
         surface: The surface.
         placements: (n, 4, 4) T_world_contact.
         near: A corner may touch while it is at most this much higher than the lowest one [m].
@@ -115,16 +89,6 @@ def surface_motion(world: World, surface: ContactSurface, placements: Array, nea
 def _way(steps: Array) -> Array:
     """(n, …) where steps (n − 1, …) lead, from 0 on."""
     return np.concatenate([np.zeros((1, *steps.shape[1:])), np.cumsum(steps, axis=0)])
-
-
-def world_to_stand_on(world: World) -> World:
-    """The world with obstacles that are boxes as ground, because they may be stood on or leaned on."""
-    boxes = [
-        GroundBox((obstacle.shape.size[0], obstacle.shape.size[1], obstacle.shape.size[2]), obstacle.pose)
-        for obstacle in world.obstacles
-        if isinstance(obstacle.shape, Box)
-    ]
-    return replace(world, ground=(*world.ground, *boxes)) if boxes else world
 
 
 def _material_steps(surface: ContactSurface, placements: Array, points: Array, normals: Array) -> Array:
