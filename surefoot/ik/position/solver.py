@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import compress
 from math import hypot
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,11 +24,20 @@ from surefoot.ik.position.search import BatchSearch, Found, SingleSearch, WorkAr
 from surefoot.robot import Robot
 from surefoot.tasks import Task, checked_tasks, loop_tasks
 
-__all__ = ["TOLERANCES", "PositionSolver", "solve", "solve_batch"]
+__all__ = ["TOLERANCES", "PositionSolver", "SolverOptions", "solve", "solve_batch"]
 
 _WHOLE = (int, np.integer)
 TOLERANCES: Mapping[str, float] = {"m": 1e-4, "rad": 1e-4, "1": 1e-4}
 """Largest error by unit; "1" is for numbers without a unit."""
+
+
+class SolverOptions(TypedDict, total=False):
+    """Options of a `PositionSolver`, as in `solve`."""
+
+    joints: Sequence[str] | None
+    limits: bool
+    tolerances: Mapping[str, float] | None
+    collision: CollisionModel | None
 
 
 def solve(
@@ -77,13 +87,10 @@ def solve_batch(
     targets: Mapping[str, ArrayLike],
     q0: ArrayLike | None = None,
     *,
-    joints: Sequence[str] | None = None,
-    limits: bool = True,
     restarts: int = 40,
-    tolerances: Mapping[str, float] | None = None,
     seed: int = 0,
     threads: int | str = 1,
-    collision: CollisionModel | None = None,
+    **options: Unpack[SolverOptions],
 ) -> BatchResult:
     """Many problems of one kind at once, one in every SIMD lane.
 
@@ -94,15 +101,12 @@ def solve_batch(
         tasks: What should hold.
         targets: Targets (n, …) by task; tasks that are not named have one target for all.
         q0: (nq,) or (n, nq) start; home if left out.
-        joints: As in `solve`.
-        limits: As in `solve`.
         restarts: As in `solve`.
-        tolerances: As in `solve`.
         seed: As in `solve`.
         threads: Number of threads, or "all".
-        collision: As in `solve`.
+        **options: `joints`, `limits`, `tolerances` and `collision`, as in `solve`.
     """
-    solver = PositionSolver(robot, tasks, joints=joints, limits=limits, tolerances=tolerances, collision=collision)
+    solver = PositionSolver(robot, tasks, **options)
     return solver.solve_batch(targets, q0, restarts=restarts, seed=seed, threads=threads)
 
 
