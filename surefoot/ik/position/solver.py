@@ -54,7 +54,7 @@ def solve(
 ) -> IkResult:
     """A configuration in which the tasks hold, as near to the start as the iteration leads.
 
-        result = sf.ik.solve(robot, [FramePose("hand", "panda_hand_tcp", T)])
+        result = sf.ik.solve(robot, [FramePose("panda_hand_tcp", T)])
         result.q, result.success
 
     Levenberg–Marquardt steps inside the joint limits with damping after Sugihara 2011 (`damped_step`), from q0; if they
@@ -94,7 +94,7 @@ def solve_batch(
 ) -> BatchResult:
     """Many problems of one kind at once, one in every SIMD lane.
 
-        found = sf.ik.solve_batch(robot, [FramePose("hand", "panda_hand_tcp")], {"hand": T})   # T (n, 4, 4)
+        found = sf.ik.solve_batch(robot, [FramePose("panda_hand_tcp")], {"panda_hand_tcp": T})   # T (n, 4, 4)
 
     Args:
         robot: The robot.
@@ -113,7 +113,7 @@ def solve_batch(
 class PositionSolver:
     """Solves problems that differ in targets and starts only.
 
-        solver = PositionSolver(robot, [FramePose("hand", "panda_hand_tcp")])
+        solver = PositionSolver(robot, [FramePose("panda_hand_tcp", name="hand")])
         for T in poses:
             result = solver.solve(targets={"hand": T})
 
@@ -216,9 +216,8 @@ class PositionSolver:
                 errors[task.name][unit] = hypot(*state[at : at + count])
                 at += count
         q = self.problem.best(found.state).copy()
-        solved = found.solved
-        touching = None if self._free is None or solved else self._free.touching(q)
-        return IkResult(q, solved, errors, found.steps, found.starts, self._at_limits(q), touching)
+        touching = None if self._free is None or found.success else self._free.touching(q)
+        return IkResult(q, found.success, errors, found.steps, found.starts, self._at_limits(q), touching)
 
     def _at_limits(self, q: Array) -> tuple[str, ...]:
         entries, lower, upper, names = self.problem.motion.limited

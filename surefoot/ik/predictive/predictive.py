@@ -266,7 +266,7 @@ class PredictiveIk(LocalIk):
     def plan(
         self,
         t: float,
-        q: ArrayLike,
+        q0: ArrayLike,
         obstacles: ArrayLike | None = None,
         free_start: bool = False,
         settings: DescentSettings | None = None,
@@ -276,7 +276,7 @@ class PredictiveIk(LocalIk):
 
         Args:
             t: Time at the start [s].
-            q: (n,) posture at the start.
+            q0: (n,) posture at the start.
             obstacles: As in `step`.
             free_start: The self-motion at the start is free as well: the global optimum, if it is found.
             settings: Of the descent; up to 300 steps if left out.
@@ -286,9 +286,9 @@ class PredictiveIk(LocalIk):
         if self.smooth and (free_start or u is not None):
             raise NotSupportedError("a smooth motion starts from the given posture and from rates of zero")
         problem = (
-            FreeStartProblem(self.kernels, self._window(t, q, obstacles))
+            FreeStartProblem(self.kernels, self._window(t, q0, obstacles))
             if free_start
-            else self._problem(t, q, obstacles, fresh=True)
+            else self._problem(t, q0, obstacles, fresh=True)
         )
         x = np.zeros((self.steps, self.robot.nv)) if u is None else finite_array(u, self._x.shape, "velocities")
         if free_start:
