@@ -11,13 +11,13 @@ import surefoot as sf
 from surefoot.tasks import Contact, FramePosition, Posture, Support
 
 robot = sf.load("g1")
-feet = [Contact(name, robot, name) for name in robot.contacts]
+feet = [Contact(robot, name) for name in robot.contacts]
 soles = np.vstack(list(robot.contact_corners(robot.home).values()))
-balance = Support("balance", soles, margin=0.01)
-left = FramePosition("left", "left_rubber_hand", [0.30, 0.20, 0.60])
-right = FramePosition("right", "right_rubber_hand", [0.30, -0.20, 0.60])
+balance = Support(soles, margin=0.01)
+left = FramePosition("left_rubber_hand", [0.30, 0.20, 0.60])
+right = FramePosition("right_rubber_hand", [0.30, -0.20, 0.60])
 
-found = sf.ik.solve(robot, [*feet, balance, left, right, Posture("posture", robot)])
+found = sf.ik.solve(robot, [*feet, balance, left, right, Posture(robot)])
 print("found" if found.success else found.message)
 for name in ("left", "right"):
     reached = robot.placements(found.q)[f"{name}_rubber_hand"][:3, 3]

@@ -16,10 +16,10 @@ kernels = sf.compile(robot)
 soles = np.vstack(list(robot.contact_corners(robot.home).values()))
 start = robot.placements(robot.home)["left_rubber_hand"][:3, 3]
 tasks = [
-    *(Contact(name, robot, name, gain=5.0) for name in robot.contacts),
-    Support("balance", soles, margin=0.02, priority=1),
-    FramePosition("hand", "left_rubber_hand", start, priority=2, gain=5.0),
-    Posture("posture", robot, priority=3),
+    *(Contact(robot, name, gain=5.0) for name in robot.contacts),
+    Support(soles, margin=0.02, priority=1),
+    FramePosition("left_rubber_hand", start, name="hand", priority=2, gain=5.0),
+    Posture(robot, priority=3),
 ]
 
 stepper = sf.ik.Stepper(robot, tasks, dt=0.005, speed_share=0.05)  # joints at 5 % of their speed

@@ -17,7 +17,7 @@ robot = sf.load("panda")
 ball = Obstacle("ball", Sphere(0.07), placement((0.0, 0.07, 0.72)))
 world = sf.World(ground=(), obstacles=(ball,))
 model = CollisionModel(robot, world, margin=0.01)
-hand = FramePose("hand", "panda_hand", robot.placements(robot.home)["panda_hand"])
+hand = FramePose("panda_hand", robot.placements(robot.home)["panda_hand"])
 
 blind = sf.ik.solve(robot, [hand])
 seeing = sf.ik.solve(robot, [hand], collision=model)

@@ -21,7 +21,7 @@ print(found.sentence)
 
 robot = sf.load("panda")
 here = robot.placements(robot.home)["panda_hand"][:3, 3]
-cup = FramePosition("cup", "panda_hand", here)
-plate = FramePosition("plate", "panda_hand", here + np.array([0.0, 0.05, 0.0]))
+cup = FramePosition("panda_hand", here, name="cup")
+plate = FramePosition("panda_hand", here + np.array([0.0, 0.05, 0.0]), name="plate")
 posture = sf.ik.solve(robot, [cup, plate], restarts=0)
 print(sf.ik.explain_posture(robot, [cup, plate], posture).sentence)

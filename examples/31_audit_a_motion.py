@@ -12,8 +12,8 @@ from surefoot.tasks import CenterOfMass, Contact, FrameOrientation
 robot = sf.load("talos")
 com = sf.compile(robot).com(robot.home)
 trunk = robot.placements(robot.home)["base_link"][:3, :3]
-tasks = [Contact(name, robot, name) for name in robot.contacts]
-tasks += [FrameOrientation("upright", "base_link", trunk), CenterOfMass("com", com)]
+tasks = [Contact(robot, name) for name in robot.contacts]
+tasks += [FrameOrientation("base_link", trunk), CenterOfMass(com)]
 samples = 101
 down = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.linspace(0.0, 1.0, samples))
 found = sf.ik.solve_batch(

@@ -76,16 +76,16 @@ def _tasks(robot: Robot) -> list[Task]:
     left, right, trunk, hand, other = kernels.frames(q, _FRAMES)
     head, elbow = kernels.frames(q, (_HEAD, _ELBOW))
     return [
-        FramePose("left foot", _FRAMES[0], left, gain=20.0),
-        FramePose("right foot", _FRAMES[1], right, gain=20.0),
-        CenterOfMass("com", kernels.com(q), priority=1, gain=10.0),
-        FrameOrientation("trunk", _FRAMES[2], trunk[:3, :3], priority=1, gain=10.0),
-        FramePose("hand", _FRAMES[3], hand, priority=1, gain=10.0),
-        FramePosition("other hand", _FRAMES[4], other[:3, 3], priority=1, gain=10.0),
-        FrameOrientation("head", _HEAD, head[:3, :3], "YZ", priority=2, gain=5.0),
-        AngularMomentum("momentum", priority=2, weight=1e-3),
-        FramePosition("elbow", _ELBOW, elbow[:3, 3], priority=2, gain=5.0, weight=0.1),
-        Posture("posture", robot, priority=2, gain=2.0, weight=0.01),
+        FramePose(_FRAMES[0], left, name="left foot", gain=20.0),
+        FramePose(_FRAMES[1], right, name="right foot", gain=20.0),
+        CenterOfMass(kernels.com(q), priority=1, gain=10.0),
+        FrameOrientation(_FRAMES[2], trunk[:3, :3], name="trunk", priority=1, gain=10.0),
+        FramePose(_FRAMES[3], hand, name="hand", priority=1, gain=10.0),
+        FramePosition(_FRAMES[4], other[:3, 3], name="other hand", priority=1, gain=10.0),
+        FrameOrientation(_HEAD, head[:3, :3], "YZ", name="head", priority=2, gain=5.0),
+        AngularMomentum(name="momentum", priority=2, weight=1e-3),
+        FramePosition(_ELBOW, elbow[:3, 3], name="elbow", priority=2, gain=5.0, weight=0.1),
+        Posture(robot, priority=2, gain=2.0, weight=0.01),
     ]
 
 

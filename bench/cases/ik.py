@@ -250,9 +250,9 @@ def _errors(problems: IkProblems, k: int, q: Array) -> tuple[float, float, float
 
 def _tasks(problems: IkProblems) -> list[Task]:
     """Hand, feet and centre of mass, all of one priority."""
-    tasks: list[Task] = [FramePose("hand", problems.case.hand, problems.hand[0])]
-    tasks += [FramePose(foot, foot, T) for foot, T in problems.feet.items()]
-    return tasks if problems.com is None else [*tasks, CenterOfMass("com", problems.com[0])]
+    tasks: list[Task] = [FramePose(problems.case.hand, problems.hand[0], name="hand")]
+    tasks += [FramePose(foot, T) for foot, T in problems.feet.items()]
+    return tasks if problems.com is None else [*tasks, CenterOfMass(problems.com[0])]
 
 
 def _solve(problems: IkProblems) -> tuple[Any, Any, Any]:

@@ -84,7 +84,7 @@ def _times(study: Study, horizon: float, repeats: int) -> Json:
 def _cycle_times(study: Study, ik: PredictiveIk) -> list[float]:
     """Duration of every cycle [s] along the motion."""
     ik.reset()
-    q, durations = study.start, []
+    q, durations = study.q0, []
     gc.collect()
     for k in range(study.cycles):
         start = time.perf_counter()
@@ -100,7 +100,7 @@ def _step_time(study: Study, one: PredictiveIk, more: PredictiveIk) -> float:
     def spent(ik: PredictiveIk) -> tuple[float, int]:
         ik.reset()
         start = time.perf_counter()
-        ik.step(0.0, study.start)
+        ik.step(0.0, study.q0)
         return time.perf_counter() - start, len(ik.costs) - 1
 
     rounds = [(spent(one), spent(more)) for _ in range(15)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import pinocchio as pin
@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, finite_array, number
 from surefoot.control.driven_joints import drive_index
-from surefoot.control.joint_follower import JointFollower, JointMotion, Posture
-from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
+from surefoot.control.joint_follower import JointFollower, JointGains, JointMotion, Posture
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import Quintic
 from surefoot.robot import Robot
@@ -45,10 +44,9 @@ class HandReach(JointFollower):
         start: When it begins [s].
         duration: How long it takes [s].
         joints: Driven joints that move; those between the frame and the nearest body that branches if left out.
-        q_start: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
-        bandwidth: ω of the joints [rad/s].
-        damping_ratio: ζ of the joints.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
         gravity: False for a robot that nothing pulls and that stands on nothing.
+        **gains: As in `JointGains`.
 
     Raises:
         NotSupportedError: The line leaves the reach of the limb, or it passes a singular posture.
@@ -64,12 +62,11 @@ class HandReach(JointFollower):
         start: float = 0.0,
         duration: float = 2.0,
         joints: Sequence[str] | None = None,
-        q_start: Posture | None = None,
-        bandwidth: float = BANDWIDTH,
-        damping_ratio: float = DAMPING_RATIO,
+        q0: Posture | None = None,
         gravity: bool = True,
+        **gains: Unpack[JointGains],
     ) -> None:
-        super().__init__(robot, q_start, bandwidth, damping_ratio, gravity)
+        super().__init__(robot, q0, gravity, **gains)
         self.frame, self._frame_id, self._data = frame, robot.frame_id(frame), robot.model.createData()
         self.displacement = finite_array(displacement, (3,), "displacement of a frame")
         names = _limb(robot, frame) if joints is None else list(joints)

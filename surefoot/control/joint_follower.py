@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import pinocchio as pin
@@ -18,11 +18,23 @@ from surefoot.errors import ShapeError
 from surefoot.motion import Command, State
 from surefoot.robot import Robot
 
-__all__ = ["JointFollower", "JointMotion", "Posture", "start_posture", "weightless"]
+__all__ = ["JointFollower", "JointGains", "JointMotion", "Posture", "start_posture", "weightless"]
 
 Posture = ArrayLike | Mapping[str, float]
 """(nq,), or positions of joints by name [rad] or [m]."""
 _TOUCH = 1e-9  # beyond a limit by less than this is at the limit [rad] or [m]
+
+
+class JointGains(TypedDict, total=False):
+    """Gains of the springs and dampers; those of `JointPd` if omitted.
+
+    Attributes:
+        bandwidth: ω of the joints [rad/s].
+        damping_ratio: ζ of the joints.
+    """
+
+    bandwidth: float
+    damping_ratio: float
 
 
 class JointMotion(NamedTuple):
@@ -48,20 +60,17 @@ class JointFollower(ABC):
 
     Args:
         robot: The robot.
-        q_start: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
-        bandwidth: ω of the joints [rad/s].
-        damping_ratio: ζ of the joints.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
         gravity: False for a robot that nothing pulls and that stands on nothing.
+        **gains: As in `JointGains`.
     """
 
-    def __init__(
-        self, robot: Robot, q_start: Posture | None, bandwidth: float, damping_ratio: float, gravity: bool
-    ) -> None:
+    def __init__(self, robot: Robot, q0: Posture | None, gravity: bool, **gains: Unpack[JointGains]) -> None:
         self.robot = robot
-        self.q_start = start_posture(robot, q_start)
+        self.q0 = start_posture(robot, q0)
         pulled = robot if gravity else weightless(robot)
-        self._hold = JointPd(pulled, self.q_start, bandwidth=bandwidth, damping_ratio=damping_ratio)
-        self._at_start = np.array(self._hold.command(0.0, State.of(robot, self.q_start)).position)
+        self._hold = JointPd(pulled, self.q0, **gains)
+        self._at_start = np.array(self._hold.command(0.0, State.of(robot, self.q0)).position)
         self._motions = coupled_motion(robot)[:, robot.driven]  # velocities of all joints for unit speeds of the drives
 
     @property
@@ -104,7 +113,7 @@ class JointFollower(ABC):
 
     def _moved(self, step: Array) -> Array:
         """The posture (nq,) after a tangent step (nv,) from the start."""
-        return np.array(pin.integrate(self.robot.model, np.array(self.q_start), step))
+        return np.array(pin.integrate(self.robot.model, np.array(self.q0), step))
 
     def _require_inside_limits(self, ways: Sequence[Array], what: str) -> None:
         """Refuse joint displacements (nu,) of which one leaves the position limits."""
@@ -114,7 +123,7 @@ class JointFollower(ABC):
             q = self._moved(self._motions @ moved)
             for row, joint in rows:
                 low, high = limits.lower[row] - _TOUCH, limits.upper[row] + _TOUCH
-                started_inside = low <= self.q_start[row] <= high
+                started_inside = low <= self.q0[row] <= high
                 if started_inside and not low <= q[row] <= high:
                     raise ShapeError(
                         f"{what} takes joint `{joint}` outside its limits",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Unpack
 
 import numpy as np
 
 from surefoot.arrays import Array, finite_array, increasing_times, linear_at, number, place_of
 from surefoot.control.driven_joints import drive_index
-from surefoot.control.joint_follower import JointFollower, JointMotion, Posture
-from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
+from surefoot.control.joint_follower import JointFollower, JointGains, JointMotion, Posture
 from surefoot.errors import ShapeError
 from surefoot.motion import Command, Quintic, State
 from surefoot.robot import Robot
@@ -63,10 +63,9 @@ class JointPath(JointFollower):
         robot: The robot.
         keyframes: Times [s], ≥ 0 and increasing, each with positions [rad] or [m] of driven joints by name; joints
             that are not named keep their value.
-        q_start: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
-        bandwidth: ω of the joints [rad/s].
-        damping_ratio: ζ of the joints.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
         gravity: False for a robot that nothing pulls and that stands on nothing.
+        **gains: As in `JointGains`.
 
     Raises:
         ShapeError: Times do not increase, or a keyframe is outside the limits of the joints.
@@ -77,12 +76,11 @@ class JointPath(JointFollower):
         self,
         robot: Robot,
         keyframes: Sequence[tuple[float, Mapping[str, float]]],
-        q_start: Posture | None = None,
-        bandwidth: float = BANDWIDTH,
-        damping_ratio: float = DAMPING_RATIO,
+        q0: Posture | None = None,
         gravity: bool = True,
+        **gains: Unpack[JointGains],
     ) -> None:
-        super().__init__(robot, q_start, bandwidth, damping_ratio, gravity)
+        super().__init__(robot, q0, gravity, **gains)
         times, ways = _keyframe_times(keyframes), self._ways(keyframes)
         if times[0] > 0.0:
             times, ways = np.array([0.0, *times]), [np.zeros(robot.nu), *ways]
@@ -137,10 +135,9 @@ class JointWaves(JointFollower):
         start: When it begins [s].
         cycles: How long: periods of the slowest wave, the ramps included.
         ramp: Length of each ramp: periods of the slowest wave, at most half of `cycles`.
-        q_start: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
-        bandwidth: ω of the joints [rad/s].
-        damping_ratio: ζ of the joints.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
         gravity: Whether the robot stands or is fixed, and gravity pulls it.
+        **gains: As in `JointGains`.
 
     Raises:
         ShapeError: Numbers are wrong, or the waves take a joint outside its limits.
@@ -154,12 +151,11 @@ class JointWaves(JointFollower):
         start: float = 0.0,
         cycles: float = 4.0,
         ramp: float = 0.5,
-        q_start: Posture | None = None,
-        bandwidth: float = BANDWIDTH,
-        damping_ratio: float = DAMPING_RATIO,
+        q0: Posture | None = None,
         gravity: bool = False,
+        **gains: Unpack[JointGains],
     ) -> None:
-        super().__init__(robot, q_start, bandwidth, damping_ratio, gravity)
+        super().__init__(robot, q0, gravity, **gains)
         self._drives = [drive_index(robot, joint) for joint in waves]
         rows = [finite_array(row, (3,), f"wave of joint `{joint}`") for joint, row in waves.items()]
         if not rows or min(row[1] for row in rows) <= 0.0:

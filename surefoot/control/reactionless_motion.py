@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
 from surefoot.arrays import Array, finite_array, number
 from surefoot.compiler import compile_robot
 from surefoot.control.driven_joints import drive_index
-from surefoot.control.joint_follower import JointFollower, JointMotion, Posture, weightless
-from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
+from surefoot.control.joint_follower import JointFollower, JointGains, JointMotion, Posture, weightless
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import Command, Quintic, State
 from surefoot.robot import Robot
@@ -48,9 +48,8 @@ class ReactionlessMotion(JointFollower):
         strokes: How often the path is run through: 1 ends at its end, 2 goes there and back.
         start: When it begins [s].
         direction: Rates of joints by name that the motion begins along, as nearly as it can; all alike if left out.
-        q_start: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
-        bandwidth: ω of the joints [rad/s].
-        damping_ratio: ζ of the joints.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
+        **gains: As in `JointGains`.
 
     Raises:
         NotSupportedError: The base does not float, the joints have no such motion, or the path ends early.
@@ -68,14 +67,13 @@ class ReactionlessMotion(JointFollower):
         strokes: int = 2,
         start: float = 0.0,
         direction: Mapping[str, float] | None = None,
-        q_start: Posture | None = None,
-        bandwidth: float = BANDWIDTH,
-        damping_ratio: float = DAMPING_RATIO,
+        q0: Posture | None = None,
+        **gains: Unpack[JointGains],
     ) -> None:
         _require_floating(robot)
-        super().__init__(robot, q_start, bandwidth, damping_ratio, gravity=False)
+        super().__init__(robot, q0, gravity=False, **gains)
         self._kernels = compile_robot(weightless(robot))
-        self._centre = self._kernels.com(self.q_start)
+        self._centre = self._kernels.com(self.q0)
         drives = [drive_index(robot, joint) for joint in joints]
         self._columns, self._to_drives = self._motions[:, drives], np.eye(robot.nu)[:, drives]
         self._rows = slice(3, 6) if angular_only else slice(0, 6)

@@ -30,9 +30,9 @@ class Clearance(Task):
     enough. That is what position-level solvers want where there are hundreds of pairs.
 
     Args:
-        name: Unique among the tasks.
         pairs: Pairs of volumes; `CollisionModel.self_pairs` for instance.
         target: Least distance [m].
+        name: Unique among the tasks; "clearance" if omitted.
         priority: See `Task`, and so for weight and gain.
         weight: See `Task`.
         gain: See `Task`.
@@ -44,20 +44,19 @@ class Clearance(Task):
         together: Whether all pairs make one row.
     """
 
-    pairs: Sequence[tuple[BodyVolume, BodyVolume]] = field(kw_only=False)
+    pairs: Sequence[tuple[BodyVolume, BodyVolume]]
     target: float = 0.0
     blur: float | None = field(default=None, kw_only=True)
     together: bool = field(default=False, kw_only=True)
     above: float | Numbers = field(default=np.inf, kw_only=True)
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         if not self.pairs:
             raise ShapeError(f"task `{self.name}` has no pairs of volumes")
         if not all(isinstance(pair, tuple | list) and [isinstance(x, BodyVolume) for x in pair] == [True] * 2
                    for pair in self.pairs):  # fmt: skip
             raise ShapeError(f"pairs of task `{self.name}` are no pairs of volumes", evidence={"first": self.pairs[0]})
-        _ = self.numbers  # refuse a wrong one now
-        super().__post_init__()
+        super()._check()
 
     @cached_property
     def structure(self) -> tuple[object, ...]:

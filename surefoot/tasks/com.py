@@ -18,9 +18,9 @@ class CenterOfMass(VectorTask):
     """Put the centre of mass somewhere.
 
     Args:
-        name: Unique among the tasks.
         target: (3,) in world [m].
         mask: Rows that count, of "xyz"; all if left out.
+        name: Unique among the tasks; "com" if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
@@ -28,6 +28,11 @@ class CenterOfMass(VectorTask):
         above: See `Task`.
         activation: See `Task`.
     """
+
+    @property
+    def default_name(self) -> str:
+        """Short for centre of mass."""
+        return "com"
 
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:

@@ -28,11 +28,7 @@ __all__ = ["Contact", "LoopClosure", "loop_tasks"]
 class _Tied(Task):
     """Some directions of one frame as seen from another are held."""
 
-    robot: Robot = field(kw_only=False)
-
-    def __post_init__(self) -> None:
-        _ = self.kept, self.numbers  # refuse wrong ones now
-        super().__post_init__()
+    robot: Robot
 
     @property
     @abstractmethod
@@ -83,10 +79,10 @@ class Contact(_Tied):
     tilts (Nenchev & Konno 2019, section 2.9).
 
     Args:
-        name: Unique among the tasks.
         robot: The robot.
         contact: The contact surface.
         target: (4, 4) placement of the contact frame in the world, z out of the ground; where home has it if left out.
+        name: Unique among the tasks; the contact if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
@@ -96,9 +92,14 @@ class Contact(_Tied):
         slides: Whether friction does not hold it.
     """
 
-    contact: str = ""
+    contact: str
     target: ArrayLike | None = None
     slides: bool = field(default=False, kw_only=True)
+
+    @property
+    def default_name(self) -> str:
+        """The contact surface."""
+        return self.contact
 
     @cached_property
     def kept(self) -> tuple[int, ...]:
@@ -131,9 +132,9 @@ class LoopClosure(_Tied):
     """Keep a closed chain closed.
 
     Args:
-        name: Unique among the tasks.
         robot: The robot.
         loop: The loop.
+        name: Unique among the tasks; the loop if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
@@ -142,7 +143,12 @@ class LoopClosure(_Tied):
         activation: See `Task`.
     """
 
-    loop: str = ""
+    loop: str
+
+    @property
+    def default_name(self) -> str:
+        """The loop."""
+        return self.loop
 
     @cached_property
     def _loop(self) -> int:
@@ -176,7 +182,7 @@ def loop_tasks(robot: Robot) -> list[LoopClosure]:
     Args:
         robot: The robot.
     """
-    return [LoopClosure(f"loop {loop.name}", robot, loop.name) for loop in robot.loops]
+    return [LoopClosure(robot, loop.name, name=f"loop {loop.name}") for loop in robot.loops]
 
 
 def _moved(robot: Robot, name: str, T: Numbers) -> Frame:

@@ -46,7 +46,7 @@ class _FrameTask(Task):
     """
 
     frame: str
-    target: ArrayLike = field(default_factory=lambda: np.eye(4), kw_only=False)
+    target: ArrayLike = field(default_factory=lambda: np.eye(4))
     mask: Sequence[bool] | str | None = None
     relative_to: str | None = field(default=None, kw_only=True)
     axes: str = field(default="reference", kw_only=True)
@@ -54,11 +54,15 @@ class _FrameTask(Task):
     _LETTERS = "xyzXYZ"
     _PLACES: ClassVar[tuple[int, ...]] = (0, 1, 2, 3, 4, 5)
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         if self.axes not in ("reference", "target"):
             raise one_of("axes", self.axes, ("reference", "target"))
-        _ = self.kept, self.numbers  # refuse wrong ones now
-        super().__post_init__()
+        super()._check()
+
+    @property
+    def default_name(self) -> str:
+        """The frame."""
+        return self.frame
 
     @derived
     def kept(self) -> tuple[int, ...]:
@@ -143,13 +147,13 @@ def _measures(kept: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
 class FramePose(_FrameTask):
     """Put a frame somewhere and turn it.
 
-        FramePose("hand", "left_rubber_hand", T_world_hand)
+        FramePose("left_rubber_hand", T_world_hand)
 
     Args:
-        name: Unique among the tasks.
         frame: Link, joint, contact surface or added frame.
         target: (4, 4) placement in the world, or in `relative_to`.
         mask: Rows that count, of "xyzXYZ"; all if left out.
+        name: Unique among the tasks; the frame if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
@@ -194,10 +198,10 @@ class FramePosition(_FrameTask):
     """Put the origin of a frame somewhere.
 
     Args:
-        name: Unique among the tasks.
         frame: Link, joint, contact surface or added frame.
         target: (3,) [m] in the world, or in `relative_to`.
         mask: Rows that count, of "xyz"; all if left out.
+        name: Unique among the tasks; the frame if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
@@ -230,10 +234,10 @@ class FrameOrientation(_FrameTask):
     """Turn a frame.
 
     Args:
-        name: Unique among the tasks.
         frame: Link, joint, contact surface or added frame.
         target: (3, 3) rotation R_world_frame, or R_other_frame.
         mask: Rows that count, of "XYZ"; all if left out.
+        name: Unique among the tasks; the frame if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -33,10 +33,10 @@ class Gaze(Task):
     is no maximum before the point is behind.
 
     Args:
-        name: Unique among the tasks.
         frame: The frame that looks, a camera for instance.
         target: (3,) the point in world [m].
         axis: (3,) in the frame: where it looks; z if left out.
+        name: Unique among the tasks; "gaze" if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
@@ -45,13 +45,13 @@ class Gaze(Task):
         activation: See `Task`.
     """
 
-    frame: str = field(kw_only=False)
+    frame: str
     target: ArrayLike = (1.0, 0.0, 0.0)
     axis: ArrayLike = (0.0, 0.0, 1.0)
 
-    def __post_init__(self) -> None:
-        _ = self.numbers, self._axes  # refuse wrong ones now
-        super().__post_init__()
+    def _check(self) -> None:
+        _ = self._axes
+        super()._check()
 
     @cached_property
     def _axes(self) -> Numbers:

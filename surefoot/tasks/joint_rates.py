@@ -26,10 +26,6 @@ class _JointRates(JointTask):
     target: ArrayLike = 0.0
     joints: Sequence[str] | None = None
 
-    def __post_init__(self) -> None:
-        _ = self.numbers
-        super().__post_init__()
-
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Radians and metres, per second or per second squared."""
@@ -59,14 +55,14 @@ class _JointRates(JointTask):
 class JointSpeeds(_JointRates):
     """Give joints speeds; with margins, keep their speeds inside them.
 
-        JointSpeeds("rest", robot)                                  # stand still
-        JointSpeeds.limits("speeds", robot, share=0.8)              # |v| ≤ 0.8 v_max
+        JointSpeeds(robot)                                          # stand still
+        JointSpeeds.limits(robot, share=0.8)                        # |v| ≤ 0.8 v_max
 
     Args:
-        name: Unique among the tasks.
         robot: The robot.
         target: (rows,) [rad/s] or [m/s], or one number for all.
         joints: Joints that count; all but the base if left out.
+        name: Unique among the tasks; "joint_speeds" if omitted.
         priority: See `Task`, and so for weight, gain, below and above (which are speeds here).
         weight: See `Task`.
         gain: Has no meaning here.
@@ -76,18 +72,17 @@ class JointSpeeds(_JointRates):
     """
 
     @classmethod
-    def limits(cls, name: str, robot: Robot, share: float = 1.0, **options: Any) -> JointSpeeds:
+    def limits(cls, robot: Robot, share: float = 1.0, **options: Any) -> JointSpeeds:
         """Keep all joints below a share of their speed limits.
 
         Args:
-            name: Unique among the tasks.
             robot: The robot.
             share: Of the limits.
             **options: Further arguments of the constructor.
         """
         rows = joint_rows(robot, options.get("joints")).v
         most = share * robot.limits.velocity[list(rows)]
-        return cls(name, robot, **({"below": most, "above": most} | options))
+        return cls(robot, **({"below": most, "above": most} | options))
 
     @property
     def order(self) -> int:
@@ -99,8 +94,8 @@ class JointSpeeds(_JointRates):
 class JointAccelerations(_JointRates):
     """Give joints accelerations; with margins, keep their accelerations inside them.
 
-        JointAccelerations("coast", robot)                          # keep the speeds
-        JointAccelerations.limits("gently", robot, 20.0)            # |a| ≤ 20 rad/s²
+        JointAccelerations(robot)                                   # keep the speeds
+        JointAccelerations.limits(robot, 20.0)                      # |a| ≤ 20 rad/s²
 
         target − below ≤ a ≤ target + above        [tasks.accelerations]
 
@@ -108,10 +103,10 @@ class JointAccelerations(_JointRates):
     somewhere needs room for it: together with `JointLimits` on one priority, let its gain be at most a / v.
 
     Args:
-        name: Unique among the tasks.
         robot: The robot.
         target: (rows,) [rad/s²] or [m/s²], or one number for all.
         joints: Joints that count; all but the base if left out.
+        name: Unique among the tasks; "joint_accelerations" if omitted.
         priority: See `Task`, and so for weight, gain, below and above (which are accelerations here).
         weight: See `Task`.
         gain: Has no meaning here.
@@ -121,16 +116,15 @@ class JointAccelerations(_JointRates):
     """
 
     @classmethod
-    def limits(cls, name: str, robot: Robot, most: ArrayLike, **options: Any) -> JointAccelerations:
+    def limits(cls, robot: Robot, most: ArrayLike, **options: Any) -> JointAccelerations:
         """Keep the accelerations of joints small.
 
         Args:
-            name: Unique among the tasks.
             robot: The robot.
             most: The largest: (rows,) or one number for all, inf for none [rad/s²] or [m/s²].
             **options: Further arguments of the constructor.
         """
-        return cls(name, robot, **({"below": most, "above": most} | options))
+        return cls(robot, **({"below": most, "above": most} | options))
 
     @property
     def order(self) -> int:

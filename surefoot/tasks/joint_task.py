@@ -1,12 +1,9 @@
-"""What tasks with rows for joints have in common.
-
-Joints as rows: which entries of q and v belong to a list of joints, and how far positions are apart.
-"""
+"""Joints as rows of tasks: which entries of q and v belong to a list of joints, and how far positions are apart."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
@@ -121,11 +118,7 @@ def measures_of(units: Sequence[str]) -> tuple[tuple[str, int], ...]:
 class JointTask(Task):
     """Rows that are joints."""
 
-    robot: Robot = field(kw_only=False)
-
-    def __post_init__(self) -> None:
-        _ = self.measures  # refuse wrong joints now
-        super().__post_init__()
+    robot: Robot
 
     @cached_property
     def joint_rows(self) -> JointRows:

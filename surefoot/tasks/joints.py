@@ -28,10 +28,10 @@ class Posture(JointTask):
         e = q_target − q        [tasks.posture]
 
     Args:
-        name: Unique among the tasks.
         robot: The robot.
         target: (nq,) configuration; home if left out. Its base does not count.
         joints: Joints that count; all if left out.
+        name: Unique among the tasks; "posture" if omitted.
         priority: 1 if left out; see `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
@@ -43,10 +43,6 @@ class Posture(JointTask):
     target: ArrayLike | None = None
     joints: Sequence[str] | None = None
     priority: int = field(default=1, kw_only=True)
-
-    def __post_init__(self) -> None:
-        _ = self.numbers
-        super().__post_init__()
 
     def numbers_of(self, target: Any) -> Numbers:
         """Configuration (nq,).
@@ -74,10 +70,10 @@ class JointLimits(JointTask):
         lower + margin ≤ q ≤ upper − margin        [tasks.limits]
 
     Args:
-        name: Unique among the tasks.
         robot: The robot.
         margin: [rad] or [m].
         joints: Joints that count; all with limits if left out.
+        name: Unique among the tasks; "joint_limits" if omitted.
         priority: See `Task`, and so for weight and gain.
         weight: See `Task`.
         gain: See `Task`.
@@ -89,14 +85,14 @@ class JointLimits(JointTask):
     margin: float = 0.0
     joints: Sequence[str] | None = None
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         lower, upper = self._ends
         if (lower > upper).any():
             raise ShapeError(f"margin of task `{self.name}` is wider than the range of a joint")
         centre = self.numbers
         object.__setattr__(self, "below", np.where(np.isfinite(lower), centre - lower, np.inf))
         object.__setattr__(self, "above", np.where(np.isfinite(upper), upper - centre, np.inf))
-        super().__post_init__()
+        super()._check()
 
     @cached_property
     def joint_rows(self) -> JointRows:
@@ -150,12 +146,12 @@ class JointCoupling(JointTask):
     """Tie one joint to another: q_joint − ratio q_source = target.        [tasks.coupling].
 
     Args:
-        name: Unique among the tasks.
         robot: The robot.
         joint: The joint that follows.
         source: The joint that leads.
         ratio: How far it follows.
         target: The offset [rad] or [m].
+        name: Unique among the tasks; the joint if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
@@ -164,10 +160,15 @@ class JointCoupling(JointTask):
         activation: See `Task`.
     """
 
-    joint: str = ""
-    source: str = ""
+    joint: str
+    source: str
     ratio: float = 1.0
     target: float = 0.0
+
+    @property
+    def default_name(self) -> str:
+        """The joint that follows."""
+        return self.joint
 
     @cached_property
     def _entries(self) -> tuple[tuple[int, int], tuple[int, int]]:

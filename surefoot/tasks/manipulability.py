@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -31,10 +31,10 @@ class Manipulability(Task):
     J has the rows that count and the columns of the robot's joints without its base.
 
     Args:
-        name: Unique among the tasks.
         frame: The frame.
         target: The value of w.
         mask: Rows of the Jacobian that count, of "xyzXYZ".
+        name: Unique among the tasks; "manipulability" if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
@@ -43,13 +43,13 @@ class Manipulability(Task):
         activation: See `Task`.
     """
 
-    frame: str = field(kw_only=False)
+    frame: str
     target: float = 0.0
     mask: Sequence[bool] | str | None = "xyz"
 
-    def __post_init__(self) -> None:
-        _ = self.kept, self.numbers  # refuse wrong ones now
-        super().__post_init__()
+    def _check(self) -> None:
+        _ = self.kept
+        super()._check()
 
     @cached_property
     def kept(self) -> tuple[int, ...]:

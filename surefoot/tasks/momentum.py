@@ -20,9 +20,9 @@ class AngularMomentum(VectorTask):
         l_C = A_ω(q) v        [tasks.momentum]   Buschmann 2014, section 5.3 (vertical part alone: mask "z")
 
     Args:
-        name: Unique among the tasks.
         target: (3,) in world axes [N m s].
         mask: Rows that count, of "xyz"; all if left out.
+        name: Unique among the tasks; "angular_momentum" if omitted.
         priority: See `Task`, and so for weight, gain, below and above (which are momenta here).
         weight: See `Task`.
         gain: Has no meaning here.

@@ -29,9 +29,9 @@ class Support(Task):
         n_k · c_xy ≤ n_k · p_k − margin   for every edge, n_k its outward normal        [tasks.support]
 
     Args:
-        name: Unique among the tasks.
         points: (n, 2) or (n, 3) in world [m], such as the corners of the soles; their hull counts.
         margin: [m].
+        name: Unique among the tasks; "support" if omitted.
         priority: See `Task`, and so for weight and gain.
         weight: See `Task`.
         gain: See `Task`.
@@ -40,13 +40,9 @@ class Support(Task):
         activation: See `Task`.
     """
 
-    points: ArrayLike = field(kw_only=False)
+    points: ArrayLike
     margin: float = 0.0
     below: float | Numbers = field(default=np.inf, kw_only=True)
-
-    def __post_init__(self) -> None:
-        _ = self.numbers
-        super().__post_init__()
 
     @cached_property
     def edges(self) -> tuple[Numbers, Numbers]:

@@ -14,14 +14,11 @@ what is between them a tolerance. So limits, clearances and supports are tasks a
 
 Two kinds of numbers are told apart. Structure (which frame, which rows) is compiled in. Run-time numbers (target,
 margins, weight, gain, activation) are arguments of the compiled kernel, and change from tick to tick.
-
-`derived`: a property that is computed once.
-
-What tasks have in common whose value is a vector in world axes, of which a mask keeps some rows.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
@@ -76,10 +73,10 @@ _WHOLE, _PLAIN = (int, np.integer), (str, bool, int, float)
 class Task(ABC):
     """What all tasks have in common.
 
-    A kind of task gives `measures`, `numbers_of` and `error`, and where it can `jacobian` and `bias`.
+    A kind of task gives `measures`, `numbers_of` and `error`, and where it can `jacobian`, `bias` and `default_name`.
 
     Args:
-        name: Unique among the tasks of a robot.
+        name: Unique among the tasks of a robot; `default_name` if omitted.
         priority: 0 goes first; what has a larger number is done with the freedom that is left.
         weight: Of the squared error among tasks of one priority: a number, or one for each row.
         gain: Share of the error that is to vanish in a second [1/s].
@@ -88,8 +85,8 @@ class Task(ABC):
         activation: How far the task counts: 0 is as if it were not there, 1 in full; see `weights`, `ik.Stepper.fade`.
     """
 
-    name: str
     _: KW_ONLY
+    name: str = ""
     priority: int = 0
     weight: float | Numbers = 1.0
     gain: float = 1.0
@@ -98,8 +95,11 @@ class Task(ABC):
     activation: float = 1.0
 
     def __post_init__(self) -> None:
+        if self.name == "":
+            object.__setattr__(self, "name", self.default_name)
         if not self.name or not isinstance(self.name, str):
             raise ShapeError("a task needs a name", evidence={"name": self.name})
+        self._check()
         if isinstance(self.priority, bool) or not isinstance(self.priority, _WHOLE) or self.priority < 0:
             raise ShapeError(f"priority of task `{self.name}` must be 0, 1, 2, …", evidence={"priority": self.priority})
         if not _is_amount(self.gain):
@@ -108,6 +108,15 @@ class Task(ABC):
             require_activation(self.activation, self.name)
         if not self._is_plain:
             _ = self.weights, self.margins  # refuse wrong ones now
+
+    def _check(self) -> None:
+        """Refuse wrong rows and targets now."""
+        _ = self.measures, self.numbers
+
+    @property
+    def default_name(self) -> str:
+        """Name of a task that is given none: its kind, as "joint_limits"."""
+        return _snake_case(type(self).__name__)
 
     # -- what a kind of task gives --------------------------------------------------------------------------------
 
@@ -274,6 +283,11 @@ def _is_amount(value: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=.)(?=[A-Z])", "_", name).lower()
+
+
+@lru_cache(maxsize=256)
 def _compiled_in(kind: type[Task]) -> Callable[[Task], tuple[Any, ...]]:
     """Of a task of that kind: what is compiled in."""
     return attrgetter("is_equation", "rows", *(item.name for item in fields(kind) if item.name not in _RUN_TIME))
@@ -336,10 +350,6 @@ class VectorTask(Task):
 
     target: ArrayLike = (0.0, 0.0, 0.0)
     mask: Sequence[bool] | str | None = None
-
-    def __post_init__(self) -> None:
-        _ = self.kept, self.numbers  # refuse wrong ones now
-        super().__post_init__()
 
     @cached_property
     def kept(self) -> tuple[int, ...]:

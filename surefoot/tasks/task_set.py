@@ -39,7 +39,7 @@ class Terms(NamedTuple):
 class TaskSet:
     """The tasks of a robot: errors, Jacobians and J̇ v of all of them in one call.
 
-        tasks = TaskSet(robot, [FramePose("hand", "left_hand", T), CenterOfMass("com", c)])
+        tasks = TaskSet(robot, [FramePose("left_hand", T), CenterOfMass(c)])
         hand, com = tasks.evaluate(q)
         tasks.set_target("com", c + 0.01)
 
@@ -147,7 +147,7 @@ def checked_tasks(tasks: Sequence[Task], robot: Robot | None = None) -> Sequence
         raise ShapeError("there is no task", next_step="give at least one, as FramePose(…)")
     names = [task.name for task in tasks]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ShapeError("names of tasks repeat", evidence={"names": repeated})
+        raise ShapeError("names of tasks repeat", evidence={"names": repeated}, next_step="give one of them a `name`")
     if robot is not None:
         _refuse_other_robots(tasks, robot)
     return tasks

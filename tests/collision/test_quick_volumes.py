@@ -13,9 +13,9 @@ from surefoot.errors import ModelError, ShapeError
 from surefoot.geometry import Box, Mesh, Plane, Sphere
 from surefoot.robot import Geometry, Joint, Link, Robot
 from surefoot.robot.model.links import placement
+from tests.collision.volumes.test_robot_volumes import moved, shape_points, sticking_out, volumes_in_world
 
 from .examples import robot_named
-from .test_robot_volumes import moved, shape_points, sticking_out, volumes_in_world
 
 
 @pytest.mark.parametrize("name", ["g1", "talos", "anymal", "hexapod"])

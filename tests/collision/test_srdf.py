@@ -1,7 +1,7 @@
 import pytest
 
 from surefoot.collision import CollisionModel, shipped_srdf
-from surefoot.collision.model import disabled_in_srdf
+from surefoot.collision.selection import disabled_in_srdf
 from surefoot.errors import FileFormatError, UnknownNameError
 
 from .examples import capsules, robot_named

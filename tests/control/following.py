@@ -23,7 +23,7 @@ def assert_smooth(controller, times, step=1e-4, tolerance=1e-5):
 def run(controller, duration, dt=1e-3, weight=False):
     """q and v at the end, and all q: aba of Pinocchio by the midpoint rule, drives without limits."""
     robot = controller.robot if weight else weightless(controller.robot)
-    model, data, q, v = robot.model, robot.model.createData(), np.array(controller.q_start), np.zeros(robot.nv)
+    model, data, q, v = robot.model, robot.model.createData(), np.array(controller.q0), np.zeros(robot.nv)
     path = [q]
     for k in range(round(duration / dt)):
         t = k * dt

@@ -16,12 +16,12 @@ ARM = ["left_shoulder_pitch", "left_shoulder_roll", "left_shoulder_yaw", "left_e
 @pytest.fixture(scope="module", params=["small-humanoid:soles", "small-humanoid:arms7"])
 def reach(request):
     """Nenchev & Konno 2019, section 8.4.7."""
-    return HandReach(load(request.param), "left_grip", WAY, start=0.5, duration=2.0, q_start=START)
+    return HandReach(load(request.param), "left_grip", WAY, start=0.5, duration=2.0, q0=START)
 
 
 def test_frame_runs_along_the_line(reach):
     """The quintic of the book: a3, a4, a5 of each coordinate."""
-    place = reach.robot.placements(reach.q_start)["left_grip"][:3, 3]
+    place = reach.robot.placements(reach.q0)["left_grip"][:3, 3]
     for t in np.linspace(0.0, 3.0, 31):
         s = np.clip(t - 0.5, 0.0, 2.0)
         share = (0.0375 * s**3 - 0.028125 * s**4 + 0.005625 * s**5) / 0.03
@@ -68,7 +68,7 @@ def test_same_answer_in_any_order(reach):
 
 
 def test_holds_its_weight(reach):
-    command = reach.command(0.0, State.of(reach.robot, reach.q_start))
+    command = reach.command(0.0, State.of(reach.robot, reach.q0))
     assert np.abs(command.torque).max() > 0.1
     assert_allclose(command.velocity, 0.0, atol=1e-12)
 
@@ -88,7 +88,7 @@ def test_limb_begins_at_the_branching_body():
     [
         ("left_grip", (0.5, 0.0, 0.0), {}, NotSupportedError),
         ("left_grip", WAY, {"joints": ARM[:2]}, NotSupportedError),
-        ("left_grip", (0.0, -0.05, 0.0), {"q_start": {"left_elbow": -1.2}}, ShapeError),
+        ("left_grip", (0.0, -0.05, 0.0), {"q0": {"left_elbow": -1.2}}, ShapeError),
         ("left_grip", (0.1, 0.0), {}, ShapeError),
         ("left_grip", WAY, {"duration": 0.0}, ShapeError),
         ("left_gripper", WAY, {}, UnknownNameError),
@@ -97,4 +97,4 @@ def test_limb_begins_at_the_branching_body():
 )
 def test_ways_that_cannot_be_gone(frame, way, options, kind):
     with pytest.raises(kind):
-        HandReach(load("small-humanoid"), frame, way, **({"q_start": START} | options))
+        HandReach(load("small-humanoid"), frame, way, **({"q0": START} | options))

@@ -82,7 +82,7 @@ def test_follows_in_exact_dynamics():
 
 def test_keyframe_at_zero_and_start_by_name():
     robot = load("arm4")
-    path = JointPath(robot, [(0.0, {"joint2": -0.3}), (1.0, {"joint2": 0.1})], q_start={"joint1": 0.5})
+    path = JointPath(robot, [(0.0, {"joint2": -0.3}), (1.0, {"joint2": 0.1})], q0={"joint1": 0.5})
     assert_allclose(path.reference(0.0)[0], [0.5, -0.3, *robot.home[2:]], atol=1e-12)
     assert_allclose(path.reference(1.0)[0], [0.5, 0.1, *robot.home[2:]], atol=1e-12)
 
@@ -90,7 +90,7 @@ def test_keyframe_at_zero_and_start_by_name():
 def test_continuous_joints_turn_on():
     robot = load("double_pendulum_continuous")
     joint = robot.drives[0].joint
-    path = JointPath(robot, [(2.0, {joint: 7.0})], q_start={joint: 1.0})
+    path = JointPath(robot, [(2.0, {joint: 7.0})], q0={joint: 1.0})
     assert_allclose(path.command(2.0, State.of(robot)).position[0], 7.0)
     q = path.reference(2.0)[0]
     row = robot.tree.q_index[robot.joint_index(joint)]
@@ -137,7 +137,7 @@ def arm_circles(sense):
     """Both arms, stretched out sideways, run round in phase: the body pitches the other way."""
     waves = dict.fromkeys(PITCH, (0.6, 2.0, 0.0))
     waves |= {joint: (side * 0.4, 2.0, sense * np.pi / 2) for joint, side in zip(ROLL, (1.0, -1.0), strict=True)}
-    return JointWaves(load("small-humanoid"), waves, cycles=2.0, q_start=START, bandwidth=60.0)
+    return JointWaves(load("small-humanoid"), waves, cycles=2.0, q0=START, bandwidth=60.0)
 
 
 def test_swings_about_the_start_posture():
@@ -168,7 +168,7 @@ def test_circles_of_the_arms_turn_a_floating_robot():
         robot = controller.robot
         hg = pin.computeCentroidalMomentum(robot.model, robot.model.createData(), q, v)
         assert_allclose(hg.vector, 0.0, atol=1e-4)
-        assert_allclose(q[7:], controller.q_start[7:], atol=2e-3)
+        assert_allclose(q[7:], controller.q0[7:], atol=2e-3)
         turns.append(pin.log3(pin.Quaternion(q[3:7]).matrix()))
     assert np.abs(turns[0]).argmax() == 1
     assert abs(turns[0][1]) > 0.01

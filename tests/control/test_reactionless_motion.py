@@ -32,7 +32,7 @@ CASES = {  # joints, angular only, dimension of the null space
 @pytest.fixture(scope="module", params=CASES)
 def motion(request):
     joints, angular_only, _ = CASES[request.param]
-    return ReactionlessMotion(ROBOT, joints, 1.0, angular_only, length=0.2, start=0.1, q_start=START)
+    return ReactionlessMotion(ROBOT, joints, 1.0, angular_only, length=0.2, start=0.1, q0=START)
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +54,13 @@ def test_base_feels_nothing_along_the_reference(motion, moments):
     """Inverse dynamics of Pinocchio without gravity: no wrench on the base, momentum zero, centre of mass at rest."""
     robot = weightless(ROBOT)
     data = robot.model.createData()
-    centre = np.array(pin.centerOfMass(robot.model, data, np.array(motion.q_start)))
+    centre = np.array(pin.centerOfMass(robot.model, data, np.array(motion.q0)))
     for t in moments:
         q, v, a = motion.reference(t)
         assert_allclose(pin.rnea(robot.model, data, q, v, a)[:6], 0.0, atol=1e-10)
         assert_allclose(pin.computeCentroidalMomentum(robot.model, data, q, v).vector, 0.0, atol=1e-10)
         assert_allclose(pin.centerOfMass(robot.model, data, q), centre, atol=1e-10)
-        assert_allclose(q[3:7], motion.q_start[3:7], atol=1e-12)
+        assert_allclose(q[3:7], motion.q0[3:7], atol=1e-12)
 
 
 def test_is_smooth(motion, moments):
@@ -73,13 +73,13 @@ def test_goes_forth_and_back_at_its_speed(motion):
     back = motion.reference(0.1 + 3 * 1.875 * 0.1)
     assert_allclose(back[0], q, atol=1e-12)
     assert_allclose(back[1], -v, atol=1e-12)
-    assert_allclose(motion.reference(2.0)[0], motion.q_start, atol=1e-12)
+    assert_allclose(motion.reference(2.0)[0], motion.q0, atol=1e-12)
 
 
 @pytest.mark.parametrize("case", ["one arm", "four joints"])
 def test_base_does_not_drift_in_exact_dynamics(case):
     joints, angular_only, _ = CASES[case]
-    motion = ReactionlessMotion(ROBOT, joints, 1.5, angular_only, length=0.2, q_start=START)
+    motion = ReactionlessMotion(ROBOT, joints, 1.5, angular_only, length=0.2, q0=START)
     _, _, path = run(motion, 0.5, dt=2e-3)
     moved = np.abs(path[:, 7:] - path[0, 7:]).max()
     assert moved > 0.1
@@ -90,14 +90,14 @@ def test_base_does_not_drift_in_exact_dynamics(case):
 
 def test_other_motions_do_move_the_base():
     """The same arm along a path that is not reactionless."""
-    path = run(JointPath(ROBOT, [(0.25, {"left_elbow": -0.8})], q_start=START, gravity=False), 0.5, dt=2e-3)[2]
+    path = run(JointPath(ROBOT, [(0.25, {"left_elbow": -0.8})], q0=START, gravity=False), 0.5, dt=2e-3)[2]
     assert np.abs(path[:, 3:6] - path[0, 3:6]).max() > 1e-4
 
 
 def test_direction_is_followed_as_nearly_as_it_can_be():
     wish = {"left_elbow": 1.0}
-    motion = ReactionlessMotion(ROBOT, ARMS, 1.0, length=0.1, direction=wish, q_start=START)
-    other = ReactionlessMotion(ROBOT, ARMS, 1.0, length=0.1, direction={"left_elbow": -1.0}, q_start=START)
+    motion = ReactionlessMotion(ROBOT, ARMS, 1.0, length=0.1, direction=wish, q0=START)
+    other = ReactionlessMotion(ROBOT, ARMS, 1.0, length=0.1, direction={"left_elbow": -1.0}, q0=START)
     elbow = ROBOT.tree.v_index[ROBOT.joint_index("left_elbow")]
     t = 0.05
     assert motion.reference(t)[1][elbow] > 0.0
@@ -118,7 +118,7 @@ def test_direction_is_followed_as_nearly_as_it_can_be():
 )
 def test_motions_that_cannot_be(joints, options, kind):
     with pytest.raises(kind):
-        ReactionlessMotion(ROBOT, joints, **({"speed": 1.0, "q_start": START} | options))
+        ReactionlessMotion(ROBOT, joints, **({"speed": 1.0, "q0": START} | options))
 
 
 def test_base_must_float():

@@ -45,7 +45,7 @@ def test_follows_in_exact_dynamics(accelerations, least, most):
     robot = load("arm4")
     trajectory = swing(robot, accelerations=accelerations)
     follower = TrajectoryFollower(robot, trajectory)
-    follower.q_start = trajectory.q[0]  # what `run` asks for
+    follower.q0 = trajectory.q[0]  # what `run` asks for
     _, _, path = run(follower, 1.0, dt=1e-3, weight=True)
     error = np.abs(path - trajectory.resample(np.linspace(0.0, 1.0, len(path))).q).max()
     assert least <= error <= most
@@ -54,7 +54,7 @@ def test_follows_in_exact_dynamics(accelerations, least, most):
 def test_springs_take_an_error_back():
     robot = load("arm4")
     follower = TrajectoryFollower(robot, swing(robot))
-    follower.q_start = np.array(robot.home) + 0.05
+    follower.q0 = np.array(robot.home) + 0.05
     q, _, _ = run(follower, 3.0, dt=1e-3, weight=True)
     assert_allclose(q, robot.home, atol=2e-3)
 

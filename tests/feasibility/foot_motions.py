@@ -47,7 +47,7 @@ def feet_motion(
     targets["base"][:, 2, 3] -= 0.07 * q0[2] * there + 0.05 * q0[2]
     for k in range(n):
         targets["base"][k, :3, :3] = pin.exp3(there[k] * tilt * np.array([0.0, 1.0, 0.3])) @ targets["base"][k, :3, :3]
-    tasks: list[Task] = [FramePose("base", root)]
+    tasks: list[Task] = [FramePose(root, name="base")]
     for name, surface in robot.contacts.items():
         T = np.tile(robot.placements(q0)[surface.frame] @ surface.placement, (n, 1, 1)) @ (turned or {}).get(
             name, np.eye(4)
@@ -56,7 +56,7 @@ def feet_motion(
         own = surface.frame if name in robot.frame_names else name  # a link goes before a surface of the same name
         T = T @ np.linalg.inv(surface.placement) if name in robot.frame_names else T
         point = surface.kind == "point"
-        tasks.append(FramePosition(name, own) if point else FramePose(name, own))
+        tasks.append(FramePosition(own, name=name) if point else FramePose(own, name=name))
         targets[name] = T[:, :3, 3] if point else T
     found = sf.ik.solve_batch(
         robot, tasks, targets, np.tile(q0, (n, 1)), limits=False, tolerances={"m": 1e-8, "rad": 1e-8}

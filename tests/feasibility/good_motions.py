@@ -58,7 +58,7 @@ def _postures(robot: Robot, s: np.ndarray, way: tuple[float, float, float]) -> n
     for share in s:
         T = np.array(placed[root])
         T[:3, 3] += share * np.array(way)
-        q = sf.ik.solve(robot, [*tasks, FramePose("base", root, T)], q, tolerances={"m": 1e-7, "rad": 1e-7}).q
+        q = sf.ik.solve(robot, [*tasks, FramePose(root, T, name="base")], q, tolerances={"m": 1e-7, "rad": 1e-7}).q
         out.append(q)
     return np.array(out)
 
@@ -67,7 +67,9 @@ def _stay(robot: Robot, name: str, placed: dict[str, np.ndarray]) -> Task:
     surface = robot.contacts[name]
     T = placed[surface.frame]
     return (
-        FramePosition(name, surface.frame, T[:3, 3]) if surface.kind == "point" else FramePose(name, surface.frame, T)
+        FramePosition(surface.frame, T[:3, 3], name=name)
+        if surface.kind == "point"
+        else FramePose(surface.frame, T, name=name)
     )
 
 

@@ -25,12 +25,15 @@ def hand(panda):
 def two_places(hand, apart: float, gain: float = 1.0):
     """The same hand at two places."""
     aside = hand[:3, 3] + [0.0, apart, 0.0]
-    return [FramePosition("here", HAND, hand[:3, 3], gain=gain), FramePosition("there", HAND, aside, gain=gain)]
+    return [
+        FramePosition(HAND, hand[:3, 3], name="here", gain=gain),
+        FramePosition(HAND, aside, name="there", gain=gain),
+    ]
 
 
 def test_a_tick_names_tasks_that_conflict(panda, hand) -> None:
     """One hand, two rates that differ by gain · distance: either yields all of it."""
-    tasks = [*two_places(hand, 0.05, gain=2.0), Posture("posture", panda, priority=1)]
+    tasks = [*two_places(hand, 0.05, gain=2.0), Posture(panda, priority=1)]
     tick = Stepper(panda, tasks, 1e-3).step()
     found = explain_step(tick, tasks, panda)
     assert found.names == ("here", "there")
@@ -40,7 +43,7 @@ def test_a_tick_names_tasks_that_conflict(panda, hand) -> None:
 
 
 def test_weights_do_not_change_amounts(panda, hand) -> None:
-    tasks = [FramePosition("here", HAND, hand[:3, 3], weight=100.0), two_places(hand, 0.05)[1]]
+    tasks = [FramePosition(HAND, hand[:3, 3], name="here", weight=100.0), two_places(hand, 0.05)[1]]
     found = explain_step(Stepper(panda, tasks, 1e-3).step(), tasks, panda)
     assert [member.alone.amount for member in found.conflict] == pytest.approx([0.05, 0.05])
 
@@ -50,7 +53,7 @@ def test_a_tick_names_bounds_of_joints(panda) -> None:
     q = panda.home.copy()
     index = panda.joint_index("panda_joint1")
     q[panda.tree.q_index[index]] += 0.5
-    tasks = [Posture("posture", panda, q, gain=10.0, priority=0)]
+    tasks = [Posture(panda, q, gain=10.0, priority=0)]
     found = explain_step(Stepper(panda, tasks, 1e-3).step(), tasks, panda)
     fastest = panda.limits.velocity[panda.tree.v_index[index]]
     assert "bound of panda_joint1" in found.names
@@ -59,17 +62,17 @@ def test_a_tick_names_bounds_of_joints(panda) -> None:
 
 
 def test_a_tick_at_which_all_hold(panda, hand) -> None:
-    tasks = [FramePosition("here", HAND, hand[:3, 3])]
+    tasks = [FramePosition(HAND, hand[:3, 3], name="here")]
     assert explain_step(Stepper(panda, tasks, 1e-3).step(), tasks, panda).feasible
 
 
 def test_lower_priorities_count_only_if_higher_ones_hold(panda, hand) -> None:
     aside = hand[:3, 3] + [0.01, 0.0, 0.0]
-    tasks = [FramePosition("here", HAND, hand[:3, 3]), FramePosition("later", HAND, aside, priority=1)]
+    tasks = [FramePosition(HAND, hand[:3, 3], name="here"), FramePosition(HAND, aside, name="later", priority=1)]
     found = explain_step(Stepper(panda, tasks, 1e-3).step(), tasks, panda)
     assert found.names == ("here", "later")
     assert [item.name for item in found.least] == ["later"]
-    tasks = [*two_places(hand, 0.05), FramePosition("later", HAND, aside, priority=1)]
+    tasks = [*two_places(hand, 0.05), FramePosition(HAND, aside, name="later", priority=1)]
     assert explain_step(Stepper(panda, tasks, 1e-3).step(), tasks, panda).names == ("here", "there")
 
 
@@ -87,7 +90,7 @@ def test_a_posture_names_tasks_that_conflict(panda, hand) -> None:
 def test_a_posture_that_is_out_of_reach_names_limits(panda, hand) -> None:
     T = hand.copy()
     T[:3, 3] += [1.0, 0.0, 0.0]
-    tasks = [FramePose("hand", HAND, T)]
+    tasks = [FramePose(HAND, T, name="hand")]
     result = sf.ik.solve(panda, tasks, restarts=8)
     found = explain_posture(panda, tasks, result)
     assert not found.feasible
@@ -97,7 +100,7 @@ def test_a_posture_that_is_out_of_reach_names_limits(panda, hand) -> None:
 
 
 def test_a_posture_that_was_found_holds(panda, hand) -> None:
-    tasks = [FramePose("hand", HAND, hand)]
+    tasks = [FramePose(HAND, hand, name="hand")]
     result = sf.ik.solve(panda, tasks)
     assert result.success
     assert explain_posture(panda, tasks, result).feasible

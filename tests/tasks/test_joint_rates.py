@@ -28,7 +28,7 @@ def test_the_value_is_the_acceleration_of_the_joints() -> None:
     robot = sf.load("g1")
     q, v, a = state(robot)
     names = ["left_knee_joint", "right_elbow_joint"]
-    task = JointAccelerations("bend", robot, [2.0, -1.0], names)
+    task = JointAccelerations(robot, [2.0, -1.0], names, name="bend")
     (terms,) = TaskSet(robot, [task]).evaluate(q, v)
     assert terms.bias is not None
     at = [robot.tree.v_index[robot.joint_index(name)] for name in names]
@@ -40,7 +40,7 @@ def test_the_value_is_the_acceleration_of_the_joints() -> None:
 
 def test_torques_give_the_accelerations_that_it_asks_for(panda: Robot) -> None:
     q, v, _ = state(panda)
-    task = JointAccelerations("wave", panda, [0.5, -1.0], panda.joint_names[1:3])
+    task = JointAccelerations(panda, [0.5, -1.0], panda.joint_names[1:3], name="wave")
     (terms,) = TaskSet(panda, [task]).evaluate(q, v)
     assert terms.bias is not None
     wanted = resolved_acceleration(terms.jacobian, terms.bias, terms.error)
@@ -51,14 +51,14 @@ def test_torques_give_the_accelerations_that_it_asks_for(panda: Robot) -> None:
 
 def test_limits_are_margins_on_both_sides(panda: Robot) -> None:
     most = np.array([3.0, np.inf])
-    task = JointAccelerations.limits("gently", panda, most, joints=panda.joint_names[:2], priority=2)
+    task = JointAccelerations.limits(panda, most, name="gently", joints=panda.joint_names[:2], priority=2)
     np.testing.assert_array_equal(task.margins, [most, most])
     assert task.priority == 2
     assert not task.is_equation
 
 
 def test_a_posture_has_no_rates(panda: Robot) -> None:
-    for task in (JointSpeeds("speeds", panda), JointAccelerations("accelerations", panda)):
+    for task in (JointSpeeds(panda, name="speeds"), JointAccelerations(panda, name="accelerations")):
         with pytest.raises(NotSupportedError, match=task.name):
             sf.ik.solve(panda, [task])
 
@@ -67,6 +67,6 @@ def test_a_posture_has_no_rates(panda: Robot) -> None:
 def test_odd_targets_are_refused(panda: Robot, target: object) -> None:
     for kind in (JointSpeeds, JointAccelerations):
         with pytest.raises(ShapeError):
-            kind("odd", panda, target)  # type: ignore[arg-type]
+            kind(panda, target, name="odd")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="below"):
-        JointAccelerations.limits("odd", panda, -1.0)
+        JointAccelerations.limits(panda, -1.0, name="odd")

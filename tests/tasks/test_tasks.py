@@ -60,23 +60,23 @@ def made(robot: Robot, q: np.ndarray) -> dict[str, Task]:
     contact = robot.contacts[surface]
     pairs = [(volume(robot, hand), volume(robot, "right_rubber_hand")), (volume(robot, hand), volume(robot, foot))]
     tasks: list[Task] = [
-        FramePose("pose", hand, at[hand]),
-        FramePose("pose in its axes", hand, at[hand], axes="target", mask="xzY"),
-        FramePosition("position", hand, at[hand][:3, 3] + 0.1, mask="xz"),
-        FrameOrientation("orientation", hand, at[hand][:3, :3], mask="XZ"),
-        FramePose("relative", hand, relative, relative_to=foot),
-        CenterOfMass("com", [0.1, 0.2, 0.3]),
-        CenterOfMass("com height", [0.0, 0.0, 0.7], mask="z"),
-        Posture("posture", robot),
-        JointLimits("limits", robot, 0.01),
-        JointCoupling("coupling", robot, "left_knee_joint", "right_knee_joint", 2.0, 0.1),
-        Gaze("gaze", "torso_link", [2.0, 0.5, 1.0], [1.0, 0.0, 0.0]),
-        Contact("contact", robot, surface, at[contact.frame] @ contact.placement),
-        Contact("sliding", robot, surface, at[contact.frame] @ contact.placement, slides=True),
-        Manipulability("manipulability", hand, 0.2),
-        Clearance("clearance", pairs, 0.05),
-        Clearance("clearance together", pairs, 5.0, together=True),
-        Support("support", np.vstack(list(robot.contact_corners(robot.home).values())), 0.01),
+        FramePose(hand, at[hand], name="pose"),
+        FramePose(hand, at[hand], name="pose in its axes", axes="target", mask="xzY"),
+        FramePosition(hand, at[hand][:3, 3] + 0.1, name="position", mask="xz"),
+        FrameOrientation(hand, at[hand][:3, :3], name="orientation", mask="XZ"),
+        FramePose(hand, relative, name="relative", relative_to=foot),
+        CenterOfMass([0.1, 0.2, 0.3]),
+        CenterOfMass([0.0, 0.0, 0.7], name="com height", mask="z"),
+        Posture(robot),
+        JointLimits(robot, 0.01, name="limits"),
+        JointCoupling(robot, "left_knee_joint", "right_knee_joint", 2.0, 0.1, name="coupling"),
+        Gaze("torso_link", [2.0, 0.5, 1.0], [1.0, 0.0, 0.0]),
+        Contact(robot, surface, at[contact.frame] @ contact.placement, name="contact"),
+        Contact(robot, surface, at[contact.frame] @ contact.placement, name="sliding", slides=True),
+        Manipulability(hand, 0.2),
+        Clearance(pairs, 0.05),
+        Clearance(pairs, 5.0, name="clearance together", together=True),
+        Support(np.vstack(list(robot.contact_corners(robot.home).values())), 0.01),
     ]
     return {task.name: task for task in tasks}
 
@@ -104,7 +104,7 @@ def test_jacobian_and_bias_are_the_rates_of_the_value(g1: Robot, name: str) -> N
 
 def test_angular_momentum_is_pinocchios(g1: Robot) -> None:
     q, v = state(g1, 1)
-    (terms,) = TaskSet(g1, [AngularMomentum("spin", mask="z")]).evaluate(q, v)
+    (terms,) = TaskSet(g1, [AngularMomentum(name="spin", mask="z")]).evaluate(q, v)
     data = g1.model.createData()
     momentum = pin.computeCentroidalMomentum(g1.model, data, q, v)
     np.testing.assert_allclose(terms.jacobian @ v, [momentum.angular[2]], atol=1e-10)
@@ -115,7 +115,7 @@ def test_angular_momentum_is_pinocchios(g1: Robot) -> None:
 
 def test_speeds_of_joints(g1: Robot) -> None:
     q, v = state(g1, 2)
-    task = JointSpeeds.limits("speeds", g1, 0.5)
+    task = JointSpeeds.limits(g1, 0.5, name="speeds")
     (terms,) = TaskSet(g1, [task]).evaluate(q)
     np.testing.assert_array_equal(terms.jacobian @ v, v[6:])
     np.testing.assert_array_equal(terms.error, 0.0)
@@ -129,13 +129,13 @@ def test_rotation_error_shrinks_along_itself(g1: Robot, axes: str) -> None:
     q, _ = state(g1, 3)
     R = pin.exp3(np.array([1.0, -0.7, 0.9]))
     T = g1.placements(q)["left_rubber_hand"][:3, :3]
-    (terms,) = TaskSet(g1, [FrameOrientation("hand", "left_rubber_hand", R, axes=axes)]).evaluate(q)
+    (terms,) = TaskSet(g1, [FrameOrientation("left_rubber_hand", R, name="hand", axes=axes)]).evaluate(q)
     turn = terms.error if axes == "reference" else R @ terms.error
     np.testing.assert_allclose(pin.exp3(turn) @ T, R, atol=1e-12)
 
 
 def test_limits_hold_between_the_limits(g1: Robot) -> None:
-    task = JointLimits("limits", g1)
+    task = JointLimits(g1, name="limits")
     below, above = task.margins
     for share in (0.0, 0.3, 1.0):
         q = g1.home.copy()
@@ -166,7 +166,7 @@ def test_a_loop_is_the_distance_of_its_ends(g1: Robot) -> None:
 
 
 def test_batches_are_rows_of_singles(g1: Robot) -> None:
-    tasks = TaskSet(g1, [FramePose("hand", "left_rubber_hand"), CenterOfMass("com")])
+    tasks = TaskSet(g1, [FramePose("left_rubber_hand", name="hand"), CenterOfMass()])
     Q = np.array([state(g1, k)[0] for k in range(5)])
     many = tasks.evaluate(Q)
     for k, q in enumerate(Q):
@@ -176,7 +176,7 @@ def test_batches_are_rows_of_singles(g1: Robot) -> None:
 
 
 def test_targets_are_run_time_numbers(g1: Robot) -> None:
-    tasks = TaskSet(g1, [CenterOfMass("com"), FramePosition("hand", "left_rubber_hand")])
+    tasks = TaskSet(g1, [CenterOfMass(), FramePosition("left_rubber_hand", name="hand")])
     before = tasks.evaluate(g1.home)[0].error.copy()
     kernel = tasks.kernel
     tasks.set_target("com", [1.0, 0.0, 0.0])
@@ -198,23 +198,23 @@ def test_structure_tells_all_apart_that_is_compiled_in(g1: Robot) -> None:
     middle = np.ones(2000)
     middle[1000] = 2.0
     different = [
-        Gaze("gaze", "torso_link", axis=np.array([1.0, 0.0, 0.0])),
-        Gaze("gaze", "torso_link", axis=np.array([1.0, 1e-12, 0.0])),
-        first("height"),
-        second("height"),
-        first("height", factors=middle),
-        FramePose("pose", "torso_link", mask="xyz"),
-        FramePose("pose", "torso_link", mask="xyz", below=0.1),
-        Support("support", [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
-        Support("support", [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], below=0.0),
+        Gaze("torso_link", axis=np.array([1.0, 0.0, 0.0])),
+        Gaze("torso_link", axis=np.array([1.0, 1e-12, 0.0])),
+        first(name="height"),
+        second(name="height"),
+        first(name="height", factors=middle),
+        FramePose("torso_link", name="pose", mask="xyz"),
+        FramePose("torso_link", name="pose", mask="xyz", below=0.1),
+        Support([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+        Support([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], below=0.0),
     ]
     assert len({task.structure for task in different}) == len(different)
-    same = [CenterOfMass("com", [x, 0.0, 0.0], weight=x, gain=x) for x in (1.0, 2.0)]
+    same = [CenterOfMass([x, 0.0, 0.0], weight=x, gain=x) for x in (1.0, 2.0)]
     assert len({task.structure for task in same}) == 1
 
 
 def test_activation_scales_weights_at_run_time(g1: Robot) -> None:
-    tasks = TaskSet(g1, [CenterOfMass("com", weight=np.array([1.0, 2.0, 4.0])), Posture("posture", g1, weight=3.0)])
+    tasks = TaskSet(g1, [CenterOfMass(weight=np.array([1.0, 2.0, 4.0])), Posture(g1, weight=3.0)])
     before, kernel = tasks.evaluate(g1.home), tasks.kernel
     tasks.set_activation("com", 0.5)
     tasks.set_activation("posture", 0.0)
@@ -222,58 +222,58 @@ def test_activation_scales_weights_at_run_time(g1: Robot) -> None:
     assert tasks.kernel is kernel
     for one, other in zip(tasks.evaluate(g1.home), before, strict=True):
         np.testing.assert_array_equal(one.error, other.error)
-    assert len({CenterOfMass("com", activation=x).structure for x in (0.0, 0.3, 1.0)}) == 1
+    assert len({CenterOfMass(activation=x).structure for x in (0.0, 0.3, 1.0)}) == 1
 
 
 def test_the_widest_margin_of_a_support_is_its_inner_radius() -> None:
     """A right triangle with sides 3, 4, 5: (3 + 4 − 5) / 2; a long rectangle: half of its short side."""
     for points, radius in (([[0, 0], [3, 0], [0, 4]], 1.0), ([[0, 0], [9, 0], [9, 2], [0, 2]], 1.0)):
-        Support("support", np.array(points, dtype=float), radius - 1e-6)
+        Support(np.array(points, dtype=float), radius - 1e-6)
         with pytest.raises(ShapeError, match="wider than its polygon") as caught:
-            Support("support", np.array(points, dtype=float), radius + 1e-6)
+            Support(np.array(points, dtype=float), radius + 1e-6)
         assert caught.value.evidence["widest [m]"] == pytest.approx(radius)
 
 
 WRONG: dict[str, Callable[[Robot], object]] = {
-    "no name": lambda r: CenterOfMass(""),
-    "priority": lambda r: CenterOfMass("com", priority=-1),
-    "weight": lambda r: CenterOfMass("com", weight=-1.0),
-    "weights": lambda r: CenterOfMass("com", weight=np.ones(2)),
-    "endless weight": lambda r: CenterOfMass("com", weight=np.inf),
-    "endless weights": lambda r: CenterOfMass("com", weight=np.array([1.0, np.inf, 1.0])),
-    "words for weights": lambda r: CenterOfMass("com", weight="heavy"),  # type: ignore[arg-type]
-    "yes for a priority": lambda r: CenterOfMass("com", priority=True),
-    "activation above 1": lambda r: CenterOfMass("com", activation=1.1),
-    "activation below 0": lambda r: CenterOfMass("com", activation=-0.1),
-    "activation that is no number": lambda r: CenterOfMass("com", activation=np.nan),
-    "words for an activation": lambda r: CenterOfMass("com", activation="half"),  # type: ignore[arg-type]
-    "activations": lambda r: CenterOfMass("com", activation=np.ones(3)),  # type: ignore[arg-type]
-    "nan": lambda r: CenterOfMass("com", [0.0, np.nan, 0.0]),
-    "mask": lambda r: CenterOfMass("com", mask="q"),
-    "empty mask": lambda r: FramePose("hand", "left_rubber_hand", mask=[False] * 6),
-    "no rotation": lambda r: FramePose("hand", "left_rubber_hand", np.diag([2.0, 1.0, 1.0, 1.0])),
-    "reflection": lambda r: FrameOrientation("hand", "left_rubber_hand", np.diag([1.0, 1.0, -1.0])),
-    "axes": lambda r: FramePose("hand", "left_rubber_hand", axes="wrist"),
-    "frame": lambda r: TaskSet(r, [FramePose("hand", "third_hand")]).evaluate(r.home),
-    "contact": lambda r: Contact("foot", r, "third_foot"),
-    "loop": lambda r: LoopClosure("loop", r, "none"),
-    "joint": lambda r: Posture("posture", r, joints=["tail"]),
-    "free joint": lambda r: Posture("posture", r, joints=[r.joint_names[0]]),
-    "margin": lambda r: JointLimits("limits", r, 10.0),
-    "margin that is no number": lambda r: JointLimits("limits", r, np.nan),
-    "no volumes": lambda r: Clearance("clearance", [(1, 2)]),  # type: ignore[list-item]
-    "another robot": lambda r: TaskSet(r, [Posture("posture", sf.load("ur5"))]),
-    "points of three and two": lambda r: Support("support", [[0.0, 0.0], [1.0, 0.0, 0.0]]),
-    "one point": lambda r: Support("support", [0.0, 0.0]),
-    "points that are no numbers": lambda r: Support("support", [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [np.nan, 0.0]]),
-    "margin of a support": lambda r: Support("support", [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.nan),
-    "no pairs": lambda r: Clearance("clearance", []),
-    "line": lambda r: Support("support", [[0.0, 0.0], [1.0, 0.0]]),
-    "no axis": lambda r: Gaze("gaze", "torso_link", axis=[0.0, 0.0, 0.0]),
-    "same names": lambda r: TaskSet(r, [CenterOfMass("com"), CenterOfMass("com")]),
+    "no name": lambda r: CenterOfMass(name=3),
+    "priority": lambda r: CenterOfMass(priority=-1),
+    "weight": lambda r: CenterOfMass(weight=-1.0),
+    "weights": lambda r: CenterOfMass(weight=np.ones(2)),
+    "endless weight": lambda r: CenterOfMass(weight=np.inf),
+    "endless weights": lambda r: CenterOfMass(weight=np.array([1.0, np.inf, 1.0])),
+    "words for weights": lambda r: CenterOfMass(weight="heavy"),  # type: ignore[arg-type]
+    "yes for a priority": lambda r: CenterOfMass(priority=True),
+    "activation above 1": lambda r: CenterOfMass(activation=1.1),
+    "activation below 0": lambda r: CenterOfMass(activation=-0.1),
+    "activation that is no number": lambda r: CenterOfMass(activation=np.nan),
+    "words for an activation": lambda r: CenterOfMass(activation="half"),  # type: ignore[arg-type]
+    "activations": lambda r: CenterOfMass(activation=np.ones(3)),  # type: ignore[arg-type]
+    "nan": lambda r: CenterOfMass([0.0, np.nan, 0.0]),
+    "mask": lambda r: CenterOfMass(mask="q"),
+    "empty mask": lambda r: FramePose("left_rubber_hand", name="hand", mask=[False] * 6),
+    "no rotation": lambda r: FramePose("left_rubber_hand", np.diag([2.0, 1.0, 1.0, 1.0]), name="hand"),
+    "reflection": lambda r: FrameOrientation("left_rubber_hand", np.diag([1.0, 1.0, -1.0]), name="hand"),
+    "axes": lambda r: FramePose("left_rubber_hand", name="hand", axes="wrist"),
+    "frame": lambda r: TaskSet(r, [FramePose("third_hand", name="hand")]).evaluate(r.home),
+    "contact": lambda r: Contact(r, "third_foot", name="foot"),
+    "loop": lambda r: LoopClosure(r, "none", name="loop"),
+    "joint": lambda r: Posture(r, joints=["tail"]),
+    "free joint": lambda r: Posture(r, joints=[r.joint_names[0]]),
+    "margin": lambda r: JointLimits(r, 10.0, name="limits"),
+    "margin that is no number": lambda r: JointLimits(r, np.nan, name="limits"),
+    "no volumes": lambda r: Clearance([(1, 2)]),  # type: ignore[list-item]
+    "another robot": lambda r: TaskSet(r, [Posture(sf.load("ur5"))]),
+    "points of three and two": lambda r: Support([[0.0, 0.0], [1.0, 0.0, 0.0]]),
+    "one point": lambda r: Support([0.0, 0.0]),
+    "points that are no numbers": lambda r: Support([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [np.nan, 0.0]]),
+    "margin of a support": lambda r: Support([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.nan),
+    "no pairs": lambda r: Clearance([]),
+    "line": lambda r: Support([[0.0, 0.0], [1.0, 0.0]]),
+    "no axis": lambda r: Gaze("torso_link", axis=[0.0, 0.0, 0.0]),
+    "same names": lambda r: TaskSet(r, [CenterOfMass(), CenterOfMass()]),
     "none": lambda r: TaskSet(r, []),
-    "no list": lambda r: TaskSet(r, CenterOfMass("com")),  # type: ignore[arg-type]
-    "unknown": lambda r: TaskSet(r, [CenterOfMass("com")]).set_target("comm", [0.0, 0.0, 0.0]),
+    "no list": lambda r: TaskSet(r, CenterOfMass()),  # type: ignore[arg-type]
+    "unknown": lambda r: TaskSet(r, [CenterOfMass()]).set_target("comm", [0.0, 0.0, 0.0]),
 }
 
 

@@ -221,7 +221,7 @@ class AvoidingStepper(Stepper):
                 next_step="give a lower speed, or a larger influence distance",
             )
         self.model, self.damper = model, damper
-        rows = _NearestPairs(" nearest pairs", count=2 * damper.nearest, nv=robot.nv)
+        rows = _NearestPairs(name=" nearest pairs", count=2 * damper.nearest, nv=robot.nv)
         super().__init__(robot, [rows, *tasks], dt, **options)
         self._braking = Braking(self._rows)
 

@@ -42,9 +42,9 @@ class HalfSpaces(Task):
     """A q ≥ b, both given at run time.
 
     Args:
-        name: Unique among the tasks.
         nq: Entries of q.
         count: How many half-spaces.
+        name: Unique among the tasks.
         priority: See `Task`, and so for weight and gain.
         weight: See `Task`.
         gain: See `Task`.
@@ -53,8 +53,8 @@ class HalfSpaces(Task):
         activation: See `Task`.
     """
 
-    nq: int = field(kw_only=False)
-    count: int = field(kw_only=False)
+    nq: int
+    count: int
     above: float | Numbers = field(default=np.inf, kw_only=True)
 
     @cached_property
@@ -92,7 +92,7 @@ def half_spaces(robot: Robot, model: CollisionModel, tasks: Sequence[Task]) -> H
     """
     if model.robot.joint_names != robot.joint_names:
         raise ShapeError(f"the collision model is one of `{model.robot.name}`, not of `{robot.name}`")
-    return HalfSpaces("nothing touches", robot.nq, _PAIRS, priority=first_priority(tasks))
+    return HalfSpaces(robot.nq, _PAIRS, name="nothing touches", priority=first_priority(tasks))
 
 
 class CollisionFree:

@@ -40,7 +40,7 @@ class Found(NamedTuple):
     starts: int
 
     @property
-    def solved(self) -> bool:
+    def success(self) -> bool:
         """Whether all that must hold does."""
         return bool(self.state[MISS] < 1.0)
 
@@ -113,13 +113,13 @@ class SingleSearch:
         """
         states = self._settled(self.work.single(self.q0, self.parameters))
         best = Found(states[0].copy(), int(states[0, STEPS]), 1)
-        if best.solved:
+        if best.success:
             return best
         rng, many = np.random.default_rng(seed), self.work.many if self.free is None else self.work.every
-        while not best.solved and best.starts < 1 + restarts:
+        while not best.success and best.starts < 1 + restarts:
             found = many(self.problem.starts.draw(self.q0, _LANES, rng), self.parameters)
             best = self._better(best, self._settled(found), _LANES)
-        return best if best.solved else self._nearest(best)
+        return best if best.success else self._nearest(best)
 
     def _nearest(self, best: Found) -> Found:
         """The best, some steps later: where solutions are singular, and where there is none."""
@@ -128,7 +128,7 @@ class SingleSearch:
             states = self.work.single(self.problem.best(best.state), self.parameters, start)
             states[:, STEPS] -= WISH_STEPS
             best = self._better(best, self._settled(states), 0)
-            if best.solved:
+            if best.success:
                 break
         return best
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import compress
 from math import hypot
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,11 +24,20 @@ from surefoot.ik.position.search import BatchSearch, Found, SingleSearch, WorkAr
 from surefoot.robot import Robot
 from surefoot.tasks import Task, checked_tasks, loop_tasks
 
-__all__ = ["TOLERANCES", "PositionSolver", "solve", "solve_batch"]
+__all__ = ["TOLERANCES", "PositionSolver", "SolverOptions", "solve", "solve_batch"]
 
 _WHOLE = (int, np.integer)
 TOLERANCES: Mapping[str, float] = {"m": 1e-4, "rad": 1e-4, "1": 1e-4}
 """Largest error by unit; "1" is for numbers without a unit."""
+
+
+class SolverOptions(TypedDict, total=False):
+    """Options of a `PositionSolver`, as in `solve`."""
+
+    joints: Sequence[str] | None
+    limits: bool
+    tolerances: Mapping[str, float] | None
+    collision: CollisionModel | None
 
 
 def solve(
@@ -44,7 +54,7 @@ def solve(
 ) -> IkResult:
     """A configuration in which the tasks hold, as near to the start as the iteration leads.
 
-        result = sf.ik.solve(robot, [FramePose("hand", "panda_hand_tcp", T)])
+        result = sf.ik.solve(robot, [FramePose("panda_hand_tcp", T)])
         result.q, result.success
 
     Levenberg–Marquardt steps inside the joint limits with damping after Sugihara 2011 (`damped_step`), from q0; if they
@@ -77,39 +87,33 @@ def solve_batch(
     targets: Mapping[str, ArrayLike],
     q0: ArrayLike | None = None,
     *,
-    joints: Sequence[str] | None = None,
-    limits: bool = True,
     restarts: int = 40,
-    tolerances: Mapping[str, float] | None = None,
     seed: int = 0,
     threads: int | str = 1,
-    collision: CollisionModel | None = None,
+    **options: Unpack[SolverOptions],
 ) -> BatchResult:
     """Many problems of one kind at once, one in every SIMD lane.
 
-        found = sf.ik.solve_batch(robot, [FramePose("hand", "panda_hand_tcp")], {"hand": T})   # T (n, 4, 4)
+        found = sf.ik.solve_batch(robot, [FramePose("panda_hand_tcp")], {"panda_hand_tcp": T})   # T (n, 4, 4)
 
     Args:
         robot: The robot.
         tasks: What should hold.
         targets: Targets (n, …) by task; tasks that are not named have one target for all.
         q0: (nq,) or (n, nq) start; home if left out.
-        joints: As in `solve`.
-        limits: As in `solve`.
         restarts: As in `solve`.
-        tolerances: As in `solve`.
         seed: As in `solve`.
         threads: Number of threads, or "all".
-        collision: As in `solve`.
+        **options: `joints`, `limits`, `tolerances` and `collision`, as in `solve`.
     """
-    solver = PositionSolver(robot, tasks, joints=joints, limits=limits, tolerances=tolerances, collision=collision)
+    solver = PositionSolver(robot, tasks, **options)
     return solver.solve_batch(targets, q0, restarts=restarts, seed=seed, threads=threads)
 
 
 class PositionSolver:
     """Solves problems that differ in targets and starts only.
 
-        solver = PositionSolver(robot, [FramePose("hand", "panda_hand_tcp")])
+        solver = PositionSolver(robot, [FramePose("panda_hand_tcp", name="hand")])
         for T in poses:
             result = solver.solve(targets={"hand": T})
 
@@ -212,9 +216,8 @@ class PositionSolver:
                 errors[task.name][unit] = hypot(*state[at : at + count])
                 at += count
         q = self.problem.best(found.state).copy()
-        solved = found.solved
-        touching = None if self._free is None or solved else self._free.touching(q)
-        return IkResult(q, solved, errors, found.steps, found.starts, self._at_limits(q), touching)
+        touching = None if self._free is None or found.success else self._free.touching(q)
+        return IkResult(q, found.success, errors, found.steps, found.starts, self._at_limits(q), touching)
 
     def _at_limits(self, q: Array) -> tuple[str, ...]:
         entries, lower, upper, names = self.problem.motion.limited

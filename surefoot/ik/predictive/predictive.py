@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from surefoot.ik.predictive.motion import TaskRows
 from surefoot.kinematics.frames import frame_of
 from surefoot.robot import Robot
 
-__all__ = ["Following", "LocalIk", "Prediction", "PredictiveIk", "PredictiveWeights", "Reference"]
+__all__ = ["Following", "HorizonOptions", "LocalIk", "Prediction", "PredictiveIk", "PredictiveWeights", "Reference"]
 
 Reference = Callable[[NDArray[Any]], tuple[Array, Array]]
 """Poses T_world_frame (N, 4, 4) and twists (N, 6), in world axes and linear first, at times (N,)."""
@@ -167,6 +167,20 @@ class LocalIk:
         return np.ascontiguousarray(np.broadcast_to(found, (steps, *shape)))
 
 
+class HorizonOptions(TypedDict, total=False):
+    """How a `PredictiveIk` looks ahead.
+
+    Attributes:
+        sampling: Length of a step of the prediction [s]; if omitted the cycle, or longer so that there are 100 steps.
+        smooth: Continuous joint velocities; `weights.change` must be positive.
+        settings: Of the descent in each cycle; one step if omitted.
+    """
+
+    sampling: float | None
+    smooth: bool
+    settings: DescentSettings | None
+
+
 class PredictiveIk(LocalIk):
     """Redundancy resolved over a horizon, again in every cycle, with the last solution as first guess.
 
@@ -177,7 +191,7 @@ class PredictiveIk(LocalIk):
         q = q + 0.01 * ik.step(t, q)           # in a control loop
         ik.plan(0.0, q).v                      # one horizon, to the optimum
 
-    With `smooth` the input is du/dt, so that joint velocities are continuous from cycle to cycle.
+    With `smooth=True` the input is du/dt, so that joint velocities are continuous from cycle to cycle.
 
     Args:
         robot: A robot whose joints turn or slide.
@@ -188,9 +202,7 @@ class PredictiveIk(LocalIk):
         weights: Of the cost.
         repulsion: Which volumes keep clear of each other.
         following: How the task is followed.
-        sampling: Length of a step of the prediction [s]; if left out the cycle, or longer so that there are 100 steps.
-        smooth: Continuous joint velocities; `weights.change` must be positive.
-        settings: Of the descent in each cycle; one step if left out.
+        **options: As in `HorizonOptions`.
 
     Raises:
         NotSupportedError: A joint neither turns nor slides.
@@ -208,17 +220,16 @@ class PredictiveIk(LocalIk):
         weights: PredictiveWeights | None = None,
         repulsion: Repulsion | None = None,
         following: Following | None = None,
-        sampling: float | None = None,
-        smooth: bool = False,
-        settings: DescentSettings | None = None,
+        **options: Unpack[HorizonOptions],
     ) -> None:
         super().__init__(robot, frame, reference, weights, repulsion, following)
         self.horizon, self.dt = number(horizon, "horizon", positive=True), number(dt, "cycle", positive=True)
+        sampling, self.smooth = options.get("sampling"), options.get("smooth", False)
         wanted = max(self.dt, self.horizon / _MOST_STEPS) if sampling is None else sampling
         self.steps = max(1, round(self.horizon / number(wanted, "sampling", positive=True)))
         self.h = self.horizon / self.steps
-        self.smooth, self.settings = smooth, settings or DescentSettings()
-        if smooth and not self.weights.change > 0.0:
+        self.settings = options.get("settings") or DescentSettings()
+        if self.smooth and not self.weights.change > 0.0:
             raise ShapeError("a smooth motion needs a positive weight of change")
         if self.h * self.kernels.model.task.gain >= 2.0:
             raise ShapeError(
@@ -255,7 +266,7 @@ class PredictiveIk(LocalIk):
     def plan(
         self,
         t: float,
-        q: ArrayLike,
+        q0: ArrayLike,
         obstacles: ArrayLike | None = None,
         free_start: bool = False,
         settings: DescentSettings | None = None,
@@ -265,7 +276,7 @@ class PredictiveIk(LocalIk):
 
         Args:
             t: Time at the start [s].
-            q: (n,) posture at the start.
+            q0: (n,) posture at the start.
             obstacles: As in `step`.
             free_start: The self-motion at the start is free as well: the global optimum, if it is found.
             settings: Of the descent; up to 300 steps if left out.
@@ -275,9 +286,9 @@ class PredictiveIk(LocalIk):
         if self.smooth and (free_start or u is not None):
             raise NotSupportedError("a smooth motion starts from the given posture and from rates of zero")
         problem = (
-            FreeStartProblem(self.kernels, self._window(t, q, obstacles))
+            FreeStartProblem(self.kernels, self._window(t, q0, obstacles))
             if free_start
-            else self._problem(t, q, obstacles, fresh=True)
+            else self._problem(t, q0, obstacles, fresh=True)
         )
         x = np.zeros((self.steps, self.robot.nv)) if u is None else finite_array(u, self._x.shape, "velocities")
         if free_start:

@@ -73,7 +73,7 @@ class Study:
     Args:
         robot: The robot.
         frame: The frame that is led.
-        start: (n,) posture at the start.
+        q0: (n,) posture at the start.
         reference: Where the frame is led.
         duration: Of the motion [s].
         repulsion: What keeps clear of what.
@@ -85,7 +85,7 @@ class Study:
 
     robot: Robot
     frame: str
-    start: Array
+    q0: Array
     reference: Reference
     duration: float
     repulsion: Repulsion
@@ -165,7 +165,7 @@ def follow(study: Study, ik: LocalIk) -> History:
         study: The motion.
         ik: The method.
     """
-    q, v = [study.start], []
+    q, v = [study.q0], []
     for k in range(study.cycles):
         v.append(ik.step(k * study.dt, q[-1]))
         q.append(q[-1] + study.dt * v[-1])
@@ -187,7 +187,7 @@ def plan_whole(
     """
     ik = predictive_ik(study, study.duration)
     u = None if guess is None else guess.v[:: round(ik.h / study.dt)]
-    plan = ik.plan(0.0, study.start, free_start=free_start, settings=settings, u=u)
+    plan = ik.plan(0.0, study.q0, free_start=free_start, settings=settings, u=u)
     return _history(study, ik, plan.time, plan.q, plan.v), plan.costs
 
 
@@ -198,16 +198,16 @@ def arm4_study() -> Study:
     links = [_volume(robot, f"link{i}", 0.025, (0.0, 0.0, 0.0), (0.25, 0.0, 0.0)) for i in (1, 2, 3, 4)]
     repulsion = Repulsion(tuple((link, ball) for link in links), reach=0.1, slope=-60.0)
     weights = PredictiveWeights(velocity=1.0, collision=1.0, limits=0.6)
-    start = np.array([2.0, -2.0, 0.35, 0.5])
-    return _line(robot, "tip", start, (0.0, 0.0, -1.0), 2.0, repulsion, (0, 2), weights, weights)
+    q0 = np.array([2.0, -2.0, 0.35, 0.5])
+    return _line(robot, "tip", q0, (0.0, 0.0, -1.0), 2.0, repulsion, (0, 2), weights, weights)
 
 
 def harvester_study() -> Study:
     """The nine-joint arm whose forearm would run into its own mast.   Fig. 5.35."""
     robot = load("harvester")
     mast = _volume(robot, None, 0.1, (0.0, 0.0, 0.0), (0.0, 0.0, 1.6))
-    start = np.array([0.30, 0.73, 0.32, 0.21, -0.95, 1.08, 1.13, 0.81, -1.59])
-    return _harvest(robot, [mast], start, (-0.77, -0.69, -0.12))
+    q0 = np.array([0.30, 0.73, 0.32, 0.21, -0.95, 1.08, 1.13, 0.81, -1.59])
+    return _harvest(robot, [mast], q0, (-0.77, -0.69, -0.12))
 
 
 def stems_study() -> Study:
@@ -215,11 +215,11 @@ def stems_study() -> Study:
     robot = load("harvester")
     mast = _volume(robot, None, 0.1, (0.0, 0.0, 0.0), (0.0, 0.0, 1.6))
     stems = [_volume(robot, None, 0.03, (0.7, y, 0.0), (0.7, y, 2.2)) for y in (-0.25, 0.25)]
-    start = np.array([0.34, -0.06, 1.43, -0.95, 0.55, -0.73, -0.19, 0.23, -1.06])
-    return _harvest(robot, [mast, *stems], start, (0.0, -0.37, 0.27))
+    q0 = np.array([0.34, -0.06, 1.43, -0.95, 0.55, -0.73, -0.19, 0.23, -1.06])
+    return _harvest(robot, [mast, *stems], q0, (0.0, -0.37, 0.27))
 
 
-def _harvest(robot: Robot, around: Sequence[BodyVolume], start: Array, way: Point) -> Study:
+def _harvest(robot: Robot, around: Sequence[BodyVolume], q0: Array, way: Point) -> Study:
     upper = _volume(robot, "shoulder_pitch_link", 0.06, (0.0, 0.0, 0.0), (0.38, 0.0, 0.0))
     middle = _volume(robot, "arm_roll_link", 0.045, (0.0, 0.0, -0.18), (0.0, 0.0, 0.0))
     forearm = _volume(robot, "forearm_roll_link", 0.04, (0.0, 0.0, -0.16), (0.0, 0.0, 0.0))
@@ -229,16 +229,16 @@ def _harvest(robot: Robot, around: Sequence[BodyVolume], start: Array, way: Poin
     repulsion = Repulsion(pairs, reach=0.1, slope=-20.0)
     local = PredictiveWeights(velocity=1.0, collision=2.0, limits=0.6)
     predictive = PredictiveWeights(velocity=1.0, collision=5000.0, limits=80.0)
-    return _line(robot, "gripper", start, way, 3.0, repulsion, (0, 1, 2), local, predictive)
+    return _line(robot, "gripper", q0, way, 3.0, repulsion, (0, 1, 2), local, predictive)
 
 
 def _line(
-    robot: Robot, frame: str, start: Array, way: Point, duration: float, repulsion: Repulsion,
+    robot: Robot, frame: str, q0: Array, way: Point, duration: float, repulsion: Repulsion,
     rows: tuple[int, ...], local: PredictiveWeights, predictive: PredictiveWeights,
 ) -> Study:  # fmt: skip
-    T = robot.placements(start)[frame]
+    T = robot.placements(q0)[frame]
     line = StraightLine(T, T[:3, 3] + way, duration)
-    return Study(robot, frame, start, line, duration, repulsion, Following(rows=rows), local, predictive)
+    return Study(robot, frame, q0, line, duration, repulsion, Following(rows=rows), local, predictive)
 
 
 def _volume(robot: Robot, link: str | None, radius: float, *vertices: ArrayLike) -> BodyVolume:

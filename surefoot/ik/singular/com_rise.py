@@ -58,7 +58,7 @@ def raise_com(
     robot: Robot,
     rise: float,
     duration: float,
-    q: ArrayLike | None = None,
+    q0: ArrayLike | None = None,
     contacts: Mapping[str, str] | None = None,
     until: float | None = None,
     dt: float = 0.01,
@@ -79,7 +79,7 @@ def raise_com(
         robot: The robot; its base floats.
         rise: How far up [m], ≥ 0.
         duration: How long it takes at full pace, from rest to rest [s].
-        q: (nq,) start posture; home if left out.
+        q0: (nq,) start posture; home if left out.
         contacts: Kind of contact (`CONTACT_JOINTS`) by frame; all contact surfaces as welds if left out.
         until: When to stop looking [s]; one and a half times the duration if left out.
         dt: Step [s].
@@ -96,7 +96,7 @@ def raise_com(
             next_step='load it with mimic="reduce"',
         )
     system = ContactSystem(robot, dict.fromkeys(robot.contacts, "weld") if contacts is None else contacts)
-    climb = _Climb(system, robot.home if q is None else robot.checked_q(q), rise, duration, dt, rate_limit, braking)
+    climb = _Climb(system, robot.home if q0 is None else robot.checked_q(q0), rise, duration, dt, rate_limit, braking)
     last = number(1.5 * duration if until is None else until, "end of the motion")
     rows = []
     for k in range(int(np.ceil(last / dt)) + 1):

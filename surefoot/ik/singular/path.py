@@ -58,7 +58,7 @@ class ConsistentMotion:
 
 def follow_consistently(
     problem: PathProblem,
-    q: ArrayLike,
+    q0: ArrayLike,
     s: float,
     speed: float,
     duration: float,
@@ -77,7 +77,7 @@ def follow_consistently(
 
     Args:
         problem: The arm and the path.
-        q: (n,) joint positions that are on the path at s.
+        q0: (n,) joint positions that are on the path at s.
         s: Path parameter at the start.
         speed: s' where nothing bounds it; its sign is the direction in which the motion begins.
         duration: How long [s].
@@ -90,7 +90,7 @@ def follow_consistently(
         NotSupportedError: A step does not come back to the path.
         ShapeError: The start is not on the path.
     """
-    q = finite_array(q, (None,), "joint positions")
+    q = finite_array(q0, (None,), "joint positions")
     number(abs(speed), "speed along the path", positive=True)
     dt, limit = number(dt, "step", positive=True), number(rate_limit, "largest joint rate", positive=True)
     state, miss = _onto_path(problem, np.append(q, float(s)))

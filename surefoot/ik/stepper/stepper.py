@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,7 @@ from surefoot.robot import Robot
 from surefoot.solvers.hierarchy import Optimum, StackedHierarchy
 from surefoot.tasks import Task, require_activation
 
-__all__ = ["METHODS", "StepResult", "Stepper"]
+__all__ = ["METHODS", "BoundOptions", "StepResult", "Stepper"]
 
 METHODS = ("hierarchy", "weighted")
 
@@ -74,6 +75,25 @@ class StepResult:
         return self.optimum.damped
 
 
+class BoundOptions(TypedDict, total=False):
+    """Which joints of a `Stepper` move, and their bounds.
+
+    Attributes:
+        joints: Joints that may move; all if omitted.
+        limits: Whether position limits are kept; they are if omitted.
+        margin: Distance that is kept from position limits [rad] or [m].
+        speed_share: Which share of the robot's speed limits may be used; inf: there are none.
+        acceleration: Largest acceleration: one for each free motion, or a number for all joints with one axis; inf:
+            there is none. With it, joints brake in time.
+    """
+
+    joints: Sequence[str] | None
+    limits: bool
+    margin: float
+    speed_share: float
+    acceleration: ArrayLike
+
+
 class Stepper:
     """Velocity-level inverse kinematics, tick by tick: strict priorities, joint limits that hold, smooth changes.
 
@@ -92,14 +112,9 @@ class Stepper:
         dt: Length of a tick [s].
         method: "hierarchy": strict priorities; "weighted": all tasks on one level, a task of priority p counts
             `softness`^p times its weight.
-        joints: Joints that may move; all if left out.
-        limits: Whether position limits are kept.
-        margin: Distance that is kept from position limits [rad] or [m].
-        speed_share: Which share of the robot's speed limits may be used; inf: there are none.
-        acceleration: Largest acceleration: one for each free motion, or a number for all joints with one axis; inf:
-            there is none. With it, joints brake in time.
         damping: Singular values below this times the root of the level's least weight are damped; 0: none are.
         softness: See `method`.
+        **bounds: As in `BoundOptions`.
     """
 
     def __init__(
@@ -109,33 +124,22 @@ class Stepper:
         dt: float,
         *,
         method: str = "hierarchy",
-        joints: Sequence[str] | None = None,
-        limits: bool = True,
-        margin: float = 0.0,
-        speed_share: float = 1.0,
-        acceleration: ArrayLike = np.inf,
         damping: float = 0.01,
         softness: float = 1e-3,
+        **bounds: Unpack[BoundOptions],
     ) -> None:
         if method not in METHODS:
             raise one_of("method", method, METHODS)
         self.robot, self.method, self.dt = robot, method, number(dt, "length of a tick", positive=True)
-        motion = free_motion(robot, joints, limits)
-        bounds = JointBounds(
-            motion,
-            _speeds(robot, motion.S, speed_share),
-            _accelerations(acceleration, motion),
-            _margin(margin, motion),
-            self.dt,
-        )
-        self._rows = StepperRows(bounds, tasks, one_level=method == "weighted")
+        joint_bounds = _joint_bounds(robot, self.dt, **bounds)
+        self._rows = StepperRows(joint_bounds, tasks, one_level=method == "weighted")
         self._names = {task.name: k for k, task in enumerate(self._rows.tasks)}
         self._row_slices = {task.name: at for task, at in zip(self._rows.tasks, self._rows.slices, strict=True)}
         self._targets = np.concatenate([task.numbers for task in self._rows.tasks])
         self._settings = self._initial_settings(number(softness, "softness", positive=True))
         self._fades = [Fade.at(activation) for activation in self._rows.activations]
         self._share_damped = number(damping, "damping")
-        self._joint_motions = int((motion.S[list(robot.base_rows)] == 0.0).all(axis=0).sum())
+        self._joint_motions = int((self._rows.motion.S[list(robot.base_rows)] == 0.0).all(axis=0).sum())
         self._damping, self._dampings = self._level_damping(frozenset()), dict[frozenset[int], tuple[float, ...]]()
         self.reset(robot.home)
 
@@ -268,6 +272,20 @@ class Stepper:
             few = len(scale) < self._joint_motions and not (below + above).all()
             found.append(self._share_damped * float(scale.min()) if few else 0.0)
         return tuple(found)
+
+
+def _joint_bounds(
+    robot: Robot,
+    dt: float,
+    joints: Sequence[str] | None = None,
+    limits: bool = True,
+    margin: float = 0.0,
+    speed_share: float = 1.0,
+    acceleration: ArrayLike = np.inf,
+) -> JointBounds:
+    motion = free_motion(robot, joints, limits)
+    speeds, accelerations = _speeds(robot, motion.S, speed_share), _accelerations(acceleration, motion)
+    return JointBounds(motion, speeds, accelerations, _margin(margin, motion), dt)
 
 
 def _speeds(robot: Robot, S: Array, share: float) -> Array:

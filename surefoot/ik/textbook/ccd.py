@@ -29,14 +29,14 @@ class CcdResult:
         position_error: Distance of the frame from its target [m].
         angle_error: Angle between the frame and its target [rad]; 0 for a target without orientation.
         sweeps: How often all joints were moved.
-        converged: Whether both errors are within their tolerances.
+        success: Whether both errors are within their tolerances.
     """
 
     q: Array
     position_error: float
     angle_error: float
     sweeps: int
-    converged: bool
+    success: bool
 
 
 class CyclicDescent:
@@ -81,7 +81,7 @@ class CyclicDescent:
 
     def solve(
         self,
-        q: ArrayLike,
+        q0: ArrayLike,
         target: ArrayLike,
         sweeps: int = 200,
         position_tolerance: float = 1e-4,
@@ -91,14 +91,14 @@ class CyclicDescent:
         """Bring the frame to a target.
 
         Args:
-            q: (nq,) where to start; joints beyond their limits are first brought to them.
+            q0: (nq,) where to start; joints beyond their limits are first brought to them.
             target: (3,) in world [m], or a placement (4, 4) in world.
             sweeps: Give up after this many.
             position_tolerance: [m].
             angle_tolerance: [rad].
             length: ℓ [m]: how much position a radian is worth.
         """
-        q = np.array(self.robot.checked_q(q))
+        q = np.array(self.robot.checked_q(q0))
         goal, weight = _goal(target, number(length, "length", positive=True))
         for at in [int(self.robot.tree.q_index[i]) for i in self._joints if self.robot.tree.kinds[i] != "continuous"]:
             q[at] = np.clip(q[at], self.robot.limits.lower[at], self.robot.limits.upper[at])
@@ -106,12 +106,12 @@ class CyclicDescent:
             bodies = self._placements(q)
             tip = bodies[self.frame.body] @ self._T_body_frame
             errors = _errors(tip, goal, weight)
-            converged = errors[0] <= position_tolerance and errors[1] <= angle_tolerance
-            if converged or done == sweeps:
+            success = errors[0] <= position_tolerance and errors[1] <= angle_tolerance
+            if success or done == sweeps:
                 break
             for i in self._joints:  # outer joints do not move inner ones: one look at the bodies serves the whole sweep
                 tip = self._descend(q, i, bodies[i], tip, goal, weight)
-        return CcdResult(q, *errors, done, bool(converged))
+        return CcdResult(q, *errors, done, bool(success))
 
     def _descend(self, q: Array, i: int, body: Array, tip: Array, goal: Array, weight: float) -> Array:
         """Move joint i in q to its best position; returns where the tip is then."""

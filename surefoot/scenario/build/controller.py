@@ -48,9 +48,9 @@ def build_controller(table: ControllerTable, robot: Robot, q: Array, plan: Plan 
             return controller(robot, _pairs(given.pop("keyframes"), "joints"), q, **given)
         case "joint_waves":
             waves = {joint: (w["amplitude"], w["frequency"], w["phase"]) for joint, w in given.pop("waves").items()}
-            return controller(robot, waves, q_start=q, **given)
+            return controller(robot, waves, q0=q, **given)
         case "reactionless" | "hand_reach":
-            return controller(robot, q_start=q, **given)
+            return controller(robot, q0=q, **given)
         case "force_schedule":
             return controller(robot, _pairs(given["points"], "torques"))
         case "follow":

@@ -83,8 +83,8 @@ def _hand(table: MotionTable, robot: Robot) -> HandPath:
 
 def _start(hand: HandPath) -> Array | str:
     """Joints (n,) at the start of the path, or why there are none."""
-    T, task = hand.path.pose(hand.path.start), FramePose("hand", hand.frame)
-    tasks = [replace(task, target=T)] if hand.orientation else [FramePosition("hand", hand.frame, T[:3, 3])]
+    T, task = hand.path.pose(hand.path.start), FramePose(hand.frame, name="hand")
+    tasks = [replace(task, target=T)] if hand.orientation else [FramePosition(hand.frame, T[:3, 3], name="hand")]
     found = solve(hand.robot, tasks, joints=hand.joints, tolerances=_TOLERANCES)
     return hand.joints_of(found.q) if found.success else f"the hand cannot reach its path: {found.message}"
 

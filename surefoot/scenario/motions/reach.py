@@ -154,12 +154,12 @@ class _Scene:
         robot = self.robot
         start, trunk = robot.placements(robot.home), robot.tree.body_names[robot.base_joint or 0]
         return [
-            *(Contact(name, robot, name, gain=20.0) for name in robot.contacts),
-            Support("balance", self._corners, _EDGE, gain=10.0),
-            *(FramePosition(x, x, start[x][:3, 3], priority=1, gain=5.0) for x in self._known_hands()),
-            FrameOrientation("upright", trunk, start[trunk][:3, :3], priority=2, gain=2.0, weight=10.0),
-            Posture("posture", robot, priority=2, gain=1.0),
-            JointSpeeds("calm", robot, priority=2, weight=0.1),
+            *(Contact(robot, name, gain=20.0) for name in robot.contacts),
+            Support(self._corners, _EDGE, name="balance", gain=10.0),
+            *(FramePosition(x, start[x][:3, 3], priority=1, gain=5.0) for x in self._known_hands()),
+            FrameOrientation(trunk, start[trunk][:3, :3], name="upright", priority=2, gain=2.0, weight=10.0),
+            Posture(robot, priority=2, gain=1.0),
+            JointSpeeds(robot, name="calm", priority=2, weight=0.1),
         ]
 
     def _known_hands(self) -> list[str]:
@@ -197,7 +197,7 @@ class _Scene:
 
     def inside(self, com: Array) -> Array:
         """How far the centre of mass is inside the hull of the soles (n,) [m]."""
-        support = Support("balance", self._corners)
+        support = Support(self._corners, name="balance")
         normals, offsets = support.edges
         return (offsets - com[:, :2] @ normals.T).min(axis=1)
 

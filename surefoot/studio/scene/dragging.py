@@ -95,7 +95,7 @@ def closed(robot: Robot, q: Array, joint: str) -> Array:
     """
     if not robot.loops:
         return q
-    tasks = [Posture("moved", robot, q, joints=[joint], priority=0), Posture("others", robot, q, priority=1)]
+    tasks = [Posture(robot, q, name="moved", joints=[joint], priority=0), Posture(robot, q, name="others", priority=1)]
     with _LOCK:
         return PositionSolver(robot, tasks, joints=_joints_without_base(robot)).solve(q, restarts=0).q
 
@@ -141,10 +141,10 @@ def _tasks(robot: Robot, frame: str, q: Array, held: Sequence[str], turns: bool,
     """Drag, contacts, posture; with priority 1 the drag yields to the contacts."""
     T = placement_of_frame(robot, q, frame)
     drag: Task = (
-        FramePose("drag", frame, T, priority=priority)
+        FramePose(frame, T, name="drag", priority=priority)
         if turns
-        else FramePosition("drag", frame, T[:3, 3], priority=priority)
+        else FramePosition(frame, T[:3, 3], name="drag", priority=priority)
     )
     frames = robot.placements(q)
-    holds = [Contact(f"hold {name}", robot, name, _contact_placement(robot, frames, name)) for name in held]
-    return [drag, *holds, Posture("posture", robot, q, priority=1, weight=1.0 if priority == 0 else 1e-3)]
+    holds = [Contact(robot, name, _contact_placement(robot, frames, name), name=f"hold {name}") for name in held]
+    return [drag, *holds, Posture(robot, q, priority=1, weight=1.0 if priority == 0 else 1e-3)]

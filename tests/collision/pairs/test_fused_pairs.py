@@ -4,8 +4,8 @@ import pytest
 from surefoot.collision.pairs.fused import FusedPairs
 from surefoot.collision.pairs.table import PairTable
 from surefoot.collision.volumes.motion import VolumeMotion
+from tests.collision.examples import mixed_volumes, postures, robot_named
 
-from .examples import mixed_volumes, postures, robot_named
 from .test_pair_table import all_pairs
 
 

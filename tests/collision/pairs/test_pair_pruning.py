@@ -9,8 +9,7 @@ from surefoot.collision.volumes.postures import random_postures
 from surefoot.errors import ShapeError
 from surefoot.geometry import SweptVolume
 from surefoot.robot import BodyVolume
-
-from .examples import capsules, robot_named, slider
+from tests.collision.examples import capsules, robot_named, slider
 
 
 def ball(body, x, link, radius=0.1):

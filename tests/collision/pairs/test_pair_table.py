@@ -5,8 +5,7 @@ import pytest
 
 from surefoot.collision.pairs.table import PairTable
 from surefoot.collision.volumes.motion import VolumeMotion
-
-from .examples import coal_distances, mixed_volumes, postures, robot_named
+from tests.collision.examples import coal_distances, mixed_volumes, postures, robot_named
 
 
 def all_pairs(motion):

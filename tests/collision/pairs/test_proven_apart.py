@@ -5,8 +5,7 @@ from surefoot.collision.pairs.table import PairTable
 from surefoot.collision.volumes.motion import VolumeMotion
 from surefoot.geometry import SweptVolume
 from surefoot.robot import BodyVolume
-
-from .examples import robot_named, slider
+from tests.collision.examples import robot_named, slider
 
 
 def ball(body, place, radius=0.1):

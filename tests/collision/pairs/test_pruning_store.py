@@ -8,8 +8,7 @@ import pytest
 from surefoot.collision.pairs import pruning as pair_pruning
 from surefoot.collision.pairs.pruning import PruningSettings, prune
 from surefoot.collision.volumes.motion import VolumeMotion
-
-from .examples import capsules, robot_named
+from tests.collision.examples import capsules, robot_named
 
 
 @pytest.fixture

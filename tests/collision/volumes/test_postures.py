@@ -4,8 +4,7 @@ import pytest
 
 from surefoot.collision.volumes.postures import checked_postures, is_bounded, random_postures
 from surefoot.errors import ShapeError
-
-from .examples import robot_named
+from tests.collision.examples import robot_named
 
 
 @pytest.mark.parametrize("name", ["g1", "panda", "every joint"])

@@ -5,8 +5,7 @@ from surefoot.collision import CollisionModel
 from surefoot.geometry import Box, Sphere
 from surefoot.motion.world.world import Obstacle, World
 from surefoot.robot import placement
-
-from .examples import mixed_volumes, moved, postures, robot_named
+from tests.collision.examples import mixed_volumes, moved, postures, robot_named
 
 
 @pytest.mark.parametrize(("name", "mimic"), [("g1", "coupling"), ("panda", "coupling"), ("every joint", "coupling"),

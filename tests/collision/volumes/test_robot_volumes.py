@@ -14,9 +14,8 @@ from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sp
 from surefoot.geometry.fit.nearest import nearest_weights
 from surefoot.robot import Geometry, Joint, Link, Robot
 from surefoot.robot.model.links import placement
+from tests.collision.examples import fitted, robot_named
 from tests.geometry.mesh_examples import slotted_block, write_stl
-
-from .examples import fitted, robot_named
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ from surefoot.collision.volumes.motion import VolumeMotion, ball_of
 from surefoot.errors import ShapeError
 from surefoot.geometry import SweptVolume
 from surefoot.robot import BodyVolume
-
-from .examples import mixed_volumes, postures, robot_named
+from tests.collision.examples import mixed_volumes, postures, robot_named
 
 
 @pytest.mark.parametrize("name", ["g1", "panda", "every joint"])

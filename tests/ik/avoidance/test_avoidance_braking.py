@@ -21,7 +21,7 @@ def braking(acceleration: np.ndarray | float) -> tuple[Braking, CollisionModel]:
     line = SweptVolume([[0.0, 0.0, 0.0], [0.25, 0.0, 0.0]], 0.02)
     volumes = [BodyVolume(robot.body_of(f"link{i}"), line, f"link{i}") for i in range(1, 5)]
     model = CollisionModel(robot, None, volumes)
-    task = [Posture("posture", robot)]
+    task = [Posture(robot)]
     return AvoidingStepper(
         robot, task, DT, model, VelocityDamper(0.1, 0.02, 0.5), acceleration=acceleration
     )._braking, model

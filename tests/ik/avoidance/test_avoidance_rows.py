@@ -23,7 +23,7 @@ def scene(rng) -> tuple[AvoidingStepper, np.ndarray, np.ndarray]:
     volumes = [BodyVolume(robot.body_of(f"link{i}"), line, f"link{i}") for i in range(1, 5)]
     world = World(ground=(), obstacles=(Obstacle("ball", Sphere(0.06), placement((0.6, 0.0, 0.4))),))
     stepper = AvoidingStepper(
-        robot, [Posture("posture", robot)], DT, CollisionModel(robot, world, volumes), DAMPER, acceleration=8.0
+        robot, [Posture(robot)], DT, CollisionModel(robot, world, volumes), DAMPER, acceleration=8.0
     )
     return stepper, rng.uniform(-1.0, 1.0, 4), rng.uniform(-1.5, 1.5, 4)
 

@@ -48,7 +48,7 @@ def test_it_goes_round_what_a_plain_stepper_goes_through() -> None:
     frame = robot.frame_names[-1]
     q = robot.q_of(dict(zip(robot.joint_names, [0.9, -0.5, -0.6, -0.4], strict=True)))
     goal = tip(robot, q) + np.array([0.0, 0.0, -0.5])
-    task = [FramePosition("tip", frame, goal, gain=1.5, mask="xz")]
+    task = [FramePosition(frame, goal, name="tip", gain=1.5, mask="xz")]
     damper = VelocityDamper(0.1, SECURITY, 0.5, 8)
     blind = path(Stepper(robot, task, DT, acceleration=50.0), q, 3.0)
     aware = path(AvoidingStepper(robot, task, DT, model, damper, acceleration=50.0), q, 3.0)
@@ -60,7 +60,7 @@ def test_it_goes_round_what_a_plain_stepper_goes_through() -> None:
 def test_a_goal_inside_an_obstacle_is_not_reached() -> None:
     robot, model = arm()
     q = robot.q_of(dict(zip(robot.joint_names, [0.9, -0.5, -0.6, -0.4], strict=True)))
-    task = [FramePosition("tip", robot.frame_names[-1], [0.45, 0.0, 0.02], gain=5.0, mask="xz")]
+    task = [FramePosition(robot.frame_names[-1], [0.45, 0.0, 0.02], name="tip", gain=5.0, mask="xz")]
     stepper = AvoidingStepper(robot, task, DT, model, VelocityDamper(0.1, SECURITY, 0.5, 8), acceleration=50.0)
     rows = path(stepper, q, 3.0)
     gaps = model.distances(rows).min(axis=1)
@@ -73,7 +73,7 @@ def test_joints_brake_before_it_is_too_late(acceleration: float) -> None:
     """Joints that are slow to brake, with an influence distance that is shorter than the way they need."""
     robot, model = arm()
     q = robot.q_of(dict(zip(robot.joint_names, [1.6, 0.2, 0.1, 0.1], strict=True)))
-    task = [FramePosition("tip", robot.frame_names[-1], [0.45, 0.0, 0.02], gain=20.0, mask="xz")]
+    task = [FramePosition(robot.frame_names[-1], [0.45, 0.0, 0.02], name="tip", gain=20.0, mask="xz")]
     stepper = AvoidingStepper(robot, task, DT, model, VelocityDamper(0.04, SECURITY, 0.5, 8), acceleration=acceleration)
     rows = path(stepper, q, 4.0)
     assert np.abs(np.diff(rows, axis=0)).max() / DT > 1.0  # it was fast
@@ -87,7 +87,7 @@ def test_no_pair_comes_too_near_whatever_is_asked_for(acceleration: float, seed:
     robot, model = arm()
     rng = np.random.default_rng(seed)
     q = robot.q_of(dict(zip(robot.joint_names, [0.9, -0.5, -0.6, -0.4], strict=True)))
-    task = [FramePosition("tip", robot.frame_names[-1], tip(robot, q), gain=20.0, mask="xz")]
+    task = [FramePosition(robot.frame_names[-1], tip(robot, q), name="tip", gain=20.0, mask="xz")]
     damper = VelocityDamper(0.04, SECURITY, 0.5, 8)
     stepper = AvoidingStepper(robot, task, 0.02, model, damper, acceleration=acceleration)
     rows, moved = [q], []
@@ -110,7 +110,7 @@ def test_pairs_that_begin_too_near_keep_what_they_had() -> None:
     first = model.distances(q)
     near = VelocityDamper(first.min() + 0.1, first.min() + 0.005, 0.5, 8)
     goal = np.array([0.45, 0.0, 0.02])
-    task = [FramePosition("tip", robot.frame_names[-1], goal, gain=5.0, mask="xz")]
+    task = [FramePosition(robot.frame_names[-1], goal, name="tip", gain=5.0, mask="xz")]
     stepper = AvoidingStepper(robot, task, DT, model, near, acceleration=50.0)
     gaps = model.distances(path(stepper, q, 1.0))
     assert (gaps >= np.minimum(first - near.give, near.security) - TOLERANCE).all()
@@ -119,7 +119,7 @@ def test_pairs_that_begin_too_near_keep_what_they_had() -> None:
 def test_obstacles_move_between_ticks() -> None:
     robot, model = arm()
     q = robot.q_of(dict(zip(robot.joint_names, [0.3, 0.2, 0.1, 0.0], strict=True)))
-    task = [FramePosition("tip", robot.frame_names[-1], tip(robot, q), gain=1.5, mask="xz")]
+    task = [FramePosition(robot.frame_names[-1], tip(robot, q), name="tip", gain=1.5, mask="xz")]
     stepper = AvoidingStepper(robot, task, DT, model, VelocityDamper(0.1, SECURITY, 0.5, 8), acceleration=50.0)
     start, rows = tip(robot, q), [q]
     for k in range(400):
@@ -133,7 +133,7 @@ def test_obstacles_move_between_ticks() -> None:
 
 def test_odd_input_is_refused() -> None:
     robot, model = arm()
-    task = [FramePosition("tip", robot.frame_names[-1])]
+    task = [FramePosition(robot.frame_names[-1], name="tip")]
     with pytest.raises(ShapeError, match="another robot"):
         AvoidingStepper(sf.load("arm4"), task, DT, model, VelocityDamper(0.1, 0.02, 0.5))
     with pytest.raises(ShapeError, match="too fast"):

@@ -47,16 +47,18 @@ def holds(robot: Robot, q: np.ndarray, T: np.ndarray) -> bool:
 
 def test_a_batch_touches_nothing(model: CollisionModel) -> None:
     robot, poses = model.robot, free_poses(model, 60)
-    plain = sf.ik.solve_batch(robot, [FramePose("hand", HAND)], {"hand": poses})
+    plain = sf.ik.solve_batch(robot, [FramePose(HAND, name="hand")], {"hand": poses})
     assert np.mean(model.in_collision(plain.q)) > 0.05, "the problems are no test"
-    found = sf.ik.solve_batch(robot, [FramePose("hand", HAND)], {"hand": poses}, collision=model)
+    found = sf.ik.solve_batch(robot, [FramePose(HAND, name="hand")], {"hand": poses}, collision=model)
     assert found.success.mean() >= 0.98
     assert not np.any(model.in_collision(found.q[found.success]))
     assert all(holds(robot, q, T) for q, T in zip(found.q[found.success], poses[found.success], strict=True))
 
 
 def test_single_problems_touch_nothing_and_tell_their_errors(model: CollisionModel) -> None:
-    solver = sf.ik.PositionSolver(model.robot, [FramePose("hand", HAND), Posture("wish", model.robot)], collision=model)
+    solver = sf.ik.PositionSolver(
+        model.robot, [FramePose(HAND, name="hand"), Posture(model.robot, name="wish")], collision=model
+    )
     solved = 0
     for T in free_poses(model, 25):
         found = solver.solve(targets={"hand": T})
@@ -74,7 +76,7 @@ def test_single_problems_touch_nothing_and_tell_their_errors(model: CollisionMod
 
 def test_what_cannot_be_free_is_no_success(model: CollisionModel) -> None:
     """A hand in the middle of the table."""
-    task = FramePosition("hand", HAND, [0.6, 0.0, 0.25])
+    task = FramePosition(HAND, [0.6, 0.0, 0.25], name="hand")
     assert sf.ik.solve(model.robot, [task]).success
     found = sf.ik.solve(model.robot, [task], collision=model, restarts=8)
     assert not found.success
@@ -88,7 +90,7 @@ def test_half_spaces_are_tangents_of_the_distances() -> None:
     """On a base that floats, where q has a quaternion and its rate another length than v."""
     robot = sf.load("panda", base="floating")
     model = CollisionModel(robot, WORLD)
-    solver = sf.ik.PositionSolver(robot, [FramePosition("hand", HAND)], collision=model)
+    solver = sf.ik.PositionSolver(robot, [FramePosition(HAND, name="hand")], collision=model)
     rng, h = np.random.default_rng(0), 1e-5
     q = pin.integrate(robot.model, robot.home, 0.05 * rng.standard_normal(robot.nv))
     near = model.closest(q, 8, 0.1)
@@ -104,7 +106,7 @@ def test_half_spaces_are_tangents_of_the_distances() -> None:
 
 def test_half_spaces_that_are_everything_hold_everywhere() -> None:
     robot = sf.load("ur5")
-    task = HalfSpaces("apart", robot.nq, 3)
+    task = HalfSpaces(robot.nq, 3, name="apart")
     error = task.error(robot, robot.home, task.numbers)
     below, above = task.margins
     assert (error <= below).all()
@@ -113,4 +115,4 @@ def test_half_spaces_that_are_everything_hold_everywhere() -> None:
 
 def test_a_model_of_another_robot_is_refused(model: CollisionModel) -> None:
     with pytest.raises(ShapeError, match="panda"):
-        sf.ik.solve(sf.load("ur5"), [FramePosition("hand", "tool0")], collision=model)
+        sf.ik.solve(sf.load("ur5"), [FramePosition("tool0", name="hand")], collision=model)

@@ -24,11 +24,11 @@ def problem() -> PositionProblem:
 
 
 def hand(target: list[float], weight: object = 1.0) -> FramePosition:
-    return FramePosition("hand", "panda_hand_tcp", target, weight=weight)  # type: ignore[arg-type]
+    return FramePosition("panda_hand_tcp", target, name="hand", weight=weight)  # type: ignore[arg-type]
 
 
 def centre(above: object = 0.5) -> CenterOfMass:
-    return CenterOfMass("centre", [0.0, 0.1, 0.2], above=above, priority=1)  # type: ignore[arg-type]
+    return CenterOfMass([0.0, 0.1, 0.2], name="centre", above=above, priority=1)  # type: ignore[arg-type]
 
 
 def by_hand(tasks: list[Task], tolerances: dict[str, float]) -> list[float]:
@@ -84,9 +84,9 @@ def test_rows_without_weight_are_refused_again_and_again(problem: PositionProble
 def test_a_task_that_is_off_does_not_decide_what_must_hold() -> None:
     robot = sf.load("panda")
     T = robot.placements(robot.q_of({"panda_joint2": 0.4, "panda_joint4": -1.2}))["panda_hand_tcp"]
-    off = sf.tasks.Posture("rest", robot, robot.home, priority=0, activation=0.0)
-    result = sf.ik.solve(robot, [off, sf.tasks.FramePose("hand", "panda_hand_tcp", T, priority=1)])
-    alone = sf.ik.solve(robot, [sf.tasks.FramePose("hand", "panda_hand_tcp", T)])
+    off = sf.tasks.Posture(robot, robot.home, name="rest", priority=0, activation=0.0)
+    result = sf.ik.solve(robot, [off, sf.tasks.FramePose("panda_hand_tcp", T, name="hand", priority=1)])
+    alone = sf.ik.solve(robot, [sf.tasks.FramePose("panda_hand_tcp", T, name="hand")])
     assert result.success
     assert alone.success
     assert np.abs(robot.placements(result.q)["panda_hand_tcp"] - T).max() < 1e-3

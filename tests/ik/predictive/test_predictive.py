@@ -33,7 +33,7 @@ def test_local_method_is_that_of_liegeois(study, rng):
     local = LocalIk(
         study.robot, "tip", study.reference, study.local, study.repulsion, replace(study.following, damping=0.0)
     )
-    q = study.start + np.array([-0.9, 0.4, 0.1, 0.0])
+    q = study.q0 + np.array([-0.9, 0.4, 0.1, 0.0])
     tree, model = study.robot.tree, local.kernels.model
     pose, twist = (x[0] for x in study.reference(np.array([0.8])))
     error = pose[:3, 3] - frame_placement(tree, model.task.frame, q)[:3, 3]
@@ -65,21 +65,21 @@ def test_plan_is_the_optimum_that_another_optimiser_finds(study):
 
 
 def test_prediction_is_the_motion_of_its_velocities(study, ik):
-    plan = ik.plan(0.2, study.start, settings=DescentSettings(5))
+    plan = ik.plan(0.2, study.q0, settings=DescentSettings(5))
     assert plan.time[0] == 0.2
     assert_allclose(plan.time[-1], 1.2)
     assert_allclose(np.diff(plan.q, axis=0), ik.h * plan.v, atol=1e-14)
-    problem = HorizonProblem(ik.kernels, ik._window(0.2, study.start, None))
+    problem = HorizonProblem(ik.kernels, ik._window(0.2, study.q0, None))
     assert_allclose(problem.try_sizes(plan.u, 0.0 * plan.u, np.zeros(1)).costs[0], plan.costs[-1], rtol=1e-12)
 
 
 def test_free_start_fulfils_transversality(study):
     """N λ(t_b) = 0 (Buschmann 2014, (5.109)), and the cost is below that of the given start."""
     ik = predictive_ik(study, study.duration)
-    fixed = ik.plan(0.0, study.start)
-    free = ik.plan(0.0, study.start, free_start=True)
+    fixed = ik.plan(0.0, study.q0)
+    free = ik.plan(0.0, study.q0, free_start=True)
     assert free.costs[-1] < 0.7 * fixed.costs[-1]
-    window = ik._window(0.0, study.start, None)
+    window = ik._window(0.0, study.q0, None)
     slopes = []
     for plan in (fixed, free):
         x = np.concatenate([plan.q[:1], plan.u])
@@ -101,7 +101,7 @@ def test_first_velocities_of_a_smooth_motion_have_no_self_motion(study, ik):
         study.robot, "tip", study.reference, 1.0, 0.01, weights, study.repulsion, study.following, smooth=True
     )
     ik.reset()
-    q = study.start
+    q = study.q0
     assert_allclose(smooth.step(0.0, q), np.zeros(4), atol=1e-9)
     assert np.abs(ik.step(0.0, q)).max() > 0.1
     second = smooth.step(0.01, q)
@@ -110,7 +110,7 @@ def test_first_velocities_of_a_smooth_motion_have_no_self_motion(study, ik):
 
 def test_an_obstacle_that_comes_is_given_way_to_before_it_is_there(study):
     """The reference rests; a ball flies through the second link a second later."""
-    q = study.start
+    q = study.q0
     T = study.robot.placements(q)["tip"]
     ik = PredictiveIk(
         study.robot, "tip", StraightLine(T, T[:3, 3], 1.0), 1.0, 0.01,
@@ -127,7 +127,7 @@ def test_an_obstacle_that_comes_is_given_way_to_before_it_is_there(study):
 def test_solution_is_carried_on_to_the_next_cycle(study, ik):
     """From the second cycle on the first guess is good: the descent starts below where it starts from nothing."""
     ik.reset()
-    q = study.start + ik.dt * ik.step(0.0, study.start)
+    q = study.q0 + ik.dt * ik.step(0.0, study.q0)
     for k in range(1, 5):
         v = ik.step(k * ik.dt, q)
         warm = ik.costs[0]
@@ -172,12 +172,12 @@ def test_wrong_arrays_are_refused(study, ik):
     with pytest.raises(ShapeError, match="posture"):
         ik.step(0.0, np.zeros(3))
     with pytest.raises(ShapeError, match="vertices of the obstacles"):
-        ik.step(0.0, study.start, np.zeros((2, 3)))
+        ik.step(0.0, study.q0, np.zeros((2, 3)))
     bad = LocalIk(study.robot, "tip", lambda times: (np.eye(4), np.zeros(6)), following=study.following)
     with pytest.raises(ShapeError, match="reference"):
-        bad.step(0.0, study.start)
+        bad.step(0.0, study.q0)
     smooth = PredictiveIk(
         study.robot, "tip", study.reference, 1.0, 0.01, replace(study.predictive, change=0.1), smooth=True
     )
     with pytest.raises(NotSupportedError, match="smooth"):
-        smooth.plan(0.0, study.start, free_start=True)
+        smooth.plan(0.0, study.q0, free_start=True)

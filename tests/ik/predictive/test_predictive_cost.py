@@ -38,7 +38,7 @@ def test_gradient_against_differences(study, rng, blur):
 
 
 def test_vertices_given_later_are_those_of_the_obstacle(study):
-    q = study.start
+    q = study.q0
     moved = study.repulsion.obstacle_vertices() + np.array([0.3, 0.5, 0.1])
     mast = study.repulsion.obstacles[0]
     other = BodyVolume(-1, SweptVolume(moved, mast.volume.radius), "moved")

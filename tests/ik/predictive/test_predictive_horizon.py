@@ -21,7 +21,7 @@ def window(ik, rng):
     pose, twist = study.reference(1.2 + H * np.arange(STEPS))
     mast = study.repulsion.obstacle_vertices()
     moving = mast + np.linspace(0.0, 0.2, STEPS)[:, None, None] * [1.0, 0.5, 0.0]
-    q = study.start + 0.05 * rng.normal(size=9)
+    q = study.q0 + 0.05 * rng.normal(size=9)
     return Window(q, pose, twist, moving, np.array([1.0, 40.0, 3.0]), H)
 
 

@@ -22,7 +22,7 @@ def states(study, rng):
     """Postures, null-space velocities and what is given, for eleven moments of the motion."""
     pose, twist = study.reference(np.linspace(0.5, 2.5, 11))
     mast = np.repeat(study.repulsion.obstacle_vertices()[None], 11, axis=0)
-    q = study.start + 0.3 * rng.normal(size=(11, 9))
+    q = study.q0 + 0.3 * rng.normal(size=(11, 9))
     return q, rng.normal(size=(11, 9)), pose, twist, mast, np.repeat([[1.0, 30.0, 2.0]], 11, axis=0)
 
 

@@ -32,7 +32,7 @@ def test_pseudo_energy_leaves_the_lift_out():
 def test_studies_begin_inside_the_limits_and_clear_of_everything(make):
     study = make()
     limits = study.robot.limits
-    assert ((limits.lower < study.start) & (study.start < limits.upper)).all()
+    assert ((limits.lower < study.q0) & (study.q0 < limits.upper)).all()
     history = compare(replace(study, duration=study.dt), [])["local"]
     assert history.distances[0].min() > study.repulsion.reach
-    assert_array_equal(history.q[0], study.start)
+    assert_array_equal(history.q[0], study.q0)

@@ -43,7 +43,7 @@ def position(robot, q, frame: str):
 
 def panda_tasks(panda, **options):
     start = position(panda, panda.home, HAND)
-    return [FramePosition("hand", HAND, start, gain=20.0, **options), Posture("posture", panda, priority=1)]
+    return [FramePosition(HAND, start, name="hand", gain=20.0, **options), Posture(panda, priority=1)]
 
 
 def standing_tasks(talos):
@@ -53,13 +53,13 @@ def standing_tasks(talos):
         q, ["left_sole_link", "right_sole_link", "torso_2_link", "gripper_left_base_link", "gripper_right_base_link"]
     )
     return [
-        FramePose("left foot", "left_sole_link", left, gain=20.0),
-        FramePose("right foot", "right_sole_link", right, gain=20.0),
-        CenterOfMass("com", k.com(q), priority=1, gain=10.0),
-        FrameOrientation("trunk", "torso_2_link", trunk[:3, :3], priority=1, gain=10.0),
-        FramePose("hand", "gripper_left_base_link", hand, priority=1, gain=10.0),
-        FramePosition("other", "gripper_right_base_link", other[:3, 3], priority=1, gain=10.0),
-        Posture("posture", talos, priority=2, weight=0.01),
+        FramePose("left_sole_link", left, name="left foot", gain=20.0),
+        FramePose("right_sole_link", right, name="right foot", gain=20.0),
+        CenterOfMass(k.com(q), priority=1, gain=10.0),
+        FrameOrientation("torso_2_link", trunk[:3, :3], name="trunk", priority=1, gain=10.0),
+        FramePose("gripper_left_base_link", hand, name="hand", priority=1, gain=10.0),
+        FramePosition("gripper_right_base_link", other[:3, 3], name="other", priority=1, gain=10.0),
+        Posture(talos, priority=2, weight=0.01),
     ]
 
 
@@ -193,7 +193,7 @@ def test_joints_brake_in_time(panda, acceleration: float) -> None:
     """A joint that is driven at full speed towards its limit stops at it, without braking harder than it may."""
     speed = np.zeros(panda.nv)
     speed[0] = 10.0
-    stepper = Stepper(panda, [JointSpeeds("run", panda, speed)], DT, acceleration=acceleration)
+    stepper = Stepper(panda, [JointSpeeds(panda, speed, name="run")], DT, acceleration=acceleration)
     upper, velocities = panda.limits.upper[0], []
     for _ in range(6000):
         found = stepper.step()
@@ -208,28 +208,28 @@ def test_joints_brake_in_time(panda, acceleration: float) -> None:
 
 def test_margins_are_kept(panda) -> None:
     joints = panda.joint_names[:7]
-    stepper = Stepper(panda, [JointSpeeds("run", panda, 10.0, joints)], DT, joints=joints, margin=0.1)
+    stepper = Stepper(panda, [JointSpeeds(panda, 10.0, joints, name="run")], DT, joints=joints, margin=0.1)
     for _ in range(3000):
         found = stepper.step()
     np.testing.assert_allclose(found.q_next[:7], panda.limits.upper[:7] - 0.1, atol=1e-9)
     assert (found.bounds_active == 1).all()
     with pytest.raises(ShapeError, match="finger"):
-        Stepper(panda, [JointSpeeds("run", panda, 10.0)], DT, margin=0.1)
+        Stepper(panda, [JointSpeeds(panda, 10.0, name="run")], DT, margin=0.1)
 
 
 def test_beyond_a_limit_there_is_only_the_way_back(panda) -> None:
-    stepper = Stepper(panda, [JointSpeeds("run", panda, 1.0)], DT)
+    stepper = Stepper(panda, [JointSpeeds(panda, 1.0, name="run")], DT)
     q = panda.home.copy()
     q[0] = panda.limits.upper[0] + 0.2
     assert stepper.step(q).v[0] == 0.0
-    back = Stepper(panda, [JointSpeeds("run", panda, -1.0)], DT)
+    back = Stepper(panda, [JointSpeeds(panda, -1.0, name="run")], DT)
     assert back.step(q).v[0] == pytest.approx(-1.0)
 
 
 def test_bounds_are_those_of_the_parabola(panda) -> None:
     """The compiled bounds on the first velocity, against the formula for one joint at a time."""
     q = 0.5 * (panda.limits.lower + panda.limits.upper) + 0.49 * (panda.limits.upper - panda.limits.lower)
-    run = JointSpeeds("run", panda, 100.0)
+    run = JointSpeeds(panda, 100.0, name="run")
     found = Stepper(panda, [run], DT, acceleration=1e4).step(q)
     _, most = stopping_velocity_bounds(q, panda.limits.lower, panda.limits.upper, 1e4, DT, panda.limits.velocity)
     np.testing.assert_allclose(found.v[:7], np.minimum(most, 1e4 * DT)[:7], rtol=1e-12)
@@ -239,7 +239,7 @@ def test_bounds_are_those_of_the_parabola(panda) -> None:
 def test_a_tolerance_is_no_wish(panda) -> None:
     """Inside its margins a task asks for nothing; outside, for the way to the nearer end."""
     start = position(panda, panda.home, HAND)
-    task = FramePosition("hand", HAND, start, gain=10.0, below=0.02, above=0.02)
+    task = FramePosition(HAND, start, name="hand", gain=10.0, below=0.02, above=0.02)
     stepper = Stepper(panda, [task], DT)
     stepper.set_target("hand", start + 0.019)
     assert np.abs(stepper.step(panda.home).v).max() < 1e-12
@@ -262,10 +262,10 @@ def test_limits_of_position_speed_and_acceleration_go_together(panda) -> None:
     """As tasks, without bounds of the stepper: all three hold while a joint runs to its limit and stops there."""
     joints = panda.joint_names[:7]
     tasks = [
-        JointLimits("positions", panda, 0.05, joints, gain=5.0),
-        JointSpeeds.limits("speeds", panda, 0.4, joints=joints),
-        JointAccelerations.limits("accelerations", panda, 8.0, joints=joints),
-        JointSpeeds("run", panda, 10.0, joints, priority=1),
+        JointLimits(panda, 0.05, joints, name="positions", gain=5.0),
+        JointSpeeds.limits(panda, 0.4, name="speeds", joints=joints),
+        JointAccelerations.limits(panda, 8.0, name="accelerations", joints=joints),
+        JointSpeeds(panda, 10.0, joints, name="run", priority=1),
     ]
     stepper = Stepper(panda, tasks, DT, joints=joints, limits=False, speed_share=np.inf)
     last, fastest, hardest = np.zeros(7), 0.0, 0.0
@@ -283,7 +283,7 @@ def test_limits_of_position_speed_and_acceleration_go_together(panda) -> None:
 
 
 def test_an_acceleration_is_the_change_since_the_last_tick(panda) -> None:
-    stepper = Stepper(panda, [JointAccelerations("lift", panda, 0.5, panda.joint_names[:2])], DT)
+    stepper = Stepper(panda, [JointAccelerations(panda, 0.5, panda.joint_names[:2], name="lift")], DT)
     for k in range(1, 50):
         np.testing.assert_allclose(stepper.step().v[:2], 0.5 * k * DT, rtol=1e-9)
     stepper.set_target("lift", 0.0)
@@ -293,9 +293,9 @@ def test_an_acceleration_is_the_change_since_the_last_tick(panda) -> None:
 def test_accelerations_as_a_task_are_those_of_the_bounds(panda) -> None:
     """Far from position limits, the task before all others and the bound of the stepper give the same motion."""
     goal = position(panda, panda.home, HAND) + np.array([0.1, -0.1, 0.05])
-    hand = FramePosition("hand", HAND, goal, gain=20.0, priority=1)
-    rest = Posture("posture", panda, priority=2)
-    task = Stepper(panda, [JointAccelerations.limits("gently", panda, 30.0), hand, rest], DT)
+    hand = FramePosition(HAND, goal, name="hand", gain=20.0, priority=1)
+    rest = Posture(panda, priority=2)
+    task = Stepper(panda, [JointAccelerations.limits(panda, 30.0, name="gently"), hand, rest], DT)
     bound = Stepper(panda, [hand, rest], DT, acceleration=30.0)
     for _ in range(100):
         np.testing.assert_allclose(task.step().v, bound.step().v, atol=1e-9)
@@ -333,10 +333,10 @@ def test_tasks_fade_without_jumps(panda) -> None:
 def test_fades_of_different_times_overlap_without_jumps(panda) -> None:
     start = position(panda, panda.home, HAND)
     tasks = [
-        FramePosition("reach", HAND, start + np.array([0.1, 0.0, 0.0]), gain=5.0),
-        FramePosition("against", HAND, start - np.array([0.1, 0.1, 0.0]), gain=5.0, mask="xy"),
-        FramePosition("elbow", "panda_link4", (0.0, 0.05, 0.0), mask="y", priority=1, gain=5.0),
-        Posture("posture", panda, priority=2),
+        FramePosition(HAND, start + np.array([0.1, 0.0, 0.0]), name="reach", gain=5.0),
+        FramePosition(HAND, start - np.array([0.1, 0.1, 0.0]), name="against", gain=5.0, mask="xy"),
+        FramePosition("panda_link4", (0.0, 0.05, 0.0), name="elbow", mask="y", priority=1, gain=5.0),
+        Posture(panda, priority=2),
     ]
     stepper = Stepper(panda, tasks, DT)
     for name in ("reach", "against", "elbow"):
@@ -353,7 +353,7 @@ def test_fades_of_different_times_overlap_without_jumps(panda) -> None:
 
 
 def test_a_faded_task_is_as_if_it_were_not_there(panda) -> None:
-    tasks = [*panda_tasks(panda), FrameOrientation("turn", HAND, np.eye(3), gain=5.0)]
+    tasks = [*panda_tasks(panda), FrameOrientation(HAND, np.eye(3), name="turn", gain=5.0)]
     for method in ("hierarchy", "weighted"):
         off, without = Stepper(panda, tasks, DT, method=method), Stepper(panda, tasks[:2], DT, method=method)
         off.fade("turn", 0.0, 0.0)
@@ -364,7 +364,7 @@ def test_a_faded_task_is_as_if_it_were_not_there(panda) -> None:
 
 
 def test_too_many_fades_are_refused(panda) -> None:
-    tasks = [Posture(f"p{k}", panda, priority=k) for k in range(MOST_GROUPS + 1)]
+    tasks = [Posture(panda, name=f"p{k}", priority=k) for k in range(MOST_GROUPS + 1)]
     stepper = Stepper(panda, tasks, DT)
     for k in range(MOST_GROUPS + 1):
         stepper.fade(f"p{k}", 0.0, 1.0 + k)
@@ -378,7 +378,7 @@ def test_too_many_fades_are_refused(panda) -> None:
 
 def test_weights_come_near_the_hierarchy_as_softness_falls(panda) -> None:
     start = position(panda, panda.home, HAND)
-    tasks = [FramePosition("a", HAND, start + 0.05), FramePosition("b", HAND, start - 0.05, priority=1)]
+    tasks = [FramePosition(HAND, start + 0.05, name="a"), FramePosition(HAND, start - 0.05, name="b", priority=1)]
     strict = Stepper(panda, tasks, DT).step()
     assert np.abs(strict.violation("a")).max() < 1e-12
     misses = []
@@ -402,7 +402,7 @@ def test_wrong_calls_are_refused(panda) -> None:
     with pytest.raises(ShapeError, match="between 0 and 1"):
         stepper.fade("hand", 1.5, 0.1)
     with pytest.raises(ShapeError, match="rate itself"):
-        Stepper(panda, [JointSpeeds("run", panda)], DT).set_target("run", 1.0, rate=np.zeros(panda.nv))
+        Stepper(panda, [JointSpeeds(panda, name="run")], DT).set_target("run", 1.0, rate=np.zeros(panda.nv))
     with pytest.raises(ShapeError, match="accelerations"):
         Stepper(panda, panda_tasks(panda), DT, acceleration=-1.0)
     with pytest.raises(ShapeError):

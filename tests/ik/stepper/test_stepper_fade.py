@@ -37,19 +37,19 @@ def posture(robot: Robot, joints: list[float]) -> np.ndarray:
 def tasks_of(robot: Robot, fading: Task) -> list[Task]:
     """A task that fades, one beside it, and what is wanted besides."""
     there = posture(robot, [1.0, 0.5, 0.5, -1.0, 0.3, 1.0, 0.2])
-    turn = FrameOrientation("turn", HAND, np.eye(3), gain=0.5, mask="X", priority=1)
-    return [fading, turn, Posture("posture", robot, there, gain=0.5, priority=2)]
+    turn = FrameOrientation(HAND, np.eye(3), name="turn", gain=0.5, mask="X", priority=1)
+    return [fading, turn, Posture(robot, there, gain=0.5, priority=2)]
 
 
 def fading_task(robot: Robot, q: np.ndarray, kind: str) -> Task:
     goal = sf.compile(robot).frames(q, [HAND])[0][:3, 3] + np.array([0.1, 0.1, 0.05])
     kinds: dict[str, Task] = {
-        "equation": FramePosition("fading", HAND, goal, gain=2.0),
-        "tolerance": FramePosition("fading", HAND, goal, gain=2.0, below=0.02, above=0.02),
-        "inequality": FramePosition("fading", HAND, goal, gain=5.0, above=np.inf),
-        "speeds": JointSpeeds("fading", robot, below=0.3, above=0.3),
-        "accelerations": JointAccelerations.limits("fading", robot, 20.0),
-        "lower priority": JointSpeeds("fading", robot, below=0.3, above=0.3, priority=1),
+        "equation": FramePosition(HAND, goal, name="fading", gain=2.0),
+        "tolerance": FramePosition(HAND, goal, name="fading", gain=2.0, below=0.02, above=0.02),
+        "inequality": FramePosition(HAND, goal, name="fading", gain=5.0, above=np.inf),
+        "speeds": JointSpeeds(robot, name="fading", below=0.3, above=0.3),
+        "accelerations": JointAccelerations.limits(robot, 20.0, name="fading"),
+        "lower priority": JointSpeeds(robot, name="fading", below=0.3, above=0.3, priority=1),
     }
     return kinds[kind]
 
@@ -110,9 +110,9 @@ def test_fades_that_overlap_have_the_same_ends(panda: Robot, joints: list[float]
 def test_what_is_above_does_not_feel_a_fade(panda: Robot) -> None:
     """Also if it cannot be reached, and if bounds bind."""
     q = posture(panda, BENT)
-    hand = FramePosition("hand", HAND, [3.0, 0.5, 0.5], gain=2.0)
-    turn = FrameOrientation("turn", HAND, np.eye(3), gain=2.0, priority=1)
-    rest = Posture("rest", panda, priority=2)
+    hand = FramePosition(HAND, [3.0, 0.5, 0.5], name="hand", gain=2.0)
+    turn = FrameOrientation(HAND, np.eye(3), name="turn", gain=2.0, priority=1)
+    rest = Posture(panda, name="rest", priority=2)
     misses = []
     for activation in (0.0, 0.3, 0.8, 1.0):
         tasks = [hand, replace(turn, activation=activation), rest]
@@ -124,7 +124,7 @@ def test_what_is_above_does_not_feel_a_fade(panda: Robot) -> None:
 
 def test_activation_is_where_a_fade_begins(panda: Robot) -> None:
     """Half of the motion for half of the activation, from the task or from a fade that is over."""
-    task = FramePosition("hand", HAND, [0.4, 0.2, 0.5])
+    task = FramePosition(HAND, [0.4, 0.2, 0.5], name="hand")
     full = Stepper(panda, [task], DT).step(panda.home).v
     given = Stepper(panda, [replace(task, activation=0.5)], DT)
     moved = Stepper(panda, [task], DT)
@@ -141,8 +141,8 @@ def test_activation_is_where_a_fade_begins(panda: Robot) -> None:
 def test_a_task_that_is_off_leaves_damping_as_it_is(panda: Robot) -> None:
     """Its light weight would lower the threshold of its level; many rows would take it away."""
     q = posture(panda, STRAIGHT)
-    hand = FramePosition("hand", HAND, [0.2, 0.2, 0.5], gain=2.0)
-    for other in (Posture("off", panda, priority=0), FrameOrientation("off", HAND, np.eye(3), weight=1e-8)):
+    hand = FramePosition(HAND, [0.2, 0.2, 0.5], name="hand", gain=2.0)
+    for other in (Posture(panda, name="off", priority=0), FrameOrientation(HAND, np.eye(3), name="off", weight=1e-8)):
         with_it = Stepper(panda, [hand, replace(other, activation=0.0)], DT, damping=0.5).step(q)
         without = Stepper(panda, [hand], DT, damping=0.5).step(q)
         assert without.damped > 0
@@ -164,7 +164,7 @@ def test_the_profile_is_twice_smooth_and_stays_between_its_ends(begin: float, en
 
 
 def test_odd_fades_are_refused(panda: Robot) -> None:
-    stepper = Stepper(panda, [Posture("posture", panda)], DT)
+    stepper = Stepper(panda, [Posture(panda)], DT)
     for activation, duration in ((1.5, 0.1), (-0.1, 0.1), (np.nan, 0.1), (1.0, -1.0), (1.0, np.inf), (1.0, np.nan)):
         with pytest.raises(ShapeError):
             stepper.fade("posture", activation, duration)

@@ -42,8 +42,8 @@ def test_arm_reaches_positions_within_its_limits(rng):
         reached = robot.placements(found.q)["tip"][:3, 3]
         assert_allclose(np.linalg.norm(reached - target), found.position_error, atol=1e-12)
         assert found.angle_error == 0.0
-        good += found.converged
-        assert found.converged == (found.position_error <= 1e-4)
+        good += found.success
+        assert found.success == (found.position_error <= 1e-4)
     assert good >= 17
 
 
@@ -96,7 +96,7 @@ def test_no_sweep_makes_it_worse_and_every_joint_does_its_best(rng, pose):
 def test_target_out_of_reach_is_approached():
     robot = load("arm4")
     found = CyclicDescent(robot, "tip").solve(robot.home, [3.0, 0.0, 0.0])
-    assert not found.converged
+    assert not found.success
     assert found.position_error == pytest.approx(2.0, abs=1e-3)
 
 
@@ -114,7 +114,7 @@ def test_floating_robots_keep_their_base(rng):
     robot = load("small-humanoid")
     hand = robot.placements(robot.home)["left_grip"][:3, 3]
     found = CyclicDescent(robot, "left_grip").solve(robot.home, hand + np.array([0.03, 0.01, 0.03]))
-    assert found.converged
+    assert found.success
     assert_allclose(found.q[:7], robot.home[:7])
 
 
