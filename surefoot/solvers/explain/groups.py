@@ -101,15 +101,6 @@ class ScaledRows:
         parts = {name: getattr(self, name)[chosen] for name in _BY_ROW}
         return replace(self, **parts)
 
-    def with_ends(self, lower: Array, upper: Array) -> ScaledRows:
-        """The same rows with other ends.
-
-        Args:
-            lower: (rows,).
-            upper: (rows,).
-        """
-        return replace(self, lower=lower, upper=upper)
-
     def with_given_ends(self, tolerance: float) -> ScaledRows:
         """The rows with the ends that were given; their middle where these cross by less than the tolerance.
 
