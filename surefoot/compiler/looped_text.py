@@ -1,6 +1,6 @@
 """Loop programs as LLVM assembly: loops over bodies that call straight-line steps.
 
-The kernel has the interface of `llvm_text`. Records of all bodies, the world's first, are in memory from the heap.
+The kernel has the interface of `llvm.text`. Records of all bodies, the world's first, are in memory from the heap.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Walks from every degree of freedom to the root, as loops: matrices of pairs of joints, as the mass matrix.
 
 After the sweeps of a recursion, a wrench (6,) starts at every degree of freedom and is carried from body to parent; on
-every body it is projected on the joint. Steps are traced once per class of bodies.
-
-Walks as LLVM assembly: for every degree of freedom a loop over its ancestors.
+every body it is projected on the joint. Steps are traced once per class of bodies; in LLVM assembly, every degree of
+freedom has a loop over its ancestors.
 """
 
 from __future__ import annotations

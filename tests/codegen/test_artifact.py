@@ -33,7 +33,7 @@ q, v, a = np.load(sys.argv[1])
 tau, one, jacobian = kernels.rnea(q, v, a), kernels.rnea(q[0], v[0], a[0]), kernels.jacobian(q, "panda_hand")
 M = kernels.bundle(["M", "h"])(q, v)["M"]
 if sys.argv[3] == "refuse":
-    assert not {"surefoot.codegen.drivers", "llvmlite.ir"} & set(sys.modules)
+    assert "surefoot.codegen.drivers" not in sys.modules
 np.savez(sys.argv[2], tau=tau, one=one, jacobian=jacobian, M=M)
 """
 

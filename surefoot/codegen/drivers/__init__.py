@@ -1,6 +1,6 @@
 """Assembly of loops around kernels: over batches, over time, and the entry point from Python.
 
-Imported only where the cache has no object code of them, because `llvmlite.ir` is slow to import.
+Imported only where the cache has no object code of them, which saves the time to import them.
 """
 
 from surefoot.codegen.drivers.batch import driver_module

@@ -1,16 +1,14 @@
 """Which inequalities of a hierarchy bind: a primal active-set method over all levels at once; for `NativeCode`.
 
 A row or bound is idle, or it binds at one of its ends; then it is an equation of its level, and the equations of all
-levels are solved by one pass (`hierarchy_pass`). The found set is optimal when no idle one is broken and when no
+levels are solved by one pass (`passes`). The found set is optimal when no idle one is broken and when no
 binding one pulls the wrong way: of its multipliers, taken from the first level on, the first that is not zero must
 push into the allowed side (Escande, Mansard and Wieber 2014, sections 2.2 and 4). As long as that is not so,
 one leaves or enters the set, and every step is downhill in the order of the levels. What leaves and comes back at once
 is held by a level whose multiplier is lost in rounding; it stays until violations become less. Margins are relative to
 the length of a row times that of x: rows may have any scale.
 
-Steps of the search for what binds in a hierarchy: where it begins, how far it goes, whether that was progress.
-
-For `NativeCode`; the arrays are those of `hierarchy_pass`. `now` (rows + n) are the values where the search stands.
+The arrays are those of `passes`. `now` (rows + n) are the values at the present point of the search.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Optimum(NamedTuple):
 
 
 class Workspace:
-    """Arrays for hierarchies of one size, as `hierarchy_pass` describes them.
+    """Arrays for hierarchies of one size, as `passes` describes them.
 
     Args:
         rows: Rows of all levels.

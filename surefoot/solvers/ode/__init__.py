@@ -11,7 +11,7 @@ One step at a time, for simulations with their own clock: `runge_kutta_step` and
 """
 
 from surefoot.solvers.ode.events import Event, Occurrence
-from surefoot.solvers.ode.failures import FieldNotFiniteError, IntegrationError, StepTooSmallError
+from surefoot.solvers.ode.field import FieldNotFiniteError, IntegrationError, StepTooSmallError
 from surefoot.solvers.ode.integrate import integrate
 from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold, PhaseSpace, VectorSpace
 from surefoot.solvers.ode.methods import (

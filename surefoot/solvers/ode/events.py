@@ -1,7 +1,4 @@
-"""Events: zeros of functions of time and state, found while integrating.
-
-A zero of a function between two points where its signs differ.
-"""
+"""Events: zeros of functions of time and state, found while integrating."""
 
 from __future__ import annotations
 
@@ -13,10 +10,9 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.solvers.ode.dense_output import Segment
-from surefoot.solvers.ode.failures import FieldNotFiniteError
+from surefoot.solvers.ode.field import FieldNotFiniteError
 from surefoot.solvers.ode.methods import Tableau
-from surefoot.solvers.ode.runge_kutta import take_leg
+from surefoot.solvers.ode.runge_kutta import Segment, take_leg
 
 __all__ = ["Event", "EventWatch", "Occurrence", "bracketed_zero"]
 

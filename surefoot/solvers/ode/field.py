@@ -1,20 +1,34 @@
-"""The right side of a differential equation, watched: counted, and refused where it is not finite."""
+"""The right side of a differential equation, counted and checked, and the errors that end an integration early."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
-from surefoot.errors import ShapeError
-from surefoot.solvers.ode.failures import FieldNotFiniteError
+from surefoot.errors import ShapeError, SimulationError
 from surefoot.solvers.ode.manifold import Manifold
 
-__all__ = ["Chart", "Field", "VectorField"]
+__all__ = ["Chart", "Field", "FieldNotFiniteError", "IntegrationError", "StepTooSmallError", "VectorField"]
 
 VectorField = Callable[[float, Array], ArrayLike]
+
+
+class IntegrationError(SimulationError):
+    """An integration could not go on; `so_far` is the `OdeResult` of the steps before, None if there is none."""
+
+    so_far: Any = None
+
+
+class FieldNotFiniteError(IntegrationError):
+    """The field or an event function returned NaN or infinity."""
+
+
+class StepTooSmallError(IntegrationError):
+    """Error control asks for steps without end: the system is stiff, not smooth, or has a pole."""
 
 
 class Field:

@@ -11,14 +11,12 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError, one_of
-from surefoot.solvers.ode.dense_output import Segment, segment_of
 from surefoot.solvers.ode.events import Event, EventWatch, Occurrence
-from surefoot.solvers.ode.failures import IntegrationError, StepTooSmallError
-from surefoot.solvers.ode.field import Chart, Field, VectorField
+from surefoot.solvers.ode.field import Chart, Field, IntegrationError, StepTooSmallError, VectorField
 from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold
 from surefoot.solvers.ode.methods import DORMAND_PRINCE, Tableau
 from surefoot.solvers.ode.result import OdeResult
-from surefoot.solvers.ode.runge_kutta import Trial, doubled_step, end_of, single_step, take_leg
+from surefoot.solvers.ode.runge_kutta import Segment, Trial, doubled_step, end_of, segment_of, single_step, take_leg
 
 __all__ = ["Steps", "integrate"]
 

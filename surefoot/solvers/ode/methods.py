@@ -1,7 +1,4 @@
-"""The methods, each with its source. Tables only; `runge_kutta` runs them.
-
-`Tableau`: an explicit Runge-Kutta method as data.
-"""
+"""Explicit Runge-Kutta methods as data, each with its source; `runge_kutta` runs them."""
 
 from __future__ import annotations
 

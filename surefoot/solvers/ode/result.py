@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.solvers.ode.dense_output import Segment
 from surefoot.solvers.ode.events import Occurrence
+from surefoot.solvers.ode.runge_kutta import Segment
 
 __all__ = ["OdeResult"]
 

@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta steps: one, one with its embedded error, or one against two half ones."""
+"""Explicit Runge-Kutta steps: one, one with its embedded error, or one against two half ones; dense output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from surefoot.solvers.ode.field import Chart, Field, VectorField
 from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold
 from surefoot.solvers.ode.methods import RK4, Tableau
 
-__all__ = ["Leg", "Trial", "doubled_step", "end_of", "runge_kutta_step", "single_step", "take_leg"]
+__all__ = [
+    "Leg",
+    "Segment",
+    "Trial",
+    "doubled_step",
+    "end_of",
+    "runge_kutta_step",
+    "segment_of",
+    "single_step",
+    "take_leg",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +151,45 @@ def doubled_step(method: Tableau, chart: Chart, t: float, h: float, first: Array
     _, slope = end_of(method, before)
     after = take_leg(method, chart, t + half, half, before.end, slope)
     return Trial((before, after), after.end - whole.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A leg with the slope at its end: a polynomial in time, continuous with its first derivative at the joints.
+
+    Args:
+        leg: What it goes through.
+        end_slope: (m,) du/dt at its end, in the leg's chart.
+        bump: (m,) coefficient of the fourth-order term, None for the cubic alone.
+    """
+
+    leg: Leg
+    end_slope: Array
+    bump: Array | None
+
+    def at(self, t: float) -> Array:
+        """The state (n,) at a time within the leg.
+
+        u(θ) = u₀ + θ (Δ + (1-θ) (h k₀ - Δ + θ (2 Δ - h (k₀ + k₁)))) + θ² (1-θ)² B,   Δ = u₁ - u₀   [ode.dense]
+        Hairer, Nørsett, Wanner 1993, II.6: the cubic Hermite polynomial (B = 0), error O(h⁴); with B of the
+        method O(h⁵).
+        """
+        leg = self.leg
+        theta = (t - leg.t) / leg.h
+        rest = 1.0 - theta
+        rise, begin, finish = leg.end - leg.start, leg.h * leg.stages[0], leg.h * self.end_slope
+        inner = begin - rise + theta * (2.0 * rise - begin - finish)
+        if self.bump is not None:
+            inner = inner + theta * rest * self.bump
+        return leg.chart.point(leg.start + theta * (rise + rest * inner))
+
+
+def segment_of(method: Tableau, leg: Leg, end_slope: Array) -> Segment:
+    """The polynomial through a leg.
+
+    Args:
+        method: The method that made the leg.
+        leg: The leg.
+        end_slope: (m,) du/dt at its end, in its chart.
+    """
+    return Segment(leg, end_slope, None if method.d is None else leg.h * (method.d @ leg.stages))

@@ -8,9 +8,8 @@ from numpy.testing import assert_allclose
 
 from surefoot.errors import ShapeError
 from surefoot.solvers import ode
-from surefoot.solvers.ode.dense_output import segment_of
 from surefoot.solvers.ode.field import Chart
-from surefoot.solvers.ode.runge_kutta import Leg
+from surefoot.solvers.ode.runge_kutta import Leg, segment_of
 
 METHODS = pytest.mark.parametrize("method", ode.METHODS.values(), ids=ode.METHODS)
 PAIRS = pytest.mark.parametrize("method", [m for m in ode.METHODS.values() if m.companion], ids=lambda m: m.name)
