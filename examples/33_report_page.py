@@ -1,7 +1,7 @@
 """Write a page to look at and to send.
 
 One HTML file that opens from disk: the robot in 3-D, plots and numbers on the same clock. `Evidence` takes what there
-is to show; the rest is computed or left out. An argument names the folder; without it the page is thrown away.
+is to show; the rest is computed or omitted. An argument names the folder; without it the page is thrown away.
 """
 
 import sys

@@ -8,9 +8,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TICS = {
-    r"(?<![Tt]here )\b(is|are|was|were) no (?!longer|more|less|other|such|one|way|need|point)(?=[a-z`])": "is not a",
+    r"(?<![Tt]here )\b(is|are|was|were) no (?!\w+er\b|more|less|such|one|way|need|point)(?=[a-z`])": "is not a",
     r"\bstands? (in|beside) (it|them|this|that|the (file|table|page|log|report|list|evidence))\b": "is listed in",
-    r"\b(is|are) told\b": "is given; is reported",
+    r"\b(is|are) told (?!apart)": "is given; is reported",
     r"\bleft out\b": "omitted",
     r"\bhardly\b": "barely; few",
     r"\b[Ww]ay that each\b": "distance per …",

@@ -94,7 +94,7 @@ def _touch_notes(case: Case, log: Log) -> list[str]:
 
 
 def _loads(case: Case, log: Log) -> list[str]:
-    """What the engine told: touches of obstacles that are no meshes."""
+    """Touches that the engine reported, of obstacles other than meshes."""
     start, found = case.trajectory.start, dict[str, tuple[float, float]]()
     for incident in log.metadata.get("incidents", ()):
         if incident["kind"] == "obstacle_touch":

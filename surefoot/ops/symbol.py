@@ -1,13 +1,13 @@
 """Scalar expressions: what an entry of a traced array is.
 
 A `Symbol` is a node of an expression graph. Building one costs well under a microsecond, so that whole robots are
-traced in a fraction of a second; exact zeros and ones fold on the way. CasADi expressions are made from it on demand.
-
-Traced arrays as CasADi expressions and functions.
+traced in a fraction of a second; exact zeros and ones fold on the way. `to_sx` and `function` hand traced arrays to
+CasADi, which is optional.
 """
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from surefoot.errors import NotSupportedError
 
 __all__ = ["Symbol", "apply", "expression", "function", "to_sx"]
 
@@ -202,9 +204,17 @@ def expression(symbol: Symbol) -> Any:
     return symbol._sx
 
 
-def _node(node: Symbol) -> Any:
-    import casadi
+def _casadi() -> Any:
+    try:
+        return importlib.import_module("casadi")
+    except ImportError as error:
+        raise NotSupportedError(
+            "CasADi is not installed", next_step="install the extra: pip install 'surefoot[casadi]'"
+        ) from error
 
+
+def _node(node: Symbol) -> Any:
+    casadi = _casadi()
     if node.op == "input":
         return casadi.SX.sym(node.args[0])
     args = [x._sx if isinstance(x, Symbol) else x for x in node.args]
@@ -215,8 +225,7 @@ def _node(node: Symbol) -> Any:
 
 def to_sx(values: ArrayLike | Any) -> Any:
     """A CasADi SX matrix with the entries of an array (vectors become columns)."""
-    import casadi
-
+    casadi = _casadi()
     values = np.asarray(values)
     rows = values.reshape(len(values), math.prod(values.shape[1:])) if values.ndim else values.reshape(1, 1)
     if not rows.size:
@@ -227,6 +236,4 @@ def to_sx(values: ArrayLike | Any) -> Any:
 
 def function(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
     """The CasADi function from arrays of symbols to traced arrays."""
-    import casadi
-
-    return casadi.Function(name, [to_sx(x) for x in inputs], [to_sx(y) for y in outputs])
+    return _casadi().Function(name, [to_sx(x) for x in inputs], [to_sx(y) for y in outputs])

@@ -39,7 +39,7 @@ class Verdict:
     Args:
         text: In a few words, such as "passed" or "fell at 2.31 s".
         passed: Whether nothing is wrong.
-        of: What ended so, such as "run"; where it is said, the verdict of the audit stands beside it.
+        of: What ended so, such as "run"; with it, the verdict of the audit is shown as well.
     """
 
     text: str
@@ -145,7 +145,7 @@ class Evidence:
         com: (n, 3) centre of mass in world [m].
         zmp: (n, 3) zero moment point in world [m]; NaN without contact.
         capture_point: (n, 3) in world [m]; NaN where there is none.
-        objects: Object → (n, 4, 4) its placements in world; those left out stay where the world has them.
+        objects: Object → (n, 4, 4) its placements in world; those omitted stay where the world has them.
         volumes: Collision volumes; None for the collision shapes of the robot.
         ghosts: Other motions to compare with.
         plots: Lines over time, in the order of their groups.

@@ -35,7 +35,7 @@ def _parts(value: Fraction, count: int) -> list[float]:
 
 
 # sin r = r + r³ P(r²) and cos r = 1 − r²/2 + r⁴ Q(r²) on |r| ≤ π/4: P and Q interpolate the exact series at Chebyshev
-# nodes in r² (solved in rational arithmetic); what is left out is below 1.4e-17.
+# nodes in r² (solved in rational arithmetic); what is omitted is below 1.4e-17.
 _SIN = (-1 / 6, 0.008333333333330948, -0.00019841269836758528, 2.7557316102528646e-06, -2.5051131840044124e-08,
         1.5918128937554457e-10)  # fmt: skip
 _COS = (1 / 24, -0.0013888888888887398, 2.480158729876566e-05, -2.7557317271714906e-07, 2.0876146265300598e-09,

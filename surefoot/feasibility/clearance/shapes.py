@@ -134,7 +134,7 @@ def _nearer_at_home(robot: Robot, pairs: Collection[Pair], limit: float) -> froz
 
 
 def _hanging(robot: Robot, model: CollisionModel) -> list[Pair]:
-    """Pairs that are left out as neighbours although there is a body between them."""
+    """Pairs that are omitted as neighbours although there is a body between them."""
     out, parents = set(), robot.tree.parents
     for (i, j), reason in model.pruning.reasons.items():
         first, second = sorted((model.volumes[i], model.volumes[j]), key=lambda item: item.body)

@@ -52,7 +52,7 @@ def friction_forces(case: Case, rates: Rates) -> Array:
 def doubtful_friction(case: Case) -> Array:
     """(nu,): dry friction beyond half of what a drive can exert, where torques were not given.
 
-    A drive that spends more on its own friction hardly moves its joint: the file does not describe it, and torques may
+    A drive that spends more on its own friction barely moves its joint: the file does not describe it, and torques may
     go beyond their limits by that.
     """
     limits = drive_limits(case)

@@ -1,7 +1,7 @@
 """Balances: do the given forces and torques explain the motion?
 
 Logs of engines hold the torques and wrenches of the step before a sample, or of the one after it; plans hold those at
-the sample. Which of these a motion has is told by what explains it best (`hold_of`), for all of it at once. Residuals
+the sample. The one that explains a motion best is taken (`hold_of`), for all of it at once. Residuals
 are means over windows, because forces of hard contacts come and go between samples.
 """
 
@@ -169,6 +169,6 @@ def _unsure(case: Case, rates: Rates, touch: Touch, efforts: Efforts, power: Arr
 
 
 def _sticking(case: Case, rates: Rates) -> Array:
-    """(n − 1,): power that dry friction may not take, of joints that hardly move."""
+    """(n − 1,): power that dry friction may not take, of joints that barely move."""
     speed, dry = np.abs(between(rates.v, "sample")), case.robot.model.upperDryFrictionLimit
     return np.asarray(np.sum(dry * speed * (1.0 - np.minimum(speed / STICKING, 1.0)), axis=1))

@@ -70,7 +70,7 @@ class Leftover:
 
         Args:
             forces: (m, nv) between samples.
-            steps: (m,) between which; all if left out.
+            steps: (m,) between which; all if omitted.
         """
         return self.of_all([forces], [], steps)[0]
 
@@ -80,7 +80,7 @@ class Leftover:
         Args:
             forces: (m, nv) each.
             sizes: (m, nv) each, ≥ 0.
-            steps: (m,) between which samples; all if left out.
+            steps: (m,) between which samples; all if omitted.
         """
         given = [*forces, *sizes]
         if self._directions is None:

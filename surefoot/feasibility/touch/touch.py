@@ -225,7 +225,7 @@ def _as_low_as_it_stood(stands: Mask, height: Array, slack: float) -> Mask:
 def _use_spots(
     case: Case, schedule: ContactSchedule, placements: Array, height: Array, normals: Array, friction: Array
 ) -> None:
-    """Friction of given spots; and where they are no place on the ground, height and normal from their planes."""
+    """Friction of given spots; and where they are not on the ground, height and normal from their planes."""
     for k, name in enumerate(case.contact_names):
         surface = case.robot.contacts[name]
         spots, at = _spot_indices(schedule, name, case.time)

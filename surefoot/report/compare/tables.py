@@ -84,7 +84,7 @@ def compare_runs(runs: Sequence[RunFolder], names: Sequence[str] | None = None) 
 
     Args:
         runs: Two or more.
-        names: What to call them; their folders if left out.
+        names: What to call them; their folders if omitted.
     """
     metrics = [{k: v for k, v in run.metrics.items() if k not in _NOT_COMPARED} for run in runs]
     versions = [dict(run.metrics.get("versions", {})) for run in runs]

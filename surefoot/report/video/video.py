@@ -123,7 +123,7 @@ def write_film(
     Args:
         path: The file, `.mp4` or `.gif`.
         evidence: The motion, and what to show beside it.
-        settings: How; the defaults if left out.
+        settings: How; the defaults if omitted.
         renderer: "browser": the page of the report in chromium; "mujoco": MuJoCo with EGL or OSMesa; "auto": the
             first of these that is there.
         progress: Called with the share that is done, 0…1.

@@ -48,7 +48,7 @@ def com_rise(table: MotionTable, robot: Robot, world: World) -> Plan:
     """Raise the centre of mass.
 
     Args:
-        table: rise [m]: if left out, so far that knees get straight and arms then do the larger part of what they can;
+        table: rise [m]: if omitted, so far that knees get straight and arms then do the larger part of what they can;
             duration [s] at full pace; rate_limit [rad/s] of all joints together.
         robot: The robot; it stands on level ground with its contacts at home.
         world: Where it is; not looked at.

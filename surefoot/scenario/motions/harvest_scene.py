@@ -162,7 +162,7 @@ def _first_posture(robot: Robot, joints: Mapping[str, float]) -> Array:
 def _pairs(given: HarvestSettings, robot: Robot, world: World) -> tuple[Pair, ...]:
     """Volumes that keep clear of each other.
 
-    Pairs that cannot be farther apart than what repels them are left out: links that are neighbours but one, and what
+    Pairs that cannot be farther apart than what repels them are omitted: links that are neighbours but one, and what
     does not move against an obstacle. Joint limits keep those clear.
     """
     volumes = [*robot_volumes(robot, most_per_link=1).volumes, *_tool(given, robot)]

@@ -31,7 +31,7 @@ def swing_over(table: MotionTable, robot: Robot, world: World) -> Plan:
     """One step past the obstacles of the world, planned with and without giving way to them.
 
     Args:
-        table: frame: link of the foot that swings, the first foot if left out; duration [s] of the swing; cycle [s];
+        table: frame: link of the foot that swings, the first foot if omitted; duration [s] of the swing; cycle [s];
             step.
         robot: A floating robot with two feet.
         world: Its obstacles; level ground.

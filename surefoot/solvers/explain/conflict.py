@@ -36,7 +36,7 @@ class Conflict(NamedTuple):
 def find_conflict(program: Program, proof: Proof, relaxable: Collection[int]) -> Conflict:
     """The set that a deletion filter leaves (Chinneck and Dravnieks 1991).
 
-    Groups are left out one after the other, in their order, wherever the rest still conflicts; a group that the last
+    Groups are omitted one after the other, in their order, wherever the rest still conflicts; a group that the last
     proof does not need needs no trial. Where all other groups hold if a group alone gives way, it is in every conflict:
     that is asked first, for it is to be told of members. Of many groups only those of the first proof are tried.
 

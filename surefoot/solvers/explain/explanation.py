@@ -1,4 +1,4 @@
-"""`explain`: from groups to what is told of them."""
+"""`explain`: from groups of rows to their conflict."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def explain(
 
     Args:
         groups: The constraints, with names that differ.
-        variables: Number of unknowns; as the first group has it if left out.
+        variables: Number of unknowns; as the first group has it if omitted.
         tolerance: Violation of a row that counts as none, relative to its size; 1e-9 to 1e-3.
-        place: Where or when, for the sentence, as "in phase 3"; from the groups of the conflict if left out.
+        place: Where or when, for the sentence, as "in phase 3"; from the groups of the conflict if omitted.
 
     Raises:
         ShapeError: Shapes do not fit, numbers are not finite, names repeat; with the group and its rows.

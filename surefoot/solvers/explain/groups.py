@@ -126,7 +126,7 @@ def scaled_rows(groups: Sequence[Group], variables: int | None, tolerance: float
 
     Args:
         groups: With names that differ.
-        variables: n; as the first group has it if left out.
+        variables: n; as the first group has it if omitted.
         tolerance: Share of a row's size by which its ends are wider.
 
     Raises:
@@ -170,7 +170,7 @@ def _checked(group: Group, n: int) -> tuple[Any, Array, Array, Array]:
     wrong = np.isnan(lower) | np.isnan(upper) | (lower == np.inf) | (upper == -np.inf)
     if wrong.any():
         raise ShapeError(
-            f"ends of {name} are no numbers, or infinite on the wrong side",
+            f"ends of {name} are NaN, or infinite on the wrong side",
             evidence={"rows": np.flatnonzero(wrong).tolist()},
             next_step="give −inf as lower or inf as upper end where there is none, and no NaN",
         )

@@ -39,7 +39,7 @@ _LEAST_TOLERANCE = 1e-10  # of HiGHS
 _MANY_ENTRIES, _MANY_IN_ROW = 20_000, 15  # of A, from which HiGHS gets rows only once they are violated
 _MOST_PIVOTS = 50  # for each row and column; searches that take more go round in circles
 _ROUNDING_OF_RAYS = 1e-6  # sum of what rays leave of unknowns; HiGHS searches on for a cleaner one
-_ROUNDING_OF_ENTRIES = 1e-9  # of a model; smaller ones are left out
+_ROUNDING_OF_ENTRIES = 1e-9  # of a model; smaller ones are omitted
 _NOTHING = 1e-10  # multipliers below this share of the largest are rounding
 
 

@@ -74,7 +74,7 @@ class Program:
         """A point (n,) at which rows hold together, or the proof that there is none.
 
         Args:
-            kept: (rows,) which of them; all if left out.
+            kept: (rows,) which of them; all if omitted.
             amounts: (groups,) how far groups are relaxed, in their units; rows then have a little more room, so that
                 the least amount that helps does help.
 
@@ -121,7 +121,7 @@ class Program:
     def polish(self, proof: Array) -> Array:
         """Multipliers (rows,) of the same groups whose rows add up to nothing to the last digits, if there are some.
 
-        Those that polishing would turn round are rounding, and are left out.
+        Those that polishing would turn round are rounding, and are omitted.
 
         Args:
             proof: (rows,) multipliers.

@@ -21,7 +21,7 @@ from surefoot.words import counted
 __all__ = ["Teller", "main", "perform"]
 
 _FRAME_PERIOD = 0.06
-"""Between two postures that are told [s]."""
+"""Time between two reported postures [s]."""
 
 
 class Teller:

@@ -74,7 +74,7 @@ class Stage:
         Args:
             robot: The robot.
             meshes: What it looks like.
-            q: (nq,) its posture; home if left out.
+            q: (nq,) its posture; home if omitted.
         """
         if self._root is not None:
             self._root.remove()

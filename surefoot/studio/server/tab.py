@@ -61,7 +61,7 @@ class Tab(Desk):
         Args:
             robot: The robot.
             robot_key: What it was loaded from.
-            q: (nq,) posture; where it is, or home for another robot, if left out.
+            q: (nq,) posture; where it is, or home for another robot, if omitted.
             world: What stands around it.
         """
         if self.stage.robot is not robot:
