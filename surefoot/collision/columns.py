@@ -52,7 +52,7 @@ class Columns:
         chosen = np.asarray(columns)
         whole = chosen.ndim == 1 and (not len(chosen) or chosen.dtype.kind in "iu")
         if not whole or not ((chosen >= 0) & (chosen < total)).all():
-            raise ShapeError("columns are a list of whole numbers", evidence={"columns": columns, "pairs": total})
+            raise ShapeError("columns must be a list of whole numbers", evidence={"columns": columns, "pairs": total})
         return chosen.astype(np.int64)
 
     def distances(self, Q: Array, within: Array) -> Array:

@@ -27,7 +27,7 @@ class ExactCollision:
 
     Args:
         robot: The robot.
-        link_pairs: Pairs of links that have collision shapes; all pairs on different bodies if left out.
+        link_pairs: Pairs of links that have collision shapes; all pairs on different bodies if omitted.
         hulls: Take the convex hull of meshes; else their triangles, which is exact, and slower by far. Triangles have
             no inside.
         obstacles: Obstacles, whose names pairs may hold in place of the second link.

@@ -61,8 +61,8 @@ class CollisionModel:
     Args:
         robot: The robot.
         world: Its obstacles, objects and ground; bodies with contact surfaces are not held against the ground.
-        volumes: Volumes on the bodies; fitted to the robot's shapes if left out.
-        pairs: Names of two links, or of a link and an obstacle, to look at; all that are worth it if left out. What
+        volumes: Volumes on the bodies; fitted to the robot's shapes if omitted.
+        pairs: Names of two links, or of a link and an obstacle, to look at; all that are worth it if omitted. What
             cannot move against each other has no column.
         srdf: SRDF file with pairs that need not be looked at.
         ignore: Pairs of names not to look at.
@@ -71,8 +71,8 @@ class CollisionModel:
         fuse: Compile a kernel for all pairs, which takes seconds once; without, batches are several times slower.
 
     Raises:
-        UnknownNameError: There is no link or obstacle that is called so.
-        ModelError: Volumes are left out, and a collision shape can have none, or there is no shape at all.
+        UnknownNameError: There is no link or obstacle of that name.
+        ModelError: Volumes are omitted, and a collision shape can have none, or there is no shape at all.
         ShapeError: A pair to look at names a link without volumes, or as for `robot_volumes`.
     """
 
@@ -108,7 +108,9 @@ class CollisionModel:
     def _pairs_with(self, obstacles: Sequence[PlacedObstacle], motion: VolumeMotion) -> ObstaclePairs:
         names = [item.name for item in obstacles]
         if len({*names, *self.robot.link_names}) < len(names) + len(set(self.robot.link_names)):
-            raise ShapeError("names of obstacles repeat, or are names of links", evidence={"names": names})
+            raise ShapeError(
+                "names of obstacles must differ from each other and from names of links", evidence={"names": names}
+            )
         watched = watched_obstacles(self.robot, self.volumes, obstacles, self._listed, self._ignored)
         return ObstaclePairs(motion, obstacles, watched)
 
@@ -220,7 +222,7 @@ class CollisionModel:
 
         Args:
             q: (nq,) or (n, nq).
-            margin: [m]; that of the model if left out.
+            margin: [m]; that of the model if omitted.
         """
         limit = self.margin if margin is None else _metres("margin", margin)
         found: NDArray[np.bool_] = np.asarray((self.distances(q, within=limit) < limit).any(axis=-1))
@@ -234,7 +236,7 @@ class CollisionModel:
         """
         found = self.closest(q, 1)
         if not len(found.columns):
-            raise ShapeError("there are no pairs to look at", next_step="give volumes, pairs or obstacles")
+            raise ShapeError("there are no pairs to check", next_step="give volumes, pairs or obstacles")
         return found.first()
 
     def closest(self, q: ArrayLike, count: int, within: float = np.inf) -> ClosestPairs:
@@ -260,7 +262,7 @@ class CollisionModel:
 
         Args:
             q: (nq,).
-            columns: (k,) which; all if left out.
+            columns: (k,) which; all if omitted.
         """
         Q = self.robot.checked_q(q)[None]
         return self._columns.proximity(Q, self._columns.chosen(columns))
@@ -270,7 +272,7 @@ class CollisionModel:
 
         Args:
             q: (nq,) or (n, nq).
-            columns: (k,) which; all if left out.
+            columns: (k,) which; all if omitted.
         """
         Q, single = checked_postures(self.robot, q)
         chosen = self._columns.chosen(columns)

@@ -69,7 +69,11 @@ def motions_are_free(
     """
     if not resolution > 0.0 or not np.isfinite(clearance):
         evidence = {"resolution": resolution, "clearance": clearance}
-        raise ShapeError("a motion cannot be checked so", evidence=evidence, next_step="give metres, resolution > 0")
+        raise ShapeError(
+            "the settings of a motion check are out of range",
+            evidence=evidence,
+            next_step="give metres, resolution > 0",
+        )
     first, last = np.asarray(starts, dtype=float), np.asarray(ends, dtype=float)
     if first.ndim != 2:
         raise ShapeError(f"starts have shape {first.shape}, expected (n, {model.robot.nq})")

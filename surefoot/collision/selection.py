@@ -38,7 +38,7 @@ def require_known_names(
         for name in sorted(pair - known):
             raise one_of("link or obstacle", name, known)
     if blind := [sorted(pair) for pair in listed or () if len(pair) != 2 or not pair <= seen]:
-        message = "pairs to look at take two names each, of links with volumes and of obstacles"
+        message = "each pair must name two links with volumes, or a link with volumes and an obstacle"
         raise ShapeError(message, evidence={"pairs": blind})
 
 
@@ -103,7 +103,7 @@ def disabled_in_srdf(path: str | Path) -> dict[frozenset[str], str]:
     for item in (element for element in root.walk() if element.tag == "disable_collisions"):
         links = frozenset(item.attributes.get(key, "") for key in ("link1", "link2"))
         if "" in links:
-            raise FileFormatError("`disable_collisions` names less than two links", file=path, line=item.line)
+            raise FileFormatError("`disable_collisions` names fewer than two links", file=path, line=item.line)
         out[links] = item.attributes.get("reason", "")
     return out
 
@@ -124,4 +124,6 @@ def shipped_srdf(robot: Robot) -> Path:
         file = Path(getModelPath(entry.path)).resolve() / entry.path / entry.srdf_subpath / entry.srdf_filename
         if file.is_file():
             return file
-    raise UnknownNameError(f"no SRDF file is shipped for `{robot.name}`", next_step="give the path of one, or none")
+    raise UnknownNameError(
+        f"no SRDF file is shipped for `{robot.name}`", next_step="give the path of an SRDF file, or omit it"
+    )

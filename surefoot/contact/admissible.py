@@ -54,7 +54,7 @@ def admissible_wrenches(
     Args:
         generators: (n, 6, k) wrenches about one point, such as `PlacedCones.generators`; k may be 0.
         needed: (n, 6) the wrench on the robot that the motion needs, about the same point (best: the centre of mass).
-        active: (n, k) which generators count, such as `PlacedCones.use`; all if left out.
+        active: (n, k) which generators count, such as `PlacedCones.use`; all if omitted.
         length: l [m]: a missing moment of 1 N m counts as a missing force of 1 / l.
     """
     G, w = _finite(generators, "generators"), _finite(needed, "needed wrenches")

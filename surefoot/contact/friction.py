@@ -73,7 +73,7 @@ def friction_pyramid(friction: float, sides: int = 4, inscribed: bool = False) -
     """
     mu = checked_friction(friction)
     if sides < 3:
-        raise ShapeError("a friction pyramid has at least 3 sides", evidence={"sides": sides})
+        raise ShapeError("a friction pyramid needs at least 3 sides", evidence={"sides": sides})
     if mu == 0.0:
         ways = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
         return FrictionPyramid(np.vstack([ways, [0.0, 0.0, 1.0]]), np.array([[0.0], [0.0], [1.0]]))
@@ -106,7 +106,7 @@ def checked_friction(friction: float) -> float:
         ShapeError: It is negative or not finite.
     """
     if not (np.isfinite(friction) and friction >= 0.0):
-        raise ShapeError("a friction coefficient is finite and not negative", evidence={"friction": friction})
+        raise ShapeError("a friction coefficient must be finite and not negative", evidence={"friction": friction})
     return float(friction)
 
 

@@ -60,7 +60,7 @@ class Rectangle(NamedTuple):
 
 
 def rectangle_of(corners: ArrayLike) -> Rectangle | None:
-    """The rectangle of four corners in a plane of constant z; None if they are no rectangle.
+    """The rectangle of four corners in a plane of constant z; None if they are not a rectangle.
 
     Args:
         corners: (k, 3) [m], in any order.
@@ -266,7 +266,7 @@ def placed_cones(
     Args:
         surfaces: c contact surfaces.
         placements: (n, c, 4, 4) T_world_contact.
-        active: (n, c) which of them touch; all if left out.
+        active: (n, c) which of them touch; all if omitted.
         about: (3,) or (n, 3): the point in world that moments refer to [m].
         friction: μ, broadcasts to (n, c), in place of the surfaces' own.
         sides: Of friction pyramids.

@@ -86,12 +86,12 @@ def zero_moment_point(
 def support_polygon(corners: ArrayLike, active: ArrayLike | None = None, axes: ArrayLike = _HORIZONTAL) -> Array:
     """(n, c, 2): hulls of the corners that touch, in a plane, for every sample; see `geometry.convex_hulls`.
 
-    `geometry.distance_inside(p @ axes.T, polygons)` says how far points p (n, 3) are inside.
+    `geometry.distance_inside(p @ axes.T, polygons)` gives how far points p (n, 3) are inside.
 
     Args:
         corners: (n, k, 3) corners of all contact surfaces, in world [m].
-        active: (n, k) which of them touch; all if left out.
-        axes: (2, 3) directions of the plane, right-handed with its normal; x and y of the world if left out.
+        active: (n, k) which of them touch; all if omitted.
+        axes: (2, 3) directions of the plane, right-handed with its normal; x and y of the world if omitted.
     """
     return convex_hulls(np.asarray(corners, dtype=float) @ np.asarray(axes, dtype=float).T, active)
 

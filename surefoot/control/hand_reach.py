@@ -43,8 +43,8 @@ class HandReach(JointFollower):
         displacement: (3,) in world [m].
         start: When it begins [s].
         duration: How long it takes [s].
-        joints: Driven joints that move; those between the frame and the nearest body that branches if left out.
-        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
+        joints: Driven joints that move; those between the frame and the nearest body that branches if omitted.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if omitted.
         gravity: False for a robot that nothing pulls and that stands on nothing.
         **gains: As in `JointGains`.
 
@@ -133,7 +133,7 @@ class HandReach(JointFollower):
             square = J @ J.T
             x = x + J.T @ np.linalg.solve(square + _DAMPING * np.trace(square) * np.eye(3), miss)
         raise ShapeError(
-            f"`{self.frame}` does not come onto its line",
+            f"`{self.frame}` does not reach its line",
             subject=self.frame,
             kind="frame",
             evidence={"share of the way": s, "miss [m]": miss.tolist()},

@@ -56,11 +56,11 @@ class JointFollower(ABC):
 
         tau = kp (q_ref(t) − q) + kd (v_ref(t) − v) + tau_static(q)        [control.joint-follower]
 
-    Gains and static torques are those of `JointPd` in the start posture. Subclasses say how the joints move.
+    Gains and static torques are those of `JointPd` in the start posture. Subclasses define how the joints move.
 
     Args:
         robot: The robot.
-        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if omitted.
         gravity: False for a robot that nothing pulls and that stands on nothing.
         **gains: As in `JointGains`.
     """

@@ -30,15 +30,15 @@ class JointPd:
 
     m is the inertia that a drive answers for (`standing_inertia`); tau_static are the torques that carry the weight on
     the standing contacts (`StaticBalance`), within the limits of the drives. `notes` names drives that are too weak,
-    and says if the robot cannot stand on these contacts.
+    and reports if the robot cannot stand on these contacts.
 
     Args:
         robot: The robot.
-        q_ref: (nq,) posture to hold; home if left out.
-        stiffness: kp of each drive, (nu,) or one number [N m/rad] or [N/m]; from the robot's inertia if left out.
-        damping: kd of each drive, (nu,) or one number [N m s/rad] or [N s/m]; from the robot's inertia if left out.
-        bandwidth: ω [rad/s] of gains that are left out.
-        damping_ratio: ζ of damping that is left out.
+        q_ref: (nq,) posture to hold; home if omitted.
+        stiffness: kp of each drive, (nu,) or one number [N m/rad] or [N/m]; from the robot's inertia if omitted.
+        damping: kd of each drive, (nu,) or one number [N m s/rad] or [N s/m]; from the robot's inertia if omitted.
+        bandwidth: ω [rad/s] of omitted gains.
+        damping_ratio: ζ of omitted damping.
 
     Raises:
         NotSupportedError: A robot that could fall has no contact to stand on, or a driven joint has several axes.

@@ -29,7 +29,7 @@ class ForceSchedule:
             not named keep their value, at first 0. Without points all drives are off.
 
     Raises:
-        ShapeError: Times do not increase, or a torque is no finite number.
+        ShapeError: Times do not increase, or a torque is not a finite number.
         UnknownNameError: A joint has no drive, or does not exist.
     """
 
@@ -63,7 +63,7 @@ class JointPath(JointFollower):
         robot: The robot.
         keyframes: Times [s], ≥ 0 and increasing, each with positions [rad] or [m] of driven joints by name; joints
             that are not named keep their value.
-        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if omitted.
         gravity: False for a robot that nothing pulls and that stands on nothing.
         **gains: As in `JointGains`.
 
@@ -135,7 +135,7 @@ class JointWaves(JointFollower):
         start: When it begins [s].
         cycles: How long: periods of the slowest wave, the ramps included.
         ramp: Length of each ramp: periods of the slowest wave, at most half of `cycles`.
-        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if omitted.
         gravity: Whether the robot stands or is fixed, and gravity pulls it.
         **gains: As in `JointGains`.
 

@@ -47,8 +47,8 @@ class ReactionlessMotion(JointFollower):
         length: Of the path in joint space [rad].
         strokes: How often the path is run through: 1 ends at its end, 2 goes there and back.
         start: When it begins [s].
-        direction: Rates of joints by name that the motion begins along, as nearly as it can; all alike if left out.
-        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if left out.
+        direction: Rates of joints by name that the motion begins along, as nearly as it can; all alike if omitted.
+        q0: Start posture: (nq,), or positions of joints by name, the others as at home; home if omitted.
         **gains: As in `JointGains`.
 
     Raises:
@@ -160,7 +160,7 @@ class ReactionlessMotion(JointFollower):
     def _first_direction(self, joints: Sequence[str], wanted: Mapping[str, float] | None) -> Array:
         """(k,) of length 1: the wanted rates without what moves the base."""
         if wanted is not None and (strange := set(wanted) - set(joints)):
-            raise ShapeError("a direction names joints that do not move", evidence={"joints": sorted(strange)})
+            raise ShapeError("the direction names joints that do not move", evidence={"joints": sorted(strange)})
         rates = [1.0 if wanted is None else wanted.get(joint, 0.0) for joint in joints]
         given = finite_array(rates, (len(joints),), "direction of a reactionless motion")
         H, _ = self._coupling(np.zeros(len(joints)), given)

@@ -29,7 +29,7 @@ class BaseEstimator:
 
     The base comes from an invariant Kalman filter (`InvariantFilter`) that integrates the IMU and holds on to the
     points of the contacts that touch; areas count as three points, so the attitude of a flat foot is used, too. A
-    contact takes part as far as its probability goes; a point that jumps or slides is left out (`gate`) and gets a new
+    contact takes part as far as its probability goes; a point that jumps or slides is omitted (`gate`) and gets a new
     foothold. Silent sensors (NaN, or no entry) are bridged: joints go on with their velocity, the legs stand in for the
     IMU, and contacts are judged by their speed.
 
@@ -42,7 +42,7 @@ class BaseEstimator:
     Args:
         robot: The robot.
         settings: What is believed about sensors and ground.
-        gravity: (3,) of the world [m/s²]; the robot's if left out.
+        gravity: (3,) of the world [m/s²]; the robot's if omitted.
 
     Raises:
         NotSupportedError: A joint with several axes, which no encoder measures, or an IMU that is not on the base.
@@ -55,7 +55,7 @@ class BaseEstimator:
         self._joints = EncodedJoints(robot)
         if self._joints.others:
             raise NotSupportedError(
-                f"joint `{self._joints.others[0]}` of `{robot.name}` has several axes; no encoder tells where it is",
+                f"joint `{self._joints.others[0]}` of `{robot.name}` has several axes; no encoder measures it",
                 next_step="use a chain of one-axis joints",
             )
         self._base = None if robot.base_joint is None else BaseLayout(robot)
@@ -154,7 +154,7 @@ class BaseEstimator:
             raise SimulationError(
                 f"the estimator of `{self.robot.name}` has diverged",
                 evidence={"time [s]": self._t},
-                next_step="look at its readings: infinite numbers, wrong units, or a robot that is not this one",
+                next_step="check its readings for infinite numbers, wrong units, or another robot",
             )
 
     def _look_at_feet(self) -> tuple[Array, Array]:

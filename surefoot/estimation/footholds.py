@@ -1,4 +1,4 @@
-"""The points that a robot stands on, seen from its IMU; which of them hold, and what that tells the filter."""
+"""The points that a robot stands on, seen from its IMU; which of them hold, and what the filter learns from it."""
 
 from __future__ import annotations
 

@@ -81,8 +81,8 @@ def swing_over(robot: Robot, obstacles: Sequence[SweptVolume], step: SwingStep, 
         avoid: Whether it gives way; else it runs into the obstacles, for comparison.
 
     Raises:
-        NotSupportedError: The names of the links tell no other foot, the robot has no sole to put its weight on, or it
-            comes to a posture where it cannot do the tasks.
+        NotSupportedError: The names of the links do not identify the other foot, the robot has no sole to put its
+            weight on, or it comes to a posture where it cannot do the tasks.
         ShapeError: The legs do not reach to where the step begins.
     """
     return _history(SwingWalker(robot, obstacles, step), avoid)

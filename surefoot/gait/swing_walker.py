@@ -100,13 +100,15 @@ def other_foot(robot: Robot, foot: str) -> str:
 
     Raises:
         UnknownNameError: There is no such link.
-        NotSupportedError: Its name tells no side.
+        NotSupportedError: Its name does not name a side.
     """
     if foot not in robot.link_names:
         raise one_of("link", foot, robot.link_names)
     other = side_pairs(robot.link_names)[foot]
     if other == foot:
-        raise NotSupportedError(f"the name of link `{foot}` tells no other side", next_step="name a left or right foot")
+        raise NotSupportedError(
+            f"the name of link `{foot}` does not name a side", next_step="name a left or right foot"
+        )
     return other
 
 
@@ -268,7 +270,7 @@ class SwingWalker:
             pull = 0.05 * self.comfort(q).gradient if k < _STEPS else no_pull
             short = error * min(1.0, 0.2 / max(np.abs(error).max(), 1e-12))
             q = np.asarray(pin.integrate(self.robot.model, q, _resolved(self.jacobian(q), short, pull, free)))
-        raise ShapeError("the step begins where the legs do not reach", evidence={"error": np.abs(error).max()})
+        raise ShapeError("the step begins out of reach of the legs", evidence={"error": np.abs(error).max()})
 
     def _within_limits(self, q: Array) -> Array:
         """The first posture, if its joints are in their ranges."""
@@ -298,12 +300,12 @@ class SwingWalker:
 
 
 def _resolved(J: Array, rate: Array, gradient: Array, W_inverse: Array) -> Array:
-    """As `liegeois_rates`; a robot that cannot do the tasks is told so."""
+    """As `liegeois_rates`; raises if the robot cannot do the tasks."""
     try:
         return liegeois_rates(J, rate, gradient, W_inverse)
     except NotSupportedError as error:
         raise NotSupportedError(
-            "the robot comes to a posture where feet and base cannot be led as the step asks",
+            "the robot reaches a posture in which feet and base cannot follow the step",
             evidence=error.evidence,
             next_step="take a shorter or lower step, or lower the base",
         ) from error

@@ -1,4 +1,4 @@
-"""Keep volumes apart: of the robot among themselves, and from what stands in the world."""
+"""Keep volumes apart: of the robot among themselves, and from obstacles in the world."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Clearance(Task):
             raise ShapeError(f"task `{self.name}` has no pairs of volumes")
         if not all(isinstance(pair, tuple | list) and [isinstance(x, BodyVolume) for x in pair] == [True] * 2
                    for pair in self.pairs):  # fmt: skip
-            raise ShapeError(f"pairs of task `{self.name}` are no pairs of volumes", evidence={"first": self.pairs[0]})
+            raise ShapeError(f"pairs of task `{self.name}` must be pairs of volumes", evidence={"first": self.pairs[0]})
         super()._check()
 
     @cached_property

@@ -19,7 +19,7 @@ class CenterOfMass(VectorTask):
 
     Args:
         target: (3,) in world [m].
-        mask: Rows that count, of "xyz"; all if left out.
+        mask: Rows that count, of "xyz"; all if omitted.
         name: Unique among the tasks; "com" if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.

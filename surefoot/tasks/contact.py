@@ -81,7 +81,7 @@ class Contact(_Tied):
     Args:
         robot: The robot.
         contact: The contact surface.
-        target: (4, 4) placement of the contact frame in the world, z out of the ground; where home has it if left out.
+        target: (4, 4) placement of the contact frame in the world, z out of the ground; where home has it if omitted.
         name: Unique among the tasks; the contact if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.

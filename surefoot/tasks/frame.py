@@ -41,7 +41,7 @@ class _FrameTask(Task):
         frame: Link, joint, contact surface or added frame.
         target: Where it should be.
         mask: Rows that count: letters of "xyz" for the position and "XYZ" for the rotation, booleans, or None for all.
-        relative_to: The frame from which it is seen; the world if left out.
+        relative_to: The frame from which it is seen; the world if omitted.
         axes: Axes of the rows: "reference" (of the world or the other frame), or "target".
     """
 
@@ -152,7 +152,7 @@ class FramePose(_FrameTask):
     Args:
         frame: Link, joint, contact surface or added frame.
         target: (4, 4) placement in the world, or in `relative_to`.
-        mask: Rows that count, of "xyzXYZ"; all if left out.
+        mask: Rows that count, of "xyzXYZ"; all if omitted.
         name: Unique among the tasks; the frame if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
@@ -160,7 +160,7 @@ class FramePose(_FrameTask):
         below: See `Task`.
         above: See `Task`.
         activation: See `Task`.
-        relative_to: The frame from which it is seen; the world if left out.
+        relative_to: The frame from which it is seen; the world if omitted.
         axes: Of the rows: "reference" or "target".
     """
 
@@ -200,7 +200,7 @@ class FramePosition(_FrameTask):
     Args:
         frame: Link, joint, contact surface or added frame.
         target: (3,) [m] in the world, or in `relative_to`.
-        mask: Rows that count, of "xyz"; all if left out.
+        mask: Rows that count, of "xyz"; all if omitted.
         name: Unique among the tasks; the frame if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
@@ -208,7 +208,7 @@ class FramePosition(_FrameTask):
         below: See `Task`.
         above: See `Task`.
         activation: See `Task`.
-        relative_to: The frame from which it is seen; the world if left out.
+        relative_to: The frame from which it is seen; the world if omitted.
         axes: "reference".
     """
 
@@ -236,7 +236,7 @@ class FrameOrientation(_FrameTask):
     Args:
         frame: Link, joint, contact surface or added frame.
         target: (3, 3) rotation R_world_frame, or R_other_frame.
-        mask: Rows that count, of "XYZ"; all if left out.
+        mask: Rows that count, of "XYZ"; all if omitted.
         name: Unique among the tasks; the frame if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
@@ -244,7 +244,7 @@ class FrameOrientation(_FrameTask):
         below: See `Task`.
         above: See `Task`.
         activation: See `Task`.
-        relative_to: The frame from which it is seen; the world if left out.
+        relative_to: The frame from which it is seen; the world if omitted.
         axes: Of the rows: "reference" or "target".
     """
 

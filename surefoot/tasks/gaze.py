@@ -35,7 +35,7 @@ class Gaze(Task):
     Args:
         frame: The frame that looks, a camera for instance.
         target: (3,) the point in world [m].
-        axis: (3,) in the frame: where it looks; z if left out.
+        axis: (3,) in the frame: where it looks; z if omitted.
         name: Unique among the tasks; "gaze" if omitted.
         priority: See `Task`, and so for weight, gain, below and above.
         weight: See `Task`.

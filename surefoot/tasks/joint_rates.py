@@ -21,7 +21,7 @@ __all__ = ["JointAccelerations", "JointSpeeds"]
 
 @dataclass(frozen=True, eq=False)
 class _JointRates(JointTask):
-    """A target for a rate of joints: its order tells which."""
+    """A target for a rate of joints: its order decides which."""
 
     target: ArrayLike = 0.0
     joints: Sequence[str] | None = None
@@ -61,7 +61,7 @@ class JointSpeeds(_JointRates):
     Args:
         robot: The robot.
         target: (rows,) [rad/s] or [m/s], or one number for all.
-        joints: Joints that count; all but the base if left out.
+        joints: Joints that count; all but the base if omitted.
         name: Unique among the tasks; "joint_speeds" if omitted.
         priority: See `Task`, and so for weight, gain, below and above (which are speeds here).
         weight: See `Task`.
@@ -105,7 +105,7 @@ class JointAccelerations(_JointRates):
     Args:
         robot: The robot.
         target: (rows,) [rad/s²] or [m/s²], or one number for all.
-        joints: Joints that count; all but the base if left out.
+        joints: Joints that count; all but the base if omitted.
         name: Unique among the tasks; "joint_accelerations" if omitted.
         priority: See `Task`, and so for weight, gain, below and above (which are accelerations here).
         weight: See `Task`.

@@ -54,7 +54,7 @@ class JointRows(NamedTuple):
 
 
 def joint_rows(robot: Robot, joints: Sequence[str] | None = None) -> JointRows:
-    """The rows of joints by name; of all but the base if left out.
+    """The rows of joints by name; of all but the base if omitted.
 
     Args:
         robot: The robot.
@@ -78,7 +78,7 @@ def joint_rows(robot: Robot, joints: Sequence[str] | None = None) -> JointRows:
         rows += range(first, first + NV[kind])
         units += ["m" if kind in ("prismatic", "translation") else "rad"] * NV[kind]
     if not rows:
-        raise ShapeError("there is no joint", evidence={"joints": list(names)})
+        raise ShapeError("there are no joints", evidence={"joints": list(names)})
     return JointRows(tuple(kinds), tuple(entries), tuple(rows), tuple(units))
 
 

@@ -29,10 +29,10 @@ class Posture(JointTask):
 
     Args:
         robot: The robot.
-        target: (nq,) configuration; home if left out. Its base does not count.
-        joints: Joints that count; all if left out.
+        target: (nq,) configuration; home if omitted. Its base does not count.
+        joints: Joints that count; all if omitted.
         name: Unique among the tasks; "posture" if omitted.
-        priority: 1 if left out; see `Task`, and so for weight, gain, below and above.
+        priority: 1 if omitted; see `Task`, and so for weight, gain, below and above.
         weight: See `Task`.
         gain: See `Task`.
         below: See `Task`.
@@ -72,7 +72,7 @@ class JointLimits(JointTask):
     Args:
         robot: The robot.
         margin: [rad] or [m].
-        joints: Joints that count; all with limits if left out.
+        joints: Joints that count; all with limits if omitted.
         name: Unique among the tasks; "joint_limits" if omitted.
         priority: See `Task`, and so for weight and gain.
         weight: See `Task`.
@@ -122,7 +122,7 @@ class JointLimits(JointTask):
         """Middle of the limits (rows,).
 
         Args:
-            target: None: the robot's limits say all.
+            target: None: the robot's limits define it.
         """
         if target is not None:
             raise ShapeError(f"task `{self.name}` has no target", next_step="make another JointLimits")

@@ -15,13 +15,13 @@ __all__ = ["AngularMomentum"]
 
 @dataclass(frozen=True, eq=False)
 class AngularMomentum(VectorTask):
-    """Give the robot an angular momentum about its centre of mass, none if left out.
+    """Give the robot an angular momentum about its centre of mass, none if omitted.
 
         l_C = A_ω(q) v        [tasks.momentum]   Buschmann 2014, section 5.3 (vertical part alone: mask "z")
 
     Args:
         target: (3,) in world axes [N m s].
-        mask: Rows that count, of "xyz"; all if left out.
+        mask: Rows that count, of "xyz"; all if omitted.
         name: Unique among the tasks; "angular_momentum" if omitted.
         priority: See `Task`, and so for weight, gain, below and above (which are momenta here).
         weight: See `Task`.

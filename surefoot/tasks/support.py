@@ -50,7 +50,9 @@ class Support(Task):
         points = finite_array(self.points, (None, None), f"points of task `{self.name}`")
         corners = np.asarray(convex_hull(points[:, :2]))
         if len(corners) < 3:
-            raise ShapeError(f"points of task `{self.name}` span no polygon", evidence={"corners": corners.tolist()})
+            raise ShapeError(
+                f"points of task `{self.name}` do not span a polygon", evidence={"corners": corners.tolist()}
+            )
         ways = np.roll(corners, -1, axis=0) - corners
         normals = np.column_stack([ways[:, 1], -ways[:, 0]]) / np.linalg.norm(ways, axis=1)[:, None]
         ends, margin = np.einsum("ij,ij->i", normals, corners), number(self.margin, f"margin of task `{self.name}`")
@@ -77,7 +79,7 @@ class Support(Task):
         """Offsets of the edges (rows,).
 
         Args:
-            target: None: the points say all.
+            target: None: the points define it.
         """
         if target is not None:
             raise ShapeError(f"task `{self.name}` has no target", next_step="make another Support from other points")
@@ -124,5 +126,5 @@ def _inner_radius(normals: Numbers, ends: Numbers) -> float:
     """
     found = linprog([0.0, 0.0, -1.0], np.column_stack([normals, np.ones(len(ends))]), ends, bounds=(None, None))
     if not found.success:
-        raise ShapeError("points span no polygon in which a circle fits", evidence={"reason": found.message})
+        raise ShapeError("points do not span a polygon that contains a circle", evidence={"reason": found.message})
     return float(-found.fun)

@@ -166,7 +166,7 @@ class Task(ABC):
         """
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """J (rows, nv), over `ops`: the rate of the value is J v. By derivatives of the error where not told better.
+        """J (rows, nv), over `ops`: the rate of the value is J v. By derivatives of the error unless overridden.
 
         Args:
             robot: The robot.
@@ -178,7 +178,7 @@ class Task(ABC):
         return ops.stack([-ops.gradient(row, q) @ rates for row in error])
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """dJ/dt v (rows,), over `ops`. By derivatives of J v where not told better.
+        """dJ/dt v (rows,), over `ops`. By derivatives of J v unless overridden.
 
         Args:
             robot: The robot.
@@ -236,7 +236,7 @@ class Task(ABC):
 
     @property
     def allowances(self) -> tuple[Any, ...]:
-        """What tells weights and margins of tasks of one structure apart."""
+        """Weights and margins in a comparable form, for tasks of one structure."""
         if self._is_plain:
             return self.activation * self.weight, self.below, self.above
         return tuple(values.tobytes() for values in (self.weights, *self.margins))
@@ -267,7 +267,7 @@ class Task(ABC):
 
 
 def require_activation(value: Any, name: str) -> None:
-    """Refuse what is no number from 0 to 1.
+    """Refuse an activation outside 0 to 1.
 
     Args:
         value: An activation.
@@ -294,7 +294,7 @@ def _compiled_in(kind: type[Task]) -> Callable[[Task], tuple[Any, ...]]:
 
 
 def _identity(value: Any) -> Any:
-    """What tells two values of a field apart, to the last bit; other objects are what they are."""
+    """A hashable form of a field that differs with its last bit; other objects by their identity."""
     if value is None or isinstance(value, _PLAIN):
         return value
     if isinstance(value, list | tuple):

@@ -135,7 +135,7 @@ class TaskSet:
 
 
 def checked_tasks(tasks: Sequence[Task], robot: Robot | None = None) -> Sequence[Task]:
-    """The tasks, or a clear error if there are none, if one is no task or for another robot, or if names repeat.
+    """The tasks, or a clear error if there are none, if one is not a task or is for another robot, or if names repeat.
 
     Args:
         tasks: The tasks.
@@ -144,7 +144,7 @@ def checked_tasks(tasks: Sequence[Task], robot: Robot | None = None) -> Sequence
     if not isinstance(tasks, list | tuple) or not all(isinstance(task, Task) for task in tasks):
         raise ShapeError("tasks must be a list of tasks", evidence={"given": type(tasks).__name__})
     if not tasks:
-        raise ShapeError("there is no task", next_step="give at least one, as FramePose(…)")
+        raise ShapeError("there are no tasks", next_step="give at least one, as FramePose(…)")
     names = [task.name for task in tasks]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ShapeError("names of tasks repeat", evidence={"names": repeated}, next_step="give one of them a `name`")

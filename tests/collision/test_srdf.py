@@ -30,6 +30,6 @@ def test_there_is_none_for_every_robot():
 def test_a_pair_needs_two_links(tmp_path):
     file = tmp_path / "half.srdf"
     file.write_text('<robot name="x">\n<disable_collisions link1="a"/>\n</robot>')
-    with pytest.raises(FileFormatError, match="less than two links") as error:
+    with pytest.raises(FileFormatError, match="fewer than two links") as error:
         disabled_in_srdf(file)
     assert error.value.line == 2

@@ -114,7 +114,7 @@ def test_feet_and_toes_rest_while_the_weight_is_shifted(lola, balanced):
 def test_impossible_steps_are_refused(lola):
     with pytest.raises(ShapeError):
         swing_over(lola, [BLOCK], SwingStep(sink=-0.3))
-    with pytest.raises(NotSupportedError, match="no other side"):
+    with pytest.raises(NotSupportedError, match="name a side"):
         swing_over(lola, [BLOCK], SwingStep(swing="torso"))
     with pytest.raises(UnknownNameError):
         swing_over(lola, [BLOCK], SwingStep(swing="foot"))

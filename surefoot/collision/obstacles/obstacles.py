@@ -124,7 +124,7 @@ def placed_obstacle(
     Args:
         name: Its name.
         shape: A shape, a point cloud, or an array (n, 3) of points [m].
-        pose: T_world_shape, (4, 4); the world's frame if left out.
+        pose: T_world_shape, (4, 4); the world's frame if omitted.
         is_ground: Whether robots stand on it.
     """
     T = placement_matrix(placement() if pose is None else pose, f"pose of obstacle `{name}`")

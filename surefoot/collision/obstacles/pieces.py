@@ -41,7 +41,7 @@ class PointCloud:
         points = np.array(self.points, dtype=float)
         points = points.reshape(0, 3) if points.size == 0 else points
         if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-            raise ShapeError("a point cloud is (n, 3) finite numbers", evidence={"shape": points.shape})
+            raise ShapeError("a point cloud must be (n, 3) finite numbers", evidence={"shape": points.shape})
         if not (np.isfinite(self.radius) and self.radius >= 0.0):
             raise ShapeError(f"the radius of a point cloud is {self.radius}", next_step="give metres, 0 or more")
         points.setflags(write=False)

@@ -130,8 +130,8 @@ class PruningSettings:
     Args:
         samples: Number of random postures; 0 keeps everything that is not adjacent, ignored or in the SRDF.
         seed: Of the random postures.
-        never_nearer: Pairs that always stayed farther apart than that are left out [m].
-        near_home: Pairs that are not farther apart than that at home are left out [m]; −inf keeps them, and those that
+        never_nearer: Pairs that always stayed farther apart than that are omitted [m].
+        near_home: Pairs that are not farther apart than that at home are omitted [m]; −inf keeps them, and those that
             always overlap.
         proof_boxes: Try to prove what was never met, with so many boxes for each pair; 0 for no proofs.
         only_proven: Keep what could not be proven.
@@ -146,7 +146,7 @@ class PruningSettings:
 
     def __post_init__(self) -> None:
         if min(self.samples, self.proof_boxes) < 0 or np.isnan([self.never_nearer, self.near_home]).any():
-            raise ShapeError("settings of the pruning are negative, or no numbers", evidence={"settings": self})
+            raise ShapeError("settings of the pruning must be numbers, and not negative", evidence={"settings": self})
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class Pruning:
 
     Args:
         pairs: (P, 2) indices of volumes, ordered by links.
-        reasons: Reason for every pair of volumes that was left out, smaller index first.
+        reasons: Reason for every omitted pair of volumes, smaller index first.
     """
 
     pairs: Indices
@@ -181,7 +181,7 @@ def prune(
         motion: The volumes.
         ignored: Pairs of links not to look at.
         in_srdf: The same, from an SRDF file.
-        settings: How to search; the defaults if left out.
+        settings: How to search; the defaults if omitted.
     """
     settings = settings or PruningSettings()
     links = [item.link for item in motion.volumes]

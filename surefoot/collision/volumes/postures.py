@@ -30,7 +30,7 @@ def checked_postures(robot: Robot, q: ArrayLike) -> tuple[Array, bool]:
         return np.ascontiguousarray(robot.checked_q(values))[None], True
     if values.ndim != 2 or values.shape[1] != robot.nq:
         needed = f"`{robot.name}` needs ({robot.nq},) or (n, {robot.nq})"
-        raise ShapeError(f"q has shape {values.shape}, {needed}", next_step="give one posture a row")
+        raise ShapeError(f"q has shape {values.shape}, {needed}", next_step="give one posture per row")
     if not np.isfinite(values).all():
         bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
         raise ShapeError("q is not finite", evidence={"rows": bad[:10].tolist()})

@@ -191,7 +191,7 @@ def _complete(robot: Robot, volumes: Sequence[BodyVolume], notes: Sequence[Findi
         raise ModelError(
             f"shapes of `{robot.name}` have no volumes",
             evidence={"links": missing},
-            next_step="repair them, or give `volumes=robot_volumes(robot).volumes` to go without",
+            next_step="repair them, or give `volumes=robot_volumes(robot).volumes` to omit them",
         )
     if not volumes:
         raise ModelError(
@@ -231,7 +231,7 @@ def _fitted(geometries: Sequence[Geometry], most: int, gain: float, name: str) -
 
 
 def _shapes_of_links(robot: Robot, *, visuals: bool) -> tuple[dict[str, list[Geometry]], list[Finding]]:
-    """The shapes that count, by link in the order of the links, and what to say about the others."""
+    """The shapes that count, by link in the order of the links, and notes about the others."""
     shapes: dict[str, list[Geometry]] = {}
     notes = []
     for geometry in _shapes(robot, visuals=visuals):

@@ -26,7 +26,7 @@ def joints_between(robot: Robot, frame: str, root: str | None = None) -> list[in
         raise NotSupportedError(f"`{root}` does not carry `{frame}`", next_step="name a link between it and the world")
     chain = [i for i in reversed(way) if start < 0 or start in tree.ancestors(i)]
     if any(tree.mimic_source[i] >= 0 for i in chain):
-        raise NotSupportedError(f"a joint on the way to `{frame}` copies another", next_step="load it with couplings")
+        raise NotSupportedError(f"a joint on the way to `{frame}` mimics another", next_step="load it with couplings")
     if not chain:
         raise NotSupportedError(
             f"no joint moves `{frame}` against its root", next_step="name a link nearer to the world"

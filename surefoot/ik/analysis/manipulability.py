@@ -42,7 +42,7 @@ def manipulability_ellipsoid(J: ArrayLike) -> ManipulabilityEllipsoid:
     """
     J = np.asarray(J, dtype=float)
     if J.ndim not in (2, 3) or not np.isfinite(J).all():
-        raise ShapeError("a Jacobian is a finite matrix, or a batch of them", evidence={"shape": J.shape})
+        raise ShapeError("a Jacobian must be a finite matrix, or a batch of them", evidence={"shape": J.shape})
     m = J.shape[-2]
     axes, found, _ = np.linalg.svd(J)
     lengths = np.zeros((*J.shape[:-2], m))

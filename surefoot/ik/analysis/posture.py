@@ -88,7 +88,7 @@ def classify_posture(
         q: (nq,) posture.
         contacts: Contact surfaces that touch.
         tolerance: Singular values below this share of the largest count as zero.
-        load: (6,) wrench on the base that the contacts must supply, in its frame; the robot's weight if left out.
+        load: (6,) wrench on the base that the contacts must supply, in its frame; the robot's weight if omitted.
 
     Raises:
         NotSupportedError: The base does not float, or nothing touches.

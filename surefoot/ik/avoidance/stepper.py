@@ -216,7 +216,7 @@ class AvoidingStepper(Stepper):
             raise ShapeError("the collision model belongs to another robot", evidence={"robot": model.robot.name})
         if damper.longest_step < dt:
             raise ShapeError(
-                "the damper is too fast for this tick: distances could be passed in one",
+                "the damper is too fast for this tick: a pair could cross its distance in one tick",
                 evidence={"tick [s]": dt, "longest [s]": damper.longest_step},
                 next_step="give a lower speed, or a larger influence distance",
             )
@@ -226,7 +226,7 @@ class AvoidingStepper(Stepper):
         self._braking = Braking(self._rows)
 
     def reset(self, q: ArrayLike, time: float = 0.0) -> None:
-        """Begin anew, at rest; the next tick tells how near pairs may be that are nearer than the security distance.
+        """Begin anew, at rest; the next tick decides how near pairs inside the security distance may come.
 
         Args:
             q: (nq,) configuration.
@@ -241,7 +241,7 @@ class AvoidingStepper(Stepper):
         """The velocity for the next dt, from which all pairs can stop in time; as in `Stepper`.
 
         Args:
-            q: (nq,) configuration, float64; where the last tick ended if left out.
+            q: (nq,) configuration, float64; where the last tick ended if omitted.
         """
         start, self._limits, before = self.q if q is None else q, None, (self.q, self._last, self.time)
         for k, give_way in enumerate(self._attempts()):
@@ -256,7 +256,7 @@ class AvoidingStepper(Stepper):
         return found
 
     def _attempts(self) -> Iterator[Callable[[], None]]:
-        """What is done before a tick is solved once more: rows, then joints that brake, at last a full stop of all."""
+        """Steps before a tick is solved again: rows, then joints that brake, at last a full stop of all."""
         self._held = np.zeros(0, dtype=np.intp), np.zeros(0)
         yield lambda: None
         for _ in range(_TRIES - 1):
@@ -304,7 +304,7 @@ class AvoidingStepper(Stepper):
     def _avoided(self) -> AvoidanceRows:
         """The rows of this tick."""
         if self._limits is None:
-            raise ShapeError("rows of a tick are there only while it is solved")
+            raise ShapeError("rows of a tick exist only while it is being solved")
         return self._limits
 
     @property

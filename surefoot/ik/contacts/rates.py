@@ -55,7 +55,7 @@ def base_twist_of_joints(
     Args:
         contacts: The relations of the posture.
         joint_rates: θ' (n,).
-        free_twist: V_Ba (6,); zero if left out.
+        free_twist: V_Ba (6,); zero if omitted.
     """
     rates = finite_array(joint_rates, (contacts.J_c.shape[1],), "joint rates")
     wanted = np.zeros(6) if free_twist is None else finite_array(free_twist, (6,), "twist of the base")
@@ -82,9 +82,9 @@ def joint_rates_of_base(
     Args:
         contacts: The relations of the posture.
         base_twist: V_B (6,) in world axes.
-        held_rate: V̄ᶜ (c,): rates of the directions that are held; zero if left out.
-        free_rate: V̄ᵐ (f,): rates of the free directions; these are no tasks if left out.
-        rest: θ'_u (n,); zero if left out.
+        held_rate: V̄ᶜ (c,): rates of the directions that are held; zero if omitted.
+        free_rate: V̄ᵐ (f,): rates of the free directions; they are not tasks if omitted.
+        rest: θ'_u (n,); zero if omitted.
         threshold: ε of `filtered_inverse`; 0 for none.
         damping: λ_max of `filtered_inverse`.
     """
@@ -109,9 +109,9 @@ def joint_rates_of_mixed(
     Args:
         contacts: The relations of the posture.
         mixed_twist: V_M = (v_C, ω_B) (6,) in world axes.
-        held_rate: V̄ᶜ (c,): rates of the directions that are held; zero if left out.
-        free_rate: V̄ᵐ (f,): rates of the free directions; these are no tasks if left out.
-        rest: θ'_u (n,); zero if left out.
+        held_rate: V̄ᶜ (c,): rates of the directions that are held; zero if omitted.
+        free_rate: V̄ᵐ (f,): rates of the free directions; they are not tasks if omitted.
+        rest: θ'_u (n,); zero if omitted.
         threshold: ε of `filtered_inverse`; 0 for none.
         damping: λ_max of `filtered_inverse`.
     """

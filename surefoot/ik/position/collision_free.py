@@ -4,7 +4,7 @@ Around a posture q₀, the distances of the pairs that are nearest are replaced 
 
     d_k(q₀) + ∇d_k (q ⊖ q₀) ≥ margin    ⇔    A_k q ≥ b_k        [ik.collision-free]   Schulman et al. 2014, section IV
 
-Tasks and half-spaces are solved together; then the model says whether the posture is free, or where it touches now.
+Tasks and half-spaces are solved together; then the model reports whether the posture is free, or where it touches now.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def half_spaces(robot: Robot, model: CollisionModel, tasks: Sequence[Task]) -> H
         tasks: The tasks.
     """
     if model.robot.joint_names != robot.joint_names:
-        raise ShapeError(f"the collision model is one of `{model.robot.name}`, not of `{robot.name}`")
+        raise ShapeError(f"the collision model belongs to `{model.robot.name}`, not to `{robot.name}`")
     return HalfSpaces(robot.nq, _PAIRS, name="nothing touches", priority=first_priority(tasks))
 
 

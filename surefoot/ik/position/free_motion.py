@@ -96,7 +96,7 @@ def free_motion(robot: Robot, joints: Sequence[str] | None = None, limits: bool 
 
     Args:
         robot: The robot; its couplings are kept.
-        joints: Joints that may move; all if left out. A joint that follows another moves with it.
+        joints: Joints that may move; all if omitted. A joint that follows another moves with it.
         limits: Whether position limits are kept.
 
     Raises:

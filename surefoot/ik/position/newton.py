@@ -31,7 +31,7 @@ def newton(
     Args:
         robot: The robot.
         tasks: Equations of order 0; their weights, priorities and margins do not count.
-        q0: (nq,) start; home if left out.
+        q0: (nq,) start; home if omitted.
         tolerance: Largest entry of the error.
         most_steps: When to give up.
     """

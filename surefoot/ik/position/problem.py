@@ -210,7 +210,7 @@ class PositionProblem:
             if task.order != 0:
                 raise NotSupportedError(
                     f"task `{task.name}` asks for a velocity or an acceleration, which a position cannot have",
-                    next_step="leave it out, or use ik.Stepper",
+                    next_step="omit it, or use ik.Stepper",
                 )
         self.motion, self.tasks = motion, tuple(tasks)
         first = first_priority(tasks)
@@ -247,7 +247,7 @@ class PositionProblem:
         return state
 
     def best(self, state: Numbers) -> Numbers:
-        """The configurations (…, nq) that have the errors that states tell.
+        """Configurations (…, nq) of states.
 
         Args:
             state: (…, state_size).
@@ -390,7 +390,7 @@ def _scales(task: Task, tolerances: Mapping[str, float]) -> list[float]:
             raise ShapeError(
                 f"some rows of task `{task.name}` have weight 0, so that they cannot hold",
                 evidence={"weight": task.weights.tolist()},
-                next_step="leave rows out by a mask, or leave them a margin",
+                next_step="omit rows by a mask, or give them a margin",
             )
         found.append(1.0 / tolerances[unit] ** 2 if part.any() else 0.0)
         start += count
@@ -428,7 +428,7 @@ def _misses(task: Task, error: Array, scale: Array) -> list[Any]:
 
 
 def _largest(misses: Sequence[Any]) -> Any:
-    """The largest; infinite if one is no number, which comparisons alone would not see."""
+    """The largest; infinite if one is NaN, which comparisons alone would miss."""
     largest: Any = 0.0
     total: Any = 0.0
     for miss in misses:

@@ -1,4 +1,4 @@
-"""What inverse kinematics found."""
+"""Results of inverse kinematics."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class IkResult:
 
     @property
     def message(self) -> str:
-        """One line for people."""
+        """Summary in one line."""
         if self.success:
             return f"solved in {counted(self.steps, 'step')} from {counted(self.starts, 'start')}"
         left = ", ".join(

@@ -65,8 +65,8 @@ def solve(
     Args:
         robot: The robot; its couplings are kept, and its closed chains stay closed.
         tasks: What should hold.
-        q0: (nq,) start; home if left out.
-        joints: Joints that may move; all if left out.
+        q0: (nq,) start; home if omitted.
+        joints: Joints that may move; all if omitted.
         limits: Whether position limits are kept.
         restarts: Random starts to try if q0 does not lead there; eight are tried at a time.
         tolerances: Largest error by unit, as {"m": 1e-3, "rad": 1e-3}; `TOLERANCES` where nothing is said.
@@ -100,7 +100,7 @@ def solve_batch(
         robot: The robot.
         tasks: What should hold.
         targets: Targets (n, …) by task; tasks that are not named have one target for all.
-        q0: (nq,) or (n, nq) start; home if left out.
+        q0: (nq,) or (n, nq) start; home if omitted.
         restarts: As in `solve`.
         seed: As in `solve`.
         threads: Number of threads, or "all".
@@ -160,7 +160,7 @@ class PositionSolver:
         """One problem; as `surefoot.ik.solve`.
 
         Args:
-            q0: (nq,) start; home if left out.
+            q0: (nq,) start; home if omitted.
             targets: Other targets than those of the tasks, by task.
             restarts: Random starts to try.
             seed: Of the random starts.
@@ -183,7 +183,7 @@ class PositionSolver:
 
         Args:
             targets: Targets (n, …) by task.
-            q0: (nq,) or (n, nq) start; home if left out.
+            q0: (nq,) or (n, nq) start; home if omitted.
             restarts: Random starts to try.
             seed: Of the random starts.
             threads: Number of threads, or "all".
@@ -241,7 +241,9 @@ class PositionSolver:
     def _starts_of_batch(self, q0: ArrayLike | None, n: int) -> Array:
         start, single = checked_postures(self.robot, self.robot.home if q0 is None else q0)
         if not single and len(start) != n:
-            raise ShapeError(f"q0 has {len(start)} postures for {n} targets", next_step="give one, or one for each")
+            raise ShapeError(
+                f"q0 has {len(start)} postures for {n} targets", next_step="give one posture, or one per target"
+            )
         return np.array(np.broadcast_to(start, (n, self.robot.nq)))
 
 
@@ -252,20 +254,22 @@ def _loops(robot: Robot, tasks: Sequence[Task]) -> list[Task]:
 
 def _arrays(targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
     if not isinstance(targets, Mapping):
-        raise ShapeError("targets of a batch are arrays by task", next_step='give them as {"hand": T}')
+        raise ShapeError("targets of a batch must be arrays by task", next_step='give them as {"hand": T}')
     found = {}
     for name, values in targets.items():
         try:
             found[name] = np.array(values, dtype=float, ndmin=1)
         except (TypeError, ValueError) as error:
-            raise ShapeError(f"targets of task `{name}` are no array of numbers", evidence={"reason": error}) from error
+            raise ShapeError(
+                f"targets of task `{name}` are not an array of numbers", evidence={"reason": error}
+            ) from error
     return found
 
 
 def _whole(**given: int) -> tuple[int, ...]:
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, _WHOLE) or value < 0:
-            raise ShapeError(f"{name}={value!r}", next_step="give a whole number from 0 on")
+            raise ShapeError(f"{name}={value!r}", next_step="give a whole number ≥ 0")
     return tuple(int(value) for value in given.values())
 
 
@@ -273,7 +277,7 @@ def _tolerances(given: Mapping[str, float] | None) -> Mapping[str, float]:
     if given is None:
         return TOLERANCES
     if not isinstance(given, Mapping):
-        raise ShapeError("tolerances are numbers by unit", next_step='give them as {"m": 1e-3, "rad": 1e-3}')
+        raise ShapeError("tolerances must be numbers by unit", next_step='give them as {"m": 1e-3, "rad": 1e-3}')
     for unit, value in given.items():
         if unit not in TOLERANCES:
             raise one_of("unit", unit, TOLERANCES)

@@ -129,7 +129,7 @@ class LocalIk:
             t: Time [s].
             q: (n,) posture.
             obstacles: (k, 3) vertices of the obstacles now, as in `Repulsion.obstacle_vertices`; where they were if
-                left out [m].
+                omitted [m].
         """
         q = finite_array(q, (self.robot.nq,), "posture")
         pose, twist = (a[0] for a in self._sampled(np.array([t])))
@@ -279,8 +279,8 @@ class PredictiveIk(LocalIk):
             q0: (n,) posture at the start.
             obstacles: As in `step`.
             free_start: The self-motion at the start is free as well: the global optimum, if it is found.
-            settings: Of the descent; up to 300 steps if left out.
-            u: (steps, n) null-space velocities to begin with; zero if left out. Not for smooth motions.
+            settings: Of the descent; up to 300 steps if omitted.
+            u: (steps, n) null-space velocities to begin with; zero if omitted. Not for smooth motions.
         """
         settings = settings or DescentSettings(iterations=300, tolerance=1e-7, refine=True)
         if self.smooth and (free_start or u is not None):
@@ -322,7 +322,7 @@ def _shifted(x: Array, steps: float) -> Array:
 def _rows(rows: Sequence[int]) -> tuple[int, ...]:
     found = tuple(int(row) for row in rows)
     if not found or len(set(found)) < len(found) or not set(found) <= set(range(6)):
-        raise ShapeError("rows of a task are some of 0 to 5, each once", evidence={"rows": list(rows)})
+        raise ShapeError("rows of a task must be distinct numbers from 0 to 5", evidence={"rows": list(rows)})
     return found
 
 

@@ -68,7 +68,7 @@ Point = tuple[float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A motion of a frame, and what stands in its way.
+    """A motion of a frame among obstacles.
 
     Args:
         robot: The robot.
@@ -159,7 +159,7 @@ def predictive_ik(
 
 
 def follow(study: Study, ik: LocalIk) -> History:
-    """Run a control loop over the motion, with joints that do what they are told.
+    """Run a control loop over the motion, with ideal joints.
 
     Args:
         study: The motion.
@@ -181,7 +181,7 @@ def plan_whole(
 
     Args:
         study: The motion.
-        guess: A motion to begin with, which decides on which side obstacles are passed; none if left out.
+        guess: A motion to begin with, which decides on which side obstacles are passed; none if omitted.
         free_start: The self-motion at the start is free as well.
         settings: Of the descent.
     """

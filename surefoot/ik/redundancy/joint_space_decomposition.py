@@ -51,7 +51,7 @@ def decompose_joint_space(J: ArrayLike, W: ArrayLike | None = None) -> JointSpac
 
     Args:
         J: (m, n).
-        W: (n, n) symmetric and positive definite: of kinetic energy the mass matrix; the identity if left out.
+        W: (n, n) symmetric and positive definite: of kinetic energy the mass matrix; the identity if omitted.
     """
     J = finite_array(J, (None, None), "J")
     n = J.shape[1]

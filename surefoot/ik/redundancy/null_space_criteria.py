@@ -3,7 +3,7 @@
 A criterion is called with q (nq,) and gives a `Cost`: its value H(q) and its gradient (nv,) in the tangent space, so
 that dH/dt = gradient · v. `together` adds them. A step of closed-loop inverse kinematics goes down the sum in the null
 space of the tasks (Liégeois 1977; Buschmann 2014, section 5.3: self-collision, joint limits, angular momentum and
-preferred posture at once). Angular momentum is no function of q: it enters as the weight of the rates
+preferred posture at once). Angular momentum is not a function of q: it enters as the weight of the rates
 (`MomentumWeight`).
 """
 
@@ -49,7 +49,7 @@ def together(*criteria: Criterion) -> Criterion:
         *criteria: At least one.
     """
     if not criteria:
-        raise ShapeError("a sum of no criteria", next_step="give at least one")
+        raise ShapeError("a sum needs at least one criterion", next_step="give at least one")
 
     def total(q: Array) -> Cost:
         costs = [criterion(q) for criterion in criteria]

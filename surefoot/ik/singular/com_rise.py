@@ -79,9 +79,9 @@ def raise_com(
         robot: The robot; its base floats.
         rise: How far up [m], ≥ 0.
         duration: How long it takes at full pace, from rest to rest [s].
-        q0: (nq,) start posture; home if left out.
-        contacts: Kind of contact (`CONTACT_JOINTS`) by frame; all contact surfaces as welds if left out.
-        until: When to stop looking [s]; one and a half times the duration if left out.
+        q0: (nq,) start posture; home if omitted.
+        contacts: Kind of contact (`CONTACT_JOINTS`) by frame; all contact surfaces as welds if omitted.
+        until: When to stop looking [s]; one and a half times the duration if omitted.
         dt: Step [s].
         rate_limit: L: largest length of the vector of joint rates [rad/s].
         braking: With which joints stop before their limits [rad/s²].
@@ -91,7 +91,7 @@ def raise_com(
     """
     if robot.couplings:
         raise NotSupportedError(
-            f"joints of `{robot.name}` follow others, which this motion does not look at",
+            f"joints of `{robot.name}` follow others, which this motion does not support",
             evidence={"couplings": len(robot.couplings)},
             next_step='load it with mimic="reduce"',
         )

@@ -78,7 +78,7 @@ class JointBounds:
 class StepperRows:
     """The tasks of a stepper in the order of their levels, and the kernels that evaluate them.
 
-    Tasks are fully active here; `activations` tells how active they are to begin with.
+    Tasks are fully active here; `activations` holds their first activation.
 
     Args:
         bounds: Which velocities are allowed.

@@ -164,17 +164,17 @@ class Stepper:
         Args:
             name: The task.
             target: As in its constructor.
-            rate: (rows,) how fast the target moves, in the rows of the task [unit of the error per s]; 0 if left out.
+            rate: (rows,) how fast the target moves, in the rows of the task [unit of the error per s]; 0 if omitted.
         """
         k = self._index(name)
         task, rows = self._rows.tasks[k], self._rows.slices[k]
         if rate is not None and task.order:
-            raise ShapeError(f"target of task `{name}` is a rate itself", next_step="leave `rate` out")
+            raise ShapeError(f"target of task `{name}` is a rate itself", next_step="omit `rate`")
         self._targets[self._rows.targets[k]] = task.numbers_of(target)
         self._settings[4, rows] = 0.0 if rate is None else finite_array(rate, (task.rows,), f"target rate of `{name}`")
 
     def fade(self, name: str, activation: float, duration: float) -> None:
-        """Let a task fade in or out, from how active it is now: first from what its `activation` says.
+        """Let a task fade in or out, from its current activation; at first from its `activation`.
 
         Args:
             name: The task.
@@ -197,7 +197,7 @@ class Stepper:
         """The velocity for the next dt.
 
         Args:
-            q: (nq,) configuration, float64; where the last tick ended if left out.
+            q: (nq,) configuration, float64; where the last tick ended if omitted.
 
         Raises:
             ShapeError: The configuration has the wrong shape, is not finite, or has quaternions that are not of unit
@@ -311,7 +311,7 @@ def _margin(value: float, motion: FreeMotion) -> float:
         raise ShapeError(
             f"no position of {', '.join(f'`{name}`' for name in names)} keeps the margin from both limits",
             evidence={"margin": margin},
-            next_step="use a smaller margin, or leave these joints out with `joints`",
+            next_step="use a smaller margin, or list only other joints in `joints`",
         )
     return margin
 

@@ -47,7 +47,7 @@ def resolved_acceleration(
         J: (m, n).
         bias: J' θ' (m,).
         acceleration: V' (m,).
-        rest: θ"_a (n,); zero if left out.
+        rest: θ"_a (n,); zero if omitted.
     """
     J = finite_array(J, (None, None), "J")
     m, n = J.shape
@@ -77,8 +77,8 @@ def integrable_acceleration(
         J_rate: J' (m, n).
         input_rates: u (n,).
         input_accelerations: u' (n,).
-        task_rate: V (m,); zero if left out.
-        task_acceleration: V' (m,); zero if left out.
+        task_rate: V (m,); zero if omitted.
+        task_acceleration: V' (m,); zero if omitted.
     """
     J = finite_array(J, (None, None), "J")
     m, n = J.shape

@@ -53,7 +53,7 @@ class CyclicDescent:
     Args:
         robot: The robot.
         frame: The frame.
-        joints: Joints that move; all hinges and sliders between base and frame if left out.
+        joints: Joints that move; all hinges and sliders between base and frame if omitted.
 
     Raises:
         NotSupportedError: No joint can move the frame, or one of them moves others along.

@@ -42,7 +42,7 @@ def liegeois_rates(
         J: (m, n) of full row rank.
         task_rate: w' (m,).
         gradient: z (n,): α times the gradient of the criterion that shall fall.
-        W_inverse: W⁻¹ (n, n) symmetric and positive definite; the identity if left out.
+        W_inverse: W⁻¹ (n, n) symmetric and positive definite; the identity if omitted.
 
     Raises:
         NotSupportedError: J has lost rank.
@@ -58,7 +58,7 @@ def liegeois_rates(
         raise NotSupportedError(
             "J has lost rank: no multipliers hold this task",
             evidence={"smallest singular value of J": float(np.linalg.svd(J, compute_uv=False)[-1])},
-            next_step="use an inverse that is damped, or leave the task out",
+            next_step="use a damped inverse, or omit the task",
         ) from error
     return W_inverse @ (J.T @ multipliers - z)
 

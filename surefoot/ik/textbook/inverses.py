@@ -186,7 +186,7 @@ def selectively_damped_step(
         J: (m, n).
         error: (m,) target − value.
         most: γ_max: largest entry of the step [rad].
-        blocks: How many rows each position s_l has, e.g. (3, 3) for two points; all rows are one if left out.
+        blocks: How many rows each position s_l has, e.g. (3, 3) for two points; all rows are one if omitted.
     """
     J = finite_array(J, (None, None), "J")
     error = finite_array(error, (J.shape[0],), "error of the task")

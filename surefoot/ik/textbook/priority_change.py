@@ -76,7 +76,7 @@ def scaled_projector_rates(
     Args:
         tasks: Jacobians and rates, the most important first.
         activations: α of each.
-        rest: θ'_a (n,): what the joints do in the null space of all; nothing if left out.
+        rest: θ'_a (n,): what the joints do in the null space of all; nothing if omitted.
         threshold: ε of `filtered_inverse`, in the units of the Jacobians; 0 for none.
         damping: λ_max of `filtered_inverse`.
     """

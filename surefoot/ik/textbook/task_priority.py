@@ -44,7 +44,7 @@ def task_priority_rates(
 
     Args:
         tasks: Jacobians and rates, the most important first.
-        rest: θ'_a (n,): what the joints do in the null space of all; nothing if left out.
+        rest: θ'_a (n,): what the joints do in the null space of all; nothing if omitted.
         scheme: How the null space is carried on.
         threshold: ε of `filtered_inverse`, in the units of the Jacobians; 0 for none.
         damping: λ_max of `filtered_inverse`.
@@ -72,7 +72,7 @@ def task_rates(tasks: Sequence[TaskRate]) -> tuple[list[tuple[Array, Array]], in
         tasks: One or more.
     """
     if not tasks:
-        raise ShapeError("there is no task", next_step="give at least one Jacobian and its rate")
+        raise ShapeError("there are no tasks", next_step="give at least one Jacobian and its rate")
     n = finite_array(tasks[0][0], (None, None), "J of task 0").shape[1]
     pairs = []
     for k, (J, rate) in enumerate(tasks):
