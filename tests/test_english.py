@@ -14,7 +14,7 @@ TICS = {
     r"\bleft out\b": "omitted",
     r"\bhardly\b": "barely; few",
     r"\b[Ww]ay that each\b": "distance per …",
-    r"\bwhat (is|was|are) (said|told|meant|asked)\b": "a noun",
+    r"\bwhat (is|was|are) (said|told|meant)\b": "a noun",
     r"\bthat there is not\b": "unknown, missing",
     r"\bnumbers of (NumPy|numpy|Python)\b": "NumPy scalars",
 }

@@ -104,7 +104,7 @@ def admissible_with_torques(
         tau = needed − Σ_c J_cᵀ w_c,  lower ≤ tau ≤ upper,  w_c in its cone        [contact.torques]
 
     with the least weighted violation, and of these the least Σ λ². Nenchev & Konno 2019, §3.7.2: static stability under
-    torque limits, here for any needed generalised force. First limits are left out; where the torques that come of it
+    torque limits, here for any needed generalised force. First limits are omitted; where the torques that come of it
     break one, all are looked at together.
 
     Args:

@@ -49,7 +49,7 @@ def request_is_ours(host: str | None, origin: str | None, names: Collection[str]
 
     Args:
         host: The header `Host`.
-        origin: The header `Origin`; programs that are no browsers have none.
+        origin: The header `Origin`; programs other than browsers have none.
         names: Names of this server, in lower case; bare addresses need not be listed.
     """
     if host is None or not _is_ours(_name_of(f"//{host}"), names):

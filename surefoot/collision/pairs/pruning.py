@@ -44,7 +44,7 @@ def proven_apart(table: PairTable, threshold: float, budget: int) -> NDArray[np.
     """Which pairs are proven never to come nearer than a threshold: (P,).
 
     Only pairs with one-axis joints between them, all with limits, can be proven; few joints are soon done, more than
-    four hardly ever.
+    four almost never.
 
     Args:
         table: The pairs.

@@ -38,7 +38,7 @@ def harvest(table: MotionTable, robot: Robot, world: World) -> Plan:
 
     Raises:
         ScenarioError: A value of the table makes no sense.
-        NotSupportedError: The robot is no arm.
+        NotSupportedError: The robot is not an arm.
         UnknownNameError: It has no such frame or joint.
     """
     given = HarvestSettings(**table.model_dump(exclude_none=True, exclude={"kind"}))

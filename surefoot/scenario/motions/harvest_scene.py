@@ -109,7 +109,7 @@ def harvest_scene(given: HarvestSettings, robot: Robot, world: World) -> Study:
 
     Raises:
         ScenarioError: There is no point to go to, or a posture or a time makes no sense.
-        NotSupportedError: The robot is no arm that carries the frame.
+        NotSupportedError: The robot is not an arm that carries the frame.
         UnknownNameError: The robot has no such frame or joint.
     """
     if not given.points:

@@ -233,7 +233,7 @@ def add_robot_shapes(
         out: The robot in MuJoCo.
         meshes: Where hulls are kept.
         settings: What they collide with.
-        friction: Coulomb coefficient of shapes that have none and are no contact surface.
+        friction: Coulomb coefficient of shapes without one that are not contact surfaces.
 
     Returns:
         Names of the geoms of each collision shape, by its index.
