@@ -1,7 +1,7 @@
 """Recognise a singular posture.
 
-With a straight knee, no joint speed moves a foot towards the hip. `sf.ik.singularity` says which direction is lost,
-which joints go on moving the leg while the foot rests, and how far other postures are from there.
+With a straight knee, no joint speed moves a foot towards the hip. `sf.ik.analysis.singularity` reports which direction
+is lost, which joints go on moving the leg while the foot rests, and how far other postures are from there.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ bends = np.linspace(0.0, 1.2, 61)
 smallest = []
 for bend in bends:
     q = robot.q_of({"left_hip_pitch": -0.5 * bend, "left_knee": bend}, base=robot.home[:7])
-    report = sf.ik.singularity(robot, q, "left_foot", root="pelvis")
+    report = sf.ik.analysis.singularity(robot, q, "left_foot", root="pelvis")
     smallest.append(float(report.sizes[-1]))
     if bend == 0.0:
         print(f"straight: {report.kind}, rank {report.rank} of {report.full_rank}")

@@ -46,12 +46,9 @@ def moved_inertia(robot: Robot, q: Array, standing: Sequence[str] = ()) -> Array
     if robot.base_joint is None:
         standing = ()
     pin.computeJointJacobians(model, data, np.array(q))
-    feet = [np.array(pin.getFrameJacobian(model, data, _frame(robot, name), pin.LOCAL)) for name in standing]
+    frames = [robot.frame_id(robot.contacts[name].frame) for name in standing]
+    feet = [np.array(pin.getFrameJacobian(model, data, frame, pin.LOCAL)) for frame in frames]
     return np.array([g @ rotors @ g + _inertia_of(bodies, g, feet, robot.base_rows) for g in motions.T])
-
-
-def _frame(robot: Robot, contact: str) -> int:
-    return robot.frame_id(robot.contacts[contact].frame)
 
 
 def _inertia_of(M: Array, motion: Array, feet: Sequence[Array], base_rows: NDArray[np.int64]) -> float:

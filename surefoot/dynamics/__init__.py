@@ -3,6 +3,9 @@
 Plain functions over `surefoot.ops` of a `Tree`, q, v and a, for one state; `surefoot.compiler` makes kernels of them.
 """
 
+import importlib
+from typing import Any
+
 from surefoot.dynamics.constraints import (
     Baumgarte,
     ConstrainedMotion,
@@ -69,3 +72,12 @@ __all__ = [
     "project_velocity",
     "rnea",
 ]
+
+_ON_DEMAND = ("forms", "impacts", "inverse", "loops")
+
+
+def __getattr__(name: str) -> Any:
+    """Further sub-packages, loaded when they are first used."""
+    if name in _ON_DEMAND:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module `{__name__}` has no attribute `{name}`")

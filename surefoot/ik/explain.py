@@ -113,13 +113,10 @@ def _rate_groups(result: StepResult, name: str, at: slice, task: Task | None, we
     off = scale <= 0.0
     back = 1.0 / np.where(off, 1.0, scale)
     A = problem.A[at] * back[:, None]
-    low, high = (np.where(off, end, problem_end[at] * back) for end, problem_end in _ends(result))
+    low = np.where(off, -np.inf, result.problem.lower[at] * back)
+    high = np.where(off, np.inf, result.problem.upper[at] * back)
     parts = [(name, "", slice(None))] if task is None else _measured(task, "/s")
     return [Group(label, A[k], low[k], high[k], weight, unit) for label, unit, k in parts]
-
-
-def _ends(result: StepResult) -> tuple[tuple[float, Array], tuple[float, Array]]:
-    return (-np.inf, result.problem.lower), (np.inf, result.problem.upper)
 
 
 def _measured(task: Task, per: str) -> list[tuple[str, str, slice]]:

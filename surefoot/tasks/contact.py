@@ -19,7 +19,7 @@ from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.spatial import so3
-from surefoot.tasks.task import Task, masked
+from surefoot.tasks.task import Task, masked, pose_measures
 
 __all__ = ["Contact", "LoopClosure", "loop_tasks"]
 
@@ -42,8 +42,7 @@ class _Tied(Task):
     @cached_property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Metres, then radians."""
-        linear = sum(k < 3 for k in self.kept)
-        return tuple(part for part in (("m", linear), ("rad", len(self.kept) - linear)) if part[1])
+        return pose_measures(self.kept)
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """Held directions of (p_target − p, log(R_target Rᵀ)), in the axes of the target.

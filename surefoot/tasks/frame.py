@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.spatial import so3
-from surefoot.tasks.task import Task, derived, masked, rows_of
+from surefoot.tasks.task import Task, derived, masked, pose_measures, rows_of
 
 __all__ = ["FrameOrientation", "FramePose", "FramePosition"]
 
@@ -74,7 +73,7 @@ class _FrameTask(Task):
     @property
     def measures(self) -> tuple[tuple[str, int], ...]:
         """Metres for the rows of the position, radians for those of the rotation."""
-        return _measures(self.kept)
+        return pose_measures(self.kept)
 
     @property
     def rows(self) -> int:
@@ -135,12 +134,6 @@ class _FrameTask(Task):
         if self.axes == "target":
             rows = ops.concatenate([R.T @ rows[:3], R.T @ rows[3:]])
         return masked(rows, self.kept)
-
-
-@lru_cache
-def _measures(kept: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
-    linear = sum(k < 3 for k in kept)
-    return tuple(part for part in (("m", linear), ("rad", len(kept) - linear)) if part[1])
 
 
 @dataclass(frozen=True, eq=False)

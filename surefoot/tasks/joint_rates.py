@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array as Numbers
-from surefoot.arrays import finite_array
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.joint_task import JointTask, joint_rows, measures_of
@@ -38,7 +37,8 @@ class _JointRates(JointTask):
         Args:
             target: As in the constructor.
         """
-        return _one_for_each(target, self.rows, f"target of task `{self.name}`")
+        values = np.full(self.rows, target) if np.ndim(target) == 0 else target
+        return self.checked_target(values, (self.rows,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
         """The target.
@@ -130,8 +130,3 @@ class JointAccelerations(_JointRates):
     def order(self) -> int:
         """2: it asks for an acceleration."""
         return 2
-
-
-def _one_for_each(value: ArrayLike, rows: int, what: str) -> Numbers:
-    """Numbers (rows,), where one may stand for all."""
-    return finite_array(np.full(rows, value) if np.ndim(value) == 0 else value, (rows,), what)

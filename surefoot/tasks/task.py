@@ -37,7 +37,7 @@ from surefoot.kinematics import configuration_rate
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = ["Task", "VectorTask", "derived", "limited_error", "masked", "require_activation", "rows_of"]
+__all__ = ["Task", "VectorTask", "derived", "limited_error", "masked", "pose_measures", "require_activation", "rows_of"]
 
 if TYPE_CHECKING:
     derived = cached_property
@@ -337,6 +337,13 @@ def rows_of(mask: Sequence[bool] | str | None, letters: str, what: str) -> tuple
     if keep.shape != (len(letters),) or not keep.any():
         raise ShapeError(f"mask of {what} must have {len(letters)} entries, one of them true", evidence={"mask": mask})
     return tuple(int(k) for k in np.flatnonzero(keep))
+
+
+@lru_cache
+def pose_measures(kept: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
+    """Measures of rows of (x, y, z, rx, ry, rz): metres, then radians."""
+    linear = sum(k < 3 for k in kept)
+    return tuple(part for part in (("m", linear), ("rad", len(kept) - linear)) if part[1])
 
 
 def masked(values: Array, rows: tuple[int, ...]) -> Array:

@@ -119,7 +119,7 @@ def test_a_wrong_answer_is_refused(monkeypatch, way):
 
 
 def test_a_kernel_of_something_else_is_refused(monkeypatch):
-    monkeypatch.setattr(dynamics, "CASES", [replace(CASES[2], kernel=lambda k, _: k.minv)])
+    monkeypatch.setattr(dynamics, "CASES", [replace(CASES[2], kernel=lambda k, _: k.minverse)])
     with pytest.raises(WrongAnswerError, match="arm4 crba"):
         dynamics.run("arm4", states=9, quick=True)
 

@@ -282,3 +282,17 @@ def test_odd_input_is_refused(g1: Robot, what: str) -> None:
     with pytest.raises(SurefootError) as caught:
         WRONG[what](g1)
     assert isinstance(caught.value, ShapeError | UnknownNameError)
+
+
+def test_names_default_to_the_frame_or_the_kind(g1: Robot) -> None:
+    contact = next(iter(g1.contacts))
+    tasks = {
+        "torso_link": FramePosition("torso_link", [0.0, 0.0, 1.0]),
+        contact: Contact(g1, contact),
+        "com": CenterOfMass([0.0, 0.0, 0.7]),
+        "posture": Posture(g1),
+        "joint_limits": JointLimits(g1),
+        "gaze": Gaze("torso_link"),
+        "mine": FramePose("torso_link", name="mine"),
+    }
+    assert [task.name for task in tasks.values()] == list(tasks)

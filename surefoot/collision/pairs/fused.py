@@ -98,10 +98,6 @@ class FusedPairs:
 
 def _affordable(table: PairTable, most: int) -> NDArray[np.int64]:
     """The pairs that gain by it and whose operations fit together, the cheapest first."""
-    costs = np.array([_operations(*kinds) for kinds in table.kinds], dtype=np.int64)
+    costs = np.array([pair_kernel(*kinds).artifact.operations for kinds in table.kinds], dtype=np.int64)
     order = np.argsort(costs, kind="stable")
     return np.sort(order[(np.cumsum(costs[order]) <= most) & (costs[order] <= _WORTH_IT)])
-
-
-def _operations(kind_a: str, kind_b: str) -> int:
-    return pair_kernel(kind_a, kind_b).artifact.operations

@@ -136,7 +136,9 @@ class PositionSolver:
         tolerances: Mapping[str, float] | None = None,
         collision: CollisionModel | None = None,
     ) -> None:
-        self.robot, self.tasks = robot, (*checked_tasks(tasks, robot), *_loops(robot, tasks))
+        first = first_priority(checked_tasks(tasks, robot))
+        loops = [replace(loop, priority=first) for loop in loop_tasks(robot)]
+        self.robot, self.tasks = robot, (*tasks, *loops)
         self._compiled = _compiled(_Key(robot, self.tasks, joints, limits))
         self.problem = self._compiled.problem
         self._tolerances = _tolerances(tolerances)
@@ -245,11 +247,6 @@ class PositionSolver:
                 f"q0 has {len(start)} postures for {n} targets", next_step="give one posture, or one per target"
             )
         return np.array(np.broadcast_to(start, (n, self.robot.nq)))
-
-
-def _loops(robot: Robot, tasks: Sequence[Task]) -> list[Task]:
-    """Closed chains, as important as the most important of the tasks."""
-    return [replace(loop, priority=first_priority(tasks)) for loop in loop_tasks(robot)]
 
 
 def _arrays(targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
