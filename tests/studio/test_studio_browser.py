@@ -157,7 +157,7 @@ def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio,
     assert settled(first, lambda: abs(mine._replay_panel.time - 0.2) < 1e-9)
     sample = mine._replay_panel.motion.trajectory.sample(0.2).q
     assert settled(first, lambda: np.allclose(mine.stage.q, sample, atol=1e-9))
-    link = first.get_by_text("Open the report").first.get_attribute("href")
+    link = first.get_by_text("Open report").first.get_attribute("href")
     assert problems_of_report(browser, studio.url.rstrip("/") + link) == []
     assert first.problems == second.problems == []
 
