@@ -179,7 +179,7 @@ def test_paths_that_lead_out_are_refused_with_a_message(open_tab):
     page.get_by_role("tab", name="Runs").click()
     for path in ("../..", "outside", "/etc"):
         put(page, "Path", path)
-        page.get_by_text(re.compile(rf"{re.escape(path)}\W*lies outside of the folder")).first.wait_for()
+        page.get_by_text(re.compile(rf"{re.escape(path)}\W*is outside the studio folder")).first.wait_for()
     assert page.problems == []
 
 
