@@ -348,7 +348,7 @@ def test_at_rest_the_zmp_is_under_the_centre_of_mass(hexapod, motion):
 
     com = pin.centerOfMass(hexapod.model, hexapod.model.createData(), np.array(still.q[0]))
     np.testing.assert_allclose(zmp[:, :2], np.tile(com[:2], (len(zmp), 1)), atol=1e-9)
-    assert "from the motion" in notes[0]
+    assert "ZMP computed from the motion" in notes[0]
 
 
 def test_the_zmp_of_a_moving_robot_obeys_newton_and_euler(hexapod, motion):

@@ -98,7 +98,7 @@ def test_a_disk_that_is_full_is_told(tmp_path, monkeypatch):
 def test_folders_in_which_one_may_not_write_are_told_before_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: False)
     monkeypatch.setattr(run, "build_simulation", lambda scenario: pytest.fail("it was begun"))
-    with pytest.raises(FileFormatError, match="may not write"):
+    with pytest.raises(FileFormatError, match="no permission to write"):
         run_scenario("slide", out=tmp_path)
 
 

@@ -91,7 +91,7 @@ def test_the_page_may_load_nothing_from_elsewhere_and_not_be_framed(server):
 
 
 def test_a_host_that_is_not_ours_is_refused_at_once():
-    with pytest.raises(NotSupportedError, match="no address of this machine"):
+    with pytest.raises(NotSupportedError, match="not an address of this machine"):
         guarded_server("203.0.113.7", 0, lambda path: None)
 
 

@@ -67,7 +67,7 @@ def test_outside_of_a_notebook_a_page_is_opened(monkeypatch, robot, motion):
 def test_audits_are_shown_with_and_without_their_motion(notebook, robot, motion):
     result = audit(motion, robot, collisions=False, replay=False)
     assert "Audit of panda" in show(result, robot, motion=motion).html
-    assert "The motion was not given" in show(result).html
+    assert "No motion was given" in show(result).html
 
 
 def test_runs_logs_and_files_are_shown(notebook, tmp_path):

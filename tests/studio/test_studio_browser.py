@@ -157,7 +157,7 @@ def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio,
     assert settled(first, lambda: abs(mine._replay_panel.time - 0.2) < 1e-9)
     sample = mine._replay_panel.motion.trajectory.sample(0.2).q
     assert settled(first, lambda: np.allclose(mine.stage.q, sample, atol=1e-9))
-    link = first.get_by_text("Open the report").first.get_attribute("href")
+    link = first.get_by_text("Open report").first.get_attribute("href")
     assert problems_of_report(browser, studio.url.rstrip("/") + link) == []
     assert first.problems == second.problems == []
 
@@ -179,7 +179,7 @@ def test_paths_that_lead_out_are_refused_with_a_message(open_tab):
     page.get_by_role("tab", name="Runs").click()
     for path in ("../..", "outside", "/etc"):
         put(page, "Path", path)
-        page.get_by_text(re.compile(rf"{re.escape(path)}\W*lies outside of the folder")).first.wait_for()
+        page.get_by_text(re.compile(rf"{re.escape(path)}\W*is outside the studio folder")).first.wait_for()
     assert page.problems == []
 
 

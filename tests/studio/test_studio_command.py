@@ -39,7 +39,7 @@ def test_an_interrupt_ends_it_cleanly(tmp_path):
 
 
 def test_a_folder_or_robot_that_does_not_exist_is_refused(tmp_path):
-    with pytest.raises(SurefootError, match="no folder"):
+    with pytest.raises(SurefootError, match="is not a folder"):
         Studio(tmp_path / "missing", port=0)
     with pytest.raises(SurefootError, match="panda"):
         Studio(tmp_path, port=0, robot="pandda")

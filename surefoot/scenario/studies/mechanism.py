@@ -24,7 +24,7 @@ def mechanism(run: StudiedRun) -> Findings:
     """
     robot, log = run.simulation.robot, run.log
     if "constraint.gap" not in log:
-        return Findings({}, "the robot has no constraints in this engine: use the engine `native`")
+        return Findings({}, "no constraints to study: use a robot with closed chains and the engine `native`")
     rows = own_constraints(robot)
     ranks = [_rank(np.asarray(rows.jacobian(robot.tree, np.array(q)))) for q in _some(log["q"])]
     energy = np.array(log["energy.total"])

@@ -170,8 +170,8 @@ def test_a_redundant_arm():
 @pytest.mark.parametrize(
     ("keys", "word"),
     [
-        ({"centre": (0.5, 0.0, 0.0)}, "cannot go to its path"),
-        ({"centre": (-0.1, 0.0, 0.0), "size": (0.1, 0.45)}, "reach of the arm ends"),
+        ({"centre": (0.5, 0.0, 0.0)}, "cannot reach its path"),
+        ({"centre": (-0.1, 0.0, 0.0), "size": (0.1, 0.45)}, "before the arm runs out of reach"),
     ],
 )
 def test_paths_beyond_the_reach(arm, keys, word):
@@ -185,7 +185,7 @@ def test_joint_limits_are_looked_at(arm):
     upper = np.array(arm.limits.upper)
     upper[joint] = 1.5
     tight = arm.replace(limits=type(arm.limits)(arm.limits.lower, upper, arm.limits.velocity, arm.limits.effort))
-    assert "`elbow_joint` has to leave its limits" in planned(tight).trouble
+    assert "`elbow_joint` would leave its limits" in planned(tight).trouble
 
 
 def test_the_slowest_joint_bounds_all():
@@ -220,7 +220,7 @@ def test_judge(arm, plan):
     off = plan.judge(arm, run_of(plan, aside=0.03))
     assert "from its plan" in off.trouble
     assert off.metrics["run_hand_error_rad"] > 0.03
-    assert "before the motion does" in plan.judge(arm, run_of(plan, until=5.0)).trouble
+    assert "before the motion ends" in plan.judge(arm, run_of(plan, until=5.0)).trouble
 
 
 @pytest.mark.slow
@@ -242,8 +242,8 @@ def test_runs(tmp_path):
         (["--robot", "arm4"], 2, "motion.plane"),
         (["--set", "motion.frame=tool1"], 2, "tool0"),
         (["--set", "motion.cycles=0"], 2, "motion.cycles"),
-        (["--set", "motion.centre=[0.5,0,0]", "--set", "simulation.duration=0.1"], 1, "cannot go to its path"),
-        (["--set", "motion.cycles=1", "--set", "simulation.duration=0.1"], 1, "before the motion does"),
+        (["--set", "motion.centre=[0.5,0,0]", "--set", "simulation.duration=0.1"], 1, "cannot reach its path"),
+        (["--set", "motion.cycles=1", "--set", "simulation.duration=0.1"], 1, "before the motion ends"),
     ],
 )
 def test_exit_status(words, status, text, tmp_path, capsys):

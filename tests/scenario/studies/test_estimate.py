@@ -51,7 +51,7 @@ def test_a_deceived_estimator_is_found_out():
     """The filter is told that the robot is elsewhere than it is: a payload tilts it, the encoders are silent."""
     silent = 'events=[{kind="sensor_loss", sensor="*", time=0.1, duration=2.0}, {kind="push", time=0.1, speed=0.6}]'
     found = studied("noise", silent, "simulation.duration=0.6")
-    assert "is wrong by" in found.findings.trouble
+    assert "error reaches" in found.findings.trouble
 
 
 def test_without_an_estimator_there_is_nothing_to_judge():

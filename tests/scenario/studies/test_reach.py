@@ -50,7 +50,7 @@ def test_ideal_sensors_see_the_same_zmp(arm):
 
 
 def test_a_hand_that_has_not_arrived_is_a_bad_verdict():
-    assert "where it should be" in studied("op2-arm", "simulation.duration=1.0").findings.trouble
+    assert "from its target" in studied("op2-arm", "simulation.duration=1.0").findings.trouble
 
 
 def test_a_robot_that_nothing_carries():

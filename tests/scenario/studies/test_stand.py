@@ -14,8 +14,8 @@ from tests.robot.sample_files import write
     [
         ("anymal", [], "passed"),
         ("pendulum", [], "passed"),
-        ("anymal", ["world.gravity=[0,0,9.81]"], "lost the ground"),
-        ("anymal", ['world.ground=[{kind="plane",point=[0,0,-5]}]'], "lost the ground"),
+        ("anymal", ["world.gravity=[0,0,9.81]"], "lost ground contact"),
+        ("anymal", ['world.ground=[{kind="plane",point=[0,0,-5]}]'], "lost ground contact"),
         ("anymal", ["world.friction=0", "events.0.speed=0.5"], "slid by"),
         ("cartpole", ["events.0.speed=0.5", "events.0.link=pole", "simulation.duration=3"], "joint swing"),
         pytest.param(
