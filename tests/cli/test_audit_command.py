@@ -81,7 +81,7 @@ def test_a_page_is_written_too(capsys, folder, tmp_path):
         (["{1}/timing.parquet", "--robot", "block"], "without states"),
         (["{0}/bad.npz", "--robot", "block"], "bad.npz"),
         (["{0}/bad.csv", "--robot", "block"], "columns are missing"),
-        (["{0}/nan.npz", "--robot", "block"], "holds nan"),
+        (["{0}/nan.npz", "--robot", "block"], "contains nan"),
         (["{1}", "--layout", "mujco"], "did you mean `mujoco`"),
         (["{1}", "--tolerance", "clearnce=1"], "did you mean `clearance`"),
         (["{1}", "--tolerance", "clearance=x"], "not a number"),
