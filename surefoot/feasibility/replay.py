@@ -101,7 +101,8 @@ def _loads(case: Case, log: Log) -> list[str]:
             first, load = found.get(incident["where"], (incident["start"], 0.0))
             found[incident["where"]] = first, max(load, incident["worst"])
     return [
-        f"contact with {where} from {first + start:.3f} s, up to {load:.3g} N" for where, (first, load) in found.items()
+        f"contact between {where} from {first + start:.3f} s, up to {load:.3g} N"
+        for where, (first, load) in found.items()
     ]
 
 
@@ -116,8 +117,9 @@ def _touched_meshes(case: Case, log: Log) -> list[str]:
     times = np.asarray(log.time)
     step = max(1, round(_EVERY * (len(times) - 1) / max(float(times[-1] - times[0]), _EVERY)))
     touching = exact.distances(np.asarray(log["q"])[::step]) <= _TOUCH
+    start = case.trajectory.start
     return [
-        f"contact of {link} with {name} from {times[::step][np.argmax(touching[:, k])] + case.trajectory.start:.3f} s,"
+        f"contact between {link} and {name} from {times[::step][np.argmax(touching[:, k])] + start:.3f} s,"
         " by the distance of their hulls"
         for k, (link, name) in enumerate(exact.link_pairs)
         if touching[:, k].any()

@@ -42,7 +42,7 @@ def test_obstacles_that_are_hit_are_told() -> None:
     assert free is not None
     assert "box" not in free.note
     assert hit is not None
-    assert "with box from 5." in hit.note
+    assert "and box from 5." in hit.note
 
 
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])

@@ -567,7 +567,8 @@ def test_a_file_of_another_robot_is_told(suffix: str, tmp_path: Path) -> None:
         np.savez(
             tmp_path / "m.npz", time=motion.time, root_states=motion.q[:, :7], dof_pos=motion.q[:, 7:], dof_names=names
         )
-    with pytest.raises(UnknownNameError, match="another robot: it has 0 of 29 joints of `g1`") as info:
+    text = "seems to belong to another robot: it has 0 of 29 joints of `g1`"
+    with pytest.raises(UnknownNameError, match=text) as info:
         read_motion(tmp_path / f"m{suffix}", loaded("g1"))
     assert names[0] in info.value.evidence["names in the file"]
     assert "--robot" in info.value.next_step
