@@ -123,4 +123,4 @@ def test_there_are_at_most_three_clauses() -> None:
     events = tuple(Event(TORQUE, (f"joint{k}",), 2.0**k, "N m") for k in range(6))
     text = told(Needed(events, True), 2)
     assert text.count(", or ") == 2
-    assert text.endswith("4 other such things happen")
+    assert text.endswith("4 more limits are exceeded")
