@@ -15,6 +15,7 @@ from surefoot.kinematics.frames import (
     contact_frame,
     frame_acceleration,
     frame_bias_acceleration,
+    frame_of,
     frame_placement,
     frame_velocity,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "frame_acceleration",
     "frame_bias_acceleration",
     "frame_jacobian",
+    "frame_of",
     "frame_placement",
     "frame_velocity",
     "integrate",

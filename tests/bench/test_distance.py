@@ -26,6 +26,7 @@ def result():
     return found
 
 
+@pytest.mark.slow
 def test_the_result_is_json_with_every_row_of_the_table(result):
     assert json.loads(json.dumps(result)) == result
     assert (result["bench"], result["pairs"], result["quick"]) == ("distance", 64, True)

@@ -32,6 +32,7 @@ def result():
     return found
 
 
+@pytest.mark.slow
 def test_the_result_is_json_with_every_case_and_way(result):
     assert json.loads(json.dumps(result)) == result
     assert (result["schema"], result["bench"], result["states"], result["quick"]) == (1, "dynamics", 37, True)
@@ -124,6 +125,7 @@ def test_a_kernel_of_something_else_is_refused(monkeypatch):
         dynamics.run("arm4", states=9, quick=True)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_done_is_skipped_with_a_line(monkeypatch):
     monkeypatch.setattr(dynamics, "CASES", CASES[1:3])
     drake = Path(sys.executable)  # which has no Drake

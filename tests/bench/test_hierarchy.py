@@ -12,6 +12,7 @@ from bench.check import WrongAnswerError
 from surefoot.robot.loading import load
 
 
+@pytest.mark.slow
 def test_it_reports_times_and_how_strict_it_was() -> None:
     found = json.loads(json.dumps(hierarchy.run(seconds=0.05)))
     assert set(found["motions"]) == set(hierarchy.MOTIONS)

@@ -21,6 +21,7 @@ def surefoot(capsys, *words: str) -> tuple[int, str, str]:
     return status, *capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_dynamics_of_a_small_robot(capsys, tmp_path):
     file = tmp_path / "bench.json"
     status, out, err = surefoot(
@@ -51,6 +52,7 @@ def test_a_wrong_answer_is_a_bad_verdict(capsys, tmp_path, monkeypatch):
     assert not file.exists()
 
 
+@pytest.mark.slow
 def test_scaling_of_the_smallest_trees(capsys, tmp_path):
     file, plot = tmp_path / "scaling.json", tmp_path / "scaling.svg"
     status, out, err = surefoot(capsys, "bench", "scaling", "--max", "4", "--json", str(file), "--plot", str(plot))

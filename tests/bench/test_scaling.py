@@ -27,6 +27,7 @@ def result():
         return scaling.run(8)
 
 
+@pytest.mark.slow
 def test_all_families_methods_and_kinds(result):
     assert json.loads(json.dumps(result)) == result
     found = {(row["family"], row["method"], row["kind"], row["bodies"]) for row in result["rows"]}

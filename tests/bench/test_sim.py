@@ -26,6 +26,7 @@ def result():
     return found
 
 
+@pytest.mark.slow
 def test_the_result_is_json_with_every_way(result):
     assert json.loads(json.dumps(result)) == result
     assert (result["bench"], result["copies"], result["steps"], result["quick"]) == ("sim", 5, 4, True)

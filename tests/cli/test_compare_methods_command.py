@@ -25,6 +25,7 @@ def test_the_table_and_the_folder(tmp_path, capsys):
     assert timing["methods"]["gauss"] > 0.0
 
 
+@pytest.mark.slow
 def test_json_is_json_alone(capsys):
     assert compare_methods_command("four-bar", None, None, True, SHORT) == 0
     assert json.loads(capsys.readouterr().out)["timing"]["stabilisations"]["none"] > 0.0

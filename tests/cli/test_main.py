@@ -241,6 +241,7 @@ def test_the_version_and_no_command(capsys):
     assert "Usage" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["robots"], ["list"], ["check", "pendulum"], ["check", "pendulum", "--json"]])
 def test_a_reader_that_goes_away_is_no_verdict(words):
     process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -27,6 +27,7 @@ def among_obstacles(name):
     return capsule_model(name).with_obstacles(world_obstacles(WORLD))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["g1", "panda", "anymal"])
 def test_distances_are_those_of_coal(name):
     model = capsule_model(name)

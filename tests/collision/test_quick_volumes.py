@@ -18,6 +18,7 @@ from tests.collision.volumes.test_robot_volumes import moved, shape_points, stic
 from .examples import robot_named
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["g1", "talos", "anymal", "hexapod"])
 def test_shapes_are_contained(name, rng):
     robot = robot_named(name)

@@ -197,6 +197,7 @@ def test_all_references_of_a_frame():
     check_frame(kernels, states(kernels.robot, 20), "l7", REFERENCES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["panda", "all kinds"])
 def test_float32(name):
     given, expected = expected_of(name, 100)
@@ -274,6 +275,7 @@ def projected(expected: Expected, G: np.ndarray) -> Expected:
     return out | {name: expected[name] for name in ("placements", "com", "energy")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["followers", "panda"])
 def test_followers(name):
     """The projected whole robot: Gᵀ(·)G."""

@@ -36,6 +36,7 @@ def test_kernels_say_what_the_algorithm_says(robot, given):
         np.testing.assert_allclose(found.multipliers[i], multipliers, atol=1e-8 * np.abs(multipliers).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("robot", "given"), cases(), ids=["feet", "loop"])
 def test_derivatives_against_differences(robot, given):
     k, held = sf.compile(robot), constraints_of(robot, given)

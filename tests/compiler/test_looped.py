@@ -26,6 +26,7 @@ def close(a, b, tolerance=1e-12):
     return np.abs(a - b).max() <= tolerance * max(1.0, np.abs(b).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_loops_equal_the_reference(name, rng, monkeypatch):
     monkeypatch.setattr(large_trees, "LOOP_FROM", 1)

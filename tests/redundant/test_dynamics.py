@@ -43,6 +43,7 @@ def test_cart_pole(solver) -> None:
         assert found.u == pytest.approx([u], rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(9))
 @pytest.mark.parametrize("solver", ["dyadic", "dense"])
 def test_random_robots(seed: int, solver) -> None:
@@ -75,6 +76,7 @@ def test_hinge_forces_are_the_reactions_of_the_recursion(seed: int) -> None:
         np.testing.assert_allclose(found.torques[i], moment, atol=1e-9 * scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_inverse_dynamics_by_other_weights(seed: int) -> None:
     robot = random_robot(seed)

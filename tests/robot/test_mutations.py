@@ -111,6 +111,7 @@ def sources() -> list[tuple[str, bytes]]:
     return [("arm.urdf", ARM_URDF.encode()), *(("real.urdf", data) for data in real), ("arm.xml", ARM_MJCF.encode())]
 
 
+@pytest.mark.slow
 def test_mutated_files_load_truly_or_are_refused_with_a_place(tmp_path):
     rng, files = np.random.default_rng(7), sources()
     loaded, slowest = 0, 0.0

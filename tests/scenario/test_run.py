@@ -90,6 +90,7 @@ def test_same_seed_same_bits_in_two_processes_and_from_the_resolved_file(tmp_pat
     assert not same(first, other) & {"log.parquet", "trajectory.npz", "metrics.json"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenario", "overrides"),
     [

@@ -108,6 +108,7 @@ def test_the_page_loads_draws_and_asks_for_nothing_outside(open_tab, studio):
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_a_slider_moves_the_robot_of_its_own_tab_alone(open_tab, studio):
     first, _ = open_tab(), open_tab()
     mine, other = tab_of(studio, -2), tab_of(studio, -1)
@@ -122,6 +123,7 @@ def test_a_slider_moves_the_robot_of_its_own_tab_alone(open_tab, studio):
     assert settled(first, lambda: np.allclose(mine.stage.q, mine.stage.robot.home))
 
 
+@pytest.mark.slow
 def test_each_tab_has_its_own_robot(open_tab, studio):
     first, _ = open_tab(), open_tab()
     mine, other = tab_of(studio, -2), tab_of(studio, -1)
@@ -197,6 +199,7 @@ def test_an_error_is_told_in_the_tab_and_the_studio_lives_on(open_tab, studio):
     assert settled(page, lambda: abs(tab_of(studio, -1).stage.q[1] - 0.5) < 1e-6)
 
 
+@pytest.mark.slow
 def test_a_gizmo_that_is_dragged_moves_the_robot(open_tab, studio):
     """As when the client sends a drag."""
     import asyncio

@@ -18,6 +18,7 @@ def traced(name, algorithm):
     return trace([q, v, a], [algorithm(robot.tree, q, v, a)], interleaved=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", [HOPPER, SMALL], ids=["hopper", "small"])
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize(("name", "algorithm"), [("g1", rnea), ("g1", aba), ("solo8", aba), ("panda", rnea)])

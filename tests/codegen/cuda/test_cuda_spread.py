@@ -23,6 +23,7 @@ def program():
     return trace([x], list(outputs(x)), interleaved=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [64, 32])
 @pytest.mark.parametrize("columns", [False, True])
 def test_spread_columns_are_the_outputs(bits, columns, tmp_path, rng):

@@ -49,6 +49,7 @@ def program_of(name, algorithm, inputs=("q", "v", "a")):
     return trace(symbols, [algorithm(robot.tree, *symbols)], interleaved=False)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("shape", [None, NARROW, TIGHT], ids=["chosen", "narrow", "tight"])
 @pytest.mark.parametrize("bits", [64, 32])
@@ -65,6 +66,7 @@ def test_all_operations(bits, shape, tmp_path, rng):
             assert_allclose(ours, theirs, atol=TOLERANCE[bits], rtol=0.0)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(
     ("name", "algorithm", "inputs", "bits"),
@@ -113,6 +115,7 @@ def assembled(source, folder):
     return [max(int(frame[k]) for frame in frames) for k in range(3)]
 
 
+@pytest.mark.slow
 @needs_nvcc
 @pytest.mark.parametrize("bits", [64, 32])
 def test_nvcc_takes_all_operations(bits, tmp_path):

@@ -18,6 +18,7 @@ def kind(build: Build) -> type:
     return np.float64 if build.bits == 64 else np.float32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", BUILDS, ids=ids)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_random_programs(build, seed, monkeypatch, rng):

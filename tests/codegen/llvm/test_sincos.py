@@ -67,6 +67,7 @@ def test_two_units_in_the_last_place(build):
     assert errors(cosine, np.cos(wide)).max() <= 2.0
 
 
+@pytest.mark.slow
 def test_against_exact_series():
     """Also of the reference of the test above: the worst neighbours of multiples of π/2, and some others."""
     x = angles()

@@ -158,6 +158,7 @@ def shown_thrice(renderer: str) -> tuple[list[bytes], str]:
         return [film.picture(t) for t in (0.1, 0.2, 0.1)], film.kind
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("renderer", ["browser", "mujoco"])
 def test_the_camera_changes_the_picture(renderer):
@@ -178,6 +179,7 @@ def test_a_time_has_its_picture_whatever_was_shown_before(renderer):
     assert np.abs(first - other).max() > 24
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_edges_are_smooth():
     """The pass over the finished picture changes its edges, and only these: they become less steep."""

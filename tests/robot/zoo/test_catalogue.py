@@ -42,6 +42,7 @@ STANDING = [
 DEFECTIVE = {"bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper", "icub", "romeo"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*NAMES, *PARAMETERS])
 def test_loads_and_converts_its_state_both_ways(name, rng):
     robot = zoo.load(name)
@@ -55,6 +56,7 @@ def test_loads_and_converts_its_state_both_ways(name, rng):
         np.testing.assert_allclose(v_back, v, atol=1e-12, err_msg=layout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_is_what_example_robot_data_loads(name, monkeypatch):
     """Joint names, mass, and forward kinematics at a random configuration against the package's own loader."""
@@ -82,6 +84,7 @@ def _loaders():
     return ROBOTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_is_checked(name):
     inspection = inspect_robot(name)
@@ -90,6 +93,7 @@ def test_is_checked(name):
     assert inspection.sound == (name not in DEFECTIVE), errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STANDING)
 def test_stands_at_home(name):
     robot = zoo.load(name)

@@ -116,6 +116,7 @@ def test_the_plain_inverse_is_good_where_nothing_is_singular(arm):
 # -- the plan --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_passes_exactly_through_singular_postures_and_beside_them(arm, plan):
     """The wrist of this arm is singular where wrist_2 is zero: the first eight goes through it, the second does not."""
     wrist = plan.trajectory.q[:, arm.tree.q_index[arm.joint_index("wrist_2_joint")]]

@@ -40,6 +40,7 @@ def run():
     return studied("harvest", "simulation.duration=4", "simulation.dt=0.002", "simulation.control_dt=0.002")
 
 
+@pytest.mark.slow
 def test_looking_ahead_far_pays_and_not_far_does_not(run):
     m = run.metrics
     assert run.findings.trouble is None

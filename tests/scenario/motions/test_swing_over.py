@@ -70,6 +70,7 @@ def test_the_foot_lands_and_touches_nothing(tmp_path):
     assert {"report.html", "log.parquet", "trajectory.npz"} <= {path.name for path in (tmp_path / "run").iterdir()}
 
 
+@pytest.mark.slow
 def test_the_schedule_is_both_feet_one_foot_both_feet(plan):
     robot, found = plan
     schedule = found.trajectory.schedule
@@ -117,12 +118,14 @@ def test_a_run_that_ends_early_is_told(plan):
     assert "the run ends at 1 s" in found.judge(robot, log).trouble
 
 
+@pytest.mark.slow
 def test_a_foot_that_does_not_give_way_is_in_trouble():
     _, found = planned("motion.step.slope=-1e-6")
     assert "the plan touches an obstacle" in found.trouble
     assert found.metrics["planned_clearance_m"] == pytest.approx(found.metrics["blind_clearance_m"], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_ground_that_is_not_there_is_in_trouble():
     scenario = resolved_scenario("swing-over", None, None, COARSE)
     robot, obstacles = sf.load("lola"), build_world(scenario.world, sf.load("lola")).obstacles

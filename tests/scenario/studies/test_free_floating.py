@@ -10,6 +10,7 @@ from .runs import studied
 QUICK = "simulation.control_dt=0.01"
 
 
+@pytest.mark.slow
 def test_arms_in_the_reaction_null_space_leave_the_base_at_rest():
     found = studied("zero-g", QUICK, "simulation.duration=2.5")
     assert found.findings.trouble is None

@@ -77,6 +77,7 @@ def test_who_does_not_fall_has_no_impact():
     assert "does not fall" in trouble
 
 
+@pytest.mark.slow
 def test_elastic_gears_give_way():
     found = studied("geared-lola", "simulation.duration=0.5")
     metrics = found.metrics

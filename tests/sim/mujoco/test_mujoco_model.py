@@ -82,6 +82,7 @@ def test_same_dynamics_as_pinocchio(name):
     check_against_pinocchio(load(name), seed=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in zoo.names() if name not in EXCEPTIONS])
 def test_same_dynamics_as_pinocchio_for_the_whole_zoo(name):
     check_against_pinocchio(load(name), seed=0)

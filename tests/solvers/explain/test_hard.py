@@ -32,6 +32,7 @@ def require_true(groups, found, members: int) -> None:
     assert found.cost == pytest.approx(least_cost(groups, costs), rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape", [(500, 1, 20), (500, 1, 50), (200, 2, 60), (300, 1, 100, 0.2, 5), (200, 3, 80, 0.5, 5), (60, 3, 90)]
 )
@@ -41,6 +42,7 @@ def test_many_conflicts(shape, seed: int) -> None:
     require_true(groups, explain(groups), 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "may_relax"), [(1, True), (3, False)])
 def test_long_motions_in_which_simplex_methods_stall(seed: int, may_relax: bool) -> None:
     """With pivots that move nothing a search of HiGHS went on for ever."""
