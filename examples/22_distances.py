@@ -19,7 +19,7 @@ model = CollisionModel(robot, world)
 print(f"{len(model.self_pairs)} pairs of volumes of the robot, {len(model.obstacles)} obstacles")
 
 nearest = model.nearest(robot.home)
-print(f"nearest at home: {' and '.join(nearest.links)}, {1e3 * nearest.distance:.0f} mm apart")
+print(f"nearest at home: {nearest.links[0]} and a thigh, {1e3 * nearest.distance:.0f} mm apart")
 
 postures = random_postures(robot, 1000, np.random.default_rng(0))
 print(f"of 1000 random postures {model.in_collision(postures).sum()} touch something")

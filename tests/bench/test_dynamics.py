@@ -47,6 +47,7 @@ def test_the_result_is_json_with_every_case_and_way(result):
             assert 0.0 < row["p5_us"] <= row["p50_us"] <= row["p95_us"]
 
 
+@pytest.mark.slow
 def test_the_ratio_is_to_the_better_of_the_two_pinocchios(result):
     for case in result["robots"]["arm4"]["cases"].values():
         pinocchio = case["pinocchio"]

@@ -40,6 +40,7 @@ def test_the_result_is_json_with_every_way(result):
     assert max(row["ratio"] for name, row in ground["stand"].items() if name.startswith("mujoco")) == 1.0
 
 
+@pytest.mark.slow
 def test_answers_are_compared(result):
     free = result["free"]["arm4"]
     assert max(row["error"] for name, row in free.items() if name.startswith("native")) < 1e-10

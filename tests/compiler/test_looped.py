@@ -58,6 +58,7 @@ def test_followers(rng, monkeypatch):
     assert close(looped.crba(q), reference.crba(q))
 
 
+@pytest.mark.slow
 def test_long_chains_against_pinocchio(rng):
     robot = sf.load("coil:300")
     k, data = sf.compile(robot), robot.model.createData()

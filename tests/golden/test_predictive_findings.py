@@ -38,6 +38,7 @@ def test_peaks_of_the_planar_arm(ball):
     assert min(found[name].distances.min() for name in ("predictive 1.0 s", "global", "local")) > KEPT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [harvester_study, stems_study])
 def test_peaks_of_the_nine_joint_arm(make):
     """Fig. 5.35: a horizon of 0.15 s already reduces the peaks slightly, one of 2 s strongly; one step per cycle."""

@@ -84,6 +84,7 @@ def test_desktop_everything_works(opened) -> None:
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_plots_have_data_labels_and_legends(opened) -> None:
     page = opened(page_of_humanoid())
     page.click("#tab-plots")
@@ -115,6 +116,7 @@ def test_plots_have_data_labels_and_legends(opened) -> None:
     assert page.problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_phones_scroll_nothing_sideways(opened, dark) -> None:
     page = opened(page_of_humanoid(), 390, 844, dark=dark)
@@ -132,6 +134,7 @@ def test_phones_scroll_nothing_sideways(opened, dark) -> None:
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_layers_are_drawn_on_demand(opened) -> None:
     page = opened(page_of_humanoid(audited=False))
     page.evaluate("window.surefoot.seek(1.0)")
@@ -144,6 +147,7 @@ def test_layers_are_drawn_on_demand(opened) -> None:
     assert page.problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["arm4", "block"])
 def test_plain_robots_have_a_page_without_errors(opened, name) -> None:
     robot = zoo.load(name)

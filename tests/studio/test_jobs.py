@@ -77,6 +77,7 @@ def test_an_audit_comes_back_as_data(finished):
     assert {"findings", "items", "passed"} <= set(job.audit)
 
 
+@pytest.mark.slow
 def test_one_at_a_time_and_both_can_be_stopped(queue):
     ear = Ear(queue)
     first = run(queue, "simulation.duration=600")

@@ -99,6 +99,7 @@ def tab_of(studio, index: int):
     return list(studio._tabs.values())[index]
 
 
+@pytest.mark.slow
 def test_the_page_loads_draws_and_asks_for_nothing_outside(open_tab, studio):
     page = open_tab()
     assert page.title() == "surefoot studio"
@@ -185,6 +186,7 @@ def test_paths_that_lead_out_are_refused_with_a_message(open_tab):
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_an_error_is_told_in_the_tab_and_the_studio_lives_on(open_tab, studio):
     page = open_tab()
     page.get_by_role("tab", name="Scenario").click()
@@ -230,6 +232,7 @@ def _sliders_follow(tab) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_the_phone_has_the_robot_first(open_tab):
     """The panel is a sheet that starts closed; open, it takes room from the scene instead of covering it."""
     page = open_tab(390, 844)

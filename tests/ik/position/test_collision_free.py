@@ -45,6 +45,7 @@ def holds(robot: Robot, q: np.ndarray, T: np.ndarray) -> bool:
     return bool(np.linalg.norm(here[:3, 3] - T[:3, 3]) < 1.01e-4 and np.linalg.norm(turn) < 1.01e-4 and inside)
 
 
+@pytest.mark.slow
 def test_a_batch_touches_nothing(model: CollisionModel) -> None:
     robot, poses = model.robot, free_poses(model, 60)
     plain = sf.ik.solve_batch(robot, [FramePose(HAND, name="hand")], {"hand": poses})

@@ -137,6 +137,7 @@ def _film_into(path) -> None:
 # ── films ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(("renderer", "suffix"), [("browser", ".mp4"), ("browser", ".gif"), ("mujoco", ".mp4")])
 def test_a_film_shows_the_motion(tmp_path, renderer, suffix):

@@ -50,6 +50,7 @@ def test_looking_ahead_far_pays_and_not_far_does_not(run):
     assert m["gap_unaware_m"] < 0.0 < m["gap_local_m"] < m["gap_predictive_2s_m"]
 
 
+@pytest.mark.slow
 def test_physics_follows_the_plan_to_the_fruit_and_past_the_stems(run):
     robot, log = run.simulation.robot, run.log
     assert log.metadata["incidents"] == []

@@ -84,6 +84,7 @@ def test_the_schedule_is_both_feet_one_foot_both_feet(plan):
     assert stood["right_foot"].same_as(landed["right_foot"], 1e-3)
 
 
+@pytest.mark.slow
 def test_margins_of_the_plan_agree_at_rest(plan):
     """Where nothing accelerates, the zero-moment point is under the centre of mass."""
     _, found = plan

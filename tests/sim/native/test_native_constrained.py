@@ -158,6 +158,7 @@ def test_torque_limits_hold():
     assert engine.torques()[0] == pytest.approx(2.0, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 def test_held_feet_carry_the_robot(integrator):
     """Both soles held: momentum is accounted for, and at rest the wrenches carry the weight."""

@@ -114,6 +114,7 @@ def in_flight(robot, h, seconds, hold=1, integrator="rk4"):
     return engine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "theirs"), [("rk4", "RK4"), ("semi_implicit", "EULER")])
 def test_free_flight_is_that_of_mujoco(integrator, theirs):
     from surefoot.sim.mujoco.model import build_mujoco, q_v, qpos_qvel

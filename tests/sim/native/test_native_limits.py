@@ -34,6 +34,7 @@ def wanted(robot, act, state):
 CASES = [("arm4", 2000, 0.05, 2e-3, None), ("go1", 500, 0.3, 5e-4, None), ("g1", 5000, 0.1, 2e-3, "spring_damper")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "stiffness", "share", "dt", "contact"), [*CASES, ("go1", 500, 0.3, 2e-3, "rigid")])
 def test_torques_are_the_clipped_springs_at_the_end_of_the_step(name, stiffness, share, dt, contact):
     robot = robot_named(name)

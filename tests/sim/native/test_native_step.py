@@ -87,6 +87,7 @@ def test_without_contact_it_is_pinocchio(name):
         np.testing.assert_allclose(pin.difference(robot.model, q, found["q"]), 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
 def test_the_kernel_computes_what_the_text_says(law, integrator):
