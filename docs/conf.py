@@ -108,7 +108,11 @@ def page_of(module: ModuleType, homes: dict[Any, tuple[str, str]]) -> str:
     door = module.__name__
     listed = {name: getattr(module, name) for name in module.__all__}
     at_home = [name for name, value in listed.items() if homes[_key(name, value)] == (door, name)]
-    parts = [f"{door}\n{'=' * len(door)}\n", ".. highlight:: default\n", f".. automodule:: {door}\n   :no-members:\n"]
+    head = f".. automodule:: {door}\n   :no-members:\n"
+    parent, _, own = door.rpartition(".")
+    if own in getattr(importlib.import_module(parent), "__all__", ()) if parent else False:
+        head += "   :no-index:\n"  # a function of the same name is documented by the room
+    parts = [f"{door}\n{'=' * len(door)}\n", ".. highlight:: default\n", head]
     modules = [f"* :doc:`{value.__name__}`" for value in listed.values() if isinstance(value, ModuleType)]
     if modules:
         parts.append("Modules:\n\n" + "\n".join(modules) + "\n")
