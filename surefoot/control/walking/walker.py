@@ -258,10 +258,7 @@ class WalkingController:
         self._phase, self._clock = _DOUBLE, 0.0
         self._length = saved + (self.settings.double if self._coming else self.settings.first)
         start = self._other_zmp()
-        if self._coming:
-            self._plan_steps(start)
-        else:
-            self._plan = DcmPlan([ZmpPiece(self._length, start, 0.5 * (start + self._zmp_of(self._support)))], self.omega)
+        self._plan_steps(start)
 
     # -- references -------------------------------------------------------------------------------------------------
 
@@ -284,8 +281,10 @@ class WalkingController:
     def _plan_steps(self, start: Array) -> None:
         """ZMP over this phase and the steps ahead, from a first ZMP (2,), relative to the support."""
         s, zmp = self.settings, self._zmp_of(self._support)
+        if not self._coming:
+            zmp = 0.5 * (zmp + self._other_zmp())
         pieces = [ZmpPiece(self._length, start, zmp)]
-        if self._phase == _DOUBLE:
+        if self._phase == _DOUBLE and self._coming:
             pieces.append(ZmpPiece(s.single, zmp, zmp))
         foot = self._support
         for k, step in enumerate(self._coming):
