@@ -1,0 +1,22 @@
+"""Reduced models of legged robots: the linear inverted pendulum, its divergent component (DCM), capture, and gaits.
+
+Plain SI numbers, no robot. `capture_radius`, `capturable`, `capture_box`: from where a stop is possible. `StepAdapter`:
+where and when to step, from the measured DCM.
+"""
+
+from surefoot.reduced.capture import capturable, capture_box, capture_radius, step_offset, steps_to_capture
+from surefoot.reduced.step_adaptation import AdaptedStep, NominalStep, Side, StepAdapter, StepLimits, StepWeights
+
+__all__ = [
+    "AdaptedStep",
+    "NominalStep",
+    "Side",
+    "StepAdapter",
+    "StepLimits",
+    "StepWeights",
+    "capturable",
+    "capture_box",
+    "capture_radius",
+    "step_offset",
+    "steps_to_capture",
+]
