@@ -1,5 +1,25 @@
-"""Reduced models of walking and balance: the linear inverted pendulum and its divergent component of motion."""
+"""Reduced models of legged robots: the linear inverted pendulum, its divergent component (DCM), capture, and gaits.
 
+Plain SI numbers, no robot. `capture_radius`, `capturable`, `capture_box`: from where a stop is possible. `StepAdapter`:
+where and when to step, from the measured DCM. `DcmPlan`: the DCM over a path of the ZMP.
+"""
+
+from surefoot.reduced.capture import capturable, capture_box, capture_radius, step_offset, steps_to_capture
 from surefoot.reduced.dcm import DcmPlan, ZmpPiece
+from surefoot.reduced.step_adaptation import AdaptedStep, NominalStep, Side, StepAdapter, StepLimits, StepWeights
 
-__all__ = ["DcmPlan", "ZmpPiece"]
+__all__ = [
+    "AdaptedStep",
+    "DcmPlan",
+    "NominalStep",
+    "Side",
+    "StepAdapter",
+    "StepLimits",
+    "StepWeights",
+    "ZmpPiece",
+    "capturable",
+    "capture_box",
+    "capture_radius",
+    "step_offset",
+    "steps_to_capture",
+]
