@@ -23,7 +23,7 @@ from surefoot.ik.redundancy import DistanceCriterion, LimitCriterion, MomentumWe
 from surefoot.ik.textbook import closed_loop_rate, liegeois_rates
 from surefoot.kinematics import volume_distance
 from surefoot.motion import Quintic
-from surefoot.robot import BodyVolume, Robot
+from surefoot.robot import BodyVolume, Robot, anatomy
 from surefoot.spatial import so3
 from surefoot.words import side_pairs
 
@@ -119,8 +119,8 @@ def foot_contacts(robot: Robot, foot: str) -> tuple[str, ...]:
         robot: The robot.
         foot: Link of the foot.
     """
-    own = {robot.body_of(foot), *_beyond(robot, foot)}
-    return tuple(name for name, surface in robot.contacts.items() if robot.body_of(surface.frame) in own)
+    body = robot.body_of(foot)
+    return next((item.contacts for item in anatomy(robot).feet if robot.body_of(item.link) == body), ())
 
 
 def leg_bodies(robot: Robot, foot: str) -> frozenset[int]:
