@@ -12,8 +12,8 @@ from surefoot.robot import Anatomy, Foot, Robot
 
 __all__ = ["LegReach", "leg_reach"]
 
-_STRAIGHT = 0.97  # share of its full length to which a leg is used
-_TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step
+_STRAIGHT = 0.94  # share of its full length to which a leg is used
+_TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
 _LOWER = 0.98  # share of the home height that is used at most: straight legs cannot push
 
 
@@ -26,12 +26,14 @@ class LegReach:
         ankle: Height of the ankle over the sole [m].
         com_over_hip: Height of the centre of mass over the first joint of the legs [m].
         home: Height of the centre of mass over the soles [m].
+        apart: Distance of the feet [m].
     """
 
     length: float
     ankle: float
     com_over_hip: float
     home: float
+    apart: float
 
     def com_height(self, step: float) -> float:
         """Height of the centre of mass over the ground at which the legs reach a step [m].
@@ -39,7 +41,7 @@ class LegReach:
         Args:
             step: Its length [m].
         """
-        reach, trails = _STRAIGHT * self.length, _TRAILS * step
+        reach, trails = _STRAIGHT * self.length, np.hypot(_TRAILS * step, 0.5 * self.apart)
         legs = np.sqrt(max(reach**2 - trails**2, 0.25 * reach**2))
         return float(min(_LOWER * self.home, self.com_over_hip + self.ankle + legs))
 
@@ -56,7 +58,10 @@ def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:
     legs = [_leg(robot, foot, home) for foot in anatomy.feet]
     length = min(leg[0] for leg in legs)
     ankle, hip, sole = (float(np.mean([leg[k] for leg in legs])) for k in (1, 2, 3))
-    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole)
+    frames = robot.placements(home)
+    soles = [(frames[foot.link] @ foot.placement)[:2, 3] for foot in anatomy.feet]
+    apart = max((float(np.linalg.norm(a - b)) for a in soles for b in soles), default=0.0)
+    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole, apart)
 
 
 def _leg(robot: Robot, foot: Foot, q: Array) -> tuple[float, float, float, float]:

@@ -24,13 +24,14 @@ from surefoot.ops import Array as OpsArray
 from surefoot import ops
 from surefoot.reduced import DcmPlan, ZmpPiece
 from surefoot.robot import Foot, Robot, anatomy
-from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture
+from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture, Task
 
 __all__ = ["WalkingController"]
 
 _STAND, _DOUBLE, _SWING = range(3)
 _AHEAD = 4  # steps that are planned
 _ANCHOR_TIME = 0.05  # time constant with which the plan follows the support foot [s]
+_POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.1, 2e-2  # beside the orientation of trunk and base, which weigh 1
 _LEAVES = 0.15  # share of the weight that a foot may still carry just before it leaves
 
 
@@ -90,7 +91,8 @@ class WalkingController:
         frames = robot.placements(self.q0)
         links = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
         turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
-        levels = [[], [CenterOfMass()], turns, [AngularMomentum(weight=0.02), Posture(robot, self.q0)]]
+        rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, self.q0, weight=_POSTURE_WEIGHT)]
+        levels: list[list[Task]] = [[], [CenterOfMass()], [*turns, *rest]]
         self.body = WholeBody(robot, levels, [name for foot in self.feet for name in foot.contacts], settings)
         forward = self.anatomy.forward
         heading = np.arctan2(forward[1], forward[0])
