@@ -14,7 +14,7 @@ from surefoot.control.walking.legs import leg_reach
 from surefoot.control.walking.planar import closest_inside, flat_pose, local, placement_of, turned, world, wrapped
 from surefoot.control.walking.settings import WalkSettings
 from surefoot.control.walking.swing import SwingFoot
-from surefoot.control.whole_body import WholeBody, WholeBodySettings
+from surefoot.control.whole_body import BodyClearance, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import convex_hull
 from surefoot.kinematics import Frame, com, com_velocity
@@ -93,7 +93,7 @@ class WalkingController:
         turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
         rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, self.q0, weight=_POSTURE_WEIGHT)]
         levels: list[list[Task]] = [[], [CenterOfMass()], [*turns, *rest]]
-        self.body = WholeBody(robot, levels, [name for foot in self.feet for name in foot.contacts], settings)
+        self.body = WholeBody(robot, levels, [name for foot in self.feet for name in foot.contacts], settings, BodyClearance(robot, self.q0))
         forward = self.anatomy.forward
         heading = np.arctan2(forward[1], forward[0])
         self._upright = {f"turn {link}": placement_of([0, 0, 0, -heading])[:3, :3] @ frames[link][:3, :3] for link in links}
@@ -169,7 +169,7 @@ class WalkingController:
         return self._solved(q, v)
 
     def _solved(self, q: Array, v: Array) -> Command:
-        found = self.body.solve(q, v)
+        found = self.body.solve(q, v, self._t or 0.0)
         self.solver_time, self._passes, self._violation = self.body.solver_time, found.passes, found.violation
         if found.trouble is not None:
             self._fallbacks += 1

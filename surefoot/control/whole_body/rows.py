@@ -7,7 +7,7 @@ wrenches of the contacts and closed chains in the directions that they tie. The 
     0 = the same rows of what no drive moves (base and passive joints)
 
     level 0   dynamics of what no drive moves, closed chains, torque limits, friction and tipping of the contacts
-    level 1   joint limits and speeds, as accelerations that still let a joint stop
+    level 1   joint limits and speeds, as accelerations that still let a joint stop; links keep apart
     level 2…  contacts and tasks:  J v̇ = acceleration + stiffness e + damping (velocity − J v) − J̇ v
     last      wrenches that are wished for, with the freedom that is left
 
@@ -77,6 +77,7 @@ class WholeBodyRows:
         levels: Tasks of each level after the limits; tasks of contacts are added to the first.
         contacts: Contact surfaces that may carry; all of the robot if omitted.
         settings: Margins.
+        pairs: Number of rows for pairs of links that keep apart.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class WholeBodyRows:
         levels: Sequence[Sequence[Task]],
         contacts: Sequence[str] | None = None,
         settings: WholeBodySettings | None = None,
+        pairs: int = 0,
     ) -> None:
         self.robot, self.settings = robot, settings or WholeBodySettings()
         self.contacts = tuple(robot.contacts if contacts is None else contacts)
@@ -97,10 +99,12 @@ class WholeBodyRows:
         self._wrenches(holds)
         self._limits()
         carried = sum(task.rows for task in holds)
-        sizes = [self.physics, len(self.limited), *(sum(t.rows for t in level) for level in stack), carried]
+        sizes = [self.physics, len(self.limited) + pairs, *(sum(t.rows for t in level) for level in stack), carried]
         self.starts = tuple(int(end) for end in np.cumsum([0, *sizes]))
         self.shares = slice(self.starts[-2], self.starts[-1])
         """Where the rows of wished wrenches are."""
+        self.pairs = slice(self.starts[2] - pairs, self.starts[2])
+        """Where the rows of pairs of links are; they are filled from outside."""
 
     def _motion(self) -> None:
         """Independent, driven and undriven coordinates."""
@@ -179,6 +183,7 @@ class WholeBodyRows:
         out += [f"loop {task.name}" for task in self.loops for _ in range(task.rows)]
         out += [f"cone {name}" for name, rows in self.cones.items() for _ in range(rows.stop - rows.start)]
         out += [f"limit {self._joint_of(item[0])}" for item in self.limited]
+        out += ["clearance"] * (self.pairs.stop - self.pairs.start)
         out += [task.name for task in self.tasks for _ in range(task.rows)]
         return out + [f"wrench {name}" for name, part in self.wrench.items() for _ in range(part.stop - part.start)]
 
@@ -207,9 +212,10 @@ class WholeBodyRows:
         shares = np.zeros((carried, n))
         shares[:, self.C.shape[1] : self.C.shape[1] + carried] = WRENCH * np.eye(carried)
         free = np.zeros(carried)
-        A = ops.concatenate([A, limits, own, shares])
-        lower = ops.concatenate([lower, least, scale * (wanted - slack), free])
-        upper = ops.concatenate([upper, largest, scale * (wanted + slack), free])
+        pairs = self.pairs.stop - self.pairs.start
+        A = ops.concatenate([A, limits, np.zeros((pairs, n)), own, shares])
+        lower = ops.concatenate([lower, least, np.full(pairs, -FREE), scale * (wanted - slack), free])
+        upper = ops.concatenate([upper, largest, np.full(pairs, FREE), scale * (wanted + slack), free])
         return A, lower, upper, e, Jv, h
 
     def _physics_rows(self, robot: Robot, q: Array, v: Array, J: Array) -> tuple[Array, Array, Array, Array]:
