@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
-from surefoot.control.walking.legs import leg_reach
+from surefoot.control.walking.legs import leg_reach, posture_at_height
 from surefoot.control.walking.planar import closest_inside, flat_pose, local, placement_of, turned, world, wrapped
 from surefoot.control.walking.settings import WalkSettings
 from surefoot.control.walking.swing import SwingFoot
@@ -73,25 +73,25 @@ class WalkingController:
             )
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
         self._weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
+        s, g = self.settings, float(np.linalg.norm(robot.tree.gravity))
+        self.height = leg_reach(robot, self.anatomy).com_height(s.step) if s.height is None else s.height
+        self.omega = sqrt(g / self.height)
+        base = robot.tree.body_names[robot.base_joint or 0]
+        self._trunk = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
         self._make_body(body)
         self._look = compile_robot(robot, functions={"walker_look": (self._seen, {})}).walker_look
         self._contact_ids = [[list(robot.contacts).index(name) for name in foot.contacts] for foot in self.feet]
-        s = self.settings
         com0, _, feet = self._look(self.q0, np.zeros(robot.nv))
-        ground = float(np.mean(feet[:, 2, 3]))
-        self._start_height = float(com0[2]) - ground
-        self.height = leg_reach(robot, self.anatomy).com_height(s.step) if s.height is None else s.height
-        self.omega = sqrt(float(np.linalg.norm(robot.tree.gravity)) / self.height)
+        self._start_height = float(com0[2] - np.mean(feet[:, 2, 3]))
         self._soles = [0.9 * foot.sole for foot in self.feet]
         self._reset_memory()
 
     def _make_body(self, settings: WholeBodySettings | None) -> None:
         robot = self.robot
-        base = robot.tree.body_names[robot.base_joint or 0]
-        frames = robot.placements(self.q0)
-        links = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
+        frames, links = robot.placements(self.q0), self._trunk
+        posture = posture_at_height(robot, self.q0, links, self.height)
         turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
-        rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, self.q0, weight=_POSTURE_WEIGHT)]
+        rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, posture, weight=_POSTURE_WEIGHT)]
         levels: list[list[Task]] = [[], [CenterOfMass()], [*turns, *rest]]
         self.body = WholeBody(robot, levels, [name for foot in self.feet for name in foot.contacts], settings, BodyClearance(robot, self.q0))
         forward = self.anatomy.forward
