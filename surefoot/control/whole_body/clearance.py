@@ -26,6 +26,7 @@ class ClearanceSettings:
         period: Time between two searches for the nearest pairs [s]; between them, distances change linearly.
         stopping_time: Time over which the speed of approach is brought down [s].
         braking: Deceleration with which links stop before they touch [m/s²].
+        weight: Of the squared violation, beside that of the other tasks of the level.
     """
 
     margin: float = 0.02
@@ -34,6 +35,7 @@ class ClearanceSettings:
     period: float = 0.01
     stopping_time: float = 0.05
     braking: float = 5.0
+    weight: float = 10.0
 
 
 class BodyClearance:
@@ -61,7 +63,7 @@ class BodyClearance:
         self._rows, self._least = np.zeros((self.settings.count, robot.nv)), np.full(self.settings.count, _NONE)
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """Rows (count, nv) and their least values (count,) now.
+        """Rows (count, nv) and their least values (count,) now, times the root of the weight.
 
         Args:
             t: Time [s].
@@ -76,7 +78,8 @@ class BodyClearance:
         rates = self._gradients @ v
         spare = self._spare + (t - self._last) * rates
         fastest = np.minimum(np.sqrt(2.0 * s.braking * np.maximum(spare, 0.0)), spare / s.stopping_time)
-        self._rows[:found], self._least[:found] = self._gradients, (-fastest - rates) / s.stopping_time
+        scale = s.weight**0.5
+        self._rows[:found], self._least[:found] = scale * self._gradients, scale * (-fastest - rates) / s.stopping_time
         self._rows[found:], self._least[found:] = 0.0, _NONE
         return self._rows, self._least
 
