@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
-__all__ = ["WalkSettings"]
+import numpy as np
+
+from surefoot.control.walking.legs import leg_reach
+from surefoot.robot import Robot, anatomy
+
+__all__ = ["WalkSettings", "walk_settings"]
+
+_SINGLE, _DOUBLE, _FIRST = 2.3, 0.75, 2.7  # times in units of 1/ω
+_LIFT = 0.075  # height of a swing foot, share of the leg length
 
 
 @dataclass(frozen=True)
@@ -17,8 +26,7 @@ class WalkSettings:
         single: Time on one foot [s].
         double: Time on two feet between steps [s].
         lift: Height of the swing foot over the ground at its highest [m].
-        height: Of the centre of mass over the ground [m]; from the leg's reach and the step length if omitted.
-        step: Step length for which that height is chosen [m].
+        height: Of the centre of mass over the ground [m].
         dcm_gain: How fast errors of the DCM vanish [1/s].
         integral_gain: Of the integral of these errors [1/s²].
         landing_speed: Of a foot that expects the ground [m/s].
@@ -33,8 +41,7 @@ class WalkSettings:
     single: float = 0.6
     double: float = 0.2
     lift: float = 0.05
-    height: float | None = None
-    step: float = 0.2
+    height: float = 0.65
     dcm_gain: float = 3.0
     integral_gain: float = 0.5
     landing_speed: float = 0.12
@@ -42,3 +49,19 @@ class WalkSettings:
     touch: float = 0.5
     earliest: float = 0.6
     ramp: float = 0.04
+
+
+def walk_settings(robot: Robot, step: float, height: float | None = None) -> WalkSettings:
+    """Settings for the size of a robot: times by the pendulum's, heights by the legs.
+
+    Args:
+        robot: The robot.
+        step: Longest step [m].
+        height: Of the centre of mass over the ground [m]; what the legs reach if omitted.
+    """
+    legs = leg_reach(robot, anatomy(robot))
+    height = legs.com_height(step) if height is None else height
+    unit = 1.0 / sqrt(float(np.linalg.norm(robot.tree.gravity)) / height)
+    return WalkSettings(
+        first=_FIRST * unit, single=_SINGLE * unit, double=_DOUBLE * unit, lift=_LIFT * legs.length, height=height
+    )

@@ -12,7 +12,7 @@ from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.control.walking.legs import leg_reach, posture_at_height
 from surefoot.control.walking.planar import closest_inside, flat_pose, local, placement_of, turned, world, wrapped
-from surefoot.control.walking.settings import WalkSettings
+from surefoot.control.walking.settings import WalkSettings, walk_settings
 from surefoot.control.walking.swing import SwingFoot
 from surefoot.control.whole_body import BodyClearance, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
@@ -29,6 +29,7 @@ from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Post
 __all__ = ["WalkingController"]
 
 _STAND, _DOUBLE, _SWING = range(3)
+_STEP = 0.35  # step for which the default settings are made, share of the leg length
 _AHEAD = 4  # steps that are planned
 _ANCHOR_TIME = 0.05  # time constant with which the plan follows the support foot [s]
 _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.1, 2e-2  # beside the orientation of trunk and base, which weigh 1
@@ -53,7 +54,7 @@ class WalkingController:
     Args:
         robot: A biped with a floating base.
         source: Where to step.
-        settings: Times, heights and gains.
+        settings: Times, heights and gains; for the size of the robot if omitted.
         q0: (nq,) posture in which it begins; home if omitted.
         body: Margins of the whole-body problem.
     """
@@ -66,7 +67,7 @@ class WalkingController:
         q0: ArrayLike | None = None,
         body: WholeBodySettings | None = None,
     ) -> None:
-        self.robot, self.source, self.settings = robot, source, settings or WalkSettings()
+        self.robot, self.source = robot, source
         self.anatomy = anatomy(robot)
         self.feet = self.anatomy.feet
         if len(self.feet) != 2 or robot.base != "floating":
@@ -77,8 +78,9 @@ class WalkingController:
             )
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
         self._weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-        s, g = self.settings, float(np.linalg.norm(robot.tree.gravity))
-        self.height = leg_reach(robot, self.anatomy).com_height(s.step) if s.height is None else s.height
+        self._legs = leg_reach(robot, self.anatomy)
+        self.settings = settings or walk_settings(robot, _STEP * self._legs.length)
+        g, self.height = float(np.linalg.norm(robot.tree.gravity)), self.settings.height
         self.omega = sqrt(g / self.height)
         base = robot.tree.body_names[robot.base_joint or 0]
         self._trunk = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
@@ -135,6 +137,7 @@ class WalkingController:
         self._swing: SwingFoot | None = None
         self._planned: list[Array] = []  # the same before they were adapted
         self._offset, self._adapted, self.capturable = np.zeros(2), False, True
+        self.adapted_steps = 0
         self._integral = np.zeros(2)
         self._com = self._dcm = self._dcm_ref = self._zmp_ref = self._zmp = np.zeros(2)
         self._passes, self._violation, self._fallbacks = 0, 0.0, 0
@@ -257,7 +260,7 @@ class WalkingController:
 
     def _step_limits(self) -> StepLimits:
         """How far, how wide and how fast a step may be that keeps the robot from falling."""
-        s, legs = self.settings, leg_reach(self.robot, self.anatomy)
+        s, legs = self.settings, self._legs
         sole = np.max([np.abs(sole).max(axis=0) for sole in self._soles], axis=0)
         least = max(2.0 * sole[1] + 0.02, 0.5 * legs.apart)
         far = 0.6 * legs.length
@@ -288,7 +291,8 @@ class WalkingController:
         is_adapted = float(np.hypot(*way)) > _WORTH or abs(late) > _WORTH_TIME
         if not (is_adapted or self._adapted):
             return
-        self._adapted = True
+        if not self._adapted:
+            self._adapted, self.adapted_steps = True, self.adapted_steps + 1
         self.capturable = step.viable
         self._length = self._clock + step.remaining
         self._coming = [place + [*way, 0.0, 0.0] for place in self._planned]
@@ -466,6 +470,7 @@ class WalkingController:
             Channel("zmp_reference", "m", 2, lambda: self._zmp_ref),
             Channel("zmp_command", "m", 2, lambda: self._zmp),
             Channel("landing", "m", 2, lambda: self._coming[0][:2] if self._coming else np.full(2, np.nan)),
+            Channel("late", "s", None, lambda: max(0.0, self._clock - self._length) if self._phase == _SWING else 0.0),
             Channel("capturable", "1", None, lambda: float(self.capturable)),
             Channel("passes", "1", None, lambda: float(self._passes)),
             Channel("violation", "N | N m", None, lambda: self._violation),
