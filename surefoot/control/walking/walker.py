@@ -16,7 +16,7 @@ from surefoot.control.walking.settings import WalkSettings, walk_settings
 from surefoot.control.walking.swing import SwingFoot
 from surefoot.control.whole_body import BodyClearance, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
-from surefoot.geometry import convex_hull
+from surefoot.geometry import convex_hull, distance_inside
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.motion import Channel, Command, Footstep, Observation, State, StepSource
@@ -34,7 +34,9 @@ _AHEAD = 4  # steps that are planned
 _ANCHOR_TIME = 0.05  # time constant with which the plan follows the support foot [s]
 _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.1, 2e-2  # beside the orientation of trunk and base, which weigh 1
 _COP_WEIGHT = 1e-3  # shifting the CoP costs little beside another landing
-_WORTH, _WORTH_TIME = 0.01, 0.02  # changes of a step that are worth it [m], [s]
+_WORTH = 0.03  # changes of a landing beyond this are made, share of the leg length
+_NEAR = 0.05  # errors of the DCM with which a foot may leave the ground, share of the leg length
+_PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
 _SWING_SPEED = 1.2  # how fast the landing place of a foot in the air may be away [m/s]
 _LEAVES = 0.15  # share of the weight that a foot may still carry just before it leaves
@@ -90,6 +92,7 @@ class WalkingController:
         com0, _, feet = self._look(self.q0, np.zeros(robot.nv))
         self._start_height = float(com0[2] - np.mean(feet[:, 2, 3]))
         self._soles = [0.9 * foot.sole for foot in self.feet]
+        self._worth = _WORTH * self._legs.length
         self._adapter = StepAdapter(self.omega, self._step_limits(), StepWeights(cop=_COP_WEIGHT))
         self._reset_memory()
 
@@ -223,9 +226,17 @@ class WalkingController:
                 self._land(t, poses)
         elif self._clock >= self._length:
             if self._phase == _DOUBLE and self._coming:
-                self._lift_off(poses)
+                if self._may_lift_off():
+                    self._lift_off(poses)
             elif self._phase == _STAND or not self._coming:
                 self._wait(t, poses)
+
+    def _may_lift_off(self) -> bool:
+        """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
+        error = self._dcm - self._reference()[1]
+        near = float(np.hypot(*error)) < _NEAR * self._legs.length
+        is_safe = bool(distance_inside(self._dcm, self._polygon) > 0.0)
+        return near or not is_safe or self._clock > self._length + _PATIENCE
 
     def _has_landed(self) -> bool:
         if self._touching is None:
@@ -287,14 +298,14 @@ class WalkingController:
             self._side(self._support), self._dcm, self._clock, nominal, (now - reach, now + reach)
         )
         way = step.landing - there[:2]
-        late = step.remaining + self._clock - s.single
-        is_adapted = float(np.hypot(*way)) > _WORTH or abs(late) > _WORTH_TIME
-        if not (is_adapted or self._adapted):
+        length = float(np.hypot(*way))
+        if length <= self._worth and not self._adapted:
             return
         if not self._adapted:
             self._adapted, self.adapted_steps = True, self.adapted_steps + 1
         self.capturable = step.viable
         self._length = self._clock + step.remaining
+        way = way * max(0.0, 1.0 - self._worth / max(length, 1e-9))
         self._coming = [place + [*way, 0.0, 0.0] for place in self._planned]
         self._plan_steps(zmp)
 
@@ -319,7 +330,8 @@ class WalkingController:
         self._hold(1 - old, poses[1 - old])
         self._swing = None
         self._stand_on(1 - old, poses)
-        self._coming = self._asked(t, self._support, poses[self._support])
+        was_last = len(self._planned) == 1
+        self._coming = [] if was_last else self._asked(t, self._support, poses[self._support])
         self._phase, self._clock = _DOUBLE, 0.0
         self._length = saved + (self.settings.double if self._coming else self.settings.first)
         start = self._other_zmp()
