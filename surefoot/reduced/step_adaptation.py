@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, isfinite, log, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -192,6 +192,10 @@ class StepAdapter:
             elapsed: Time since the last landing [s].
             nominal: The step as planned.
             reachable: Box (2, 2) that the swing foot can still reach; goes before the limits of the landing. None: all.
+
+        Raises:
+            ShapeError: The DCM or the time is not finite.
+            UnknownNameError: The foot is neither left nor right.
         """
         if stance not in self._sides:
             raise one_of("foot", stance, self._sides)
@@ -201,6 +205,8 @@ class StepAdapter:
             low = [min(max(low[0], low_x), high_x), min(max(low[1], low_y), high_y)]
             high = [max(min(high[0], high_x), low[0]), max(min(high[1], high_y), low[1])]
         x, y = float(dcm[0]), float(dcm[1])  # type: ignore[index, arg-type]
+        if not (isfinite(x) and isfinite(y) and isfinite(elapsed)):
+            raise ShapeError("the DCM or the time is not finite", evidence={"dcm": (x, y), "elapsed": elapsed})
         shortest, longest = self.limits.duration
         least = exp(self.omega * max(shortest - elapsed, 0.0))
         most = max(least, exp(self.omega * max(longest - elapsed, 0.0)))

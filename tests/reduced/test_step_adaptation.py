@@ -172,5 +172,7 @@ def test_wrong_input_is_refused() -> None:
         StepWeights(time=0.0)
     with pytest.raises(ShapeError, match="omega"):
         StepAdapter(-1.0, LIMITS)
+    with pytest.raises(ShapeError, match="not finite"):
+        StepAdapter(OMEGA, LIMITS).adapt("left", (0.0, np.nan), 0.0, nominal("left"))
     with pytest.raises(UnknownNameError, match="middle"):
         StepAdapter(OMEGA, LIMITS).adapt("middle", (0.0, 0.0), 0.0, nominal("left"))
