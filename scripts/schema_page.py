@@ -38,7 +38,7 @@ closest existing key. Values are not converted: `"1"` is not a number and `1` is
 | `report.html` | self-contained page with replay, plots and audit, ready to share |
 | `metrics.json` | verdict, numbers, seed, versions; `completed` is false if the run stopped early |
 | `log.parquet` | all logged quantities, one row per tick |
-| `timing.parquet` | wall-clock times of control and physics |
+| `timing.parquet` | seconds per tick in `sensors`, `estimator`, `controller`, its `solver`, and `physics` |
 | `trajectory.npz` | the motion: states, torques, contact wrenches |
 | `audit.json` | findings of [the audit](audit.md) of the motion |
 | `scenario.toml` | the scenario with all values filled in and absolute paths of robot files |

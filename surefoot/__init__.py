@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from surefoot.errors import SurefootError
     from surefoot.feasibility.audit import audit
     from surefoot.kinematics import Configuration
-    from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World, from_layout, to_layout
+    from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World
+    from surefoot.motion.exchange import from_layout, to_layout
     from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, load, zoo
     from surefoot.sim import rollout, simulate
     from surefoot.studio.show import show
@@ -67,7 +68,8 @@ _NAMES_OF = {
     "errors": ("SurefootError",),
     "feasibility": ("audit",),
     "kinematics": ("Configuration",),
-    "motion": ("ContactSchedule", "Log", "Stance", "State", "Trajectory", "World", "from_layout", "to_layout"),
+    "motion": ("ContactSchedule", "Log", "Stance", "State", "Trajectory", "World"),
+    "motion.exchange": ("from_layout", "to_layout"),
     "robot": ("ContactSurface", "Coupling", "Drive", "Joint", "Link", "Loop", "Robot", "load", "zoo"),
     "sim": ("rollout", "simulate"),
     "studio": ("show",),

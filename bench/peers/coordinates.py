@@ -15,7 +15,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from bench.check import States
-from surefoot.motion import to_layout
+from surefoot.motion.exchange import to_layout
 from surefoot.robot import Robot
 
 __all__ = ["PeerCoordinates"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.feasibility.items import ITEMS, STAGES, order_of
 from surefoot.feasibility.series import Series, is_spike
-from surefoot.motion import AuditItem, Finding, Status
+from surefoot.motion import AuditItem, Finding
 
 __all__ = ["judge_items", "rank_findings"]
 
@@ -230,15 +230,15 @@ def _item(name: str, series: list[Series]) -> AuditItem:
     if not spoken:
         return AuditItem(name, kind.stage, kind.title, "", "skipped", note or "nothing to judge")
     failed = any(one.failed.any() for one in spoken)
-    status: Status = "passed" if not failed else "remark" if kind.severity == "remark" else "failed"
     time, margin = _over_time(spoken)
     parts = tuple(dict.fromkeys(part for one in spoken for part in one.parts))
     nearest = min(spoken, key=lambda one: _worst(one)[0])
     worst = _worst(nearest)
-    bound = status == "passed" and worst[3] >= nearest.bound_from  # where and when it is least, nobody knows
+    bound = not failed and worst[3] >= nearest.bound_from  # where and when it is least, nobody knows
     return AuditItem(
-        name, kind.stage, kind.title, spoken[0].unit, status, note, time, margin, parts,
-        *(_UNKNOWN if bound else worst[1:]), bound,
+        name, kind.stage, kind.title, spoken[0].unit,
+        "passed" if not failed else "remark" if kind.severity == "remark" else "failed",
+        note, time, margin, parts, *(_UNKNOWN if bound else worst[1:]), bound,
     )  # fmt: skip
 
 

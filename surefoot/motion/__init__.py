@@ -1,9 +1,9 @@
-"""Worlds, states, stances, trajectories and logs; protocols of controllers and engines; layouts of other programs."""
+"""Worlds, states, stances, footsteps, trajectories and logs; protocols of controllers and estimators."""
 
-from surefoot.motion.audit_result import AuditItem, AuditResult, Finding, Replay, Status
-from surefoot.motion.exchange import from_layout, to_layout
-from surefoot.motion.log import Column, Log, LogWriter
-from surefoot.motion.protocols import Command, Controller, Engine, Estimator
+from surefoot.motion.audit_result import AuditItem, AuditResult, Finding, Replay
+from surefoot.motion.footstep import Footstep, StepSource
+from surefoot.motion.log import Channel, Column, Log, LogWriter
+from surefoot.motion.protocols import Command, Controller, Estimator, Observation
 from surefoot.motion.quintic import Quintic
 from surefoot.motion.stance import ContactSchedule, Phase, Spot, Stance
 from surefoot.motion.state import State
@@ -22,13 +22,14 @@ from surefoot.motion.world import (
 __all__ = [
     "AuditItem",
     "AuditResult",
+    "Channel",
     "Column",
     "Command",
     "ContactSchedule",
     "Controller",
-    "Engine",
     "Estimator",
     "Finding",
+    "Footstep",
     "Ground",
     "GroundBox",
     "GroundPlane",
@@ -36,6 +37,7 @@ __all__ = [
     "Log",
     "LogWriter",
     "MovableObject",
+    "Observation",
     "Obstacle",
     "Phase",
     "Quintic",
@@ -44,10 +46,8 @@ __all__ = [
     "Spot",
     "Stance",
     "State",
-    "Status",
+    "StepSource",
     "Trajectory",
     "World",
-    "from_layout",
     "stairs",
-    "to_layout",
 ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,23 @@ from surefoot.arrays import Array, increasing_times
 from surefoot.errors import ShapeError, one_of
 from surefoot.motion.files import LOG_FORMAT, Bundle, contradiction, entry_names, read_bundle, write_bundle
 
-__all__ = ["Column", "Log", "LogWriter"]
+__all__ = ["Channel", "Column", "Log", "LogWriter"]
+
+
+class Channel(NamedTuple):
+    """A column of a log and where its values come from.
+
+    Args:
+        name: Of the column.
+        unit: Its unit.
+        size: Entries per tick; None for a column (n,).
+        read: The value now, of this size.
+    """
+
+    name: str
+    unit: str
+    size: int | None
+    read: Callable[[], ArrayLike]
 
 
 def _require_distinct(sizes: Mapping[str, int | None]) -> None:

@@ -10,7 +10,7 @@ from surefoot.arrays import Array, finite_array
 from surefoot.errors import ShapeError
 from surefoot.motion.state import State
 
-__all__ = ["Command", "Controller", "Engine", "Estimator"]
+__all__ = ["Command", "Controller", "Engine", "Estimator", "Observation"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,32 @@ class Command:
         return next(len(v) for item in fields(self) if (v := getattr(self, item.name)) is not None)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Observation:
+    """What a controller may see beside the state.
+
+    Args:
+        t: Time [s].
+        touching: (contacts,) probabilities of touch, in the order of `robot.contacts`.
+        readings: Of the sensors, by name; NaN where nothing arrived. Empty without sensors.
+    """
+
+    t: float
+    touching: Array
+    readings: Mapping[str, Array]
+
+
 @runtime_checkable
 class Controller(Protocol):
-    """Decides what the drives do. Pure apart from its own memory."""
+    """Decides what the drives do. Pure apart from its own memory.
+
+    A controller may also have, and a simulation then uses:
+
+    - `observe(observation: Observation) -> None`: called before each command but the first, with what is known at its
+      time;
+    - `channels: Sequence[Channel]`: columns of its own in the log, as `control.NAME`, read after each command;
+    - `solver_time: float`: seconds of the last command that an optimiser took.
+    """
 
     def command(self, t: float, state: State) -> Command:
         """The command at time t [s] in a (measured or estimated) state."""
@@ -89,7 +112,10 @@ class Engine(Protocol):
 
 @runtime_checkable
 class Estimator(Protocol):
-    """From sensors to a state. Keeps its own memory."""
+    """From sensors to a state. Keeps its own memory.
+
+    It may also have `touching`: (contacts,) probabilities of touch now, in the order of `robot.contacts`.
+    """
 
     def reset(self, state: State) -> None:
         """Begin again from a state."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Sequence
 from functools import partial
+from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
@@ -11,15 +13,18 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.estimation import BaseLayout, EncodedJoints
-from surefoot.motion import Command, Controller, Estimator, State, World
+from surefoot.motion import Channel, Command, Controller, Estimator, Observation, State, World
 from surefoot.robot import Robot
 from surefoot.sim.drives import READINGS, Actuation, DriveBank, DrivenJoints
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.incidents import FallDetector, IncidentBook
-from surefoot.sim.recorder import Channel
+from surefoot.sim.observer import Observer
 from surefoot.sim.sensors import Sensors, Truth
 
-__all__ = ["EstimateError", "Participant"]
+__all__ = ["PARTS", "EstimateError", "Participant"]
+
+PARTS = ("sensors", "estimator", "controller", "solver")
+"""Where a participant spends its time."""
 
 
 class EstimateError:
@@ -57,6 +62,8 @@ class EstimateError:
 class Participant:
     """One robot in the loop: sensors, estimator, controller, drives.
 
+    `spent` is the wall-clock time [s] of this tick in sensors, estimator, controller and the controller's solver.
+
     Args:
         robot: The robot, as its controller knows it.
         index: Its number.
@@ -81,7 +88,7 @@ class Participant:
             raise NotSupportedError("an estimator needs sensors", next_step="give `sensors` as well")
         self.robot, self.index, self.controller, self.drives = robot, index, controller, drives
         self.sensors, self.estimator = sensors, estimator
-        self.joints = DrivenJoints(robot)
+        self.joints, self.spent = DrivenJoints(robot), [0.0] * len(PARTS)
         self.book = IncidentBook(robot, world, index)
         self.readings: dict[str, Array] = {}
         self.command = Command(torque=np.zeros(robot.nu))
@@ -91,6 +98,8 @@ class Participant:
         limits = self.joints.torque_limits
         self._limits, self._is_limited, self._share = limits, limits > 0.0, np.zeros(robot.nu)
         self._ratio = np.zeros(robot.nu)
+        self._observer = Observer(robot, index, sensors, estimator) if hasattr(controller, "observe") else None
+        self._observation: Observation | None = None
 
     def reset(self, state: State) -> None:
         """Begin in a state, which is passed to the estimator.
@@ -99,24 +108,31 @@ class Participant:
             state: The state.
         """
         self.drives.reset(self.joints.positions(state), self.joints.velocities(state))
-        self._seen = state
+        self._seen, self._observation = state, None
         if self.estimator is not None:
             self.estimator.reset(state)
 
     def sense(self, engine: PhysicsEngine, state: State) -> None:
-        """Read the sensors, and find the state that the controller sees.
+        """Read the sensors, and find the state and the observation that the controller sees.
 
         Args:
             engine: After a step.
             state: The true state.
         """
-        self._seen = state
-        if self.sensors is None:
+        self._seen, begin, estimating = state, perf_counter(), 0.0
+        if self.sensors is None and self._observer is None:
             return
-        wrenches = {name: engine.wrench(name, self.index) for name in self.robot.contacts}
-        self.readings = self.sensors.read(Truth(state.t, state.q, state.v, engine.acceleration(self.index), wrenches))
+        if self.sensors is not None:
+            wrenches = {name: engine.wrench(name, self.index) for name in self.robot.contacts}
+            truth = Truth(state.t, state.q, state.v, engine.acceleration(self.index), wrenches)
+            self.readings = self.sensors.read(truth)
         if self.estimator is not None:
+            sensed = perf_counter()
             self._seen = self.estimator.update(state.t, self.readings)
+            estimating = perf_counter() - sensed
+        if self._observer is not None:
+            self._observation = self._observer.look(engine, state.t, self.readings)
+        self.spent[:2] = perf_counter() - begin - estimating, estimating
 
     def decide(self, t: float) -> None:
         """Ask the controller.
@@ -127,12 +143,16 @@ class Participant:
         Raises:
             ShapeError: The command does not fit the robot.
         """
+        begin = perf_counter()
+        if self._observation is not None:
+            self.controller.observe(self._observation)  # type: ignore[attr-defined]
         command = self.controller.command(t, self._seen)
         if not isinstance(command, Command):
             raise ShapeError(f"the controller returned a {type(command).__name__}, expected a Command")
         if command.size != self.robot.nu:
             raise ShapeError(f"the command has {command.size} entries, `{self.robot.name}` needs {self.robot.nu}")
-        self.command = command
+        self.command, solver = command, getattr(self.controller, "solver_time", 0.0)
+        self.spent[2:] = perf_counter() - begin - solver, solver
 
     def act(self, state: State) -> Actuation:
         """What the drives do in the next step.
@@ -198,7 +218,9 @@ class Participant:
         for name in robot.contacts:
             out.append(Channel(f"contact.{name}.wrench", "N | N m", 6, partial(engine.wrench, name, k)))
             out.append(Channel(f"contact.{name}.slip", "m", None, partial(engine.slip, name, k)))
-        return [*out, *self._drive_channels(), *self._sensor_channels(), *self._estimate_channels()]
+        out += [*self._drive_channels(), *self._sensor_channels(), *self._estimate_channels()]
+        own: Sequence[Channel] = getattr(self.controller, "channels", ())
+        return out + [channel._replace(name=f"control.{channel.name}") for channel in own]
 
     def _drive_channels(self) -> list[Channel]:
         """Readings that at least one drive has."""

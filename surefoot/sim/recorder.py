@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from surefoot.motion import Column, Log
+from surefoot.errors import ShapeError
+from surefoot.motion import Channel, Column, Log
 
-__all__ = ["Channel", "Recorder"]
-
-
-class Channel(NamedTuple):
-    """A column of a log and where its values come from.
-
-    Args:
-        name: Of the column.
-        unit: Its unit.
-        size: Entries per tick; None for a column (n,).
-        read: The value now, of this size.
-    """
-
-    name: str
-    unit: str
-    size: int | None
-    read: Callable[[], ArrayLike]
+__all__ = ["Recorder"]
 
 
 class Recorder:
@@ -55,10 +39,19 @@ class Recorder:
         return self._count
 
     def append(self) -> None:
-        """Read all channels."""
-        row = self._rows[self._count]
-        for place, read in self._cells:
-            row[place] = read()
+        """Read all channels.
+
+        Raises:
+            ShapeError: A value is not of the size of its column.
+        """
+        row, k = self._rows[self._count], 0
+        try:
+            for k, (place, read) in enumerate(self._cells):  # noqa: B007
+                row[place] = read()
+        except (TypeError, ValueError) as error:
+            name, _, size, _ = self._channels[k]
+            wanted = "a number" if size is None else f"{size} numbers"
+            raise ShapeError(f"column `{name}` of the log needs {wanted}", evidence={"reason": error}) from error
         self._count += 1
 
     def log(self, partial: bool = False, metadata: Mapping[str, Any] | None = None) -> Log:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError, SurefootError, one_of
-from surefoot.motion import Controller, Estimator, Log, State, World
+from surefoot.motion import Channel, Controller, Estimator, Log, State, World
 from surefoot.robot import Robot
 from surefoot.sim.drives import DriveBank
 from surefoot.sim.engine import PhysicsEngine
@@ -18,8 +18,8 @@ from surefoot.sim.event_player import EventPlayer, robots_in_truth
 from surefoot.sim.events import Event
 from surefoot.sim.mujoco import MujocoEngine
 from surefoot.sim.native import NativeEngine
-from surefoot.sim.participant import Participant
-from surefoot.sim.recorder import Channel, Recorder
+from surefoot.sim.participant import PARTS, Participant
+from surefoot.sim.recorder import Recorder
 from surefoot.sim.sensors import Sensors, SensorSettings
 from surefoot.sim.settings import Settings
 
@@ -132,9 +132,10 @@ class Simulation:
         self._reset([state or State.of(robot) for state, robot in zip(states, self.robots, strict=True)])
         self.notes = (*self.notes, *_too_late(events, self.engine.time + settings.duration))
         self._drifts = [self._drift(k) for k in range(len(self.robots))]
-        self._balance, self._spent = self.engine.balance, (0.0, 0.0)
+        self._balance, self._spent = self.engine.balance, np.zeros(len(PARTS) + 1)
         self._recorder = Recorder(self._channels(), settings.ticks + 1)
-        clocks = [Channel(x, "s", None, partial(self._time_of, k)) for k, x in enumerate(("control", "physics"))]
+        parts_of_tick = enumerate((*PARTS, "physics"))
+        clocks = [Channel(x, "s", None, partial(self._spent.__getitem__, k)) for k, x in parts_of_tick]
         self._timing = Recorder([self._now(), *clocks], settings.ticks + 1)
 
     @property
@@ -204,10 +205,8 @@ class Simulation:
 
     def _tick(self, first: bool) -> None:
         """One command of each robot, and the steps until the next."""
-        before = clock.perf_counter()
-        states = self.engine.states
+        begin, states = clock.perf_counter(), self.engine.states
         self._decide(states)
-        decided = clock.perf_counter()
         try:
             if first:
                 self._player.before_step()
@@ -220,9 +219,9 @@ class Simulation:
             raise DivergedError(error, self.log()) from error
         except SurefootError as error:
             raise StoppedError(error, self.log()) from error
-        moved = clock.perf_counter()
         self._sense()
-        self._spent = decided - before + clock.perf_counter() - moved, moved - decided
+        self._spent[:-1] = np.sum([x.spent for x in self.participants], axis=0)
+        self._spent[-1] = clock.perf_counter() - begin - self._spent[:-1].sum()
         self._timing.append()
         self._look()
 
@@ -260,7 +259,10 @@ class Simulation:
         self._measure(self.engine.states)
         for participant in self.participants:
             participant.look(self.engine, self.settings.control_dt)
-        self._record()
+        try:
+            self._record()
+        except ShapeError as error:
+            raise StoppedError(error, self.log()) from error
 
     def _measure(self, states: Sequence[State]) -> None:
         self._balance = self.engine.balance
@@ -292,9 +294,6 @@ class Simulation:
 
     def _now(self) -> Channel:
         return Channel("time", "s", None, lambda: self.engine.time)
-
-    def _time_of(self, k: int) -> float:
-        return self._spent[k]
 
     def _drift_of(self, robot: int, k: int) -> float:
         drift = self._drifts[robot]
@@ -344,7 +343,7 @@ class Simulation:
         )
 
     def timing(self) -> Log:
-        """Wall-clock time of each tick: control and physics [s]."""
+        """Wall-clock time of each tick [s]: sensors, estimator, controller, its solver (counted apart) and physics."""
         return self._timing.log()
 
 

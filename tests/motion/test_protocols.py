@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from surefoot.errors import ShapeError
-from surefoot.motion import Command, Controller, Engine, Estimator, State
+from surefoot.motion import Command, Controller, Estimator, State
+from surefoot.motion.protocols import Engine
 
 
 class Still:

@@ -42,7 +42,7 @@ def page_of_humanoid(duration: float = 2.0, audited: bool = True) -> str:
     tau[len(time) // 2, 3] = 500.0
     plots = (
         *motion_plots(robot, q, v, tau, wrenches),
-        Plot("Computation time per tick", "ms", {"control": 0.1 + 0.0 * time}, "Timing"),
+        Plot("Computation time per tick", "ms", {"controller": 0.1 + 0.0 * time}, "Timing"),
     )
     evidence = Evidence(
         "walk <b>", robot, time, q, "one line & more", Verdict("passed", True),

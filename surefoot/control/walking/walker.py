@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
-from surefoot.control.walking.legs import leg_reach
+from surefoot.control.walking.legs import leg_reach, posture_at_height
 from surefoot.control.walking.planar import closest_inside, flat_pose, local, placement_of, turned, world, wrapped
 from surefoot.control.walking.settings import WalkSettings
 from surefoot.control.walking.swing import SwingFoot
-from surefoot.control.whole_body import WholeBody, WholeBodySettings
+from surefoot.control.whole_body import BodyClearance, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import convex_hull
 from surefoot.kinematics import Frame, com, com_velocity
@@ -22,15 +22,20 @@ from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.motion import Channel, Command, Footstep, Observation, State, StepSource
 from surefoot.ops import Array as OpsArray
 from surefoot import ops
-from surefoot.reduced import DcmPlan, ZmpPiece
+from surefoot.reduced import DcmPlan, NominalStep, Side, StepAdapter, StepLimits, StepWeights, ZmpPiece
 from surefoot.robot import Foot, Robot, anatomy
-from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture
+from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture, Task
 
 __all__ = ["WalkingController"]
 
 _STAND, _DOUBLE, _SWING = range(3)
 _AHEAD = 4  # steps that are planned
 _ANCHOR_TIME = 0.05  # time constant with which the plan follows the support foot [s]
+_POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.1, 2e-2  # beside the orientation of trunk and base, which weigh 1
+_COP_WEIGHT = 1e-3  # shifting the CoP costs little beside another landing
+_WORTH, _WORTH_TIME = 0.01, 0.02  # changes of a step that are worth it [m], [s]
+_TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
+_SWING_SPEED = 1.2  # how fast the landing place of a foot in the air may be away [m/s]
 _LEAVES = 0.15  # share of the weight that a foot may still carry just before it leaves
 
 
@@ -72,26 +77,28 @@ class WalkingController:
             )
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
         self._weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
+        s, g = self.settings, float(np.linalg.norm(robot.tree.gravity))
+        self.height = leg_reach(robot, self.anatomy).com_height(s.step) if s.height is None else s.height
+        self.omega = sqrt(g / self.height)
+        base = robot.tree.body_names[robot.base_joint or 0]
+        self._trunk = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
         self._make_body(body)
         self._look = compile_robot(robot, functions={"walker_look": (self._seen, {})}).walker_look
         self._contact_ids = [[list(robot.contacts).index(name) for name in foot.contacts] for foot in self.feet]
-        s = self.settings
         com0, _, feet = self._look(self.q0, np.zeros(robot.nv))
-        ground = float(np.mean(feet[:, 2, 3]))
-        self._start_height = float(com0[2]) - ground
-        self.height = leg_reach(robot, self.anatomy).com_height(s.step) if s.height is None else s.height
-        self.omega = sqrt(float(np.linalg.norm(robot.tree.gravity)) / self.height)
+        self._start_height = float(com0[2] - np.mean(feet[:, 2, 3]))
         self._soles = [0.9 * foot.sole for foot in self.feet]
+        self._adapter = StepAdapter(self.omega, self._step_limits(), StepWeights(cop=_COP_WEIGHT))
         self._reset_memory()
 
     def _make_body(self, settings: WholeBodySettings | None) -> None:
         robot = self.robot
-        base = robot.tree.body_names[robot.base_joint or 0]
-        frames = robot.placements(self.q0)
-        links = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
+        frames, links = robot.placements(self.q0), self._trunk
+        posture = posture_at_height(robot, self.q0, links, self.height)
         turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
-        levels = [[], [CenterOfMass()], turns, [AngularMomentum(weight=0.02), Posture(robot, self.q0)]]
-        self.body = WholeBody(robot, levels, [name for foot in self.feet for name in foot.contacts], settings)
+        rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, posture, weight=_POSTURE_WEIGHT)]
+        levels: list[list[Task]] = [[], [CenterOfMass()], [*turns, *rest]]
+        self.body = WholeBody(robot, levels, [name for foot in self.feet for name in foot.contacts], settings, BodyClearance(robot, self.q0))
         forward = self.anatomy.forward
         heading = np.arctan2(forward[1], forward[0])
         self._upright = {f"turn {link}": placement_of([0, 0, 0, -heading])[:3, :3] @ frames[link][:3, :3] for link in links}
@@ -126,8 +133,10 @@ class WalkingController:
         self._other = np.zeros(4)  # the other foot, relative to the support
         self._coming: list[Array] = []  # steps ahead, relative to the support
         self._swing: SwingFoot | None = None
+        self._planned: list[Array] = []  # the same before they were adapted
+        self._offset, self._adapted, self.capturable = np.zeros(2), False, True
         self._integral = np.zeros(2)
-        self._dcm = self._dcm_ref = self._zmp_ref = self._zmp = np.zeros(2)
+        self._com = self._dcm = self._dcm_ref = self._zmp_ref = self._zmp = np.zeros(2)
         self._passes, self._violation, self._fallbacks = 0, 0.0, 0
         self._last = np.zeros(self.robot.nu)
         self.trouble: str | None = None
@@ -161,13 +170,15 @@ class WalkingController:
         self._clock += dt
         self._follow_support(poses, dt)
         self._change_phase(t, poses)
+        self._measure(c, vc)
+        self._adapt_step()
         self._lead_feet(dt)
-        self._lead_com(c, vc, dt)
+        self._lead_com(c, dt)
         self._lead_trunk()
         return self._solved(q, v)
 
     def _solved(self, q: Array, v: Array) -> Command:
-        found = self.body.solve(q, v)
+        found = self.body.solve(q, v, self._t or 0.0)
         self.solver_time, self._passes, self._violation = self.body.solver_time, found.passes, found.violation
         if found.trouble is not None:
             self._fallbacks += 1
@@ -175,6 +186,12 @@ class WalkingController:
             return Command(torque=self._last, kd=np.full(self.robot.nu, 1.0), velocity=np.zeros(self.robot.nu))
         self._last = found.torques
         return Command(torque=found.torques)
+
+    def _measure(self, c: Array, vc: Array) -> None:
+        """Centre of mass and DCM, relative to the support."""
+        a = self._anchor
+        self._com = turned(c[:2] - a[:2], -a[3])
+        self._dcm = self._com + turned(vc[:2], -a[3]) / self.omega
 
     # -- phases -----------------------------------------------------------------------------------------------------
 
@@ -238,6 +255,48 @@ class WalkingController:
         steps = self.source.upcoming(t, Footstep(self.feet[support].name, placement_of(pose)), _AHEAD)
         return [local(pose, flat_pose(step.T)) for step in steps]
 
+    def _step_limits(self) -> StepLimits:
+        """How far, how wide and how fast a step may be that keeps the robot from falling."""
+        s, legs = self.settings, leg_reach(self.robot, self.anatomy)
+        sole = np.max([np.abs(sole).max(axis=0) for sole in self._soles], axis=0)
+        least = max(2.0 * sole[1] + 0.02, 0.5 * legs.apart)
+        far = 0.6 * legs.length
+        return StepLimits(
+            forward=(-far, far),
+            width=(least, legs.apart + 0.4 * legs.length),
+            duration=(0.6 * s.single, 1.2 * s.single),
+            cop_forward=(-sole[0], sole[0]),
+            cop_side=(-sole[1], sole[1]),
+        )
+
+    def _adapt_step(self) -> None:
+        """Land elsewhere, or at another time, if the DCM asks for it."""
+        if self._phase != _SWING or self._swing is None:
+            return
+        s, left = self.settings, self._length - self._clock
+        if left < _TOO_LATE:
+            return
+        zmp, there = self._zmp_of(self._support), self._planned[0]
+        nominal = NominalStep(there[:2], s.single, self._offset, zmp)
+        reach = _SWING_SPEED * left
+        now = self._swing.position[:2]
+        step = self._adapter.adapt(
+            self._side(self._support), self._dcm, self._clock, nominal, (now - reach, now + reach)
+        )
+        way = step.landing - there[:2]
+        late = step.remaining + self._clock - s.single
+        is_adapted = float(np.hypot(*way)) > _WORTH or abs(late) > _WORTH_TIME
+        if not (is_adapted or self._adapted):
+            return
+        self._adapted = True
+        self.capturable = step.viable
+        self._length = self._clock + step.remaining
+        self._coming = [place + [*way, 0.0, 0.0] for place in self._planned]
+        self._plan_steps(zmp)
+
+    def _side(self, foot: int) -> Side:
+        return "left" if self.feet[foot].side == "left" else "right"
+
     def _lift_off(self, poses: Sequence[Array]) -> None:
         s = self.settings
         self._phase, self._clock, self._length = _SWING, 0.0, s.single
@@ -245,6 +304,8 @@ class WalkingController:
         self._swing = SwingFoot(self._other, s.single, s.lift, s.landing_speed)
         self._release(1 - self._support)
         self._plan_steps(self._zmp_of(self._support))
+        self._planned, self._adapted = self._coming, False
+        self._offset = self._plan.at(self._length)[1] - self._coming[0][:2]
 
     def _land(self, t: float, poses: Sequence[Array]) -> None:
         """The swing foot stands; it becomes the support."""
@@ -370,22 +431,20 @@ class WalkingController:
                 handle.wish = wish[list(self.body.rows.tied[name])]
                 handle.most = most[k]
 
-    def _lead_com(self, c: Array, vc: Array, dt: float) -> None:
+    def _lead_com(self, c: Array, dt: float) -> None:
         a, w, s = self._anchor, self.omega, self.settings
         zmp, dcm_ref = self._reference()
-        at = turned(c[:2] - a[:2], -a[3])
-        dcm = at + turned(vc[:2], -a[3]) / w
-        error = dcm - dcm_ref
+        error = self._dcm - dcm_ref
         self._integral = np.clip(0.999 * self._integral + dt * error, -0.05, 0.05)
         wanted = zmp + (1.0 + s.dcm_gain / w) * error + s.integral_gain * self._integral
         p = closest_inside(wanted, self._polygon)
         task = self.body["com"]
-        task.acceleration[:2] = turned(w * w * (at - p), a[3])
+        task.acceleration[:2] = turned(w * w * (self._com - p), a[3])
         done = min(1.0, (self._t or 0.0) / max(s.settle, 1e-3))
         blend = done**3 * (10.0 - 15.0 * done + 6.0 * done**2)
         height = self._start_height + blend * (self.height - self._start_height)
         task.set_target([c[0], c[1], a[2] + height])
-        self._dcm, self._dcm_ref, self._zmp_ref, self._zmp = dcm, dcm_ref, zmp, p
+        self._dcm_ref, self._zmp_ref, self._zmp = dcm_ref, zmp, p
 
     def _lead_trunk(self) -> None:
         """The trunk looks along the mean of the feet."""
@@ -406,6 +465,8 @@ class WalkingController:
             Channel("dcm_reference", "m", 2, lambda: self._dcm_ref),
             Channel("zmp_reference", "m", 2, lambda: self._zmp_ref),
             Channel("zmp_command", "m", 2, lambda: self._zmp),
+            Channel("landing", "m", 2, lambda: self._coming[0][:2] if self._coming else np.full(2, np.nan)),
+            Channel("capturable", "1", None, lambda: float(self.capturable)),
             Channel("passes", "1", None, lambda: float(self._passes)),
             Channel("violation", "N | N m", None, lambda: self._violation),
             Channel("fallbacks", "1", None, lambda: float(self._fallbacks)),

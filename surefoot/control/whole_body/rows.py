@@ -9,6 +9,7 @@ wrenches of the contacts and closed chains in the directions that they tie. The 
     level 0   dynamics of what no drive moves, closed chains, torque limits, friction and tipping of the contacts
     level 1   joint limits and speeds, as accelerations that still let a joint stop
     level 2…  contacts and tasks:  J v̇ = acceleration + stiffness e + damping (velocity − J v) − J̇ v
+    on the last of these, with their weight: links keep apart
     last      wrenches that are wished for, with the freedom that is left
 
 Herzog et al. 2016; Escande, Mansard and Wieber 2014; Nenchev & Konno 2019, §5.
@@ -77,6 +78,7 @@ class WholeBodyRows:
         levels: Tasks of each level after the limits; tasks of contacts are added to the first.
         contacts: Contact surfaces that may carry; all of the robot if omitted.
         settings: Margins.
+        pairs: Number of rows for pairs of links that keep apart.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class WholeBodyRows:
         levels: Sequence[Sequence[Task]],
         contacts: Sequence[str] | None = None,
         settings: WholeBodySettings | None = None,
+        pairs: int = 0,
     ) -> None:
         self.robot, self.settings = robot, settings or WholeBodySettings()
         self.contacts = tuple(robot.contacts if contacts is None else contacts)
@@ -97,10 +100,14 @@ class WholeBodyRows:
         self._wrenches(holds)
         self._limits()
         carried = sum(task.rows for task in holds)
-        sizes = [self.physics, len(self.limited), *(sum(t.rows for t in level) for level in stack), carried]
+        own = [sum(task.rows for task in level) for level in stack]
+        self._before = sum(own[:-1])
+        sizes = [self.physics, len(self.limited), *own[:-1], pairs + own[-1], carried]
         self.starts = tuple(int(end) for end in np.cumsum([0, *sizes]))
         self.shares = slice(self.starts[-2], self.starts[-1])
         """Where the rows of wished wrenches are."""
+        self.pairs = slice(self.starts[-3], self.starts[-3] + pairs)
+        """Where the rows of pairs of links are; they are filled from outside."""
 
     def _motion(self) -> None:
         """Independent, driven and undriven coordinates."""
@@ -179,7 +186,8 @@ class WholeBodyRows:
         out += [f"loop {task.name}" for task in self.loops for _ in range(task.rows)]
         out += [f"cone {name}" for name, rows in self.cones.items() for _ in range(rows.stop - rows.start)]
         out += [f"limit {self._joint_of(item[0])}" for item in self.limited]
-        out += [task.name for task in self.tasks for _ in range(task.rows)]
+        tasks = [task.name for task in self.tasks for _ in range(task.rows)]
+        out += [*tasks[: self._before], *["clearance"] * (self.pairs.stop - self.pairs.start), *tasks[self._before :]]
         return out + [f"wrench {name}" for name, part in self.wrench.items() for _ in range(part.stop - part.start)]
 
     def _joint_of(self, row: int) -> str:
@@ -207,9 +215,11 @@ class WholeBodyRows:
         shares = np.zeros((carried, n))
         shares[:, self.C.shape[1] : self.C.shape[1] + carried] = WRENCH * np.eye(carried)
         free = np.zeros(carried)
-        A = ops.concatenate([A, limits, own, shares])
-        lower = ops.concatenate([lower, least, scale * (wanted - slack), free])
-        upper = ops.concatenate([upper, largest, scale * (wanted + slack), free])
+        pairs, k = self.pairs.stop - self.pairs.start, self._before
+        low, high = scale * (wanted - slack), scale * (wanted + slack)
+        A = ops.concatenate([A, limits, own[:k], np.zeros((pairs, n)), own[k:], shares])
+        lower = ops.concatenate([lower, least, low[:k], np.full(pairs, -FREE), low[k:], free])
+        upper = ops.concatenate([upper, largest, high[:k], np.full(pairs, FREE), high[k:], free])
         return A, lower, upper, e, Jv, h
 
     def _physics_rows(self, robot: Robot, q: Array, v: Array, J: Array) -> tuple[Array, Array, Array, Array]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
+from surefoot.control.whole_body.clearance import BodyClearance
 from surefoot.control.whole_body.rows import FREE, PHYSICS, SETTINGS, WRENCH, WholeBodyRows, WholeBodySettings
 from surefoot.errors import one_of
 from surefoot.robot import Robot
@@ -120,6 +121,7 @@ class WholeBody:
         levels: Tasks by level, first priority first. The contacts are added to the first.
         contacts: Contact surfaces that may carry; all of the robot if omitted.
         settings: Margins.
+        clearance: Keeps links apart; nothing does if omitted.
     """
 
     def __init__(
@@ -128,8 +130,11 @@ class WholeBody:
         levels: Sequence[Sequence[Task]],
         contacts: Sequence[str] | None = None,
         settings: WholeBodySettings | None = None,
+        clearance: BodyClearance | None = None,
     ) -> None:
-        self.rows = rows = WholeBodyRows(robot, levels, contacts, settings)
+        pairs = 0 if clearance is None else clearance.settings.count
+        self.rows = rows = WholeBodyRows(robot, levels, contacts, settings, pairs)
+        self._clearance = clearance
         self.robot = robot
         self._settings = np.zeros((len(SETTINGS), rows.rows[-1].stop))
         self._targets = np.concatenate([task.numbers for task in rows.tasks])
@@ -172,15 +177,19 @@ class WholeBody:
         found: ContactHandle = self._contacts[name]
         return found
 
-    def solve(self, q: Array, v: Array) -> WholeBodySolution:
+    def solve(self, q: Array, v: Array, t: float = 0.0) -> WholeBodySolution:
         """What the drives should do in a state. Nothing is raised for numbers: see `WholeBodySolution.trouble`.
 
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity.
+            t: Time [s], for what is not computed anew at each tick.
         """
         rows = self.rows
         A, lower, upper, self.errors, self.rates, h = self._kernel(q, v, self._targets, self._settings)
+        if self._clearance is not None:
+            part, (gradients, lower[rows.pairs]) = A[rows.pairs], self._clearance.rows(t, q, v)
+            part[:, : rows.C.shape[1]] = gradients @ rows.C
         lower, upper = self._with_contacts(lower, upper)
         self.problem = StackedHierarchy(A, lower, upper, rows.starts, self._damping)
         if not (np.isfinite(A).all() and np.isfinite(lower).all() and np.isfinite(upper).all()):

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.motion import Trajectory, to_layout
+from surefoot.motion import Trajectory
+from surefoot.motion.exchange import to_layout
 from surefoot.robot import Robot
 
 __all__ = ["JointTable", "joint_table", "nanoseconds"]

@@ -159,8 +159,8 @@ def _of_balance(log: Log) -> list[Plot]:
 
 
 def _of_timing(timing: Log) -> list[Plot]:
-    """Wall-clock time of control and physics, tick by tick."""
+    """Wall-clock time of the parts of each tick; parts that took none are omitted."""
     if len(timing) < 2:
         return []
-    lines = {name: 1000.0 * timing[name] for name in ("control", "physics") if name in timing}
+    lines = {part.name: 1000.0 * part.data for part in timing if part.name != "time" and part.data.any()}
     return [Plot("Computation time per tick", "ms", lines, "Timing", time=timing.time)] if lines else []

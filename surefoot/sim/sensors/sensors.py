@@ -19,7 +19,7 @@ from surefoot.robot import Robot
 from surefoot.sim.sensors.channels import ChannelBank, Stream
 from surefoot.sim.sensors.settings import SensorSettings
 
-__all__ = ["Sensors", "Truth"]
+__all__ = ["Sensors", "TouchBits", "Truth"]
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +39,25 @@ class Truth:
     v: Array
     a: Array
     wrenches: Mapping[str, Array]
+
+
+class TouchBits:
+    """Contact bits with hysteresis.
+
+    Args:
+        count: Number k of contacts.
+        weight: Of the robot [N].
+        settings: `touch_on` and `touch_off`.
+    """
+
+    def __init__(self, count: int, weight: float, settings: SensorSettings) -> None:
+        self._on, self._off = settings.touch_on * weight, settings.touch_off * weight
+        self._touching = np.zeros(count, dtype=bool)
+
+    def update(self, normal: Array) -> NDArray[np.bool_]:
+        """(k,) whether each contact touches, from normal forces (k,) [N]."""
+        self._touching = normal > np.where(self._touching, self._off, self._on)
+        return self._touching
 
 
 class Sensors:
@@ -71,8 +90,8 @@ class Sensors:
         self._joints, self._feet = EncodedJoints(robot), _Feet(robot)
         self._imu = _imu_frame(robot, settings)
         self._weight = robot.mass * STANDARD_GRAVITY  # on Earth, also where nothing weighs anything
+        self._bits = TouchBits(len(robot.contacts), self._weight, settings)
         self._shapes = {"q": (robot.nq,), "v": (robot.nv,), "a": (robot.nv,)}
-        self._touching = np.zeros(len(robot.contacts), dtype=bool)
         streams = self._streams()
         seed = int(rng.integers(2**63))
         self._bank = ChannelBank(streams, seed, number(dt, "dt of the sensors", positive=True))
@@ -166,7 +185,7 @@ class Sensors:
         if robot.contacts:
             wrenches = self._wrenches(truth)
             true[groups["wrench"]] = wrenches.ravel()
-            true[groups["touching"]] = self._bits(wrenches[:, 2])
+            true[groups["touching"]] = self._bits.update(wrenches[:, 2])
 
     def _inertial(self, frame: int) -> Array:
         """(6,) angular velocity and specific force in the frame of the IMU."""
@@ -185,12 +204,6 @@ class Sensors:
         if out.shape != (len(self.robot.contacts), 6):
             raise ShapeError("wrenches of the truth need 6 entries each", evidence={"shape": out.shape})
         return out
-
-    def _bits(self, normal: Array) -> NDArray[np.bool_]:
-        """(k,) contact bits with hysteresis, from normal forces (k,) [N]."""
-        threshold = np.where(self._touching, self.settings.touch_off, self.settings.touch_on)
-        self._touching = normal > threshold * self._weight
-        return self._touching
 
     def _pressures(self, wrenches: Array) -> dict[str, Array]:
         """Centres of pressure and ZMP of measured wrenches (k, 6)."""

@@ -11,7 +11,8 @@ import pytest
 
 from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownNameError
 from surefoot.feasibility import audit
-from surefoot.motion import Column, Log, Trajectory, to_layout
+from surefoot.motion import Column, Log, Trajectory
+from surefoot.motion.exchange import to_layout
 from surefoot.motion.exchange.joints import rotate
 from surefoot.motion.files.columns import write_csv, write_parquet
 from surefoot.motion.reading import GivenMotion, read_motion

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownNameError
-from surefoot.motion import to_layout
+from surefoot.motion.exchange import to_layout
 from surefoot.motion.exchange.exchange import LAYOUTS
 from surefoot.motion.storage import StateTable, read_states, write_states
 from surefoot.robot import Robot

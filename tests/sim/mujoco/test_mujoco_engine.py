@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError, UnknownNameError
 from surefoot.geometry import Box, Mesh
-from surefoot.motion import Command, Engine, MovableObject, Obstacle, State, World
+from surefoot.motion import Command, MovableObject, Obstacle, State, World
+from surefoot.motion.protocols import Engine
 from surefoot.robot import placement
 from surefoot.robot.loading import load
 from surefoot.sim.engine import PhysicsEngine

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from surefoot.motion import Command, State, to_layout
+from surefoot.motion import Command, State
+from surefoot.motion.exchange import to_layout
 from surefoot.robot import Coupling, Joint, Link, Robot
 from surefoot.robot.loading import load
 from surefoot.sim.mujoco.engine import MujocoEngine
