@@ -128,6 +128,33 @@ class NominalStep:
     offset: Sequence[float] | Array
     cop: Sequence[float] | Array = (0.0, 0.0)
 
+    @classmethod
+    def through(
+        cls,
+        omega: float,
+        landing: ArrayLike,
+        duration: float,
+        dcm: ArrayLike,
+        elapsed: float = 0.0,
+        cop: ArrayLike = (0.0, 0.0),
+    ) -> NominalStep:
+        """The planned step whose DCM passes a point: the offset follows from [step.dcm].
+
+        With double supports of length T_d, in which the ZMP moves straight from foot to foot, count steps from middle
+        to middle: a switch of feet there has the effect of the double support on the DCM, but for (ωT_d)²/24.
+
+        Args:
+            omega: √(g / z) [1/s].
+            landing: (2,) where the swing foot lands [m].
+            duration: From the last landing to this one [s].
+            dcm: (2,) planned DCM in the single support [m].
+            elapsed: When it is there [s].
+            cop: (2,) CoP on the stance foot [m].
+        """
+        p, u, xi = (np.asarray(x, dtype=float) for x in (cop, landing, dcm))
+        offset = p + (xi - p) * exp(omega * (duration - elapsed)) - u
+        return cls(tuple(u.tolist()), duration, tuple(offset.tolist()), tuple(p.tolist()))
+
 
 class AdaptedStep(NamedTuple):
     """The step to take now.

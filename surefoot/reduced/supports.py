@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +31,8 @@ class Supports:
     def __init__(self, pieces: Sequence[ZmpPiece]) -> None:
         if not len(pieces) or any(not piece.duration >= 0.0 for piece in pieces):
             raise ShapeError("a walk needs pieces of ZMP with durations from 0 on")
-        ends = finite_array([(piece.start, piece.end) for piece in pieces], (None, 2, 2), "the path of the ZMP")
+        path = cast("ArrayLike", [(piece.start, piece.end) for piece in pieces])
+        ends = finite_array(path, (None, 2, 2), "the path of the ZMP")
         moved = np.abs(np.diff(ends.reshape(-1, 2), axis=0, prepend=ends[:1, 0])).max(1) > _SAME
         numbers = np.cumsum(moved)
         self.points = ends.reshape(-1, 2)[np.searchsorted(numbers, np.arange(numbers[-1] + 1))]
