@@ -141,6 +141,9 @@ class FootstepMpc:
             zmp: (2,) now [m].
             schedule: Supports of the horizon.
             wanted: (2,) velocity of the CoM [m/s]; counts if it has a weight.
+
+        Raises:
+            ShapeError: Shapes do not fit, or the state is not finite.
         """
         feet, landed = np.array(schedule.feet, dtype=float), schedule.landed
         shares = np.asarray(schedule.shares, dtype=float)
@@ -150,7 +153,8 @@ class FootstepMpc:
                 f"shares must be ({n}, feet), at least one foot landed",
                 evidence={"shares": shares.shape, "feet": len(feet), "landed": landed},
             )
-        c, v, p = (np.asarray(x, dtype=float) for x in (com, velocity, zmp))
+        state = ((com, "com"), (velocity, "velocity"), (zmp, "zmp"))
+        c, v, p = (finite_array(value, (2,), name) for value, name in state)
         diverging, converging = c + v / self.omega, c - v / self.omega
         A, starts = self._rows(shares[:, landed:], schedule.sides is not None)
         standing = shares[:, :landed] @ feet[:landed]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, isfinite, log, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -128,6 +128,33 @@ class NominalStep:
     offset: Sequence[float] | Array
     cop: Sequence[float] | Array = (0.0, 0.0)
 
+    @classmethod
+    def through(
+        cls,
+        omega: float,
+        landing: ArrayLike,
+        duration: float,
+        dcm: ArrayLike,
+        elapsed: float = 0.0,
+        cop: ArrayLike = (0.0, 0.0),
+    ) -> NominalStep:
+        """The planned step whose DCM passes a point: the offset follows from [step.dcm].
+
+        With double supports of length T_d, in which the ZMP moves straight from foot to foot, count steps from middle
+        to middle: a switch of feet there has the effect of the double support on the DCM, but for (ωT_d)²/24.
+
+        Args:
+            omega: √(g / z) [1/s].
+            landing: (2,) where the swing foot lands [m].
+            duration: From the last landing to this one [s].
+            dcm: (2,) planned DCM in the single support [m].
+            elapsed: When it is there [s].
+            cop: (2,) CoP on the stance foot [m].
+        """
+        p, u, xi = (np.asarray(x, dtype=float) for x in (cop, landing, dcm))
+        offset = p + (xi - p) * exp(omega * (duration - elapsed)) - u
+        return cls(tuple(u.tolist()), duration, tuple(offset.tolist()), tuple(p.tolist()))
+
 
 class AdaptedStep(NamedTuple):
     """The step to take now.
@@ -192,6 +219,10 @@ class StepAdapter:
             elapsed: Time since the last landing [s].
             nominal: The step as planned.
             reachable: Box (2, 2) that the swing foot can still reach; goes before the limits of the landing. None: all.
+
+        Raises:
+            ShapeError: The DCM or the time is not finite.
+            UnknownNameError: The foot is neither left nor right.
         """
         if stance not in self._sides:
             raise one_of("foot", stance, self._sides)
@@ -201,6 +232,8 @@ class StepAdapter:
             low = [min(max(low[0], low_x), high_x), min(max(low[1], low_y), high_y)]
             high = [max(min(high[0], high_x), low[0]), max(min(high[1], high_y), low[1])]
         x, y = float(dcm[0]), float(dcm[1])  # type: ignore[index, arg-type]
+        if not (isfinite(x) and isfinite(y) and isfinite(elapsed)):
+            raise ShapeError("the DCM or the time is not finite", evidence={"dcm": (x, y), "elapsed": elapsed})
         shortest, longest = self.limits.duration
         least = exp(self.omega * max(shortest - elapsed, 0.0))
         most = max(least, exp(self.omega * max(longest - elapsed, 0.0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,21 +31,15 @@ class Supports:
     def __init__(self, pieces: Sequence[ZmpPiece]) -> None:
         if not len(pieces) or any(not piece.duration >= 0.0 for piece in pieces):
             raise ShapeError("a walk needs pieces of ZMP with durations from 0 on")
-        points = [finite_array(pieces[0].start, (2,), "the ZMP")]
-        spans: list[tuple[int, int]] = []
-        for piece in pieces:
-            ends = [finite_array(end, (2,), "the ZMP") for end in (piece.start, piece.end)]
-            numbers = []
-            for end in ends:
-                if np.abs(end - points[-1]).max() > _SAME:
-                    points.append(end)
-                numbers.append(len(points) - 1)
-            spans.append((numbers[0], numbers[1]))
-        self.points = np.array(points)
+        path = cast("ArrayLike", [(piece.start, piece.end) for piece in pieces])
+        ends = finite_array(path, (None, 2, 2), "the path of the ZMP")
+        moved = np.abs(np.diff(ends.reshape(-1, 2), axis=0, prepend=ends[:1, 0])).max(1) > _SAME
+        numbers = np.cumsum(moved)
+        self.points = ends.reshape(-1, 2)[np.searchsorted(numbers, np.arange(numbers[-1] + 1))]
         """(m, 2) [m]."""
         self.starts = np.cumsum([0.0, *(piece.duration for piece in pieces)])
         """(pieces + 1,) times at which pieces begin, and the end [s]."""
-        self._spans = np.array(spans)
+        self._spans = numbers.reshape(-1, 2)
 
     @property
     def duration(self) -> float:

@@ -155,6 +155,8 @@ def test_wrong_input_is_refused() -> None:
     mpc = FootstepMpc(OMEGA, FOOT, 0.02)
     with pytest.raises(ShapeError, match="shares"):
         mpc.plan((0, 0), (0, 0), (0, 0), Schedule(np.ones((3, 1)), np.zeros((1, 2)), 1))
+    with pytest.raises(ShapeError, match="velocity is not finite"):
+        mpc.plan((0, 0), (0, np.nan), (0, 0), Schedule(np.ones((16, 1)), np.zeros((1, 2)), 1))
     with pytest.raises(ShapeError, match="nodes"):
         MpcSettings(nodes=0)
     with pytest.raises(ShapeError, match="`rate`"):

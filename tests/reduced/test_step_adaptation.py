@@ -1,12 +1,13 @@
 """Adapted steps: nominal ones stay, optima agree with a grid, and the pendulum returns to its gait after pushes."""
 
+from itertools import pairwise
 from math import exp
 
 import numpy as np
 import pytest
 
 from surefoot.errors import ShapeError, UnknownNameError
-from surefoot.reduced import NominalStep, StepAdapter, StepLimits, StepWeights, step_offset
+from surefoot.reduced import DcmPlan, NominalStep, StepAdapter, StepLimits, StepWeights, ZmpPiece, step_offset
 
 OMEGA, DURATION = 3.6, 0.55
 LIMITS = StepLimits((-0.25, 0.45), (0.12, 0.4), (0.35, 0.9), (-0.06, 0.1), (-0.03, 0.03))
@@ -120,6 +121,51 @@ def test_pendulum_returns_to_its_gait(limits: StepLimits, push: tuple[float, flo
     np.testing.assert_allclose(durations[8:], DURATION, atol=1e-2)
 
 
+DOUBLE = 0.16
+
+
+def planned_in_single_support() -> np.ndarray:
+    """DCM relative to a left stance foot when its single support begins, in the periodic gait with double supports."""
+    feet = [np.zeros(2)]
+    for k in range(12):
+        feet.append(feet[-1] + STEP["right" if k % 2 else "left"])
+    pieces = [ZmpPiece(0.0, feet[0], feet[0])]
+    for before, after in pairwise(feet):
+        pieces += [ZmpPiece(DURATION - DOUBLE, before, before), ZmpPiece(DOUBLE, before, after)]
+    return DcmPlan(pieces, OMEGA).at(0.0)[1]
+
+
+@pytest.mark.parametrize("push", [(0.0, 0.0), (0.07, 0.0), (-0.08, 0.0), (0.0, -0.06), (0.04, 0.02)])
+def test_walk_with_double_supports(push: tuple[float, float]) -> None:
+    """Steps are counted from middle to middle of the double supports; the pendulum has these in full."""
+    start = planned_in_single_support()
+    adapter, stance, dcm, dt = StepAdapter(OMEGA, LIMITS), "left", start, 0.002
+    seen = []
+    for k in range(10):
+        mirror = np.array([1.0, 1.0 if stance == "left" else -1.0])
+        goal = NominalStep.through(OMEGA, STEP[stance], DURATION, start * mirror, DOUBLE / 2)
+        seen.append(dcm * mirror)
+        elapsed = DOUBLE / 2
+        while True:
+            step = adapter.adapt(stance, dcm, elapsed, goal)
+            assert step.viable
+            if k == 0:
+                np.testing.assert_allclose(step.landing, STEP[stance], atol=1e-9)  # as planned
+                np.testing.assert_allclose(step.remaining, DURATION - elapsed, atol=1e-9)
+            if k == 2 and elapsed <= 0.2 < elapsed + dt:
+                dcm = dcm + push
+            if step.remaining - DOUBLE / 2 <= 1e-9:
+                break
+            ahead = min(dt, step.remaining - DOUBLE / 2)
+            dcm = step.cop + (dcm - step.cop) * exp(OMEGA * ahead)
+            elapsed += ahead
+        lead = (step.landing - step.cop) / (OMEGA * DOUBLE)
+        dcm = lead + (dcm - step.cop - lead) * exp(OMEGA * DOUBLE)  # relative to the new foot
+        stance = OTHER[stance]
+    assert not any(push) or np.abs(seen[3] - start).max() > 1e-4
+    np.testing.assert_allclose(seen[-2:], np.tile(start, (2, 1)), atol=2e-3)
+
+
 def test_a_push_beyond_what_is_viable_is_reported_and_falls() -> None:
     offsets, _, viable = walk(StepAdapter(OMEGA, POINT_FEET), {2: np.array((0.3, 0.0))}, steps=8)
     assert not viable
@@ -172,5 +218,7 @@ def test_wrong_input_is_refused() -> None:
         StepWeights(time=0.0)
     with pytest.raises(ShapeError, match="omega"):
         StepAdapter(-1.0, LIMITS)
+    with pytest.raises(ShapeError, match="not finite"):
+        StepAdapter(OMEGA, LIMITS).adapt("left", (0.0, np.nan), 0.0, nominal("left"))
     with pytest.raises(UnknownNameError, match="middle"):
         StepAdapter(OMEGA, LIMITS).adapt("middle", (0.0, 0.0), 0.0, nominal("left"))
