@@ -72,7 +72,8 @@ def compare_methods(
 
 def _shortened(scenario: Scenario) -> Scenario:
     table = scenario.simulation
-    length = min(table.duration, max(LONGEST, table.control_dt or table.dt))
+    longest = max(LONGEST, table.control_dt or table.dt)
+    length = longest if table.duration == "auto" else min(table.duration, longest)
     contact = None if table.contact == "rigid" else table.contact
     changes = {"engine": "native", "duration": length, "contact": contact, "convex_pieces": False}
     return scenario.model_copy(update={"simulation": table.model_copy(update=changes)})
@@ -178,7 +179,7 @@ def _joined(
         first.robot.name,
         scenario.simulation.integrator or "semi_implicit",
         scenario.simulation.dt,
-        scenario.simulation.duration,
+        first.settings.duration,
         mover.constraints.rows,
         rank,
         mover.robot.nv - rank,

@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from surefoot.control.walking.legs import leg_reach
+from surefoot.control.legged import leg_reach
 from surefoot.robot import Robot, anatomy
 
 __all__ = ["WalkSettings", "walk_settings"]

@@ -4,4 +4,13 @@ from surefoot.control.whole_body.clearance import BodyClearance, ClearanceSettin
 from surefoot.control.whole_body.rows import WholeBodyRows, WholeBodySettings
 from surefoot.control.whole_body.whole_body import ContactHandle, TaskHandle, WholeBody, WholeBodySolution
 
-__all__ = ["BodyClearance", "ClearanceSettings", "ContactHandle", "TaskHandle", "WholeBody", "WholeBodyRows", "WholeBodySettings", "WholeBodySolution"]
+__all__ = [
+    "BodyClearance",
+    "ClearanceSettings",
+    "ContactHandle",
+    "TaskHandle",
+    "WholeBody",
+    "WholeBodyRows",
+    "WholeBodySettings",
+    "WholeBodySolution",
+]

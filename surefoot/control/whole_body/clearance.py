@@ -39,9 +39,9 @@ class ClearanceSettings:
 
 
 class BodyClearance:
-    """Rows g v̇ ≥ (−ḋ_max(d) − ḋ)/T for the nearest pairs of links, with the fastest approach that can still stop:
+    """Lets links approach each other only as fast as they can still stop.
 
-        ḋ_max(d) = min(√(2 a (d − d_min)), (d − d_min)/T)        [control.clearance]
+        g v̇ ≥ (−ḋ_max(d) − ḋ)/T,   ḋ_max(d) = min(√(2 a (d − d_min)), (d − d_min)/T)        [control.clearance]
 
     Distances are those of swept volumes around the links (`collision.CollisionModel`); J̇ v is omitted.
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from surefoot.ops import Array
 from surefoot.robot import ContactSurface, Robot
 from surefoot.tasks import Contact, Task, checked_tasks, loop_tasks, row_slices, target_slices
 
-__all__ = ["FREE", "PHYSICS", "SETTINGS", "WRENCH", "WholeBodyRows", "WholeBodySettings"]
+__all__ = ["FREE", "PHYSICS", "SETTINGS", "WRENCH", "WholeBodyRows", "WholeBodySettings", "control_sole"]
 
 SETTINGS = ("scale", "stiffness", "damping", "acceleration", "velocity", "slack")
 """Run-time numbers of every row of a task: root of the weight, gains, what the target does, and the slack around it."""
@@ -195,7 +196,7 @@ class WholeBodyRows:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """Of q, v, targets, settings (6, task rows): A (rows, n), lower, upper (rows,), e, J v (task rows,), h (nu,)."""
+        """Of q, v, targets, settings (6, task rows): A (rows, n), lower, upper (rows,), e, J v (task rows,), h."""
         shapes = {"targets": (self.targets[-1].stop,), "settings": (len(SETTINGS), self.rows[-1].stop)}
         return compile_robot(self.robot, functions={"whole_body_rows": (self._rows, shapes)}).whole_body_rows
 
@@ -256,8 +257,8 @@ class WholeBodyRows:
         """Least and largest torques (nu,) at a speed: less than the limit only in the direction of the motion."""
         least, most = [], []
         for drive, row, limit in zip(self.robot.drives, self.robot.driven, self.torque_limits, strict=True):
-            low: Array = -limit
-            high: Array = limit
+            low: Any = -limit
+            high: Any = limit
             if np.isfinite(drive.corner_speed) and drive.corner_speed < drive.speed_limit < np.inf:
                 slope = limit / (drive.speed_limit - drive.corner_speed)
                 high = ops.maximum(ops.minimum(high, slope * (drive.speed_limit - v[row])), 0.0)
@@ -273,8 +274,8 @@ class WholeBodyRows:
         rows[np.arange(len(self.limited)), self.limit_columns] = 1.0
         least, largest = [], []
         for row, entry, low, high, speed in self.limited:
-            top: Array = speed
-            bottom: Array = -speed
+            top: Any = speed
+            bottom: Any = -speed
             if np.isfinite(high):
                 top = ops.minimum(top, _stopping_speed(high - s.joint_margin - q[entry], s))
             if np.isfinite(low):

@@ -31,7 +31,7 @@ class WholeBodySolution:
     Args:
         torques: (nu,) within the limits [N m] or [N].
         acceleration: (nv,).
-        wrenches: (6,) by contact, on the robot, in the axes of the contact's target; zero for contacts that do not carry.
+        wrenches: (6,) by contact, on the robot, in the axes of the contact's target; zero for those that do not carry.
         passes: Sets of binding inequalities that were tried.
         violation: Largest violation of the physics [N] or [N m]: not zero if the robot cannot do what it must.
         trouble: Why there is no solution; None if there is one.
@@ -55,7 +55,9 @@ class TaskHandle:
     """
 
     def __init__(self, task: Task, settings: Array, target: Array) -> None:
-        self.task, self._settings, self._target = task, settings, target
+        self.task, self._settings = task, settings
+        self.target = target
+        """The numbers of the target; nothing is checked when they are written."""
         self._scale = np.sqrt(task.weights)
         self.stiffness, self.damping = settings[_STIFFNESS], settings[_DAMPING]
         self.acceleration, self.velocity = settings[_ACCELERATION], settings[_VELOCITY]
@@ -68,7 +70,7 @@ class TaskHandle:
         Args:
             target: As in its constructor.
         """
-        self._target[:] = self.task.numbers_of(target)
+        self.target[:] = self.task.numbers_of(target)
 
     def set_gains(self, stiffness: ArrayLike, damping: ArrayLike | None = None) -> None:
         """Set the stiffness [1/s²] and the damping [1/s], critical if omitted.
@@ -101,6 +103,14 @@ class TaskHandle:
 
 class ContactHandle(TaskHandle):
     """A contact: held and carrying, or led like any other task."""
+
+    def put(self, T: Array) -> None:
+        """Set the target, unchecked.
+
+        Args:
+            T: (4, 4) placement of the contact frame in world.
+        """
+        self.target[:9], self.target[9:] = T[:3, :3].ravel(), T[:3, 3]
 
     carries: bool = True
     most: float = np.inf

@@ -29,9 +29,7 @@ CONTROLLERS: Mapping[str, str] = {
 """What makes each kind of controller."""
 
 
-def build_controller(
-    scenario: Scenario, robot: Robot, world: World, q: Array, plan: Plan | None = None
-) -> Controller:
+def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, plan: Plan | None = None) -> Controller:
     """The controller.
 
     Args:

@@ -8,9 +8,18 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control.walking import WalkingController, WalkSettings, walk_settings
-from surefoot.gait import GoalSteps, PathSteps, StepLimits, VelocitySteps, all_steps, first_support, plan_steps
-from surefoot.gait import stance_of
-from surefoot.motion import StepSource, World
+from surefoot.errors import NotSupportedError
+from surefoot.gait import (
+    GoalSteps,
+    PathSteps,
+    StepLimits,
+    VelocitySteps,
+    all_steps,
+    first_support,
+    plan_steps,
+    stance_of,
+)
+from surefoot.motion import Controller, StepSource, World
 from surefoot.robot import Robot
 from surefoot.scenario.schema import WalkTable
 
@@ -48,23 +57,25 @@ def _source(
         return VelocitySteps(limits, rows, settings.single + settings.double, world)
     if table.path is not None:
         return PathSteps(limits, table.path, world=world)
-    stance = stance_of(robot, q)
+    stance, goal = stance_of(robot, q), np.array(table.goal)
     if world.obstacles or world.objects:
-        return plan_steps(robot, world, table.goal, stance, limits)
-    return GoalSteps.from_stance(limits, stance, table.goal, world)
+        return plan_steps(robot, world, goal, stance, limits)
+    return GoalSteps.from_stance(limits, stance, goal, world)
 
 
-def walk_duration(table: WalkTable, walker: WalkingController) -> float:
+def walk_duration(table: WalkTable, walker: Controller) -> float:
     """How long the walk takes, with time to stand at the end [s].
 
     Args:
         table: What the scenario says.
         walker: The controller.
     """
+    if not isinstance(walker, WalkingController):
+        raise NotSupportedError('`duration = "auto"` is for `controller.kind = "walk"`', next_step="give the duration")
     s, source = walker.settings, walker.source
     if table.commands is not None:
         return table.commands[-1].time + 2.0 * (s.single + s.double) + s.first + _STANDS
     stance = stance_of(walker.robot, walker.q0)
-    support = first_support(source, source.limits, stance)
+    support = first_support(source, StepLimits.of(walker.robot), stance)
     count = len(all_steps(source, support))
     return float(np.ceil(s.settle + 2.0 * s.first + _SLOWER * count * (s.single + s.double) + _STANDS))

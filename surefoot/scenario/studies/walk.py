@@ -13,7 +13,7 @@ from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "walk"]
+__all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "fall_cause", "walk"]
 
 GOAL_DISTANCE, GOAL_ANGLE = 0.05, np.deg2rad(5.0)
 """How near to its goal a walk must end [m], [rad]."""
@@ -143,6 +143,7 @@ def _cost_of_transport(robot: Robot, log: Log, way: float) -> float | None:
 
 
 def _peak_force(robot: Robot, log: Log) -> float:
-    """Largest sum of normal forces, in weights."""
+    """Largest sum of normal forces from the first step on, in weights."""
     total = sum(log[f"contact.{name}.wrench"][:, 2] for name in robot.contacts)
-    return float(np.max(total)) / (robot.mass * float(np.linalg.norm(robot.tree.gravity)))
+    walks = np.maximum.accumulate(log["control.phase"]) > 0.0
+    return float(np.max(total, where=walks, initial=0.0)) / (robot.mass * float(np.linalg.norm(robot.tree.gravity)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.arrays import Array
 
-__all__ = ["closest_inside", "flat_pose", "local", "placement_of", "turned", "wrapped", "world"]
+__all__ = ["closest_inside", "flat_pose", "local", "placement_of", "turned", "world", "wrapped"]
 
 
 def wrapped(angle: float) -> float:

@@ -82,9 +82,7 @@ def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: flo
     """
     frames, corners = robot.placements(q0), robot.contact_corners(q0)
     ground = min(float(points[:, 2].min()) for points in corners.values())
-    feet = [
-        Contact(robot, name, frames[surface.frame] @ surface.placement) for name, surface in robot.contacts.items()
-    ]
+    feet = [Contact(robot, name, frames[surface.frame] @ surface.placement) for name, surface in robot.contacts.items()]
     middle = np.mean([points.mean(axis=0) for points in corners.values()], axis=0)
     com = CenterOfMass([middle[0], middle[1], ground + height])
     turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]

@@ -1,0 +1,203 @@
+"""`StepPlan`: steps, ZMP and DCM ahead, in the frame of the foot that stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.control.legged import LegReach, local, turned, world, wrapped
+from surefoot.control.walking.settings import WalkSettings
+from surefoot.geometry import convex_hull
+from surefoot.reduced import DcmPlan, NominalStep, Side, StepAdapter, StepLimits, StepWeights, ZmpPiece
+from surefoot.robot import Foot
+
+__all__ = ["AHEAD", "StepPlan"]
+
+AHEAD = 4
+"""Steps that are planned."""
+_ANCHOR_TIME = 0.05  # time constant with which the plan follows the support foot [s]
+_COP_WEIGHT = 1e-3  # shifting the CoP costs little beside another landing
+_WORTH = 0.03  # changes of a landing beyond this are made, share of the leg length
+_SWING_SPEED = 1.2  # how fast the landing place of a foot in the air may be away [m/s]
+_FAR, _WIDE = 0.6, 0.4  # furthest step of a robot that would fall otherwise, shares of the leg length
+_QUICKER, _SLOWER = 0.6, 1.2  # shares of the time on one foot
+
+
+class StepPlan:
+    """Steps ahead, and the DCM over them. All is relative to the foot that stands, so that it moves with the estimate.
+
+    Args:
+        feet: Left and right foot, in any order.
+        soles: (k, 2) corners of the part of each sole that is used [m].
+        settings: Times and heights.
+        legs: Their reach.
+        omega: √(g/h) [1/s].
+    """
+
+    def __init__(
+        self, feet: Sequence[Foot], soles: Sequence[Array], settings: WalkSettings, legs: LegReach, omega: float
+    ) -> None:
+        self._soles, self._settings, self._omega = soles, settings, omega
+        self.sides: list[Side] = ["left" if foot.side == "left" else "right" for foot in feet]
+        self._worth = _WORTH * legs.length
+        self._adapter = StepAdapter(omega, self._limits(legs), StepWeights(cop=_COP_WEIGHT))
+        self.support, self.anchor = 0, np.zeros(4)
+        self.other = np.zeros(4)
+        """(4,) the other foot."""
+        self.coming: list[Array] = []
+        """(4,) each: steps ahead."""
+        self.planned: list[Array] = []
+        """The same before they were adapted."""
+        self.polygon = np.zeros((1, 2))
+        """(k, 2) support polygon."""
+        self.is_adapted, self.is_capturable = False, True
+        self._offset, self._path = np.zeros(2), DcmPlan([ZmpPiece(0.0, np.zeros(2), np.zeros(2))], omega)
+
+    def _limits(self, legs: LegReach) -> StepLimits:
+        """How far, how wide and how fast a step may be that keeps the robot from falling."""
+        single = self._settings.single
+        sole = np.max([np.abs(sole).max(axis=0) for sole in self._soles], axis=0)
+        return StepLimits(
+            forward=(-_FAR * legs.length, _FAR * legs.length),
+            width=(max(2.0 * sole[1] + 0.02, 0.5 * legs.apart), legs.apart + _WIDE * legs.length),
+            duration=(_QUICKER * single, _SLOWER * single),
+            cop_forward=(-sole[0], sole[0]),
+            cop_side=(-sole[1], sole[1]),
+        )
+
+    # -- where it is held -----------------------------------------------------------------------------------------
+
+    def follow(self, pose: Array, dt: float) -> None:
+        """Let the plan move with the support foot as it is estimated.
+
+        Args:
+            pose: (4,) of the support in world.
+            dt: Since the last time [s].
+        """
+        gap = pose - self.anchor
+        gap[3] = wrapped(gap[3])
+        self.anchor = self.anchor + min(1.0, dt / _ANCHOR_TIME) * gap
+
+    def stand_on(self, support: int, poses: Sequence[Array]) -> None:
+        """Hold the plan in the frame of a foot from now on.
+
+        Args:
+            support: Number of the foot.
+            poses: (4,) each, of both feet in world.
+        """
+        self.support, self.anchor = support, poses[support].copy()
+        self.other = local(self.anchor, poses[1 - support])
+
+    def seen(self, point: Array, rate: Array) -> tuple[Array, Array]:
+        """A point (2,) and its rate relative to the support, given in world."""
+        yaw = -self.anchor[3]
+        return turned(point[:2] - self.anchor[:2], yaw), turned(rate[:2], yaw)
+
+    # -- ZMP and DCM ----------------------------------------------------------------------------------------------
+
+    def zmp_of(self, foot: int) -> Array:
+        """(2,) where the ZMP is while a foot carries alone, in the frame of that foot."""
+        return np.array([0.0, (-1.0 if self.sides[foot] == "left" else 1.0) * self._settings.inward])
+
+    def other_zmp(self) -> Array:
+        """(2,) the same of the foot that is not the support, relative to the support."""
+        return world(self.other, np.array([*self.zmp_of(1 - self.support), 0.0, 0.0]))[:2]
+
+    def reference(self, t: float) -> tuple[Array, Array]:
+        """ZMP and DCM (2,) at a time in this phase [s]."""
+        return self._path.at(t)
+
+    def rest(self, start: Array, duration: float) -> None:
+        """Bring the ZMP from a start (2,) to the middle of the feet, and keep it there.
+
+        Args:
+            start: (2,).
+            duration: [s].
+        """
+        middle = 0.5 * (self.zmp_of(self.support) + self.other_zmp())
+        self._path = DcmPlan([ZmpPiece(max(duration, 0.01), start, middle)], self._omega)
+        self.polygon = self._hull()
+
+    def double_support(self, start: Array, duration: float) -> None:
+        """Bring the ZMP from a start (2,) to the support in the time of this phase, then step on.
+
+        Args:
+            start: (2,).
+            duration: [s].
+        """
+        zmp, single = self.zmp_of(self.support), self._settings.single
+        self._path = self._over_steps([ZmpPiece(duration, start, zmp), ZmpPiece(single, zmp, zmp)])
+        self.polygon = self._hull()
+
+    def lift_off(self, duration: float, foot: Array) -> None:
+        """Stand on the support alone.
+
+        Args:
+            duration: [s].
+            foot: (4,) the other foot in world.
+        """
+        self.other = local(self.anchor, foot)
+        self.planned, self.is_adapted = self.coming, False
+        self._single_support(duration)
+        self._offset = self._path.at(duration)[1] - self.coming[0][:2]
+
+    def _single_support(self, duration: float) -> None:
+        zmp = self.zmp_of(self.support)
+        self._path = self._over_steps([ZmpPiece(duration, zmp, zmp)])
+        self.polygon = self._soles[self.support]
+
+    def _over_steps(self, pieces: list[ZmpPiece]) -> DcmPlan:
+        """The pieces of this phase and those of the steps ahead."""
+        s, zmp, foot = self._settings, np.asarray(pieces[-1].end), self.support
+        for k, step in enumerate(self.coming):
+            foot = 1 - foot
+            there = world(step, np.array([*self.zmp_of(foot), 0.0, 0.0]))[:2]
+            if k < len(self.coming) - 1:
+                pieces += [ZmpPiece(s.double, zmp, there), ZmpPiece(s.single, there, there)]
+            else:
+                end = there if len(self.coming) == AHEAD else 0.5 * (zmp + there)
+                pieces.append(ZmpPiece(s.first, zmp, end))
+            zmp = there
+        return DcmPlan(pieces, self._omega)
+
+    def _hull(self) -> Array:
+        """Corners of the support polygon on both feet."""
+        c, s = np.cos(self.other[3]), np.sin(self.other[3])
+        there = self._soles[1 - self.support] @ np.array([[c, s], [-s, c]]) + self.other[:2]
+        return convex_hull(np.vstack([self._soles[self.support], there]))
+
+    def share_of_other(self, zmp: Array) -> float:
+        """How much of the weight the other foot carries with a ZMP (2,) between them, 0…1."""
+        here = self.zmp_of(self.support)
+        way = self.other_zmp() - here
+        share = float((zmp - here) @ way) / max(float(way @ way), 1e-9)
+        return min(1.0, max(0.0, share))
+
+    # -- reaction -------------------------------------------------------------------------------------------------
+
+    def adapt(self, dcm: Array, clock: float, length: float, swing: Array) -> float:
+        """Move the landing, or its time, if the DCM asks for it; returns the new length of the single support [s].
+
+        Args:
+            dcm: (2,) measured.
+            clock: Time since lift-off [s].
+            length: Of the single support as planned now [s].
+            swing: (2,) where the swing foot is.
+        """
+        zmp, there = self.zmp_of(self.support), self.planned[0][:2]
+        nominal = NominalStep(there, self._settings.single, self._offset, zmp)
+        reach = _SWING_SPEED * (length - clock)
+        step = self._adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach))
+        way = step.landing - there
+        far = float(np.hypot(way[0], way[1]))
+        if far <= self._worth and not self.is_adapted:
+            return length
+        self.is_adapted, self.is_capturable = True, step.viable
+        way = way * max(0.0, 1.0 - self._worth / max(far, 1e-9))
+        moved = np.array([way[0], way[1], 0.0, 0.0])
+        self.coming = [place + moved for place in self.planned]
+        length = clock + step.remaining
+        self._single_support(length)
+        return length
