@@ -27,7 +27,7 @@ __all__ = ["GoalSteps", "PathSteps", "PlannedSteps", "VelocitySteps", "all_steps
 _POSITION = 0.03  # a foot nearer than this share of a leg is on its place
 _YAW = 0.05  # … and turned by less than this [rad]
 _TURN_FIRST = 0.8  # turn in place towards ways that are further off [rad]
-_WINDOW = 1.25  # a command counts for this many steps after it ended
+_WINDOW = 1.05  # for so many step times after a command ended, the feet may still be apart
 _MOST = 1000  # steps of a whole walk
 _Follow = Callable[[str, Pose], Pose | None]  # from the foot that stands to where the other one goes; None: stop
 
@@ -227,7 +227,7 @@ class VelocitySteps(_Source):
         limits: Of the steps.
         commands: (n, 4) rows of time [s], velocity forward and to the left [m/s], yaw rate [rad/s], each holding until
             the next; before the first one the robot stands.
-        step_time: Duration of a step [s].
+        step_time: Duration of a step [s]. Feet that were told to stop longer ago than that are taken as closed up.
         world: The ground; None for level ground.
     """
 
