@@ -23,7 +23,7 @@ from scripts.measure_house import (
 PACKAGE = Path(__file__).parents[1] / "surefoot"
 LEVELS = [
     {"errors"},
-    {"arrays", "files", "words"},
+    {"arrays", "files", "markup", "processes", "words"},
     {"ops", "tables"},
     {"codegen", "spatial", "geometry"},
     {"solvers"},
