@@ -32,8 +32,9 @@ def set_html(handle: viser.GuiHtmlHandle, content: Html) -> None:
     handle.content = _block(content)
 
 
-def _block(content: Html) -> Html:
-    return html('<div class="surefoot-text">{}</div>', content) if content else content
+def _block(content: Html) -> str:
+    """In our style; a plain string, since viser packs no other."""
+    return str(html('<div class="surefoot-text">{}</div>', content)) if content else ""
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:

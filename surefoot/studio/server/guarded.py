@@ -33,10 +33,12 @@ _Answer = Callable[[ServerConnection, Request], Response | None]
 _ONE_AT_A_TIME = threading.Lock()
 _TRIED = 100  # ports
 _POLICY = (
-    "default-src 'none'; script-src 'nonce-{nonce}' 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
+    "default-src 'none'; script-src 'nonce-{nonce}' 'unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; connect-src 'self' data: blob:; frame-ancestors 'self'; form-action 'none'; "
     "base-uri 'none'"
 )
+"""A page that loads nothing from elsewhere and runs the scripts with the nonce alone, not those in names. Its own
+scripts compile WebAssembly and the functions around it, hence `unsafe-eval`."""
 _LOADER, _MODULE = b"<script data-p=", b'e.type="module";'
 """Where the page of viser begins its script, and where that adds the second one, which it unpacks."""
 _SHEET = 'div[style*="position: fixed"][style*="max-height: 60%"]'
