@@ -59,7 +59,8 @@ def open_tab(browser, studio):
         return page
 
     def is_foreign(url: str) -> bool:
-        return not url.startswith((studio.url, f"blob:{studio.url}", "data:"))
+        own = studio.url.partition(str(studio.port))[0]
+        return not url.startswith((own, f"blob:{own}", "data:"))
 
     yield opened
     for page in pages:
