@@ -42,7 +42,6 @@ def audit_data(audit: AuditResult) -> dict[str, Any]:
         "contacts": audit.contacts,
         "remarks": list(audit.remarks),
         "replay": None if audit.replay is None else audit.replay.to_dict(),
-        "seconds": float(sum(audit.seconds.values())),
     }
 
 
