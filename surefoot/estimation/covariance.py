@@ -17,12 +17,10 @@ def predict(
     P: Floats, size: int, inputs: Floats, known: Floats, noise: Floats, walk: Floats, dt: float, g: Floats, W: Floats,
     U: Floats
 ) -> None:  # fmt: skip
-    """P ← F P Fᵀ + B diag(noise) Bᵀ + diag(walk): B (size × 6) is `inputs`, F is I and
+    """A step: P ← F P Fᵀ + B diag(noise) Bᵀ + diag(walk), with `inputs` B (size × 6).
 
-    - dt g̃, dt² g̃ / 2 and dt I, from rotation to velocity and position and from velocity to position;
-    - B diag(known) in the columns of the offsets.
-
-    W (size × size) and U (6 × size) are scratch.
+    F is I, and dt g̃, dt² g̃ / 2 and dt I from rotation to velocity and position and from velocity to position, and
+    B diag(known) in the columns of the offsets. W (size × size) and U (6 × size) are scratch.
     """
     for i in range(size):
         for c in range(6):
@@ -178,8 +176,8 @@ def look(
     """Noise of all points, and a Kalman step with those that are used and within the gate.
 
     A point is no longer used when its touch is unlikely, or when it has been `beyond` the gate for too long. `settings`
-    are the probabilities at which footholds are taken and left, softness [m], gate and patience [s]; `found` becomes the
-    number of rows that corrected, of points that were lost beyond the gate, and of points that need a foothold.
+    are the probabilities at which footholds are taken and left, softness [m], gate and patience [s]; `found` becomes
+    the number of rows that corrected, of points that were lost beyond the gate, and of points that need a foothold.
     """
     m = 3 * n
     count = 0

@@ -9,13 +9,14 @@ gyroscope offset, accelerometer offset, footholds. Everything is in world axes, 
 from __future__ import annotations
 
 from math import isnan
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.compiler import KernelSet
+from surefoot.errors import NotSupportedError
 from surefoot.estimation.covariance import COVARIANCE
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.spatial.so3 import skew
@@ -51,6 +52,8 @@ class _Kept:
 class InvariantFilter:
     """Estimate and covariance. The body frame is that of the IMU. Footholds that are not in use mean nothing.
 
+    Machine code works in its arrays: it cannot be copied.
+
     Args:
         kernels: `inertial_step` and `move` of `filter_kernels`.
         count: Number n of footholds.
@@ -73,16 +76,18 @@ class InvariantFilter:
         self._inertial_step = kernels.inertial_step.bind(*body, *given, *after[:3], inputs)
         self._move = kernels.move.bind(*body, self.step, *after)
         self._rates = self._known, self._noise, self._walk = np.zeros(6), np.zeros(6), np.zeros(size)
-        scratch = [np.zeros(shape) for shape in ((size, size), (6, size), (rows, size), (rows, rows), (rows, size))]
-        W, U, HP, S, K = scratch
-        self._arrays = (inputs, *scratch, D := np.zeros((rows, size)))
-        self._at = (self._P.ctypes.data, size)
-        self._ends = addresses(self.gravity, W, U)
-        self._changes = addresses(inputs, *self._rates)
+        W, U, HP, K, D = (np.zeros((k, size)) for k in (size, 6, rows, rows, rows))
+        S = np.zeros((rows, rows))
+        self._kept = (inputs, W, U, HP, K, D, S)  # as long as their addresses
+        self._at = (*addresses(self._P), size)
+        self._changes, self._ends = addresses(inputs, *self._rates), addresses(self.gravity, W, U)
         self.body = addresses(self._rotation, self._position, self._footholds)
         """Addresses of rotation, position and footholds."""
         self.scratch = addresses(HP, S, K, D, W, self.step)
-        """Addresses of the scratch of `covariance.correct`."""
+        """Addresses of the scratch and the step of `covariance.correct`."""
+
+    def __reduce__(self) -> NoReturn:
+        raise NotSupportedError("a filter cannot be copied", next_step="make another one")
 
     def reset(self, rotation: Array, velocity: Array, position: Array, deviations: Array) -> None:
         """Begin again without offsets.
@@ -167,11 +172,11 @@ class InvariantFilter:
             H: (m, 15 + 3 n).
             noise: (m, m) covariance of w.
         """
-        m = len(residual)
-        given = addresses(H, noise, residual, rows := np.arange(m))
-        H_at, noise_at, residual_at, rows_at = given
-        COVARIANCE["innovate"](*self._at, H_at, m, noise_at, *self.scratch[:2])
-        COVARIANCE["correct"](*self._at, H_at, m, noise_at, residual_at, rows_at, len(rows), *self.scratch)
+        m, rows = len(residual), np.arange(len(residual))
+        z, H, noise = (np.ascontiguousarray(x, dtype=float) for x in (residual, H, noise))
+        given = (*self._at, H.ctypes.data, m, noise.ctypes.data)
+        COVARIANCE["innovate"](*given, *self.scratch[:2])
+        COVARIANCE["correct"](*given, *addresses(z, rows), m, *self.scratch)
         self.move()
 
     def look(self, *given: float) -> None:
@@ -238,14 +243,12 @@ class InertialStep:
             readings = np.where(known, readings, guess)
         if dt > 0.0:
             mean, noise = 0.5 * (self._last + readings), self._good / dt
-            if isnan(mean.sum()):
+            if legs is not None or isnan(mean.sum()):
                 mean = np.where(known & ~np.isnan(self._last), mean, readings)
-            if legs is not None:
                 noise = np.where(known, noise, self._poor)
             kalman.predict(mean, dt, noise, self._walk * dt, known)
         self._last[:] = readings
-        if legs is not None:
-            self._last[~known] = np.nan
+        self._last[~known] = np.nan
         if legs is not None and not known[3:].all():
             kalman.see_velocity(legs[:3], self._settings.leg_velocity)
         np.subtract(readings[:3], kalman.bias[:3], out=self._turn)
