@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from surefoot.errors import ModelError, one_of
 
-__all__ = ["are_missing", "counted", "metric_label", "name_and_unit", "share_text", "side_pairs"]
+__all__ = ["are_missing", "counted", "metric_label", "name_and_unit", "share_text", "side_pairs", "sides_of"]
 
 _SUFFIXES = {  # those of several words first
     "rad_s": "rad/s", "m_s": "m/s", "kgm2": "kg m²", "ns": "N s", "nm": "N m", "n": "N", "j": "J", "w": "W",
@@ -115,7 +115,7 @@ def side_pairs(names: Iterable[str], given: Mapping[str, str] | None = None) -> 
             if item not in known:
                 raise one_of("name", item, known)
         told.setdefault(other, name)
-    pairs = {name: told.get(name) or _other_side(name, known) for name in known}
+    pairs = {name: told.get(name) or _other_side(name, known)[0] for name in known}
     for name, other in pairs.items():
         if pairs[other] != name:
             raise ModelError(
@@ -125,18 +125,40 @@ def side_pairs(names: Iterable[str], given: Mapping[str, str] | None = None) -> 
     return pairs
 
 
-def _other_side(name: str, known: list[str]) -> str:
-    return next((other for other in _swaps(name) if other != name and other in known), name)
+def sides_of(names: Iterable[str]) -> dict[str, str]:
+    """Each name → "left", "right" or "middle", by the rules of `side_pairs`.
+
+    Args:
+        names: All names.
+    """
+    known = list(names)
+    return {name: _other_side(name, known)[1] for name in known}
 
 
-def _swaps(name: str) -> list[str]:
-    """Candidates for the name on the other side, most likely first."""
+def _other_side(name: str, known: list[str]) -> tuple[str, str]:
+    """The name on the other side, and the side of the name itself."""
+    return next((swap for swap in _swaps(name) if swap[0] != name and swap[0] in known), (name, "middle"))
+
+
+def _swaps(name: str) -> list[tuple[str, str]]:
+    """Candidates for the name on the other side, most likely first, each with the side that the name would be on."""
     out = []
     for pair in _SIDE_WORDS:
-        for a, b in (pair, pair[::-1]):
-            out.append(name.replace(a, b))
+        for a, b, side in _both_ways(pair):
+            out.append((name.replace(a, b), side))
     for pair in (*_SIDE_TOKENS, *((a.lower(), b.lower()) for a, b in _SIDE_TOKENS)):
-        for a, b in (pair, pair[::-1]):
-            out.append(re.sub(f"{_EDGE[0]}{a}{_EDGE[1]}", b, name))
-            out.append(re.sub(f"{_EDGE[0]}{a}(?=[A-Z])", b, name) if a.isupper() else name)
+        for a, b, side in _both_ways(pair):
+            out += [(swapped, side) for swapped in _replaced(f"{_EDGE[0]}{a}{_EDGE[1]}", b, name)]
+            out += [(swapped, side) for swapped in _replaced(f"{_EDGE[0]}{a}(?=[A-Z])", b, name) if a.isupper()]
     return out
+
+
+def _both_ways(pair: tuple[str, str]) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+    """From left to right and back, with the side of the first."""
+    return (*pair, "left"), (*pair[::-1], "right")
+
+
+def _replaced(pattern: str, new: str, name: str) -> list[str]:
+    """All matches replaced, then each alone: in `LLEG_LINK1` only the first L is a side."""
+    places = [match.span() for match in re.finditer(pattern, name)]
+    return [re.sub(pattern, new, name), *(name[:start] + new + name[end:] for start, end in places)]

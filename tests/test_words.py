@@ -9,7 +9,7 @@ import pytest
 
 import surefoot.scenario
 from surefoot.errors import ModelError, UnknownNameError
-from surefoot.words import are_missing, counted, metric_label, name_and_unit, share_text, side_pairs
+from surefoot.words import are_missing, counted, metric_label, name_and_unit, share_text, side_pairs, sides_of
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 columns"), (1, "1 column"), (2, "2 columns")])
@@ -101,6 +101,7 @@ def test_shares_are_percent_and_large_ones_factors(relative: float | None, text:
 )
 def test_pairs_go_both_ways(left, right):
     assert side_pairs([left, "waist_roll", right]) == {left: right, right: left, "waist_roll": "waist_roll"}
+    assert sides_of([left, "waist_roll", right]) == {left: "left", right: "right", "waist_roll": "middle"}
 
 
 def test_all_legs_of_quadrupeds_at_once():

@@ -17,7 +17,8 @@ from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.collision import robot_volumes
 from surefoot.compiler import compile_robot
-from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.gait.legs import bodies_beyond, foot_contacts, leg_bodies, other_foot
 from surefoot.geometry import SweptVolume
 from surefoot.ik.redundancy import DistanceCriterion, LimitCriterion, MomentumWeight, PostureCriterion, together
 from surefoot.ik.textbook import closed_loop_rate, liegeois_rates
@@ -25,9 +26,8 @@ from surefoot.kinematics import volume_distance
 from surefoot.motion import Quintic
 from surefoot.robot import BodyVolume, Robot
 from surefoot.spatial import so3
-from surefoot.words import side_pairs
 
-__all__ = ["SwingStep", "SwingWalker", "foot_contacts", "leg_bodies", "other_foot"]
+__all__ = ["SwingStep", "SwingWalker"]
 
 
 @dataclass(frozen=True)
@@ -89,49 +89,6 @@ DistanceFunction = Callable[[Array], tuple[Array, Array]]
 _BLUR = 0.005  # m over which kinks of the distance are rounded
 _BEYOND = 1e-3  # how far joints may be beyond their limits [rad]
 _STEPS = 100  # from home to where a step begins, and again to be exact
-
-
-def other_foot(robot: Robot, foot: str) -> str:
-    """The link of the foot on the other side.
-
-    Args:
-        robot: The robot.
-        foot: Link of a foot.
-
-    Raises:
-        UnknownNameError: There is no such link.
-        NotSupportedError: Its name does not name a side.
-    """
-    if foot not in robot.link_names:
-        raise one_of("link", foot, robot.link_names)
-    other = side_pairs(robot.link_names)[foot]
-    if other == foot:
-        raise NotSupportedError(
-            f"the name of link `{foot}` does not name a side", next_step="name a left or right foot"
-        )
-    return other
-
-
-def foot_contacts(robot: Robot, foot: str) -> tuple[str, ...]:
-    """Names of the contact surfaces on a foot and on its toes.
-
-    Args:
-        robot: The robot.
-        foot: Link of the foot.
-    """
-    own = {robot.body_of(foot), *_beyond(robot, foot)}
-    return tuple(name for name, surface in robot.contacts.items() if robot.body_of(surface.frame) in own)
-
-
-def leg_bodies(robot: Robot, foot: str) -> frozenset[int]:
-    """Indices of the bodies of a leg: those on the way to its foot but not to the other one, and its toes.
-
-    Args:
-        robot: The robot.
-        foot: Link of the foot.
-    """
-    tree, end, other = robot.tree, robot.body_of(foot), robot.body_of(other_foot(robot, foot))
-    return frozenset({end, *tree.ancestors(end), *_beyond(robot, foot)} - {other, *tree.ancestors(other)})
 
 
 class SwingWalker:
@@ -311,16 +268,10 @@ def _resolved(J: Array, rate: Array, gradient: Array, W_inverse: Array) -> Array
         ) from error
 
 
-def _beyond(robot: Robot, foot: str) -> list[int]:
-    """Bodies that a foot carries."""
-    end = robot.body_of(foot)
-    return [i for i in range(robot.tree.n) if end in robot.tree.ancestors(i)]
-
-
 def _free_rows(robot: Robot, feet: Sequence[str]) -> Array:
     """(nv,) 1 for what may move, 0 for the joints of toes."""
     free = np.ones(robot.nv)
-    for i in (i for foot in feet for i in _beyond(robot, foot)):
+    for i in (i for foot in feet for i in bodies_beyond(robot, foot)):
         first = int(robot.tree.v_index[i])
         free[first : first + robot.tree.nv_of(i)] = 0.0
     return free

@@ -1,5 +1,6 @@
 """Robots: links, joints, contact surfaces, drives, loops; readers and the zoo."""
 
+from surefoot.robot.anatomy import Anatomy, Foot, anatomy
 from surefoot.robot.build import GearSprings, Parts, elastic_gears, gear_springs, geared
 from surefoot.robot.check import Inspection, inspect_robot
 from surefoot.robot.files import BASES
@@ -25,12 +26,14 @@ from surefoot.robot.xml_guard import read_xml
 
 __all__ = [
     "BASES",
+    "Anatomy",
     "BodyVolume",
     "ContactSurface",
     "Coupling",
     "DHRow",
     "Drive",
     "Finding",
+    "Foot",
     "GearSprings",
     "Geometry",
     "Inspection",
@@ -42,6 +45,7 @@ __all__ = [
     "Parts",
     "Robot",
     "Tree",
+    "anatomy",
     "elastic_gears",
     "gear_springs",
     "geared",

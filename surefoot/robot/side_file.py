@@ -35,10 +35,21 @@ from surefoot.arrays import Array
 from surefoot.errors import ScenarioError, SurefootError, UnknownNameError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from surefoot.robot.build import Parts
-from surefoot.robot.model import ContactKind, ContactSurface, Coupling, Drive, Geometry, JointKind, Loop, placement
+from surefoot.robot.model import (
+    AnatomyHints,
+    ContactKind,
+    ContactSurface,
+    Coupling,
+    Drive,
+    Geometry,
+    JointKind,
+    Loop,
+    placement,
+)
 from surefoot.tables import KeyPath, StrictModel, key_lines, line_of, parse_toml, read_toml, read_toml_text, walk_tables
 
 __all__ = [
+    "AnatomyTable",
     "CollisionTable",
     "ContactTable",
     "CouplingTable",
@@ -57,7 +68,13 @@ Vector = tuple[float, float, float]
 Positive = Annotated[float, Field(gt=0.0)]
 Direction = Literal["x", "y", "z", "rx", "ry", "rz"]
 _DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
-_OF_FRAMES = ("frame", "frame_a", "frame_b", "link")  # keys whose values name links and frames; the rest names joints
+_OF_FRAMES = (
+    "frame",
+    "frame_a",
+    "frame_b",
+    "link",
+    "torso",
+)  # keys whose values name links and frames; the rest names joints
 
 
 class HomeTable(StrictModel):
@@ -157,6 +174,14 @@ class CollisionTable(StrictModel):
     rpy: Vector = (0.0, 0.0, 0.0)
 
 
+class AnatomyTable(StrictModel):
+    """Where the robot looks, its torso and its feet, where they are not found right."""
+
+    forward: Vector | None = None
+    torso: str | None = None
+    feet: dict[str, list[str]] = {}
+
+
 class SideFile(StrictModel):
     """The whole side file."""
 
@@ -169,6 +194,7 @@ class SideFile(StrictModel):
     couplings: dict[str, CouplingTable] = {}
     joints: dict[str, JointTable] = {}
     collisions: dict[str, CollisionTable] = {}
+    anatomy: AnatomyTable = AnatomyTable()
 
 
 def find_side_file(robot_file: str | Path) -> Path | None:
@@ -240,8 +266,13 @@ def merged(parts: Parts, side: SideFile, file: str | Path) -> Parts:
         collisions=(*(g for g in parts.collisions if g.link not in replaced), *volumes),
         home=side.home.joints if side.home else parts.home,
         home_base=side.home.base if side.home else parts.home_base,
+        hints=_hints(side.anatomy),
         adjust_drives=partial(_adjust_drives, side, file),
     )
+
+
+def _hints(table: AnatomyTable) -> AnatomyHints:
+    return AnatomyHints(table.forward, table.torso, {name: tuple(contacts) for name, contacts in table.feet.items()})
 
 
 def _adjust_drives(

@@ -13,6 +13,7 @@ from surefoot.robot.build.assemble import drives_on_leaders
 from surefoot.robot.loading import load
 from surefoot.robot.model.loops import Coupling
 from surefoot.robot.side_file import (
+    AnatomyTable,
     CollisionTable,
     ContactTable,
     CouplingTable,
@@ -191,6 +192,16 @@ def test_errors_of_the_robot_file_stay_there(tmp_path):
 
 def test_the_page_shows_every_key():
     page = (Path(__file__).parents[2] / "docs" / "side-file.md").read_text(encoding="utf-8")
-    tables = [HomeTable, ContactTable, DriveTable, LoopTable, CouplingTable, JointTable, CollisionTable, SideFile]
+    tables = [
+        AnatomyTable,
+        HomeTable,
+        ContactTable,
+        DriveTable,
+        LoopTable,
+        CouplingTable,
+        JointTable,
+        CollisionTable,
+        SideFile,
+    ]
     keys = {key for table in tables for key in table.model_fields}
     assert not {key for key in keys if not re.search(rf"\b{key}\b", page)}

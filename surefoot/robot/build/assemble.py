@@ -17,11 +17,13 @@ import pinocchio as pin
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, one_of
+from surefoot.robot.anatomy import anatomy
 from surefoot.robot.build.contact_search import find_contacts
 from surefoot.robot.build.drives import UNBOUNDED, default_drives, require_joints, write_drive, write_effort
 from surefoot.robot.build.home import home_posture, on_ground
 from surefoot.robot.build.model import build_model, reduce_couplings
 from surefoot.robot.model import (
+    AnatomyHints,
     ContactSurface,
     Coupling,
     Drive,
@@ -163,6 +165,7 @@ class Parts:
         couplings: Joint couplings.
         home: Joint positions of the home posture by name; None for zero, well inside the limits where zero is outside.
         home_base: First entries of q at home; None to put the feet on z = 0.
+        hints: What is given of its anatomy.
         notes: Findings of the reader.
         source: The file.
         adjust_drives: From the drives and the joint names to the final drives.
@@ -177,6 +180,7 @@ class Parts:
     couplings: tuple[Coupling, ...] = ()
     home: Mapping[str, float] | None = None
     home_base: Sequence[float] | None = None
+    hints: AnatomyHints = field(default=AnatomyHints())
     notes: tuple[Finding, ...] = field(default=())
     source: str = ""
     adjust_drives: Callable[[tuple[Drive, ...], Sequence[str]], tuple[Drive, ...]] | None = None
@@ -245,7 +249,7 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
     robot = Robot(
         name=name, model=model, tree=tree, base=base, limits=_limits(model, tree), neutral=neutral, home=neutral,
         drives=drives, loops=parts.loops, couplings=tuple(couplings), collisions=parts.collisions,
-        visuals=parts.visuals, frames=parts.frames, notes=parts.notes, source=parts.source,
+        visuals=parts.visuals, frames=parts.frames, hints=parts.hints, notes=parts.notes, source=parts.source,
     )  # fmt: skip
     _require_frames(robot)
     return _with_home_and_contacts(robot, parts, ties)
@@ -258,7 +262,10 @@ def _with_home_and_contacts(robot: Robot, parts: Parts, ties: Sequence[Coupling]
     for contact in found:
         robot.frame_id(contact.frame)
     robot = robot.replace(contacts=MappingProxyType({contact.name: contact for contact in found}))
-    return robot.replace(home=_read_only(posture if parts.home_base is not None else on_ground(robot, posture)))
+    robot = robot.replace(home=_read_only(posture if parts.home_base is not None else on_ground(robot, posture)))
+    if robot.hints != AnatomyHints():
+        anatomy(robot)  # refuses hints that are wrong
+    return robot
 
 
 def _finished_drives(model: pin.Model, parts: Parts, followers: set[str]) -> tuple[Drive, ...]:

@@ -7,12 +7,13 @@ from surefoot.robot.model.findings import Finding, Level
 from surefoot.robot.model.inertia_changes import carrying, under_gravity, with_inertia_error
 from surefoot.robot.model.links import Geometry, Joint, JointKind, Link, NamedFrame, placement
 from surefoot.robot.model.loops import Coupling, Loop, led_by_first, resolve_couplings
-from surefoot.robot.model.robot import Limits, Robot, assembles_robots
+from surefoot.robot.model.robot import AnatomyHints, Limits, Robot, assembles_robots
 from surefoot.robot.model.tree import NQ, NV, Tree, tree_of_model
 
 __all__ = [
     "NQ",
     "NV",
+    "AnatomyHints",
     "BodyVolume",
     "ContactKind",
     "ContactSurface",

@@ -22,7 +22,7 @@ from surefoot.robot.model.links import Geometry, Link, NamedFrame
 from surefoot.robot.model.loops import Coupling, Loop
 from surefoot.robot.model.tree import Tree
 
-__all__ = ["Limits", "Robot", "assembles_robots"]
+__all__ = ["AnatomyHints", "Limits", "Robot", "assembles_robots"]
 
 _assemblers: list[Callable[..., Robot]] = []
 
@@ -54,6 +54,21 @@ class Limits:
     effort: Array
 
 
+@dataclass(frozen=True)
+class AnatomyHints:
+    """What the side file says about the anatomy of a robot; the rest is found (`surefoot.robot.anatomy`).
+
+    Args:
+        forward: Where the robot looks, in world axes at home.
+        torso: The link that carries arms and head.
+        feet: Names of the contacts that make one foot, by the name of the foot; empty to find the feet.
+    """
+
+    forward: tuple[float, float, float] | None = None
+    torso: str | None = None
+    feet: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
 class Robot:
     """A robot, frozen: made by `surefoot.load` or `Robot.from_tree`.
@@ -76,6 +91,7 @@ class Robot:
         collisions: Collision shapes.
         visuals: Shapes to look at.
         frames: Frames that were added to the links.
+        hints: What is given of its anatomy.
         notes: Findings of the reader.
         source: The file that it came from, or "".
     """
@@ -94,6 +110,7 @@ class Robot:
     collisions: tuple[Geometry, ...] = field(default=(), repr=False)
     visuals: tuple[Geometry, ...] = field(default=(), repr=False)
     frames: tuple[NamedFrame, ...] = field(default=(), repr=False)
+    hints: AnatomyHints = field(default=AnatomyHints(), repr=False)
     notes: tuple[Finding, ...] = field(default=(), repr=False)
     source: str = ""
 

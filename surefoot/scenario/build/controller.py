@@ -7,11 +7,11 @@ from typing import Any
 
 from surefoot.arrays import Array
 from surefoot.errors import ScenarioError
-from surefoot.motion import Controller
+from surefoot.motion import Controller, World
 from surefoot.robot import Robot
 from surefoot.scenario.motions import Plan
 from surefoot.scenario.registry import imported
-from surefoot.scenario.schema import ControllerTable
+from surefoot.scenario.schema import Scenario
 
 __all__ = ["CONTROLLERS", "build_controller"]
 
@@ -24,19 +24,24 @@ CONTROLLERS: Mapping[str, str] = {
     "hand_reach": "surefoot.control:HandReach",
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
+    "walk": "surefoot.scenario.build.walking:build_walker",
 }
-"""The class of each kind of controller."""
+"""What makes each kind of controller."""
 
 
-def build_controller(table: ControllerTable, robot: Robot, q: Array, plan: Plan | None = None) -> Controller:
+def build_controller(
+    scenario: Scenario, robot: Robot, world: World, q: Array, plan: Plan | None = None
+) -> Controller:
     """The controller.
 
     Args:
-        table: What the scenario says.
+        scenario: The scenario.
         robot: The robot.
+        world: The world.
         q: (nq,) its first posture.
         plan: What was planned, for a controller that follows it.
     """
+    table = scenario.controller
     given = table.model_dump(exclude_none=True, exclude={"kind"})
     controller: Callable[..., Controller] = imported(CONTROLLERS[table.kind])
     match table.kind:
@@ -57,6 +62,10 @@ def build_controller(table: ControllerTable, robot: Robot, q: Array, plan: Plan 
             if plan is None:
                 raise ScenarioError("there is no [motion] to follow", next_step="add a [motion] table")
             return controller(robot, plan, **given)
+        case "walk":
+            if scenario.walk is None:
+                raise ScenarioError("there is nowhere to walk", next_step="add a [walk] table with a goal")
+            return controller(scenario.walk, robot, world, q)
 
 
 def _pairs(rows: list[dict[str, Any]], what: str) -> list[tuple[float, dict[str, float]]]:

@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.estimation import BaseEstimator, EstimatorSettings
-from surefoot.motion import State
+from surefoot.motion import Controller, State
 from surefoot.robot import Robot, load
 from surefoot.robot.model import under_gravity
 from surefoot.scenario.blame import blaming
@@ -44,12 +44,12 @@ def build_simulation(scenario: Scenario) -> Simulation:
     if plan is not None:
         initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
     with blaming("controller"):
-        controller = build_controller(scenario.controller, robot, rest, plan)
+        controller = build_controller(scenario, robot, world, rest, plan)
     return Simulation(
         robot,
         controller,
         world,
-        _settings(scenario),
+        _settings(scenario, controller),
         [_event(k, event, robot, rest) for k, event in enumerate(scenario.events)],
         initial,
         _sensors(scenario.sensors),
@@ -105,7 +105,21 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
     return float(alpha or 0.0), float(beta or 0.0)
 
 
-def _settings(scenario: Scenario) -> Settings:
+def _duration(scenario: Scenario, controller: Controller) -> float:
+    """How long to simulate [s]."""
+    duration = scenario.simulation.duration
+    if duration != "auto":
+        return duration
+    if scenario.walk is None:
+        raise NotSupportedError(
+            '`simulation.duration = "auto"` needs a `[walk]`', next_step="give the duration in seconds"
+        )
+    from surefoot.scenario.build.walking import walk_duration
+
+    return walk_duration(scenario.walk, controller)
+
+
+def _settings(scenario: Scenario, controller: Controller) -> Settings:
     table = scenario.simulation
     given: dict[str, dict[str, object]] = {
         "native": {
@@ -126,7 +140,7 @@ def _settings(scenario: Scenario) -> Settings:
                 next_step=f'set simulation.engine="{engine}", or omit it',
             )
     return Settings(
-        duration=table.duration,
+        duration=_duration(scenario, controller),
         dt=table.dt,
         control_dt=table.dt if table.control_dt is None else table.control_dt,
         seed=table.seed,

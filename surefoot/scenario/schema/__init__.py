@@ -14,6 +14,7 @@ from surefoot.scenario.schema.scenario import (
     SensorsTable,
     SimulationTable,
 )
+from surefoot.scenario.schema.walking import VelocityTable, WalkTable
 from surefoot.scenario.schema.world import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "SensorsTable",
     "SimulationTable",
     "StepTable",
+    "VelocityTable",
+    "WalkTable",
     "WaveTable",
     "WeightsTable",
     "WorldTable",

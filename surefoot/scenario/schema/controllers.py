@@ -86,6 +86,7 @@ class ControllerTable(KindTable):
         "hand_reach": "moves a frame along a line",
         "force_schedule": "applies given torques over time",
         "follow": "follows the plan of `[motion]`",
+        "walk": "walks the way of `[walk]`, by whole-body control",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "joint_pd": _GAINS,
@@ -96,6 +97,7 @@ class ControllerTable(KindTable):
         "hand_reach": {"frame", "displacement", "joints", "start", "duration", "gravity", *_GAINS},
         "force_schedule": {"points"},
         "follow": _GAINS,
+        "walk": set(),
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "joint_path": {"keyframes"},
@@ -106,8 +108,9 @@ class ControllerTable(KindTable):
     }
 
     kind: Literal[
-        "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow"
-    ] = "joint_pd"
+        "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow",
+        "walk",
+    ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None
     keyframes: list[KeyframeTable] | None = None

@@ -10,6 +10,7 @@ from surefoot.scenario.schema.controllers import ControllerTable
 from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import NotNegative, Pair, Positive, Vector
 from surefoot.scenario.schema.motions import MotionTable
+from surefoot.scenario.schema.walking import WalkTable
 from surefoot.scenario.schema.world import WorldTable
 from surefoot.scenario.table import Table
 
@@ -100,7 +101,7 @@ class SimulationTable(Table):
 
     Args:
         engine: MuJoCo, or surefoot's native engine.
-        duration: Simulated time [s].
+        duration: Simulated time [s]; "auto": as long as the walk of `[walk]` takes.
         dt: Physics step [s].
         control_dt: Control period [s], a multiple of dt; default: dt.
         seed: Random seed.
@@ -117,7 +118,7 @@ class SimulationTable(Table):
     """
 
     engine: Literal["mujoco", "native"] = "mujoco"
-    duration: Annotated[float, Field(gt=0.0, le=36000.0)] = 5.0
+    duration: Annotated[float, Field(gt=0.0, le=36000.0)] | Literal["auto"] = 5.0
     dt: Annotated[float, Field(ge=1e-6, le=0.1)] = 0.002
     control_dt: Positive | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
@@ -154,6 +155,7 @@ class Scenario(Table):
         world: Ground, obstacles and objects.
         initial: The initial state.
         motion: A motion that is planned before the run.
+        walk: Where to walk.
         controller: The controller.
         sensors: The sensors.
         estimator: The state estimator.
@@ -166,12 +168,13 @@ class Scenario(Table):
     description: str = ""
     study: Literal[
         "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate",
-        "mechanism", "pendulum_drift", "gears", "impact", "formalism",
+        "mechanism", "pendulum_drift", "gears", "impact", "formalism", "walk",
     ] = "none"  # fmt: skip
     robot: RobotTable = RobotTable()
     world: WorldTable = WorldTable()
     initial: InitialTable = InitialTable()
     motion: MotionTable | None = None
+    walk: WalkTable | None = None
     controller: ControllerTable = ControllerTable()
     sensors: SensorsTable = SensorsTable()
     estimator: EstimatorTable = EstimatorTable()

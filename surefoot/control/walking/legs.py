@@ -1,0 +1,124 @@
+"""How far the legs of a robot reach, and how high its centre of mass can be for a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from surefoot.arrays import Array
+from surefoot.errors import NotSupportedError
+from surefoot.ik import solve
+from surefoot.robot import Anatomy, Foot, Robot
+from surefoot.tasks import CenterOfMass, Contact, FrameOrientation, Posture
+
+__all__ = ["LegReach", "leg_reach", "posture_at_height"]
+
+_STRAIGHT = 0.94  # share of its full length to which a leg is used
+_TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
+_LOWER = 0.98  # share of the home height that is used at most: straight legs cannot push
+
+
+@dataclass(frozen=True)
+class LegReach:
+    """Geometry of the legs at home.
+
+    Args:
+        length: From the first joint of a leg to its ankle when the knee is straight [m].
+        ankle: Height of the ankle over the sole [m].
+        com_over_hip: Height of the centre of mass over the first joint of the legs [m].
+        home: Height of the centre of mass over the soles [m].
+        apart: Distance of the feet [m].
+    """
+
+    length: float
+    ankle: float
+    com_over_hip: float
+    home: float
+    apart: float
+
+    def com_height(self, step: float) -> float:
+        """Height of the centre of mass over the ground at which the legs reach a step [m].
+
+        Args:
+            step: Its length [m].
+        """
+        reach, trails = _STRAIGHT * self.length, np.hypot(_TRAILS * step, 0.5 * self.apart)
+        legs = np.sqrt(max(reach**2 - trails**2, 0.25 * reach**2))
+        return float(min(_LOWER * self.home, self.com_over_hip + self.ankle + legs))
+
+
+def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:
+    """The reach of the shortest leg.
+
+    Args:
+        robot: The robot.
+        anatomy: Its feet.
+    """
+    home = np.array(robot.home)
+    com = pin.centerOfMass(robot.model, robot.model.createData(), home)[2]
+    legs = [_leg(robot, foot, home) for foot in anatomy.feet]
+    length = min(leg[0] for leg in legs)
+    ankle, hip, sole = (float(np.mean([leg[k] for leg in legs])) for k in (1, 2, 3))
+    frames = robot.placements(home)
+    soles = [(frames[foot.link] @ foot.placement)[:2, 3] for foot in anatomy.feet]
+    apart = max((float(np.linalg.norm(a - b)) for a in soles for b in soles), default=0.0)
+    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole, apart)
+
+
+def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: float) -> Array:
+    """(nq,) posture on the same feet with the centre of mass at a height over them, and links turned as before.
+
+    Args:
+        robot: The robot.
+        q0: (nq,) posture to begin with.
+        links: Links that keep their orientation.
+        height: Of the centre of mass over the lowest sole [m].
+
+    Raises:
+        NotSupportedError: The legs cannot do this.
+    """
+    frames, corners = robot.placements(q0), robot.contact_corners(q0)
+    ground = min(float(points[:, 2].min()) for points in corners.values())
+    feet = [
+        Contact(robot, name, frames[surface.frame] @ surface.placement) for name, surface in robot.contacts.items()
+    ]
+    middle = np.mean([points.mean(axis=0) for points in corners.values()], axis=0)
+    com = CenterOfMass([middle[0], middle[1], ground + height])
+    turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
+    found = solve(robot, [*feet, com, *turns, Posture(robot, q0)], q0)
+    if not found.success:
+        raise NotSupportedError(
+            f"`{robot.name}` cannot stand with its centre of mass at {height:.3f} m",
+            next_step="give another `height`",
+        )
+    return found.q
+
+
+def _leg(robot: Robot, foot: Foot, q: Array) -> tuple[float, float, float, float]:
+    """Largest distance from the first joint of a leg to the ankle; heights of ankle, first joint and sole."""
+    tree = robot.tree
+    ankle = robot.body_of(foot.link)
+    path = [ankle, *tree.ancestors(ankle)]
+    trunk = robot.base_joint if robot.base_joint is not None else -1
+    leg = [body for body in path if body != trunk and body not in tree.ancestors(trunk)] if trunk >= 0 else path
+    hip = leg[-1]
+    data = robot.model.createData()
+
+    def places(q: Array) -> tuple[Array, Array]:
+        pin.forwardKinematics(robot.model, data, q)
+        return data.oMi[hip + 1].translation.copy(), data.oMi[ankle + 1].translation.copy()
+
+    at_hip, at_ankle = places(q)
+    best = float(np.linalg.norm(at_ankle - at_hip))
+    for body in leg[1:-1]:
+        entry = int(tree.q_index[body])
+        low, high = float(robot.limits.lower[entry]), float(robot.limits.upper[entry])
+        for value in np.linspace(low, high, 41) if np.isfinite([low, high]).all() else ():
+            moved = q.copy()
+            moved[entry] = value
+            best = max(best, float(np.linalg.norm(np.subtract(*places(moved)))))
+    sole = (robot.placements(q)[foot.link] @ foot.placement)[2, 3]
+    return best, float(at_ankle[2]), float(at_hip[2]), float(sole)

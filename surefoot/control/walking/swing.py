@@ -1,0 +1,99 @@
+"""`SwingFoot`: the reference of a foot in the air, which follows a landing place that may move."""
+
+from __future__ import annotations
+
+from math import pi
+
+import numpy as np
+
+from surefoot.arrays import Array
+
+__all__ = ["SwingFoot", "quintic_step"]
+
+_LAST = 0.04  # remaining time below which the foot no longer follows its landing place [s]
+_APEX = 0.5  # when the foot is highest, share of the swing
+
+
+def quintic_step(
+    x: tuple[float, float, float], end: tuple[float, float, float], T: float, dt: float
+) -> tuple[float, float, float]:
+    """Position, velocity and acceleration after dt on the quintic that leads from one state to another in T.
+
+    Args:
+        x: Position, velocity, acceleration now.
+        end: The same at the end.
+        T: Time to the end [s], > 0.
+        dt: [s], 0 ≤ dt ≤ T.
+    """
+    p, v, a = x
+    q, w, b = end
+    way = q - p
+    c3 = (20.0 * way - (8.0 * w + 12.0 * v) * T - (3.0 * a - b) * T * T) / (2.0 * T**3)
+    c4 = (-30.0 * way + (14.0 * w + 16.0 * v) * T + (3.0 * a - 2.0 * b) * T * T) / (2.0 * T**4)
+    c5 = (12.0 * way - 6.0 * (w + v) * T - (a - b) * T * T) / (2.0 * T**5)
+    s = dt
+    return (
+        p + s * (v + s * (0.5 * a + s * (c3 + s * (c4 + s * c5)))),
+        v + s * (a + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))),
+        a + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)),
+    )
+
+
+class SwingFoot:
+    """Leads a foot to its landing place: x, y, yaw by quintics that are made anew each tick, z over an apex.
+
+    Args:
+        start: (4,) x, y, z, yaw at lift-off.
+        duration: Of the swing [s].
+        lift: Height over the higher one of start and landing [m].
+        landing_speed: Downward, at the end [m/s].
+    """
+
+    def __init__(self, start: Array, duration: float, lift: float, landing_speed: float) -> None:
+        self._states = [(float(value), 0.0, 0.0) for value in start]
+        self._duration, self._clock = duration, 0.0
+        self._lift, self._landing_speed = lift, landing_speed
+        self._from = float(start[2])
+
+    def advance(self, dt: float, landing: Array, remaining: float) -> None:
+        """Go on for a tick.
+
+        Args:
+            dt: [s].
+            landing: (4,) x, y, z, yaw of the landing place.
+            remaining: Time to the touch-down [s].
+        """
+        self._clock += dt
+        s = self._states
+        if remaining > _LAST:
+            for k in (0, 1, 3):
+                goal = float(landing[k])
+                if k == 3:
+                    goal = s[3][0] + (goal - s[3][0] + pi) % (2.0 * pi) - pi
+                s[k] = quintic_step(s[k], (goal, 0.0, 0.0), max(remaining, dt), dt)
+        else:
+            for k in (0, 1, 3):
+                s[k] = (s[k][0], 0.0, 0.0)
+        to_apex = _APEX * self._duration - self._clock
+        if to_apex > _LAST:
+            apex = max(self._from, float(landing[2])) + self._lift
+            s[2] = quintic_step(s[2], (apex, 0.0, 0.0), to_apex, dt)
+        elif remaining > _LAST:
+            s[2] = quintic_step(s[2], (float(landing[2]), -self._landing_speed, 0.0), remaining, dt)
+        else:
+            s[2] = (s[2][0] - self._landing_speed * dt, -self._landing_speed, 0.0)
+
+    @property
+    def position(self) -> Array:
+        """(4,) x, y, z, yaw."""
+        return np.array([x[0] for x in self._states])
+
+    @property
+    def velocity(self) -> Array:
+        """(4,)."""
+        return np.array([x[1] for x in self._states])
+
+    @property
+    def acceleration(self) -> Array:
+        """(4,)."""
+        return np.array([x[2] for x in self._states])

@@ -1,0 +1,99 @@
+"""`BodyClearance`: keeps the links of a robot apart from each other, as rows on accelerations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.collision import CollisionModel
+from surefoot.robot import Robot
+
+__all__ = ["BodyClearance", "ClearanceSettings"]
+
+_NONE = -1e9
+
+
+@dataclass(frozen=True)
+class ClearanceSettings:
+    """How links keep apart.
+
+    Args:
+        margin: Least distance [m]; pairs that are nearer at the beginning keep half of that distance.
+        influence: Distance over its margin from which on a pair is looked at [m].
+        count: Most pairs at a time.
+        period: Time between two searches for the nearest pairs [s]; between them, distances change linearly.
+        stopping_time: Time over which the speed of approach is brought down [s].
+        braking: Deceleration with which links stop before they touch [m/s²].
+        weight: Of the squared violation, beside that of the other tasks of the level.
+    """
+
+    margin: float = 0.02
+    influence: float = 0.06
+    count: int = 8
+    period: float = 0.01
+    stopping_time: float = 0.05
+    braking: float = 5.0
+    weight: float = 10.0
+
+
+class BodyClearance:
+    """Rows g v̇ ≥ (−ḋ_max(d) − ḋ)/T for the nearest pairs of links, with the fastest approach that can still stop:
+
+        ḋ_max(d) = min(√(2 a (d − d_min)), (d − d_min)/T)        [control.clearance]
+
+    Distances are those of swept volumes around the links (`collision.CollisionModel`); J̇ v is omitted.
+
+    Args:
+        robot: The robot.
+        q0: (nq,) posture whose distances decide the margins.
+        settings: How links keep apart.
+    """
+
+    def __init__(self, robot: Robot, q0: Array, settings: ClearanceSettings | None = None) -> None:
+        self.settings = settings or ClearanceSettings()
+        self._model = CollisionModel(robot)
+        first = self._model.distances(q0)
+        self._margins = np.minimum(self.settings.margin, 0.5 * first)
+        self._margins[first <= 0.0] = -np.inf
+        self._last, self._way = -np.inf, np.zeros(robot.nv)
+        self._columns = np.zeros(0, dtype=np.int64)
+        self._gradients, self._spare = np.zeros((0, robot.nv)), np.zeros(0)
+        self._rows, self._least = np.zeros((self.settings.count, robot.nv)), np.full(self.settings.count, _NONE)
+
+    def rows(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """Rows (count, nv) and their least values (count,) now, times the root of the weight.
+
+        Args:
+            t: Time [s].
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        s = self.settings
+        if not 0.0 <= t - self._last < s.period:
+            self._search(q)
+            self._last = t
+        found = len(self._columns)
+        rates = self._gradients @ v
+        spare = self._spare + (t - self._last) * rates
+        fastest = np.minimum(np.sqrt(2.0 * s.braking * np.maximum(spare, 0.0)), spare / s.stopping_time)
+        scale = s.weight**0.5
+        self._rows[:found], self._least[:found] = scale * self._gradients, scale * (-fastest - rates) / s.stopping_time
+        self._rows[found:], self._least[found:] = 0.0, _NONE
+        return self._rows, self._least
+
+    def _search(self, q: Array) -> None:
+        spare = self._model.distances(q) - self._margins
+        nearest = np.argpartition(spare, min(self.settings.count, len(spare) - 1))[: self.settings.count]
+        self._columns = nearest[spare[nearest] < self.settings.influence]
+        self._spare = spare[self._columns]
+        if len(self._columns):
+            self._gradients = self._model.proximity(q, self._columns).gradient
+        else:
+            self._gradients = np.zeros((0, len(self._way)))
+
+    @property
+    def nearest(self) -> float:
+        """Least distance over its margin at the last search [m]; infinite if no pair is near."""
+        return float(self._spare.min(initial=np.inf))

@@ -1,0 +1,248 @@
+"""`WholeBody`: torques of a whole robot from tasks with priorities, within what contacts and drives can do."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefoot.arrays import Array
+from surefoot.control.whole_body.clearance import BodyClearance
+from surefoot.control.whole_body.rows import FREE, PHYSICS, SETTINGS, WRENCH, WholeBodyRows, WholeBodySettings
+from surefoot.errors import one_of
+from surefoot.robot import Robot
+from surefoot.solvers.hierarchy import ActiveSetError, HierarchySolver, Optimum, StackedHierarchy
+from surefoot.tasks import Task
+
+__all__ = ["ContactHandle", "TaskHandle", "WholeBody", "WholeBodySolution"]
+
+_SCALE, _STIFFNESS, _DAMPING, _ACCELERATION, _VELOCITY, _SLACK = range(len(SETTINGS))
+_LARGEST_WRENCH = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class WholeBodySolution:
+    """What the drives should do now.
+
+    Args:
+        torques: (nu,) within the limits [N m] or [N].
+        acceleration: (nv,).
+        wrenches: (6,) by contact, on the robot, in the axes of the contact's target; zero for contacts that do not carry.
+        passes: Sets of binding inequalities that were tried.
+        violation: Largest violation of the physics [N] or [N m]: not zero if the robot cannot do what it must.
+        trouble: Why there is no solution; None if there is one.
+    """
+
+    torques: Array
+    acceleration: Array
+    wrenches: dict[str, Array]
+    passes: int
+    violation: float
+    trouble: str | None = None
+
+
+class TaskHandle:
+    """The run-time numbers of a task, each a view (rows,) that can be written.
+
+    Args:
+        task: The task.
+        settings: (6, rows) of this task.
+        target: Its numbers.
+    """
+
+    def __init__(self, task: Task, settings: Array, target: Array) -> None:
+        self.task, self._settings, self._target = task, settings, target
+        self._scale = np.sqrt(task.weights)
+        self.stiffness, self.damping = settings[_STIFFNESS], settings[_DAMPING]
+        self.acceleration, self.velocity = settings[_ACCELERATION], settings[_VELOCITY]
+        settings[_SCALE] = self._scale
+        self.stiffness[:], self.damping[:] = task.gain**2, 2.0 * task.gain
+
+    def set_target(self, target: ArrayLike) -> None:
+        """Give the task another target.
+
+        Args:
+            target: As in its constructor.
+        """
+        self._target[:] = self.task.numbers_of(target)
+
+    def set_gains(self, stiffness: ArrayLike, damping: ArrayLike | None = None) -> None:
+        """Set the stiffness [1/s²] and the damping [1/s], critical if omitted.
+
+        Args:
+            stiffness: A number, or one for each row.
+            damping: A number, or one for each row.
+        """
+        self.stiffness[:] = stiffness
+        self.damping[:] = 2.0 * np.sqrt(self.stiffness) if damping is None else damping
+
+    def set_rates(self, velocity: ArrayLike, acceleration: ArrayLike) -> None:
+        """Set what the target does.
+
+        Args:
+            velocity: (rows,) or a number.
+            acceleration: (rows,) or a number.
+        """
+        self.velocity[:], self.acceleration[:] = velocity, acceleration
+
+    def set_activation(self, activation: float) -> None:
+        """Fade the task: 0 switches it off, 1 is its full weight.
+
+        Args:
+            activation: From 0 to 1.
+        """
+        self._settings[_SCALE] = np.sqrt(activation) * self._scale
+        self._settings[_SLACK] = FREE if activation == 0.0 else 0.0
+
+
+class ContactHandle(TaskHandle):
+    """A contact: held and carrying, or led like any other task."""
+
+    carries: bool = True
+    most: float = np.inf
+    """Largest normal force [N]; for ramps when a contact is made or broken."""
+    wish: Array
+    """(tied,) wrench that is wished for with the freedom that is left."""
+
+
+class WholeBody:
+    """Solves one strict hierarchy a tick; see `rows` for its levels.
+
+        body = WholeBody(robot, [[], [CenterOfMass(…)], [Posture(robot)]])
+        body["com"].set_target(…);  body.contact("left_foot").carries = False
+        found = body.solve(q, v)
+
+    Args:
+        robot: The robot.
+        levels: Tasks by level, first priority first. The contacts are added to the first.
+        contacts: Contact surfaces that may carry; all of the robot if omitted.
+        settings: Margins.
+        clearance: Keeps links apart; nothing does if omitted.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        levels: Sequence[Sequence[Task]],
+        contacts: Sequence[str] | None = None,
+        settings: WholeBodySettings | None = None,
+        clearance: BodyClearance | None = None,
+    ) -> None:
+        pairs = 0 if clearance is None else clearance.settings.count
+        self.rows = rows = WholeBodyRows(robot, levels, contacts, settings, pairs)
+        self._clearance = clearance
+        self.robot = robot
+        self._settings = np.zeros((len(SETTINGS), rows.rows[-1].stop))
+        self._targets = np.concatenate([task.numbers for task in rows.tasks])
+        self._handles = {task.name: self._handle(k) for k, task in enumerate(rows.tasks)}
+        self._contacts: dict[str, Any] = {name: self._handles[f"contact {name}"] for name in rows.contacts}
+        self._bounds = np.full(rows.unknowns, _LARGEST_WRENCH)
+        self._starts: dict[tuple[bool, ...], Optimum] = {}
+        self._stance: tuple[bool, ...] | None = None
+        self._solver = HierarchySolver()
+        self._damping = (0.0,) * (len(rows.starts) - 1)
+        self._kernel = rows.kernel
+        self.solver_time = 0.0
+        """Wall-clock time of the last solution [s]."""
+        self.problem: StackedHierarchy | None = None
+        """The last problem."""
+        self.errors, self.rates = np.zeros(rows.rows[-1].stop), np.zeros(rows.rows[-1].stop)
+        """(rows,) errors and velocities of all tasks in the last problem."""
+
+    def _handle(self, k: int) -> TaskHandle:
+        task, rows, at = self.rows.tasks[k], self.rows.rows[k], self.rows.targets[k]
+        if k >= len(self.rows.contacts):
+            return TaskHandle(task, self._settings[:, rows], self._targets[at])
+        handle = ContactHandle(task, self._settings[:, rows], self._targets[at])
+        handle.wish = np.zeros(task.rows)
+        return handle
+
+    def __getitem__(self, name: str) -> TaskHandle:
+        if name not in self._handles:
+            raise one_of("task", name, self._handles)
+        return self._handles[name]
+
+    def contact(self, name: str) -> ContactHandle:
+        """The run-time numbers of a contact.
+
+        Args:
+            name: The contact surface.
+        """
+        if name not in self._contacts:
+            raise one_of("contact surface", name, self._contacts)
+        found: ContactHandle = self._contacts[name]
+        return found
+
+    def solve(self, q: Array, v: Array, t: float = 0.0) -> WholeBodySolution:
+        """What the drives should do in a state. Nothing is raised for numbers: see `WholeBodySolution.trouble`.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            t: Time [s], for what is not computed anew at each tick.
+        """
+        rows = self.rows
+        A, lower, upper, self.errors, self.rates, h = self._kernel(q, v, self._targets, self._settings)
+        if self._clearance is not None:
+            part, (gradients, lower[rows.pairs]) = A[rows.pairs], self._clearance.rows(t, q, v)
+            part[:, : rows.C.shape[1]] = gradients @ rows.C
+        lower, upper = self._with_contacts(lower, upper)
+        self.problem = StackedHierarchy(A, lower, upper, rows.starts, self._damping)
+        if not (np.isfinite(A).all() and np.isfinite(lower).all() and np.isfinite(upper).all()):
+            return self._nothing("the problem has numbers that are not finite")
+        before = clock.perf_counter()
+        try:
+            found = self._solver.solve_stacked(self.problem)
+        except ActiveSetError as error:
+            self._solver.forget()
+            return self._nothing(error.message)
+        finally:
+            self.solver_time = clock.perf_counter() - before
+        return self._solution(found, self.problem, h)
+
+    def _with_contacts(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Bounds with those of the wrenches; a change of stance begins the search anew."""
+        rows, bounds = self.rows, self._bounds
+        least = -bounds
+        stance = tuple(bool(self._contacts[name].carries) for name in rows.contacts)
+        if stance != self._stance:
+            self._solver.forget()
+            self._stance = stance
+        at = rows.shares.start
+        for name, carries in zip(rows.contacts, stance, strict=True):
+            part, handle = rows.wrench[name], self._contacts[name]
+            size = part.stop - part.start
+            bounds[part] = _LARGEST_WRENCH if carries else 0.0
+            least[part] = -bounds[part]
+            if carries:
+                lower[at : at + size] = upper[at : at + size] = WRENCH * handle.wish
+                z = part.start + rows.tied[name].index(2)
+                bounds[z], least[z] = min(handle.most, _LARGEST_WRENCH), 0.0
+            else:
+                lower[rows.cones[name]] = -FREE
+            at += size
+        return np.concatenate([lower, least]), np.concatenate([upper, bounds])
+
+    def _solution(self, found: Optimum, problem: StackedHierarchy, h: Array) -> WholeBodySolution:
+        rows, x = self.rows, found.x
+        values = found.values[: rows.physics]
+        beyond = np.maximum(values - problem.upper[: rows.physics], problem.lower[: rows.physics] - values)
+        torques = values[rows.torques] / PHYSICS + h
+        wrenches = {}
+        for name, part in rows.wrench.items():
+            wrenches[name] = np.zeros(6)
+            wrenches[name][list(rows.tied[name])] = x[part]
+        return WholeBodySolution(
+            np.clip(torques, -rows.torque_limits, rows.torque_limits),
+            rows.C @ x[: rows.C.shape[1]],
+            wrenches,
+            found.passes,
+            float(beyond.max(initial=0.0)) / PHYSICS,
+        )
+
+    def _nothing(self, trouble: str) -> WholeBodySolution:
+        return WholeBodySolution(np.zeros(self.robot.nu), np.zeros(self.robot.nv), {}, 0, np.inf, trouble)

@@ -1,0 +1,30 @@
+"""Footsteps of bipeds: limits, sources, planning around obstacles, and schedules for other rooms."""
+
+from surefoot.gait.steps.limits import StepLimits
+from surefoot.gait.steps.obstacles import BodyBox, Obstacles
+from surefoot.gait.steps.schedule import StepTimes, feet_trajectory, schedule_of
+from surefoot.gait.steps.search import plan_steps
+from surefoot.gait.steps.sources import (
+    GoalSteps,
+    PathSteps,
+    PlannedSteps,
+    VelocitySteps,
+    all_steps,
+    first_support,
+)
+
+__all__ = [
+    "BodyBox",
+    "GoalSteps",
+    "Obstacles",
+    "PathSteps",
+    "PlannedSteps",
+    "StepLimits",
+    "StepTimes",
+    "VelocitySteps",
+    "all_steps",
+    "feet_trajectory",
+    "first_support",
+    "plan_steps",
+    "schedule_of",
+]

@@ -1,0 +1,259 @@
+"""The anatomy of a robot: where it looks, which link is its torso, and which contacts make one foot.
+
+All is found from the tree, the contacts at home and the names of the links, unless the side file gives it.
+
+Feet: contacts near the ground at home. Where contacts of several limbs hang on one body, each limb of two joints or
+more is a leg; the contacts of a leg make one foot (a foot with its toe, heel and ball).
+Forward: left × up, left from the side names of the feet; else from rear to front feet by their names; else from the
+ankles to the middle of the soles; else the base's x. Directions within 15° of an axis of the base link are that axis.
+Torso: the body that carries the heaviest pair of limbs of two sides that are not legs; else the heaviest body that is
+not part of a leg; the base link of a robot without feet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.errors import ModelError, one_of
+from surefoot.geometry import convex_hull
+from surefoot.robot.model import Robot, placement
+from surefoot.words import side_pairs, sides_of
+
+__all__ = ["Anatomy", "Foot", "anatomy"]
+
+_NEAR_GROUND = 0.05  # contacts this far above the lowest one still belong to feet [m]
+_SNAP = np.cos(np.deg2rad(15.0))  # directions this near to an axis of the base link are that axis
+_BEYOND_ANKLE = 0.01  # soles that extend further than this tell where forward is [m]
+_FRONT, _REAR = re.compile(r"front|fore", re.IGNORECASE), re.compile(r"rear|hind|back", re.IGNORECASE)
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Foot:
+    """The contacts at the end of one leg.
+
+    Args:
+        name: Of its contact, or of its link if it has several contacts.
+        link: The link (frame) that carries it; toes hang on it.
+        contacts: Names of its contact surfaces.
+        placement: T_link_foot (4, 4): the origin is the middle of the soles' common box, on the sole; z is the normal
+            of the sole, up; x is the robot's forward.
+        sole: (k, 2) corners of the soles' common hull in the foot frame, counter-clockwise [m]; one for a point foot.
+        side: "left", "right" or "middle".
+    """
+
+    name: str
+    link: str
+    contacts: tuple[str, ...]
+    placement: Array
+    sole: Array
+    side: str
+
+
+@dataclass(frozen=True, eq=False)
+class Anatomy:
+    """Where a robot looks, its torso and its feet.
+
+    Args:
+        forward: (3,) horizontal unit vector in world axes at home.
+        torso: The link that carries arms and head; the base link of a robot without.
+        feet: In the order of the robot's contacts.
+    """
+
+    forward: Array
+    torso: str
+    feet: tuple[Foot, ...]
+
+    def foot(self, name: str) -> Foot:
+        """A foot by its name.
+
+        Raises:
+            UnknownNameError: There is no such foot.
+        """
+        for foot in self.feet:
+            if foot.name == name:
+                return foot
+        raise one_of("foot", name, [foot.name for foot in self.feet])
+
+
+@lru_cache(maxsize=64)
+def anatomy(robot: Robot) -> Anatomy:
+    """The anatomy of a robot; computed once.
+
+    Args:
+        robot: Any robot; one without contacts has no feet.
+
+    Raises:
+        ModelError: The side file gives a forward that is not horizontal, or a contact to two feet.
+        UnknownNameError: The side file names a link or contact that does not exist.
+    """
+    frames = robot.placements(robot.home)
+    groups = _given_feet(robot) if robot.hints.feet else _found_feet(robot, frames)
+    forward = _given_forward(robot) if robot.hints.forward else _found_forward(robot, frames, groups)
+    sides = sides_of(robot.frame_names)
+    feet = tuple(_foot(robot, frames, forward, sides, group) for group in groups)
+    return Anatomy(forward, _torso(robot, groups), feet)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Contacts of one foot and its link; the name is "" if it is to be found."""
+
+    contacts: tuple[str, ...]
+    link: str
+    name: str = ""
+
+
+def _given_feet(robot: Robot) -> list[_Group]:
+    seen: set[str] = set()
+    for i, contact in ((i, name) for i, names in robot.hints.feet.items() for name in names):
+        if contact not in robot.contacts:
+            raise one_of("contact", contact, robot.contacts)
+        if contact in seen:
+            raise ModelError(f"contact `{contact}` belongs to two feet", key=("anatomy", "feet", i))
+        seen.add(contact)
+    return [_Group(names, _link(robot, names), name) for name, names in robot.hints.feet.items() if names]
+
+
+def _found_feet(robot: Robot, frames: dict[str, Array]) -> list[_Group]:
+    """Contacts near the ground, grouped by the leg that they are on."""
+    lows = {name: float(corners[:, 2].min()) for name, corners in robot.contact_corners(robot.home).items()}
+    floor = min(lows.values(), default=0.0)
+    root = -1 if robot.base_joint is None else robot.base_joint
+    bodies = {
+        name: robot.body_of(robot.contacts[name].frame) for name, low in lows.items() if low < floor + _NEAR_GROUND
+    }
+    legs = _legs(robot, root, {name: body for name, body in bodies.items() if body > root})
+    return [_Group(names, _link(robot, names)) for names in legs]
+
+
+def _legs(robot: Robot, body: int, contacts: dict[str, int]) -> list[tuple[str, ...]]:
+    """Contacts below a body, those of each leg together."""
+    limbs: dict[int, dict[str, int]] = {}
+    for name, own in contacts.items():
+        path = [own, *robot.tree.ancestors(own)]
+        if own == body:
+            return [tuple(contacts)]  # a foot and its toes
+        limbs.setdefault(path[path.index(body) - 1] if body in path else path[-1], {})[name] = own
+    are_legs = all(limb not in found.values() for limb, found in limbs.items())  # two joints or more to every contact
+    if len(limbs) > 1 and not are_legs:
+        return [tuple(contacts)]
+    return [names for limb, found in limbs.items() for names in _legs(robot, limb, found)]
+
+
+def _link(robot: Robot, contacts: Sequence[str]) -> str:
+    """The link that carries contacts: the frame of the first one whose body carries the others, else their body."""
+    frames = [robot.contacts[name].frame for name in contacts]
+    paths = [[robot.body_of(frame), *robot.tree.ancestors(robot.body_of(frame))] for frame in frames]
+    shared = next((body for body in paths[0] if all(body in path for path in paths)), -1)
+    own = next((frame for frame in frames if robot.body_of(frame) == shared), None)
+    return own or (robot.tree.body_names[shared] if shared >= 0 else frames[0])
+
+
+def _given_forward(robot: Robot) -> Array:
+    given = np.array(robot.hints.forward, dtype=float)
+    if not np.isfinite(given).all() or abs(given[2]) > 1e-6 or np.linalg.norm(given) < 1e-6:
+        raise ModelError(
+            f"forward {given.tolist()} is not a horizontal direction",
+            key=("anatomy", "forward"),
+            next_step="give it in world axes at home, e.g. [1, 0, 0]",
+        )
+    return _unit(given)
+
+
+def _found_forward(robot: Robot, frames: dict[str, Array], groups: Sequence[_Group]) -> Array:
+    axes = frames[robot.tree.body_names[robot.base_joint or 0]][:3, :3] if robot.tree.n else np.eye(3)
+    direction = _raw_forward(robot, frames, groups)
+    if direction is None:
+        return _horizontal(axes[:, 0])
+    candidates = np.vstack([axes.T, -axes.T])
+    near = candidates[int(np.argmax(candidates @ direction))]
+    return _horizontal(near if near @ direction > _SNAP else direction)
+
+
+def _raw_forward(robot: Robot, frames: dict[str, Array], groups: Sequence[_Group]) -> Array | None:
+    """Forward as sides, names or soles tell it, in this order; None if they tell nothing."""
+    sides, links = sides_of(robot.frame_names), [group.link for group in groups]
+    corners = robot.contact_corners(robot.home)
+    soles = {g.link: np.vstack([corners[name] for name in g.contacts]).mean(axis=0) for g in groups}
+    left = _difference(soles, *([x for x in links if sides[x] == side] for side in ("left", "right")))
+    if left is not None:
+        return _unit(np.cross(left, _UP))
+    front = _difference(soles, filter(_FRONT.search, links), filter(_REAR.search, links))
+    if front is not None or not groups:
+        return front
+    ankles = np.mean([frames[robot.tree.body_names[robot.body_of(link)]][:3, 3] for link in links], axis=0)
+    reach = (np.mean(list(soles.values()), axis=0) - ankles) * [1.0, 1.0, 0.0]
+    return _unit(reach) if np.linalg.norm(reach) > _BEYOND_ANKLE else None
+
+
+def _difference(points: dict[str, Array], ahead: Iterable[str], behind: Iterable[str]) -> Array | None:
+    """Horizontal unit vector from the middle of some points to that of others; None if there is none."""
+    to, of = [points[name] for name in ahead], [points[name] for name in behind]
+    if not to or not of:
+        return None
+    way = (np.mean(to, axis=0) - np.mean(of, axis=0)) * [1.0, 1.0, 0.0]
+    return _unit(way) if np.linalg.norm(way) > 1e-6 else None
+
+
+def _foot(robot: Robot, frames: dict[str, Array], forward: Array, sides: dict[str, str], group: _Group) -> Foot:
+    corners = np.vstack([robot.contact_corners(robot.home)[name] for name in group.contacts])
+    surfaces = [robot.contacts[name] for name in group.contacts]
+    flat = [frames[x.frame][:3, :3] @ x.placement[:3, 2] for x in surfaces if x.kind in ("rectangle", "polygon")]
+    z = _unit(np.sum(flat, axis=0)) if flat else _UP
+    x = _unit(forward - (forward @ z) * z)
+    rotation = np.column_stack([x, np.cross(z, x), z])
+    local = corners @ rotation
+    middle = np.append(0.5 * (local.min(axis=0) + local.max(axis=0))[:2], local[:, 2].mean())
+    T = np.linalg.inv(frames[group.link]) @ placement(rotation @ middle, rotation)
+    sole = (local - middle)[:, :2]
+    hull = convex_hull(sole) if len(sole) > 2 else sole
+    for array in (T, hull):
+        array.setflags(write=False)
+    name = group.name or (group.contacts[0] if len(group.contacts) == 1 else group.link)
+    return Foot(name, group.link, group.contacts, T, hull, sides[group.link])
+
+
+def _torso(robot: Robot, groups: Sequence[_Group]) -> str:
+    tree = robot.tree
+    if robot.hints.torso is not None:
+        if robot.hints.torso not in robot.link_names:
+            raise one_of("link", robot.hints.torso, robot.link_names)
+        return robot.hints.torso
+    if not groups:
+        return tree.body_names[robot.base_joint or 0] if tree.n else robot.link_names[0]
+    feet = [robot.body_of(group.link) for group in groups]
+    paths = [{foot, *tree.ancestors(foot)} for foot in feet]
+    to_feet = set[int]().union(*paths)
+    trunk = {body for body in to_feet if sum(body in path for path in paths) > 1} or {robot.base_joint or 0}
+    below = [{i, *(k for k in range(tree.n) if i in tree.ancestors(k))} for i in range(tree.n)]
+    masses = [float(sum(tree.masses[k] for k in bodies)) for bodies in below]
+    pairs = side_pairs(tree.body_names)
+    carried: dict[int, float] = {}
+    for a, b in combinations([i for i in range(tree.n) if i not in to_feet], 2):
+        if tree.parents[a] == tree.parents[b] >= 0 and pairs[tree.body_names[a]] == tree.body_names[b]:
+            carried[int(tree.parents[a])] = max(carried.get(int(tree.parents[a]), 0.0), masses[a] + masses[b])
+    if any(carried.values()):
+        return tree.body_names[max(carried, key=lambda body: carried[body])]
+    in_legs = set[int]().union(*(below[i] for i in to_feet - trunk))
+    upper = [i for i in range(tree.n) if i not in in_legs]
+    return tree.body_names[max(upper, key=lambda i: tree.masses[i])]
+
+
+def _horizontal(direction: Array) -> Array:
+    """Unit vector, read-only, without −0, of the horizontal part; x of the world where there is none."""
+    flat = direction * [1.0, 1.0, 0.0]
+    out = _unit(flat) + 0.0 if np.linalg.norm(flat) > 1e-6 else np.array([1.0, 0.0, 0.0])
+    out.setflags(write=False)
+    return out
+
+
+def _unit(vector: Array) -> Array:
+    return np.asarray(vector / np.linalg.norm(vector))

@@ -1,0 +1,62 @@
+"""The `[walk]` table of a scenario file: where to walk, and how."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from surefoot.scenario.schema.kinds import Pair, Positive, Time, Vector
+from surefoot.scenario.table import Table, complaint
+
+__all__ = ["VelocityTable", "WalkTable"]
+
+_WAYS = ("goal", "path", "commands")
+
+
+class VelocityTable(Table):
+    """`[[walk.commands]]`: a velocity that holds until the next command, as from a joystick.
+
+    Args:
+        time: When [s].
+        forward: [m/s].
+        left: [m/s].
+        turn: Yaw rate [rad/s].
+    """
+
+    time: Time
+    forward: float = 0.0
+    left: float = 0.0
+    turn: float = 0.0
+
+
+class WalkTable(Table):
+    """`[walk]`: the way of a biped, for the controller `walk`; one of `goal`, `path` and `commands`.
+
+    Args:
+        goal: x [m], y [m] and yaw [rad] of the middle between the feet at the end. Steps lead around obstacles.
+        path: Points to walk along [m].
+        commands: Velocities over time.
+        step: Longest step [m]; default: a cautious share of the leg length.
+        single: Time on one foot [s]; default: from the height of the centre of mass.
+        double: Time on two feet between steps [s]; default: from the height of the centre of mass.
+        lift: Height of the swing foot [m]; default: a share of the leg length.
+        height: Of the centre of mass [m]; default: what the legs reach for the longest step.
+    """
+
+    goal: Vector | None = None
+    path: list[Pair] | None = None
+    commands: list[VelocityTable] | None = None
+    step: Positive | None = None
+    single: Annotated[float, Field(gt=0.1, le=3.0)] | None = None
+    double: Annotated[float, Field(gt=0.0, le=3.0)] | None = None
+    lift: Positive | None = None
+    height: Positive | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        given = [name for name in _WAYS if getattr(self, name) is not None]
+        if len(given) != 1:
+            which = given[-1] if given else "goal"
+            raise complaint(which, getattr(self, which), f"`[walk]` needs one of {', '.join(_WAYS)}")
+        return self

@@ -1,0 +1,148 @@
+"""How well a robot walked: goal, speed, steps, cost of transport, and why it fell if it did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.control.walking import WalkingController
+from surefoot.gait import stance_of
+from surefoot.motion import Log
+from surefoot.robot import Robot
+from surefoot.scenario.findings import Findings, StudiedRun
+
+__all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "walk"]
+
+GOAL_DISTANCE, GOAL_ANGLE = 0.05, np.deg2rad(5.0)
+"""How near to its goal a walk must end [m], [rad]."""
+_BEFORE_FALL = 1.0  # what happened within this time before a fall may be its cause [s]
+_SLIP = 0.02  # a foot that slid that far slipped [m]
+_LATE = 0.15  # a foot that touches down later than that is late [s]
+
+
+def walk(run: StudiedRun) -> Findings:
+    """Goal, speed, steps, cost of transport and cause of a fall.
+
+    Args:
+        run: The run; its controller is `walk`.
+    """
+    controller, log, robot = run.simulation.controller, run.log, run.simulation.robot
+    if not isinstance(controller, WalkingController):
+        return Findings({}, "the controller does not walk")
+    goal = getattr(controller.source, "goal", None)
+    start, end = (_body_pose(robot, log["q"][k]) for k in (0, -1))
+    distance, angle = _error(end, goal)
+    way = _way(robot, log)
+    walking = np.asarray(log["control.phase"]) > 0.0
+    seconds = float(walking.sum()) * run.simulation.settings.control_dt
+    metrics: dict[str, Any] = {
+        "goal_error_m": distance,
+        "goal_error_rad": angle,
+        "mean_speed_m_s": way / seconds if seconds > 0.0 else 0.0,
+        "steps": controller.steps,
+        "walked_m": way,
+        "cost_of_transport": _cost_of_transport(robot, log, way),
+        "peak_contact_force_of_weight": _peak_force(robot, log),
+        "dcm_error_max_m": float(np.linalg.norm(log["control.dcm"] - log["control.dcm_reference"], axis=1).max()),
+        "adapted_steps": controller.adapted_steps,
+        "fallbacks": int(log["control.fallbacks"][-1]),
+        "fall_cause": fall_cause(log),
+        "start_to_end_m": float(np.hypot(*(end - start)[:2])),
+    }
+    return Findings(metrics, _trouble(log, distance, angle))
+
+
+def _trouble(log: Log, distance: float | None, angle: float | None) -> str | None:
+    """Why the walk does not pass, other than by a fall."""
+    kinds = {item["kind"] for item in log.metadata["incidents"]}
+    if "position_limit" in kinds:
+        where = next(item["where"] for item in log.metadata["incidents"] if item["kind"] == "position_limit")
+        return f"joint {where} hit its limit"
+    if distance is None or angle is None:
+        return None
+    if distance > GOAL_DISTANCE:
+        return f"ended {100.0 * distance:.1f} cm from its goal"
+    if angle > GOAL_ANGLE:
+        return f"ended turned by {np.rad2deg(angle):.1f}° from its goal"
+    return None
+
+
+def fall_cause(log: Log) -> str | None:
+    """The most likely cause of a fall, from incidents and the controller's columns before it; None without a fall.
+
+    Args:
+        log: Of a walk.
+    """
+    fall = log.metadata["fall_time_s"]
+    if fall is None:
+        return None
+    before = [
+        item
+        for item in log.metadata["incidents"]
+        if item["kind"] != "fall" and fall - _BEFORE_FALL <= item["start"] <= fall
+    ]
+    first = _first_sign(log, before, fall)
+    return first[1] if first else "unknown"
+
+
+def _first_sign(log: Log, before: list[dict[str, Any]], fall: float) -> tuple[float, str] | None:
+    """The earliest sign of trouble before a fall."""
+    words = {
+        "slip": "slip of {where}",
+        "torque_limit": "torque limit of {where}",
+        "position_limit": "joint limit of {where}",
+        "self_collision": "self-collision of {where}",
+    }
+    signs = [
+        (item["start"], words[item["kind"]].format(where=item["where"]))
+        for item in before
+        if item["kind"] in words and (item["kind"] != "slip" or item["worst"] > _SLIP)
+    ]
+    time = np.asarray(log.time)
+    recent = (time >= fall - _BEFORE_FALL) & (time <= fall)
+    lost = recent & (np.asarray(log["control.capturable"]) == 0.0)
+    if lost.any():
+        signs.append((float(time[np.argmax(lost)]), "capture point out of reach"))
+    late = recent & (np.asarray(log["control.late"]) > _LATE)
+    if late.any():
+        signs.append((float(time[np.argmax(late)]), "late touch-down"))
+    return min(signs, default=None)
+
+
+def _body_pose(robot: Robot, q: Array) -> Array:
+    """(3,) x, y and yaw of the middle between the feet."""
+    left, right = stance_of(robot, q)
+    x, y = 0.5 * (left.position + right.position)[:2]
+    turn = np.exp(1j * left.yaw) + np.exp(1j * right.yaw)
+    return np.array([x, y, np.angle(turn)])
+
+
+def _error(end: Array, goal: Any) -> tuple[float | None, float | None]:
+    if goal is None:
+        return None, None
+    angle = abs((end[2] - goal[2] + np.pi) % (2.0 * np.pi) - np.pi)
+    return float(np.hypot(end[0] - goal[0], end[1] - goal[1])), float(angle)
+
+
+def _way(robot: Robot, log: Log) -> float:
+    """Length of the way of the base, without its sway: over the places at which supports change [m]."""
+    steps = np.flatnonzero(np.diff(np.asarray(log["control.steps"]))) + 1
+    rows = np.unique([0, *steps[::2], len(log) - 1])
+    places = np.array([_body_pose(robot, log["q"][k])[:2] for k in rows])
+    return float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
+
+
+def _cost_of_transport(robot: Robot, log: Log, way: float) -> float | None:
+    """∫ Σ |τ ω| dt / (m g s): mechanical, without recovery (Collins et al. 2005)."""
+    power = np.abs(log["tau"] * log["v"][:, robot.driven]).sum(axis=1)
+    energy = float(np.trapezoid(power, log.time))
+    weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
+    return energy / (weight * way) if way > 0.05 else None
+
+
+def _peak_force(robot: Robot, log: Log) -> float:
+    """Largest sum of normal forces, in weights."""
+    total = sum(log[f"contact.{name}.wrench"][:, 2] for name in robot.contacts)
+    return float(np.max(total)) / (robot.mass * float(np.linalg.norm(robot.tree.gravity)))

@@ -1,0 +1,132 @@
+"""Whole-body control against Pinocchio's dynamics, its own limits, and closed loops in MuJoCo."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import surefoot as sf
+from surefoot.contact import wrench_cone
+from surefoot.control.whole_body import WholeBody
+from surefoot.tasks import CenterOfMass, FramePosition, Posture
+
+ROBOTS = ["g1", "anymal", "lola", "talos_full"]
+
+
+def standing(name: str, lift: float = 0.0) -> tuple[sf.Robot, WholeBody]:
+    robot = sf.load(name)
+    com = np.array(pin.centerOfMass(robot.model, robot.model.createData(), np.array(robot.home)))
+    body = WholeBody(robot, [[], [CenterOfMass(com + [0.0, 0.0, lift])], [Posture(robot)]])
+    body["com"].set_gains(50.0)
+    body["posture"].set_gains(50.0)
+    for contact in robot.contacts:
+        body.contact(contact).set_gains(0.0, 20.0)
+    return robot, body
+
+
+def state(robot: sf.Robot, seed: int = 0, speed: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    step = 0.02 * rng.standard_normal(robot.nv)
+    v = speed * rng.standard_normal(robot.nv)
+    for item in robot.couplings:
+        i, j = (int(robot.tree.v_index[robot.joint_index(x)]) for x in (item.joint, item.source))
+        step[i], v[i] = item.ratio * step[j], item.ratio * v[j]
+    return pin.integrate(robot.model, np.array(robot.home), step), v
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_solution_obeys_the_dynamics_of_pinocchio(name: str) -> None:
+    robot, body = standing(name)
+    q, v = state(robot)
+    found = body.solve(q, v)
+    assert found.trouble is None
+    data = robot.model.createData()
+    force = np.array(pin.rnea(robot.model, data, q, v, found.acceleration))
+    for contact, wrench in found.wrenches.items():
+        surface = robot.contacts[contact]
+        frame = robot.frame_id(surface.frame)
+        J = pin.computeFrameJacobian(robot.model, data, q, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        target = robot.placements(robot.home)[surface.frame] @ surface.placement
+        R = target[:3, :3]  # wrenches are in the axes of the target, at the contact frame
+        pin.framesForwardKinematics(robot.model, data, q)
+        arm = data.oMf[frame].rotation @ surface.placement[:3, 3]
+        f, m = R @ wrench[:3], R @ wrench[3:]
+        force -= J.T @ np.r_[f, m + np.cross(arm, f)]
+    for item in robot.couplings:  # a follower passes its load to its leader
+        i, j = (int(robot.tree.v_index[robot.joint_index(x)]) for x in (item.joint, item.source))
+        force[j] += item.ratio * force[i]
+        force[i] = 0.0
+    expected = np.zeros(robot.nv)
+    expected[robot.driven] = found.torques
+    np.testing.assert_allclose(force, expected, atol=1e-6 * robot.mass)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_wrenches_and_torques_stay_within_their_limits(name: str) -> None:
+    robot, body = standing(name, lift=0.05)
+    for seed in range(5):
+        q, v = state(robot, seed, speed=0.3)
+        body["com"].acceleration[:] = np.random.default_rng(seed).normal(size=3) * 4.0
+        found = body.solve(q, v)
+        assert found.violation < 1e-6
+        assert (np.abs(found.torques) <= [drive.torque_limit + 1e-9 for drive in robot.drives]).all()
+        for contact, wrench in found.wrenches.items():
+            cone = wrench_cone(robot.contacts[contact], 0.6)
+            assert cone.margin(wrench) >= -1e-6 * robot.mass
+
+
+def test_centre_of_mass_accelerates_as_asked_and_an_unloaded_foot_carries_nothing() -> None:
+    robot, body = standing("g1")
+    left, right = robot.contacts
+    body.contact(left).carries = False
+    body["com"].set_gains(0.0)
+    body["com"].acceleration[:] = asked = [0.1, 0.9, 0.2]  # towards the left, as a robot on its right foot falls
+    found = body.solve(np.array(robot.home), np.zeros(robot.nv))
+    data = robot.model.createData()
+    pin.centerOfMass(robot.model, data, np.array(robot.home), np.zeros(robot.nv), found.acceleration)
+    np.testing.assert_allclose(data.acom[0], asked, atol=1e-8)
+    assert not found.wrenches[left].any()
+    np.testing.assert_allclose(found.wrenches[right][:3], robot.mass * (np.array(asked) - robot.tree.gravity), rtol=1e-6)
+
+
+def test_first_level_wins() -> None:
+    robot = sf.load("g1")
+    hand = FramePosition("left_rubber_hand", [0.0, 0.0, 0.0])
+    body = WholeBody(robot, [[], [hand], [Posture(robot)]])
+    body["left_rubber_hand"].set_gains(0.0)
+    body["left_rubber_hand"].acceleration[:] = asked = [0.5, -0.5, 1.0]
+    body["posture"].set_gains(100.0)
+    q, v = state(robot)
+    found = body.solve(q, v)
+    data = robot.model.createData()
+    pin.forwardKinematics(robot.model, data, q, v, found.acceleration)
+    frame, axes = robot.frame_id("left_rubber_hand"), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    reached = pin.getFrameClassicalAcceleration(robot.model, data, frame, axes).linear
+    damped = np.array(asked) - 0.0
+    np.testing.assert_allclose(reached, damped, atol=1e-7)
+
+
+def test_joint_near_its_limit_is_slowed_down() -> None:
+    robot, body = standing("g1")
+    joint = robot.joint_index("left_elbow_joint")
+    entry, row = int(robot.tree.q_index[joint]), int(robot.tree.v_index[joint])
+    q, v = np.array(robot.home), np.zeros(robot.nv)
+    q[entry], v[row] = robot.limits.upper[entry] - 0.02, 1.5
+    assert body.solve(q, v).acceleration[row] < -10.0
+
+
+def test_a_number_that_is_not_finite_is_reported() -> None:
+    robot, body = standing("g1")
+    body["com"].acceleration[:] = np.nan
+    found = body.solve(np.array(robot.home), np.zeros(robot.nv))
+    assert found.trouble is not None
+    assert not found.torques.any()
+
+
+def test_a_task_fades() -> None:
+    robot = sf.load("g1")
+    body = WholeBody(robot, [[], [FramePosition("left_rubber_hand", [0.4, 0.3, 1.0])], [Posture(robot)]])
+    body["left_rubber_hand"].set_gains(10.0)
+    q, v = np.array(robot.home), np.zeros(robot.nv)
+    moved = np.abs(body.solve(q, v).acceleration).max()
+    body["left_rubber_hand"].set_activation(0.0)
+    assert np.abs(body.solve(q, v).acceleration).max() < 1e-6 < moved
