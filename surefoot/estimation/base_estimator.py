@@ -74,6 +74,7 @@ class BaseEstimator:
         self._t: float | None = None
         self._q, self._v = np.array(robot.neutral), np.zeros(robot.nv)
         self._base_imu, self._variance = self._imu.inverse(), np.zeros(self._joints.size)
+        self._grip = np.zeros(len(robot.contacts))
         n, nj = self._points.count, self._joints.size
         self._feet, self._jacobians = np.zeros((n, 3)), np.zeros((n, 3, nj))
         self._look = self._kernels.contact_points.bind(self._q, self._feet, self._jacobians) if n else _nothing
@@ -154,7 +155,7 @@ class BaseEstimator:
         self._inertial.advance(dt, imu, legs)
         self._judge_touches(dt)
         self._variance[:] = self._tracker.variance
-        self._footholds.update(dt, self._feet, self._jacobians, self._variance, self._touch.probability)
+        self._footholds.update(dt, self._feet, self._jacobians, self._variance, self._grip)
         if not isfinite(self._filter.P.trace() + self._filter.position.sum()):
             raise SimulationError(
                 f"the estimator of `{self.robot.name}` has diverged",
@@ -168,14 +169,17 @@ class BaseEstimator:
         return out
 
     def _judge_touches(self, dt: float) -> None:
-        """New probabilities of touch."""
+        """New probabilities of touch, and how far each contact counts as a foothold."""
         forces, bits = self._readings.forces, self._readings.bits
         speeds = np.zeros(len(bits))
         if isnan(forces.sum()) and (np.isnan(forces) & np.isnan(bits)).any():
             twist = self._inertial.twist
             each = np.linalg.norm(twist[:3] + np.cross(twist[3:], self._feet) + self._moving(), axis=1)
             np.maximum.at(speeds, self._points.contact_of, each)
-        self._touch.update(dt, forces / self._weight, bits, speeds)
+        share = forces / self._weight
+        self._touch.update(dt, share, bits, speeds)
+        load = np.fmin(share * (len(share) / self.settings.grip_load), 1.0)  # 1 where the force is silent
+        np.multiply(self._touch.probability, load, out=self._grip)
 
     def _write_base(self, base: BaseLayout) -> None:
         """The filter's estimate as q and v of the base; a planar base takes the filter back into its plane."""
