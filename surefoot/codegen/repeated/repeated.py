@@ -244,9 +244,10 @@ class Repeated:
             if not self.kernel.arguments.writes_to(x, shape):
                 raise ShapeError(
                     f"`out` cannot take the records of output {k} of `{self.kernel.recipe.name}`",
-                    evidence={"expected": f"{shape} {self.kernel.dtype}", "given": f"{np.shape(x)} {getattr(x, 'dtype', type(x).__name__)}"},
+                    evidence={"expected": f"{shape} {self.kernel.dtype}",
+                              "given": f"{np.shape(x)} {getattr(x, 'dtype', type(x).__name__)}"},
                     next_step="give contiguous, aligned, writeable arrays",
-                )
+                )  # fmt: skip
         return found
 
     def _refuse_overlap(self, arrays: Mapping[str, Array], records: Mapping[int, Array]) -> None:

@@ -58,8 +58,8 @@ def _trouble(metrics: dict[str, float]) -> str | None:
     lost, law = metrics["energy_lost_j"], metrics["energy_lost_by_laws_j"]
     if lost < 0.0:
         return f"the impact adds {-lost:.3g} J"
-    if abs(lost - law) > LARGEST_ERROR * law:
+    if not abs(lost - law) <= LARGEST_ERROR * law:
         return f"the impact dissipates {lost:.3g} J, expected {law:.3g} J"
-    if metrics["jump_error"] > LARGEST_ERROR:
+    if not metrics["jump_error"] <= LARGEST_ERROR:
         return f"the velocity jump deviates from the laws of impact: {metrics['jump_error']:.2g}"
     return None
