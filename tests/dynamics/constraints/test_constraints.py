@@ -128,8 +128,10 @@ def test_surfaces_are_held_as_their_own_kind_says(name, rows):
     J = held.jacobian(robot.tree, q)
     assert J.shape == (rows, robot.nv)
     assert np.linalg.matrix_rank(J) == rows
-    expected = [f"{surface.name}.{axis}" for surface in robot.contacts.values()
-                for axis, tied in zip(("x", "y", "z", "rx", "ry", "rz"), surface.tied, strict=True) if tied]  # fmt: skip
+    axes = ("x", "y", "z", "rx", "ry", "rz")
+    expected = [
+        f"{x.name}.{axis}" for x in robot.contacts.values() for axis, tied in zip(axes, x.tied, strict=True) if tied
+    ]
     assert list(held.rows) == expected
     sliding = dataclasses.replace(next(iter(robot.contacts.values())), friction=0.0)
     slippery = robot.replace(contacts={sliding.name: sliding})
