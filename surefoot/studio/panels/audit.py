@@ -116,8 +116,5 @@ def items_table(items: Sequence[Mapping[str, Any]]) -> str:
     Args:
         items: As plain data.
     """
-    rows = []
-    for item in items:
-        margin = "" if item["margin"] is None else f"{item['margin']:.3g} {item['unit']}"
-        rows.append(f"| {_MARKS[item['status']]} | {item['title']} | {margin} |")
+    rows = [f"| {_MARKS[item['status']]} | {item['title']} | {item.get('margin_text', '')} |" for item in items]
     return "\n".join(["| | item | margin |", "|:--|:--|--:|", *rows])
