@@ -187,8 +187,7 @@ class Kernel:
         It checks nothing: the arrays must not be resized, and quaternions must keep unit length.
 
         Args:
-            *arrays: Inputs in their order (with `external` or without), then outputs: float64, contiguous, aligned;
-                outputs writeable, of memory of their own or exactly that of an input.
+            *arrays: Inputs (with `external` or without), then outputs, each its own or exactly an input: plain float64.
         """
         shapes, count = [*self.recipe.input_shapes, *self.single.artifact.output_shapes], len(self.recipe.inputs)
         if self._front is None:

@@ -153,9 +153,9 @@ def _require_moderate(trajectory: Trajectory) -> None:
         raise ShapeError(f"two samples are {shortest:g} s apart", next_step="remove one of them, or give --rate")
     for name, most in _LARGEST.items():
         values = getattr(trajectory, name)
-        wrong = np.argwhere(np.abs(values) > most) if values is not None else ()
-        if len(wrong):
-            row, column = (int(k) for k in wrong[0])
+        wrong = [] if values is None else np.argwhere(np.abs(values) > most).tolist()
+        if wrong:
+            row, column = wrong[0]
             raise ShapeError(
                 f"`{name}` is {values[row, column]:g} at t = {trajectory.time[row]:g} s, which is not a motion",
                 evidence={"row": row, "entry": column, "most": most},

@@ -73,7 +73,7 @@ def _numbers(value: Any) -> list[float]:
     return [value] if isinstance(value, float) else []
 
 
-class SideTable(StrictModel):
+class _SideTable(StrictModel):
     """A table of the side file, of numbers that can be computed with."""
 
     @field_validator("*")
@@ -85,14 +85,14 @@ class SideTable(StrictModel):
         return value
 
 
-class HomeTable(SideTable):
+class HomeTable(_SideTable):
     """The home posture: positions by joint name [rad] or [m]; `base` only if the feet do not determine the height."""
 
     joints: dict[str, float] = {}
     base: list[float] | None = None
 
 
-class ContactTable(SideTable):
+class ContactTable(_SideTable):
     """A contact surface: corners (x, y) in its frame, or `size` (x, y) of a rectangle about its origin [m]."""
 
     frame: str
@@ -106,7 +106,7 @@ class ContactTable(SideTable):
     radius: float = Field(default=0.0, ge=0.0)
 
 
-class DriveTable(SideTable):
+class DriveTable(_SideTable):
     """A drive; omitted values are those of the robot file."""
 
     gear_ratio: float | None = Field(default=None, gt=0.0)
@@ -135,7 +135,7 @@ class DriveTable(SideTable):
         return self
 
 
-class LoopTable(SideTable):
+class LoopTable(_SideTable):
     """A closed chain between two frames; `directions` of the tied frame on `frame_a` are held."""
 
     frame_a: str
@@ -147,7 +147,7 @@ class LoopTable(SideTable):
     directions: list[Direction] = ["x", "y", "z", "rx", "ry", "rz"]
 
 
-class CouplingTable(SideTable):
+class CouplingTable(_SideTable):
     """q_joint = offset + ratio · q_source."""
 
     source: str
@@ -155,7 +155,7 @@ class CouplingTable(SideTable):
     offset: float = 0.0
 
 
-class JointTable(SideTable):
+class JointTable(_SideTable):
     """A joint kind that URDF lacks, or another axis."""
 
     kind: JointKind
@@ -170,7 +170,7 @@ class JointTable(SideTable):
         return self
 
 
-class CollisionTable(SideTable):
+class CollisionTable(_SideTable):
     """A collision volume on a link: sphere, box, cylinder or capsule [m]."""
 
     link: str

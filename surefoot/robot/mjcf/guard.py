@@ -21,7 +21,7 @@ __all__ = ["MAX_COPIES", "MjcfFiles", "guard_mjcf"]
 
 MAX_COPIES = 4000  # elements after `replicate` and the like; the compiler's time grows with the square
 _MAX_ALL = 10_000  # elements of any kind, copies included
-_MAX_ASIDE = 1000  # of them elements that are no part of a robot: MuJoCo takes long to delete them
+_MAX_ASIDE = 1000  # of them elements that do not describe a robot: MuJoCo takes long to delete them
 _ASIDE = ("pair", "light", "camera", "texture", "skin", "hfield")
 _MAX_RESOLUTION = 200  # of a mesh that MuJoCo makes: it has the square of it as vertices
 _MAX_HEIGHTS = 4_000_000  # numbers of one height field
@@ -192,7 +192,7 @@ def _check_copies(main: Path, files: dict[Path, Element]) -> None:
         aside += share if element.tag in _ASIDE or element.parent == "sensor" else 0.0
         if every > _MAX_ALL or aside > _MAX_ASIDE:
             raise FileFormatError(
-                f"more than {_MAX_ALL} elements, or {_MAX_ASIDE} that are no part of a robot",
+                f"more than {_MAX_ALL} elements, or {_MAX_ASIDE} that do not describe a robot",
                 file=file, line=element.line,
                 next_step="remove elements that the robot does not need: contact pairs, sensors, lights, cameras",
             )  # fmt: skip
