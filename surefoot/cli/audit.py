@@ -23,8 +23,6 @@ from surefoot.motion.reading import GivenMotion, read_motion
 from surefoot.robot import Robot, load
 from surefoot.words import counted
 
-__all__ = ["AuditRequest", "audit_command"]
-
 _TINY = 1e-9
 _OF_A_RUN = ("trajectory.npz", "log.parquet")
 _COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skipped": "dim"}

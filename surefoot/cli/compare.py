@@ -19,8 +19,6 @@ from surefoot.report.compare import Comparison, DifferenceRow, compare_page, com
 from surefoot.report.methods import COLUMNS, MethodRun, MethodsComparison, cell_text, methods_page
 from surefoot.words import counted, share_text
 
-__all__ = ["compare_command", "compare_methods_command"]
-
 _LONG_NAME = 14  # characters of a run's name that still make a column
 _LONG_TEXT = 28
 _ALWAYS = ("verdict", "audit.defects")  # shown also where they are the same

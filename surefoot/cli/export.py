@@ -25,8 +25,6 @@ from surefoot.report.video import FilmSettings, parse_camera, parse_size, write_
 from surefoot.robot import Robot, load
 from surefoot.words import counted
 
-__all__ = ["ExportOptions", "export_command"]
-
 
 @dataclass(frozen=True)
 class ExportOptions:

@@ -13,8 +13,6 @@ from surefoot.collision.pairs import FusedPairs, PairGradients, PairTable, Proxi
 from surefoot.collision.volumes import Reach, VolumeMotion
 from surefoot.errors import ShapeError
 
-__all__ = ["Columns"]
-
 _POSTURES_AT_ONCE = 256
 
 

@@ -16,8 +16,6 @@ from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sh
 from surefoot.motion import Obstacle
 from surefoot.robot import Geometry, Robot
 
-__all__ = ["ExactCollision"]
-
 
 class ExactCollision:
     """Distances between links from their collision shapes.

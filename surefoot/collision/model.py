@@ -39,9 +39,6 @@ from surefoot.geometry import Shape
 from surefoot.motion import World
 from surefoot.robot import BodyVolume, Robot
 
-__all__ = ["CollisionModel"]
-
-
 Indices = NDArray[np.int64]
 LinkPair = tuple[str, str]
 

@@ -27,8 +27,6 @@ from surefoot.motion.exchange import joint_kinds, require_unit_length
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-__all__ = ["BACKENDS", "STANDARD", "KernelSet", "compile_robot"]
-
 BACKENDS = ("llvm", "cuda", "numpy")
 _known: WeakValueDictionary[tuple[Any, ...], KernelSet] = WeakValueDictionary()
 _recent: deque[KernelSet] = deque(maxlen=8)  # kept alive, so that calls in a row find their kernels

@@ -11,8 +11,6 @@ from scipy.spatial import ConvexHull
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["faces_of_spans", "spans_of_faces"]
-
 _FLAT = 1e-9  # relative: below this a direction is missing, a point lies on a face
 
 

@@ -16,8 +16,6 @@ from surefoot.arrays import Array
 from surefoot.contact.cone_search import FORCE_SEARCH, SHARE_SEARCH
 from surefoot.errors import ShapeError
 
-__all__ = ["ConeForces", "Shares", "shares_for"]
-
 Flags = NDArray[np.bool_]
 _SOFTNESS = np.r_[np.full(3, 1e-5), np.logspace(-6, -12, 7), np.full(6, 1e-12)]  # δ of each round
 _ATTAINED, _STEPS = 1e-9, 60

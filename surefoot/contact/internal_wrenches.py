@@ -15,8 +15,6 @@ from surefoot.contact.wrench_cone import wrench_spans
 from surefoot.errors import ShapeError
 from surefoot.robot import ContactSurface
 
-__all__ = ["InternalRange", "internal_range"]
-
 _SIDES = 8
 _ZERO = 1e-9  # relative to the load
 

@@ -23,8 +23,6 @@ from surefoot.motion import Log, Replay, State, Trajectory
 from surefoot.robot import Robot
 from surefoot.sim import StoppedError, simulate
 
-__all__ = ["replay_motion"]
-
 _STEP = 0.002  # [s]
 _PASSES = "links pass through each other"
 

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
 
-__all__ = ["convex_hull", "convex_hulls", "distance_inside", "is_rectangle"]
-
 Whole = NDArray[np.int64]
 _SHORT = 1e-9  # edges below this have no direction [m]
 _WHOLE = 2.0**96  # turns numbers into whole ones, exactly down to 1e-13 and to 1e-29 below

@@ -27,8 +27,6 @@ from surefoot import ops
 from surefoot.errors import ShapeError
 from surefoot.ops import Array
 
-__all__ = ["Closest", "closest", "inner_triangles", "nearer", "with_first"]
-
 _LEAST = 1e-36  # [m²], [m⁴]: what squares are at least before they divide; float32 still holds its inverse
 _EDGES = ((0, 1), (1, 2), (0, 2))  # of a triangle; the last is the one that a weight is left free along
 

@@ -34,17 +34,6 @@ from surefoot.errors import ShapeError
 from surefoot.geometry.swept_closest import Closest, closest, inner_triangles, nearer, with_first
 from surefoot.ops import Array
 
-__all__ = [
-    "DistanceGradient",
-    "Nearest",
-    "generator_distance",
-    "generator_gradient",
-    "hull_points",
-    "smooth_distance",
-    "swept_distance",
-    "vertex_gradients",
-]
-
 _TOUCH = 1e-12  # [m]: hulls that are nearer meet, and there is no direction from one to the other
 
 

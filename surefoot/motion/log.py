@@ -15,8 +15,6 @@ from surefoot.arrays import Array, increasing_times
 from surefoot.errors import ShapeError, one_of
 from surefoot.motion.files import LOG_FORMAT, Bundle, contradiction, entry_names, read_bundle, write_bundle
 
-__all__ = ["Column", "Log", "LogWriter"]
-
 
 def _require_distinct(sizes: Mapping[str, int | None]) -> None:
     """Refuse columns whose entries have the same name in a flat table, such as `x` (n, 2) and `x[0]` (n,)."""

@@ -38,21 +38,6 @@ from surefoot.robot.build import Parts
 from surefoot.robot.model import ContactKind, ContactSurface, Coupling, Drive, Geometry, JointKind, Loop, placement
 from surefoot.tables import KeyPath, StrictModel, key_lines, line_of, parse_toml, read_toml, read_toml_text, walk_tables
 
-__all__ = [
-    "CollisionTable",
-    "ContactTable",
-    "CouplingTable",
-    "DriveTable",
-    "HomeTable",
-    "JointTable",
-    "LoopTable",
-    "SideFile",
-    "find_side_file",
-    "merged",
-    "placed_in_side_file",
-    "read_side_file",
-]
-
 Vector = tuple[float, float, float]
 Positive = Annotated[float, Field(gt=0.0)]
 Direction = Literal["x", "y", "z", "rx", "ry", "rz"]

@@ -17,8 +17,6 @@ from surefoot.ops import Array
 from surefoot.robot import BodyVolume, Robot
 from surefoot.tasks.task import Task
 
-__all__ = ["Clearance"]
-
 
 @dataclass(frozen=True, eq=False)
 class Clearance(Task):

@@ -21,8 +21,6 @@ from surefoot.robot import Robot
 from surefoot.spatial import so3
 from surefoot.tasks.task import Task, masked, pose_measures
 
-__all__ = ["Contact", "LoopClosure", "loop_tasks"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Tied(Task):

@@ -21,8 +21,6 @@ from surefoot.robot import Robot
 from surefoot.spatial import so3
 from surefoot.tasks.task import Task, derived, masked, pose_measures, rows_of
 
-__all__ = ["FrameOrientation", "FramePose", "FramePosition"]
-
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 _ROTATION_THEN_POSITION = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11])  # places in a (4, 4) array
 

@@ -18,8 +18,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task
 
-__all__ = ["Gaze"]
-
 _NEAR = 1e-6  # [m]: a point in the eye itself has no direction
 
 

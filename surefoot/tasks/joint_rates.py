@@ -15,8 +15,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.joint_task import JointTask, joint_rows, measures_of
 
-__all__ = ["JointAccelerations", "JointSpeeds"]
-
 
 @dataclass(frozen=True, eq=False)
 class _JointRates(JointTask):

@@ -18,8 +18,6 @@ from surefoot.robot.model import NV
 from surefoot.spatial import quaternion
 from surefoot.tasks.task import Task
 
-__all__ = ["JointRows", "JointTask", "joint_rows", "measures_of", "one_axis"]
-
 _ADDED = ("revolute", "prismatic", "helical", "translation")
 
 

@@ -18,8 +18,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.joint_task import JointRows, JointTask, joint_rows, measures_of, one_axis
 
-__all__ = ["JointCoupling", "JointLimits", "Posture"]
-
 
 @dataclass(frozen=True, eq=False)
 class Posture(JointTask):

@@ -17,8 +17,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task, masked, rows_of
 
-__all__ = ["Manipulability"]
-
 _FLOOR = 1e-12
 
 

@@ -10,8 +10,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import VectorTask, masked
 
-__all__ = ["AngularMomentum"]
-
 
 @dataclass(frozen=True, eq=False)
 class AngularMomentum(VectorTask):

@@ -19,8 +19,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task
 
-__all__ = ["Support"]
-
 
 @dataclass(frozen=True, eq=False)
 class Support(Task):

@@ -37,8 +37,6 @@ from surefoot.kinematics import configuration_rate
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = ["Task", "VectorTask", "derived", "limited_error", "masked", "pose_measures", "require_activation", "rows_of"]
-
 if TYPE_CHECKING:
     derived = cached_property
 else:

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.collision.pairs import Nearest, generator_distances, generator_nearest
 
-__all__ = ["BallTree", "NearestPiece"]
-
 Indices = NDArray[np.int64]
 _LEAF = 4
 _QUERIES_AT_ONCE = 4096

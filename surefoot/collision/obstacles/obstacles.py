@@ -16,8 +16,6 @@ from surefoot.motion import Ground, GroundBox, GroundPlane, MovableObject, Obsta
 from surefoot.robot import placement
 from surefoot.spatial import so3
 
-__all__ = ["PlacedObstacle", "SignedNearest", "placed_obstacle", "world_obstacles"]
-
 
 @dataclass(frozen=True, eq=False)
 class SignedNearest:

@@ -16,8 +16,6 @@ from surefoot.collision.pairs.table import PairTable
 from surefoot.collision.volumes import random_postures
 from surefoot.robot import Robot
 
-__all__ = ["Approach", "closest_approach"]
-
 _AT_ONCE = 256
 _STEPS, _FIRST_STEP, _SHRINK = 40, 0.3, 0.9
 

@@ -21,8 +21,6 @@ from surefoot.collision.pairs.table import PairTable
 from surefoot.collision.volumes import source_text, tree_identity
 from surefoot.geometry import generator_distance
 
-__all__ = ["MOST_OPERATIONS", "FusedPairs"]
-
 MOST_OPERATIONS = 40_000
 _WORTH_IT = 150  # operations of a pair, up to which gathering its vertices would cost more than computing with them
 _POSTURES_AT_ONCE = 16

@@ -35,8 +35,6 @@ from surefoot.collision.pairs.table import PairTable
 from surefoot.collision.volumes import Reach, VolumeMotion, is_bounded, joint_travel, source_text, tree_identity
 from surefoot.errors import ShapeError
 
-__all__ = ["Pruning", "PruningSettings", "proven_apart", "prune", "stored_reasons"]
-
 Indices = NDArray[np.int64]
 
 

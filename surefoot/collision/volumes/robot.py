@@ -25,8 +25,6 @@ from surefoot.geometry.fit import DEFAULT_GAIN, DEFAULT_MOST, capsule_around, ca
 from surefoot.robot import BodyVolume, Finding, Geometry, Robot
 from surefoot.spatial import se3
 
-__all__ = ["Progress", "RobotVolumes", "quick_volumes", "required_volumes", "robot_volumes", "stored_fit"]
-
 _GEOMETRY = Path(surefoot.geometry.__file__).parent
 _SOURCES = ("fit/*.py", "meshes.py", "polygon.py", "shapes.py", "swept.py")
 

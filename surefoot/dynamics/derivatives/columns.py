@@ -35,17 +35,6 @@ from surefoot.ops import Array
 from surefoot.spatial import twist, wrench
 from surefoot.spatial.so3 import skew
 
-__all__ = [
-    "MovingJoint",
-    "Part",
-    "couples",
-    "momenta",
-    "position_drifts",
-    "position_wrenches",
-    "velocity_drifts",
-    "velocity_wrenches",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class MovingJoint:

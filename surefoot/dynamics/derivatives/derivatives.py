@@ -45,8 +45,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.robot.model import NV
 
-__all__ = ["aba_derivatives", "rnea_derivatives"]
-
 
 class _Columns(Sequence[Array]):
     """For every body, the columns (r, m) of its joint and of all joints beyond it, in its frame."""

@@ -29,8 +29,6 @@ from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["dependent_motion", "structured_least_squares"]
-
 _NOTHING = 1e-8  # of the size of A
 
 

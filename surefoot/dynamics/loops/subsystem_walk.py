@@ -48,8 +48,6 @@ from surefoot.kinematics.recursion import (
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["walk_subsystems"]
-
 _Own = dict[str, Array]
 _velocities, _articulated, _accelerations = (sweep.step for sweep in ABA.sweeps)
 _REST = {"acceleration": np.zeros(3), "alpha": np.zeros(3)}

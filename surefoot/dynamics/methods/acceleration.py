@@ -48,8 +48,6 @@ from surefoot.dynamics.methods.recursion import HeldState, by_iteration, by_recu
 from surefoot.dynamics.tree import crba, rnea
 from surefoot.robot import Robot
 
-__all__ = ["constrained_acceleration"]
-
 
 def constrained_acceleration(
     robot: Robot,

@@ -23,8 +23,6 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics.frames import relative_placement
 from surefoot.robot import Robot
 
-__all__ = ["by_pinocchio"]
-
 _KINDS = {tuple(range(6)): pin.ContactType.CONTACT_6D, (0, 1, 2): pin.ContactType.CONTACT_3D}
 _ACCURACY, _REGULARISATION, _ITERATIONS = 1e-15, 1e-9, 1000
 _ROUNDS = 3

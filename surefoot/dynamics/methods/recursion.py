@@ -20,8 +20,6 @@ from surefoot.dynamics.tree import forward_dynamics
 from surefoot.errors import ModelError
 from surefoot.robot import Tree
 
-__all__ = ["HeldState", "by_iteration", "by_recursion"]
-
 _CONVERGED = 1e-15  # residual, as a share of the right side
 _ENOUGH = 1e-10
 _MORE = 3  # iterations, beyond one for each row

@@ -15,8 +15,6 @@ from surefoot.feasibility.efforts.means import integral, mean_rates, second_rate
 from surefoot.feasibility.rates import Rates
 from surefoot.motion.reading import PUSH
 
-__all__ = ["Demand", "accelerations", "demand_of", "mean_net_wrench", "mean_velocities", "push_of", "size_of"]
-
 _LEAST_SIZE = 0.01  # [m]
 _PLANAR = [0, 1, 5]  # x, y, rz
 _SINGULAR = 1e-9  # of the largest: inertia of robots whose mass is in one point, or on one line

@@ -29,8 +29,6 @@ from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch import Touch
 
-__all__ = ["check_balance", "net_wrench"]
-
 
 def check_balance(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> list[Series]:
     """`momentum_residual`, of the whole robot and of its joints, and `energy_residual`."""

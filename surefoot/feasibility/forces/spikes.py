@@ -28,8 +28,6 @@ from surefoot.feasibility.rates import Rates, near_switches
 from surefoot.feasibility.series import LONGEST, Series, is_spike, look_at_sample
 from surefoot.feasibility.touch import Touch
 
-__all__ = ["torque_spikes"]
-
 _ROUND = 12  # samples to each side that show what u is otherwise
 _ACROSS = 2  # steps to each side that may belong to a sample
 _ANSWERED = 0.3  # share of a spike that may show in the motion

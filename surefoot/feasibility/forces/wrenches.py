@@ -29,8 +29,6 @@ from surefoot.feasibility.touch import Touch
 from surefoot.geometry import convex_hulls, distance_inside
 from surefoot.kinematics import contact_frame
 
-__all__ = ["check_wrenches"]
-
 _WHOLE = "all contacts"
 _EXCEPT = "; not judged where contacts lie in several planes"
 _NEXT = {

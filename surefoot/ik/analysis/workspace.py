@@ -23,8 +23,6 @@ from surefoot.kinematics import frame_jacobian, frame_placement
 from surefoot.kinematics.frames import frame_of
 from surefoot.robot import Robot
 
-__all__ = ["Workspace", "sample_workspace"]
-
 _FLAT = 1e-6  # extent over the largest one below which points lie in a plane or on a line
 _PER_CELL = 40  # samples per cell of the box, on average, where the size of a cell is not given
 _BLOCK = 65536

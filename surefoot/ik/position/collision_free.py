@@ -28,8 +28,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks import Task
 
-__all__ = ["CollisionFree", "HalfSpaces", "half_spaces"]
-
 _PAIRS = 8  # that are looked at around a posture
 _NEAR = 0.1  # [m]: pairs that are further apart than that do not count
 _ROOM = 1e-3  # [m] beyond the margin: tangents are not the distances

@@ -18,8 +18,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.ik.predictive.kernels import PredictiveKernels
 
-__all__ = ["FreeStartProblem", "HorizonProblem", "SmoothProblem", "Trials", "Window"]
-
 _CLOSING_STEPS = 6  # of Newton, back to the task at the start
 
 

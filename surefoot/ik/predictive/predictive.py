@@ -19,8 +19,6 @@ from surefoot.ik.predictive.motion import TaskRows
 from surefoot.kinematics.frames import frame_of
 from surefoot.robot import Robot
 
-__all__ = ["Following", "HorizonOptions", "LocalIk", "Prediction", "PredictiveIk", "PredictiveWeights", "Reference"]
-
 Reference = Callable[[NDArray[Any]], tuple[Array, Array]]
 """Poses T_world_frame (N, 4, 4) and twists (N, 6), in world axes and linear first, at times (N,)."""
 _FIRST_SIZE = 0.5  # the exact one where speed alone counts, with weight 1

@@ -24,8 +24,6 @@ from surefoot.ops import Array as Symbols
 from surefoot.robot.build.assemble import Parts, assemble
 from surefoot.robot.model import Coupling, Drive, Robot, Tree
 
-__all__ = ["GearSprings", "elastic_gears", "gear_springs", "geared", "rotor_joint"]
-
 _PER_VELOCITY = (
     "armature", "damping", "effortLimit", "lowerEffortLimit", "velocityLimit", "lowerVelocityLimit",
     "upperDryFrictionLimit", "lowerDryFrictionLimit", "rotorInertia", "rotorGearRatio",

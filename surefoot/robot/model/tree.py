@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 
-__all__ = ["NQ", "NV", "Tree", "tree_of_model"]
-
 NQ = {
     "revolute": 1,
     "continuous": 2,

@@ -18,8 +18,6 @@ from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import drum, link_of, mass_properties, shapes_of
 from surefoot.spatial import so3
 
-__all__ = ["MAX_COIL", "MAX_DILL", "coil", "dill"]
-
 _GEAR_RATIO = 50.0  # motor turns per joint turn: our choice, usual for harmonic drives
 MAX_COIL = 1000  # bodies without rotors
 MAX_DILL = 9  # levels: 512 bodies without rotors

@@ -26,18 +26,6 @@ from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import ball, bar, drum, link_of
 from surefoot.spatial import so3
 
-__all__ = [
-    "ARMS",
-    "crank",
-    "crank_length",
-    "crank_lever",
-    "delta",
-    "delta_arm_angles",
-    "delta_posture",
-    "four_bar",
-    "four_bar_angles",
-]
-
 _TURN = (0.0, -1.0, 0.0)
 _IN_PLANE = (True, False, True, False, False, False)
 _AS_HINGE = (True, True, True, True, False, True)

@@ -12,8 +12,6 @@ from surefoot.arrays import Array
 from surefoot.solvers.explain.program import Program, Proof, UnsolvedError
 from surefoot.solvers.explain.relaxation import Yielding, find_least_alone
 
-__all__ = ["Conflict", "find_conflict"]
-
 _FEW_GROUPS = 64  # that are all tried: the set then depends on nothing but the order of names
 
 

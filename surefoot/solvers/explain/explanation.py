@@ -15,8 +15,6 @@ from surefoot.solvers.explain.relaxation import Yielding, find_least_together
 from surefoot.solvers.explain.result import Explanation, Member, Relaxation
 from surefoot.solvers.one_core import on_one_core
 
-__all__ = ["TOLERANCE", "explain"]
-
 TOLERANCE = 1e-7
 """Violation of a row that counts as none, relative to its size (see `scaled_rows`)."""
 _WITHIN = 0.98  # share of the tolerance by which ends are wider; the rest is for searches that end

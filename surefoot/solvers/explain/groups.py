@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["INFINITE", "Group", "ScaledRows", "scaled_rows"]
-
 INFINITE = 1e20
 """Ends of at least this size count as none, as in HiGHS."""
 _SPARSE_BELOW = 0.1  # share of entries that are not zero below which rows are stored sparse

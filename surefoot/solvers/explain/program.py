@@ -22,8 +22,6 @@ from surefoot.errors import SurefootError
 from surefoot.solvers.explain.groups import ScaledRows
 from surefoot.solvers.explain.model import Model, Status, outside
 
-__all__ = ["Program", "Proof", "UnsolvedError"]
-
 _FAR = 1e6  # multipliers prove that no x within this many times the typical size of x will do
 _POLISHES = 6
 _NEXT = "give numbers of similar size, shorter spans of unstable motions, or a wider tolerance"

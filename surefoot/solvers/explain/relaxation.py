@@ -12,8 +12,6 @@ from surefoot.solvers.explain.groups import ScaledRows
 from surefoot.solvers.explain.model import Model, Status
 from surefoot.solvers.explain.program import Program, Proof, UnsolvedError
 
-__all__ = ["Alone", "Yielding", "find_least_alone", "find_least_together"]
-
 _MOST_ROUNDS = 200
 _ENDLESS = 1e8  # a group that has to move its rows by this many times their sizes does not help
 
