@@ -147,5 +147,5 @@ def _vectors(points: Array) -> coal.StdVec_Vec3s:
 
 def _triangles(faces: NDArray[np.int64]) -> coal.StdVec_Triangle:
     out = coal.StdVec_Triangle()
-    out.extend([coal.Triangle(int(a), int(b), int(c)) for a, b, c in faces])
+    out.extend([coal.Triangle(a, b, c) for a, b, c in faces.tolist()])
     return out

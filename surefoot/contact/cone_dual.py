@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space, orth
-from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
 from surefoot.arrays import Array
@@ -76,6 +75,8 @@ def _upright(unit: Array) -> Array:
     max Σ t_i  with  w · s_i ≥ t_i, 0 ≤ t_i ≤ 1.  Spans inside lines have w · s = 0 for every w of the dual cone, the
     others reach t = 1 by a long enough w.
     """
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
     d, k = unit.shape
     cost = np.r_[np.zeros(d), -np.ones(k)]
     above = np.hstack([-unit.T, np.eye(k)])

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import lsq_linear
 
 from surefoot.arrays import Array
 from surefoot.contact.cone_search import FORCE_SEARCH, SHARE_SEARCH
@@ -96,6 +95,8 @@ def _searched(A: Array, use: Flags, lower: Array, upper: Array, scale: Array, gi
 
 def _one_by_one(A: Array, use: Flags, lower: Array, upper: Array) -> tuple[Array, Array]:
     """Shares (k,) and missing (r,) of one sample: min |A λ − s| over λ ≥ 0 and s in its box."""
+    from scipy.optimize import lsq_linear  # slow to import, and seldom needed
+
     equal = lower == upper
     middle = np.where(equal, lower, 0.0)
     slack = np.eye(len(A))[:, ~equal]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
 
 from surefoot.arrays import Array as Numbers
 from surefoot.arrays import finite_array, number
@@ -122,6 +121,8 @@ def _inner_radius(normals: Numbers, ends: Numbers) -> float:
         normals: (k, 2) of unit length.
         ends: (k,).
     """
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
     found = linprog([0.0, 0.0, -1.0], np.column_stack([normals, np.ones(len(ends))]), ends, bounds=(None, None))
     if not found.success:
         raise ShapeError("points do not span a polygon that contains a circle", evidence={"reason": found.message})

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.sparse.linalg import splu
 
 from surefoot.arrays import Array
@@ -138,6 +137,7 @@ class Program:
 
     def find_nearest(self) -> Array:
         """The point (n,) with about the least sum of squares of what is violated."""
+        from scipy.optimize import minimize  # slow to import, and seldom needed
 
         def squares(x: Array) -> tuple[float, Array]:
             beyond = outside(self._matrix @ x, self.rows.lower, self.rows.upper)
