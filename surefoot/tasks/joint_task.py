@@ -129,22 +129,9 @@ class JointTask(Task):
         return measures_of(self.joint_rows.units)
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Ones where a row has its joint.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: Its numbers.
-        """
+        """Ones where a row has its joint."""
         return self.joint_rows.selection(robot.nv)
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Zero.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: Its numbers.
-        """
+        """Zero."""
         return np.zeros(self.rows)

@@ -73,44 +73,21 @@ class Support(Task):
         return (("m", len(self.edges[1])),)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Offsets of the edges (rows,).
-
-        Args:
-            target: None: the points define it.
-        """
+        """Offsets of the edges (rows,)."""
         if target is not None:
             raise ShapeError(f"task `{self.name}` has no target", next_step="make another Support from other points")
         return self.edges[1]
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """How far the centre of mass is inside each edge.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (rows,).
-        """
+        """How far the centre of mass is inside each edge."""
         return target - self.edges[0] @ com(robot.tree, q)[:2]
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """The Jacobian of the centre of mass, across the edges.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (rows,).
-        """
+        """The Jacobian of the centre of mass, across the edges."""
         return self.edges[0] @ com_jacobian(robot.tree, q)[:2]
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Its rate times v.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: (rows,).
-        """
+        """Its rate times v."""
         return self.edges[0] @ com_bias(robot.tree, q, v)[:2]
 
 

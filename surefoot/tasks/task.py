@@ -362,9 +362,5 @@ class VectorTask(Task):
         return rows_of(self.mask, "xyz", f"task `{self.name}`")
 
     def numbers_of(self, target: Any) -> Array:
-        """The vector (3,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """The vector (3,)."""
         return self.checked_target(target, (3,))

@@ -248,11 +248,6 @@ class PredictiveIk(LocalIk):
         """Joint velocities (n,) until the next cycle: the first ones of the best motion on the horizon.
 
         They are meant to be applied at once (Alg. 12 plans from the next cycle on, since planning takes it a cycle).
-
-        Args:
-            t: Time [s].
-            q: (n,) posture.
-            obstacles: (k, 3) vertices of the obstacles [m], or (steps, k, 3) as they are predicted at t, t + h, ….
         """
         problem = self._problem(t, q, obstacles)
         found = descend(problem, self._x, self.settings, self._size)
