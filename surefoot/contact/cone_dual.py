@@ -95,17 +95,13 @@ def _facets_of_pointed(unit: Array, upright: Array) -> Array:
     middle = points.mean(axis=1, keepdims=True)
     plane = null_space(upright[None])
     flat = plane.T @ (points - middle)
-    flat = np.linalg.lstsq(_square_root(flat), flat, rcond=None)[0]  # as wide one way as the other
+    u, s, _ = np.linalg.svd(flat, full_matrices=False)
+    flat = np.linalg.lstsq(np.asarray(u * s), flat, rcond=None)[0]  # as wide one way as the other
     touching = _touching(flat)
     normals = [null_space(unit[:, on].T, rcond=1e-7) for on in touching]
     rows = np.array([normal[:, 0] for normal in normals if normal.shape[1] == 1])
     rows = rows * np.sign(rows @ middle)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-def _square_root(flat: Array) -> Array:
-    u, s, _ = np.linalg.svd(flat, full_matrices=False)
-    return np.asarray(u * s)
 
 
 def _touching(points: Array) -> NDArray[np.bool_]:

@@ -177,7 +177,10 @@ def smooth_distance(A: Array, B: Array, blur: Any) -> DistanceGradient:
     """
     if not ops.is_symbolic(blur) and not blur > 0.0:
         raise ShapeError("the blur of a smooth distance must be positive", evidence={"blur": blur})
-    lifted = _lifted(A, B, blur)
+    # The vertices of each hull `blur` further apart, in dimensions of its own
+    a, b = _SIMPLEX[len(A)] * blur, _SIMPLEX[len(B)] * blur
+    flat_a, flat_b = np.zeros((len(A), b.shape[1])), np.zeros((len(B), a.shape[1]))
+    lifted = ops.concatenate([A, a, flat_a], axis=1), ops.concatenate([B, flat_b, b], axis=1)
     found = closest(*lifted)
     if len(A) == len(B) == 3:
         found = nearer([found, inner_triangles(*lifted)])
@@ -186,10 +189,3 @@ def smooth_distance(A: Array, B: Array, blur: Any) -> DistanceGradient:
     point_a, point_b = hull_points(A, B, found)
     direction = (point_a - point_b) * (1.0 / distance)
     return DistanceGradient(distance, point_a, point_b, *vertex_gradients(found, direction))
-
-
-def _lifted(A: Array, B: Array, blur: Any) -> tuple[Array, Array]:
-    """The vertices of each hull `blur` further apart, in dimensions of its own."""
-    a, b = _SIMPLEX[len(A)] * blur, _SIMPLEX[len(B)] * blur
-    flat_a, flat_b = np.zeros((len(A), b.shape[1])), np.zeros((len(B), a.shape[1]))
-    return ops.concatenate([A, a, flat_a], axis=1), ops.concatenate([B, flat_b, b], axis=1)

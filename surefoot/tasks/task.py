@@ -35,7 +35,7 @@ from surefoot.arrays import finite_array, number
 from surefoot.errors import ShapeError
 from surefoot.kinematics import configuration_rate
 from surefoot.ops import Array
-from surefoot.robot import Robot, Tree
+from surefoot.robot import Robot
 
 if TYPE_CHECKING:
     derived = cached_property
@@ -172,7 +172,9 @@ class Task(ABC):
             target: Its numbers.
         """
         error = self.error(robot, q, target)
-        rates = _velocity_map(robot.tree, q)
+        # G (nq, nv) with dq/dt = G v
+        nv = len(robot.tree.armature)
+        rates = ops.stack([configuration_rate(robot.tree, q, unit) for unit in np.eye(nv)], axis=1)
         return ops.stack([-ops.gradient(row, q) @ rates for row in error])
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
@@ -298,12 +300,6 @@ def _identity(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(_identity(item) for item in value)
     return (value.shape, value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray | np.generic) else id(value)
-
-
-def _velocity_map(tree: Tree, q: Array) -> Array:
-    """G (nq, nv) with dq/dt = G v."""
-    nv = len(tree.armature)
-    return ops.stack([configuration_rate(tree, q, unit) for unit in np.eye(nv)], axis=1)
 
 
 def limited_error(error: Array, below: Array, above: Array) -> Array:

@@ -56,19 +56,15 @@ def closest_approach(robot: Robot, table: PairTable, samples: int, rng: np.rando
         Q = random_postures(robot, min(_AT_ONCE, samples - start), rng)
         some = PairTable(table.motion, np.column_stack([table.first, table.second])[open_pairs])
         d = some.distances(table.motion.points(Q))
-        _note(found, open_pairs, d, Q)
+        # Keep what is nearer or farther than before, of distances d (n, pairs) at postures Q
+        row = np.argmin(d, axis=0)
+        low = d[row, np.arange(len(open_pairs))]
+        better = low < found.nearest[open_pairs]
+        found.nearest[open_pairs[better]], found.posture[open_pairs[better]] = low[better], Q[row[better]]
+        found.farthest[open_pairs] = np.maximum(found.farthest[open_pairs], d.max(axis=0))
         open_pairs = open_pairs[(found.nearest[open_pairs] >= enough) | (found.farthest[open_pairs] <= 0.0)]
     _descend(robot, table, open_pairs[found.nearest[open_pairs] >= enough], found, enough)
     return found
-
-
-def _note(found: Approach, pairs: NDArray[np.int64], d: Array, Q: Array) -> None:
-    """Keep what is nearer or farther than before, of distances d (n, pairs) at postures Q."""
-    row = np.argmin(d, axis=0)
-    low = d[row, np.arange(len(pairs))]
-    better = low < found.nearest[pairs]
-    found.nearest[pairs[better]], found.posture[pairs[better]] = low[better], Q[row[better]]
-    found.farthest[pairs] = np.maximum(found.farthest[pairs], d.max(axis=0))
 
 
 def _descend(robot: Robot, table: PairTable, pairs: NDArray[np.int64], found: Approach, enough: float) -> None:

@@ -68,7 +68,12 @@ class Workspace:
     def volume(self) -> float:
         """Estimate [mʳ]: cells with all neighbours hit count whole, those at the edge half."""
         occupied = self.occupied
-        edge = occupied & ~_inner(occupied)
+        # Cells whose neighbours across all faces are occupied
+        padded, inner = np.pad(occupied, 1), occupied.copy()
+        for axis in range(occupied.ndim):
+            for step in (-1, 1):
+                inner &= np.roll(padded, step, axis)[(slice(1, -1),) * occupied.ndim]
+        edge = occupied & ~inner
         return float((occupied.sum() - 0.5 * edge.sum()) * self.cell ** len(self.axes))
 
     @property
@@ -228,12 +233,3 @@ def _direction_shares(index: NDArray[np.int64], parts: Array, cells: int) -> Arr
     hit[24 * index + parts.astype(np.int64)] = True
     shares = hit.reshape(cells, 24)
     return np.asarray(shares.sum(1) / max(int(shares.any(0).sum()), 1))
-
-
-def _inner(occupied: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Cells whose neighbours across all faces are occupied."""
-    padded, inner = np.pad(occupied, 1), occupied.copy()
-    for axis in range(occupied.ndim):
-        for step in (-1, 1):
-            inner &= np.roll(padded, step, axis)[(slice(1, -1),) * occupied.ndim]
-    return inner
