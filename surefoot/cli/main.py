@@ -13,29 +13,6 @@ import typer
 
 from surefoot.errors import SurefootError, one_of
 
-__all__ = [
-    "app",
-    "audit",
-    "bench",
-    "cache_bound",
-    "cache_clear",
-    "cache_show",
-    "check",
-    "compare",
-    "compare_methods",
-    "convert",
-    "doctor",
-    "export",
-    "list_",
-    "main",
-    "new",
-    "options",
-    "robots",
-    "run",
-    "show",
-    "studio",
-]
-
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -14,8 +14,6 @@ from surefoot.arrays import Array
 from surefoot.files import write_text
 from surefoot.motion.stance import ContactSchedule
 
-__all__ = ["AuditItem", "AuditResult", "Finding", "Replay", "Severity", "Status"]
-
 Severity = Literal["defect", "remark"]
 Status = Literal["passed", "failed", "remark", "skipped"]
 _TINY = 1e-9  # margins and violations that are none
