@@ -24,6 +24,7 @@ __all__ = ["LeggedBody"]
 _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.1, 0.02  # beside the orientation of trunk and base, which weigh 1
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
+_COM_SHARE = 0.8  # of the soles in which the ZMP of the centre of mass may lie; the rest is for limbs that swing
 _DRIVE_DAMPING, _FOLLOWS = 0.02, 0.05  # damping of the drives per torque limit [s/rad]; time to follow the joints [s]
 
 
@@ -57,7 +58,7 @@ class LeggedBody:
                 next_step="give `[contacts.NAME]` in its side file, or set robot.base=floating",
             )
         self.weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-        self.soles = [(settings or WholeBodySettings()).sole_share * foot.sole for foot in self.feet]
+        self.soles = [_COM_SHARE * foot.sole for foot in self.feet]
         frames = robot.placements(q0)
         self._make_problem(q0, height, further, settings, frames)
         self._see = compile_robot(robot, functions={"legged_look": (self._seen, {})}).legged_look
