@@ -38,6 +38,7 @@ def run_scenario(
     progress: Callable[[float], None] | None = None,
     watch: Callable[[Simulation], None] | None = None,
     stage: Tell = told_nobody,
+    world: str | Path | None = None,
 ) -> RunResult:
     """Run a scenario and write its folder: metrics, log, timing, trajectory, resolved scenario and a page.
 
@@ -50,12 +51,13 @@ def run_scenario(
         progress: Called now and then with the share that is simulated, 0…1.
         watch: Called after every command with the simulation.
         stage: Called with the name of what is done now, one of `STAGES`, and the share of it that is done, 0…1.
+        world: Another world than the scenario's: a scenario, or a TOML file with a `[world]` table.
 
     Raises:
         SurefootError: The scenario, the robot or the folder is not as it should be.
         RunInterrupted: The user stopped it; what was computed is written, with `completed` false.
     """
-    scenario = resolved_scenario(name_or_file, robot, seed, overrides)
+    scenario = resolved_scenario(name_or_file, robot, seed, overrides, world)
     with run_folder(scenario.name, out) as folder:
         stage(COMPILING, 0.0)
         try:
@@ -63,7 +65,7 @@ def run_scenario(
         except KeyboardInterrupt:
             raise RunInterrupted(keep_plan(folder, scenario)) from None
         except SurefootError as error:
-            tables, changes = scenario.model_dump(exclude_none=True), changes_of(robot, seed, overrides)
+            tables, changes = scenario.model_dump(exclude_none=True), changes_of(robot, seed, overrides, world)
             with helping():
                 raise put_in_place(error, tables, own_file(name_or_file), changes) from error
         trouble = _simulated(simulation, _both(progress, stage), watch)

@@ -97,7 +97,7 @@ def _spans(robot: Robot, step: float, height: float, q: Array) -> bool:
         robot,
         [
             *targets,
-            CenterOfMass(middle + [0.0, 0.0, height]),
+            CenterOfMass([middle[0], middle[1], middle[2] + height]),
             FrameOrientation(trunk, frames[trunk][:3, :3]),
             Posture(robot, q),
         ],
