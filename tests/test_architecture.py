@@ -23,7 +23,7 @@ from scripts.measure_house import (
 PACKAGE = Path(__file__).parents[1] / "surefoot"
 LEVELS = [
     {"errors"},
-    {"arrays", "files", "words"},
+    {"arrays", "files", "markup", "processes", "words"},
     {"ops", "tables"},
     {"codegen", "spatial", "geometry"},
     {"solvers"},
@@ -44,7 +44,7 @@ LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 MOST_FILES, MOST_LINES, MOST_CLASS_LINES, MOST_FUNCTION_LINES = 14, 500, 250, 60
 MOST_PARAMETERS, MOST_EXPORTS, MEDIAN_FUNCTION, P90_FUNCTION = 10, 30, 10, 30
 NATIVE = re.compile(
-    r"surefoot\.(codegen|solvers\.(hierarchy|dyadic)|contact\.cone_search|sim\.native\.(constrained_kernels|rigid|step))\b"
+    r"surefoot\.(codegen|solvers\.(hierarchy|dyadic)|contact\.cone_search|estimation\.covariance|sim\.native\.(constrained_kernels|rigid|step))\b"
 )
 """Modules whose functions become machine code: arrays are passed one by one there, as in C."""
 COMMANDS = "surefoot.cli.main"
@@ -215,3 +215,15 @@ def test_the_package_exports_few_names() -> None:
     rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
     functions_exported = {n for n in surefoot.__all__ if inspect.isfunction(getattr(surefoot, n))}
     assert not rooms & functions_exported, "a room has the name of an exported function"
+
+
+def test_texts_become_markup_at_one_border() -> None:
+    """`markup` alone escapes HTML, and the studio's texts go through one module, which knows no Markdown."""
+    border = {"surefoot.markup", "surefoot.studio.panels.inputs"}
+    pattern = re.compile(r"html import escape|html\.escape|add_markdown|gui\.add_html|\.content = ")
+    wrong = [
+        module.name
+        for module in modules().values()
+        if module.name not in border and pattern.search(module.path.read_text(encoding="utf-8"))
+    ]
+    assert not wrong, "\n".join(wrong)

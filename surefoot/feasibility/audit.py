@@ -186,9 +186,10 @@ def _replay_series(case: Case, played: Replay | None) -> Series:
     """How long the robot stayed upright, against the end of the motion."""
     if played is None or not len(played.time):
         return skipped("replay", "not requested" if played is None else played.note)
-    until = np.array([[case.trajectory.end if played.survived else played.until]])
+    until = np.array([[played.until]])
+    end = played.until if played.survived else case.trajectory.end
     text = "replay: the robot stays upright until {value}, the motion ends at {limit}"
-    return Series("replay", "s", until[0], ("",), until, lower=case.trajectory.end, note=played.note, texts=(text,))
+    return Series("replay", "s", until[0], ("",), until, lower=end, note=played.note, texts=(text,))
 
 
 def _shape_remarks(robot: Robot) -> list[str]:

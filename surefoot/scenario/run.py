@@ -38,6 +38,7 @@ def run_scenario(
     progress: Callable[[float], None] | None = None,
     watch: Callable[[Simulation], None] | None = None,
     stage: Tell = told_nobody,
+    runs: str | Path = "runs",
     world: str | Path | None = None,
 ) -> RunResult:
     """Run a scenario and write its folder: metrics, log, timing, trajectory, resolved scenario and a page.
@@ -45,12 +46,13 @@ def run_scenario(
     Args:
         name_or_file: Name of a scenario that comes with the package, or a TOML file.
         robot: Another robot than the scenario's: a name or a file.
-        out: Folder for the results; None for `runs/<name>-<time>/`.
+        out: Folder for the results; None for `<runs>/<name>-<time>/`.
         seed: Another seed than the scenario's.
         overrides: Changes, `dotted.key=value`.
         progress: Called now and then with the share that is simulated, 0…1.
         watch: Called after every command with the simulation.
         stage: Called with the name of what is done now, one of `STAGES`, and the share of it that is done, 0…1.
+        runs: Where folders for results are made.
         world: Another world than the scenario's: a scenario, or a TOML file with a `[world]` table.
 
     Raises:
@@ -58,7 +60,7 @@ def run_scenario(
         RunInterrupted: The user stopped it; what was computed is written, with `completed` false.
     """
     scenario = resolved_scenario(name_or_file, robot, seed, overrides, world)
-    with run_folder(scenario.name, out) as folder:
+    with run_folder(scenario.name, out, runs) as folder:
         stage(COMPILING, 0.0)
         try:
             simulation = build_simulation(scenario)

@@ -58,7 +58,7 @@ def test_folder_of_a_run(tmp_path):
     assert len(Log.load(result.path / "timing.parquet")) == len(log) - 1
 
 
-REPEATED = {"log.parquet", "trajectory.npz", "metrics.json", "audit.json"}
+REPEATED = {"log.parquet", "trajectory.npz", "metrics.json", "audit.json", "report.html"}
 
 
 def same(one, two):

@@ -24,6 +24,7 @@ __all__ = ["WalkingController"]
 STAND, DOUBLE, SWING = range(3)
 _STEP = 0.35  # step for which the default settings are made, share of the leg length
 _NEAR = 0.05  # errors of the DCM with which a foot may leave the ground, share of the leg length
+_BREATH = 0.03  # least time on two feet between steps that catch the robot [s]
 _PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
 _LEAVES = 0.15  # share of the weight that a foot may still carry just before it leaves
@@ -135,13 +136,29 @@ class WalkingController:
         if self.phase == SWING:
             if self._has_landed():
                 self._land(t, poses)
+        elif self._must_step(t):
+            self._catch(poses)
         elif self._clock >= self._length:
             if self.phase == DOUBLE and self.ahead.coming:
                 if self._may_lift_off():
-                    self._lift_off(poses)
+                    self._lift_off(poses, self.settings.single)
             else:
                 self._wait(t, poses)
         return before != (self.phase, self.ahead.support, self.steps)
+
+    def _must_step(self, t: float) -> bool:
+        """Whether the DCM of a robot that stands has left its support."""
+        if self.ahead.coming or t < self.settings.settle or (self.phase == DOUBLE and self._clock < _BREATH):
+            return False
+        return bool(distance_inside(self._dcm, self.ahead.polygon) < 0.0)
+
+    def _catch(self, poses: Sequence[Array]) -> None:
+        """Step where the DCM asks for it."""
+        dcm = world(self.ahead.anchor, np.array([*self._dcm, 0.0, 0.0]))[:2]
+        support, landing, duration = self.ahead.recovery(dcm, poses)
+        self._stand_on(support, poses)
+        self.ahead.coming = [landing]
+        self._lift_off(poses, duration)
 
     def _may_lift_off(self) -> bool:
         """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
@@ -187,11 +204,11 @@ class WalkingController:
         self.ahead.stand_on(support, poses)
         self._integral = turned(self._integral, yaw - self.ahead.anchor[3])
 
-    def _lift_off(self, poses: Sequence[Array]) -> None:
+    def _lift_off(self, poses: Sequence[Array], duration: float) -> None:
         s, foot = self.settings, 1 - self.ahead.support
-        self.phase, self._clock, self._length = SWING, 0.0, s.single
-        self.ahead.lift_off(s.single, poses[foot])
-        self._swing = SwingFoot(self.ahead.other, s.single, s.lift, s.landing_speed)
+        self.phase, self._clock, self._length = SWING, 0.0, duration
+        self.ahead.lift_off(duration, poses[foot])
+        self._swing = SwingFoot(self.ahead.other, duration, s.lift, s.landing_speed)
         self.body.release(foot)
 
     def _land(self, t: float, poses: Sequence[Array]) -> None:
