@@ -12,29 +12,6 @@ import typer
 from surefoot.cli.frame import Changes, Json, RobotName, exit_status, listen_to_signals
 from surefoot.cli.legged import legged
 
-__all__ = [
-    "app",
-    "audit",
-    "bench",
-    "cache_bound",
-    "cache_clear",
-    "cache_show",
-    "check",
-    "compare",
-    "compare_methods",
-    "convert",
-    "doctor",
-    "export",
-    "list_",
-    "main",
-    "new",
-    "options",
-    "robots",
-    "run",
-    "show",
-    "studio",
-]
-
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -15,7 +15,6 @@ from surefoot.cli.console import FirstTimeColumn
 if TYPE_CHECKING:
     from surefoot.scenario import RunResult
 
-__all__ = ["RunProgress", "run_command", "share_of_run"]
 
 _LOADING = "loading"
 # Position of the bar at the start of each stage; the last one ends at 1.

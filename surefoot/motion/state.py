@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, finite_array
 from surefoot.robot import Robot
 
-__all__ = ["State"]
-
 
 @dataclass(frozen=True, eq=False)
 class State:

@@ -24,6 +24,7 @@ __all__ = ["WalkingController"]
 STAND, DOUBLE, SWING = range(3)
 _STEP = 0.35  # step for which the default settings are made, share of the leg length
 _NEAR = 0.05  # errors of the DCM with which a foot may leave the ground, share of the leg length
+_SHIFT = 0.12  # time to shift the weight before a step that catches the robot [s]
 _BREATH = 0.03  # least time on two feet between steps that catch the robot [s]
 _PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
@@ -77,6 +78,7 @@ class WalkingController:
         self._touching: list[float] | None = None
         self.phase, self._clock, self._length, self.steps = STAND, 0.0, self.settings.settle, 0
         self.adapted_steps = 0
+        self._hurry = 0.0  # duration of a step that catches the robot [s]; 0 for others
         self._swing: SwingFoot | None = None
         self._integral = np.zeros(2)
         self._com = self._dcm = self._dcm_ref = self._zmp_ref = self._zmp = np.zeros(2)
@@ -141,7 +143,7 @@ class WalkingController:
         elif self._clock >= self._length:
             if self.phase == DOUBLE and self.ahead.coming:
                 if self._may_lift_off():
-                    self._lift_off(poses, self.settings.single)
+                    self._lift_off(poses, self._hurry or self.settings.single)
             else:
                 self._wait(t, poses)
         return before != (self.phase, self.ahead.support, self.steps)
@@ -158,7 +160,9 @@ class WalkingController:
         support, landing, duration = self.ahead.recovery(dcm, poses)
         self._stand_on(support, poses)
         self.ahead.coming = [landing]
-        self._lift_off(poses, duration)
+        self.phase, self._clock, self._length = DOUBLE, 0.0, _SHIFT
+        self._hurry = duration
+        self.ahead.double_support(self.ahead.zmp_of(support), _SHIFT)
 
     def _may_lift_off(self) -> bool:
         """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
@@ -206,6 +210,7 @@ class WalkingController:
 
     def _lift_off(self, poses: Sequence[Array], duration: float) -> None:
         s, foot = self.settings, 1 - self.ahead.support
+        self._hurry = 0.0
         self.phase, self._clock, self._length = SWING, 0.0, duration
         self.ahead.lift_off(duration, poses[foot])
         self._swing = SwingFoot(self.ahead.other, duration, s.lift, s.landing_speed)
@@ -247,9 +252,9 @@ class WalkingController:
         else:
             shares[there] = plan.share_of_other(plan.reference(self._clock)[0])
         shares[here] = 1.0 - shares[there]
-        if self.phase == DOUBLE and self.steps:
+        if self.phase == DOUBLE and self.steps and not self._hurry:
             most[here] = self.body.weight * (0.1 + 1.5 * self._clock / self.settings.ramp)
-        if self.phase == DOUBLE and plan.coming:
+        if self.phase == DOUBLE and plan.coming and not self._hurry:
             most[there] = self.body.weight * (_LEAVES + 1.5 * max(0.0, 1.0 - self._clock / self._length))
         self.body.share(shares, most)
 
