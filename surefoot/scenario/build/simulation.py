@@ -14,7 +14,7 @@ from surefoot.robot import Robot, load
 from surefoot.robot.model import under_gravity
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.controller import build_controller
-from surefoot.scenario.build.events import build_event, without_margin
+from surefoot.scenario.build.events import build_event, repeat_push, without_margin
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
 from surefoot.scenario.motions import planner_of
@@ -45,12 +45,17 @@ def build_simulation(scenario: Scenario) -> Simulation:
         initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
     with blaming("controller"):
         controller = build_controller(scenario, robot, world, rest, plan)
+    settings = _settings(scenario, controller)
     return Simulation(
         robot,
         controller,
         world,
-        _settings(scenario, controller),
-        [_event(k, event, robot, rest) for k, event in enumerate(scenario.events)],
+        settings,
+        [
+            event
+            for k, table in enumerate(scenario.events)
+            for event in _events(k, table, robot, controller, rest, settings.duration)
+        ],
         initial,
         _sensors(scenario.sensors),
         _estimator(scenario, robot, world.gravity),
@@ -61,9 +66,17 @@ def build_simulation(scenario: Scenario) -> Simulation:
     )
 
 
-def _event(number: int, table: EventTable, robot: Robot, rest: Array) -> Event:
+def _events(
+    number: int, table: EventTable, robot: Robot, controller: Controller, rest: Array, duration: float
+) -> list[Event]:
+    """The events that an entry of the scenario stands for."""
     with blaming("events", number):
-        return build_event(table, robot, rest)
+        if table.steps is None:
+            return [build_event(table, robot, rest)]
+        from surefoot.scenario.build.walking import swing_times
+
+        pushes = repeat_push(table, *swing_times(controller, duration))
+        return [build_event(push, robot, rest) for push in pushes]
 
 
 def load_robot(table: RobotTable) -> Robot:

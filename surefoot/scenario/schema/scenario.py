@@ -52,6 +52,7 @@ class InitialTable(Table):
     Args:
         joints: Positions [rad] or [m] by joint.
         position: Of the base, x and y in world [m]; default: home. A floating-base robot is placed on the ground there.
+        heading: Where a robot with feet looks [rad]; default: home.
         on_slope: Whether the base is aligned with the ground under it.
         lift: Additional height of the base [m].
         velocity: Of the base, in world [m/s].
@@ -59,6 +60,7 @@ class InitialTable(Table):
 
     joints: dict[str, float] = {}
     position: Pair | None = None
+    heading: float | None = None
     on_slope: bool = False
     lift: float = 0.0
     velocity: Vector = (0.0, 0.0, 0.0)

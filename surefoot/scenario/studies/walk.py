@@ -8,10 +8,11 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control.walking import WalkingController
-from surefoot.gait import stance_of
+from surefoot.gait import StepLimits, stance_of
 from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
+from surefoot.scenario.schema import WalkTable
 
 __all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "fall_cause", "walk"]
 
@@ -31,7 +32,7 @@ def walk(run: StudiedRun) -> Findings:
     controller, log, robot = run.simulation.controller, run.log, run.simulation.robot
     if not isinstance(controller, WalkingController):
         return Findings({}, "the controller does not walk")
-    goal = getattr(controller.source, "goal", None)
+    goal = _goal(run.scenario.walk, controller)
     start, end = (_body_pose(robot, log["q"][k]) for k in (0, -1))
     distance, angle = _error(end, goal)
     way = _way(robot, log)
@@ -41,6 +42,7 @@ def walk(run: StudiedRun) -> Findings:
         "goal_error_m": distance,
         "goal_error_rad": angle,
         "mean_speed_m_s": way / seconds if seconds > 0.0 else 0.0,
+        "cruise_speed_m_s": _cruise_speed(robot, log),
         "steps": controller.steps,
         "walked_m": way,
         "cost_of_transport": _cost_of_transport(robot, log, way),
@@ -52,6 +54,15 @@ def walk(run: StudiedRun) -> Findings:
         "start_to_end_m": float(np.hypot(*(end - start)[:2])),
     }
     return Findings(metrics, _trouble(log, distance, angle))
+
+
+def _goal(table: WalkTable | None, walker: WalkingController) -> Array | None:
+    """(3,) x, y, yaw where the walk shall end; None if it has no goal."""
+    if table is None or table.goal is None:
+        goal = getattr(walker.source, "goal", None)  # the end of a path
+        return None if goal is None else np.array(goal)
+    scale = StepLimits.of(walker.robot).leg if table.unit == "leg" else 1.0
+    return np.array(table.goal) * (scale, scale, 1.0)
 
 
 def _trouble(log: Log, distance: float | None, angle: float | None) -> str | None:
@@ -132,6 +143,16 @@ def _way(robot: Robot, log: Log) -> float:
     rows = np.unique([0, *steps[::2], len(log) - 1])
     places = np.array([_body_pose(robot, log["q"][k])[:2] for k in rows])
     return float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
+
+
+def _cruise_speed(robot: Robot, log: Log) -> float | None:
+    """Without the first and the last two steps [m/s]; None if there are no others."""
+    landings = np.flatnonzero(np.diff(np.asarray(log["control.steps"]))) + 1
+    if len(landings) < 6:
+        return None
+    a, b = landings[1], landings[-3]
+    way = np.hypot(*(_body_pose(robot, log["q"][b]) - _body_pose(robot, log["q"][a]))[:2])
+    return float(way / (log.time[b] - log.time[a]))
 
 
 def _cost_of_transport(robot: Robot, log: Log, way: float) -> float | None:
