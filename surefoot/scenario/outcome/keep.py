@@ -122,7 +122,12 @@ def keep_run(
     run = RunRecord(scenario, simulation.robot, simulation.log(), simulation.timing(), {}, world=simulation.world)
     stages.insist("writing", lambda: _write_first(folder, run))
     findings = stages.attempt("the study", lambda: _study(run, simulation, trouble), Findings())
-    run = replace(run, metrics=_judge(run, simulation, findings, trouble), planned=_planned_curves(run, simulation))
+    run = replace(
+        run,
+        metrics=_judge(run, simulation, findings, trouble),
+        planned=_planned_curves(run, simulation),
+        findings=findings,
+    )
     if trouble != INTERRUPTED:
         run = stages.attempt("the audit", lambda: _audit(folder, run, stage), run)
     _mark(run.metrics, stages.interrupted)

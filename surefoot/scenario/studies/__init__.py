@@ -21,7 +21,7 @@ _MODULES = {
     "slide": ("slide",),
     "stand": ("stand",),
     "touch": ("touch",),
-    "walk": ("walk",),
+    "walking": ("walk",),
 }
 STUDIES: Mapping[str, str] = {
     kind: f"surefoot.scenario.studies.{module}:{kind}" for module, kinds in _MODULES.items() for kind in kinds
