@@ -9,6 +9,7 @@ from surefoot.report.evidence import (
     Plot,
     Region,
     Verdict,
+    spans,
     with_layers,
 )
 from surefoot.report.page import audit_page, motion_plots, report_page, write_report
@@ -37,6 +38,7 @@ __all__ = [
     "robot_meshes",
     "robot_of_run",
     "robot_page",
+    "spans",
     "with_layers",
     "workspace_page",
     "write_report",

@@ -137,7 +137,9 @@ def _data_table(table: DataTable) -> Html:
     head = joined(html("<th>{}</th>", text) for text in table.head)
     cells = (joined(_data_cell(value, k in table.jumps) for k, value in enumerate(row)) for row in table.rows)
     rows = joined(html("<tr>{}</tr>", row) for row in cells)
-    return html('<h2>{}</h2><div class="scroll"><table><tr>{}</tr>{}</table></div>', table.title, head, rows)
+    return html(
+        '<h2>{}</h2><div class="scroll"><table class="data"><tr>{}</tr>{}</table></div>', table.title, head, rows
+    )
 
 
 def _data_cell(value: Any, jumps: bool) -> Html:

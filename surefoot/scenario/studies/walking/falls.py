@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from surefoot.motion import Log
+from surefoot.report import spans
 from surefoot.robot import Robot, anatomy
 
 __all__ = ["balance_lost", "fall_cause"]
 
 _OFF = 0.06  # a DCM that is that far off its reference for good is lost, share of the height of the centre of mass
 _TILTED = np.deg2rad(20.0)  # a base that is tilted more for good has lost its balance
+_STEADY = 0.25  # a robot that is fine for less has not recovered [s]
 _BEFORE, _AFTER = 0.5, 0.15  # signs about the loss of balance that count [s]
 _SLIP = 0.02  # a foot that slid that far slipped [m]
 _LATE = 0.15  # a foot that touches down later than that is late [s]
@@ -49,7 +51,7 @@ def fall_cause(robot: Robot, log: Log) -> str | None:
 
 
 def balance_lost(log: Log, fall: float) -> float:
-    """When the robot lost its balance: since then, its DCM is off or its base is tilted [s].
+    """When the robot lost its balance: since then, its DCM is off or its base is tilted, but for moments [s].
 
     Args:
         log: Of a walk.
@@ -58,8 +60,8 @@ def balance_lost(log: Log, fall: float) -> float:
     time = np.asarray(log.time)
     error = np.linalg.norm(log["control.dcm"] - log["control.dcm_reference"], axis=1)
     fine = (error < _OFF * log["com.height"][0]) & (np.asarray(log["base.tilt"]) < _TILTED) & (time < fall)
-    rows = np.flatnonzero(fine)
-    return float(time[rows[-1]]) if len(rows) else float(time[0])
+    lasting = [end for start, end in spans(time, fine) if end - start >= _STEADY]
+    return min(lasting[-1], fall) if lasting else float(time[0])
 
 
 def _is_off(log: Log, lost: float, fall: float) -> bool:

@@ -181,14 +181,15 @@ class WalkRecord:
     def table(self) -> DataTable:
         """The steps as a table."""
         head = (
-            "step", "foot", "touch-down [s]", "planned x, y [m]", "measured x, y [m]", "off [mm]", "late [ms]",
+            "step", "foot", "landed [s]", "planned x, y [m]", "measured x, y [m]", "off [mm]", "late [ms]",
             "ZMP margin [mm]", "adapted by [mm]",
         )  # fmt: skip
+        sides = {foot.name: foot.side for foot in self.feet}
         rows = [
             (
                 k,
-                step.foot,
-                round(step.end, 3),
+                sides[step.foot] or step.foot,
+                round(step.end, 2),
                 _place(step.planned),
                 _place(step.measured),
                 round(1000.0 * _way(step.adapted, step.measured), 1),
