@@ -28,6 +28,7 @@ _SHIFT = 0.12  # time to shift the weight before a step that catches the robot [
 _BREATH = 0.03  # least time on two feet between steps that catch the robot [s]
 _PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
+_HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
 _LEAVES = 0.15  # share of the weight that a foot may still carry just before it leaves
 _LARGEST_INTEGRAL, _LEAK = 0.05, 0.5  # of the error of the DCM [m s], [1/s]
 
@@ -66,8 +67,9 @@ class WalkingController:
                 next_step="group its contacts in `[anatomy.feet]` of its side file",
             )
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
-        legs = leg_reach(robot, anatomy(robot))
+        self._legs = legs = leg_reach(robot, anatomy(robot))
         self.settings = settings or walk_settings(robot, _STEP * legs.length)
+        self._height = self.settings.height
         self.omega = sqrt(float(np.linalg.norm(robot.tree.gravity)) / self.settings.height)
         self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body)
         self.ahead = StepPlan(self.body.feet, self.body.soles, self.settings, legs, self.omega)
@@ -269,9 +271,17 @@ class WalkingController:
         self._zmp = closest_inside(wanted, plan.polygon)
         done = min(1.0, (self._t or 0.0) / max(s.settle, 1e-3))
         blend = done**3 * (10.0 - 15.0 * done + 6.0 * done**2)
-        height = self._start_height + blend * (s.height - self._start_height)
+        height = self._start_height + blend * (self._within_reach(dt) - self._start_height)
         acceleration = turned(w * w * (self._com - self._zmp), plan.anchor[3])
         self.body.lead_com(acceleration, plan.anchor[2] + height, com)
+
+    def _within_reach(self, dt: float) -> float:
+        """Height of the centre of mass that the legs reach with the feet where they are, and where they land [m]."""
+        places = [self.ahead.other[:2], *(place[:2] for place in self.ahead.coming[:1])]
+        far = max(float(np.hypot(place[0], place[1])) for place in places)
+        wanted = min(self.settings.height, self._legs.height_over(far))
+        self._height += min(1.0, dt / _HEIGHT_TIME) * (wanted - self._height)
+        return self._height
 
     @property
     def channels(self) -> list[Channel]:
