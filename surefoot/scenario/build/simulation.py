@@ -34,6 +34,11 @@ def build_simulation(scenario: Scenario) -> Simulation:
         robot = load_robot(scenario.robot)
         if robot.tree.n == 0:
             raise NotSupportedError(f"`{robot.name}` has no moving joint, so there is nothing to simulate")
+    if scenario.walk is not None:
+        from surefoot.gait import feet_of
+
+        with blaming("robot", "name"):
+            feet_of(robot)
     world = build_world(scenario.world, robot)
     robot = under_gravity(robot, world.gravity)
     with blaming("motion"):

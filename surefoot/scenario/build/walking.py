@@ -30,6 +30,7 @@ __all__ = ["build_walker", "swing_times", "walk_duration"]
 
 _STANDS = 1.5  # how long the robot stands at the end [s]
 _SLOWER = 1.1  # steps may take longer than planned
+_DRIFT, _SWAY = 0.05, 0.1  # gap to obstacles: drift of the estimate [m], arms that swing [share of a leg]
 _SURE = 0.4  # steps up to this share of a leg need no proof
 
 
@@ -117,7 +118,7 @@ def _source(
     stance, goal = stance_of(robot, q), np.array(table.goal) * (scale, scale, 1.0)
     if _is_bare(world):
         return GoalSteps.from_stance(limits, stance, goal, world)
-    return plan_steps(robot, world, goal, stance, limits)
+    return plan_steps(robot, world, goal, stance, limits, margin=_DRIFT + _SWAY * limits.leg)
 
 
 def _is_bare(world: World) -> bool:

@@ -7,13 +7,13 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from surefoot.errors import ScenarioError
 from surefoot.files import write_text
+from surefoot.markup import Html, html, joined
 from surefoot.report.page import html_page, html_table
 from surefoot.scenario.catalogue import read_scenario
 from surefoot.scenario.sweeps.jobs import DIED, PASSED, REFUSED, Job, run_jobs
@@ -162,18 +162,25 @@ def matrix_page(rows: Sequence[MatrixRow]) -> str:
         rows: Of a matrix.
     """
     passed = sum(row.verdict == PASSED for row in rows)
-    parts = ["<h1>Matrix</h1>", f"<p>{passed} of {counted(len(rows), 'run')} passed.</p>", html_table(*_counts(rows))]
-    failed = [row for row in rows if row.verdict != PASSED]
-    items = "".join(f"<li>{_link(row)}: {escape(f'{row.verdict} ({row.reason})')}</li>" for row in failed)
-    return html_page("Matrix", "\n".join([*parts, f"<h2>Not passed</h2><ul>{items}</ul>" if items else ""]))
+    items = joined(
+        html("<li>{}: {} ({})</li>", _link(row), row.verdict, row.reason) for row in rows if row.verdict != PASSED
+    )
+    body = html(
+        "<h1>Matrix</h1><p>{} of {} passed.</p>{}{}",
+        passed,
+        counted(len(rows), "run"),
+        html_table(*_counts(rows)),
+        html("<h2>Not passed</h2><ul>{}</ul>", items) if items else "",
+    )
+    return html_page("Matrix", body)
 
 
-def _link(row: MatrixRow) -> str:
+def _link(row: MatrixRow) -> Html:
     """The run as a text, linked to its report if it moved."""
-    text = escape(f"{row.scenario}, {row.robot}, seed {row.seed}")
+    text = html("{}, {}, seed {}", row.scenario, row.robot, row.seed)
     if row.verdict in (REFUSED, DIED):
         return text
-    return f'<a href="{quote(_place(row.scenario, row.robot, row.seed))}/report.html">{text}</a>'
+    return html('<a href="{}/report.html">{}</a>', quote(_place(row.scenario, row.robot, row.seed)), text)
 
 
 def _place(scenario: str, robot: str, seed: int) -> str:

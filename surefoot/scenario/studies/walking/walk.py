@@ -13,14 +13,13 @@ from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.schema import WalkTable
+from surefoot.scenario.studies.walking.falls import fall_cause
+from surefoot.scenario.studies.walking.steps import WalkRecord
 
-__all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "fall_cause", "walk"]
+__all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "walk"]
 
 GOAL_DISTANCE, GOAL_ANGLE = 0.05, np.deg2rad(5.0)
 """How near to its goal a walk must end [m], [rad]."""
-_BEFORE_FALL = 1.0  # what happened within this time before a fall may be its cause [s]
-_SLIP = 0.02  # a foot that slid that far slipped [m]
-_LATE = 0.15  # a foot that touches down later than that is late [s]
 
 
 def walk(run: StudiedRun) -> Findings:
@@ -50,10 +49,12 @@ def walk(run: StudiedRun) -> Findings:
         "dcm_error_max_m": float(np.linalg.norm(log["control.dcm"] - log["control.dcm_reference"], axis=1).max()),
         "adapted_steps": controller.adapted_steps,
         "fallbacks": int(log["control.fallbacks"][-1]),
-        "fall_cause": fall_cause(log),
+        "fall_cause": fall_cause(robot, log),
         "start_to_end_m": float(np.hypot(*(end - start)[:2])),
     }
-    return Findings(metrics, _trouble(log, distance, angle))
+    record = WalkRecord(robot, log)
+    trouble = _trouble(log, distance, angle)
+    return Findings(metrics, trouble, record.plots(), [record.table()], record.outlines())
 
 
 def _goal(table: WalkTable | None, walker: WalkingController) -> Array | None:
@@ -67,10 +68,11 @@ def _goal(table: WalkTable | None, walker: WalkingController) -> Array | None:
 
 def _trouble(log: Log, distance: float | None, angle: float | None) -> str | None:
     """Why the walk does not pass, other than by a fall."""
-    kinds = {item["kind"] for item in log.metadata["incidents"]}
-    if "position_limit" in kinds:
-        where = next(item["where"] for item in log.metadata["incidents"] if item["kind"] == "position_limit")
-        return f"joint {where} hit its limit"
+    for item in log.metadata["incidents"]:
+        if item["kind"] == "position_limit":
+            return f"joint {item['where']} hit its limit"
+        if item["kind"] == "obstacle_touch":
+            return f"touch of {item['where']}"
     if distance is None or angle is None:
         return None
     if distance > GOAL_DISTANCE:
@@ -78,48 +80,6 @@ def _trouble(log: Log, distance: float | None, angle: float | None) -> str | Non
     if angle > GOAL_ANGLE:
         return f"ended turned by {np.rad2deg(angle):.1f}° from its goal"
     return None
-
-
-def fall_cause(log: Log) -> str | None:
-    """The most likely cause of a fall, from incidents and the controller's columns before it; None without a fall.
-
-    Args:
-        log: Of a walk.
-    """
-    fall = log.metadata["fall_time_s"]
-    if fall is None:
-        return None
-    before = [
-        item
-        for item in log.metadata["incidents"]
-        if item["kind"] != "fall" and fall - _BEFORE_FALL <= item["start"] <= fall
-    ]
-    first = _first_sign(log, before, fall)
-    return first[1] if first else "unknown"
-
-
-def _first_sign(log: Log, before: list[dict[str, Any]], fall: float) -> tuple[float, str] | None:
-    """The earliest sign of trouble before a fall."""
-    words = {
-        "slip": "slip of {where}",
-        "torque_limit": "torque limit of {where}",
-        "position_limit": "joint limit of {where}",
-        "self_collision": "self-collision of {where}",
-    }
-    signs = [
-        (item["start"], words[item["kind"]].format(where=item["where"]))
-        for item in before
-        if item["kind"] in words and (item["kind"] != "slip" or item["worst"] > _SLIP)
-    ]
-    time = np.asarray(log.time)
-    recent = (time >= fall - _BEFORE_FALL) & (time <= fall)
-    lost = recent & (np.asarray(log["control.capturable"]) == 0.0)
-    if lost.any():
-        signs.append((float(time[np.argmax(lost)]), "capture point out of reach"))
-    late = recent & (np.asarray(log["control.late"]) > _LATE)
-    if late.any():
-        signs.append((float(time[np.argmax(late)]), "late touch-down"))
-    return min(signs, default=None)
 
 
 def _body_pose(robot: Robot, q: Array) -> Array:
