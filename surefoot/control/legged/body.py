@@ -215,8 +215,8 @@ class LeggedBody:
     def command(self, t: float, q: Array, v: Array) -> Command:
         """The torques, with drives that damp what the joints should not do.
 
-        A light foot that the controller believes on the ground, and that is not, would turn over within a tick. If there
-        is no solution, the last torques hold, joints are damped to rest, and `trouble` says why.
+        A light foot that the controller believes on the ground, and that is not, would turn over within a tick. If
+        there is no solution, the last torques hold, joints are damped to rest, and `trouble` says why.
 
         Args:
             t: Time [s].
