@@ -27,11 +27,10 @@ def tables(table=Scenario):
 
 def test_every_key_of_every_table_has_a_row_with_a_meaning():
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| (.*?) \|$", PAGE, re.MULTILINE)
-    told = {name: (kind, meaning) for name, kind, _, meaning in rows if kind}
+    told = {name for name, kind, _, meaning in rows if kind and meaning}
     for table in tables():
         for key in table.model_fields:
-            assert key in told, f"{table.__name__}.{key}"
-            assert all(told[key]), f"{table.__name__}.{key}: no kind of value or no meaning"
+            assert key in told, f"{table.__name__}.{key}: no row, no kind of value, or no meaning"
 
 
 @pytest.mark.parametrize("table", [ControllerTable, EventTable, GroundTable, MotionTable, ObjectTable, ObstacleTable])
