@@ -117,5 +117,5 @@ def test_walks_are_on_estimates_with_self_collision(name):
     scenario = read_scenario(name)
     assert (scenario.sensors.kind, scenario.estimator.kind) == ("default", "base")
     assert scenario.simulation.self_collision
-    assert scenario.simulation.duration == "auto"
+    assert scenario.simulation.duration is None
     assert scenario.initial.heading == 0.0

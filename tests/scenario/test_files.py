@@ -35,6 +35,7 @@ def test_a_file_that_is_written_says_the_same(name, tmp_path):
 
 
 LONG = {"reach", "swing-over", "harvest"}  # plan for seconds before they begin; each has tests of its own
+LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {
     "swing-over": 0.05
 }  # [J] of 91 J that go through the drives of a quick swing; half of it with half the step

@@ -21,7 +21,7 @@ from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Post
 
 __all__ = ["LeggedBody"]
 
-_POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.1, 0.02  # beside the orientation of trunk and base, which weigh 1
+_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.03, 3e-3, 6e-4  # beside the centre of mass, which weighs 1
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
 _COM_SHARE = 0.8  # of the soles in which the ZMP of the centre of mass may lie; the rest is for limbs that swing
@@ -29,15 +29,16 @@ _DRIVE_DAMPING, _FOLLOWS = 0.02, 0.05  # damping of the drives per torque limit 
 
 
 class LeggedBody:
-    """Feet, centre of mass, trunk and posture on three levels; angular momentum is damped beside the posture.
+    """Feet first; then centre of mass, trunk, angular momentum and posture, by weights.
 
-    Damping the angular momentum on the level of the centre of mass would swing the arms into their limits.
+    With strict levels among these, the last bit of the centre of mass is bought with arms that swing into their limits,
+    or with a trunk that slowly falls over; weights give up a little of each (measured on g1, walking and pushed).
 
     Args:
         robot: A robot with feet and a floating base.
         q0: (nq,) posture in which it begins.
         height: Of the centre of mass over the ground, for the posture that is kept [m]; that of q0 if omitted.
-        further: Tasks of the user, on a level between the centre of mass and the trunk.
+        further: Tasks of the user, beside the centre of mass; their weights compare with its m/s².
         settings: Margins of the whole-body problem.
     """
 
@@ -85,12 +86,13 @@ class LeggedBody:
         base = robot.tree.body_names[robot.base_joint or 0]
         links = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
         posture = q0 if height is None else posture_at_height(robot, q0, links, height)
-        turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
+        turns = [
+            FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}", weight=_TRUNK_WEIGHT) for link in links
+        ]
         rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, posture, weight=_POSTURE_WEIGHT)]
-        levels: list[list[Task]] = [[], [CenterOfMass()], list(further), [*turns, *rest]]
+        levels: list[list[Task]] = [[], [CenterOfMass(), *further, *turns, *rest]]
         contacts = [name for foot in self.feet for name in foot.contacts]
-        stack = [level for k, level in enumerate(levels) if level or k == 0]
-        self.problem = WholeBody(robot, stack, contacts, settings, BodyClearance(robot, q0))
+        self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0))
         x, y = np.sum([(frames[foot.link] @ foot.placement)[:2, 0] for foot in self.feet], axis=0)
         heading = float(np.arctan2(y, x))
         ahead = placement_of(np.array([0.0, 0.0, 0.0, -heading]))[:3, :3]
@@ -213,8 +215,8 @@ class LeggedBody:
     def command(self, t: float, q: Array, v: Array) -> Command:
         """The torques, with drives that damp what the joints should not do.
 
-        A light foot that the controller believes on the ground, and that is not, would turn over within a tick. If there
-        is no solution, the last torques hold, joints are damped to rest, and `trouble` says why.
+        A light foot that the controller believes on the ground, and that is not, would turn over within a tick. If
+        there is no solution, the last torques hold, joints are damped to rest, and `trouble` says why.
 
         Args:
             t: Time [s].

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
-from surefoot.control.legged import LeggedBody, closest_inside, flat_pose, leg_reach, local, placement_of, turned, world
+from surefoot.control.legged import LeggedBody, flat_pose, leg_reach, local, placement_of, turned, world
+from surefoot.control.walking.feedback import DcmFeedback
 from surefoot.control.walking.plan import AHEAD, StepPlan
 from surefoot.control.walking.settings import WalkSettings, walk_settings
 from surefoot.control.walking.swing import SwingFoot
@@ -30,18 +31,14 @@ _PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
 _HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
 _LEAVES = 0.15  # share of the weight that a foot may still carry just before it leaves
-_LARGEST_INTEGRAL, _LEAK = 0.05, 0.5  # of the error of the DCM [m s], [1/s]
 
 
 class WalkingController:
     """Walks a biped.
 
     The plan is held in the frame of the foot that stands (`StepPlan`), so that it moves with the estimate. At each step
-    the source is asked for the next ones; the DCM over them is followed by whole-body control:
-
-        p = p_ref + (1 + k/ω) (ξ − ξ_ref),   c̈ = ω² (c − p)        [control.dcm-tracking]   Englsberger et al. 2015
-
-    p is kept inside the support polygon. A foot that meets the ground early stands at once; one that is late goes on
+    the source is asked for the next ones; the DCM over them is followed by whole-body control, c̈ = ω² (c − p), with
+    the ZMP p of `DcmFeedback`. A foot that meets the ground early stands at once; one that is late goes on
     down until it does. Where p does not suffice, the step lands elsewhere or earlier (`reduced.StepAdapter`).
 
     Args:
@@ -82,7 +79,7 @@ class WalkingController:
         self.adapted_steps = 0
         self._hurry = 0.0  # duration of a step that catches the robot [s]; 0 for others
         self._swing: SwingFoot | None = None
-        self._integral = np.zeros(2)
+        self._feedback = DcmFeedback(self.settings.dcm_gain, self.settings.integral_gain, self.omega)
         self._com = self._dcm = self._dcm_ref = self._zmp_ref = self._zmp = np.zeros(2)
 
     # -- the loop -------------------------------------------------------------------------------------------------
@@ -109,17 +106,19 @@ class WalkingController:
             self._begin(poses)
         self._t, self._clock = t, self._clock + dt
         self.ahead.follow(poses[self.ahead.support], dt)
-        self._com, speed = self.ahead.seen(com, rate)
-        self._dcm = self._com + speed / self.omega
+        self._measure(com, rate)
         if self._change_phase(t, poses):
-            self._com, speed = self.ahead.seen(com, rate)
-            self._dcm = self._com + speed / self.omega
+            self._measure(com, rate)
         self._adapt_step()
         self._lead_feet(dt)
         self._lead_com(com, dt)
         turn = self._swing.position[3] if self._swing is not None else self.ahead.other[3]
         self.body.turn_trunk(self.ahead.anchor[3] + 0.5 * turn)
         return self.body.command(t, q, v)
+
+    def _measure(self, com: Array, rate: Array) -> None:
+        self._com, speed = self.ahead.seen(com, rate)
+        self._dcm = self._com + speed / self.omega
 
     @property
     def solver_time(self) -> float:
@@ -208,7 +207,7 @@ class WalkingController:
     def _stand_on(self, support: int, poses: Sequence[Array]) -> None:
         yaw = self.ahead.anchor[3]
         self.ahead.stand_on(support, poses)
-        self._integral = turned(self._integral, yaw - self.ahead.anchor[3])
+        self._feedback.turn(yaw - self.ahead.anchor[3])
 
     def _lift_off(self, poses: Sequence[Array], duration: float) -> None:
         s, foot = self.settings, 1 - self.ahead.support
@@ -264,11 +263,7 @@ class WalkingController:
         s, w, plan = self.settings, self.omega, self.ahead
         t = min(self._clock, self._length) if self.phase == SWING else self._clock
         self._zmp_ref, self._dcm_ref = plan.reference(t)
-        error = self._dcm - self._dcm_ref
-        grown = (1.0 - _LEAK * dt) * self._integral + dt * error
-        self._integral = np.clip(grown, -_LARGEST_INTEGRAL, _LARGEST_INTEGRAL)
-        wanted = self._zmp_ref + (1.0 + s.dcm_gain / w) * error + s.integral_gain * self._integral
-        self._zmp = closest_inside(wanted, plan.polygon)
+        self._zmp = self._feedback.zmp(self._dcm - self._dcm_ref, self._zmp_ref, plan.polygon, dt)
         done = min(1.0, (self._t or 0.0) / max(s.settle, 1e-3))
         blend = done**3 * (10.0 - 15.0 * done + 6.0 * done**2)
         height = self._start_height + blend * (self._within_reach(dt) - self._start_height)

@@ -24,6 +24,10 @@ from surefoot.sim import Event, SensorSettings, Settings, Simulation
 __all__ = ["build_simulation", "load_robot"]
 
 
+DURATION = 5.0
+"""Simulated time of scenarios that do not give one [s]."""
+
+
 def build_simulation(scenario: Scenario) -> Simulation:
     """The simulation that a scenario describes, not yet run.
 
@@ -50,7 +54,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
         initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
     with blaming("controller"):
         controller = build_controller(scenario, robot, world, rest, plan)
-    settings = _settings(scenario, controller)
+    settings = _settings(scenario, _duration(scenario, controller))
     return Simulation(
         robot,
         controller,
@@ -126,18 +130,14 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
 def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
-    if duration != "auto":
-        return duration
-    if scenario.walk is None:
-        raise NotSupportedError(
-            '`simulation.duration = "auto"` needs a `[walk]`', next_step="give the duration in seconds"
-        )
+    if duration is not None or scenario.walk is None:
+        return duration or DURATION
     from surefoot.scenario.build.walking import walk_duration
 
     return walk_duration(scenario.walk, controller)
 
 
-def _settings(scenario: Scenario, controller: Controller) -> Settings:
+def _settings(scenario: Scenario, duration: float = DURATION) -> Settings:
     table = scenario.simulation
     given: dict[str, dict[str, object]] = {
         "native": {
@@ -158,7 +158,7 @@ def _settings(scenario: Scenario, controller: Controller) -> Settings:
                 next_step=f'set simulation.engine="{engine}", or omit it',
             )
     return Settings(
-        duration=_duration(scenario, controller),
+        duration=duration,
         dt=table.dt,
         control_dt=table.dt if table.control_dt is None else table.control_dt,
         seed=table.seed,

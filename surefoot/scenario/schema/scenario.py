@@ -103,7 +103,7 @@ class SimulationTable(Table):
 
     Args:
         engine: MuJoCo, or surefoot's native engine.
-        duration: Simulated time [s]; "auto": as long as the walk of `[walk]` takes.
+        duration: Simulated time [s]; default: as long as the walk of `[walk]` takes, else 5 s.
         dt: Physics step [s].
         control_dt: Control period [s], a multiple of dt; default: dt.
         seed: Random seed.
@@ -120,7 +120,7 @@ class SimulationTable(Table):
     """
 
     engine: Literal["mujoco", "native"] = "mujoco"
-    duration: Annotated[float, Field(gt=0.0, le=36000.0)] | Literal["auto"] = 5.0
+    duration: Annotated[float, Field(gt=0.0, le=36000.0)] | None = None
     dt: Annotated[float, Field(ge=1e-6, le=0.1)] = 0.002
     control_dt: Positive | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
