@@ -21,7 +21,9 @@ from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Post
 
 __all__ = ["LeggedBody"]
 
-_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.03, 3e-3, 6e-4  # beside the centre of mass, which weighs 1
+# Weights of accelerations in m/s², beside the centre of mass, which weighs 1: angles times the height of the centre of
+# mass, angular momentum over mass and height, so that they hold for robots of any size.
+_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.07, 7e-3, 0.28
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
 _COM_SHARE = 0.8  # of the soles in which the ZMP of the centre of mass may lie; the rest is for limbs that swing
@@ -85,11 +87,17 @@ class LeggedBody:
         robot = self.robot
         base = robot.tree.body_names[robot.base_joint or 0]
         links = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
+        ground = min(float(points[:, 2].min()) for points in robot.contact_corners(q0).values())
+        size = float(np.array(com(robot.tree, q0))[2]) - ground
         posture = q0 if height is None else posture_at_height(robot, q0, links, height)
         turns = [
-            FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}", weight=_TRUNK_WEIGHT) for link in links
+            FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}", weight=_TRUNK_WEIGHT * size**2)
+            for link in links
         ]
-        rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, posture, weight=_POSTURE_WEIGHT)]
+        rest = [
+            AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),
+            Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2),
+        ]
         levels: list[list[Task]] = [[], [CenterOfMass(), *further, *turns, *rest]]
         contacts = [name for foot in self.feet for name in foot.contacts]
         self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0))
