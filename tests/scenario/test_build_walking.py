@@ -119,8 +119,3 @@ def test_walks_are_on_estimates_with_self_collision(name):
     assert scenario.simulation.self_collision
     assert scenario.simulation.duration is None
     assert scenario.initial.heading == 0.0
-
-
-def test_all_walks_of_the_issue_are_there():
-    wanted = "walk walk-fast walk-turn walk-side walk-back push-walk carry slippery around joystick"
-    assert set(wanted.split()) <= set(WALKS)

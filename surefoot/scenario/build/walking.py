@@ -136,7 +136,7 @@ def walk_duration(table: WalkTable, walker: Controller) -> float:
     walker = _require_walker(walker, "a walk without `simulation.duration`")
     s, source = walker.settings, walker.source
     if table.commands is not None:
-        return table.commands[-1].time + 2.0 * (s.single + s.double) + s.first + _STANDS
+        return float(np.ceil(table.commands[-1].time + 2.0 * (s.single + s.double) + s.first + _STANDS))
     stance = stance_of(walker.robot, walker.q0)
     support = first_support(source, StepLimits.of(walker.robot), stance)
     count = len(all_steps(source, support))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -71,20 +73,43 @@ def run_jobs(jobs: Sequence[Job], workers: int | None = None) -> Iterator[Outcom
     if count == 1:
         yield from map(run_job, jobs)
         return
-    with _one_thread_each(), ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
-        waiting = {pool.submit(run_job, job): job for job in jobs}
+    running: set[BaseProcess] = set()
+    with _one_thread_each(), ThreadPoolExecutor(count) as pool:
+        waiting = [pool.submit(_run_apart, job, running) for job in jobs]
         try:
             for future in as_completed(waiting):
-                yield _result(future, waiting[future])
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+                yield future.result()
+        finally:  # nothing is left, unless the user interrupts
+            for future in waiting:
+                future.cancel()
+            for process in list(running):
+                process.terminate()
 
 
-def _result(future: Future[Outcome], job: Job) -> Outcome:
+def _run_apart(job: Job, running: set[BaseProcess]) -> Outcome:
+    """Run a job in a process of its own: if that dies, the others go on."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send_outcome, args=(sender, job), daemon=True)
+    process.start()
+    sender.close()
+    running.add(process)
     try:
-        return future.result()
-    except BrokenProcessPool:
-        return Outcome(job, DIED, "its process ended unexpectedly")
+        outcome: Outcome = receiver.recv()
+    except EOFError:
+        process.join()
+        return Outcome(job, DIED, f"its process ended with status {process.exitcode}")
+    finally:
+        running.discard(process)
+    process.join()
+    return outcome
+
+
+def _send_outcome(sender: Connection, job: Job) -> None:
+    """In the process of a job; interruptions are the business of the one that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sender.send(run_job(job))
+    sender.close()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 
 import pytest
 
@@ -105,3 +106,20 @@ def test_jobs_run_in_processes(tmp_path):
     assert set(found) == {0, 1, 2}
     assert all((job.folder / "report.html").is_file() for job in jobs)
     assert all(outcome.metrics["seed"] == seed for seed, outcome in found.items())
+
+
+def test_a_process_that_dies_does_not_stop_the_others(tmp_path, monkeypatch):
+    """A job of one process is killed while it starts; the other one is refused, which needs no physics."""
+    started = multiprocessing.context.SpawnProcess.start
+
+    def start(process):
+        is_doomed = process._args[1].robot == "g1"
+        started(process)
+        if is_doomed:
+            process.kill()
+
+    monkeypatch.setattr(multiprocessing.context.SpawnProcess, "start", start)
+    jobs = [Job("slide", "g1", 0, tmp_path / "a"), Job("slide", "nobody", 0, tmp_path / "b")]
+    found = {outcome.job.robot: outcome for outcome in run_jobs(jobs, workers=2)}
+    assert (found["g1"].verdict, found["g1"].reason) == ("died", "its process ended with status -9")
+    assert found["nobody"].verdict == "refused"

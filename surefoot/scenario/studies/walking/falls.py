@@ -33,7 +33,8 @@ def fall_cause(robot: Robot, log: Log) -> str | None:
 
     A fall is noticed late, when everything has gone wrong. So the signs about the time at which the robot lost its
     balance count, and the first of them is named: a slip, a swing foot that hits something or is late, a limit of a leg
-    or the trunk, a self-collision, a capture point out of reach, a problem without solution. A push is named with it.
+    or the trunk, a self-collision, a capture point out of reach, a problem without solution; without a sign, what went
+    wrong first, the capture point or the tilt of the trunk. A push is named with it.
 
     Args:
         robot: The robot.
@@ -45,7 +46,8 @@ def fall_cause(robot: Robot, log: Log) -> str | None:
     lost = balance_lost(log, fall)
     start, end = lost - _BEFORE, min(lost + _AFTER, fall)
     signs = [*_incidents(robot, log, start, end), *_columns(log, start, end)]
-    _, cause = min(signs, default=(lost, "capture point out of reach" if _is_off(log, lost, fall) else "unknown"))
+    otherwise = "capture point out of reach" if _is_off(log, lost, fall) else "trunk tilted over"
+    _, cause = min(signs, default=(lost, otherwise))
     push = _push(log, start, end)
     return f"{cause} after a push of {push:.1f} N s" if push > 0.0 else cause
 
