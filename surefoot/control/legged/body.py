@@ -38,6 +38,7 @@ class LeggedBody:
         height: Of the centre of mass over the ground, for the posture that is kept [m]; that of q0 if omitted.
         further: Tasks of the user, on a level between the centre of mass and the trunk.
         settings: Margins of the whole-body problem.
+        hands: Further contact surfaces that may carry; they are switched off until they are led or pressed.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class LeggedBody:
         height: float | None = None,
         further: Sequence[Task] = (),
         settings: WholeBodySettings | None = None,
+        hands: Sequence[str] = (),
     ) -> None:
         self.robot, self.anatomy = robot, anatomy(robot)
         self.feet = self.anatomy.feet
@@ -59,7 +61,10 @@ class LeggedBody:
         self.weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
         self.soles = [(settings or WholeBodySettings()).sole_share * foot.sole for foot in self.feet]
         frames = robot.placements(q0)
+        self.hands = tuple(hands)
         self._make_problem(q0, height, further, settings, frames)
+        for name in self.hands:
+            self.rest_hand(name)
         self._see = compile_robot(robot, functions={"legged_look": (self._seen, {})}).legged_look
         self._contact_ids = [[list(robot.contacts).index(name) for name in foot.contacts] for foot in self.feet]
         self._to_contact = {
@@ -86,7 +91,7 @@ class LeggedBody:
         turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
         rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, posture, weight=_POSTURE_WEIGHT)]
         levels: list[list[Task]] = [[], [CenterOfMass()], list(further), [*turns, *rest]]
-        contacts = [name for foot in self.feet for name in foot.contacts]
+        contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
         stack = [level for k, level in enumerate(levels) if level or k == 0]
         self.problem = WholeBody(robot, stack, contacts, settings, BodyClearance(robot, q0))
         heading = float(np.arctan2(self.anatomy.forward[1], self.anatomy.forward[0]))
@@ -186,16 +191,52 @@ class LeggedBody:
                 handle.wish = wish[list(self.problem.rows.tied[name])]
                 handle.most = limit
 
-    def lead_com(self, acceleration: Array, height: float, at: Array) -> None:
+    def lead_com(self, acceleration: Array, height: float, at: Array, rate: float = 0.0, change: float = 0.0) -> None:
         """Accelerate the centre of mass horizontally, and keep it at a height.
 
         Args:
             acceleration: (2,) in world [m/s²].
             height: z in world [m].
             at: (3,) where it is.
+            rate: Velocity of the height [m/s].
+            change: Acceleration of the height [m/s²].
         """
-        self._com.acceleration[:2] = acceleration
+        self._com.acceleration[:] = acceleration[0], acceleration[1], change
+        self._com.velocity[2] = rate
         self._com.target[:] = at[0], at[1], height
+
+    def rest_hand(self, name: str) -> None:
+        """Leave a hand to the posture.
+
+        Args:
+            name: Of its contact surface.
+        """
+        handle = self.problem.contact(name)
+        handle.carries = False
+        handle.set_activation(0.0)
+
+    def lead_hand(self, name: str, T: Array, way: Array, force: float) -> None:
+        """Lead a hand, and let it press against what is before it.
+
+        While it presses, its normal acceleration is only damped: in the air it goes on until it meets something.
+
+        Args:
+            name: Of its contact surface.
+            T: (4, 4) where it should be in world, z out of what it touches.
+            way: (2, 3) velocity and acceleration in world.
+            force: Normal force [N]; 0 to lead it through the air.
+        """
+        handle, rows = self.problem.contact(name), list(self.problem.rows.tied[name])
+        is_pressing = force > 0.0
+        handle.put(T)
+        handle.set_activation(1.0)
+        handle.set_gains(*_SWING_GAINS)
+        rates = np.concatenate([way @ T[:3, :3], np.zeros((2, 3))], axis=1)[:, rows]
+        if is_pressing:
+            z = rows.index(2)
+            handle.stiffness[z], rates[:, z] = 0.0, 0.0
+        handle.set_rates(*rates)
+        handle.carries, handle.least, handle.most = is_pressing, force, force
 
     def turn_trunk(self, yaw: float) -> None:
         """Let trunk and base look somewhere.

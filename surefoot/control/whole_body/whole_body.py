@@ -115,6 +115,8 @@ class ContactHandle(TaskHandle):
     carries: bool = True
     most: float = np.inf
     """Largest normal force [N]; for ramps when a contact is made or broken."""
+    least: float = 0.0
+    """Least normal force [N]; the same as `most` prescribes it."""
     wish: Array
     """(tied,) wrench that is wished for with the freedom that is left."""
 
@@ -231,7 +233,7 @@ class WholeBody:
             if carries:
                 lower[at : at + size] = upper[at : at + size] = WRENCH * handle.wish
                 z = part.start + rows.tied[name].index(2)
-                bounds[z], least[z] = min(handle.most, _LARGEST_WRENCH), 0.0
+                bounds[z], least[z] = min(handle.most, _LARGEST_WRENCH), handle.least
             else:
                 lower[rows.cones[name]] = -FREE
             at += size

@@ -1,0 +1,250 @@
+"""`BalanceController`: stands on any number of feet, makes moves, and takes pushes without a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import atan2, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefoot.arrays import Array
+from surefoot.control.balance.foot_lift import DONE, LOAD, UP, FootLift
+from surefoot.control.balance.footing import Footing
+from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishes
+from surefoot.control.balance.timeline import Timeline
+from surefoot.control.legged import LeggedBody, closest_inside, placement_of, turned
+from surefoot.control.whole_body import WholeBodySettings
+from surefoot.errors import one_of
+from surefoot.motion import Channel, Command, Observation, State
+from surefoot.robot import Robot
+from surefoot.tasks import FramePosition
+
+__all__ = ["BalanceController", "BalanceSettings"]
+
+_LARGEST_INTEGRAL, _LEAK = 0.05, 0.5  # of the error of the DCM [m s], [1/s]
+_REACH_GAINS = (200.0, 28.0)
+_WELL_INSIDE = 0.6  # share of the support polygon over which the centre of mass is kept at rest
+
+
+@dataclass(frozen=True)
+class BalanceSettings:
+    """How to balance.
+
+    Args:
+        dcm_gain: How fast errors of the DCM vanish [1/s].
+        integral_gain: Of the integral of these errors [1/s²].
+        touch: Probability of touch from which on a foot stands.
+    """
+
+    dcm_gain: float = 4.0
+    integral_gain: float = 0.5
+    touch: float = 0.5
+
+
+class BalanceController:
+    """Balances a robot on its feet by whole-body control.
+
+    The centre of mass c follows a reference by its divergent component of motion ξ = c + ċ/ω:
+
+        p = c_ref − c̈_ref/ω² + (1 + k/ω) (ξ − ξ_ref),   c̈ = ω² (c − p)        [control.dcm-tracking]
+
+    with p kept inside the support polygon and ω² = (g + z̈)/z. All is relative to the feet that stand (`Footing`), so that
+    it moves with the estimate.
+
+    Args:
+        robot: A robot with feet and a floating base.
+        moves: What to do besides standing.
+        settings: Gains.
+        q0: (nq,) posture in which it begins; home if omitted.
+        body: Margins of the whole-body problem.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        moves: Sequence[Move] = (),
+        settings: BalanceSettings | None = None,
+        q0: ArrayLike | None = None,
+        body: WholeBodySettings | None = None,
+    ) -> None:
+        self.robot, self.settings = robot, settings or BalanceSettings()
+        self.q0 = robot.checked_q(robot.home if q0 is None else q0)
+        self.timeline = Timeline(moves)
+        self._frames = sorted({move.frame for move in moves if isinstance(move, Reach)})
+        hands = sorted({move.contact for move in moves if isinstance(move, Wipe)})
+        reaches = [FramePosition(frame, np.zeros(3), name=f"reach {frame}") for frame in self._frames]
+        self.body = LeggedBody(robot, self.q0, further=reaches, settings=body, hands=hands)
+        for task in reaches:
+            self.body[task.name].set_gains(*_REACH_GAINS)
+            self.body[task.name].set_activation(0.0)
+        self._feet = [foot.name for foot in self.body.feet]
+        for move in moves:
+            if isinstance(move, Lift) and move.foot not in self._feet:
+                raise one_of("foot", move.foot, self._feet)
+        self._gravity = float(np.linalg.norm(robot.tree.gravity))
+        self._t: float | None = None
+        self._touching: list[float] | None = None
+        self._lifts: dict[int, FootLift] = {}
+        self._starts: dict[str, Array] = {}
+        self._integral = np.zeros(2)
+        self._com = self._com_ref = np.zeros(3)
+        self._dcm = self._dcm_ref = self._zmp = np.zeros(2)
+        self._polygons: dict[tuple[int, ...], Array] = {}
+
+    def observe(self, observation: Observation) -> None:
+        """Take what is known about contacts.
+
+        Args:
+            observation: Now.
+        """
+        self._touching = self.body.touching(observation.touching)
+
+    def command(self, t: float, state: State) -> Command:
+        """The torques in a state.
+
+        Args:
+            t: Time [s].
+            state: The state.
+        """
+        q, v = np.asarray(state.q), np.asarray(state.v)
+        com, rate, poses = self.body.look(q, v)
+        dt = 0.0 if self._t is None else t - self._t
+        if self._t is None:
+            self._begin(q, com, poses)
+        self._t = t
+        self.footing.follow(poses, [not self._in_air(k) for k in range(len(poses))], dt)
+        wishes = self._make_moves(t, dt, poses)
+        self._lead_com(com, rate, wishes.com, dt)
+        self._lead_feet()
+        self._lead_hands(wishes)
+        self.body.turn_trunk(self.footing.frame[3])
+        return self.body.command(t, q, v)
+
+    @property
+    def solver_time(self) -> float:
+        """Wall-clock time of the last solution [s]."""
+        return self.body.solver_time
+
+    def _begin(self, q: Array, com: Array, poses: Sequence[Array]) -> None:
+        ahead = self.body.anatomy.forward
+        self.footing = Footing(poses, self.body.soles, atan2(ahead[1], ahead[0]))
+        for k, pose in enumerate(poses):
+            self.body.hold(k, pose)
+        at, _ = self.footing.seen(com, np.zeros(3))
+        polygon = self._polygon(range(len(poses)))
+        middle = polygon.mean(axis=0)
+        self._home = np.array([*closest_inside(at[:2], middle + _WELL_INSIDE * (polygon - middle)), at[2]])
+        frames, back = self.robot.placements(q), np.linalg.inv(placement_of(self.footing.frame))
+        self._starts = {name: back @ frames[name] for name in self._frames}
+        for name in self.body.hands:
+            surface = self.robot.contacts[name]
+            self._starts[name] = back @ frames[surface.frame] @ surface.placement
+
+    # -- moves ----------------------------------------------------------------------------------------------------
+
+    def _make_moves(self, t: float, dt: float, poses: Sequence[Array]) -> Wishes:
+        """What the moves wish for; begins, continues and ends lifts."""
+        wishes = Wishes()
+        for k, move, s in self.timeline.running(t):
+            if isinstance(move, Timed):
+                move.add(s, wishes)
+            elif isinstance(move, Lift):
+                if k not in self._lifts:
+                    self._lifts[k] = FootLift(move, self._feet.index(move.foot), self.footing, self._home[:2])
+                self._lift(k, dt, poses)
+                wishes.com[:, :2] += self._lifts[k].com if k in self._lifts else 0.0
+        return wishes
+
+    def _lift(self, k: int, dt: float, poses: Sequence[Array]) -> None:
+        lift = self._lifts[k]
+        error = self._dcm - self._dcm_ref
+        touches = None if self._touching is None else self._touching[lift.foot] >= self.settings.touch
+        if not lift.advance(dt, float(np.hypot(error[0], error[1])), touches):
+            return
+        if lift.phase == UP:
+            self.body.release(lift.foot)
+        elif lift.phase == LOAD:
+            self.footing.put(lift.foot, poses[lift.foot])
+            self._polygons.clear()
+            self.body.hold(lift.foot, poses[lift.foot])
+        elif lift.phase == DONE:
+            self.timeline.end(k)
+            del self._lifts[k]
+
+    def _in_air(self, foot: int) -> bool:
+        return any(lift.foot == foot and lift.in_air for lift in self._lifts.values())
+
+    def _carrying(self) -> list[int]:
+        """Feet that belong to the support polygon."""
+        off = {lift.foot for lift in self._lifts.values() if not lift.carries}
+        return [k for k in range(len(self._feet)) if k not in off]
+
+    def _polygon(self, feet: Sequence[int]) -> Array:
+        key = tuple(feet)
+        if key not in self._polygons:
+            self._polygons[key] = self.footing.polygon(key)
+        return self._polygons[key]
+
+    # -- tasks ----------------------------------------------------------------------------------------------------
+
+    def _lead_com(self, com: Array, rate: Array, wished: Array, dt: float) -> None:
+        s = self.settings
+        self._com, speed = self.footing.seen(com, rate)
+        self._com_ref = self._home + wished[0]
+        w = sqrt((self._gravity + wished[2, 2]) / self._com_ref[2])
+        self._dcm = self._com[:2] + speed[:2] / w
+        self._dcm_ref = self._com_ref[:2] + wished[1, :2] / w
+        error = self._dcm - self._dcm_ref
+        grown = (1.0 - _LEAK * dt) * self._integral + dt * error
+        self._integral = np.clip(grown, -_LARGEST_INTEGRAL, _LARGEST_INTEGRAL)
+        wanted = self._com_ref[:2] - wished[2, :2] / w**2 + (1.0 + s.dcm_gain / w) * error
+        self._zmp = closest_inside(wanted + s.integral_gain * self._integral, self._polygon(self._carrying()))
+        acceleration = turned(w * w * (self._com[:2] - self._zmp), self.footing.frame[3])
+        height = self.footing.frame[2] + self._com_ref[2]
+        self.body.lead_com(acceleration, height, com, wished[1, 2], wished[2, 2])
+
+    def _lead_feet(self) -> None:
+        most = np.full(len(self._feet), np.inf)
+        for lift in self._lifts.values():
+            most[lift.foot] = lift.load * self.body.weight
+            if lift.in_air:
+                yaw = self.footing.frame[3]
+                pose = self.footing.in_world(lift.pose)
+                self.body.lead(lift.foot, pose, turned(lift.rate, yaw), turned(lift.change, yaw))
+        self.body.share(self.footing.shares(self._zmp, self._carrying()), most)
+
+    def _lead_hands(self, wishes: Wishes) -> None:
+        T = placement_of(self.footing.frame)
+        R = T[:3, :3]
+        for name in self._frames:
+            handle = self.body[f"reach {name}"]
+            way = wishes.frames.get(name)
+            handle.set_activation(0.0 if way is None else 1.0)
+            if way is not None:
+                handle.target[:] = T[:3, 3] + R @ (self._starts[name][:3, 3] + way[0])
+                handle.set_rates(R @ way[1], R @ way[2])
+        for name in self.body.hands:
+            press = wishes.presses.get(name)
+            if press is None:
+                self.body.rest_hand(name)
+                continue
+            there = T @ self._starts[name]
+            there[:3, 3] += R @ press.way[0]
+            self.body.lead_hand(name, there, press.way[1:] @ R.T, press.force)
+
+    @property
+    def channels(self) -> list[Channel]:
+        """Columns of the log; places are relative to the feet."""
+        body = self.body
+        return [
+            Channel("com", "m", 3, lambda: self._com),
+            Channel("com_reference", "m", 3, lambda: self._com_ref),
+            Channel("dcm", "m", 2, lambda: self._dcm),
+            Channel("dcm_reference", "m", 2, lambda: self._dcm_ref),
+            Channel("zmp_command", "m", 2, lambda: self._zmp),
+            Channel("passes", "1", None, lambda: float(body.passes)),
+            Channel("violation", "N | N m", None, lambda: body.violation),
+            Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
+        ]
