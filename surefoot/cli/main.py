@@ -81,11 +81,14 @@ def run(
             "--set", metavar="KEY=VALUE", help="Override a scenario key, e.g. simulation.duration=2; repeatable."
         ),
     ] = None,
+    ideal: Annotated[
+        bool, typer.Option("--ideal", help="Show the controller the true state: no sensors, no estimator.")
+    ] = False,
 ) -> int:
     """Run a scenario and write a report folder; the last line printed is its path."""
-    from surefoot.cli.run import run_command
+    from surefoot.cli.run import IDEAL, run_command
 
-    return run_command(scenario, robot, out, seed, set_ or [])
+    return run_command(scenario, robot, out, seed, [*(set_ or []), *(IDEAL if ideal else ())])
 
 
 @app.command(name="list")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import atan2, sqrt
 
 import numpy as np
@@ -88,7 +89,8 @@ class BalanceController:
         self._touching: list[float] | None = None
         self._lifts: dict[int, FootLift] = {}
         self._starts: dict[str, Array] = {}
-        self._integral = np.zeros(2)
+        self._presses: dict[str, float] = {}
+        self._integral, self._hand_error = np.zeros(2), 0.0
         self._com = self._com_ref = np.zeros(3)
         self._dcm = self._dcm_ref = self._zmp = np.zeros(2)
         self._polygons: dict[tuple[int, ...], Array] = {}
@@ -120,7 +122,9 @@ class BalanceController:
         self._lead_feet()
         self._lead_hands(wishes)
         self.body.turn_trunk(self.footing.frame[3])
-        return self.body.command(t, q, v)
+        command = self.body.command(t, q, v)
+        self._hand_error = self._largest_hand_error(wishes)
+        return command
 
     @property
     def solver_time(self) -> float:
@@ -233,6 +237,13 @@ class BalanceController:
             there = T @ self._starts[name]
             there[:3, 3] += R @ press.way[0]
             self.body.lead_hand(name, there, press.way[1:] @ R.T, press.force)
+        self._presses = {name: press.force for name, press in wishes.presses.items()}
+
+    def _largest_hand_error(self, wishes: Wishes) -> float:
+        """Largest distance of a frame or, along its surface, of a pressing hand from its reference [m]."""
+        errors = [self.body.problem.error_of(f"reach {name}") for name in wishes.frames]
+        errors += [self.body.problem.error_of(f"contact {name}")[:2] for name in wishes.presses]
+        return max((float(np.linalg.norm(error)) for error in errors), default=0.0)
 
     @property
     def channels(self) -> list[Channel]:
@@ -244,6 +255,8 @@ class BalanceController:
             Channel("dcm", "m", 2, lambda: self._dcm),
             Channel("dcm_reference", "m", 2, lambda: self._dcm_ref),
             Channel("zmp_command", "m", 2, lambda: self._zmp),
+            Channel("hand_error", "m", None, lambda: self._hand_error),
+            *(Channel(f"press_{name}", "N", None, partial(self._presses.get, name, 0.0)) for name in body.hands),
             Channel("passes", "1", None, lambda: float(body.passes)),
             Channel("violation", "N | N m", None, lambda: body.violation),
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),

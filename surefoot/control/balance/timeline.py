@@ -20,7 +20,8 @@ class Timeline:
         self.moves = tuple(moves)
         self.begun: dict[int, float] = {}
         """When moves began [s], by number."""
-        self._ended: set[int] = set()
+        self.ended: set[int] = set()
+        """Numbers of moves that have ended."""
 
     def running(self, t: float) -> list[tuple[int, Move, float]]:
         """Number, move and time since it began, of all that are made now.
@@ -32,10 +33,10 @@ class Timeline:
         for k, move in enumerate(self.moves):
             if k not in self.begun and self._is_due(k, move, t):
                 self.begun[k] = t
-            if k in self.begun and k not in self._ended:
+            if k in self.begun and k not in self.ended:
                 s = t - self.begun[k]
                 if isinstance(move, Timed) and s >= move.duration:
-                    self._ended.add(k)
+                    self.ended.add(k)
                 else:
                     found.append((k, move, s))
         return found
@@ -43,7 +44,7 @@ class Timeline:
     def _is_due(self, k: int, move: Move, t: float) -> bool:
         if move.start is not None:
             return t >= move.start
-        return k == 0 or k - 1 in self._ended
+        return k == 0 or k - 1 in self.ended
 
     def end(self, k: int) -> None:
         """End a move whose end does not depend on time alone.
@@ -51,4 +52,4 @@ class Timeline:
         Args:
             k: Its number.
         """
-        self._ended.add(k)
+        self.ended.add(k)

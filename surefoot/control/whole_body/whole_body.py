@@ -151,6 +151,7 @@ class WholeBody:
         self._settings = np.zeros((len(SETTINGS), rows.rows[-1].stop))
         self._targets = np.concatenate([task.numbers for task in rows.tasks])
         self._handles = {task.name: self._handle(k) for k, task in enumerate(rows.tasks)}
+        self._numbers = {name: k for k, name in enumerate(self._handles)}
         self._contacts: dict[str, Any] = {name: self._handles[f"contact {name}"] for name in rows.contacts}
         self._bounds = np.full(rows.unknowns, _LARGEST_WRENCH)
         self._starts: dict[tuple[bool, ...], Optimum] = {}
@@ -188,6 +189,14 @@ class WholeBody:
             raise one_of("contact surface", name, self._contacts)
         found: ContactHandle = self._contacts[name]
         return found
+
+    def error_of(self, name: str) -> Array:
+        """(rows,) error of a task in the last problem.
+
+        Args:
+            name: Of the task.
+        """
+        return self.errors[self.rows.rows[self._numbers[name]]]
 
     def solve(self, q: Array, v: Array, t: float = 0.0) -> WholeBodySolution:
         """What the drives should do in a state. Nothing is raised for numbers: see `WholeBodySolution.trouble`.

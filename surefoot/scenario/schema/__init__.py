@@ -1,5 +1,6 @@
 """The schema of scenario files: `Scenario` and its tables."""
 
+from surefoot.scenario.schema.balance import BalanceTable, MoveTable
 from surefoot.scenario.schema.controllers import ControllerTable, ForcePointTable, KeyframeTable, WaveTable
 from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import KindTable
@@ -19,6 +20,7 @@ from surefoot.scenario.schema.world import GroundTable, ObjectTable, ObstacleTab
 
 __all__ = [
     "AuditTable",
+    "BalanceTable",
     "ConstraintMethod",
     "ControllerTable",
     "EstimatorTable",
@@ -29,6 +31,7 @@ __all__ = [
     "KeyframeTable",
     "KindTable",
     "MotionTable",
+    "MoveTable",
     "ObjectTable",
     "ObstacleTable",
     "RobotTable",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from surefoot.scenario.schema.balance import BalanceTable
 from surefoot.scenario.schema.controllers import ControllerTable
 from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import NotNegative, Pair, Positive, Vector
@@ -156,6 +157,7 @@ class Scenario(Table):
         initial: The initial state.
         motion: A motion that is planned before the run.
         walk: Where to walk.
+        balance: Moves of a robot that stands.
         controller: The controller.
         sensors: The sensors.
         estimator: The state estimator.
@@ -169,12 +171,14 @@ class Scenario(Table):
     study: Literal[
         "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate",
         "mechanism", "pendulum_drift", "gears", "impact", "formalism", "walk",
+        "balance",
     ] = "none"  # fmt: skip
     robot: RobotTable = RobotTable()
     world: WorldTable = WorldTable()
     initial: InitialTable = InitialTable()
     motion: MotionTable | None = None
     walk: WalkTable | None = None
+    balance: BalanceTable = BalanceTable()
     controller: ControllerTable = ControllerTable()
     sensors: SensorsTable = SensorsTable()
     estimator: EstimatorTable = EstimatorTable()
