@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.control.balance.foot_lift import DONE, LOAD, UP, FootLift
 from surefoot.control.balance.footing import Footing
-from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishes
+from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishes, rise
+from surefoot.control.balance.push_observer import PushObserver
 from surefoot.control.balance.timeline import Timeline
+from surefoot.control.balance.trunk_swing import TrunkSwing
 from surefoot.control.legged import LeggedBody, closest_inside, placement_of, turned
 from surefoot.control.whole_body import WholeBodySettings
 from surefoot.errors import one_of
@@ -24,7 +26,7 @@ from surefoot.tasks import FramePosition
 
 __all__ = ["BalanceController", "BalanceSettings"]
 
-_LARGEST_INTEGRAL, _LEAK = 0.05, 0.5  # of the error of the DCM [m s], [1/s]
+_LOWER_TIME = 0.8  # over which the robot lowers itself at the beginning [s]
 _REACH_GAINS = (200.0, 28.0)
 _WELL_INSIDE = 0.6  # share of the support polygon over which the centre of mass is kept at rest
 
@@ -35,12 +37,21 @@ class BalanceSettings:
 
     Args:
         dcm_gain: How fast errors of the DCM vanish [1/s].
-        integral_gain: Of the integral of these errors [1/s²].
+        ahead: How far the ZMP may be ahead of the DCM, share of the height of the centre of mass.
+        lead: How far into a push is looked ahead [s].
+        lower: How much lower than at the beginning the centre of mass is kept, share of its height: straight legs cannot
+            push.
+        trunk_stiffness: With which the trunk is kept upright [1/s²].
+        swing: What the trunk does when the DCM leaves the support.
         touch: Probability of touch from which on a foot stands.
     """
 
-    dcm_gain: float = 4.0
-    integral_gain: float = 0.5
+    dcm_gain: float = 10.0
+    ahead: float = 0.15
+    lead: float = 0.0
+    lower: float = 0.03
+    trunk_stiffness: float = 100.0
+    swing: TrunkSwing = TrunkSwing()
     touch: float = 0.5
 
 
@@ -76,7 +87,7 @@ class BalanceController:
         self._frames = sorted({move.frame for move in moves if isinstance(move, Reach)})
         hands = sorted({move.contact for move in moves if isinstance(move, Wipe)})
         reaches = [FramePosition(frame, np.zeros(3), name=f"reach {frame}") for frame in self._frames]
-        self.body = LeggedBody(robot, self.q0, further=reaches, settings=body, hands=hands)
+        self.body = LeggedBody(robot, self.q0, further=reaches, settings=body, hands=hands, centroidal=True)
         for task in reaches:
             self.body[task.name].set_gains(*_REACH_GAINS)
             self.body[task.name].set_activation(0.0)
@@ -90,7 +101,7 @@ class BalanceController:
         self._lifts: dict[int, FootLift] = {}
         self._starts: dict[str, Array] = {}
         self._presses: dict[str, float] = {}
-        self._integral, self._hand_error = np.zeros(2), 0.0
+        self._pushed, self._hand_error = PushObserver(), 0.0
         self._com = self._com_ref = np.zeros(3)
         self._dcm = self._dcm_ref = self._zmp = np.zeros(2)
         self._polygons: dict[tuple[int, ...], Array] = {}
@@ -139,6 +150,7 @@ class BalanceController:
         at, _ = self.footing.seen(com, np.zeros(3))
         polygon = self._polygon(range(len(poses)))
         middle = polygon.mean(axis=0)
+        self._zmp = at[:2]
         self._home = np.array([*closest_inside(at[:2], middle + _WELL_INSIDE * (polygon - middle)), at[2]])
         frames, back = self.robot.placements(q), np.linalg.inv(placement_of(self.footing.frame))
         self._starts = {name: back @ frames[name] for name in self._frames}
@@ -196,18 +208,55 @@ class BalanceController:
     def _lead_com(self, com: Array, rate: Array, wished: Array, dt: float) -> None:
         s = self.settings
         self._com, speed = self.footing.seen(com, rate)
+        lower = rise((self._t or 0.0), _LOWER_TIME) * s.lower * self._home[2]
+        wished[:, 2] -= lower
         self._com_ref = self._home + wished[0]
         w = sqrt((self._gravity + wished[2, 2]) / self._com_ref[2])
         self._dcm = self._com[:2] + speed[:2] / w
-        self._dcm_ref = self._com_ref[:2] + wished[1, :2] / w
-        error = self._dcm - self._dcm_ref
-        grown = (1.0 - _LEAK * dt) * self._integral + dt * error
-        self._integral = np.clip(grown, -_LARGEST_INTEGRAL, _LARGEST_INTEGRAL)
-        wanted = self._com_ref[:2] - wished[2, :2] / w**2 + (1.0 + s.dcm_gain / w) * error
-        self._zmp = closest_inside(wanted + s.integral_gain * self._integral, self._polygon(self._carrying()))
+        self._pushed.update(self._dcm, self._zmp, w, dt)
+        polygon = self._polygon(self._carrying())
+        against = self._pushed.mean / w
+        self._dcm_ref = self._com_ref[:2] + wished[1, :2] / w - against
+        soon = self._dcm + s.lead * (self._pushed.push - self._pushed.mean)
+        error = soon - self._dcm_ref
+        ahead = wished[1, :2] / -w - wished[2, :2] / w**2 + against + s.dcm_gain / w * error
+        far = float(np.hypot(ahead[0], ahead[1]))
+        wanted = soon + ahead * min(1.0, s.ahead * self._com_ref[2] / max(far, 1e-9))
+        beyond, edge = self._turn_trunk(soon, polygon, w)
+        cop = closest_inside((wanted if edge is None else wanted + edge) - beyond, polygon)
+        self._zmp = cop + beyond
         acceleration = turned(w * w * (self._com[:2] - self._zmp), self.footing.frame[3])
-        height = self.footing.frame[2] + self._com_ref[2]
+        height = self.footing.frame[2] + self._com_ref[2] - self._dip()
         self.body.lead_com(acceleration, height, com, wished[1, 2], wished[2, 2])
+
+    def _dip(self) -> float:
+        """How much lower the centre of mass is when legs and trunk lean, without longer legs [m]."""
+        away, (turn, _) = self._com[:2] - self._com_ref[:2], self.body.trunk_turn()
+        lean = 0.5 * float(turn[0] ** 2 + turn[1] ** 2)
+        return 0.5 * float(away @ away) / self._com_ref[2] + self.body.trunk_lever * lean
+
+    def _turn_trunk(self, dcm: Array, polygon: Array, w: float) -> tuple[Array, Array | None]:
+        """Turn the trunk upright, or swing it if the DCM leaves the support.
+
+        Returns:
+            (2,) how far beyond the soles that lets the ground push [m], and the normal of the edge over which the robot
+            would fall.
+        """
+        yaw = self.footing.frame[3]
+        turn, momentum = (turned(x, -yaw) for x in self.body.trunk_turn())
+        inertia = self.body.trunk_inertia
+        kp = self.settings.trunk_stiffness
+        kd = 2.0 * sqrt(kp)
+        rate = momentum / inertia
+        upright = -kp * turn - kd * rate
+        lean = [np.array([x[1], -x[0]]) for x in (turn, rate, upright)]
+        b = inertia[1::-1] / (self.robot.mass * self._com_ref[2] * w)
+        swing = self.settings.swing.decide(dcm, polygon, *lean, w, b)
+        extra = swing.acceleration - lean[2]
+        moment = inertia * np.array([-extra[1], extra[0], 0.0])
+        self.body.spin(turned(moment - inertia * kp * turn, yaw), kd)
+        total = moment + inertia * upright
+        return np.array([total[1], -total[0]]) / self.body.weight, swing.edge
 
     def _lead_feet(self) -> None:
         most = np.full(len(self._feet), np.inf)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
+import pinocchio as pin
 
 from surefoot import ops
 from surefoot.arrays import Array
@@ -21,7 +23,10 @@ from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Post
 
 __all__ = ["LeggedBody"]
 
+_SPIN_WEIGHT = 0.1  # of the moment over mass and height, beside the acceleration of the centre of mass
+_UPPER_GAINS = (400.0, 40.0)
 _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.1, 0.02  # beside the orientation of trunk and base, which weigh 1
+_FLAT_STIFFNESS = 200.0  # that turns a foot flat that rocks on its edge [1/s²]
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
 _FALLBACK_DAMPING = 1.0  # [N m s/rad] of a robot whose problem has no solution
@@ -39,6 +44,8 @@ class LeggedBody:
         further: Tasks of the user, on a level between the centre of mass and the trunk.
         settings: Margins of the whole-body problem.
         hands: Further contact surfaces that may carry; they are switched off until they are led or pressed.
+        centroidal: Whether the angular momentum is led as well as the centre of mass: `spin`. Arms and waist then keep
+            their posture, and the legs alone do both.
     """
 
     def __init__(
@@ -49,6 +56,7 @@ class LeggedBody:
         further: Sequence[Task] = (),
         settings: WholeBodySettings | None = None,
         hands: Sequence[str] = (),
+        centroidal: bool = False,
     ) -> None:
         self.robot, self.anatomy = robot, anatomy(robot)
         self.feet = self.anatomy.feet
@@ -61,7 +69,8 @@ class LeggedBody:
         self.weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
         self.soles = [(settings or WholeBodySettings()).sole_share * foot.sole for foot in self.feet]
         frames = robot.placements(q0)
-        self.hands = tuple(hands)
+        self._q0 = q0
+        self.hands, self._centroidal = tuple(hands), centroidal
         self._make_problem(q0, height, further, settings, frames)
         for name in self.hands:
             self.rest_hand(name)
@@ -91,6 +100,12 @@ class LeggedBody:
         turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
         rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, posture, weight=_POSTURE_WEIGHT)]
         levels: list[list[Task]] = [[], [CenterOfMass()], list(further), [*turns, *rest]]
+        if self._centroidal:
+            upper = [robot.tree.joint_names[k] for k in self._upper]
+            arms = [Posture(robot, posture, upper, name="upper posture")] if upper else []
+            reach = robot.mass * float(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q0))[2])
+            spin = AngularMomentum(weight=_SPIN_WEIGHT / reach**2)
+            levels = [[], list(further), [*arms], [CenterOfMass(), spin], [*turns, rest[1]]]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
         stack = [level for k, level in enumerate(levels) if level or k == 0]
         self.problem = WholeBody(robot, stack, contacts, settings, BodyClearance(robot, q0))
@@ -103,6 +118,17 @@ class LeggedBody:
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
         self.problem["posture"].set_gains(*_POSTURE_GAINS)
+        if self._centroidal and self._upper:
+            self.problem["upper posture"].set_gains(*_UPPER_GAINS)
+
+    @cached_property
+    def _upper(self) -> list[int]:
+        """Bodies that are not part of a leg, the base left out."""
+        tree = self.robot.tree
+        paths = [{foot, *tree.ancestors(foot)} for foot in (self.robot.body_of(foot.link) for foot in self.feet)]
+        legs = {body for path in paths for body in path if sum(body in other for other in paths) == 1}
+        trunk = {body for path in paths for body in path} - legs
+        return [k for k in range(tree.n) if k not in trunk and not legs & {k, *tree.ancestors(k)}]
 
     def _seen(self, robot: Robot, q: ops.Array, v: ops.Array) -> tuple[ops.Array, ops.Array, ops.Array]:
         """Centre of mass, its velocity, and placements of the feet (feet, 4, 4)."""
@@ -142,6 +168,8 @@ class LeggedBody:
             handle = self.problem.contact(name)
             handle.put(T @ self._to_contact[name])
             handle.set_gains(0.0, _STANCE_DAMPING)
+            for k, row in enumerate(self.problem.rows.tied[name]):
+                handle.stiffness[k] = _FLAT_STIFFNESS if self._centroidal and row in (3, 4) else 0.0
             handle.set_rates(0.0, 0.0)
             handle.carries = True
 
@@ -237,6 +265,52 @@ class LeggedBody:
             handle.stiffness[z], rates[:, z] = 0.0, 0.0
         handle.set_rates(*rates)
         handle.carries, handle.least, handle.most = is_pressing, force, force
+
+    def trunk_turn(self) -> tuple[Array, Array]:
+        """Rotation vector (3,) of the base from upright [rad], and angular momentum (3,), at the last command; in world."""
+        handle = self._trunk[-1][0]
+        return -self.problem.error_of(handle.task.name), self.problem.rate_of("angular_momentum")
+
+    def spin(self, moment: Array, damping: float) -> None:
+        """Change the angular momentum.
+
+        Args:
+            moment: (3,) about the centre of mass, in world [N m].
+            damping: Of the angular momentum [1/s].
+        """
+        handle = self.problem["angular_momentum"]
+        handle.set_gains(0.0, damping)
+        handle.acceleration[:] = moment
+
+    @cached_property
+    def trunk_inertia(self) -> Array:
+        """(3,) angular momentum per turning rate about forward, left and up, with feet and centre of mass at rest."""
+        robot, q = self.robot, np.array(self._q0)
+        model, data = robot.model, robot.model.createData()
+        pin.ccrba(model, data, q, np.zeros(robot.nv))
+        pin.jacobianCenterOfMass(model, data, q)
+        contacts = {f"contact {name}" for foot in self.feet for name in foot.contacts}
+        turn = self._trunk[-1][0].task
+        rows = [np.asarray(x.jacobian(robot, q, x.numbers)) for x in self.problem.rows.tasks if x.name in contacts]
+        rows += [data.Jcom, np.eye(robot.nv)[[int(robot.tree.v_index[k]) for k in self._upper]]]
+        A = np.vstack([np.asarray(turn.jacobian(robot, q, turn.numbers)), *rows])
+        ahead, up = self.anatomy.forward, np.array([0.0, 0.0, 1.0])
+        found = []
+        for axis in (ahead, np.cross(up, ahead), up):
+            v = np.linalg.lstsq(A, np.append(axis, np.zeros(len(A) - 3)), rcond=1e-6)[0]
+            found.append(float(axis @ (data.Ag @ v)[3:]))
+        return np.maximum(found, 1e-6)
+
+    @cached_property
+    def trunk_lever(self) -> float:
+        """Height of what is not part of a leg over the hips, times its share of the mass [m]."""
+        robot, data = self.robot, self.robot.model.createData()
+        pin.centerOfMass(robot.model, data, np.array(self._q0))
+        bodies = [k for k in range(robot.tree.n) if k in self._upper or k == robot.base_joint]
+        places = {k: data.oMi[k + 1].act(robot.model.inertias[k + 1].lever)[2] for k in bodies}
+        legs = [k for k in range(robot.tree.n) if robot.tree.parents[k] == robot.base_joint and k not in self._upper]
+        hips = float(np.mean([data.oMi[k + 1].translation[2] for k in legs])) if legs else 0.0
+        return max(0.0, sum(robot.model.inertias[k + 1].mass * (z - hips) for k, z in places.items()) / robot.mass)
 
     def turn_trunk(self, yaw: float) -> None:
         """Let trunk and base look somewhere.

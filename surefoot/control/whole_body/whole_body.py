@@ -198,6 +198,14 @@ class WholeBody:
         """
         return self.errors[self.rows.rows[self._numbers[name]]]
 
+    def rate_of(self, name: str) -> Array:
+        """(rows,) velocity of a task in the last problem.
+
+        Args:
+            name: Of the task.
+        """
+        return self.rates[self.rows.rows[self._numbers[name]]]
+
     def solve(self, q: Array, v: Array, t: float = 0.0) -> WholeBodySolution:
         """What the drives should do in a state. Nothing is raised for numbers: see `WholeBodySolution.trouble`.
 

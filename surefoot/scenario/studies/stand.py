@@ -109,7 +109,7 @@ def _moves_trouble(robot: Robot, log: Log, found: dict[str, Any], moves: int) ->
         return f"a hand was {100.0 * found['hand_error_max_m']:.1f} cm from its reference"
     if found["press_force_error"] is not None and found["press_force_error"] > LARGEST_FORCE_ERROR:
         return f"the pressing force was off by {found['press_force_error']:.0%}"
-    slip = max((float(log[f"contact.{name}.slip"][-1]) for foot in anatomy(robot).feet for name in foot.contacts))
+    slip = max(float(log[f"contact.{name}.slip"][-1]) for foot in anatomy(robot).feet for name in foot.contacts)
     return f"slid by {slip:.2f} m" if slip > LARGEST_SLIP else None
 
 
