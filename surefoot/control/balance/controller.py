@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import atan2, sqrt
 
@@ -39,8 +39,8 @@ class BalanceSettings:
         dcm_gain: How fast errors of the DCM vanish [1/s].
         ahead: How far the ZMP may be ahead of the DCM, share of the height of the centre of mass.
         lead: How far into a push is looked ahead [s].
-        lower: How much lower than at the beginning the centre of mass is kept, share of its height: straight legs cannot
-            push.
+        lower: How much lower than at the beginning the centre of mass is kept, share of its height: straight legs
+            cannot push.
         trunk_stiffness: With which the trunk is kept upright [1/s²].
         swing: What the trunk does when the DCM leaves the support.
         touch: Probability of touch from which on a foot stands.
@@ -51,7 +51,7 @@ class BalanceSettings:
     lead: float = 0.0
     lower: float = 0.03
     trunk_stiffness: float = 100.0
-    swing: TrunkSwing = TrunkSwing()
+    swing: TrunkSwing = field(default_factory=TrunkSwing)
     touch: float = 0.5
 
 
@@ -62,8 +62,9 @@ class BalanceController:
 
         p = c_ref − c̈_ref/ω² + (1 + k/ω) (ξ − ξ_ref),   c̈ = ω² (c − p)        [control.dcm-tracking]
 
-    with p kept inside the support polygon and ω² = (g + z̈)/z. All is relative to the feet that stand (`Footing`), so that
-    it moves with the estimate.
+    with p kept inside the support polygon and ω² = (g + z̈)/z. When ξ leaves the support, the trunk swings after it
+    (`TrunkSwing`). Against steady forces it leans (`PushObserver`). All is relative to the feet that stand (`Footing`),
+    so that it moves with the estimate.
 
     Args:
         robot: A robot with feet and a floating base.
@@ -125,13 +126,13 @@ class BalanceController:
         com, rate, poses = self.body.look(q, v)
         dt = 0.0 if self._t is None else t - self._t
         if self._t is None:
-            self._begin(q, com, poses)
+            self._begin(com, poses)
         self._t = t
         self.footing.follow(poses, [not self._in_air(k) for k in range(len(poses))], dt)
         wishes = self._make_moves(t, dt, poses)
         self._lead_com(com, rate, wishes.com, dt)
         self._lead_feet()
-        self._lead_hands(wishes)
+        self._lead_hands(q, wishes)
         self.body.turn_trunk(self.footing.frame[3])
         command = self.body.command(t, q, v)
         self._hand_error = self._largest_hand_error(wishes)
@@ -142,7 +143,7 @@ class BalanceController:
         """Wall-clock time of the last solution [s]."""
         return self.body.solver_time
 
-    def _begin(self, q: Array, com: Array, poses: Sequence[Array]) -> None:
+    def _begin(self, com: Array, poses: Sequence[Array]) -> None:
         ahead = self.body.anatomy.forward
         self.footing = Footing(poses, self.body.soles, atan2(ahead[1], ahead[0]))
         for k, pose in enumerate(poses):
@@ -152,11 +153,6 @@ class BalanceController:
         middle = polygon.mean(axis=0)
         self._zmp = at[:2]
         self._home = np.array([*closest_inside(at[:2], middle + _WELL_INSIDE * (polygon - middle)), at[2]])
-        frames, back = self.robot.placements(q), np.linalg.inv(placement_of(self.footing.frame))
-        self._starts = {name: back @ frames[name] for name in self._frames}
-        for name in self.body.hands:
-            surface = self.robot.contacts[name]
-            self._starts[name] = back @ frames[surface.frame] @ surface.placement
 
     # -- moves ----------------------------------------------------------------------------------------------------
 
@@ -268,9 +264,12 @@ class BalanceController:
                 self.body.lead(lift.foot, pose, turned(lift.rate, yaw), turned(lift.change, yaw))
         self.body.share(self.footing.shares(self._zmp, self._carrying()), most)
 
-    def _lead_hands(self, wishes: Wishes) -> None:
+    def _lead_hands(self, q: Array, wishes: Wishes) -> None:
         T = placement_of(self.footing.frame)
-        R = T[:3, :3]
+        R, moved = T[:3, :3], {*wishes.frames, *wishes.presses}
+        if not moved <= self._starts.keys():
+            self._note_starts(q, T, moved)
+        self._starts = {name: start for name, start in self._starts.items() if name in moved}
         for name in self._frames:
             handle = self.body[f"reach {name}"]
             way = wishes.frames.get(name)
@@ -287,6 +286,14 @@ class BalanceController:
             there[:3, 3] += R @ press.way[0]
             self.body.lead_hand(name, there, press.way[1:] @ R.T, press.force)
         self._presses = {name: press.force for name, press in wishes.presses.items()}
+
+    def _note_starts(self, q: Array, T: Array, names: set[str]) -> None:
+        """Note where frames and hands are when they begin to move, relative to the feet."""
+        frames, back = self.robot.placements(q), np.linalg.inv(T)
+        for name in names - self._starts.keys():
+            surface = self.robot.contacts.get(name) if name in self.body.hands else None
+            there = frames[name] if surface is None else frames[surface.frame] @ surface.placement
+            self._starts[name] = back @ there
 
     def _largest_hand_error(self, wishes: Wishes) -> float:
         """Largest distance of a frame or, along its surface, of a pressing hand from its reference [m]."""

@@ -1,7 +1,7 @@
 """Moves of a robot that stands, as data: what they wish for at a time after they began.
 
-Times are in seconds. Directions are those of the stance: x forward, y to the left, z up. All wishes begin and end at zero
-with zero velocity and acceleration, so that moves can follow each other and overlap.
+Times are in seconds. Directions are those of the stance: x forward, y to the left, z up. All wishes begin and end at
+zero with zero velocity and acceleration, so that moves can follow each other and overlap.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ class Reach(Timed):
 class Wipe(Timed):
     """Press a contact surface with a given normal force onto what is before it, and stroke.
 
-    It moves by `offset`, presses until something is met, strokes to and fro, leaves, and goes back. The normal is that of
-    the surface where it began.
+    It moves by `offset`, presses until something is met, strokes to and fro, leaves, and goes back. The normal is that
+    of the surface where it began.
 
     Args:
         contact: The contact surface.

@@ -101,11 +101,14 @@ class LeggedBody:
         rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, posture, weight=_POSTURE_WEIGHT)]
         levels: list[list[Task]] = [[], [CenterOfMass()], list(further), [*turns, *rest]]
         if self._centroidal:
-            upper = [robot.tree.joint_names[k] for k in self._upper]
-            arms = [Posture(robot, posture, upper, name="upper posture")] if upper else []
+            used = self._limbs(
+                [*(getattr(x, "frame", "") for x in further), *(robot.contacts[x].frame for x in self.hands)]
+            )
+            still = [robot.tree.joint_names[k] for k in self._upper if k not in used]
+            arms = [Posture(robot, posture, still, name="upper posture")] if still else []
             reach = robot.mass * float(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q0))[2])
             spin = AngularMomentum(weight=_SPIN_WEIGHT / reach**2)
-            levels = [[], list(further), [*arms], [CenterOfMass(), spin], [*turns, rest[1]]]
+            levels = [[], [*arms], [CenterOfMass(), spin], list(further), [*turns, rest[1]]]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
         stack = [level for k, level in enumerate(levels) if level or k == 0]
         self.problem = WholeBody(robot, stack, contacts, settings, BodyClearance(robot, q0))
@@ -118,7 +121,7 @@ class LeggedBody:
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
         self.problem["posture"].set_gains(*_POSTURE_GAINS)
-        if self._centroidal and self._upper:
+        if any(task.name == "upper posture" for task in self.problem.rows.tasks):
             self.problem["upper posture"].set_gains(*_UPPER_GAINS)
 
     @cached_property
@@ -129,6 +132,12 @@ class LeggedBody:
         legs = {body for path in paths for body in path if sum(body in other for other in paths) == 1}
         trunk = {body for path in paths for body in path} - legs
         return [k for k in range(tree.n) if k not in trunk and not legs & {k, *tree.ancestors(k)}]
+
+    def _limbs(self, frames: Sequence[str]) -> set[int]:
+        """Bodies between the torso and frames."""
+        tree, torso = self.robot.tree, self.robot.body_of(self.anatomy.torso)
+        bodies = [self.robot.body_of(frame) for frame in frames if frame]
+        return {k for body in bodies for k in (body, *tree.ancestors(body))} - {torso, *tree.ancestors(torso)}
 
     def _seen(self, robot: Robot, q: ops.Array, v: ops.Array) -> tuple[ops.Array, ops.Array, ops.Array]:
         """Centre of mass, its velocity, and placements of the feet (feet, 4, 4)."""
@@ -267,7 +276,7 @@ class LeggedBody:
         handle.carries, handle.least, handle.most = is_pressing, force, force
 
     def trunk_turn(self) -> tuple[Array, Array]:
-        """Rotation vector (3,) of the base from upright [rad], and angular momentum (3,), at the last command; in world."""
+        """Rotation vector (3,) of the base from upright [rad] and angular momentum (3,), at the last command, in world."""
         handle = self._trunk[-1][0]
         return -self.problem.error_of(handle.task.name), self.problem.rate_of("angular_momentum")
 

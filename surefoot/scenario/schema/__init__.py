@@ -14,6 +14,7 @@ from surefoot.scenario.schema.scenario import (
     Scenario,
     SensorsTable,
     SimulationTable,
+    TouchTable,
 )
 from surefoot.scenario.schema.walking import VelocityTable, WalkTable
 from surefoot.scenario.schema.world import GroundTable, ObjectTable, ObstacleTable, WorldTable
@@ -39,6 +40,7 @@ __all__ = [
     "SensorsTable",
     "SimulationTable",
     "StepTable",
+    "TouchTable",
     "VelocityTable",
     "WalkTable",
     "WaveTable",

@@ -9,7 +9,7 @@ from pydantic import Field
 from surefoot.scenario.schema.balance import BalanceTable
 from surefoot.scenario.schema.controllers import ControllerTable
 from surefoot.scenario.schema.events import EventTable
-from surefoot.scenario.schema.kinds import NotNegative, Pair, Positive, Vector
+from surefoot.scenario.schema.kinds import Friction, NotNegative, Pair, Positive, Vector
 from surefoot.scenario.schema.motions import MotionTable
 from surefoot.scenario.schema.walking import WalkTable
 from surefoot.scenario.schema.world import WorldTable
@@ -24,9 +24,28 @@ __all__ = [
     "Scenario",
     "SensorsTable",
     "SimulationTable",
+    "TouchTable",
 ]
 
 _NAME = "text of at most 100 letters, digits, dots, - and _, the first a letter or digit"
+
+
+class TouchTable(Table):
+    """`[robot.contacts.NAME]`: a ball with which the robot touches, besides the contact surfaces that it has.
+
+    Args:
+        frame: Link or frame that carries it.
+        position: Of its centre in that frame [m].
+        normal: Direction out of what it touches, in world at home; default: up.
+        radius: [m].
+        friction: Coulomb coefficient.
+    """
+
+    frame: str
+    position: Vector = (0.0, 0.0, 0.0)
+    normal: Vector = (0.0, 0.0, 1.0)
+    radius: Positive = 0.02
+    friction: Friction = 0.7
 
 
 class RobotTable(Table):
@@ -39,12 +58,14 @@ class RobotTable(Table):
         mimic: Treatment of joints that follow others: "coupling" keeps them coupled, "reduce" removes them, "free"
             decouples them.
         drives: Kind of all drives; "auto" uses the kind of each drive.
+        contacts: Further contact surfaces by name.
     """
 
     name: str = "g1"
     base: Literal["auto", "floating", "planar", "fixed"] = "auto"
     mimic: Literal["coupling", "reduce", "free"] = "coupling"
     drives: Literal["auto", "torque", "torque_speed", "dc_motor", "elastic", "servo"] = "auto"
+    contacts: dict[str, TouchTable] = {}
 
 
 class InitialTable(Table):

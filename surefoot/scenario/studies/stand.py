@@ -88,8 +88,20 @@ def _force_error(controller: BalanceController, log: Log) -> float | None:
         asked = log[f"control.press_{name}"]
         full = asked >= asked.max() - 1e-9
         if asked.max() > 0.0:
-            errors.append(abs(float(log[f"contact.{name}.wrench"][full, 2].mean()) / float(asked.max()) - 1.0))
+            errors.append(abs(_mean_normal_force(controller, log, name, full) / float(asked.max()) - 1.0))
     return max(errors, default=None)
+
+
+def _mean_normal_force(controller: BalanceController, log: Log, name: str, when: Array) -> float:
+    """Along the normal that the surface had at the beginning [N]."""
+    robot, surface = controller.robot, controller.robot.contacts[name]
+
+    def axes(q: Array) -> Array:
+        return robot.placements(q)[surface.frame][:3, :3] @ surface.placement[:3, :3]
+
+    normal = axes(log["q"][0])[:, 2]
+    rows = np.flatnonzero(when)[::10]
+    return float(np.mean([normal @ axes(log["q"][k]) @ log[f"contact.{name}.wrench"][k, :3] for k in rows]))
 
 
 def _moves_trouble(robot: Robot, log: Log, found: dict[str, Any], moves: int) -> str | None:
