@@ -120,7 +120,7 @@ class LeggedBody:
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
-        self.problem["posture"].set_gains(*_POSTURE_GAINS)
+        self.problem["posture"].set_gains(*(_UPPER_GAINS if self._centroidal else _POSTURE_GAINS))
         if any(task.name == "upper posture" for task in self.problem.rows.tasks):
             self.problem["upper posture"].set_gains(*_UPPER_GAINS)
 
