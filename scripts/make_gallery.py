@@ -157,7 +157,7 @@ class Shot:
             html = Path(folder) / "page.html"
             html.write_text(self.html, encoding="utf-8")
             page.goto(f"file://{html}")
-            page.wait_for_function("document.body.dataset.ready", timeout=120_000)
+            page.locator("body[data-ready]").wait_for(state="attached", timeout=120_000)
             if not self.whole:
                 page.evaluate("window.surefoot.film()")
             page.evaluate(f"window.surefoot.seek({self.time})")

@@ -27,7 +27,7 @@ def report(page: Page, folder: Path) -> None:
     """The run `swing-over`, in the middle of its swing."""
     run = run_scenario("swing-over", out=folder / "run")
     page.goto(f"file://{run.path / 'report.html'}")
-    page.wait_for_function("document.body.dataset.ready", timeout=120_000)
+    page.locator("body[data-ready]").wait_for(state="attached", timeout=120_000)
     page.evaluate("window.surefoot.seek(1.9)")
 
 
@@ -42,7 +42,7 @@ def audit(page: Page, folder: Path) -> None:
     result = sf.audit(spoilt, robot, replay=False)
     file.write_text(audit_page("reach, with a torque spike", spoilt, robot, sf.World(), result), encoding="utf-8")
     page.goto(f"file://{file}")
-    page.wait_for_function("document.body.dataset.ready", timeout=120_000)
+    page.locator("body[data-ready]").wait_for(state="attached", timeout=120_000)
     page.evaluate(f"window.surefoot.seek({motion.time[1505]})")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from bench.page import Json
 from surefoot.errors import NotSupportedError
 from surefoot.files import atomic_write
+from surefoot.markup import Html, html, joined
 from surefoot.report.page import html_page, html_table
 
 __all__ = ["gather", "plot_svg", "require_plot_name", "write_plot"]
@@ -47,14 +47,21 @@ def _page(svg: str, result: Json) -> str:
         for r in result["readings"]
     ]  # fmt: skip
     body = [
-        f"<h1>Forward dynamics of growing trees</h1><p>{escape(result['machine']['cpu'])} · {escape(result['date'])} · "
-        f"seed {result['seed']}</p><figure>{svg}</figure>",
-        "<h2>Table 3.1 of Buschmann 2014</h2>"
-        + html_table(("tree", "method", "kind", "time [µs]", "over O(n)", "there"), table),
-        "<h2>Readings</h2>" + html_table(("what it says", "measured", "there", "true here"), readings),
-        "<h2>Left out</h2>" + html_table(("tree", "what", "why"), gather(result["left_out"])),
+        html(
+            "<h1>Forward dynamics of growing trees</h1><p>{} · {} · seed {}</p><figure>{}</figure>",
+            result["machine"]["cpu"],
+            result["date"],
+            result["seed"],
+            Html(svg),
+        ),
+        Html("<h2>Table 3.1 of Buschmann 2014</h2>"),
+        html_table(("tree", "method", "kind", "time [µs]", "over O(n)", "there"), table),
+        Html("<h2>Readings</h2>"),
+        html_table(("what it says", "measured", "there", "true here"), readings),
+        Html("<h2>Left out</h2>"),
+        html_table(("tree", "what", "why"), gather(result["left_out"])),
     ]
-    return html_page("Forward dynamics of growing trees", "\n".join(body))
+    return html_page("Forward dynamics of growing trees", joined(body, "\n"))
 
 
 def gather(left_out: Sequence[Json]) -> list[tuple[str, str, str]]:
@@ -142,7 +149,7 @@ def _text(
     x: float, y: float, text: str, anchor: str = "middle", size: int = 12, weight: str = "normal", extra: str = ""
 ) -> str:
     style = f'font-size="{size}" font-weight="{weight}" text-anchor="{anchor}" fill="#222222"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style} {extra}>{escape(text)}</text>'
+    return html('<text x="{:.1f}" y="{:.1f}" {} {}>{}</text>', x, y, Html(style), Html(extra), text)
 
 
 def _seconds(value: float) -> str:

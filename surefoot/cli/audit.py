@@ -23,9 +23,6 @@ from surefoot.motion.reading import GivenMotion, read_motion
 from surefoot.robot import Robot, load
 from surefoot.words import counted
 
-__all__ = ["AuditRequest", "audit_command"]
-
-_TINY = 1e-9
 _OF_A_RUN = ("trajectory.npz", "log.parquet")
 _COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skipped": "dim"}
 
@@ -167,7 +164,11 @@ def _print(result: AuditResult, console: Console) -> None:
     if console.is_terminal:
         console.print(_items(result.items))
     else:
-        _print_plain(result.items)
+        # A line for each item, for files and pipes: nothing is padded; notes only where an item did not pass
+        rows = [("item", "", "margin", "worst location"), *(_plain_row(item) for item in result.items)]
+        first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
+        for title, status, margin, place in rows:
+            print(f"{title:<{first}}  {status:<{second}}  {margin:>{third}}  {place}".rstrip())
     if result.replay is not None:
         console.print(escape(_replay(result)))
     total = sum(result.seconds.values())
@@ -207,33 +208,14 @@ def _items(items: Sequence[AuditItem]) -> Table:
         status = f"[{_COLOURS[item.status]}]{item.status}[/]"
         place = f"{item.worst_part} at {item.worst_time:.3f} s" if np.isfinite(item.worst_time) else ""
         note = " · ".join(text for text in (place.strip(), item.note) if text)
-        table.add_row(item.title, status, _number(item), escape(note))
+        table.add_row(item.title, status, item.margin_text, escape(note))
     return table
-
-
-def _print_plain(items: Sequence[AuditItem]) -> None:
-    """A line for each item, for files and pipes: nothing is padded; notes only where an item did not pass."""
-    rows = [("item", "", "margin", "worst location"), *(_plain_row(item) for item in items)]
-    first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
-    for title, status, margin, place in rows:
-        print(f"{title:<{first}}  {status:<{second}}  {margin:>{third}}  {place}".rstrip())
 
 
 def _plain_row(item: AuditItem) -> tuple[str, str, str, str]:
     place = f"{item.worst_part} at {item.worst_time:.3f} s".strip() if np.isfinite(item.worst_time) else ""
     note = "" if item.status == "passed" else item.note
-    return item.title, item.status, _number(item), " · ".join(text for text in (place, note) if text)
-
-
-def _number(item: AuditItem) -> str:
-    least = item.least_margin
-    if item.status == "skipped" or np.isnan(least):
-        return ""
-    if np.isinf(least):
-        return "no limit"
-    if abs(least) < _TINY and item.status == "passed":
-        return "ok"
-    return f"{'≥ ' if item.is_bound else ''}{least:.4g} {item.unit}".rstrip()
+    return item.title, item.status, item.margin_text, " · ".join(text for text in (place, note) if text)
 
 
 def _replay(result: AuditResult) -> str:

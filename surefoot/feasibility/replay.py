@@ -23,14 +23,13 @@ from surefoot.motion import Log, Replay, State, Trajectory
 from surefoot.robot import Robot
 from surefoot.sim import StoppedError, simulate
 
-__all__ = ["replay_motion"]
-
 _STEP = 0.002  # [s]
+_LONGEST = 60.0  # [s]: a replay takes about as long as the motion
 _PASSES = "links pass through each other"
 
 
 def replay_motion(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> Replay:
-    """Replay a motion, from its first state to its end or to the fall of the robot."""
+    """Replay a motion, from its first state to its end or to the fall of the robot; of long ones the beginning."""
     motion, robot = _followable(case, rates, touch, efforts), case.given_robot
     note = (
         "joint feedback with feed-forward torques"
@@ -42,10 +41,11 @@ def replay_motion(case: Case, rates: Rates, touch: Touch, efforts: Efforts) -> R
     except NotSupportedError as error:
         return Replay("mujoco", False, 0.0, np.zeros(0), np.zeros(0), np.zeros(0), f"not done: {error.message}")
     first = State(0.0, motion.q[0], rates.v[0])
+    duration = min(motion.duration, _LONGEST)
+    if duration < motion.duration:
+        note = f"{note}; only the first {duration:g} s of {motion.duration:.4g} s"
     try:
-        log = simulate(
-            robot, follower, case.world, motion.duration, "mujoco", dt=_STEP, control_dt=_STEP, initial=first
-        )
+        log = simulate(robot, follower, case.world, duration, "mujoco", dt=_STEP, control_dt=_STEP, initial=first)
     except StoppedError as error:
         log, note = error.log, f"{note}; stopped: {error.message}"
     start = case.trajectory.start
@@ -74,7 +74,7 @@ def _compared(robot: Robot, motion: Trajectory, log: Log, start: float, note: st
         np.linalg.norm(errors[:, robot.base_rows[:3]], axis=1) if len(robot.base_rows) else np.full(len(rows), np.nan)
     )
     joints = np.abs(np.delete(errors, robot.base_rows, axis=1)).max(axis=1, initial=0.0)
-    survived = fell is None and until >= motion.end - 2.0 * _STEP
+    survived = fell is None and until >= min(motion.end, _LONGEST) - 2.0 * _STEP
     return Replay("mujoco", survived, until + start, times + start, base, joints, note)
 
 

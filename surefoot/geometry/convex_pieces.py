@@ -8,7 +8,6 @@ import importlib.metadata
 import io
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,7 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, ShapeError
 from surefoot.geometry.shapes import Mesh
-
-__all__ = ["convex_pieces", "is_nearly_convex", "method_version", "pack_pieces", "unpack_pieces"]
+from surefoot.processes import isolated_python
 
 _CONVEX = 1.02  # volume of the hull over that of the mesh up to which the hull will do
 _ROUNDING = 1e-6
@@ -108,10 +106,11 @@ def _cut(mesh: Mesh, vertices: Array, triangles: NDArray[np.int64], tolerance: f
     """The pieces as CoACD gives them; it runs in a process of its own (see there)."""
     task = io.BytesIO()
     np.savez(task, vertices=vertices, triangles=triangles, tolerance=tolerance, most=most)
-    done = subprocess.run(
-        [sys.executable, "-P", str(_PROGRAM)], input=task.getvalue(), capture_output=True, check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+    with isolated_python(str(_PROGRAM)) as process:
+        done = subprocess.run(
+            **process, input=task.getvalue(), capture_output=True, check=False,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
     if done.returncode:
         raise ModelError(
             "a mesh cannot be cut into convex pieces",

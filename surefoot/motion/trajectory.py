@@ -32,8 +32,6 @@ from surefoot.motion.state import State
 from surefoot.robot import Robot
 from surefoot.words import side_pairs
 
-__all__ = ["Sample", "Trajectory"]
-
 _OPTIONAL = ("v", "a", "tau")
 _NAMED = ("wrenches", "references")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 
 from surefoot.files import write_text
+from surefoot.markup import Html, html, joined
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_svg
 from surefoot.robot import Inspection, Robot
@@ -23,7 +23,7 @@ def write_robot_page(path: str | Path, inspection: Inspection) -> None:
     write_text(path, robot_page(inspection))
 
 
-def robot_page(inspection: Inspection) -> str:
+def robot_page(inspection: Inspection) -> Html:
     """The page as HTML.
 
     Args:
@@ -32,39 +32,42 @@ def robot_page(inspection: Inspection) -> str:
     robot = inspection.robot
     title = robot.name if robot else inspection.name
     verdict = "sound" if inspection.sound else "defects found"
-    parts = [f"<h1>{escape(title)}</h1>", f'<p class="verdict">{verdict}</p>']
+    parts = [html('<h1>{}</h1>\n<p class="verdict">{}</p>', title, verdict)]
     if robot:
         parts += _robot_parts(robot)
-    parts += ["<h2>Findings</h2>", _findings(inspection)]
-    return html_page(title, "\n".join(parts))
+    parts.append(html("<h2>Findings</h2>\n{}", _findings(inspection)))
+    return html_page(title, joined(parts, "\n"))
 
 
-def _robot_parts(robot: Robot) -> list[str]:
+def _robot_parts(robot: Robot) -> list[Html]:
     sizes = f"nq {robot.nq} · nv {robot.nv} · nu {robot.nu}"
     facts = f"{robot.base} base · {robot.tree.n} moving bodies · {sizes} · {robot.mass:.3f} kg"
-    figures = "".join(
-        f"<figure>{figure_svg(robot, robot.home, view)}<figcaption>home posture, {view}</figcaption></figure>"
+    figures = joined(
+        html("<figure>{}<figcaption>home posture, {}</figcaption></figure>", figure_svg(robot, robot.home, view), view)
         for view in ("side", "front")
     )
-    out = [f"<p>{facts}</p>", f'<div class="figures">{figures}</div>']
+    out = [html('<p>{}</p>\n<div class="figures">{}</div>', facts, figures)]
     if robot.contacts:
         contacts = [(c.name, c.frame, c.kind, len(c.corners), c.friction) for c in robot.contacts.values()]
-        out += ["<h2>Contact surfaces</h2>", html_table(("name", "link", "kind", "corners", "friction"), contacts)]
-    out += ["<h2>Joints</h2>", _joints(robot)]
+        out += [
+            Html("<h2>Contact surfaces</h2>"),
+            html_table(("name", "link", "kind", "corners", "friction"), contacts),
+        ]
+    out += [Html("<h2>Joints</h2>"), _joints(robot)]
     if robot.drives:
         drives = [
             (d.joint, d.torque_limit, d.speed_limit, d.gear_ratio, d.armature, _units(robot, d.joint))
             for d in robot.drives
         ]
         head = ("drive", "torque or force limit", "speed limit", "gear ratio", "armature", "units")
-        out += ["<h2>Drives</h2>", html_table(head, drives)]
+        out += [Html("<h2>Drives</h2>"), html_table(head, drives)]
     if robot.couplings:
         couplings = [(c.joint, c.source, c.ratio, c.offset) for c in robot.couplings]
-        out += ["<h2>Couplings</h2>", html_table(("joint", "follows", "ratio", "offset"), couplings)]
+        out += [Html("<h2>Couplings</h2>"), html_table(("joint", "follows", "ratio", "offset"), couplings)]
     return out
 
 
-def _joints(robot: Robot) -> str:
+def _joints(robot: Robot) -> Html:
     tree = robot.tree
     rows = []
     for i in range(tree.n):
@@ -80,11 +83,11 @@ def _units(robot: Robot, joint: str) -> str:
     return "N, m/s, kg" if is_straight else "N m, rad/s, kg m²"
 
 
-def _findings(inspection: Inspection) -> str:
+def _findings(inspection: Inspection) -> Html:
     if not inspection.findings:
-        return "<p>none</p>"
-    rows = "".join(
-        f'<tr><td class="{f.level}">{f.level}</td><td>{escape(f.place)}</td><td>{escape(f.message)}</td></tr>'
+        return Html("<p>none</p>")
+    rows = joined(
+        html('<tr><td class="{0}">{0}</td><td>{1}</td><td>{2}</td></tr>', f.level, f.place, f.message)
         for f in inspection.findings
     )
-    return f'<div class="scroll"><table><tr><th>level</th><th>place</th><th>what</th></tr>{rows}</table></div>'
+    return html('<div class="scroll"><table><tr><th>level</th><th>place</th><th>what</th></tr>{}</table></div>', rows)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
+from surefoot.markup import Html, html, joined
 from surefoot.robot import Robot
 
 __all__ = ["figure_lines", "figure_svg"]
@@ -53,7 +54,7 @@ def _tip(robot: Robot, frames: dict[str, Array], body: int) -> Array:
     return max([com, *fixed], key=lambda point: float(np.linalg.norm(point - T[:3, 3])))
 
 
-def figure_svg(robot: Robot, q: ArrayLike, view: str = "side", size: int = 360) -> str:
+def figure_svg(robot: Robot, q: ArrayLike, view: str = "side", size: int = 360) -> Html:
     """The figure as SVG with a ground line and a scale in metres.
 
     Args:
@@ -73,24 +74,33 @@ def figure_svg(robot: Robot, q: ArrayLike, view: str = "side", size: int = 360) 
         x, y = (point - middle) * scale
         return size / 2 + x, size / 2 - y
 
-    def line(segment: Array, colour: str, width: float) -> str:
+    def line(segment: Array, colour: str, width: float) -> Html:
         (x1, y1), (x2, y2) = at(segment[0]), at(segment[1])
         path = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
-        return f'<path d="{path}" stroke="{colour}" stroke-width="{width}" stroke-linecap="round"/>'
+        return html('<path d="{}" stroke="{}" stroke-width="{}" stroke-linecap="round"/>', path, colour, width)
 
     ground = at(np.array([0.0, 0.0]))[1]
     unit = 10.0 ** np.floor(np.log10(span / 2))
     ruler = unit * scale
-    parts = [f'<svg viewBox="0 0 {size} {size}" role="img" aria-label="{robot.name}, {view}">']
+    parts = [html('<svg viewBox="0 0 {0} {0}" role="img" aria-label="{1}, {2}">', size, robot.name, view)]
     if robot.base == "floating":
-        parts.append(f'<path d="M0 {ground:.1f}H{size}" stroke="currentColor" stroke-opacity=".4"/>')
+        parts.append(html('<path d="M0 {:.1f}H{}" stroke="currentColor" stroke-opacity=".4"/>', ground, size))
     parts += [line(segment, "#1f77b4", 3) for segment in flat[0]]
     parts += [line(segment, "#d35400", 4) for segment in flat[1]]
-    parts += [f'<circle cx="{at(p)[0]:.1f}" cy="{at(p)[1]:.1f}" r="2.5" fill="currentColor"/>' for p in flat[0][:, 0]]
+    parts += [html('<circle cx="{:.1f}" cy="{:.1f}" r="2.5" fill="currentColor"/>', *at(p)) for p in flat[0][:, 0]]
     parts.append(
-        f'<path d="M10 {size - 12}h{ruler:.1f}" stroke="currentColor" stroke-width="2"/>'
-        f'<text x="10" y="{size - 18}" font-size="12" fill="currentColor">{unit:g} m</text>'
-        f'<text x="{size - 10}" y="{size - 12}" font-size="12" fill="currentColor" text-anchor="end">'
-        f"{h_name} →, {v_name} ↑</text></svg>"
+        html(
+            '<path d="M10 {low}h{ruler:.1f}" stroke="currentColor" stroke-width="2"/>'
+            '<text x="10" y="{above}" font-size="12" fill="currentColor">{unit:g} m</text>'
+            '<text x="{right}" y="{low}" font-size="12" fill="currentColor" text-anchor="end">{across} →, {up} ↑</text>'
+            "</svg>",
+            low=size - 12,
+            above=size - 18,
+            right=size - 10,
+            ruler=ruler,
+            unit=unit,
+            across=h_name,
+            up=v_name,
+        )
     )
-    return "".join(parts)
+    return joined(parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.files import write_text
+from surefoot.markup import Html, html, joined
 from surefoot.report.page import html_page, html_table
 from surefoot.report.stick_figure import figure_lines
 from surefoot.robot import Robot
@@ -40,7 +40,7 @@ def write_workspace_page(path: str | Path, workspace: Workspace, robot: Robot) -
     write_text(path, workspace_page(workspace, robot))
 
 
-def workspace_page(workspace: Workspace, robot: Robot) -> str:
+def workspace_page(workspace: Workspace, robot: Robot) -> Html:
     """The page as HTML.
 
     Args:
@@ -56,14 +56,18 @@ def workspace_page(workspace: Workspace, robot: Robot) -> str:
         ("cells probably missed", f"{100 * workspace.unseen:.2g} %"),
         ("postures", f"{workspace.samples}"),
     ]
-    body = [f"<h1>{escape(title)}</h1>", html_table(("what", "value"), rows)]
+    body = [html("<h1>{}</h1>", title), html_table(("what", "value"), rows)]
     for quantity, text in _QUANTITIES.items():
-        figures = "".join(
-            f"<figure>{section_svg(workspace, robot, pair, quantity)}<figcaption>{caption}</figcaption></figure>"
+        figures = joined(
+            html(
+                "<figure>{}<figcaption>{}</figcaption></figure>",
+                section_svg(workspace, robot, pair, quantity),
+                caption,
+            )
             for pair, caption in _sections(workspace)
         )
-        body.append(f'<h2>{escape(text.capitalize())}</h2><div class="figures">{figures}</div>')
-    return html_page(title, "\n".join(body))
+        body.append(html('<h2>{}</h2><div class="figures">{}</div>', text.capitalize(), figures))
+    return html_page(title, joined(body, "\n"))
 
 
 def _sections(workspace: Workspace) -> list[tuple[tuple[int, int], str]]:
@@ -76,7 +80,7 @@ def _sections(workspace: Workspace) -> list[tuple[tuple[int, int], str]]:
 
 def section_svg(
     workspace: Workspace, robot: Robot, pair: tuple[int, int] = (0, 2), quantity: str = "directions"
-) -> str:
+) -> Html:
     """A section through the limb's root as SVG, with the robot at home.
 
     Args:
@@ -88,15 +92,20 @@ def section_svg(
     values, occupied = _section(workspace, pair, quantity)
     box = _Box(workspace, robot, pair)
     parts = [
-        f'<svg viewBox="0 0 {_SIZE} {_SIZE + _KEY}" role="img" font-family="sans-serif" '
-        f'aria-label="{escape(quantity)} of {escape(workspace.frame)}">',
+        html(
+            '<svg viewBox="0 0 {} {}" role="img" font-family="sans-serif" aria-label="{} of {}">',
+            _SIZE,
+            _SIZE + _KEY,
+            quantity,
+            workspace.frame,
+        ),
         *box.cells(values, occupied),
         *box.figure(),
         *box.rulers(),
         _key(_QUANTITIES[quantity]),
-        "</svg>",
+        Html("</svg>"),
     ]
-    return "".join(parts)
+    return joined(parts)
 
 
 def _section(workspace: Workspace, pair: tuple[int, int], quantity: str) -> tuple[Array, NDArray[np.bool_]]:
@@ -132,7 +141,7 @@ class _Box:
         x, y = (np.asarray(place) - self.middle) * self.scale
         return _SIZE / 2 + x, _SIZE / 2 - y
 
-    def cells(self, values: Array, occupied: NDArray[np.bool_]) -> list[str]:
+    def cells(self, values: Array, occupied: NDArray[np.bool_]) -> list[Html]:
         """Rows of equal colour as one rectangle."""
         side, parts = self.cell * self.scale, []
         shades = np.where(occupied, np.round(np.clip(values, 0.0, 1.0) * 20).astype(int), -1)
@@ -143,22 +152,21 @@ class _Box:
                     continue
                 x, y = self.at(self.corner + self.cell * np.array([start, j + 1]))
                 colour = _colour(shades[start, j] / 20)
-                parts.append(f'<rect x="{x:.2f}" y="{y:.2f}" width="{(stop - start) * side + 0.3:.2f}" '
-                             f'height="{side + 0.3:.2f}" fill="{colour}"/>')  # fmt: skip
+                parts.append(_rectangle(x, y, (stop - start) * side + 0.3, side + 0.3, colour))
         return parts
 
-    def figure(self) -> list[str]:
+    def figure(self) -> list[Html]:
         """The robot at home as lines, on a pale border so that they show on every colour."""
         out = []
         for lines, width in zip(self.lines, (2.0, 2.5), strict=True):
             for segment in lines:
                 (x1, y1), (x2, y2) = self.at(segment[0]), self.at(segment[1])
-                path = f'd="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke-linecap="round"'
-                out.append(f'<path {path} stroke="#ffffff" stroke-width="{width + 2}" stroke-opacity=".8"/>')
-                out.append(f'<path {path} stroke="#c0392b" stroke-width="{width}"/>')
+                path = html('d="M{:.1f} {:.1f}L{:.1f} {:.1f}" stroke-linecap="round"', x1, y1, x2, y2)
+                out.append(html('<path {} stroke="#ffffff" stroke-width="{}" stroke-opacity=".8"/>', path, width + 2))
+                out.append(html('<path {} stroke="#c0392b" stroke-width="{}"/>', path, width))
         return out
 
-    def rulers(self) -> list[str]:
+    def rulers(self) -> list[Html]:
         """Ticks at round metres below and to the left."""
         half = (0.5 * _SIZE - _MARGIN) / self.scale
         unit = _round_unit(2.0 * half)
@@ -176,20 +184,23 @@ class _Box:
         return parts
 
 
-def _tick(x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text x="{x:.1f}" y="{y + 5:.1f}" font-size="11" fill="currentColor" text-anchor="{anchor}">{text}</text>'
+def _tick(x: float, y: float, text: str, anchor: str = "middle") -> Html:
+    return html(
+        '<text x="{:.1f}" y="{:.1f}" font-size="11" fill="currentColor" text-anchor="{}">{}</text>',
+        x, y + 5, anchor, text,
+    )  # fmt: skip
 
 
-def _key(text: str) -> str:
+def _rectangle(x: float, y: float, width: float, height: float, colour: str) -> Html:
+    return html('<rect x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" fill="{}"/>', x, y, width, height, colour)
+
+
+def _key(text: str) -> Html:
     """The colours and what they mean."""
     left, width, top = _MARGIN, _SIZE - 2 * _MARGIN, _SIZE + 8
-    boxes = "".join(
-        f'<rect x="{left + width * k / 21:.1f}" y="{top}" width="{width / 21 + 0.3:.1f}" height="10" '
-        f'fill="{_colour(k / 20)}"/>'
-        for k in range(21)
-    )
+    boxes = [_rectangle(left + width * k / 21, top, width / 21 + 0.3, 10, _colour(k / 20)) for k in range(21)]
     low, high = _tick(left, top + 18, "0"), _tick(left + width, top + 18, "1")
-    return boxes + low + high + _tick(left + width / 2, top + 18, escape(text))
+    return joined([*boxes, low, high, _tick(left + width / 2, top + 18, text)])
 
 
 def _colour(share: float) -> str:

@@ -11,8 +11,6 @@ from xml.parsers import expat
 from surefoot.errors import FileFormatError
 from surefoot.files import read_bytes
 
-__all__ = ["MAX_ELEMENTS", "Element", "numbers", "read_xml"]
-
 MAX_DEPTH = 4000
 MAX_ELEMENTS = 400_000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
@@ -20,12 +18,13 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 
 @dataclass
 class Element:
-    """An XML element: tag, attributes, children, and the line where it starts."""
+    """An XML element: tag, attributes, children, the line where it starts, and the tag that it is in."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
+    parent: str = ""
 
     def all(self, tag: str) -> list[Element]:
         """Children with that tag."""
@@ -71,7 +70,7 @@ def _parse_xml(data: bytes, file: str | Path) -> Element:
         count[0] += 1
         if len(stack) > MAX_DEPTH or count[0] > MAX_ELEMENTS:
             raise refuse(f"more than {MAX_DEPTH} nested or {MAX_ELEMENTS} elements")
-        element = Element(tag, attributes, parser.CurrentLineNumber)
+        element = Element(tag, attributes, parser.CurrentLineNumber, parent=stack[-1].tag)
         stack[-1].children.append(element)
         stack.append(element)
 

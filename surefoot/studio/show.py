@@ -7,13 +7,13 @@ import sys
 import tempfile
 import webbrowser
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
+from surefoot.markup import html
 from surefoot.motion import AuditResult, Log, Trajectory, World
 from surefoot.motion.files import is_trajectory_file
 from surefoot.motion.reading import GivenMotion, read_motion
@@ -39,9 +39,11 @@ class Shown:
     height: int = 640
 
     def _repr_html_(self) -> str:
-        return (
-            f'<iframe srcdoc="{escape(self.html, quote=True)}" width="100%" height="{self.height}" '
-            'sandbox="allow-scripts" style="border:1px solid #d0d7de;border-radius:6px"></iframe>'
+        return html(
+            '<iframe srcdoc="{}" width="100%" height="{}" sandbox="allow-scripts" '
+            'style="border:1px solid #d0d7de;border-radius:6px"></iframe>',
+            str(self.html),
+            self.height,
         )
 
     def save(self, path: str | Path) -> Path:

@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from surefoot.cli.main import _commands, _status
+from surefoot.cli.frame import commands_of
+from surefoot.cli.main import _status, app
 from tests.robot.sample_files import ARM_URDF, write
 
 
@@ -27,7 +28,7 @@ def surefoot(capsys, *words: str) -> tuple[int, str, str]:
 def test_help_of_every_command_reads_well(capsys):
     status, out, _ = surefoot(capsys, "--help")
     assert status == 0
-    for command in _commands():
+    for command in commands_of(app):
         assert command.name in out
         status, page, _ = surefoot(capsys, command.name, "--help")
         assert status == 0

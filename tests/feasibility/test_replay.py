@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from surefoot.feasibility import audit
+from surefoot.feasibility import audit, replay
 from surefoot.geometry import Box, Mesh
 from surefoot.motion import Obstacle, Trajectory, World
 from surefoot.robot import placement
@@ -18,6 +18,17 @@ def test_a_squat_is_replayed_to_its_end() -> None:
     assert result.replay.survived
     assert np.nanmax(result.replay.base_error) < 0.01
     assert result.replay.joint_error.max() < 0.02
+    assert result.passed
+
+
+def test_of_a_long_motion_the_beginning_is_replayed(monkeypatch) -> None:
+    """A limit of 0.3 s stands for the one of a minute: the cost does not grow with the motion, and the note says so."""
+    monkeypatch.setattr(replay, "_LONGEST", 0.3)
+    result = audit(squat("g1", 200.0, 2.0), loaded("g1"), collisions=False)
+    assert result.replay is not None
+    assert result.replay.survived
+    assert abs(result.replay.until - 0.3) < 0.005
+    assert "only the first 0.3 s of 2 s" in result.replay.note
     assert result.passed
 
 

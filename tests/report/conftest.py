@@ -43,7 +43,7 @@ def opened(browser: Any, tmp_path: Any) -> Iterator[Callable[..., Any]]:
         page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else note(request.url))
         page.goto(path.as_uri())
         if ready:
-            page.wait_for_function("document.body.dataset.ready === 'true'")
+            page.locator("body[data-ready=true]").wait_for(state="attached")
         return page
 
     yield open_page

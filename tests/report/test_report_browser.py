@@ -34,9 +34,10 @@ def test_desktop_everything_works(opened) -> None:
 
     # play advances the clock; pause holds it
     page.click("#play")
-    page.wait_for_function("window.surefoot.clock.time > 0.05")
+    while seconds(page) <= 0.05:
+        page.wait_for_timeout(50)
     page.click("#play")
-    page.wait_for_function("!window.surefoot.clock.playing")
+    page.locator("#play[data-state=paused]").wait_for()
     held = seconds(page)
     page.wait_for_timeout(200)
     assert seconds(page) == held > 0.0

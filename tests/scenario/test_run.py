@@ -58,7 +58,7 @@ def test_folder_of_a_run(tmp_path):
     assert len(Log.load(result.path / "timing.parquet")) == len(log) - 1
 
 
-REPEATED = {"log.parquet", "trajectory.npz", "metrics.json", "audit.json"}
+REPEATED = {"log.parquet", "trajectory.npz", "metrics.json", "audit.json", "report.html"}
 
 
 def same(one, two):
@@ -213,7 +213,7 @@ def test_interrupt_before_the_first_step(tmp_path, monkeypatch):
         def command(self, t, state):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(simulation, "build_controller", lambda table, robot, q, plan: Interrupting())
+    monkeypatch.setattr(simulation, "build_controller", lambda scenario, robot, world, q, plan: Interrupting())
     with pytest.raises(KeyboardInterrupt):
         run_scenario("stand", "anymal", out=tmp_path / "a")
     assert strict(tmp_path / "a" / "metrics.json")["duration_s"] == 0.0

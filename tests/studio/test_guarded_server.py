@@ -11,6 +11,8 @@ from surefoot.studio.files import report_link
 from surefoot.studio.server.guarded import guarded_server, stop_quietly
 from surefoot.studio.server.pages import report_pages
 
+TOKEN, REPORTS = "token", "/report/other-token/"
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -30,12 +32,12 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(folder):
-    server = guarded_server("127.0.0.1", 0, report_pages(folder))
+    server = guarded_server("127.0.0.1", 0, report_pages(folder, REPORTS), TOKEN)
     yield server
     stop_quietly(server)
 
 
-def answer(server, path: str = "/", *, upgrade: bool = False, **headers: str) -> tuple[int, str]:
+def answer(server, path: str = f"/{TOKEN}/", *, upgrade: bool = False, **headers: str) -> tuple[int, str]:
     """Status and head of the answer to a request, by a bare socket."""
     port = server.get_port()
     given = {"Host": f"127.0.0.1:{port}"} | {name: value.replace("PORT", str(port)) for name, value in headers.items()}
@@ -86,17 +88,18 @@ def test_an_upgrade_in_other_letters_is_no_way_round(server):
 def test_the_page_may_load_nothing_from_elsewhere_and_not_be_framed(server):
     status, head = answer(server)
     assert status == 200
-    assert "default-src 'self'" in head
+    assert "default-src 'none'; script-src 'nonce-" in head
+    assert "'unsafe-inline'" not in head.partition("script-src")[2].partition(";")[0]
     assert "frame-ancestors 'self'" in head
 
 
 def test_a_host_that_is_not_ours_is_refused_at_once():
     with pytest.raises(NotSupportedError, match="not an address of this machine"):
-        guarded_server("203.0.113.7", 0, lambda path: None)
+        guarded_server("203.0.113.7", 0, lambda path: None, TOKEN)
 
 
 def test_a_port_that_is_taken_is_passed_over(server):
-    other = guarded_server("127.0.0.1", server.get_port(), lambda path: None)
+    other = guarded_server("127.0.0.1", server.get_port(), lambda path: None, TOKEN)
     assert other.get_port() > server.get_port()
     stop_quietly(other)
 
@@ -108,7 +111,7 @@ def test_sharing_over_a_foreign_server_is_out(server):
 
 
 def test_the_page_of_a_run_is_served_in_a_sandbox(server):
-    status, head = answer(server, report_link("runs/a run"))
+    status, head = answer(server, report_link(REPORTS, "runs/a run"))
     assert status == 200
     assert "sandbox allow-scripts" in head
     assert "allow-same-origin" not in head
@@ -117,10 +120,23 @@ def test_the_page_of_a_run_is_served_in_a_sandbox(server):
 
 @pytest.mark.parametrize("path", ["runs/bare", "runs/link", "../x", "%2e%2e/%2e%2e/etc", "/etc", "", "runs/a run/.."])
 def test_nothing_else_is_served(server, path):
-    status, text = answer(server, f"/report/{path.replace(' ', '%20')}")
+    status, text = answer(server, f"{REPORTS}{path.replace(' ', '%20')}")
     assert status == 404
     assert "secret" not in text
 
 
 def test_pages_are_not_for_foreign_pages(server):
-    assert answer(server, report_link("runs/a run"), Origin="http://evil.example")[0] == 403
+    assert answer(server, report_link(REPORTS, "runs/a run"), Origin="http://evil.example")[0] == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "", "/tok", "/token2/", "/token2", "//token/", "/?token", "/index.html", "/report/"]
+)
+@pytest.mark.parametrize("upgrade", [True, False])
+def test_who_does_not_know_the_token_is_refused(server, path, upgrade):
+    assert answer(server, path or "/%74oken/", upgrade=upgrade)[0] == 403
+
+
+def test_the_token_of_reports_does_not_open_the_studio(server):
+    assert answer(server, "/other-token/")[0] == 403
+    assert answer(server, f"/report/{TOKEN}/runs/a%20run")[0] == 403

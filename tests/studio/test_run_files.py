@@ -39,7 +39,7 @@ def test_a_run_names_its_robot_and_world(folder):
     assert motion.world is not None
     assert motion.trajectory.end == pytest.approx(0.05)
     assert report_of(folder, "runs/first") == folder / "runs" / "first" / "report.html"
-    assert "| verdict | passed |" in metrics_table(motion.metrics)
+    assert "<td>verdict</td><td>passed</td>" in metrics_table(motion.metrics)
 
 
 def test_a_motion_file_moves_the_robot_of_the_tab(folder):

@@ -46,7 +46,10 @@ def test_changes_become_overrides():
 
 def test_fields_have_hints_from_the_schema():
     by_key = {field.key: field for field in form_fields(read_scenario("stand"))}
-    assert by_key["simulation.duration"].hint == "Simulated time [s]."
+    assert (
+        by_key["simulation.duration"].hint
+        == "Simulated time [s]; default: as long as the walk of `[walk]` takes, else 5 s."
+    )
     assert by_key["simulation.dt"].lower == 1e-6
 
 

@@ -28,7 +28,7 @@ def test_an_interrupt_ends_it_cleanly(tmp_path):
     )
     try:
         line = process.stdout.readline()
-        url = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        url = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{24}/", line)[0]
         with urllib.request.urlopen(url, timeout=60) as answer:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)

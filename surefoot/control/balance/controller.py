@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
+from surefoot.control.balance.body import BalancedBody
 from surefoot.control.balance.foot_lift import DONE, LOAD, UP, FootLift
 from surefoot.control.balance.footing import Footing
 from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishes, rise
 from surefoot.control.balance.push_observer import PushObserver
 from surefoot.control.balance.timeline import Timeline
 from surefoot.control.balance.trunk_swing import TrunkSwing
-from surefoot.control.legged import LeggedBody, closest_inside, placement_of, turned
+from surefoot.control.legged import closest_inside, placement_of, turned
 from surefoot.control.whole_body import WholeBodySettings
 from surefoot.errors import one_of
 from surefoot.motion import Channel, Command, Observation, State
@@ -26,6 +27,7 @@ from surefoot.tasks import FramePosition
 
 __all__ = ["BalanceController", "BalanceSettings"]
 
+_SOLE_SHARE = 0.95  # in which centres of pressure may lie
 _LOWER_TIME = 0.8  # over which the robot lowers itself at the beginning [s]
 _REACH_GAINS = (200.0, 28.0)
 _WELL_INSIDE = 0.6  # share of the support polygon over which the centre of mass is kept at rest
@@ -88,7 +90,8 @@ class BalanceController:
         self._frames = sorted({move.frame for move in moves if isinstance(move, Reach)})
         hands = sorted({move.contact for move in moves if isinstance(move, Wipe)})
         reaches = [FramePosition(frame, np.zeros(3), name=f"reach {frame}") for frame in self._frames]
-        self.body = LeggedBody(robot, self.q0, further=reaches, settings=body, hands=hands, centroidal=True)
+        margins = body or WholeBodySettings(sole_share=_SOLE_SHARE)
+        self.body = BalancedBody(robot, self.q0, reaches, margins, hands)
         for task in reaches:
             self.body[task.name].set_gains(*_REACH_GAINS)
             self.body[task.name].set_activation(0.0)
@@ -96,6 +99,7 @@ class BalanceController:
         for move in moves:
             if isinstance(move, Lift) and move.foot not in self._feet:
                 raise one_of("foot", move.foot, self._feet)
+        self._sole_share = margins.sole_share
         self._gravity = float(np.linalg.norm(robot.tree.gravity))
         self._t: float | None = None
         self._touching: list[float] | None = None
@@ -145,7 +149,8 @@ class BalanceController:
 
     def _begin(self, com: Array, poses: Sequence[Array]) -> None:
         ahead = self.body.anatomy.forward
-        self.footing = Footing(poses, self.body.soles, atan2(ahead[1], ahead[0]))
+        soles = [self._sole_share * foot.sole for foot in self.body.feet]
+        self.footing = Footing(poses, soles, atan2(ahead[1], ahead[0]))
         for k, pose in enumerate(poses):
             self.body.hold(k, pose)
         at, _ = self.footing.seen(com, np.zeros(3))
@@ -223,7 +228,8 @@ class BalanceController:
         self._zmp = cop + beyond
         acceleration = turned(w * w * (self._com[:2] - self._zmp), self.footing.frame[3])
         height = self.footing.frame[2] + self._com_ref[2] - self._dip()
-        self.body.lead_com(acceleration, height, com, wished[1, 2], wished[2, 2])
+        self.body.lead_com(acceleration, height, com)
+        self.body.lead_height(wished[1, 2], wished[2, 2])
 
     def _dip(self) -> float:
         """How much lower the centre of mass is when legs and trunk lean, without longer legs [m]."""

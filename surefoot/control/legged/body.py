@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
-import pinocchio as pin
 
 from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.control.legged.legs import posture_at_height
 from surefoot.control.legged.planar import flat_pose, placement_of, turned
-from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings, WholeBodySolution
+from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
@@ -23,29 +21,28 @@ from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Post
 
 __all__ = ["LeggedBody"]
 
-_SPIN_WEIGHT = 0.1  # of the moment over mass and height, beside the acceleration of the centre of mass
-_UPPER_GAINS = (400.0, 40.0)
-_POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.1, 0.02  # beside the orientation of trunk and base, which weigh 1
-_FLAT_STIFFNESS = 200.0  # that turns a foot flat that rocks on its edge [1/s²]
+# Weights of accelerations in m/s², beside the centre of mass, which weighs 1: angles times the height of the centre of
+# mass, angular momentum over mass and height, so that they hold for robots of any size.
+_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.07, 7e-3, 0.28
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
-_FALLBACK_DAMPING = 1.0  # [N m s/rad] of a robot whose problem has no solution
+_COM_SHARE = 0.8  # of the soles in which the ZMP of the centre of mass may lie; the rest is for limbs that swing
+_DRIVE_DAMPING, _FOLLOWS = 0.02, 0.05  # damping of the drives per torque limit [s/rad]; time to follow the joints [s]
 
 
 class LeggedBody:
-    """Feet, centre of mass, trunk and posture on three levels; angular momentum is damped beside the posture.
+    """Feet first; then centre of mass, trunk, angular momentum and posture, by weights.
 
-    Damping the angular momentum on the level of the centre of mass would swing the arms into their limits.
+    With strict levels among these, the last bit of the centre of mass is bought with arms that swing into their limits,
+    or with a trunk that slowly falls over; weights give up a little of each (measured on g1, walking and pushed).
 
     Args:
         robot: A robot with feet and a floating base.
         q0: (nq,) posture in which it begins.
         height: Of the centre of mass over the ground, for the posture that is kept [m]; that of q0 if omitted.
-        further: Tasks of the user, on a level between the centre of mass and the trunk.
+        further: Tasks of the user, beside the centre of mass; their weights compare with its m/s².
         settings: Margins of the whole-body problem.
-        hands: Further contact surfaces that may carry; they are switched off until they are led or pressed.
-        centroidal: Whether the angular momentum is led as well as the centre of mass: `spin`. Arms and waist then keep
-            their posture, and the legs alone do both.
+        hands: Further contact surfaces that may carry.
     """
 
     def __init__(
@@ -56,8 +53,8 @@ class LeggedBody:
         further: Sequence[Task] = (),
         settings: WholeBodySettings | None = None,
         hands: Sequence[str] = (),
-        centroidal: bool = False,
     ) -> None:
+        self.hands, self._q0 = tuple(hands), q0
         self.robot, self.anatomy = robot, anatomy(robot)
         self.feet = self.anatomy.feet
         if not self.feet or robot.base != "floating":
@@ -67,13 +64,9 @@ class LeggedBody:
                 next_step="give `[contacts.NAME]` in its side file, or set robot.base=floating",
             )
         self.weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-        self.soles = [(settings or WholeBodySettings()).sole_share * foot.sole for foot in self.feet]
+        self.soles = [_COM_SHARE * foot.sole for foot in self.feet]
         frames = robot.placements(q0)
-        self._q0 = q0
-        self.hands, self._centroidal = tuple(hands), centroidal
         self._make_problem(q0, height, further, settings, frames)
-        for name in self.hands:
-            self.rest_hand(name)
         self._see = compile_robot(robot, functions={"legged_look": (self._seen, {})}).legged_look
         self._contact_ids = [[list(robot.contacts).index(name) for name in foot.contacts] for foot in self.feet]
         self._to_contact = {
@@ -83,7 +76,8 @@ class LeggedBody:
             for c in [robot.contacts[name]]
         }
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
-        self._last = np.zeros(robot.nu)
+        self._last, self._t = np.zeros(robot.nu), -np.inf
+        self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self.problem.rows.torque_limits
 
     def _make_problem(
         self,
@@ -96,23 +90,22 @@ class LeggedBody:
         robot = self.robot
         base = robot.tree.body_names[robot.base_joint or 0]
         links = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
+        ground = min(float(points[:, 2].min()) for points in robot.contact_corners(q0).values())
+        size = float(np.array(com(robot.tree, q0))[2]) - ground
         posture = q0 if height is None else posture_at_height(robot, q0, links, height)
-        turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
-        rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, posture, weight=_POSTURE_WEIGHT)]
-        levels: list[list[Task]] = [[], [CenterOfMass()], list(further), [*turns, *rest]]
-        if self._centroidal:
-            used = self._limbs(
-                [*(getattr(x, "frame", "") for x in further), *(robot.contacts[x].frame for x in self.hands)]
-            )
-            still = [robot.tree.joint_names[k] for k in self._upper if k not in used]
-            arms = [Posture(robot, posture, still, name="upper posture")] if still else []
-            reach = robot.mass * float(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q0))[2])
-            spin = AngularMomentum(weight=_SPIN_WEIGHT / reach**2)
-            levels = [[], [*arms], [CenterOfMass(), spin], list(further), [*turns, rest[1]]]
+        turns: list[Task] = [
+            FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}", weight=_TRUNK_WEIGHT * size**2)
+            for link in links
+        ]
+        rest: list[Task] = [
+            AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),
+            Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2),
+        ]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
-        stack = [level for k, level in enumerate(levels) if level or k == 0]
-        self.problem = WholeBody(robot, stack, contacts, settings, BodyClearance(robot, q0))
-        heading = float(np.arctan2(self.anatomy.forward[1], self.anatomy.forward[0]))
+        levels = self._levels(further, turns, rest)
+        self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0))
+        x, y = np.sum([(frames[foot.link] @ foot.placement)[:2, 0] for foot in self.feet], axis=0)
+        heading = float(np.arctan2(y, x))
         ahead = placement_of(np.array([0.0, 0.0, 0.0, -heading]))[:3, :3]
         self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
         for handle, _ in self._trunk:
@@ -120,24 +113,11 @@ class LeggedBody:
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
-        self.problem["posture"].set_gains(*(_UPPER_GAINS if self._centroidal else _POSTURE_GAINS))
-        if any(task.name == "upper posture" for task in self.problem.rows.tasks):
-            self.problem["upper posture"].set_gains(*_UPPER_GAINS)
+        self.problem["posture"].set_gains(*_POSTURE_GAINS)
 
-    @cached_property
-    def _upper(self) -> list[int]:
-        """Bodies that are not part of a leg, the base left out."""
-        tree = self.robot.tree
-        paths = [{foot, *tree.ancestors(foot)} for foot in (self.robot.body_of(foot.link) for foot in self.feet)]
-        legs = {body for path in paths for body in path if sum(body in other for other in paths) == 1}
-        trunk = {body for path in paths for body in path} - legs
-        return [k for k in range(tree.n) if k not in trunk and not legs & {k, *tree.ancestors(k)}]
-
-    def _limbs(self, frames: Sequence[str]) -> set[int]:
-        """Bodies between the torso and frames."""
-        tree, torso = self.robot.tree, self.robot.body_of(self.anatomy.torso)
-        bodies = [self.robot.body_of(frame) for frame in frames if frame]
-        return {k for body in bodies for k in (body, *tree.ancestors(body))} - {torso, *tree.ancestors(torso)}
+    def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
+        """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
+        return [[], [CenterOfMass(), *further, *turns, *rest]]
 
     def _seen(self, robot: Robot, q: ops.Array, v: ops.Array) -> tuple[ops.Array, ops.Array, ops.Array]:
         """Centre of mass, its velocity, and placements of the feet (feet, 4, 4)."""
@@ -177,8 +157,6 @@ class LeggedBody:
             handle = self.problem.contact(name)
             handle.put(T @ self._to_contact[name])
             handle.set_gains(0.0, _STANCE_DAMPING)
-            for k, row in enumerate(self.problem.rows.tied[name]):
-                handle.stiffness[k] = _FLAT_STIFFNESS if self._centroidal and row in (3, 4) else 0.0
             handle.set_rates(0.0, 0.0)
             handle.carries = True
 
@@ -228,98 +206,16 @@ class LeggedBody:
                 handle.wish = wish[list(self.problem.rows.tied[name])]
                 handle.most = limit
 
-    def lead_com(self, acceleration: Array, height: float, at: Array, rate: float = 0.0, change: float = 0.0) -> None:
+    def lead_com(self, acceleration: Array, height: float, at: Array) -> None:
         """Accelerate the centre of mass horizontally, and keep it at a height.
 
         Args:
             acceleration: (2,) in world [m/s²].
             height: z in world [m].
             at: (3,) where it is.
-            rate: Velocity of the height [m/s].
-            change: Acceleration of the height [m/s²].
         """
-        self._com.acceleration[:] = acceleration[0], acceleration[1], change
-        self._com.velocity[2] = rate
+        self._com.acceleration[:2] = acceleration
         self._com.target[:] = at[0], at[1], height
-
-    def rest_hand(self, name: str) -> None:
-        """Leave a hand to the posture.
-
-        Args:
-            name: Of its contact surface.
-        """
-        handle = self.problem.contact(name)
-        handle.carries = False
-        handle.set_activation(0.0)
-
-    def lead_hand(self, name: str, T: Array, way: Array, force: float) -> None:
-        """Lead a hand, and let it press against what is before it.
-
-        While it presses, its normal acceleration is only damped: in the air it goes on until it meets something.
-
-        Args:
-            name: Of its contact surface.
-            T: (4, 4) where it should be in world, z out of what it touches.
-            way: (2, 3) velocity and acceleration in world.
-            force: Normal force [N]; 0 to lead it through the air.
-        """
-        handle, rows = self.problem.contact(name), list(self.problem.rows.tied[name])
-        is_pressing = force > 0.0
-        handle.put(T)
-        handle.set_activation(1.0)
-        handle.set_gains(*_SWING_GAINS)
-        rates = np.concatenate([way @ T[:3, :3], np.zeros((2, 3))], axis=1)[:, rows]
-        if is_pressing:
-            z = rows.index(2)
-            handle.stiffness[z], rates[:, z] = 0.0, 0.0
-        handle.set_rates(*rates)
-        handle.carries, handle.least, handle.most = is_pressing, force, force
-
-    def trunk_turn(self) -> tuple[Array, Array]:
-        """Rotation vector (3,) of the base from upright [rad] and angular momentum (3,), at the last command, in world."""
-        handle = self._trunk[-1][0]
-        return -self.problem.error_of(handle.task.name), self.problem.rate_of("angular_momentum")
-
-    def spin(self, moment: Array, damping: float) -> None:
-        """Change the angular momentum.
-
-        Args:
-            moment: (3,) about the centre of mass, in world [N m].
-            damping: Of the angular momentum [1/s].
-        """
-        handle = self.problem["angular_momentum"]
-        handle.set_gains(0.0, damping)
-        handle.acceleration[:] = moment
-
-    @cached_property
-    def trunk_inertia(self) -> Array:
-        """(3,) angular momentum per turning rate about forward, left and up, with feet and centre of mass at rest."""
-        robot, q = self.robot, np.array(self._q0)
-        model, data = robot.model, robot.model.createData()
-        pin.ccrba(model, data, q, np.zeros(robot.nv))
-        pin.jacobianCenterOfMass(model, data, q)
-        contacts = {f"contact {name}" for foot in self.feet for name in foot.contacts}
-        turn = self._trunk[-1][0].task
-        rows = [np.asarray(x.jacobian(robot, q, x.numbers)) for x in self.problem.rows.tasks if x.name in contacts]
-        rows += [data.Jcom, np.eye(robot.nv)[[int(robot.tree.v_index[k]) for k in self._upper]]]
-        A = np.vstack([np.asarray(turn.jacobian(robot, q, turn.numbers)), *rows])
-        ahead, up = self.anatomy.forward, np.array([0.0, 0.0, 1.0])
-        found = []
-        for axis in (ahead, np.cross(up, ahead), up):
-            v = np.linalg.lstsq(A, np.append(axis, np.zeros(len(A) - 3)), rcond=1e-6)[0]
-            found.append(float(axis @ (data.Ag @ v)[3:]))
-        return np.maximum(found, 1e-6)
-
-    @cached_property
-    def trunk_lever(self) -> float:
-        """Height of what is not part of a leg over the hips, times its share of the mass [m]."""
-        robot, data = self.robot, self.robot.model.createData()
-        pin.centerOfMass(robot.model, data, np.array(self._q0))
-        bodies = [k for k in range(robot.tree.n) if k in self._upper or k == robot.base_joint]
-        places = {k: data.oMi[k + 1].act(robot.model.inertias[k + 1].lever)[2] for k in bodies}
-        legs = [k for k in range(robot.tree.n) if robot.tree.parents[k] == robot.base_joint and k not in self._upper]
-        hips = float(np.mean([data.oMi[k + 1].translation[2] for k in legs])) if legs else 0.0
-        return max(0.0, sum(robot.model.inertias[k + 1].mass * (z - hips) for k, z in places.items()) / robot.mass)
 
     def turn_trunk(self, yaw: float) -> None:
         """Let trunk and base look somewhere.
@@ -332,7 +228,10 @@ class LeggedBody:
             handle.target[:] = (R @ upright).ravel()
 
     def command(self, t: float, q: Array, v: Array) -> Command:
-        """The torques; if there is no solution, the last torques with damping, and `trouble` says why.
+        """The torques, with drives that damp what the joints should not do.
+
+        A light foot that the controller believes on the ground, and that is not, would turn over within a tick. If
+        there is no solution, the last torques hold, joints are damped to rest, and `trouble` says why.
 
         Args:
             t: Time [s].
@@ -341,13 +240,17 @@ class LeggedBody:
         """
         found = self.problem.solve(q, v, t)
         self.passes, self.violation = found.passes, found.violation
-        if found.trouble is not None:
+        dt = min(max(t - self._t, 0.0), _FOLLOWS)
+        measured, self._t = v[self.robot.driven], t
+        share = dt / _FOLLOWS if dt > 0.0 else 1.0
+        self._speeds = (1.0 - share) * self._speeds + share * measured
+        if found.trouble is None:
+            self._last = found.torques
+            self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
+        else:
             self.fallbacks, self.trouble = self.fallbacks + 1, found.trouble
-            still = np.zeros(self.robot.nu)
-            return Command(torque=self._last, velocity=still, kd=np.full(self.robot.nu, _FALLBACK_DAMPING))
-        self._last = found.torques
-        self.solution: WholeBodySolution = found
-        return Command(torque=found.torques)
+            self._speeds = np.zeros(self.robot.nu)
+        return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
 
     @property
     def solver_time(self) -> float:

@@ -22,6 +22,7 @@ _COP_WEIGHT = 1e-3  # shifting the CoP costs little beside another landing
 _WORTH = 0.03  # changes of a landing beyond this are made, share of the leg length
 _SWING_SPEED = 1.2  # how fast the landing place of a foot in the air may be away [m/s]
 _FAR, _WIDE = 0.6, 0.4  # furthest step of a robot that would fall otherwise, shares of the leg length
+_SHIFTED = 0.6  # how much of the lateral distance to the support the DCM loses before a foot leaves to catch the robot
 _QUICKER, _SLOWER = 0.6, 1.2  # shares of the time on one foot
 
 
@@ -53,6 +54,7 @@ class StepPlan:
         self.polygon = np.zeros((1, 2))
         """(k, 2) support polygon."""
         self.is_adapted, self.is_capturable = False, True
+        self._single = settings.single
         self._offset, self._path = np.zeros(2), DcmPlan([ZmpPiece(0.0, np.zeros(2), np.zeros(2))], omega)
 
     def _limits(self, legs: LegReach) -> StepLimits:
@@ -138,7 +140,7 @@ class StepPlan:
             duration: [s].
             foot: (4,) the other foot in world.
         """
-        self.other = local(self.anchor, foot)
+        self.other, self._single = local(self.anchor, foot), duration
         self.planned, self.is_adapted = self.coming, False
         self._single_support(duration)
         self._offset = self._path.at(duration)[1] - self.coming[0][:2]
@@ -177,6 +179,29 @@ class StepPlan:
 
     # -- reaction -------------------------------------------------------------------------------------------------
 
+    def recovery(self, dcm: Array, poses: Sequence[Array]) -> tuple[int, Array, float]:
+        """The step that catches a robot whose DCM has left its support: support, landing (4,) and duration [s].
+
+        Before the foot leaves, the CoP under it moves the DCM towards the support, by `_SHIFTED` of the distance.
+
+        Args:
+            dcm: (2,) in world.
+            poses: (4,) each, of both feet in world.
+        """
+        found = []
+        for support in range(2):
+            here, there = poses[support], local(poses[support], poses[1 - support])
+            seen = turned(dcm - here[:2], -here[3])
+            seen[1] *= 1.0 - _SHIFTED
+            zmp = self.zmp_of(support)
+            nominal = NominalStep(there[:2], _QUICKER * self._settings.single, zmp, zmp)
+            step = self._adapter.adapt(self.sides[support], seen, 0.0, nominal)
+            way = float(np.hypot(*(step.landing - there[:2])))
+            landing = np.array([*step.landing, 0.0, 0.5 * there[3]])
+            found.append((float(np.hypot(*step.outside)), way, support, landing, step.remaining))
+        _, _, support, landing, duration = min(found, key=lambda item: item[:2])
+        return support, landing, duration
+
     def adapt(self, dcm: Array, clock: float, length: float, swing: Array) -> float:
         """Move the landing, or its time, if the DCM asks for it; returns the new length of the single support [s].
 
@@ -187,7 +212,7 @@ class StepPlan:
             swing: (2,) where the swing foot is.
         """
         zmp, there = self.zmp_of(self.support), self.planned[0][:2]
-        nominal = NominalStep(there, self._settings.single, self._offset, zmp)
+        nominal = NominalStep(there, self._single, self._offset, zmp)
         reach = _SWING_SPEED * (length - clock)
         step = self._adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach))
         way = step.landing - there

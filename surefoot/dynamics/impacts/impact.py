@@ -39,17 +39,6 @@ from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.ops import Array as AnyArray
 from surefoot.robot import Robot, Tree
 
-__all__ = [
-    "Impact",
-    "ImpactState",
-    "Restitution",
-    "impact",
-    "impact_jump",
-    "impact_of",
-    "impact_state",
-    "restitution_of_rows",
-]
-
 Restitution = ArrayLike | Mapping[str, float]
 
 
@@ -213,7 +202,7 @@ def impact_jump(
 def _require_agreement(state: ImpactState, disagreement: Array) -> None:
     """Rows that depend on each other must ask for the same."""
     wrong = np.abs(disagreement)
-    if wrong.max(initial=0.0) > _CONTRADICTION * np.abs(state.J @ state.v).max(initial=0.0):
+    if not wrong.max(initial=0.0) <= _CONTRADICTION * np.abs(state.J @ state.v).max(initial=0.0):
         k = int(np.argmax(wrong))
         raise ModelError(
             f"the restitution of `{state.constraints.rows[k]}` contradicts those of rows that depend on it",

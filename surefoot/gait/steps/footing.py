@@ -12,6 +12,7 @@ from surefoot.motion import Footstep, GroundPlane, World
 __all__ = ["Footing"]
 
 _EDGE = 0.015  # ground that differs from a plane by more under a sole is an edge [m]
+_PROBES = 0.03  # distance of the points of a sole where the ground is looked at [m]
 _STEEP = np.cos(np.deg2rad(20.0))
 
 
@@ -25,9 +26,9 @@ class Footing:
 
     def __init__(self, world: World | None, sole: tuple[float, float]) -> None:
         self.world = None if world is None or _is_level(world) else world
-        x, y = (max(half, 1e-3) for half in sole)
-        self._probes = np.array([[x, y], [-x, y], [-x, -y], [x, -y], [0.0, 0.0]])
-        self._fit = np.linalg.pinv(np.column_stack([self._probes, np.ones(5)]))
+        x, y = (np.linspace(-half, half, 2 + int(2.0 * half / _PROBES)) for half in np.maximum(sole, 1e-3))
+        self._probes = np.array(np.meshgrid(x, y)).reshape(2, -1).T
+        self._fit = np.linalg.pinv(np.column_stack([self._probes, np.ones(len(self._probes))]))
 
     def planes(self, poses: Array) -> tuple[Array, Array]:
         """Planes under soles: (n, 3) slopes along x and y of the foot and height at its middle, and (n,) misfits [m].

@@ -3,14 +3,14 @@
 First the direct way (`GoalSteps`) is tried. Else A* looks for few steps, each from a small set within `StepLimits`. Its
 heuristic is the shortest way of the body on a grid, in longest steps, and the steps to turn to where it leads; it may
 be too large, so the way need not be the shortest. What is found is pulled straight and walked along (`PathSteps`), if
-that is free and at most two steps longer. Same input, same answer: the search is bounded by a number of steps looked at, not by
-time.
+that is free and at most two steps longer. Same input, same answer: the search is bounded by a number of steps that it
+looks at, not by time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from math import ceil, floor, hypot, inf
 
@@ -30,12 +30,14 @@ from surefoot.robot import Robot
 
 __all__ = ["plan_steps"]
 
+Point = tuple[float, float]
 _SWEEP = (0.25, 0.5, 0.75)  # of a swing, where the foot is looked at
 _AROUND = 2.0  # how far around start, goal and obstacles a way is looked for [m]
 _NARROW = 4.0  # how much longer a way counts where the body must turn sideways to pass
+_ACROSS = 400.0  # … where it would have to pass over an obstacle
 _AHEAD = 6  # cells over which the heading of a way is measured
 _MOST_CELLS = 100_000
-_GREED = 1.5  # weight of the heuristic: more is faster, and the way up to so much longer
+_GREED = 2.0  # weight of the heuristic: more is faster, and the way up to so much longer
 _STRAIGHT = 2  # how many more steps a straight way may take
 _MOST = 2000  # steps of a plan
 _SHARES = (  # of forward, outward and turn_out (backward and turn_in if negative)
@@ -79,8 +81,10 @@ def plan_steps(
     direct = GoalSteps.from_stance(limits, (left, right), end, world)
     found = space.walked(direct, (left, right))
     if found is None:
-        chain = _Search(space, (left, right), end, budget).chain()
-        found = space.straightened(chain, (left, right), end)
+        search = _Search(space, (left, right), end, budget)
+        found = space.along(search.ways.path(), (left, right), end)
+    if found is None:
+        found = space.straightened(search.chain(), (left, right), end)
     if not found:
         raise NotSupportedError("the robot stands on its goal already; there is no step to plan")
     return PlannedSteps(limits, (left, right), found, world)
@@ -162,15 +166,19 @@ class _Space:
         return list(steps) if len(steps) < _MOST else None
 
     def straightened(self, chain: list[tuple[str, Pose]], stance: Sequence[Footstep], goal: Pose) -> list[Footstep]:
-        """The walk along the pulled way of a chain of steps if it is free and at most two steps longer, else the chain."""
+        """The walk along the pulled way of a chain of steps, if it is free and not much longer, else the chain."""
         raw = self._raw(chain, stance)
-        bodies = [self.limits.body(foot, pose) for foot, pose in chain]
-        path = self._pulled(bodies, goal)
+        walked = self.along([self.limits.body(foot, pose)[:2] for foot, pose in chain], stance, goal)
+        return raw if walked is None or len(walked) > len(raw) + _STRAIGHT else walked
+
+    def along(self, points: Sequence[Point], stance: Sequence[Footstep], goal: Pose) -> list[Footstep] | None:
+        """The walk along a way of the body, pulled straight; None if one of its steps is not free."""
+        path = self._pulled([*points, goal[:2]])
         for last in (self.limits.left, self.limits.right):
             walked = self.walked(_ThenGoal(self.limits, path, goal, last, self.world), stance)
-            if walked is not None and len(walked) <= len(raw) + _STRAIGHT:
+            if walked is not None:
                 return walked
-        return raw
+        return None
 
     def _raw(self, chain: list[tuple[str, Pose]], stance: Sequence[Footstep]) -> list[Footstep]:
         steps: list[Footstep] = []
@@ -180,24 +188,23 @@ class _Space:
             steps.append(support)
         return steps
 
-    def _pulled(self, bodies: Sequence[Pose], goal: Pose) -> list[tuple[float, float]]:
-        """Corners of the way of the body, as few as see each other."""
-        points = [pose[:2] for pose in (*bodies, goal)]
+    def _pulled(self, points: Sequence[Point]) -> list[Point]:
+        """Corners of a way of the body, as few as see each other."""
         corners, k = [points[0]], 0
         while k < len(points) - 1:
             k = next((j for j in range(len(points) - 1, k + 1, -1) if self._sees(points[k], points[j])), k + 1)
             corners.append(points[k])
         return corners
 
-    def _sees(self, a: tuple[float, float], b: tuple[float, float]) -> bool:
+    def _sees(self, a: Point, b: Point) -> bool:
         """Whether the body passes straight from one place to another, looking ahead."""
         x, y = b[0] - a[0], b[1] - a[1]
         shares = np.linspace(0.0, 1.0, 2 + int(hypot(x, y) / 0.05))
         line = np.column_stack([a[0] + shares * x, a[1] + shares * y, np.full(len(shares), np.arctan2(y, x))])
         heights = self.footing.planes(line)[0][:, 2]
-        box = self.obstacles.body_gaps(line, heights, self.body).min(axis=1)
-        wide = BodyBox(self.limits.sole[0], 0.5 * self.limits.width + self.limits.sole[1], 0.005, self.body.top)
-        return bool((np.minimum(box, self.obstacles.body_gaps(line, heights, wide).min(axis=1)) >= self.margin).all())
+        feet = BodyBox(self.limits.sole[0], 0.5 * self.limits.width + self.limits.sole[1], 0.0, self.body.top)
+        gaps = [self.obstacles.body_gaps(line, heights, box) for box in (self.body, feet)]
+        return bool(min(gap.min(initial=inf) for gap in gaps) >= self.margin)
 
 
 class _ThenGoal(PathSteps):
@@ -312,7 +319,7 @@ class _Search:
         return chain[::-1]
 
     def _key(self, node: _Node) -> tuple[str, int, int, int]:
-        cell, turn = self.limits.forward / 5.0, self.limits.turn_out / 3.0
+        cell, turn = self.limits.forward / 3.0, self.limits.turn_out / 3.0
         return node.foot, round(node.pose[0] / cell), round(node.pose[1] / cell), round(node.pose[2] / turn)
 
     def _estimate(self, foot: str, pose: Pose) -> float:
@@ -341,11 +348,15 @@ class _Ways:
         poses = np.column_stack([cells, np.zeros(len(cells))])
         slim = min(space.body.half_length, space.body.half_width) - self._cell
         heights = space.footing.planes(poses)[0][:, 2]
-        gaps = space.obstacles.body_gaps(poses, heights, BodyBox(0.0, 0.0, space.body.bottom, space.body.top))
-        nearest_gaps = gaps.min(axis=1, initial=inf).reshape(self._shape)
-        open_cells = nearest_gaps > max(slim, 0.0)
+        point = BodyBox(0.0, 0.0, space.body.bottom, space.body.top)
+        of_body = space.obstacles.body_gaps(poses, heights, point).min(axis=1, initial=inf).reshape(self._shape)
+        soles = replace(space.limits, sole=(0.0, 0.0))
+        of_feet = space.obstacles.sole_gaps(poses, heights, soles).min(axis=1, initial=inf).reshape(self._shape)
+        open_cells = of_body > max(slim, 0.0)
         wide = max(space.body.half_length, space.body.half_width) + space.margin + self._cell
-        costs = np.where(nearest_gaps < wide, _NARROW, 1.0)
+        apart = 0.5 * space.limits.width + space.limits.sole[1] + space.margin + self._cell
+        costs = np.where((of_body < wide) | (of_feet < apart), _NARROW, 1.0)
+        costs[of_feet < 0.0] = _ACROSS
         index = np.arange(open_cells.size).reshape(self._shape)
         rows, columns, lengths = [], [], []
         for i, j in ((0, 1), (1, 0), (1, 1), (1, -1)):
@@ -360,7 +371,8 @@ class _Ways:
         ).tocsr()
         nearest = self._index((goal[0], goal[1]))
         lengths, onward = dijkstra(graph, directed=False, indices=index[nearest], return_predecessors=True)
-        self._lengths = lengths.reshape(self._shape)
+        self._lengths, self._onward = lengths.reshape(self._shape), onward
+        self._grid, self._cells, self._start = index, cells, start[:2]
         ahead = np.arange(index.size)
         for _ in range(_AHEAD):
             ahead = np.where(onward[ahead] < 0, ahead, onward[ahead])
@@ -368,7 +380,7 @@ class _Ways:
         is_near = lengths < _AHEAD * self._cell
         self._headings = np.where(is_near, goal[2], np.arctan2(way_on[:, 1], way_on[:, 0])).reshape(self._shape)
 
-    def _index(self, point: tuple[float, float]) -> tuple[int, int]:
+    def _index(self, point: Point) -> tuple[int, int]:
         i, j = (floor((point[k] - self._low[k]) / self._cell + 0.5) for k in range(2))
         return min(max(i, 0), self._shape[0] - 1), min(max(j, 0), self._shape[1] - 1)
 
@@ -377,6 +389,13 @@ class _Ways:
         if not all(0.0 <= pose[k] - self._low[k] <= self._cell * (self._shape[k] - 1) for k in range(2)):
             return inf
         return float(self._lengths[self._index((pose[0], pose[1]))])
+
+    def path(self) -> list[Point]:
+        """The shortest way from the start to the goal."""
+        k, cells = int(self._grid[self._index(self._start)]), [self._start]
+        while (k := int(self._onward[k])) >= 0:
+            cells.append((float(self._cells[k, 0]), float(self._cells[k, 1])))
+        return cells[:-1] or cells
 
     def heading(self, pose: Pose) -> float:
         """Where the way to the goal leads from here; near the goal, where the robot shall look there [rad]."""

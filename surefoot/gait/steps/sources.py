@@ -27,7 +27,7 @@ __all__ = ["GoalSteps", "PathSteps", "PlannedSteps", "VelocitySteps", "all_steps
 _POSITION = 0.03  # a foot nearer than this share of a leg is on its place
 _YAW = 0.05  # … and turned by less than this [rad]
 _TURN_FIRST = 0.8  # turn in place towards ways that are further off [rad]
-_WINDOW = 1.25  # a command counts for this many steps after it ended
+_WINDOW = 1.05  # for so many step times after a command ended, the feet may still be apart
 _MOST = 1000  # steps of a whole walk
 _Follow = Callable[[str, Pose], Pose | None]  # from the foot that stands to where the other one goes; None: stop
 
@@ -227,7 +227,7 @@ class VelocitySteps(_Source):
         limits: Of the steps.
         commands: (n, 4) rows of time [s], velocity forward and to the left [m/s], yaw rate [rad/s], each holding until
             the next; before the first one the robot stands.
-        step_time: Duration of a step [s].
+        step_time: Duration of a step [s]. Feet that were told to stop longer ago than that are taken as closed up.
         world: The ground; None for level ground.
     """
 
@@ -309,18 +309,18 @@ class PlannedSteps(_Source):
         if not steps:
             raise ShapeError("a plan needs a step")
         feet = {step.foot: step for step in stance}
-        self.steps = (feet[steps[0].foot], feet[limits.other(steps[0].foot)], *steps)
-        """The stance and the steps, each foot after the other."""
-        self._poses = [pose_of(step) for step in self.steps]
+        self.steps = tuple(steps)
+        self._chain = (feet[steps[0].foot], feet[limits.other(steps[0].foot)], *steps)
+        self._poses = [pose_of(step) for step in self._chain]
         self._require_possible()
-        final, pose = self.steps[-1].foot, self._poses[-1]
+        final, pose = self._chain[-1].foot, self._poses[-1]
         goal = limits.body(final, pose)
-        closed = GoalSteps(limits, goal).is_there(self.steps[-2].foot, self._poses[-2])
+        closed = GoalSteps(limits, goal).is_there(self._chain[-2].foot, self._poses[-2])
         self._end = GoalSteps(limits, goal, final if closed else limits.other(final), world)
 
     def _require_possible(self) -> None:
-        for k in range(2, len(self.steps)):
-            step, before = self.steps[k], self.steps[k - 1]
+        for k in range(2, len(self._chain)):
+            step, before = self._chain[k], self._chain[k - 1]
             if step.foot == before.foot:
                 raise ShapeError(f"steps {k - 2} and {k - 1} of the plan are both of `{step.foot}`")
             rise = float(step.T[2, 3] - before.T[2, 3])
@@ -343,13 +343,13 @@ class PlannedSteps(_Source):
 
     def _next(self, foot: str, pose: Pose) -> Pose | None:
         k = self._done(foot, pose)
-        if k >= len(self.steps) - 2:
+        if k >= len(self._chain) - 2:
             return self._end._next(foot, pose)
         return self.limits.clipped(self.limits.other(foot), pose, self._poses[k + 1])
 
     def _done(self, foot: str, pose: Pose) -> int:
         """Index of the planned step nearest to where a foot stands; of equal ones the last."""
-        own = range(0 if self.steps[0].foot == foot else 1, len(self.steps), 2)
+        own = range(0 if self._chain[0].foot == foot else 1, len(self._chain), 2)
         return min(own, key=lambda k: (round(self._miss(pose, self._poses[k]), 6), -k))
 
     def upcoming(self, t: float, support: Footstep, count: int) -> tuple[Footstep, ...]:
@@ -364,12 +364,12 @@ class PlannedSteps(_Source):
         if self._footing.world is not None:
             return found
         k = self._done(support.foot, pose_of(support))
-        drift = float(support.T[2, 3] - self.steps[k].T[2, 3])
+        drift = float(support.T[2, 3] - self._chain[k].T[2, 3])
         return tuple(self._on_plan(step, k + 1 + i, drift) for i, step in enumerate(found))
 
     def _on_plan(self, step: Footstep, k: int, drift: float) -> Footstep:
         """A step with the height and the tilt of the plan."""
-        planned = self.steps[min(k, len(self.steps) - 1)]
+        planned = self._chain[min(k, len(self._chain) - 1)]
         turn, T = step.yaw - planned.yaw, np.array(step.T)
         T[:3, :3] = [[cos(turn), -sin(turn), 0.0], [sin(turn), cos(turn), 0.0], [0.0, 0.0, 1.0]] @ planned.T[:3, :3]
         T[2, 3] = planned.T[2, 3] + drift

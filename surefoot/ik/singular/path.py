@@ -13,8 +13,6 @@ from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.singular.consistent import attainable_motion, consistent_motion
 from surefoot.ik.textbook import RANK, truncated_inverse
 
-__all__ = ["ConsistentMotion", "PathProblem", "follow_consistently", "path_tangent"]
-
 _LANDED = 1e-12  # of the error of the path, in its units
 _MOST_CORRECTIONS = 20
 _AHEAD = 1e-3  # how far a first look goes along the branch
@@ -94,7 +92,7 @@ def follow_consistently(
     number(abs(speed), "speed along the path", positive=True)
     dt, limit = number(dt, "step", positive=True), number(rate_limit, "largest joint rate", positive=True)
     state, miss = _onto_path(problem, np.append(q, float(s)))
-    if np.abs(state[:-1] - q).max() > limit * dt:
+    if not np.abs(state[:-1] - q).max() <= limit * dt:
         raise ShapeError("the motion does not start on its path", evidence={"joints moved by": state[:-1] - q})
     tangent = _first_tangent(problem, state, speed)
     rows = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError
+from surefoot.markup import Html, html, joined
 from surefoot.motion import World
 from surefoot.report.compare.plots import common_clock, compare_plots, held
 from surefoot.report.compare.tables import Comparison, DifferenceRow, compare_runs, run_names
@@ -24,12 +24,12 @@ __all__ = ["compare_evidence", "compare_page", "comparison_html", "number_text"]
 _REPLAY_RATE = 50.0
 _MOST_FRAMES = 3000
 _SUMMARY = '<div id="panel-summary" role="tabpanel" aria-labelledby="tab-summary" hidden>'
-_STYLE = """<style>
+_STYLE = Html("""<style>
 #panel-summary .comparison td + td { overflow-wrap: normal; }
 #panel-summary .comparison td + td, #panel-summary .comparison th + th { min-width: 7em; }
 #panel-summary .comparison td:first-child { min-width: 9em; overflow-wrap: anywhere; }
 #panel-summary .comparison .delta { display: block; color: var(--muted); font-size: 12px; white-space: nowrap; }
-</style>"""
+</style>""")
 
 
 def compare_page(runs: Sequence[RunFolder], world: World | None = None) -> str:
@@ -81,7 +81,7 @@ def _who_is_drawn(first: str, others: int, drawn: int) -> str:
     return f"{first} in colour, {'the others' if drawn == others else f'{drawn} of the others'} pale"
 
 
-def comparison_html(comparison: Comparison) -> str:
+def comparison_html(comparison: Comparison) -> Html:
     """The tables of differences as HTML.
 
     Args:
@@ -92,15 +92,19 @@ def comparison_html(comparison: Comparison) -> str:
     labels = {row.key: metric_label(row.key) for row in metrics}
     parts = [
         _STYLE,
-        "<h2>Metrics side by side</h2>",
+        Html("<h2>Metrics side by side</h2>"),
         _table(comparison, [row for row in metrics if row.differs], labels),
-        f"<details><summary>{_how_many_are_the_same(len(same))}</summary>{_table(comparison, same, labels)}</details>"
+        html(
+            "<details><summary>{}</summary>{}</details>",
+            _how_many_are_the_same(len(same)),
+            _table(comparison, same, labels),
+        )
         if same
-        else "",
+        else Html(),
     ]
     for title, rows in (("Scenario", comparison.scenario), ("Versions", comparison.versions)):
-        parts += [f"<h2>{title}: differences</h2>", _table(comparison, rows)]
-    return '<div class="comparison">' + "\n".join(parts) + "</div>"
+        parts += [html("<h2>{}: differences</h2>", title), _table(comparison, rows)]
+    return html('<div class="comparison">{}</div>', joined(parts, "\n"))
 
 
 def _how_many_are_the_same(count: int) -> str:
@@ -124,20 +128,20 @@ def number_text(value: Any) -> str:
     return str(value)
 
 
-def _table(comparison: Comparison, rows: Sequence[DifferenceRow], labels: Mapping[str, str] | None = None) -> str:
+def _table(comparison: Comparison, rows: Sequence[DifferenceRow], labels: Mapping[str, str] | None = None) -> Html:
     """A column for each run, with differences to the first one below the values."""
     if not rows:
-        return "<p>Nothing.</p>"
-    head = "".join(f"<th>{escape(name)}</th>" for name in ("", *comparison.names))
-    body = "".join(f"<tr><td>{escape((labels or {}).get(row.key, row.key))}</td>{_cells(row)}</tr>" for row in rows)
-    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+        return Html("<p>Nothing.</p>")
+    head = joined(html("<th>{}</th>", name) for name in ("", *comparison.names))
+    body = joined(html("<tr><td>{}</td>{}</tr>", (labels or {}).get(row.key, row.key), _cells(row)) for row in rows)
+    return html('<div class="scroll"><table><tr>{}</tr>{}</table></div>', head, body)
 
 
-def _cells(row: DifferenceRow) -> str:
-    first, *others = (escape(number_text(value)) for value in row.values)
+def _cells(row: DifferenceRow) -> Html:
+    first, *others = (number_text(value) for value in row.values)
     differences = [_difference(a, r) for a, r in zip(row.absolute, row.relative, strict=True)]
-    small = [f'<span class="delta">{text}</span>' if text else "" for text in differences]
-    return f"<td>{first}</td>" + "".join(f"<td>{a}{b}</td>" for a, b in zip(others, small, strict=True))
+    small = [html('<span class="delta">{}</span>', text) if text else "" for text in differences]
+    return joined(html("<td>{}{}</td>", a, b) for a, b in zip([first, *others], ["", *small], strict=True))
 
 
 def _difference(absolute: float | None, relative: float | None) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from surefoot.arrays import Array
+from surefoot.markup import Html, html, joined
 from surefoot.report.methods.data import MethodRun, MethodsComparison
 from surefoot.report.page import html_page, html_table
 
@@ -24,7 +24,7 @@ _MOST_DECADES = 16
 _ROW, _LABEL = 22, 110  # px
 
 
-def lines_svg(time: Array, lines: Mapping[str, Array], label: str, floor: float = 1e-16) -> str:
+def lines_svg(time: Array, lines: Mapping[str, Array], label: str, floor: float = 1e-16) -> Html:
     """Magnitudes over time, one line each, on a logarithmic axis.
 
     Args:
@@ -55,15 +55,21 @@ def lines_svg(time: Array, lines: Mapping[str, Array], label: str, floor: float 
         points = " ".join(
             "{:.1f},{:.1f}".format(*at(float(t), float(y))) for t, y in zip(time[rows], line, strict=True)
         )
-        dash = "" if k == 0 else f' stroke-dasharray="{6 + 2 * k} {3 + 3 * k}"' if len(values) > 4 else ""
+        dash = "none" if k == 0 or len(values) <= 4 else f"{6 + 2 * k} {3 + 3 * k}"
         parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{COLOURS[k % len(COLOURS)]}" stroke-width="2"{dash}>'
-            f"<title>{escape(name)}</title></polyline>"
+            html(
+                '<polyline points="{}" fill="none" stroke="{}" stroke-width="2" stroke-dasharray="{}">'
+                "<title>{}</title></polyline>",
+                points,
+                COLOURS[k % len(COLOURS)],
+                dash,
+                name,
+            )
         )
-    return "".join([*parts, "</svg>"])
+    return joined([*parts, Html("</svg>")])
 
 
-def bars_svg(values: Mapping[str, float | None], label: str, text: str = "{:.2g}") -> str:
+def bars_svg(values: Mapping[str, float | None], label: str, text: str = "{:.2g}") -> Html:
     """Bars on a logarithmic axis, with their numbers.
 
     Args:
@@ -85,10 +91,17 @@ def bars_svg(values: Mapping[str, float | None], label: str, text: str = "{:.2g}
         length = max(2.0, across * float((np.log10(value) - low) / (high - low)))
         colour = COLOURS[k % len(COLOURS)]
         parts.append(
-            f'<rect x="{_LABEL}" y="{y + 3}" width="{length:.1f}" height="{_ROW - 8}" rx="3" fill="{colour}"/>'
+            html(
+                '<rect x="{}" y="{}" width="{:.1f}" height="{}" rx="3" fill="{}"/>',
+                _LABEL,
+                y + 3,
+                length,
+                _ROW - 8,
+                colour,
+            )
         )
         parts.append(_text(_LABEL + length + 6, y + 15, text.format(value), "start"))
-    return "".join([*parts, "</svg>"])
+    return joined([*parts, Html("</svg>")])
 
 
 def _decades(values: Array, floor: float) -> tuple[float, float]:
@@ -115,21 +128,22 @@ def _round_times(start: float, end: float) -> list[float]:
     return [start + unit * k for k in range(count + 1)]
 
 
-def _head(width: float, height: float, label: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" font-family="system-ui, sans-serif" '
-        f'aria-label="{escape(label)}">'
+def _head(width: float, height: float, label: str) -> Html:
+    return html(
+        '<svg viewBox="0 0 {} {}" role="img" font-family="system-ui, sans-serif" aria-label="{}">', width, height, label
     )
 
 
-def _grid(x1: float, y1: float, x2: float, y2: float) -> str:
-    line = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
-    return f'<line {line} stroke="currentColor" stroke-opacity=".15"/>'
+def _grid(x1: float, y1: float, x2: float, y2: float) -> Html:
+    return html(
+        '<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="currentColor" stroke-opacity=".15"/>',
+        x1, y1, x2, y2,
+    )  # fmt: skip
 
 
-def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="currentColor" text-anchor="{anchor}">{escape(text)}</text>'
+def _text(x: float, y: float, text: str, anchor: str = "middle") -> Html:
+    return html(
+        '<text x="{:.1f}" y="{:.1f}" font-size="12" fill="currentColor" text-anchor="{}">{}</text>', x, y, anchor, text
     )
 
 
@@ -151,7 +165,7 @@ COLUMNS: Mapping[str, tuple[str, Callable[[MethodRun], Any]]] = {
     "step": ("µs", lambda run: None if run.step_s is None else 1e6 * run.step_s),
 }
 """Columns of the tables: title → unit, and what it shows of a run."""
-_STYLE = """<style>
+_STYLE = Html("""<style>
 .key { display: flex; flex-wrap: wrap; gap: .2rem .9rem; font-size: .85rem; margin: .4rem 0 1rem; }
 .key span::before { content: ""; display: inline-block; width: .8em; height: .8em; border-radius: 2px;
   margin-right: .35em; background: var(--colour); vertical-align: -1px; }
@@ -159,10 +173,10 @@ _STYLE = """<style>
 td + td, th + th { text-align: right; font-variant-numeric: tabular-nums; padding-left: .6rem; }
 td { white-space: nowrap; }
 th + th { overflow-wrap: normal; vertical-align: bottom; font-weight: 500; }
-</style>"""
+</style>""")
 
 
-def methods_page(comparison: MethodsComparison) -> str:
+def methods_page(comparison: MethodsComparison) -> Html:
     """The page as HTML.
 
     Args:
@@ -174,8 +188,8 @@ def methods_page(comparison: MethodsComparison) -> str:
         f"{c.robot} · {len(c.rows)} constraint rows, {c.rank} independent · {c.mobility} degrees of freedom left · "
         f"{c.integrator}, steps of {1e3 * c.dt:g} ms, {c.duration:g} s"
     )
-    parts = [_STYLE, f"<h1>{escape(title)}</h1>", f"<p>{escape(facts)}</p>", *_of_methods(c), *_of_ways(c)]
-    return html_page(title, "\n".join([*parts, "<script>document.body.dataset.ready = 1</script>"]))
+    parts = [_STYLE, html("<h1>{}</h1>\n<p>{}</p>", title, facts), *_of_methods(c), *_of_ways(c)]
+    return html_page(title, joined(parts, "\n"), "document.body.dataset.ready = 1")
 
 
 def cell_text(value: Any) -> str:
@@ -191,7 +205,7 @@ def cell_text(value: Any) -> str:
     return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e")
 
 
-def _of_methods(c: MethodsComparison) -> list[str]:
+def _of_methods(c: MethodsComparison) -> list[Html]:
     ran = [run for run in c.methods if not run.trouble]
     gaps = {run.name: run.gap for run in ran if run.gap is not None}
     figures = [
@@ -209,19 +223,21 @@ def _of_methods(c: MethodsComparison) -> list[str]:
         ),
         _figure(lines_svg(c.time, gaps, "gaps over time"), "Largest gap [m | rad], not stabilised"),
     ]
-    missing = [f"<li><b>{escape(run.name)}</b>: {escape(run.trouble)}</li>" for run in c.methods if run.trouble]
+    missing = [html("<li><b>{}</b>: {}</li>", run.name, run.trouble) for run in c.methods if run.trouble]
     return [
-        "<h2>Methods, without stabilisation</h2>",
-        "<p>All of them solve the same equations, so that gap and energy say what the integrator does; they differ in "
-        "cost, in conditioning, and in what they do with redundant rows. Times are measured and noisy.</p>",
+        Html("<h2>Methods, without stabilisation</h2>"),
+        Html(
+            "<p>All of them solve the same equations, so that gap and energy say what the integrator does; they differ "
+            "in cost, in conditioning, and in what they do with redundant rows. Times are measured and noisy.</p>"
+        ),
         html_table(*_table(c.methods)),
         _key(list(gaps)),
-        f'<div class="figures">{"".join(figures)}</div>',
-        f"<h2>Not run</h2><ul>{''.join(missing)}</ul>" if missing else "",
+        html('<div class="figures">{}</div>', joined(figures)),
+        html("<h2>Not run</h2><ul>{}</ul>", joined(missing)) if missing else Html(),
     ]
 
 
-def _of_ways(c: MethodsComparison) -> list[str]:
+def _of_ways(c: MethodsComparison) -> list[Html]:
     ran = [run for run in c.stabilisations if not run.trouble]
     gaps = {run.name: run.gap for run in ran if run.gap is not None}
     leaks = {run.name: run.energy for run in ran if run.energy is not None}
@@ -231,10 +247,10 @@ def _of_ways(c: MethodsComparison) -> list[str]:
     ]
     shown = [name for name in COLUMNS if name not in ("condition", "off in a", "off in Jᵀλ")]
     return [
-        "<h2>Stabilisation methods</h2>",
+        Html("<h2>Stabilisation methods</h2>"),
         html_table(*_table(c.stabilisations, shown)),
         _key(list(gaps)),
-        f'<div class="figures">{"".join(figures)}</div>',
+        html('<div class="figures">{}</div>', joined(figures)),
     ]
 
 
@@ -247,12 +263,12 @@ def _each(runs: Sequence[MethodRun], column: str) -> dict[str, float | None]:
     return {run.name: COLUMNS[column][1](run) for run in runs}
 
 
-def _figure(svg: str, caption: str) -> str:
-    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+def _figure(svg: Html, caption: str) -> Html:
+    return html("<figure>{}<figcaption>{}</figcaption></figure>", svg, caption)
 
 
-def _key(names: Sequence[str]) -> str:
+def _key(names: Sequence[str]) -> Html:
     items = (
-        f'<span style="--colour: {COLOURS[k % len(COLOURS)]}">{escape(name)}</span>' for k, name in enumerate(names)
+        html('<span style="--colour: {}">{}</span>', COLOURS[k % len(COLOURS)], name) for k, name in enumerate(names)
     )
-    return f'<div class="key">{"".join(items)}</div>'
+    return html('<div class="key">{}</div>', joined(items))

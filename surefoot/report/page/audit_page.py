@@ -81,5 +81,4 @@ def _metrics(result: AuditResult) -> dict[str, object]:
         "samples": result.samples,
         "contacts": result.contacts,
         **replay,
-        "audited_in_s": round(sum(result.seconds.values()), 3),
     }

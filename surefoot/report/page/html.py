@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from hashlib import sha256
 from importlib import resources
 from typing import Any
 
-from surefoot.report.evidence import Evidence
+from surefoot.markup import Html, html, joined
+from surefoot.report.evidence import DataTable, Evidence
 from surefoot.words import metric_label
 
-__all__ = ["asset", "html_page", "html_table", "summary_html"]
+__all__ = ["asset", "html_page", "html_table", "policy_html", "summary_html"]
 
 
 def asset(name: str) -> str:
@@ -21,22 +23,39 @@ def asset(name: str) -> str:
 _STYLE = asset("page.css")
 
 
-def html_page(title: str, body: str) -> str:
+def html_page(title: str, body: Html, script: str = "") -> Html:
     """A whole page.
 
     Args:
         title: Its title.
         body: HTML of its body.
+        script: JavaScript that runs after it.
     """
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    return html(
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>{_STYLE}</style></head>\n'
-        f"<body>\n{body}\n</body></html>\n"
+        '<link rel="icon" href="data:,"><title>{}</title><style>{}</style></head>\n'
+        "<body>\n{}\n{}</body></html>\n",
+        policy_html(script), title, Html(_STYLE), body, html("<script>{}</script>", Html(script)) if script else "",
+    )  # fmt: skip
+
+
+def policy_html(*scripts: str) -> Html:
+    """The policy of a page: it loads nothing, and of scripts only its own run, by their digests.
+
+    Args:
+        *scripts: The texts of its script elements, to the letter.
+    """
+    digests = [b64encode(sha256(text.encode()).digest()).decode() for text in scripts if text]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+    rules = (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
     )
+    return html('<meta http-equiv="Content-Security-Policy" content="{}">', rules)
 
 
-def html_table(head: Sequence[str], rows: Iterable[Sequence[str | float]]) -> str:
+def html_table(head: Sequence[str], rows: Iterable[Sequence[str | float]]) -> Html:
     """A table with right-aligned numbers.
 
     Args:
@@ -45,14 +64,14 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str | float]]) -> st
     """
     body = list(rows)
     numeric = [all(isinstance(row[i], int | float) for row in body) and bool(body) for i in range(len(head))]
-    cells = ["".join(_cell("th", text, numeric[i]) for i, text in enumerate(head))]
-    cells += ["".join(_cell("td", value, numeric[i]) for i, value in enumerate(row)) for row in body]
-    return '<div class="scroll"><table>' + "".join(f"<tr>{row}</tr>" for row in cells) + "</table></div>"
+    cells = [joined(_cell("th", text, numeric[i]) for i, text in enumerate(head))]
+    cells += [joined(_cell("td", value, numeric[i]) for i, value in enumerate(row)) for row in body]
+    return html('<div class="scroll"><table>{}</table></div>', joined(html("<tr>{}</tr>", row) for row in cells))
 
 
-def _cell(tag: str, value: str | float, is_number: bool) -> str:
-    text = f"{value:.4g}".replace("inf", "∞").replace("-", "−") if isinstance(value, int | float) else escape(value)
-    return f'<{tag} class="number">{text}</{tag}>' if is_number else f"<{tag}>{text}</{tag}>"
+def _cell(tag: str, value: str | float, is_number: bool) -> Html:
+    text = f"{value:.4g}".replace("inf", "∞").replace("-", "−") if isinstance(value, int | float) else value
+    return html('<{0} class="number">{1}</{0}>' if is_number else "<{0}>{1}</{0}>", tag, text)
 
 
 _TILES = {
@@ -74,7 +93,7 @@ _INCIDENT_KEYS = {
 _ELSEWHERE = ("versions", "incidents", "notes", "seed", "schema", "study_metrics")
 
 
-def summary_html(evidence: Evidence) -> str:
+def summary_html(evidence: Evidence) -> Html:
     """The summary as HTML.
 
     Args:
@@ -85,57 +104,67 @@ def summary_html(evidence: Evidence) -> str:
     parts = [
         _tiles(metrics),
         _incidents(evidence.incidents),
-        ("<h2>Metrics</h2>" + html_table(("metric", "value"), rows)) if rows else "",
+        *map(_data_table, evidence.tables),
+        html("<h2>Metrics</h2>{}", html_table(("metric", "value"), rows)) if rows else "",
         _notes(evidence.notes),
         _scenario(evidence),
         _versions(evidence),
     ]
-    return "\n".join(part for part in parts if part) or '<p class="empty">No summary available.</p>'
+    return joined([part for part in parts if part], "\n") or Html('<p class="empty">No summary available.</p>')
 
 
-def _tiles(metrics: Mapping[str, Any]) -> str:
+def _tiles(metrics: Mapping[str, Any]) -> Html:
     """The numbers that most readers look for first."""
     found = [(key, *_TILES[key]) for key in _TILES if isinstance(metrics.get(key), int | float)]
-    tiles = "".join(
-        f'<div class="tile"><b>{escape(_text(metrics[key]))} {unit}</b><span>{title}</span></div>'
+    tiles = joined(
+        html('<div class="tile"><b>{} {}</b><span>{}</span></div>', _text(metrics[key]), unit, title)
         for key, title, unit in found
     )
-    return f'<div class="tiles">{tiles}</div>' if tiles else ""
+    return html('<div class="tiles">{}</div>', tiles) if tiles else Html()
 
 
-def _incidents(found: Sequence[Mapping[str, Any]]) -> str:
-    """The incidents; a click on a time jumps there."""
+def _incidents(found: Sequence[Mapping[str, Any]]) -> Html:
     if not found:
-        return ""
+        return Html()
     shown = [key for key in _INCIDENT_KEYS if any(key in item for item in found)]
-    head = "".join(f"<th>{escape(_INCIDENT_KEYS[key])}</th>" for key in shown)
-    rows = "".join(f"<tr>{''.join(_incident_cell(key, item.get(key)) for key in shown)}</tr>" for item in found)
-    return f'<h2>Incidents</h2><div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
+    rows = [[item.get(key) for key in shown] for item in found]
+    jumps = [k for k, key in enumerate(shown) if key in ("start_s", "end_s")]
+    return _data_table(DataTable("Incidents", [_INCIDENT_KEYS[key] for key in shown], rows, jumps))
 
 
-def _incident_cell(key: str, value: Any) -> str:
-    if key in ("start_s", "end_s") and isinstance(value, int | float):
-        return f'<td><button type="button" class="link" data-jump="{value!r}">{escape(_text(value))}</button></td>'
-    return f"<td>{escape(_text(value))}</td>"
+def _data_table(table: DataTable) -> Html:
+    """A table; a click on a time jumps there."""
+    head = joined(html("<th>{}</th>", text) for text in table.head)
+    cells = (joined(_data_cell(value, k in table.jumps) for k, value in enumerate(row)) for row in table.rows)
+    rows = joined(html("<tr>{}</tr>", row) for row in cells)
+    return html(
+        '<h2>{}</h2><div class="scroll"><table class="data"><tr>{}</tr>{}</table></div>', table.title, head, rows
+    )
 
 
-def _notes(notes: Sequence[str]) -> str:
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return f"<h2>Notes</h2><ul>{items}</ul>" if items else ""
+def _data_cell(value: Any, jumps: bool) -> Html:
+    if jumps and isinstance(value, int | float):
+        return html('<td><button type="button" class="link" data-jump="{!r}">{}</button></td>', value, _text(value))
+    return html("<td>{}</td>", _text(value))
 
 
-def _scenario(evidence: Evidence) -> str:
+def _notes(notes: Sequence[str]) -> Html:
+    items = joined(html("<li>{}</li>", note) for note in notes)
+    return html("<h2>Notes</h2><ul>{}</ul>", items) if items else Html()
+
+
+def _scenario(evidence: Evidence) -> Html:
     if not evidence.scenario_text:
-        return ""
-    return f"<details><summary>Scenario</summary><pre>{escape(evidence.scenario_text)}</pre></details>"
+        return Html()
+    return html("<details><summary>Scenario</summary><pre>{}</pre></details>", evidence.scenario_text)
 
 
-def _versions(evidence: Evidence) -> str:
+def _versions(evidence: Evidence) -> Html:
     rows = [("seed", str(evidence.seed))] if evidence.seed is not None else []
     rows += [(key, str(value)) for key, value in evidence.versions.items()]
     if not rows:
-        return ""
-    return f"<details><summary>Versions and seed</summary>{html_table(('what', 'version'), rows)}</details>"
+        return Html()
+    return html("<details><summary>Versions and seed</summary>{}</details>", html_table(("what", "version"), rows))
 
 
 def _text(value: Any) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,11 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.files import write_text
 from surefoot.geometry import convex_hull
+from surefoot.markup import Html, html, joined
 from surefoot.motion import AuditItem, AuditResult
 from surefoot.report.evidence import Evidence, PlanePlot, Plot, Region, contact_activity, with_layers
 from surefoot.report.packing import quantised
-from surefoot.report.page.html import asset, summary_html
+from surefoot.report.page.html import asset, policy_html, summary_html
 from surefoot.report.page.plot_data import plots_data
 from surefoot.report.scene import frame_rows, scene_data
 from surefoot.words import counted
@@ -42,7 +42,6 @@ def audit_data(audit: AuditResult) -> dict[str, Any]:
         "contacts": audit.contacts,
         "remarks": list(audit.remarks),
         "replay": None if audit.replay is None else audit.replay.to_dict(),
-        "seconds": float(sum(audit.seconds.values())),
     }
 
 
@@ -87,7 +86,7 @@ def plane_of_balance(evidence: Evidence) -> Evidence:
     whose = " (first run)" if evidence.ghosts else ""
     plane = PlanePlot(
         f"Balance, top view{whose}", ("x", "y"), "m", {name: v[:, :2] for name, v in known.items()},
-        support_regions(evidence, contact_activity(evidence)),
+        support_regions(evidence, contact_activity(evidence)), outlines=evidence.outlines,
     )  # fmt: skip
     plots = tuple(
         Plot(f"Balance along {axis}{whose}", "m", {name: v[:, k] for name, v in known.items()}, "Balance", key=k == 0)
@@ -154,25 +153,29 @@ def write_report(path: str | Path, evidence: Evidence) -> None:
     write_text(path, report_page(evidence))
 
 
-def report_page(evidence: Evidence) -> str:
+def report_page(evidence: Evidence, more_scripts: Sequence[str] = ()) -> str:
     """The page as one self-contained HTML file.
 
     Args:
         evidence: What to show; layers that are missing and can be computed are added.
+        more_scripts: Files of scripts that run after those of the page, where they see what these made.
     """
     shown = plane_of_balance(with_layers(evidence))
+    own = "\n".join(asset(f"web/{name}") for name in (*_SCRIPTS, *more_scripts))
+    script, three = f"(function () {{\n'use strict';\n{own}\n}})();", asset("vendor/three.min.js")
     parts = {
-        "TITLE": escape(shown.title),
-        "SUBTITLE": escape(shown.subtitle),
+        "POLICY": policy_html(three, script),
+        "TITLE": html("{}", shown.title),
+        "SUBTITLE": html("{}", shown.subtitle),
         "VERDICT": _verdict(shown),
         "AUDIT_TAB": _audit_tab(shown),
-        "AUDIT_PANEL": '<div id="panel-audit" role="tabpanel" aria-labelledby="tab-audit" hidden></div>'
+        "AUDIT_PANEL": Html('<div id="panel-audit" role="tabpanel" aria-labelledby="tab-audit" hidden></div>')
         if shown.audit
-        else "",
+        else Html(),
         "SUMMARY": summary_html(shown),
-        "STYLE": asset("web/report.css"),
-        "THREE": asset("vendor/three.min.js"),
-        "SCRIPT": "\n".join(asset(f"web/{name}") for name in _SCRIPTS),
+        "STYLE": Html(asset("web/report.css")),
+        "THREE": Html(three),
+        "SCRIPT": Html(script),
         "DATA": _script_text(_data(shown)),
     }
     pieces = asset("web/report.html").split("@")
@@ -191,10 +194,10 @@ def _data(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _script_text(data: dict[str, Any]) -> str:
+def _script_text(data: dict[str, Any]) -> Html:
     """JSON that cannot close the script element around it."""
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    return text.replace("<", "\\u003c")
+    return Html(text.replace("<", "\\u003c"))
 
 
 def _plain(value: Any) -> Any:
@@ -204,36 +207,38 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON-serialisable")
 
 
-def _verdict(evidence: Evidence) -> str:
+def _verdict(evidence: Evidence) -> Html:
     """The verdict; for a run also that of the audit, which may differ."""
     verdict, audit = evidence.verdict, evidence.audit
     if verdict is None:
-        return ""
+        return Html()
     if not verdict.of:
-        return _pill(verdict.text, verdict.passed, 'div role="status"')
-    pills = _pill(f"{verdict.of}: {verdict.text}", verdict.passed, 'div role="status"')
+        return _pill(verdict.text, verdict.passed)
+    pills = [_pill(f"{verdict.of}: {verdict.text}", verdict.passed)]
     if audit is not None:
         found = counted(_defects(audit), "defect") if _defects(audit) else "no defects"
-        opens = 'button type="button" onclick="document.getElementById(\'tab-audit\').click()"'
-        pills += _pill(f"audit: {found}", audit.passed, opens)
-    return f'<div class="verdicts">{pills}</div>'
+        pills.append(_pill(f"audit: {found}", audit.passed, "tab-audit"))
+    return html('<div class="verdicts">{}</div>', joined(pills))
 
 
-def _pill(text: str, passed: bool, element: str) -> str:
+def _pill(text: str, passed: bool, opens: str = "") -> Html:
     kind = "pass" if passed else "fail"
-    return f'<{element} class="verdict {kind}">{escape(text)}</{element.partition(" ")[0]}>'
+    if opens:
+        return html('<button type="button" data-open="{}" class="verdict {}">{}</button>', opens, kind, text)
+    return html('<div role="status" class="verdict {}">{}</div>', kind, text)
 
 
 def _defects(audit: AuditResult) -> int:
     return sum(finding.severity == "defect" for finding in audit.findings)
 
 
-def _audit_tab(evidence: Evidence) -> str:
+def _audit_tab(evidence: Evidence) -> Html:
     if evidence.audit is None:
-        return ""
+        return Html()
     defects = _defects(evidence.audit)
-    count = f'<span class="count">{defects}</span>' if defects else '<span class="count pass">✓</span>'
-    attributes = (
-        'role="tab" type="button" id="tab-audit" aria-controls="panel-audit" aria-selected="false" tabindex="-1"'
+    count = html('<span class="count">{}</span>', defects) if defects else Html('<span class="count pass">✓</span>')
+    return html(
+        '<button role="tab" type="button" id="tab-audit" aria-controls="panel-audit" aria-selected="false" '
+        'tabindex="-1">Audit{}</button>',
+        count,
     )
-    return f"<button {attributes}>Audit{count}</button>"

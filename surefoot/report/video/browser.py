@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +212,6 @@ def _gave_up(reason: str) -> NotSupportedError:
 
 
 _SCRIPTS = ("smooth.js", "film.js")
-_END_OF_SCRIPTS = "})();"
 _QUALITY = 95
 
 
@@ -259,7 +257,7 @@ def browser_film(evidence: Evidence, settings: FilmSettings) -> Iterator[Browser
         raise NotSupportedError("chromium is not on the PATH", next_step="run `make browser`")
     with tempfile.TemporaryDirectory(prefix="surefoot-film-") as folder, open_browser(executable) as browser:
         page = Path(folder) / "film.html"
-        page.write_text(_with_film_script(report_page(evidence)), encoding="utf-8")
+        page.write_text(report_page(evidence, _SCRIPTS), encoding="utf-8")
         _open(browser, page, settings)
         yield BrowserFilm(browser)
 
@@ -280,11 +278,3 @@ def _open(browser: Browser, page: Path, settings: FilmSettings) -> None:
     browser.call("Page.navigate", url=page.as_uri())
     browser.wait_for("document.body !== null && document.body.dataset.ready === 'true'")
     browser.run(f"window.film.prepare({json.dumps(look)})")
-
-
-def _with_film_script(page: str) -> str:
-    """The page with the scripts of the film after its own, where it sees what they made."""
-    web = resources.files("surefoot.report").joinpath("web")
-    script = "".join(web.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS)
-    before, end, after = page.rpartition(_END_OF_SCRIPTS)
-    return before + script + end + after

@@ -17,6 +17,7 @@ class Page {
     this.openTab = makeTabs(document.getElementById('tabs'), () => this.plots.redraw());
     this.openTab(data.audit && !data.audit.passed ? 'tab-audit' : 'tab-plots');
     for (const button of document.querySelectorAll('[data-jump]')) button.addEventListener('click', () => this.clock.jump(Number(button.dataset.jump)));
+    for (const button of document.querySelectorAll('[data-open]')) button.addEventListener('click', () => this.openTab(button.dataset.open));
     this.clock.listen(() => this.tick());
     this.theme.listen(() => { this.plots.redraw(); this.lanes.draw(); this.drawRelated(); });
     new ResizeObserver(() => this.plots.redraw()).observe(document.getElementById('panel'));

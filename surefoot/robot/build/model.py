@@ -11,8 +11,6 @@ import pinocchio as pin
 from surefoot.errors import ModelError, one_of
 from surefoot.robot.model import Coupling, Joint, JointKind, Link, NamedFrame, placement
 
-__all__ = ["MAX_BODIES", "build_model", "reduce_couplings", "root_joint"]
-
 MAX_BODIES = 2000
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
@@ -52,7 +50,8 @@ def build_model(name: str, links: Sequence[Link], base: str, frames: Sequence[Na
 def _inertia(link: Link) -> pin.Inertia:
     """Mass properties as they are: also those that no rigid body has, which `check` reports."""
     out = pin.Inertia.Zero()
-    out.mass, out.lever, out.inertia = link.mass, link.com, link.inertia
+    symmetric = 0.5 * (link.inertia + link.inertia.T)  # to the last bit, which Pinocchio demands
+    out.mass, out.lever, out.inertia = link.mass, link.com, symmetric
     return out
 
 

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from surefoot.files import write_text
 from surefoot.motion import AuditResult, Log, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
+from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import Scenario
 from surefoot.tables import toml_text
 
@@ -36,19 +37,20 @@ __all__ = [
 
 
 @contextmanager
-def run_folder(name: str, out: str | Path | None) -> Iterator[Path]:
+def run_folder(name: str, out: str | Path | None, runs: str | Path = "runs") -> Iterator[Path]:
     """The folder of a run; it and the folders around it that were made are removed again if nothing is written.
 
     Args:
         name: Name of the scenario.
         out: As in `make_folder`.
+        runs: As in `make_folder`.
 
     Yields:
         The folder, empty; raises as `make_folder` does.
     """
-    wanted = Path("runs") if out is None else Path(out)
+    wanted = Path(runs if out is None else out)
     missing = [path for path in (wanted, *wanted.parents) if not path.exists()]
-    folder = make_folder(name, out)
+    folder = make_folder(name, out, runs)
     try:
         yield folder
     finally:
@@ -57,21 +59,20 @@ def run_folder(name: str, out: str | Path | None) -> Iterator[Path]:
                 path.rmdir()
 
 
-def make_folder(name: str, out: str | Path | None) -> Path:
+def make_folder(name: str, out: str | Path | None, runs: str | Path = "runs") -> Path:
     """Make the folder of a run.
 
     Args:
         name: Name of the scenario.
-        out: Where; None for `runs/<name>-<time>/`, with a number added where that exists.
+        out: Where; None for `<runs>/<name>-<time>/`, with a number added where that exists.
+        runs: Where the folders of runs are.
 
     Raises:
         ScenarioError: `out` exists and is not an empty folder.
         FileFormatError: The folder cannot be made.
     """
     try:
-        return (
-            _numbered(Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}") if out is None else _given(Path(out))
-        )
+        return _numbered(Path(runs) / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}") if out is None else _given(Path(out))
     except OSError as error:
         raise FileFormatError(
             f"cannot create the folder: {error.strerror}",
@@ -123,6 +124,7 @@ class RunRecord:
         timing: Wall-clock times.
         metrics: What it sums up to.
         planned: Plots of what was planned.
+        findings: What its study found.
         world: Where the robot was.
         audit: What the audit of its motion found.
     """
@@ -133,6 +135,7 @@ class RunRecord:
     timing: Log
     metrics: dict[str, Any]
     planned: Sequence[Plot] = ()
+    findings: Findings = field(default_factory=Findings)
     world: World | None = None
     audit: AuditResult | None = None
 

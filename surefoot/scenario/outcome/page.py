@@ -29,7 +29,7 @@ def page_of_run(run: RunRecord) -> str:
 
 
 def evidence_of_run(run: RunRecord) -> Evidence:
-    """The evidence of a run.
+    """The evidence of a run; wall-clock times stay out, so that the same run gives the same page.
 
     Args:
         run: The run; changes of friction and terrain among its events count in the plots of contacts.
@@ -41,13 +41,13 @@ def evidence_of_run(run: RunRecord) -> Evidence:
     plots = (
         *_of_base(robot, log),
         *run.planned,
+        *run.findings.plots,
         *motion_plots(robot, log["q"], log["v"], tau, wrenches, world, later),
         *_of_contacts(robot, log),
         *_of_tracking(robot, log),
         *_of_estimate(log),
         *_of_constraints(log),
         *_of_balance(log),
-        *_of_timing(run.timing),
     )
     return Evidence(
         title=f"{metrics['scenario']} · {metrics['robot']}",
@@ -60,6 +60,8 @@ def evidence_of_run(run: RunRecord) -> Evidence:
         v=log["v"],
         wrenches=wrenches,
         plots=plots,
+        tables=tuple(run.findings.tables),
+        outlines=tuple(run.findings.outlines),
         metrics=metrics,
         incidents=metrics.get("incidents", ()),
         audit=run.audit,
@@ -156,11 +158,3 @@ def _of_balance(log: Log) -> list[Plot]:
     if log["push.force"].any():
         found.append(Plot("Push force", "N", {"force": np.linalg.norm(log["push.force"], axis=1)}, "Momentum"))
     return found
-
-
-def _of_timing(timing: Log) -> list[Plot]:
-    """Wall-clock time of the parts of each tick; parts that took none are omitted."""
-    if len(timing) < 2:
-        return []
-    lines = {part.name: 1000.0 * part.data for part in timing if part.name != "time" and part.data.any()}
-    return [Plot("Computation time per tick", "ms", lines, "Timing", time=timing.time)] if lines else []

@@ -74,6 +74,7 @@ class InitialTable(Table):
     Args:
         joints: Positions [rad] or [m] by joint.
         position: Of the base, x and y in world [m]; default: home. A floating-base robot is placed on the ground there.
+        heading: Where a robot with feet looks [rad]; default: home.
         on_slope: Whether the base is aligned with the ground under it.
         lift: Additional height of the base [m].
         velocity: Of the base, in world [m/s].
@@ -81,6 +82,7 @@ class InitialTable(Table):
 
     joints: dict[str, float] = {}
     position: Pair | None = None
+    heading: float | None = None
     on_slope: bool = False
     lift: float = 0.0
     velocity: Vector = (0.0, 0.0, 0.0)
@@ -123,7 +125,7 @@ class SimulationTable(Table):
 
     Args:
         engine: MuJoCo, or surefoot's native engine.
-        duration: Simulated time [s]; "auto": as long as the walk of `[walk]` takes.
+        duration: Simulated time [s]; default: as long as the walk of `[walk]` takes, else 5 s.
         dt: Physics step [s].
         control_dt: Control period [s], a multiple of dt; default: dt.
         seed: Random seed.
@@ -140,7 +142,7 @@ class SimulationTable(Table):
     """
 
     engine: Literal["mujoco", "native"] = "mujoco"
-    duration: Annotated[float, Field(gt=0.0, le=36000.0)] | Literal["auto"] = 5.0
+    duration: Annotated[float, Field(gt=0.0, le=36000.0)] | None = None
     dt: Annotated[float, Field(ge=1e-6, le=0.1)] = 0.002
     control_dt: Positive | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0

@@ -2,7 +2,6 @@
 
 from surefoot.studio.files.robots import RobotKey, RobotStore
 from surefoot.studio.files.runs import (
-    REPORT_PREFIX,
     LoadedMotion,
     load_motion,
     motion_choices,
@@ -12,7 +11,6 @@ from surefoot.studio.files.runs import (
 )
 
 __all__ = [
-    "REPORT_PREFIX",
     "LoadedMotion",
     "RobotKey",
     "RobotStore",

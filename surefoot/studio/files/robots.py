@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +38,7 @@ class RobotKey:
 
 
 class RobotStore:
-    """Robots by name or file. Safe to use from several threads.
+    """Robots by name or file, for several threads: who asks for the same thing waits for it, others do not.
 
     Args:
         folder: Files must lie in it.
@@ -45,8 +47,9 @@ class RobotStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._robots: OrderedDict[object, Robot] = OrderedDict()
-        self._things: dict[tuple[str, int], tuple[Robot, Any]] = {}
-        self._lock = threading.RLock()
+        self._things: dict[object, tuple[Robot, Any]] = {}
+        self._lock = threading.Lock()
+        self._making: dict[object, threading.Lock] = {}
 
     def choices(self, search: str = "") -> list[str]:
         """Robots of the zoo and files of the folder whose names have all words of a text.
@@ -101,12 +104,28 @@ class RobotStore:
         """
         source, stamp = self._source(key.name)
         place = (source, key.base, key.mimic, stamp)
-        with self._lock:
-            if place not in self._robots:
-                self._robots[place] = load(source, base=key.base, mimic=key.mimic)
+        with self._turn(place):
+            with self._lock:
+                robot = self._robots.get(place)
+            if robot is None:
+                robot = load(source, base=key.base, mimic=key.mimic)
+            with self._lock:
+                self._robots[place] = robot
+                self._robots.move_to_end(place)
                 self._drop_oldest()
-            self._robots.move_to_end(place)
-            return self._robots[place]
+        return robot
+
+    @contextmanager
+    def _turn(self, place: object) -> Iterator[None]:
+        """One at a time makes a thing; the things of other places are made meanwhile."""
+        with self._lock:
+            turn = self._making.setdefault(place, threading.Lock())
+        try:
+            with turn:
+                yield
+        finally:
+            with self._lock:
+                self._making.pop(place, None)
 
     def _source(self, name: str) -> tuple[str, float]:
         """Name in the zoo, or real path and age of a file."""
@@ -148,9 +167,11 @@ class RobotStore:
 
     def _kept(self, what: str, robot: Robot, make: Any) -> Any:
         place = (what, id(robot))
-        with self._lock:
-            if place in self._things:
-                return self._things[place][1]
-        made = make(robot)
-        with self._lock:
-            return self._things.setdefault(place, (robot, made))[1]
+        with self._turn(place):
+            with self._lock:
+                kept = self._things.get(place)
+            if kept is None:
+                kept = (robot, make(robot))
+            with self._lock:
+                self._things[place] = kept
+        return kept[1]

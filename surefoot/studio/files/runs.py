@@ -18,12 +18,10 @@ from surefoot.scenario import read_scenario, read_world
 from surefoot.studio.files.robots import RobotKey, RobotStore
 from surefoot.studio.safety import OutsideError, inside
 
-__all__ = ["REPORT_PREFIX", "LoadedMotion", "load_motion", "motion_choices", "report_link", "report_of", "run_choices"]
+__all__ = ["LoadedMotion", "load_motion", "motion_choices", "report_link", "report_of", "run_choices"]
 
 _MOTIONS = (".npz", ".npy", ".csv", ".parquet")
 _MOST = 200
-REPORT_PREFIX = "/report/"
-"""Of the addresses of reports on the server."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +155,11 @@ def _is_inside(folder: Path, path: Path) -> bool:
     return True
 
 
-def report_link(name: str) -> str:
+def report_link(prefix: str, name: str) -> str:
     """The address of the page of a run on the server of the studio.
 
     Args:
+        prefix: Of the addresses of reports.
         name: Path of the run folder in the folder of the studio.
     """
-    return f"{REPORT_PREFIX}{quote(name)}"
+    return f"{prefix}{quote(name)}"

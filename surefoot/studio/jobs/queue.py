@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from surefoot.motion import World
+from surefoot.processes import isolated_python
 from surefoot.studio.files import RobotKey
 
 __all__ = ["Job", "JobQueue", "Listener"]
@@ -77,7 +77,7 @@ class JobQueue:
     """Runs jobs one after the other, each in a process.
 
     Args:
-        folder: The working folder of the processes; runs go to `runs/` in it.
+        folder: Runs go to `runs/` in it. The processes themselves work elsewhere: paths in requests are absolute.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -184,11 +184,13 @@ class JobQueue:
 
     def _perform(self, job: Job) -> None:
         """Start the process, hear what it says, and note how it ended."""
-        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
-            command = [sys.executable, "-m", "surefoot.studio.jobs.worker"]
+        with (
+            tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints,
+            isolated_python("-m", "surefoot.studio.jobs.worker") as python,
+        ):
             process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,
-                encoding="utf-8", cwd=self._folder, start_new_session=True,
+                **python, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,
+                encoding="utf-8", start_new_session=True,
             )  # fmt: skip
             with self._changed:
                 self._process = process
@@ -207,7 +209,7 @@ class JobQueue:
         if process.stdin is None or process.stdout is None:
             return
         try:
-            process.stdin.write(json.dumps(dict(job.request)))
+            process.stdin.write(json.dumps({**job.request, "runs": str(self._folder / "runs")}))
             process.stdin.close()
         except BrokenPipeError:
             return

@@ -86,7 +86,7 @@ def _run(request: Mapping[str, Any], teller: Teller) -> None:
     try:
         result = run_scenario(
             request["scenario"], robot=request.get("robot"), seed=request.get("seed"), overrides=request["overrides"],
-            progress=teller.share, watch=teller.watch,
+            progress=teller.share, watch=teller.watch, runs=request["runs"],
         )  # fmt: skip
     except RunInterrupted as stop:
         partial = stop.result

@@ -8,10 +8,12 @@ from typing import Any, Literal
 import viser
 
 from surefoot.errors import FileFormatError
+from surefoot.markup import Html, html
 from surefoot.robot import is_file_name
 from surefoot.studio.files import LoadedMotion
 from surefoot.studio.jobs import Job
 from surefoot.studio.panels.desk import Desk
+from surefoot.studio.panels.inputs import add_html, table_html
 from surefoot.studio.safety import inside
 from surefoot.words import counted
 
@@ -89,17 +91,22 @@ class AuditPanel:
         """Verdict, a button for each finding, and the table of items."""
         gui, findings = self._tab.gui, result["findings"]
         defects = sum(one["severity"] == "defect" for one in findings)
-        verdict = "✓ **no defects**" if result["passed"] else f"✗ **{counted(defects, 'defect')}**, worst first"
+        verdict = (
+            Html("✓ <b>no defects</b>")
+            if result["passed"]
+            else html("✗ <b>{}</b>, worst first", counted(defects, "defect"))
+        )
         with self._box:
-            self._handles.append(gui.add_markdown(f"{verdict}  \nContacts: {result['contacts'] or '–'}"))
+            self._handles.append(add_html(gui, html("{}<br>Contacts: {}", verdict, result["contacts"] or "–")))
             for finding in findings[:_MOST]:
                 self._add_finding(finding)
             if len(findings) > _MOST:
-                self._handles.append(gui.add_markdown(f"… and {len(findings) - _MOST} more (`surefoot audit`)."))
+                more = html("… and {} more (<code>surefoot audit</code>).", len(findings) - _MOST)
+                self._handles.append(add_html(gui, more))
             table = gui.add_folder("All items", expand_by_default=False)
             self._handles.append(table)
             with table:
-                gui.add_markdown(items_table(result["items"]))
+                add_html(gui, items_table(result["items"]))
 
     def _add_finding(self, finding: Mapping[str, Any]) -> None:
         gui, time = self._tab.gui, float(finding["time"] or finding["start"] or 0.0)
@@ -107,17 +114,14 @@ class AuditPanel:
         label = f"{time:.3f} s · {finding['item'].replace('_', ' ')} {finding['where']}".strip()
         button = gui.add_button(label, color=colour, hint=finding["next_step"] or "Jump to this time.")
         self._tab.on_click(button, lambda: self._jump(time))
-        self._handles += [button, gui.add_markdown(f"{finding['message']}")]
+        self._handles += [button, add_html(gui, html("{}", finding["message"]))]
 
 
-def items_table(items: Sequence[Mapping[str, Any]]) -> str:
-    """Items of an audit as a table in Markdown.
+def items_table(items: Sequence[Mapping[str, Any]]) -> Html:
+    """Items of an audit as a table.
 
     Args:
         items: As plain data.
     """
-    rows = []
-    for item in items:
-        margin = "" if item["margin"] is None else f"{item['margin']:.3g} {item['unit']}"
-        rows.append(f"| {_MARKS[item['status']]} | {item['title']} | {margin} |")
-    return "\n".join(["| | item | margin |", "|:--|:--|--:|", *rows])
+    rows = [(_MARKS[item["status"]], item["title"], item.get("margin_text", "")) for item in items]
+    return table_html(("", "item", "margin"), rows)

@@ -31,14 +31,17 @@ class Desk(ABC):
         folder: The folder of the studio.
         store: Robots.
         jobs: Jobs of all tabs.
+        reports: Prefix of the addresses of reports.
     """
 
     stage: Stage
     """The scene; there once the tab is built."""
 
-    def __init__(self, client: viser.ClientHandle, folder: Path, store: RobotStore, jobs: JobQueue) -> None:
+    def __init__(
+        self, client: viser.ClientHandle, folder: Path, store: RobotStore, jobs: JobQueue, reports: str
+    ) -> None:
         self._client, self.gui = client, client.gui
-        self.folder, self.store, self.jobs = folder, store, jobs
+        self.folder, self.store, self.jobs, self.reports = folder, store, jobs, reports
         self.current: tuple[RobotKey, Robot] | None = None
         self._mailbox = Mailbox(self._guarded, f"surefoot tab {client.client_id}")
 

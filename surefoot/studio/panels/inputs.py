@@ -1,10 +1,52 @@
-"""Inputs of a panel, set by the program."""
+"""Inputs and texts of a panel, set by the program."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["set_options", "set_value"]
+import viser
+
+from surefoot.markup import Html, html, joined
+
+__all__ = ["add_html", "set_html", "set_options", "set_value", "table_html"]
+
+
+def add_html(gui: viser.GuiApi, content: Html | None = None) -> viser.GuiHtmlHandle:
+    """A text in the panel. It is HTML and never Markdown, which hides HTML in names from whoever escapes them.
+
+    Args:
+        gui: The panel of the tab.
+        content: What it says; nothing yet if omitted.
+    """
+    return gui.add_html(_block(content or Html()))
+
+
+def set_html(handle: viser.GuiHtmlHandle, content: Html) -> None:
+    """Another content of such a text.
+
+    Args:
+        handle: The text.
+        content: What it says now.
+    """
+    handle.content = _block(content)
+
+
+def _block(content: Html) -> str:
+    """In our style; a plain string, since viser packs no other."""
+    return str(html('<div class="surefoot-text">{}</div>', content)) if content else ""
+
+
+def table_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:
+    """A table for the panel.
+
+    Args:
+        head: Column titles.
+        rows: Cells.
+    """
+    lines = [joined(html("<th>{}</th>", title) for title in head)]
+    lines += [joined(html("<td>{}</td>", cell) for cell in row) for row in rows]
+    return html("<table>{}</table>", joined(html("<tr>{}</tr>", line) for line in lines))
 
 
 def set_value(handle: Any, value: Any) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import viser
 from viser._gui_handles import GuiProgressBarHandle
 
+from surefoot.markup import Html, html
 from surefoot.studio.jobs import Job
 from surefoot.studio.panels.desk import Desk
-from surefoot.studio.panels.inputs import set_value
+from surefoot.studio.panels.inputs import add_html, set_html, set_value
 
 __all__ = ["JobsPanel"]
 
@@ -23,7 +24,7 @@ class _Row:
 
     state: str
     folder: viser.GuiFolderHandle
-    text: viser.GuiMarkdownHandle
+    text: viser.GuiHtmlHandle
     bar: GuiProgressBarHandle | None
 
 
@@ -64,7 +65,7 @@ class JobsPanel:
         with self._box:
             folder = gui.add_folder(None, order=-float(job.number))
         with folder:
-            text = gui.add_markdown(_text(job))
+            text = add_html(gui, _text(job))
             bar = None
             if job.state == "running":
                 bar = gui.add_progress_bar(100.0 * job.share, animated=True)
@@ -91,16 +92,16 @@ class JobsPanel:
 
 
 def _update(row: _Row, job: Job) -> None:
-    row.text.content = _text(job)
+    set_html(row.text, _text(job))
     if row.bar is not None:
         set_value(row.bar, 100.0 * job.share)
 
 
-def _text(job: Job) -> str:
-    head = f"{_MARKS[job.state]} **{job.title}**"
+def _text(job: Job) -> Html:
+    head = html("{} <b>{}</b>", _MARKS[job.state], job.title)
     if job.state == "running":
         time = f" · {job.time:.2f} s" if job.time else ""
-        return f"{head}  \n{job.phase or 'starting'} · {100.0 * job.share:.0f} %{time}"
+        return html("{}<br>{} · {:.0f} %{}", head, job.phase or "starting", 100.0 * job.share, time)
     if job.state == "failed":
-        return f"{head}  \n{job.trouble[0]}  \n*{job.trouble[1]}*"
-    return f"{head}  \n{job.verdict or job.state}"
+        return html("{}<br>{}<br><i>{}</i>", head, *job.trouble)
+    return html("{}<br>{}", head, job.verdict or job.state)

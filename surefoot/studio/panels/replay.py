@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 import numpy as np
 import viser
 
+from surefoot.markup import Html, html, joined
 from surefoot.studio.files import LoadedMotion, load_motion, motion_choices, report_link, report_of, run_choices
 from surefoot.studio.panels.audit import AuditPanel
 from surefoot.studio.panels.desk import Desk
-from surefoot.studio.panels.inputs import set_options, set_value
+from surefoot.studio.panels.inputs import add_html, set_html, set_options, set_value, table_html
 
 __all__ = ["ReplayPanel", "metrics_table"]
 
@@ -49,14 +49,14 @@ class ReplayPanel:
 
     def _add_player(self) -> None:
         tab, gui = self._tab, self._tab.gui
-        self._verdict = gui.add_markdown("")
+        self._verdict = add_html(gui)
         self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY, color="blue")
         self._slider = gui.add_slider("Time [s]", 0.0, 1.0, 0.001, 0.0)
         self._speed = gui.add_dropdown("Speed", tuple(_SPEEDS), initial_value="1 ×")
         self._loops = gui.add_checkbox("Loop", True)
-        self._link = gui.add_html("")
+        self._link = add_html(gui)
         with gui.add_folder("Metrics", expand_by_default=False):
-            self._metrics = gui.add_markdown("")
+            self._metrics = add_html(gui)
         tab.on_click(self._play, self.toggle)
         tab.on_change(self._slider, lambda: self.jump(float(self._slider.value)), "time")
 
@@ -100,21 +100,19 @@ class ReplayPanel:
         self._slider.min, self._slider.max = round(start, 3), round(max(end, start + 1e-3), 3)
         self._slider.step = 0.001
         set_value(self._slider, round(start, 3))
-        self._verdict.content = _verdict(motion)
-        self._metrics.content = metrics_table(motion.metrics) or "*none*"
-        self._link.content = self._report_html(motion)
+        set_html(self._verdict, _verdict(motion))
+        set_html(self._metrics, metrics_table(motion.metrics) or Html("<i>none</i>"))
+        set_html(self._link, self._report_html(motion))
         self._box.visible = True
 
-    def _report_html(self, motion: LoadedMotion) -> str:
+    def _report_html(self, motion: LoadedMotion) -> Html:
         """A link to the page of the run."""
         name = str(motion.path.relative_to(self._tab.folder))
         page = report_of(self._tab.folder, name) if motion.path.is_dir() else None
         if page is None:
-            return ""
-        return (
-            f'<div style="padding:0 0.75em 0.5em"><a href="{escape(report_link(name))}" target="_blank" rel="noopener">'
-            f'Open report</a><br><small style="word-break:break-all;opacity:.7">{escape(str(page))}</small></div>'
-        )
+            return Html()
+        link = html('<a href="{}" target="_blank" rel="noopener">Open report</a>', report_link(self._tab.reports, name))
+        return html("{}<br><small>{}</small>", link, page)
 
     def toggle(self) -> None:
         """Play, or pause."""
@@ -180,21 +178,21 @@ class ReplayPanel:
             self._tab.posture_changed()
 
 
-def _verdict(motion: LoadedMotion) -> str:
+def _verdict(motion: LoadedMotion) -> Html:
     verdict = motion.metrics.get("verdict", "")
-    mark = "" if not verdict else f"{'✓' if verdict == 'passed' else '✗'} **{verdict}**  \n"
+    mark = html("{} <b>{}</b><br>", "✓" if verdict == "passed" else "✗", verdict) if verdict else Html()
     facts = f"{motion.robot.name} · {motion.trajectory.duration:.2f} s · {len(motion.trajectory)} samples"
-    return f"{mark}{facts}" + "".join(f"  \n*{remark}*" for remark in motion.remarks[:3])
+    return joined([mark, facts, *(html("<br><i>{}</i>", remark) for remark in motion.remarks[:3])])
 
 
-def metrics_table(metrics: Mapping[str, Any]) -> str:
-    """Numbers and short texts of `metrics.json` as a table in Markdown.
+def metrics_table(metrics: Mapping[str, Any]) -> Html:
+    """Numbers and short texts of `metrics.json` as a table.
 
     Args:
         metrics: What it says.
     """
-    rows = [f"| {key.replace('_', ' ')} | {text} |" for key, value in metrics.items() if (text := _short(value))]
-    return "\n".join(["| metric | value |", "|:--|--:|", *rows]) if rows else ""
+    rows = [(key.replace("_", " "), text) for key, value in metrics.items() if (text := _short(value))]
+    return table_html(("metric", "value"), rows) if rows else Html()
 
 
 def _short(value: Any) -> str:
@@ -203,5 +201,5 @@ def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, int) or (isinstance(value, str) and 0 < len(value) <= 60):
-        return str(value).replace("|", "\\|")
+        return str(value)
     return ""

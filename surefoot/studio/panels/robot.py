@@ -6,10 +6,11 @@ import numpy as np
 import viser
 
 from surefoot.errors import UnknownNameError
+from surefoot.markup import Html, html
 from surefoot.robot import Drive, Robot
 from surefoot.studio.files import RobotKey
 from surefoot.studio.panels.desk import Desk
-from surefoot.studio.panels.inputs import set_options
+from surefoot.studio.panels.inputs import add_html, set_html, set_options, table_html
 from surefoot.studio.panels.joints import Axis, JointSliders, with_value
 from surefoot.studio.scene import LAYERS, DragHandle, Overlays, closed, drag_choices
 from surefoot.words import counted
@@ -53,7 +54,7 @@ class RobotPanel:
         self._choice = tab.gui.add_dropdown(
             "Robot", choices, initial_value=first, hint="Built-in robots, then URDF and MJCF files in the folder."
         )
-        self._facts = tab.gui.add_markdown("")
+        self._facts = add_html(tab.gui)
         tab.on_change(self._search, self._narrow, "search")
         tab.on_change(self._choice, lambda: self.pick(self._choice.value), "robot")
 
@@ -107,8 +108,8 @@ class RobotPanel:
         if robot is None:
             return
         with self._tab.gui.add_modal(f"Drives of {robot.name}") as modal:
-            self._tab.gui.add_markdown("Torques [N m] or [N] and speeds [rad/s] or [m/s] at the joint; rotors [kg m²].")
-            self._tab.gui.add_markdown(drive_table(robot))
+            units = Html("Torques [N m] or [N] and speeds [rad/s] or [m/s] at the joint; rotors [kg m²].")
+            add_html(self._tab.gui, html("{}{}", units, drive_table(robot)))
             self._tab.on_click(self._tab.gui.add_button("Close"), modal.close)
 
     def _add_drag(self) -> None:
@@ -152,7 +153,7 @@ class RobotPanel:
             robot: The robot.
         """
         tab = self._tab
-        self._facts.content = robot_facts(robot)
+        set_html(self._facts, robot_facts(robot))
         if self._sliders is not None:
             self._sliders.remove()
         with self._joints:
@@ -194,20 +195,19 @@ class RobotPanel:
         self._show_sliders()
 
 
-def drive_table(robot: Robot) -> str:
-    """Drives as a table in Markdown.
+def drive_table(robot: Robot) -> Html:
+    """Drives as a table.
 
     Args:
         robot: The robot.
     """
     if not robot.drives:
-        return "*This robot has no drives.*"
-    head = ["| joint | torque | speed | gear | rotor |", "|:--|--:|--:|--:|--:|"]
-    return "\n".join([*head, *(_row(drive) for drive in robot.drives)])
+        return Html("<p><i>This robot has no drives.</i></p>")
+    return table_html(("joint", "torque", "speed", "gear", "rotor"), [_row(drive) for drive in robot.drives])
 
 
-def robot_facts(robot: Robot) -> str:
-    """A robot in one line of Markdown.
+def robot_facts(robot: Robot) -> Html:
+    """A robot in one line.
 
     Args:
         robot: The robot.
@@ -218,14 +218,15 @@ def robot_facts(robot: Robot) -> str:
         *([counted(len(robot.couplings), "coupling")] if robot.couplings else []),
     ]
     doubts = sum(note.level == "warning" for note in robot.notes)
-    warn = f" · {counted(doubts, 'warning')} (`surefoot check`)" if doubts else ""
-    return f"**{robot.name}** · {robot.base} base · {robot.nv} dof · {robot.mass:.1f} kg · {' · '.join(ties)}{warn}"
+    warn = html(" · {} (<code>surefoot check</code>)", counted(doubts, "warning")) if doubts else Html()
+    facts = f"{robot.base} base · {robot.nv} dof · {robot.mass:.1f} kg · {' · '.join(ties)}"
+    return html("<b>{}</b> · {}{}", robot.name, facts, warn)
 
 
-def _row(drive: Drive) -> str:
+def _row(drive: Drive) -> tuple[str, ...]:
     gear = f"{drive.gear_ratio:g}" + (" elastic" if drive.gear == "elastic" else "")
     rotor = f"{drive.rotor_inertia:.2g}" if drive.rotor_inertia else "–"
-    return f"| {drive.joint} | {_number(drive.torque_limit)} | {_number(drive.speed_limit)} | {gear} | {rotor} |"
+    return drive.joint, _number(drive.torque_limit), _number(drive.speed_limit), gear, rotor
 
 
 def _number(value: float) -> str:

@@ -9,11 +9,13 @@ from typing import Any
 
 import viser
 
+from surefoot.markup import html
 from surefoot.robot import is_file_name
 from surefoot.scenario import KindTable, Scenario, build_world, names, read_scenario, resolved_scenario
 from surefoot.studio.files import RobotKey
 from surefoot.studio.panels.desk import Desk
 from surefoot.studio.panels.form import FormField, form_fields, override_text
+from surefoot.studio.panels.inputs import add_html, set_html
 from surefoot.studio.safety import OutsideError, inside
 
 __all__ = ["ScenarioPanel"]
@@ -39,10 +41,10 @@ class ScenarioPanel:
         self._choice = gui.add_dropdown(
             "Scenario", choices, initial_value=first, hint="Built-in scenarios, then files."
         )
-        self._about = gui.add_markdown("")
+        self._about = add_html(gui)
         self._robot = gui.add_dropdown("Robot", (_AS_IT_IS, *tab.store.choices()), hint="Replace the robot.")
         tab.on_click(gui.add_button("Run", color="green", icon=viser.Icon.PLAYER_PLAY), self.run)
-        self._command = gui.add_markdown("")
+        self._command = add_html(gui)
         self._form = gui.add_folder("Parameters", expand_by_default=True)
         self._more = gui.add_text("More overrides", "", multiline=True, hint="One key=value per line, as for --set.")
         tab.on_change(self._choice, self._show, "scenario")
@@ -65,7 +67,8 @@ class ScenarioPanel:
     def _show(self) -> None:
         """Fields for the scenario that is chosen."""
         scenario = read_scenario(self._source())
-        self._about.content = f"{scenario.description or scenario.name}  \nRobot: **{scenario.robot.name}**"
+        about = scenario.description or scenario.name
+        set_html(self._about, html("{}<br>Robot: <b>{}</b>", about, scenario.robot.name))
         for folder in self._folders:
             folder.remove()
         self._readers, self._folders = [], []
@@ -100,7 +103,7 @@ class ScenarioPanel:
             words += ["--robot", self._robot.value]
         for text in self.overrides():
             words += ["--set", text]
-        self._command.content = f"`{shlex.join(words)}`"
+        set_html(self._command, html("<code>{}</code>", shlex.join(words)))
 
     def run(self) -> None:
         """Check the scenario and put it into the queue."""
@@ -110,7 +113,7 @@ class ScenarioPanel:
         scenario = resolved_scenario(source, robot, overrides=overrides)
         key = RobotKey(scenario.robot.name, scenario.robot.base, scenario.robot.mimic)
         if is_file_name(key.name):
-            inside(tab.folder, key.name)
+            robot = str(inside(tab.folder, key.name))
         self._require_runs_inside()
         world = build_world(scenario.world, tab.store.get(key))
         request = {"kind": "run", "scenario": str(source), "robot": robot, "seed": None, "overrides": overrides}

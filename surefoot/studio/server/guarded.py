@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import http
+import secrets
 import socket
 import threading
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import lru_cache
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import viser
@@ -30,9 +33,14 @@ _Answer = Callable[[ServerConnection, Request], Response | None]
 _ONE_AT_A_TIME = threading.Lock()
 _TRIED = 100  # ports
 _POLICY = (
-    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws: wss: data: blob:; "
-    "frame-ancestors 'self'; form-action 'none'; base-uri 'self'"
+    "default-src 'none'; script-src 'nonce-{nonce}' 'unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:; connect-src 'self' data: blob:; frame-ancestors 'self'; form-action 'none'; "
+    "base-uri 'none'"
 )
+"""A page that loads nothing from elsewhere and runs the scripts with the nonce alone, not those in names. Its own
+scripts compile WebAssembly and the functions around it, hence `unsafe-eval`."""
+_LOADER, _MODULE = b"<script data-p=", b'e.type="module";'
+"""Where the page of viser begins its script, and where that adds the second one, which it unpacks."""
 _SHEET = 'div[style*="position: fixed"][style*="max-height: 60%"]'
 _HANDLE = 'div[style*="cursor: pointer"][style*="height: 3.5em"]'
 
@@ -49,10 +57,20 @@ _STYLE = f"""
 {_HANDLE}[aria-expanded=false]::before {{ content: "Controls"; order: 1; margin-left: auto; color: #206abe;
   font-weight: 500; }}
 {_HANDLE}::after {{ order: 2; }}
+.surefoot-text {{ padding: 0 .75em .5em; font-size: .875rem; line-height: 1.5; overflow-wrap: anywhere; }}
+.surefoot-text table {{ width: 100%; border-collapse: collapse; }}
+.surefoot-text td, .surefoot-text th {{ padding: .2em .5em; border-bottom: 1px solid #dee2e6; text-align: left; }}
+.surefoot-text td:last-child, .surefoot-text th:last-child {{ text-align: right; }}
+.surefoot-text code {{ padding: 0 .3em; border-radius: 3px; background: rgba(127, 127, 127, .15); }}
+.surefoot-text small {{ opacity: .7; }}
 """
 
 _SCRIPT = f"""
 (() => {{
+  // viser would add the address of its websocket to that of the page, because that has a token.
+  const put = history.replaceState.bind(history);
+  const plain = url => (`${{url}}`.includes('websocket=') ? location.pathname : url);
+  history.replaceState = (state, title, url) => put(state, title, plain(url));
   let sheet = null, room = null;
   const open = handle => handle.parentElement.offsetHeight > 1.5 * handle.offsetHeight;
   const fit = handle => {{
@@ -83,7 +101,7 @@ _SCRIPT = f"""
 """
 
 
-def guarded_server(host: str, port: int, pages: Pages) -> viser.ViserServer:
+def guarded_server(host: str, port: int, pages: Pages, token: str) -> viser.ViserServer:
     """A viser server with a guard before every request, HTTP and websocket.
 
     viser gives its websocket server no hook of ours; the guard is put in while it starts. A version of viser that goes
@@ -92,12 +110,13 @@ def guarded_server(host: str, port: int, pages: Pages) -> viser.ViserServer:
     Args:
         host: Name or address to listen on.
         port: Port; 0 for any that is free. If it is taken, the next free one.
-        pages: Further pages.
+        pages: Further pages; they see to it themselves who may read them.
+        token: The first part of the path of the studio's addresses; who does not know it is refused.
 
     Raises:
         NotSupportedError: The guard could not be put in, the host is not one of this machine, or no port is free.
     """
-    guard, free = _Guard(host, pages), _free_port(host, port)
+    guard, free = _Guard(host, pages, token), _free_port(host, port)
     with _ONE_AT_A_TIME:
         original = websockets.asyncio.server.serve
         websockets.asyncio.server.serve = guard.serving(original)  # type: ignore[assignment, misc]
@@ -106,10 +125,10 @@ def guarded_server(host: str, port: int, pages: Pages) -> viser.ViserServer:
                 server = viser.ViserServer(host=host, port=free, label="surefoot studio", verbose=False)
         finally:
             websockets.asyncio.server.serve = original  # type: ignore[misc]
-    if not guard.is_on:
+    if not guard.is_on or not _has_known_scripts():
         stop_quietly(server)
         raise NotSupportedError(
-            f"viser {viser.__version__} cannot be protected against requests from foreign pages",
+            f"viser {viser.__version__} cannot be protected against foreign pages and scripts",
             next_step="install the version of viser that surefoot is locked to (`make install`)",
         )
     _without_sharing(server)
@@ -152,8 +171,9 @@ def stop_quietly(server: viser.ViserServer) -> None:
 class _Guard:
     """Answers before viser does."""
 
-    def __init__(self, host: str, pages: Pages) -> None:
-        self._names, self._pages = names_of_host(host), pages
+    def __init__(self, host: str, pages: Pages, token: str) -> None:
+        self._names, self._pages, self._token = names_of_host(host), pages, token
+        self._nonce = secrets.token_urlsafe(16)
         self.is_on = False
 
     def serving(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -168,13 +188,28 @@ class _Guard:
     def _guarding(self, answer: _Answer) -> _Answer:
         def guarded(connection: ServerConnection, request: Request) -> Response | None:
             if not self._is_ours(request.headers):
-                return Response(
-                    http.HTTPStatus.FORBIDDEN, "Forbidden", Headers(**{"Content-Length": "18"}), b"foreign page: no.\n"
-                )
-            own = None if _is_websocket(request) else self._pages(request.path.partition("?")[0])
-            return own or _with_policy(_titled(answer(connection, request)))
+                return _refused("foreign page: no.")
+            if not _is_websocket(request) and (own := self._pages(request.path.partition("?")[0])) is not None:
+                return own
+            _, token, rest = (*request.path.partition("?")[0].split("/", 2), "")[:3]
+            if not secrets.compare_digest(token.encode(), self._token.encode()):
+                return _refused("The address lacks the token of this studio: open the one that it printed.")
+            return self._dressed(answer(connection, replace(request, path=f"/{rest}")))
 
         return guarded
+
+    def _dressed(self, response: Response | None) -> Response | None:
+        """The page under our name, fit for a phone; it loads nothing and runs no script but its own."""
+        if response is None:
+            return None
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            response.body = _ours(bytes(response.body), self._nonce)
+            del response.headers["Content-Length"]
+            response.headers["Content-Length"] = str(len(response.body))
+        response.headers["Content-Security-Policy"] = _POLICY.format(nonce=self._nonce)
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
 
     def _is_ours(self, headers: Headers) -> bool:
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
@@ -187,30 +222,27 @@ def _is_websocket(request: Request) -> bool:
     return request.headers.get("Upgrade", "").lower() == "websocket"
 
 
-def _titled(response: Response | None) -> Response | None:
-    """The page under our name, fit for a phone."""
-    if response is not None and response.headers.get("Content-Type", "").startswith("text/html"):
-        response.body = _ours(bytes(response.body))
-        del response.headers["Content-Length"]
-        response.headers["Content-Length"] = str(len(response.body))
-    return response
+def _refused(why: str) -> Response:
+    body = f"{why}\n".encode()
+    headers = Headers(**{"Content-Length": str(len(body)), "Content-Type": "text/plain; charset=utf-8"})
+    return Response(http.HTTPStatus.FORBIDDEN, "Forbidden", headers, body)
 
 
 @lru_cache(maxsize=4)
-def _ours(body: bytes) -> bytes:
+def _ours(body: bytes, nonce: str) -> bytes:
     is_packed = body.startswith(b"\x1f\x8b")
     text = gzip.decompress(body) if is_packed else body
-    text = with_phone_sheet(text.replace(b"<title>Viser</title>", b"<title>surefoot studio</title>", 1))
+    text = with_phone_sheet(text.replace(b"<title>Viser</title>", b"<title>surefoot studio</title>", 1), nonce)
+    text = text.replace(_LOADER, _LOADER.replace(b" ", f' nonce="{nonce}" '.encode(), 1), 1)
+    text = text.replace(_MODULE, f'e.nonce="{nonce}";'.encode() + _MODULE, 1)
     return gzip.compress(text) if is_packed else text
 
 
-def _with_policy(response: Response | None) -> Response | None:
-    """A page that may load nothing from elsewhere and may not be shown inside a foreign page."""
-    if response is not None:
-        response.headers["Content-Security-Policy"] = _POLICY
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "no-referrer"
-    return response
+def _has_known_scripts() -> bool:
+    """Whether the scripts of viser's page can be told from others."""
+    page = Path(viser.__file__).parent / "client" / "build" / "index.html"
+    text = page.read_bytes() if page.is_file() else b""
+    return text.count(_LOADER) == text.count(_MODULE) == 1
 
 
 def _without_sharing(server: viser.ViserServer) -> None:
@@ -219,11 +251,12 @@ def _without_sharing(server: viser.ViserServer) -> None:
         server._websock_server.unregister_handler(message)
 
 
-def with_phone_sheet(page: bytes) -> bytes:
-    """The page of viser with the sheet for phones.
+def with_phone_sheet(page: bytes, nonce: str = "") -> bytes:
+    """The page of viser with the sheet for phones, and the style of our texts.
 
     Args:
         page: HTML.
+        nonce: Tells the policy of the page that a script is ours.
     """
-    extra = f"<style>{_STYLE}</style><script>{_SCRIPT}</script></head>".encode()
+    extra = f'<style>{_STYLE}</style><script nonce="{nonce}">{_SCRIPT}</script></head>'.encode()
     return page.replace(b"</head>", extra, 1)

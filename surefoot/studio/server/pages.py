@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 
-from surefoot.studio.files import REPORT_PREFIX, report_of
+from surefoot.studio.files import report_of
 from surefoot.studio.safety import OutsideError
 from surefoot.studio.server.guarded import Pages
 
@@ -21,21 +21,22 @@ _POLICY = (
 )
 
 
-def report_pages(folder: Path) -> Pages:
+def report_pages(folder: Path, prefix: str) -> Pages:
     """Answers for addresses of `report_link`.
 
     A page may come from anybody, so it runs in a sandbox: it has no origin, cannot talk to the studio, and can load
-    nothing.
+    nothing. What it can learn from its own address must not open the studio: the prefix has another token.
 
     Args:
         folder: The folder of the studio.
+        prefix: Of the addresses of reports, with a token that nobody can guess.
     """
 
     def page(path: str) -> Response | None:
-        if not path.startswith(REPORT_PREFIX):
+        if not path.startswith(prefix):
             return None
         try:
-            file = report_of(folder, unquote(path.removeprefix(REPORT_PREFIX)))
+            file = report_of(folder, unquote(path.removeprefix(prefix)))
             content = None if file is None else file.read_bytes()
         except (OutsideError, OSError):
             content = None
@@ -47,6 +48,7 @@ def report_pages(folder: Path) -> Pages:
                 "Content-Length": str(len(content)),
                 "Content-Security-Policy": _POLICY,
                 "X-Content-Type-Options": "nosniff",
+                "Referrer-Policy": "no-referrer",
             }
         )
         return Response(http.HTTPStatus.OK, "OK", headers, content)

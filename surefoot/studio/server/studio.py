@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import tempfile
 import threading
 import webbrowser
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Self
 import viser
 
 from surefoot.errors import FileFormatError
+from surefoot.markup import html
 from surefoot.studio.files import RobotStore
 from surefoot.studio.jobs import JobQueue
 from surefoot.studio.safety import is_local_name
@@ -64,7 +67,9 @@ class Studio:
         self._tabs: dict[int, Tab] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        self.server = guarded_server(host, port, report_pages(self.folder))
+        self._door = ""
+        self._token, self._reports = secrets.token_urlsafe(18), f"/report/{secrets.token_urlsafe(18)}/"
+        self.server = guarded_server(host, port, report_pages(self.folder, self._reports), self._token)
         self._set_up()
 
     def _set_up(self) -> None:
@@ -87,14 +92,17 @@ class Studio:
 
     @property
     def url(self) -> str:
-        """The address for a browser on this machine."""
+        """The address for a browser on this machine, with the token that others do not know."""
         shown = self.host if self.is_local or self.host not in ("0.0.0.0", "::") else "127.0.0.1"
-        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/"
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/{self._token}/"
 
     def _opened(self, client: viser.ClientHandle) -> None:
         with self._lock:
             if not self._closed.is_set():
-                self._tabs[client.client_id] = Tab(client, self.folder, self.store, self.jobs, self._first, self._plain)
+                self._tabs[client.client_id] = self._new_tab(client)
+
+    def _new_tab(self, client: viser.ClientHandle) -> Tab:
+        return Tab(client, self.folder, self.store, self.jobs, self._reports, self._first, self._plain)
 
     def _left(self, client: viser.ClientHandle) -> None:
         with self._lock:
@@ -103,8 +111,14 @@ class Studio:
             tab.close()
 
     def open_browser(self) -> bool:
-        """Open the studio in the browser of this machine; whether there is one."""
-        return webbrowser.open(self.url)
+        """Open the studio in the browser of this machine; whether there is one.
+
+        The browser is given a file that leads to the address: others can read the command lines of processes.
+        """
+        handle, self._door = tempfile.mkstemp(prefix="surefoot-", suffix=".html")  # for nobody else to read
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(html('<meta http-equiv="refresh" content="0;url={}">', self.url))
+        return webbrowser.open(Path(self._door).as_uri())
 
     def wait(self) -> None:
         """Until it is closed from another thread, or interrupted."""
@@ -118,6 +132,8 @@ class Studio:
         for tab in tabs:
             tab.close()
         self.jobs.close()
+        if self._door:
+            Path(self._door).unlink(missing_ok=True)
         stop_quietly(self.server)
 
     def __enter__(self) -> Self:

@@ -26,14 +26,22 @@ class Tab(Desk):
         folder: The folder of the studio.
         store: Robots.
         jobs: Jobs of all tabs.
+        reports: Prefix of the addresses of reports.
         first: Name of the robot to begin with.
         plain: Without shadows.
     """
 
     def __init__(
-        self, client: viser.ClientHandle, folder: Path, store: RobotStore, jobs: JobQueue, first: str, plain: bool
+        self,
+        client: viser.ClientHandle,
+        folder: Path,
+        store: RobotStore,
+        jobs: JobQueue,
+        reports: str,
+        first: str,
+        plain: bool,
     ) -> None:
-        super().__init__(client, folder, store, jobs)
+        super().__init__(client, folder, store, jobs, reports)
         self._watched: Job | None = None
         self._is_ready = False
         self._mailbox.post(lambda: self._build(first, plain))

@@ -1,0 +1,19 @@
+"""Many runs on all cores: matrices of scenarios and robots, and searches over settings."""
+
+from surefoot.scenario.sweeps.jobs import Job, Outcome, run_jobs
+from surefoot.scenario.sweeps.matrix import MatrixRow, matrix_jobs, matrix_page, matrix_table, run_matrix
+from surefoot.scenario.sweeps.speed import FastestWalk, Trial, fastest_walk
+
+__all__ = [
+    "FastestWalk",
+    "Job",
+    "MatrixRow",
+    "Outcome",
+    "Trial",
+    "fastest_walk",
+    "matrix_jobs",
+    "matrix_page",
+    "matrix_table",
+    "run_jobs",
+    "run_matrix",
+]
