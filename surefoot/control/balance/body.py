@@ -135,7 +135,7 @@ class BalancedBody(LeggedBody):
         handle.carries, handle.least, handle.most = is_pressing, force, force
 
     def trunk_turn(self) -> tuple[Array, Array]:
-        """Rotation vector (3,) of the base from upright [rad] and angular momentum (3,), at the last command, in world."""
+        """Turn (3,) of the base from upright [rad] and angular momentum (3,) at the last command, in world."""
         handle = self._trunk[-1][0]
         return -self.problem.error_of(handle.task.name), self.problem.rate_of("angular_momentum")
 
