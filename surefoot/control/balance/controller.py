@@ -27,7 +27,7 @@ from surefoot.tasks import FramePosition
 
 __all__ = ["BalanceController", "BalanceSettings"]
 
-_SOLE_SHARE = 0.95  # in which centres of pressure may lie
+_SOLE_SHARE = 1.0  # in which centres of pressure may lie
 _LOWER_TIME = 0.8  # over which the robot lowers itself at the beginning [s]
 _REACH_GAINS = (200.0, 28.0)
 _WELL_INSIDE = 0.6  # share of the support polygon over which the centre of mass is kept at rest
@@ -51,7 +51,7 @@ class BalanceSettings:
     dcm_gain: float = 10.0
     ahead: float = 0.15
     lead: float = 0.0
-    lower: float = 0.03
+    lower: float = 0.06
     trunk_stiffness: float = 100.0
     swing: TrunkSwing = field(default_factory=TrunkSwing)
     touch: float = 0.5

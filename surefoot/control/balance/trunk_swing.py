@@ -49,10 +49,10 @@ class TrunkSwing:
     """
 
     forward: float = 0.8
-    otherwise: float = 0.35
-    fastest: float = 60.0
-    braking: float = 40.0
-    margin: float = 0.01
+    otherwise: float = 0.5
+    fastest: float = 45.0
+    braking: float = 28.0
+    margin: float = 0.02
     gain: float = 6000.0
 
     def decide(
