@@ -48,11 +48,14 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Output folder; default: runs/NAME-TIME/.")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
     set_: Changes = None,
+    ideal: Annotated[
+        bool, typer.Option("--ideal", help="Show the controller the true state: no sensors, no estimator.")
+    ] = False,
 ) -> int:
     """Run a scenario and write a report folder; the last line printed is its path."""
-    from surefoot.cli.run import run_command
+    from surefoot.cli.run import IDEAL, run_command
 
-    return run_command(scenario, robot, out, seed, set_ or [])
+    return run_command(scenario, robot, out, seed, [*(set_ or []), *(IDEAL if ideal else ())])
 
 
 @app.command(name="list")

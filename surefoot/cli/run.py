@@ -15,6 +15,8 @@ from surefoot.cli.console import FirstTimeColumn
 if TYPE_CHECKING:
     from surefoot.scenario import RunResult
 
+IDEAL = ("estimator.kind=none", "sensors.kind=none", "sensors.dropout=0.0", "sensors.burst=0.0")
+"""Overrides that show the controller the true state."""
 
 _LOADING = "loading"
 # Position of the bar at the start of each stage; the last one ends at 1.

@@ -103,7 +103,7 @@ def test_what_cannot_be_walked_is_refused_with_the_reason(tmp_path, overrides, r
 
 def test_pushes_by_steps_need_a_walk(tmp_path):
     with pytest.raises(NotSupportedError, match="an event every some `steps`"):
-        run_scenario("stand", robot=ROBOT, out=tmp_path / "run", overrides=["events.0.steps=2"])
+        run_scenario("stand-pd", robot=ROBOT, out=tmp_path / "run", overrides=["events.0.steps=2"])
 
 
 def test_obstacles_are_planned_around_and_bare_ground_is_not():

@@ -9,7 +9,7 @@ import typer
 
 from surefoot.cli.frame import Changes, Json, RobotName
 
-__all__ = ["legged", "matrix", "speed", "walk"]
+__all__ = ["legged", "matrix", "push_map", "speed", "walk"]
 
 legged = typer.Typer()
 
@@ -68,3 +68,19 @@ def speed(
     from surefoot.cli.legged.speed import speed_command
 
     return speed_command(robot, out, seed, set_ or [], json)
+
+
+@legged.command(name="push-map")
+def push_map(
+    robot: RobotName,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Output folder, or that of an interrupted map to go on with.")
+    ] = None,
+    stepping: Annotated[bool, typer.Option("--stepping", help="Also push a controller that steps.")] = False,
+    ideal: Annotated[bool, typer.Option("--ideal", help="Show the controllers the true state.")] = False,
+    json: Json = False,
+) -> int:
+    """Find the largest push that a standing robot survives in 8 directions; resumable, with a polar picture."""
+    from surefoot.cli.legged.push_map import push_map_command
+
+    return push_map_command(robot, out, stepping, ideal, json)

@@ -42,6 +42,7 @@ class LeggedBody:
         height: Of the centre of mass over the ground, for the posture that is kept [m]; that of q0 if omitted.
         further: Tasks of the user, beside the centre of mass; their weights compare with its m/s².
         settings: Margins of the whole-body problem.
+        hands: Further contact surfaces that may carry.
     """
 
     def __init__(
@@ -51,7 +52,9 @@ class LeggedBody:
         height: float | None = None,
         further: Sequence[Task] = (),
         settings: WholeBodySettings | None = None,
+        hands: Sequence[str] = (),
     ) -> None:
+        self.hands, self._q0 = tuple(hands), q0
         self.robot, self.anatomy = robot, anatomy(robot)
         self.feet = self.anatomy.feet
         if not self.feet or robot.base != "floating":
@@ -90,16 +93,16 @@ class LeggedBody:
         ground = min(float(points[:, 2].min()) for points in robot.contact_corners(q0).values())
         size = float(np.array(com(robot.tree, q0))[2]) - ground
         posture = q0 if height is None else posture_at_height(robot, q0, links, height)
-        turns = [
+        turns: list[Task] = [
             FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}", weight=_TRUNK_WEIGHT * size**2)
             for link in links
         ]
-        rest = [
+        rest: list[Task] = [
             AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),
             Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2),
         ]
-        levels: list[list[Task]] = [[], [CenterOfMass(), *further, *turns, *rest]]
-        contacts = [name for foot in self.feet for name in foot.contacts]
+        contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
+        levels = self._levels(further, turns, rest)
         self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0))
         x, y = np.sum([(frames[foot.link] @ foot.placement)[:2, 0] for foot in self.feet], axis=0)
         heading = float(np.arctan2(y, x))
@@ -111,6 +114,10 @@ class LeggedBody:
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
         self.problem["posture"].set_gains(*_POSTURE_GAINS)
+
+    def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
+        """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
+        return [[], [CenterOfMass(), *further, *turns, *rest]]
 
     def _seen(self, robot: Robot, q: ops.Array, v: ops.Array) -> tuple[ops.Array, ops.Array, ops.Array]:
         """Centre of mass, its velocity, and placements of the feet (feet, 4, 4)."""

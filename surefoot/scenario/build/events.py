@@ -82,7 +82,10 @@ def _push(table: EventTable, robot: Robot, q: Array, link: str) -> Push:
     """A push; its force is impulse / duration. By margin it acts at the height of the centre of mass."""
     direction = np.array(table.direction or _DIRECTION) / np.linalg.norm(table.direction or _DIRECTION)
     duration = table.duration or _DURATION
-    wrench = np.concatenate([_impulse(table, robot, q, direction) / duration * direction, np.zeros(3)])
+    if table.force is not None or table.moment is not None:
+        wrench = np.concatenate([table.force or np.zeros(3), table.moment or np.zeros(3)])
+    else:
+        wrench = np.concatenate([_impulse(table, robot, q, direction) / duration * direction, np.zeros(3)])
     at = table.at or ("body" if table.margin is None else "com_height")
     return Push(table.time, duration, link, wrench, at)
 

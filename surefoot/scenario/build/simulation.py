@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.errors import NotSupportedError
+from surefoot.errors import NotSupportedError, one_of
 from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.motion import Controller, State
-from surefoot.robot import Robot, load
-from surefoot.robot.model import under_gravity
+from surefoot.robot import ContactSurface, Robot, load
+from surefoot.robot.model import placement, under_gravity
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.build.events import build_event, repeat_push, without_margin
@@ -20,6 +20,7 @@ from surefoot.scenario.build.world import build_world, missing_ground
 from surefoot.scenario.motions import planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
+from surefoot.spatial import so3
 
 __all__ = ["build_simulation", "load_robot"]
 
@@ -94,7 +95,19 @@ def load_robot(table: RobotTable) -> Robot:
     Args:
         table: What the scenario says.
     """
-    return load(table.name, base=table.base, mimic=table.mimic)
+    robot = load(table.name, base=table.base, mimic=table.mimic)
+    if not table.contacts:
+        return robot
+    frames, added = robot.placements(robot.home), {}
+    for name, item in table.contacts.items():
+        if name in robot.contacts:
+            raise NotSupportedError(f"`{robot.name}` has a contact surface `{name}` already", next_step="rename it")
+        if item.frame not in frames:
+            raise one_of("frame", item.frame, frames)
+        turn = frames[item.frame][:3, :3].T @ so3.turn_to(np.array(item.normal) / np.linalg.norm(item.normal))
+        where = placement(np.array(item.position), turn)
+        added[name] = ContactSurface(name, item.frame, "point", where, friction=item.friction, radius=item.radius)
+    return robot.replace(contacts={**robot.contacts, **added})
 
 
 def _sensors(table: SensorsTable) -> SensorSettings | None:

@@ -26,6 +26,8 @@ class EventTable(KindTable):
         direction: Of the force of a push, in world.
         speed: Impulse of the push per mass of the robot [m/s]; default 0.1.
         impulse: Impulse of the push [N s].
+        force: Of the push, in world [N], instead of an impulse.
+        moment: Of the push, in world [N m].
         margin: Impulse of the push over M ω s, with ω = √(g / height of the centre of mass) and s the distance from the
             ground projection of the centre of mass to the edge of the support polygon in the direction of the push.
         steps: Push in the middle of every so-many-th swing of `[walk]`, from `time` on, by the times of its plan.
@@ -42,7 +44,7 @@ class EventTable(KindTable):
     """
 
     KINDS: ClassVar[dict[str, str]] = {
-        "push": "pushes a link; the first of `impulse`, `speed` and `margin` applies",
+        "push": "pushes a link; the first of `force` and `moment`, `impulse`, `speed` and `margin` applies",
         "friction": "changes the friction of the ground",
         "payload": "adds a load to a link without telling the controller",
         "terrain": "replaces the ground by one with the same kinds of pieces",
@@ -50,7 +52,9 @@ class EventTable(KindTable):
         "parameter_error": "changes the masses of the robot from the start without telling the controller",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
-        "push": {"duration", "link", "at", "direction", "speed", "impulse", "margin", "steps", "turn"},
+        "push": {
+            *("duration", "link", "at", "direction", "speed", "impulse", "margin", "force", "moment", "steps", "turn"),
+        },
         "friction": {"friction", "pieces"},
         "payload": {"duration", "link", "mass", "share", "position"},
         "terrain": {"ground"},
@@ -72,6 +76,8 @@ class EventTable(KindTable):
     speed: NotNegative | None = None
     impulse: NotNegative | None = None
     margin: NotNegative | None = None
+    force: Vector | None = None
+    moment: Vector | None = None
     steps: Annotated[int, Field(ge=1)] | None = None
     turn: float | None = None
     friction: Friction | None = None

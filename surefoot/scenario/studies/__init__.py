@@ -19,7 +19,7 @@ _MODULES = {
     "pendulum_drift": ("pendulum_drift",),
     "reach": ("reach",),
     "slide": ("slide",),
-    "stand": ("stand",),
+    "stand": ("balance", "stand"),
     "touch": ("touch",),
     "walking": ("walk",),
 }
