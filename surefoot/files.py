@@ -11,7 +11,7 @@ from pathlib import Path
 
 from surefoot.errors import FileFormatError
 
-__all__ = ["MAX_DATA_BYTES", "atomic_write", "existing_file", "read_bytes", "write_text"]
+__all__ = ["MAX_DATA_BYTES", "atomic_write", "existing_file", "is_file", "read_bytes", "write_text"]
 
 _MAX_TEXT_BYTES = 16 << 20
 """Largest size of a file that describes something: a robot, a scenario, a model."""
@@ -74,6 +74,18 @@ def write_text(path: str | Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def is_file(path: str | Path) -> bool:
+    """Whether a path names a file; not one that no file system takes (too long, with a zero byte).
+
+    Args:
+        path: Any text.
+    """
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def existing_file(path: str | Path, limit: int = MAX_DATA_BYTES) -> Path:
     """The path of a file that exists and is not too large.
 
@@ -85,8 +97,8 @@ def existing_file(path: str | Path, limit: int = MAX_DATA_BYTES) -> Path:
         FileFormatError: There is no such file, or it is too large.
     """
     file = Path(path)
-    if not file.is_file():
-        what = "this is a folder, not a file" if file.is_dir() else "there is no such file"
+    if not is_file(file):
+        what = "this is a folder, not a file" if os.path.isdir(file) else "there is no such file"
         raise FileFormatError(what, file=path, next_step="check the path")
     if (size := file.stat().st_size) > limit:
         raise _too_large(path, size, limit)

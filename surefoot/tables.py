@@ -46,6 +46,9 @@ _DOT = re.compile(r"[ \t]*\.[ \t]*")
 _STRING = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}' r"|'''(?:[^']|'(?!''))*'{3,5}" r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'", re.DOTALL
 )
+_MOST_PARTS = 32  # of a dotted key: the time and memory to parse them grow with the square
+_ASIDE = re.compile(rf"""#[^\n]*|{_STRING.pattern}|\"{{3}}.*|'{{3}}.*|["'][^\n]*""", re.DOTALL)  # also open strings
+_LONG_KEY = re.compile(rf"(?:[ \t]*+[A-Za-z0-9_-]*+[ \t]*+\.){{{_MOST_PARTS}}}")
 _BARE = re.compile(r"[^,\]}\n#]+")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -97,6 +100,8 @@ def parse_toml(text: str, file: str | Path) -> dict[str, Any]:
     Raises:
         ScenarioError: It is not TOML.
     """
+    if _LONG_KEY.search(_ASIDE.sub("", text)):
+        raise ScenarioError(f"a key has more than {_MOST_PARTS} parts", file=file, next_step="nest less deeply")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -104,7 +109,9 @@ def parse_toml(text: str, file: str | Path) -> dict[str, Any]:
         raise ScenarioError(
             f"not TOML: {error}", file=file, line=int(place[1]) if place else None, next_step="fix that line"
         ) from error
-    except RecursionError as error:
+    except ValueError as error:  # an integer of thousands of digits
+        raise ScenarioError("holds a number of thousands of digits", file=file, next_step="write it shorter") from error
+    except (RecursionError, MemoryError) as error:
         raise ScenarioError("not TOML: nested too deeply", file=file) from error
 
 

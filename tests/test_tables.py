@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.errors import ScenarioError
-from surefoot.tables import UNKNOWN_KEY, StrictModel, key_lines, line_of, read_toml, toml_text, walk_tables
+from surefoot.tables import UNKNOWN_KEY, StrictModel, key_lines, line_of, parse_toml, read_toml, toml_text, walk_tables
 
 TEXT = '''# a comment with [brackets] and = signs
 name = "x"
@@ -328,3 +328,32 @@ def test_errors_of_a_schema_carry_kind_key_and_suggestions(tmp_path):
 @pytest.mark.parametrize("text", ["x = [}", "x = ", "[", "[[a", "a = {b", "x = [[[", "x = {]", "x = '"])
 def test_a_text_that_is_not_toml_ends_the_lines(text):
     assert key_lines("y = 1\n" + text)[("y",)] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = " + "1" * 5000, "thousands of digits"),
+        ("x = " + "[" * 100_000, "nested too deeply"),
+        ("x = " + "{a = " * 5000, "nested too deeply"),
+        ("a" + ".a" * 20_000 + " = 1", "more than 32 parts"),
+        ("[" + "a . " * 20_000 + "a]", "more than 32 parts"),
+        ('"a"' + ".'b'" * 20_000 + " = 1", "more than 32 parts"),
+        ("# it's\na" + ".a" * 20_000 + " = 'b'", "more than 32 parts"),
+    ],
+)
+def test_texts_that_cost_much_are_refused_at_once(text, message):
+    with pytest.raises(ScenarioError, match=message) as caught:
+        parse_toml(text, "hostile.toml")
+    assert caught.value.file == "hostile.toml"
+
+
+def test_dots_in_values_and_comments_are_not_keys():
+    dots = "a." * 100
+    text = f"x = \"{dots}\"  # {dots}\ny = '''\n{dots}\n'''\nb.c.d = 1\n"
+    assert parse_toml(text, "f.toml") == {"x": dots, "y": dots + "\n", "b": {"c": {"d": 1}}}
+
+
+def test_open_quotes_take_no_time():
+    with pytest.raises(ScenarioError, match="not TOML"):
+        parse_toml('x = "' + '\\"' * 500_000, "f.toml")

@@ -25,7 +25,6 @@ from surefoot.words import counted
 
 __all__ = ["AuditRequest", "audit_command"]
 
-_TINY = 1e-9
 _OF_A_RUN = ("trajectory.npz", "log.parquet")
 _COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skipped": "dim"}
 
@@ -207,7 +206,7 @@ def _items(items: Sequence[AuditItem]) -> Table:
         status = f"[{_COLOURS[item.status]}]{item.status}[/]"
         place = f"{item.worst_part} at {item.worst_time:.3f} s" if np.isfinite(item.worst_time) else ""
         note = " · ".join(text for text in (place.strip(), item.note) if text)
-        table.add_row(item.title, status, _number(item), escape(note))
+        table.add_row(item.title, status, item.margin_text, escape(note))
     return table
 
 
@@ -222,18 +221,7 @@ def _print_plain(items: Sequence[AuditItem]) -> None:
 def _plain_row(item: AuditItem) -> tuple[str, str, str, str]:
     place = f"{item.worst_part} at {item.worst_time:.3f} s".strip() if np.isfinite(item.worst_time) else ""
     note = "" if item.status == "passed" else item.note
-    return item.title, item.status, _number(item), " · ".join(text for text in (place, note) if text)
-
-
-def _number(item: AuditItem) -> str:
-    least = item.least_margin
-    if item.status == "skipped" or np.isnan(least):
-        return ""
-    if np.isinf(least):
-        return "no limit"
-    if abs(least) < _TINY and item.status == "passed":
-        return "ok"
-    return f"{'≥ ' if item.is_bound else ''}{least:.4g} {item.unit}".rstrip()
+    return item.title, item.status, item.margin_text, " · ".join(text for text in (place, note) if text)
 
 
 def _replay(result: AuditResult) -> str:

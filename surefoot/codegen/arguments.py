@@ -13,7 +13,28 @@ from surefoot.codegen.batch import span
 from surefoot.errors import ShapeError, one_of
 from surefoot.ops import Array
 
-__all__ = ["Arguments"]
+__all__ = ["Arguments", "as_plain", "is_plain"]
+
+
+def is_plain(array: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether machine code can use the memory of an array as it is: contiguous, aligned, of native byte order.
+
+    Args:
+        array: Anything.
+        dtype: The type of the machine code.
+    """
+    is_array = isinstance(array, np.ndarray) and array.dtype == dtype
+    return is_array and bool(array.flags.c_contiguous and array.flags.aligned)
+
+
+def as_plain(array: Array, dtype: np.dtype[Any]) -> Array:
+    """The array itself if it is plain (`is_plain`), else a copy that is.
+
+    Args:
+        array: Numbers.
+        dtype: The type of the machine code.
+    """
+    return array if is_plain(array, dtype) else np.array(array, dtype=dtype, order="C")
 
 
 class Arguments:
@@ -43,7 +64,7 @@ class Arguments:
             return 0
         n = len(args[0])
         for x, shape in zip(args, shapes, strict=True):
-            if x.shape != (n, *shape) or x.dtype != self.dtype or not x.flags.c_contiguous:
+            if x.shape != (n, *shape) or not is_plain(x, self.dtype):
                 return 0
         return n
 
@@ -107,7 +128,7 @@ class Arguments:
             raise ShapeError(f"`{name}` is a masked array", next_step="fill the masked entries, or omit these states")
         if found.dtype.kind not in "biuf":
             raise ShapeError(f"`{name}` is not an array of real numbers", evidence={"dtype": found.dtype})
-        array = np.ascontiguousarray(found, dtype=self.dtype).reshape(found.shape)
+        array = as_plain(found, self.dtype)
         if array.shape != shape and array.shape[1:] != shape:
             raise ShapeError(
                 f"`{name}` of `{self.recipe.name}` has shape {array.shape}",
@@ -148,21 +169,28 @@ class Arguments:
                 f"`out` of `{self.recipe.name}` cannot take the result",
                 evidence={"expected": [f"{shape} {self.dtype}" for shape in shapes],
                           "given": [f"{np.shape(x)} {getattr(x, 'dtype', type(x).__name__)}" for x in arrays]},
-                next_step="give contiguous writeable arrays of these shapes and types",
+                next_step="give contiguous, aligned, writeable arrays of these shapes and types",
             )  # fmt: skip
         return arrays
 
     def reads_from(self, array: Any, shape: tuple[int, ...]) -> bool:
         """Whether an array can be an input as it is."""
-        plain = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == self.dtype
-        return plain and bool(array.flags.c_contiguous)
+        return is_plain(array, self.dtype) and array.shape == shape
 
     def writes_to(self, array: Any, shape: tuple[int, ...]) -> bool:
         """Whether an array can be an output."""
         return self.reads_from(array, shape) and bool(array.flags.writeable)
 
     def refuse_overlap(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """An output may be one of the inputs as it is, but not overlap with them or with other outputs in part."""
+        """An output may be one of the inputs as it is, but not overlap with them or with other outputs in part.
+
+        Args:
+            arrays: Inputs.
+            outputs: Arrays for the outputs, all of them plain.
+
+        Raises:
+            ShapeError: They overlap.
+        """
         inputs, spans = [span(x) for x in arrays], [span(x) for x in outputs]
         for k, (start, end) in enumerate(spans):
             partly = any(a < end and start < b and (a, b) != (start, end) for a, b in inputs)

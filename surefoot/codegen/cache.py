@@ -180,6 +180,7 @@ def cpu_features() -> str:
     if "flags" not in facts and "Features" not in facts:
         llvm = importlib.import_module("llvmlite.binding")
         facts = {"cpu": llvm.get_host_cpu_name(), "flags": llvm.get_host_cpu_features().flatten()}
+    facts["SUREFOOT_CPU"] = os.environ.get("SUREFOOT_CPU", "")
     return "; ".join([f"machine={platform.machine()}", *(f"{name}={value}" for name, value in facts.items())])
 
 

@@ -187,8 +187,7 @@ class Kernel:
         It checks nothing: the arrays must not be resized, and quaternions must keep unit length.
 
         Args:
-            *arrays: Inputs in their order (with `external` or without), then outputs: float64, contiguous, outputs
-                writeable.
+            *arrays: Inputs (with `external` or without), then outputs, each its own or exactly an input: plain float64.
         """
         shapes, count = [*self.recipe.input_shapes, *self.single.artifact.output_shapes], len(self.recipe.inputs)
         if self._front is None:
@@ -204,8 +203,9 @@ class Kernel:
             raise ShapeError(
                 f"`{self.recipe.name}` cannot be bound to these arrays",
                 evidence={f"array {k}": f"expected {shape} float64" for k, shape in enumerate(shapes)},
-                next_step="give contiguous float64 arrays of one state, inputs first; outputs writeable",
+                next_step="give contiguous, aligned float64 arrays of one state, inputs first; outputs writeable",
             )
+        self.arguments.refuse_overlap(arrays[:count], arrays[count:])
         return bound_function(self._front, arrays[:count], arrays[count:])
 
     def packed(self, *args: ArrayLike, out: Array | None = None, threads: int | str | None = None) -> Array:
@@ -251,6 +251,7 @@ class Kernel:
                     evidence={"expected": f"{shape} {self.dtype}, starting at a cache line"},
                     next_step="make it with to_tiles(rows)",
                 )
+        self.arguments.refuse_overlap(tiles, [result])
         bad = runner.tiles(tiles, result, blocks, thread_count(self.threads if threads is None else threads))
         if bad >= 0:
             self.refuse_units([from_tiles(x) for x in tiles])

@@ -140,7 +140,7 @@ class ConeForces:
     def __init__(self, friction: ArrayLike, normals: ArrayLike, softness: ArrayLike) -> None:
         self._friction = np.array(friction, dtype=float)
         k = len(self._friction)
-        self._normals = np.ascontiguousarray(np.broadcast_to(np.asarray(normals, dtype=float), (k, 3)))
+        self._normals = np.array(np.broadcast_to(np.asarray(normals, dtype=float), (k, 3)), order="C")
         self._whiten = np.linalg.inv(np.linalg.cholesky(np.asarray(softness, dtype=float)))
         rows, columns = len(self._whiten), 3 * k
         self._shape, self._use = (rows, columns), np.ones(columns, dtype=np.int64)

@@ -138,11 +138,37 @@ def _read(motion: Trajectory | GivenMotion | str | Path, robot: Robot) -> GivenM
     return GivenMotion(motion) if isinstance(motion, Trajectory) else read_motion(motion, robot)
 
 
+_LARGEST = {
+    "q": 1e6,
+    "v": 1e9,
+    "a": 1e12,
+    "tau": 1e12,
+}  # SI units: no robot comes near, and sums of squares stay finite
+_SHORTEST = 1e-9  # [s] between samples
+
+
+def _require_moderate(trajectory: Trajectory) -> None:
+    """Refuse numbers that are not those of a motion, however wrong."""
+    if (shortest := float(np.diff(trajectory.time).min())) < _SHORTEST:
+        raise ShapeError(f"two samples are {shortest:g} s apart", next_step="remove one of them, or give --rate")
+    for name, most in _LARGEST.items():
+        values = getattr(trajectory, name)
+        wrong = [] if values is None else np.argwhere(np.abs(values) > most).tolist()
+        if wrong:
+            row, column = wrong[0]
+            raise ShapeError(
+                f"`{name}` is {values[row, column]:g} at t = {trajectory.time[row]:g} s, which is not a motion",
+                evidence={"row": row, "entry": column, "most": most},
+                next_step="remove this row, or correct its numbers",
+            )
+
+
 def _case(given: GivenMotion, robot: Robot, world: World | None, tolerances: Tolerances) -> Case:
     """The case of a motion; without a world, level ground under a robot that moves about, nothing round a fixed one."""
     given.trajectory.require(robot)
     if len(given.trajectory) < 2:
         raise ShapeError("a motion with one sample cannot be audited", next_step="give at least two samples")
+    _require_moderate(given.trajectory)
     if world is None:
         world = World(ground=()) if robot.base_joint is None else World()
     return Case(

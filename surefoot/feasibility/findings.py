@@ -238,7 +238,7 @@ def _item(name: str, series: list[Series]) -> AuditItem:
     return AuditItem(
         name, kind.stage, kind.title, spoken[0].unit,
         "passed" if not failed else "remark" if kind.severity == "remark" else "failed",
-        note, time, margin, parts, *(_UNKNOWN if bound else worst[1:]), bound,
+        note, time, margin, parts, *(_UNKNOWN if bound else worst[1:5]), bound, worst[5],
     )  # fmt: skip
 
 
@@ -258,8 +258,8 @@ def _least(margin: Array) -> Array:
     return np.where(np.isnan(margin).all(axis=1), np.nan, least)
 
 
-def _worst(series: Series) -> tuple[float, str, float, float, float]:
-    """Least margin, whatever passes beyond the limit there, with part, time, value and limit."""
+def _worst(series: Series) -> tuple[float, str, float, float, float, float]:
+    """Least margin, whatever passes beyond the limit there, with part, time, value, limit and tolerance."""
     margin = np.where(np.isnan(series.margin), np.inf, series.margin)
     least = float(margin.min())
     alike = margin <= least + (_ALIKE * abs(least) if np.isfinite(least) else 0.0)
@@ -268,14 +268,14 @@ def _worst(series: Series) -> tuple[float, str, float, float, float]:
         return _largest(series)
     return (
         float(margin[k, part]), series.parts[part], float(series.time[k]),
-        float(series.value[k, part]), series.nearer_limit(int(k), int(part)),
+        float(series.value[k, part]), series.nearer_limit(int(k), int(part)), float(np.asarray(series.slack)[k, part]),
     )  # fmt: skip
 
 
-def _largest(series: Series) -> tuple[float, str, float, float, float]:
+def _largest(series: Series) -> tuple[float, str, float, float, float, float]:
     """Where nothing limits the values: the largest of them."""
     size = np.abs(series.value)
     if np.isnan(size).all():
-        return np.inf, "", np.nan, np.nan, np.inf
+        return np.inf, "", np.nan, np.nan, np.inf, 0.0
     k, part = np.unravel_index(int(np.nanargmax(size)), size.shape)
-    return np.inf, series.parts[part], float(series.time[k]), float(series.value[k, part]), np.inf
+    return np.inf, series.parts[part], float(series.time[k]), float(series.value[k, part]), np.inf, 0.0

@@ -18,6 +18,7 @@ __all__ = ["AuditItem", "AuditResult", "Finding", "Replay", "Severity", "Status"
 
 Severity = Literal["defect", "remark"]
 Status = Literal["passed", "failed", "remark", "skipped"]
+_TINY = 1e-9  # margins and violations that are none
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class AuditItem:
         value: The value there.
         limit: The limit there; infinite if there is none.
         is_bound: Whether the least margin is a lower bound: nothing is nearer, and how near it is was not measured.
+        tolerance: By how much the limit may be broken where the margin is least: an item passes with a negative margin
+            down to minus this.
     """
 
     name: str
@@ -99,6 +102,19 @@ class AuditItem:
     value: float = np.nan
     limit: float = np.inf
     is_bound: bool = False
+    tolerance: float = 0.0
+
+    @property
+    def margin_text(self) -> str:
+        """The least margin for people; one that only a tolerance lets pass is called what it is."""
+        least, unit = self.least_margin, "" if self.unit == "1" else f" {self.unit}"
+        if self.status == "skipped" or np.isnan(least):
+            return ""
+        if np.isinf(least):
+            return "no limit"
+        if self.status == "passed" and least < _TINY:
+            return "ok" if least > -_TINY else f"off by {-least:.4g}{unit}, tolerance {self.tolerance:.4g}{unit}"
+        return f"{'≥ ' if self.is_bound else ''}{least:.4g}{unit}"
 
     @property
     def least_margin(self) -> float:
@@ -109,7 +125,8 @@ class AuditItem:
     def to_dict(self) -> dict[str, Any]:
         """As plain data, without the margins over time."""
         names = ("name", "stage", "title", "unit", "status", "note", "worst_part", "worst_time", "value", "limit")
-        numbers = {"margin": _plain(self.least_margin), "is_bound": self.is_bound}
+        numbers = {"margin": _plain(self.least_margin), "is_bound": self.is_bound, "tolerance": _plain(self.tolerance)}
+        numbers |= {"margin_text": self.margin_text}
         return {key: _plain(getattr(self, key)) for key in names} | numbers
 
 

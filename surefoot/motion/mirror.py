@@ -163,7 +163,7 @@ def _body_reflections(robot: Robot, joints: Mapping[str, str], tolerance: float)
         image = G[i, :3, :3].T @ tree.axes[i]
         if tree.axes[i].any() and abs(abs(image @ tree.axes[j]) - 1.0) > _ALIGNED:
             raise _asymmetric(robot, name, tree.joint_names[j], {"mirrored axis": image, "axis": tree.axes[j]})
-        if np.abs(_offset(G[i, :3, 3], tree.kinds[j], tree.axes[j])).max() > tolerance:
+        if not np.abs(_offset(G[i, :3, 3], tree.kinds[j], tree.axes[j])).max() <= tolerance:
             raise _asymmetric(robot, name, tree.joint_names[j], {"off its mirror image by [m]": G[i, :3, 3]})
         if tree.kinds[i] == "planar" and abs(abs(G[i, 2, 2]) - 1.0) > _ALIGNED:
             raise _asymmetric(robot, name, tree.joint_names[j], {"mirrored normal": G[i, 2, :3]})
@@ -185,7 +185,7 @@ def _contact_reflections(robot: Robot, contacts: Mapping[str, str]) -> dict[str,
     out = {}
     for name, other in contacts.items():
         G = np.linalg.inv(at(robot.contacts[name])) @ _M @ at(robot.contacts[other])
-        if np.abs(G[:3, 3]).max() > _CONTACT_TOLERANCE:
+        if not np.abs(G[:3, 3]).max() <= _CONTACT_TOLERANCE:
             raise _asymmetric(robot, name, other, {"distance of the contact frames [m]": G[:3, 3]})
         out[name] = G[:3, :3]
     return out
@@ -202,7 +202,7 @@ def _check_by_kinematics(mirror: Mirror, G: Array, tolerance: float) -> None:
         for i, name in enumerate(robot.joint_names):
             j = robot.joint_index(mirror.joints[name])
             off = _M @ data.oMi[i + 1].homogeneous @ G[i] - image.oMi[j + 1].homogeneous
-            if np.abs(off).max() > tolerance:
+            if not np.abs(off).max() <= tolerance:
                 raise _asymmetric(
                     robot, name, mirror.joints[name], {"off its mirror image by": float(np.abs(off).max())}
                 )

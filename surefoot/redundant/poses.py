@@ -163,7 +163,7 @@ def _with_rates(model: Model, state: State, given: Mapping[str, float], d0: Arra
         state = project_velocities(model, replace(state, rates=wished), d0, solver="dense")
     left = velocity_residual(model, state)
     missed = np.abs(state.rates - rates)[rows].max(initial=0.0)
-    if max(left, missed) > 1e-9 * max(1.0, float(np.abs(rates).max(initial=0.0))):
+    if not np.max([left, missed]) <= 1e-9 * max(1.0, float(np.abs(rates).max(initial=0.0))):
         raise ModelError(
             f"the given rates contradict the hinges of `{model.name}`",
             evidence={"hinges miss by": left, "rates miss by": missed},

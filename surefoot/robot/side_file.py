@@ -29,10 +29,11 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pinocchio as pin
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from surefoot.arrays import Array
 from surefoot.errors import ScenarioError, SurefootError, UnknownNameError, one_of
+from surefoot.files import is_file
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from surefoot.robot.build import Parts
 from surefoot.robot.model import (
@@ -77,14 +78,38 @@ _OF_FRAMES = (
 )  # keys whose values name links and frames; the rest names joints
 
 
-class HomeTable(StrictModel):
+_SIZES = (1e-12, 1e12)
+"""Smallest and largest size of a number that is not zero: others overflow or vanish in products."""
+
+
+def _numbers(value: Any) -> list[float]:
+    if isinstance(value, list | tuple):
+        return [number for item in value for number in _numbers(item)]
+    if isinstance(value, dict):
+        return [number for item in value.values() for number in _numbers(item)]
+    return [value] if isinstance(value, float) else []
+
+
+class _SideTable(StrictModel):
+    """A table of the side file, of numbers that can be computed with."""
+
+    @field_validator("*")
+    @classmethod
+    def _numbers_are_moderate(cls, value: Any) -> Any:
+        low, high = _SIZES
+        if wrong := [number for number in _numbers(value) if number != 0.0 and not low <= abs(number) <= high]:
+            raise ValueError(f"{wrong[0]:g} is not between {low:g} and {high:g} in size, and not 0")
+        return value
+
+
+class HomeTable(_SideTable):
     """The home posture: positions by joint name [rad] or [m]; `base` only if the feet do not determine the height."""
 
     joints: dict[str, float] = {}
     base: list[float] | None = None
 
 
-class ContactTable(StrictModel):
+class ContactTable(_SideTable):
     """A contact surface: corners (x, y) in its frame, or `size` (x, y) of a rectangle about its origin [m]."""
 
     frame: str
@@ -98,7 +123,7 @@ class ContactTable(StrictModel):
     radius: float = Field(default=0.0, ge=0.0)
 
 
-class DriveTable(StrictModel):
+class DriveTable(_SideTable):
     """A drive; omitted values are those of the robot file."""
 
     gear_ratio: float | None = Field(default=None, gt=0.0)
@@ -127,7 +152,7 @@ class DriveTable(StrictModel):
         return self
 
 
-class LoopTable(StrictModel):
+class LoopTable(_SideTable):
     """A closed chain between two frames; `directions` of the tied frame on `frame_a` are held."""
 
     frame_a: str
@@ -139,7 +164,7 @@ class LoopTable(StrictModel):
     directions: list[Direction] = ["x", "y", "z", "rx", "ry", "rz"]
 
 
-class CouplingTable(StrictModel):
+class CouplingTable(_SideTable):
     """q_joint = offset + ratio · q_source."""
 
     source: str
@@ -147,7 +172,7 @@ class CouplingTable(StrictModel):
     offset: float = 0.0
 
 
-class JointTable(StrictModel):
+class JointTable(_SideTable):
     """A joint kind that URDF lacks, or another axis."""
 
     kind: JointKind
@@ -162,7 +187,7 @@ class JointTable(StrictModel):
         return self
 
 
-class CollisionTable(StrictModel):
+class CollisionTable(_SideTable):
     """A collision volume on a link: sphere, box, cylinder or capsule [m]."""
 
     link: str
@@ -201,7 +226,7 @@ def find_side_file(robot_file: str | Path) -> Path | None:
     """`NAME.surefoot.toml` beside `NAME.urdf` or `NAME.xml`, or None."""
     path = Path(robot_file)
     side = path.with_name(path.stem + ".surefoot.toml")
-    return side if side.is_file() else None
+    return side if is_file(side) else None
 
 
 def read_side_file(path: str | Path) -> SideFile:

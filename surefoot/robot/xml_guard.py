@@ -20,12 +20,13 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 
 @dataclass
 class Element:
-    """An XML element: tag, attributes, children, and the line where it starts."""
+    """An XML element: tag, attributes, children, the line where it starts, and the tag that it is in."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
+    parent: str = ""
 
     def all(self, tag: str) -> list[Element]:
         """Children with that tag."""
@@ -71,7 +72,7 @@ def _parse_xml(data: bytes, file: str | Path) -> Element:
         count[0] += 1
         if len(stack) > MAX_DEPTH or count[0] > MAX_ELEMENTS:
             raise refuse(f"more than {MAX_DEPTH} nested or {MAX_ELEMENTS} elements")
-        element = Element(tag, attributes, parser.CurrentLineNumber)
+        element = Element(tag, attributes, parser.CurrentLineNumber, parent=stack[-1].tag)
         stack[-1].children.append(element)
         stack.append(element)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from surefoot.errors import FileFormatError, ScenarioError, SurefootError, one_o
 from surefoot.scenario.blame import blaming, put_in_place
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.table import checked, read_table_file
+from surefoot.tables import parse_toml
 
 __all__ = [
     "changes_of",
@@ -170,13 +170,13 @@ def overridden(scenario: Scenario, overrides: Sequence[str]) -> Scenario:
 def _parsed(value: str, text: str) -> Any:
     """The value of an override: TOML, or a bare word as text."""
     try:
-        return tomllib.loads(f"x = {value}")["x"]
-    except tomllib.TOMLDecodeError as error:
+        return parse_toml(f"x = {value}", f"--set {text}")["x"]
+    except ScenarioError as error:
         if _BARE_WORD.fullmatch(value):
             return value
         raise ScenarioError(
-            f"the value of `{text}` is not TOML",
-            evidence={"reason": error},
+            f"the value of `{text[:100]}` is not TOML",
+            evidence={"reason": error.message},
             next_step='quote texts: --set robot.name=\\"…\\"',
         ) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from surefoot.errors import SurefootError
+from surefoot.errors import ScenarioError, SurefootError
 from surefoot.scenario.blame import put_in_place
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.catalogue import changes_of, own_file, resolved_scenario
@@ -64,6 +64,12 @@ def run_scenario(
             simulation = build_simulation(scenario)
         except KeyboardInterrupt:
             raise RunInterrupted(keep_plan(folder, scenario)) from None
+        except MemoryError as error:
+            raise ScenarioError(
+                "the scenario needs more memory than there is",
+                evidence={"reason": str(error)} if str(error) else {},
+                next_step="shorten its times (`duration`, `hold`), or lengthen its steps (`dt`, `cycle`)",
+            ) from error
         except SurefootError as error:
             tables, changes = scenario.model_dump(exclude_none=True), changes_of(robot, seed, overrides)
             with helping():

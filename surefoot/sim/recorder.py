@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import ShapeError
+from surefoot.files import MAX_DATA_BYTES
 from surefoot.motion import Channel, Column, Log
 
 __all__ = ["Recorder"]
@@ -21,7 +22,7 @@ class Recorder:
         capacity: Most rows.
 
     Raises:
-        ShapeError: Two columns have entries of the same name.
+        ShapeError: Two columns have entries of the same name, or the rows take too much memory.
     """
 
     def __init__(self, channels: Sequence[Channel], capacity: int) -> None:
@@ -32,6 +33,12 @@ class Recorder:
             places.append(start if channel.size is None else slice(start, end))
         self._places = tuple(places)
         self._cells = tuple((place, channel.read) for place, channel in zip(places, channels, strict=True))
+        if (size := 8 * capacity * ends[-1]) > MAX_DATA_BYTES:
+            raise ShapeError(
+                f"the log would take {size / 2**30:.3g} GiB",
+                evidence={"rows": capacity, "columns": ends[-1], "most": f"{MAX_DATA_BYTES >> 30} GiB"},
+                next_step="shorten the run (`duration`), or take longer steps (`dt`, `control_dt`)",
+            )
         self._rows, self._count = np.empty((capacity, ends[-1])), 0
         self.log()
 

@@ -230,7 +230,7 @@ class Simulation:
         for participant, state in zip(self.participants, states, strict=True):
             try:
                 participant.decide(state.t)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise ControlError(_named(error, participant, state.t), self.log()) from error
 
     def _sense(self) -> None:
@@ -238,7 +238,7 @@ class Simulation:
         for participant, state in zip(self.participants, self.engine.states, strict=True):
             try:
                 participant.sense(self.engine, state)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise ControlError(_named(error, participant, state.t), self.log()) from error
 
     def _actuations(self, states: Sequence[State]) -> list[Any]:
@@ -360,7 +360,7 @@ def _listed(given: Any, kind: type) -> list[Any]:
     return found
 
 
-def _named(error: Exception, participant: Participant, t: float) -> SurefootError:
+def _named(error: BaseException, participant: Participant, t: float) -> SurefootError:
     """The error, with the robot and the time of the failed controller."""
     who = f"the controller of `{participant.robot.name}` failed at t = {t:.4g} s"
     if isinstance(error, SurefootError):

@@ -60,8 +60,8 @@ def test_one_kernel_serves_all_places():
     k, name = sf.compile(robot), next(iter(robot.contacts))
     here, there = (constraints_of(robot, [contact(robot, state(robot, s)[0], name)]) for s in (1, 2))
     assert k.constrained_kernel(here) is k.constrained_kernel(there)
-    point = constraints_of(robot, [contact(robot, state(robot, 1)[0], name, "point")])
-    assert k.constrained_kernel(here) is not k.constrained_kernel(point)
+    welded = constraints_of(robot, [contact(robot, state(robot, 1)[0], name, "flat")])
+    assert k.constrained_kernel(here) is not k.constrained_kernel(welded)
     assert k.constrained_kernel(here) is not k.constrained_kernel(here, GAINS)
 
 

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.codegen.batch import _Pieces
+from surefoot.codegen.batch import _Pieces, aligned_empty
+from surefoot.codegen.repeated import Repeated
 from surefoot.compiler.kernel_set import compile_robot
 from surefoot.errors import ModelError, NotSupportedError, ShapeError
+from tests.compiler.examples import kernel_of
 
 
 @pytest.fixture(scope="module")
@@ -176,3 +178,61 @@ def test_a_robot_without_joints_is_refused():
 def test_a_name_is_no_robot():
     with pytest.raises(NotSupportedError, match="load it first"):
         sf.compile("go1")
+
+
+def unaligned(array):
+    """A copy one byte past an aligned address."""
+    memory = np.zeros(array.nbytes + 1, dtype=np.uint8)
+    moved = memory[1:].view(array.dtype).reshape(array.shape)
+    moved[...] = array
+    return moved
+
+
+@pytest.mark.parametrize("name", ["g1", "talos"])
+@pytest.mark.parametrize("n", [None, 1, 5, 64])
+def test_arrays_that_are_not_aligned(name, n, rng):
+    """Machine code may move whole vectors: such inputs are copied, such outputs refused, wherever they come in."""
+    robot = sf.load(name)
+    kernel = compile_robot(robot).rnea
+    given = [x if n else x[0] for x in states(robot, n or 1, rng)]
+    right, out = kernel(*given), np.zeros(given[1].shape)
+    assert (kernel(*map(unaligned, given)) == right).all()
+    assert (kernel(*(x.astype(">f8") for x in given), out=out) == right).all()
+    for wrong in (unaligned(out), out.astype(">f8"), np.broadcast_to(0.0, out.shape)):
+        with pytest.raises(ShapeError, match="`out` of `rnea` cannot take the result"):
+            kernel(*given, out=wrong)
+    with pytest.raises(ShapeError, match="`out` of `rnea` cannot take the result"):
+        kernel.packed(*given, out=unaligned(kernel.packed(*given)))
+
+
+def test_bound_arrays_are_aligned_and_do_not_overlap_in_part(robot, kernels, rng):
+    q, v, a = (x[0] for x in states(robot, 1, rng))
+    shared = np.zeros(robot.nv + 3)
+    for arrays, reason in (
+        ((q, v, a, unaligned(v)), "aligned"),
+        ((unaligned(q), v, a, np.zeros(robot.nv)), "aligned"),
+        ((q, v, shared[3:], shared[:-3]), "overlaps"),
+    ):
+        with pytest.raises(ShapeError, match=reason):
+            kernels.rnea.bind(*arrays)
+    tiles = [kernels.rnea.to_tiles(x) for x in states(robot, 64, rng)]
+    size = len(tiles[1])
+    whole = aligned_empty((size + 1, 2 * tiles[1].shape[1], tiles[1].shape[2])).reshape(-1, *tiles[1].shape[1:])
+    with pytest.raises(ShapeError, match="overlaps"):
+        kernels.rnea.tiled(tiles[0], tiles[1], whole[:size], out=whole[2 : size + 2])
+
+
+def test_loops_over_time_write_only_what_can_be_written(rng):
+    loop = Repeated(kernel_of(lambda x, u: x + u, (9,), (9,)), feedback={"x0": 0}, record=(0,))
+    first, second = loop.names
+    given = {first: rng.standard_normal((3, 9)), second: rng.standard_normal((3, 9))}
+    record = loop(given, 4).records[0]
+    for wrong in (unaligned(record), record.astype(">f8"), np.broadcast_to(0.0, record.shape), 7.0):
+        with pytest.raises(ShapeError, match="`out` cannot take the records"):
+            loop(given, 4, out={0: wrong})
+    assert (loop({name: unaligned(x) for name, x in given.items()}, 4).records[0] == record).all()
+    with pytest.raises(ShapeError, match="aligned"):
+        loop.bind({**given, first: unaligned(given[first])}, 4)
+    given[first].setflags(write=False)
+    with pytest.raises(ShapeError, match="cannot be written"):
+        loop.bind(given, 4)

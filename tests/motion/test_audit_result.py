@@ -41,3 +41,23 @@ def test_items_by_name() -> None:
     assert result().item("foot_slip").least_margin == -1.0
     with pytest.raises(SurefootError, match="foot_slip"):
         result().item("foot_slp")
+
+
+@pytest.mark.parametrize(
+    ("status", "margin", "bound", "text"),
+    [
+        ("passed", 0.25, False, "0.25 m"),
+        ("passed", 0.05, True, "≥ 0.05 m"),
+        ("passed", 0.0, False, "ok"),
+        ("passed", -0.003, False, "off by 0.003 m, tolerance 0.005 m"),
+        ("failed", -0.03, False, "-0.03 m"),
+        ("passed", np.inf, False, "no limit"),
+        ("skipped", 1.0, False, ""),
+    ],
+)
+def test_what_only_a_tolerance_lets_pass_is_not_called_a_margin(status, margin, bound, text):
+    item = AuditItem(
+        "self_collision", "collision", "self-collision", "m", status, margin=np.array([np.inf, margin]), is_bound=bound,
+        tolerance=0.005,
+    )  # fmt: skip
+    assert item.margin_text == item.to_dict()["margin_text"] == text

@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -185,6 +187,7 @@ class Holding:
         (lambda: Command(torque=np.array([np.nan])), "finite"),
         (lambda: np.zeros(1), "expected a Command"),
         (lambda: 1 / 0, "ZeroDivisionError"),
+        (lambda: sys.exit(3), "SystemExit: 3"),
     ],
 )
 def test_a_controller_that_fails_is_named_and_the_log_is_kept(answer, word):
@@ -197,6 +200,18 @@ def test_a_controller_that_fails_is_named_and_the_log_is_kept(answer, word):
     assert "t = 0.1 s" in caught.value.message
     assert caught.value.log.partial
     assert len(caught.value.log) == 51
+
+
+def test_a_log_that_no_memory_holds_is_refused_at_once():
+    with pytest.raises(ShapeError, match=r"the log would take .* GiB") as caught:
+        simulate(pendulum(), Counting(1), None, 1e9, dt=1e-3, control_dt=1e-3)
+    assert "duration" in caught.value.next_step
+
+
+@pytest.mark.parametrize("friction", [1e4, 1e300])
+def test_friction_that_mujoco_cannot_tell_from_others(friction):
+    with pytest.raises(ShapeError, match="too large for MuJoCo"):
+        simulate(block(), Counting(0), World.flat(friction), 0.1)
 
 
 def test_two_robots_far_apart_move_as_each_alone():

@@ -7,7 +7,19 @@ import os
 import threading
 from typing import Any
 
+from surefoot.errors import NotSupportedError, one_of
+
 __all__ = ["compile_text", "load_object", "vector_width"]
+
+_LEVELS = {
+    "x86-64-v2": (128, ("sse4.2", "popcnt")),
+    "x86-64-v3": (256, ("avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe")),
+    "x86-64-v4": (512, ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")),
+}
+"""Generations of CPUs: bits of a vector register, and what a CPU must have to be one of them, and of those before."""
+_OF_LOOPS = "x86-64-v3"
+"""Loops are compiled for this generation on every CPU that has it: LLVM sums in vectors, in an order that depends on
+their width, and the results of an active set must not depend on the CPU."""
 
 _LOCK = threading.RLock()
 os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
@@ -27,17 +39,42 @@ def _llvm() -> Any:
     return llvm
 
 
+def _has(level: str) -> bool:
+    """Whether this CPU is of a generation."""
+    import llvmlite.binding as llvm
+
+    features, names = llvm.get_host_cpu_features(), list(_LEVELS)
+    needed = [name for one in names[: names.index(level) + 1] for name in _LEVELS[one][1]]
+    return all(features.get(name) for name in needed)
+
+
+def _chosen_level() -> str:
+    """The generation that the environment asks for; "" for this very CPU."""
+    level = os.environ.get("SUREFOOT_CPU", "")
+    if not level:
+        return ""
+    if level not in _LEVELS:
+        raise one_of("generation of CPUs (SUREFOOT_CPU)", level, _LEVELS)
+    if not _has(level):
+        raise NotSupportedError(
+            f"this CPU lacks what SUREFOOT_CPU={level} asks for", next_step="choose an older generation, or unset it"
+        )
+    return level
+
+
 @functools.cache
 def _machine(optimise: bool) -> Any:
     """This CPU with all that it has. For straight-line code, a higher `opt` takes twice as long and gains nothing."""
-    llvm = _llvm()
+    llvm, level = _llvm(), _chosen_level()
     features = llvm.get_host_cpu_features()
     if not optimise:
         features["prefer-256-bit"] = False
+    if optimise and _has(_OF_LOOPS):
+        level = min(level or _OF_LOOPS, _OF_LOOPS)
+    cpu, has = (level, "-prefer-256-bit") if level else (llvm.get_host_cpu_name(), features.flatten())
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2 if optimise else 1, reloc="pic",
-        codemodel="default", jit=True,
-    )  # fmt: skip
+        cpu=cpu, features=has, opt=2 if optimise else 1, reloc="pic", codemodel="default", jit=True
+    )
 
 
 @functools.cache
@@ -54,6 +91,8 @@ def vector_width(bits: int = 64) -> int:
     """
     import llvmlite.binding as llvm
 
+    if level := _chosen_level():
+        return _LEVELS[level][0] // bits
     features = llvm.get_host_cpu_features()
     for name, register in (("avx512f", 512), ("avx2", 256), ("neon", 128), ("sse2", 128)):
         if features.get(name):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.codegen.arguments import as_plain
 from surefoot.codegen.artifact import Artifact
 from surefoot.codegen.batch import thread_count
 from surefoot.codegen.kernel import Kernel
@@ -137,11 +138,14 @@ class Repeated:
         """
         arrays, n = self._arrays(inputs, steps)
         if moved := sorted(name for name in self.names if arrays[name] is not inputs[name]):
-            raise ShapeError("arrays are not contiguous, or of another type", evidence={"inputs": moved})
+            raise ShapeError("arrays are not contiguous, not aligned, or of another type", evidence={"inputs": moved})
+        final = {k: arrays[self.names[k]] for k in self._fed}
+        if fixed := sorted(self.names[k] for k, x in final.items() if not x.flags.writeable):
+            raise ShapeError("arrays that are fed back cannot be written", evidence={"inputs": fixed})
+        self.kernel.arguments.refuse_overlap(list(arrays.values()), list(final.values()))
         ending = (-1 if until is None else until, _ALL if enough is None else enough)
         schedule = Schedule(steps, 1, 1, np.inf, self._fed, self._with_time, *ending)
         good = np.zeros(1 if n is None else n, self.kernel.dtype)
-        final = {k: arrays[self.names[k]] for k in self._fed}
         run = self._runner(n is None).prepare(list(arrays.values()), {}, n, schedule, final, good)
 
         def call() -> Array:
@@ -219,9 +223,7 @@ class Repeated:
         found = np.asarray(value)
         if found.dtype.kind not in "biuf" or isinstance(value, np.ma.MaskedArray):
             raise ShapeError(f"`{name}` is not an array of real numbers", evidence={"dtype": found.dtype})
-        if found.flags.c_contiguous and found.dtype == self.kernel.dtype:
-            return found
-        return np.ascontiguousarray(found, dtype=self.kernel.dtype).reshape(found.shape)
+        return as_plain(found, self.kernel.dtype)
 
     def _wrong_shape(self, name: str, array: Array, shape: tuple[int, ...], n: int | None, times: int) -> ShapeError:
         along = f"{times}, " if name in self.timed else ""
@@ -238,14 +240,14 @@ class Repeated:
         for k in self.record:
             shape = (*(() if n is None else (n,)), count, *artifact.output_shapes[k])
             array = out.get(k)
-            found[k] = np.empty(shape, self.kernel.dtype) if array is None else array
-            x = found[k]
-            if x.shape != shape or x.dtype != self.kernel.dtype or not (x.flags.c_contiguous and x.flags.writeable):
+            found[k] = x = np.empty(shape, self.kernel.dtype) if array is None else array
+            if not self.kernel.arguments.writes_to(x, shape):
                 raise ShapeError(
                     f"`out` cannot take the records of output {k} of `{self.kernel.recipe.name}`",
-                    evidence={"expected": f"{shape} {self.kernel.dtype}", "given": f"{x.shape} {x.dtype}"},
-                    next_step="give contiguous writeable arrays",
-                )
+                    evidence={"expected": f"{shape} {self.kernel.dtype}",
+                              "given": f"{np.shape(x)} {getattr(x, 'dtype', type(x).__name__)}"},
+                    next_step="give contiguous, aligned, writeable arrays",
+                )  # fmt: skip
         return found
 
     def _refuse_overlap(self, arrays: Mapping[str, Array], records: Mapping[int, Array]) -> None:

@@ -293,7 +293,7 @@ def held_constraints(robot: Robot, constraints: Sequence[Constraint] | Constrain
     return own_constraints(robot) if constraints is None else constraints_of(robot, constraints)
 
 
-def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] = "flat", name: str = "") -> Loop:
+def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] | None = None, name: str = "") -> Loop:
     """A frame held to the world where it is: a loop between the world and the robot.
 
     Args:
@@ -302,6 +302,7 @@ def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] =
         frame: A contact surface, or else a link, joint or frame.
         kind: "flat" (held in all directions), "point" (free to turn), "line" (free to turn about y), "soft_finger"
             (point that cannot spin about z), "normal" (slides), or six booleans for (x, y, z, rx, ry, rz) of the frame.
+            By default a contact surface is held as its own kind and friction say, anything else in all directions.
         name: Of the constraint; that of the frame if omitted.
 
     Raises:
@@ -311,8 +312,10 @@ def contact(robot: Robot, q: ArrayLike, frame: str, kind: str | Sequence[bool] =
     """
     checked_robot(robot)
     checked_text("the third argument of a contact, its frame,", frame)
-    held = _KINDS[checked_choice("kind of contact", kind, _KINDS)] if isinstance(kind, str) else _directions(kind)
     is_surface = frame in robot.contacts
+    if kind is None:
+        kind = robot.contacts[frame].tied if is_surface else "flat"
+    held = _KINDS[checked_choice("kind of contact", kind, _KINDS)] if isinstance(kind, str) else _directions(kind)
     place = contact_frame(robot, frame) if is_surface else frame_of(robot, frame)
     T = np.asarray(frame_placement(robot.tree, place, checked_configuration(robot, q)), dtype=float)
     link = robot.contacts[frame].frame if is_surface else frame

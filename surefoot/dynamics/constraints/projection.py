@@ -145,7 +145,7 @@ def violations(robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLik
         lengths = [k for k, axis in enumerate(part.held) if axis < 3] if isinstance(part, Tie) else []
         turns = [k for k in range(len(found)) if k not in lengths]
         sizes = [(float(np.linalg.norm(found[rows])), what) for rows, what in ((lengths, "m"), (turns, "rad")) if rows]
-        words = " and ".join(f"{size:.6g} {what}{unit}" for size, what in sizes if size > _CLOSED)
+        words = " and ".join(f"{size:.6g} {what}{unit}" for size, what in sizes if not size <= _CLOSED)
         if words:
             out.append((max(size for size, _ in sizes), part.name, words))
     return {name: words for _, name, words in sorted(out, reverse=True)}
@@ -175,7 +175,7 @@ def _descend(robot: Robot, held: Constraints, q: Array, free: NDArray[np.int64],
         u *= min(1.0, _LONGEST / max(float(np.abs(u).max(initial=0.0)), 1e-300))
         there = np.asarray(integrate(tree, q, u), dtype=float)
         left = np.asarray(held.residual(tree, there), dtype=float)
-        if left @ left >= r @ r:
+        if not left @ left < r @ r:
             damping *= 100.0
             continue
         q, r, damping = there, left, max(0.01 * damping, _DAMPING[0])

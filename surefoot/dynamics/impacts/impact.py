@@ -213,7 +213,7 @@ def impact_jump(
 def _require_agreement(state: ImpactState, disagreement: Array) -> None:
     """Rows that depend on each other must ask for the same."""
     wrong = np.abs(disagreement)
-    if wrong.max(initial=0.0) > _CONTRADICTION * np.abs(state.J @ state.v).max(initial=0.0):
+    if not wrong.max(initial=0.0) <= _CONTRADICTION * np.abs(state.J @ state.v).max(initial=0.0):
         k = int(np.argmax(wrong))
         raise ModelError(
             f"the restitution of `{state.constraints.rows[k]}` contradicts those of rows that depend on it",

@@ -153,7 +153,7 @@ def projection_inverse(equations: DrivenEquations, a: Array, arbitrary: ArrayLik
     """The driven rows of `projected_force`; refused where its passive rows do not vanish (numbers)."""
     Q = projected_force(equations, a, arbitrary)
     left = float(np.abs(Q[equations.passive]).max(initial=0.0))
-    if left > _ROUNDING * max(1.0, float(np.abs(equations.M @ a).max()), float(np.abs(equations.h).max())):
+    if not left <= _ROUNDING * max(1.0, float(np.abs(equations.M @ a).max()), float(np.abs(equations.h).max())):
         raise NotSupportedError(
             "the projection form needs forces at joints without drive: its torques would not produce this motion",
             evidence={

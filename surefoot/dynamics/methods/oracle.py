@@ -97,7 +97,7 @@ def _refuse_open_loops(
         start = rows.stop
         ours = _turn(robot, part, q) @ J[rows] if isinstance(part, Tie) else J[rows]
         gap = pin.getConstraintJacobian(robot.model, data, *pair) - ours
-        if np.abs(gap).max() > _SAME * max(1.0, np.abs(ours).max()):
+        if not np.abs(gap).max() <= _SAME * max(1.0, np.abs(ours).max()):
             raise NotSupportedError(
                 f"Pinocchio defines constraint `{part.name}` differently where its frames are apart",
                 next_step="close it first (`close`), or use another method",

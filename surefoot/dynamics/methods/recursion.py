@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import sqrt
 
 import numpy as np
 
@@ -24,6 +25,7 @@ __all__ = ["HeldState", "by_iteration", "by_recursion"]
 
 _CONVERGED = 1e-15  # residual, as a share of the right side
 _ENOUGH = 1e-10
+_LOST = 1e-8  # of a residual: a smaller part across all directions so far is rounding
 _MORE = 3  # iterations, beyond one for each row
 
 
@@ -99,22 +101,27 @@ def _conjugate_gradients(apply: Callable[[Array], Array], right: Array) -> Array
     x, residual = np.zeros_like(right), right
     size = float(np.linalg.norm(right))
     directions: list[tuple[Array, Array]] = []
-    for _ in range(len(right) + _MORE):
+    for steps in range(len(right) + _MORE):  # noqa: B007 (for the message)
         if np.linalg.norm(residual) <= _CONVERGED * size:
             break
         step = residual
         for _ in range(2):
             for direction, image in directions:
                 step = step - (image @ step) * direction
+        if not np.linalg.norm(step) > _LOST * np.linalg.norm(residual):
+            step, directions = residual, []  # they span all that is left, which is rounding: refine it afresh
         image = apply(step)
-        length = np.sqrt(step @ image)
+        curvature = float(step @ image)
+        if not curvature > 0.0:
+            break
+        length = sqrt(curvature)
         directions.append((step / length, image / length))
         along = directions[-1][0] @ residual
         x, residual = x + along * directions[-1][0], residual - along * directions[-1][1]
-    if np.linalg.norm(residual) > _ENOUGH * size:
+    if not np.linalg.norm(residual) <= _ENOUGH * size:
         raise ModelError(
             "the multipliers do not converge",
-            evidence={"residual left": float(np.linalg.norm(residual) / size), "steps": len(directions)},
+            evidence={"residual left": float(np.linalg.norm(residual) / size), "steps": steps},
             next_step='use method="lagrange"',
         )
     return x

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.collision import ExactCollision, world_obstacles
@@ -34,6 +35,8 @@ __all__ = ["MeshOverlap", "Nearest", "check_collisions", "nearest_pair"]
 
 Pair = tuple[str, str]
 _MOST_PARTS = 40
+_CONFIRMED = 3000  # postures of pairs at which meshes are measured in all
+_FEWEST_CONFIRMED = 8  # of each pair
 _MEASURED = 0.05  # [m] beyond the clearance that is asked for: what is farther is not measured
 _BOUNDS = "the least distance is measured with hulls; others are lower bounds, and nothing is measured beyond 5 cm"
 
@@ -88,19 +91,37 @@ def _measurable(case: Case, pairs: Sequence[Pair]) -> list[Pair]:
 def _confirmed(
     case: Case, found: PathClearance, pairs: Sequence[Pair], exact: ExactCollision, limit: float
 ) -> PathClearance:
-    """The same with overlaps of hulls taken back where the meshes themselves do not touch."""
+    """The same with overlaps of hulls taken back where the meshes themselves do not touch.
+
+    Of pairs whose hulls overlap almost always, some postures are looked at; the others are taken to be like the nearest
+    of them in time, and nothing counts as proven then.
+    """
     measured = [k for k, pair in enumerate(pairs) if pair in set(exact.link_pairs)]
     suspects = [k for k in measured if (found.distance[:, k] < limit).any()]
     if not suspects:
         return found
     meshes = MeshOverlap(case.robot, [pairs[k] for k in suspects], standing_shapes(case.world))
-    distance = np.array(found.distance)
-    rows = np.flatnonzero((distance[:, suspects] < limit).any(axis=1))
-    q = case.trajectory.resample(found.time[rows]).q
+    distance, proven = np.array(found.distance), found.proven
+    most = max(_FEWEST_CONFIRMED, _CONFIRMED // len(suspects))
     for column, k in enumerate(suspects):
-        here = distance[rows, k] < limit
-        distance[rows[here], k] = meshes.distances(column, q[here], distance[rows[here], k])
-    return PathClearance(found.time, distance, found.proven)
+        rows = np.flatnonzero(distance[:, k] < limit)
+        looked = _some_rows(distance[rows, k], most)
+        proven &= len(looked) == len(rows)
+        q = case.trajectory.resample(found.time[rows[looked]]).q
+        there = meshes.distances(column, q, distance[rows[looked], k])
+        nearest = np.abs(np.subtract.outer(found.time[rows], found.time[rows[looked]])).argmin(axis=1)
+        apart = (there >= limit)[nearest]
+        distance[rows[apart], k] = there[nearest][apart]
+        distance[rows[looked], k] = there
+    return PathClearance(found.time, distance, proven)
+
+
+def _some_rows(distance: Array, most: int) -> NDArray[np.int64]:
+    """At most so many rows, increasing: all if they are few, else the deepest one, and others evenly between."""
+    if len(distance) <= most:
+        return np.arange(len(distance))
+    evenly = np.linspace(0, len(distance) - 1, most - 1).round().astype(np.int64)
+    return np.unique([*evenly, int(np.argmin(distance))])
 
 
 def _series(
@@ -157,7 +178,7 @@ class MeshOverlap:
 
     def __init__(self, robot: Robot, pairs: Sequence[tuple[str, str]], obstacles: Sequence[Obstacle] = ()) -> None:
         self._robot, self._data, self._pairs = robot, robot.model.createData(), pairs
-        self._exact = [ExactCollision(robot, [pair], hulls=False, obstacles=obstacles) for pair in pairs]
+        self._exact = ExactCollision(robot, pairs, hulls=False, obstacles=obstacles)
         links = {link for pair in pairs for link in pair}
         self._triangles = {link: _triangles(robot, link) for link in links & set(robot.link_names)}
 
@@ -172,7 +193,7 @@ class MeshOverlap:
         links = self._pairs[pair]
         if not any(len(self._triangles.get(link, ())) for link in links):
             return hulls  # hulls of plain shapes are the shapes
-        found = self._exact[pair].distances(q)[:, 0]
+        found = np.array([self._exact.at(row, [pair])[0] for row in q])
         apart = [bool(gap > 0.0) and not self._nested(links, row) for gap, row in zip(found, q, strict=True)]
         return np.where(apart, found, hulls)
 

@@ -27,8 +27,10 @@ __all__ = ["PathClearance", "PathTravel", "path_clearance"]
 
 _KNOTS = 1000  # intervals to begin with, if there are more samples than that
 _NEAR = 0.025  # [m]: pairs whose volumes are nearer than that are measured by their hulls
-_MOST = 30_000  # postures that are looked at in all
+_POSTURES = (2000, 30, 30_000)  # that are looked at: at least, for each sample, at most
+_MEASURED = (20_000, 20)  # distances of hulls that are measured: at least, and for each sample
 _INTERVALS_AT_ONCE = 1024
+_JUMP = 1.0, np.pi  # [m], [rad] of one joint from sample to sample: no motion, and nothing is sought in between
 _CLOSER = 6  # times that the motion is looked at twice as closely where a pair is too near
 _MOST_PLACES = 12  # where it is looked at more closely: first the worst of every pair
 
@@ -91,6 +93,9 @@ class _Search:
         place = {frozenset(pair): k for k, pair in enumerate(model.link_pairs)}
         self.columns = np.array([place[frozenset(pair)] for pair in model.names], dtype=np.int64)
         self.measured = np.array([place[frozenset(pair)] for pair in exact.link_pairs], dtype=np.int64)
+        base, share, most = _POSTURES
+        self._postures_left = max(min(base + share * case.n, most), _KNOTS + 1)
+        self._measurements_left = _MEASURED[0] + _MEASURED[1] * case.n
         knots = np.unique(np.linspace(0, case.n - 1, min(case.n, _KNOTS + 1)).round())
         self.places, self.distances = knots, self._distances(knots)
         rows = np.arange(len(knots))
@@ -102,6 +107,7 @@ class _Search:
         Q = self._postures(places)
         found = np.array(self.model.link_distances(Q, within=self.within))
         near = found[:, self.measured] < self.least + self.slack + _NEAR
+        self._measurements_left -= int(near.sum())
         for row in np.flatnonzero(near.any(axis=1)):
             some = np.flatnonzero(near[row])
             found[row, self.measured[some]] = np.maximum(found[row, self.measured[some]], self.exact.at(Q[row], some))
@@ -120,10 +126,10 @@ class _Search:
         return out
 
     def halve(self) -> bool:
-        """Look at the middle of every open interval; False when none is left."""
+        """Look at the middle of every open interval; False when none is left, or too much was looked at already."""
         if not len(self.first):
             return False
-        if len(self.places) + len(self.first) > _MOST:
+        if len(self.places) + len(self.first) > self._postures_left or self._measurements_left < 0:
             self.proven = False
             return False
         middle = _middle(self.places[self.first], self.places[self.last])
@@ -144,10 +150,13 @@ class _Search:
         first, last = self.first[part], self.last[part]
         ends = self.distances[first], self.distances[last]
         nearer = np.minimum(*ends)
-        travel = self._change(self.places[first], self.places[last])
+        places = self.places[first], self.places[last]
+        jumps = self.travel.jumps(*places)
+        self.proven &= not jumps.any()
+        travel = self._change(*places)
         kept = self.least + np.where(nearer >= self.least + self.slack, self.slack, 0.0)
         lacking = (nearer >= self.least) & (0.5 * (ends[0] + ends[1] - travel) < kept) & (travel > self.slack)
-        return np.asarray(lacking.any(axis=1))
+        return np.asarray(lacking.any(axis=1) & ~jumps)
 
     def _change(self, first: Array, last: Array) -> Array:
         """(m, link pairs): by how much distances can change."""
@@ -201,6 +210,18 @@ class PathTravel:
         self._fastest = [len(sides) * part.max(axis=0) for part in (linear, angular)]
         start = np.zeros((1, linear.shape[2]))
         self._total = [np.vstack([start, np.cumsum(part.sum(axis=0), axis=0)]) for part in (linear, angular)]
+        sizes = zip((linear, angular), _JUMP, strict=True)
+        self._jumps = np.any([part.sum(axis=0).max(axis=1, initial=0.0) > most for part, most in sizes], axis=0)
+
+    def jumps(self, first: Array, last: Array) -> NDArray[np.bool_]:
+        """(m,) whether a piece lies in a step so long that nobody knows what is between its samples.
+
+        Args:
+            first: (m,) sample coordinates.
+            last: (m,) not before `first`.
+        """
+        step = np.minimum(first.astype(int), len(self._jumps) - 1)
+        return np.asarray((last - first <= 1.0) & self._jumps[step])
 
     def between(self, first: Array, last: Array) -> tuple[Array, Array]:
         """Ways (m, bodies) along [m] and about [rad] each joint, from sample coordinates first to last.

@@ -99,6 +99,7 @@ _SLOW = 1.0  # [s] between samples
 _SMOOTH = 0.2  # of their length: steps that change by less from one to the next are those of a dense recording,
 _ROUGH = 0.6  # and perhaps those that change by less than this
 _FAR_OUT = 10.0  # ranges of a joint that slides
+_STRAYS = 3  # samples
 _UNEVEN = 0.5  # of the usual step between times
 _CREEPS = 0.01  # of the largest velocity of a joint
 _FAST = 10.0  # [rad/s], [m/s]: largest velocity where the robot tells none
@@ -182,7 +183,7 @@ def _angles(case: Case, rates: Rates, slope: float) -> _Unit | None:
         return None
     lower, upper = case.robot.limits.lower[at], case.robot.limits.upper[at]
     lower, upper = np.where(np.isfinite(lower), lower, -_TURN), np.where(np.isfinite(upper), upper, _TURN)
-    q = case.q[:, at]
+    q = _without_strays(case.q[:, at])
     excess = _excess(q, lower, upper)
     far = excess > _BEYOND
     inside = _excess(q / _DEGREES, lower, upper) < 0.1
@@ -204,6 +205,11 @@ def _angles(case: Case, rates: Rates, slope: float) -> _Unit | None:
     which = "the angles" if whole else "the angles of " + ", ".join(names)
     part = _POSITIONS if whole else ", ".join(names)
     return _Unit(_POSITIONS, _DEGREES, text, f"convert {which} to radians (numpy.deg2rad)", part)
+
+
+def _without_strays(q: Array) -> Array:
+    """Columns in order of size, less the few largest and smallest numbers: a garbage row says nothing about units."""
+    return np.sort(q, axis=0)[_STRAYS:-_STRAYS] if len(q) > 10 * _STRAYS else q
 
 
 def _joint_at(case: Case, row: int) -> str:

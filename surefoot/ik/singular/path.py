@@ -94,7 +94,7 @@ def follow_consistently(
     number(abs(speed), "speed along the path", positive=True)
     dt, limit = number(dt, "step", positive=True), number(rate_limit, "largest joint rate", positive=True)
     state, miss = _onto_path(problem, np.append(q, float(s)))
-    if np.abs(state[:-1] - q).max() > limit * dt:
+    if not np.abs(state[:-1] - q).max() <= limit * dt:
         raise ShapeError("the motion does not start on its path", evidence={"joints moved by": state[:-1] - q})
     tangent = _first_tangent(problem, state, speed)
     rows = []

@@ -63,7 +63,7 @@ class Bundle:
 def is_trajectory_file(path: str | Path) -> bool:
     """Whether a file calls itself a trajectory of ours, of any version."""
     if Path(path).suffix == ".npz":
-        text = str(read_npz(path).get("format", ""))
+        text = str(read_npz(path, "format").get("format", ""))
     else:
         text = read_parquet(path).metadata.get("surefoot.format", "")
     return text.startswith(TRAJECTORY_FORMAT.partition("/")[0] + "/")
@@ -123,6 +123,8 @@ def _joined(path: str | Path, columns: Mapping[str, Array], text: str, wanted: s
     out = {}
     try:
         for name, k in _json(path, text, wanted).items():
+            if k is not None and (type(k) is not int or not 0 <= k <= len(columns)):
+                raise TypeError(f"`{name}` has {k!r} columns")
             parts = [columns[entry] for entry in entry_names(name, k)]
             out[name] = parts[0] if k is None else np.column_stack(parts) if parts else np.zeros((n, 0))
     except (KeyError, TypeError) as error:
@@ -133,7 +135,7 @@ def _joined(path: str | Path, columns: Mapping[str, Array], text: str, wanted: s
 def _json(path: str | Path, text: str, wanted: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise contradiction(path, wanted, error) from error
     if not isinstance(found, dict):
         raise contradiction(path, wanted, TypeError("the facts are not a table"))
@@ -142,7 +144,7 @@ def _json(path: str | Path, text: str, wanted: str) -> dict[str, Any]:
 
 def _check_format(path: str | Path, name: str, wanted: str) -> None:
     kind, _, version = wanted.partition("/")
-    found = re.fullmatch(r"(surefoot\.\w+)/(\d+)", name)
+    found = re.fullmatch(r"(surefoot\.\w+)/(\d{1,9})", name)
     if found is None or found[1] != kind:
         raise FileFormatError(
             f"is not a {kind} file",

@@ -10,7 +10,6 @@ import io
 import math
 import re
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +29,7 @@ __all__ = [
     "SEPARATORS",
     "Table",
     "read_csv",
+    "read_npy",
     "read_npz",
     "read_parquet",
     "write_csv",
@@ -40,6 +40,8 @@ __all__ = [
 SEPARATOR = "separator"
 """Metadata of tables whose entries are not separated by commas."""
 SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}
+_MAX_COLUMNS = 10_000  # of a text file: more than any robot has joints
+_UNPACKED = 256 << 20, 100  # bytes that any file may unpack to, and bytes for each byte of a larger one
 _LONGEST = 60  # characters of an entry that is quoted
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
 
@@ -93,14 +95,16 @@ def read_parquet(path: str | Path) -> Table:
 
     file = existing_file(path)
     try:
+        size = pq.read_metadata(file)
+        _require_plausible(8 * size.num_rows * size.num_columns, file)
         found = pq.read_table(file, partitioning=None)
         names = found.schema.names
         numbers = [_parquet_column(found.column(k), name, path) for k, name in enumerate(names)]
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise FileFormatError(
             "cannot be read as a Parquet file; it is truncated, damaged or of another format",
             file=path,
-            evidence={"reader": str(error).splitlines()[0]},
+            evidence={"reader": (str(error).splitlines() or [type(error).__name__])[0]},
             next_step="write or copy the file again",
         ) from error
     texts = {k.decode(errors="replace"): v.decode(errors="replace") for k, v in (found.schema.metadata or {}).items()}
@@ -151,12 +155,20 @@ def read_csv(path: str | Path, finite: bool = True) -> Table:
     Raises:
         FileFormatError: No such file, not text, decimal commas, an entry that is not a number, rows of unequal length.
     """
-    lines = _text(path).splitlines()
+    try:
+        return _parsed_csv(path, _lines(path), finite)
+    except FileFormatError as error:
+        raise error.with_place(path) from error.__cause__
+
+
+def _parsed_csv(path: str | Path, lines: Sequence[str], finite: bool) -> Table:
     kept = [k for k, line in enumerate(lines) if line.strip()]
     if not kept:
         raise FileFormatError("is empty", file=path, next_step="write it again")
     separator = _separator([lines[k] for k in kept[:2]])
     first = _cells(lines[kept[0]].lstrip("# "), separator)
+    if len(first) > _MAX_COLUMNS:
+        raise FileFormatError(f"has {len(first)} columns, more than {_MAX_COLUMNS}", file=path, line=kept[0] + 1)
     header = None if all(_is_number(cell) for cell in first) else tuple(cell.strip() for cell in first)
     if header is not None and all(_is_number(cell) or _DECIMAL_COMMA.fullmatch(cell.strip()) for cell in first):
         raise _decimal_commas(path, kept[0] + 1, next(cell for cell in first if not _is_number(cell)))
@@ -181,12 +193,25 @@ def _separator(lines: Sequence[str]) -> str:
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    return line.split() if separator == " " else next(csv.reader([line], delimiter=separator))
-
-
-def _text(path: str | Path) -> str:
+    if separator == " ":
+        return line.split()
+    if '"' not in line:
+        return line.split(separator)
     try:
-        return existing_file(path).read_bytes().decode("utf-8-sig")
+        return next(csv.reader(io.StringIO(line, newline=""), delimiter=separator))
+    except csv.Error as error:
+        raise FileFormatError(f"holds a line that cannot be read: {error}") from error
+
+
+def _lines(path: str | Path) -> list[str]:
+    """The lines of a text file; a name in the header may have line breaks in quotes, and is one line with them."""
+    try:
+        text = existing_file(path).read_bytes().decode("utf-8-sig")
+        ends = "\n" if "\n" in text else "\r"
+        lines = text.split(ends)
+        quotes = np.cumsum([line.count('"') for line in lines])
+        closed = int(np.argmax(quotes % 2 == 0)) if quotes[0] % 2 else 0
+        return [line.removesuffix("\r") for line in (ends.join(lines[: closed + 1]), *lines[closed + 1 :])]
     except UnicodeDecodeError as error:
         raise FileFormatError(
             "is not a text file", file=path, evidence={"reader": error}, next_step="check the suffix"
@@ -267,25 +292,49 @@ def write_npz(path: str | Path, arrays: Mapping[str, Any]) -> None:
             archive.writestr(entry, content.getbuffer())
 
 
-def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
+def read_npz(path: str | Path, only: str | None = None) -> dict[str, NDArray[Any]]:
     """The arrays of an archive by name.
 
+    Args:
+        path: The file.
+        only: Name of the one array to read; None for all.
+
     Raises:
-        FileFormatError: There is no such file, it is not an archive, is truncated or damaged, or holds pickled objects.
+        FileFormatError: There is no such file, it is not an archive, is truncated or damaged, holds pickled objects, or
+            would unpack to far more than its size.
     """
     file = existing_file(path)
     try:
         with zipfile.ZipFile(file) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > MAX_DATA_BYTES:
-                raise FileFormatError(f"holds more than {MAX_DATA_BYTES >> 30} GiB", file=path)
-            return {n.removesuffix(".npy"): _array(archive.read(n), n, path) for n in archive.namelist()}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+            _require_plausible(sum(entry.file_size for entry in archive.infolist()), file)
+            names = [name for name in archive.namelist() if only is None or name.removesuffix(".npy") == only]
+            return {n.removesuffix(".npy"): _array(archive.read(n), n, path) for n in names}
+    except FileFormatError:
+        raise
+    except Exception as error:  # whatever decompressors raise: there are four kinds of them
         raise FileFormatError(
             "cannot be read as a numpy archive (.npz); it is truncated, damaged or of another format",
             file=path,
             evidence={"reader": error},
             next_step="write or copy the file again",
         ) from error
+
+
+def read_npy(path: str | Path) -> NDArray[Any]:
+    """The array of a `.npy` file; raises as `read_npz` does."""
+    return _array(existing_file(path).read_bytes(), Path(path).name, path)
+
+
+def _require_plausible(size: int, file: Path) -> None:
+    """Refuse to unpack a small file to much."""
+    anyway, factor = _UNPACKED
+    if size > min(MAX_DATA_BYTES, max(anyway, factor * file.stat().st_size)):
+        raise FileFormatError(
+            f"would unpack to {size / 2**30:.2g} GiB",
+            file=file,
+            evidence={"size of the file": f"{file.stat().st_size / 2**20:.3g} MiB", "most": f"{factor} times as much"},
+            next_step="check where the file comes from; store large arrays without compression",
+        )
 
 
 def _array(content: bytes, name: str, path: str | Path) -> NDArray[Any]:
@@ -303,7 +352,7 @@ def _array(content: bytes, name: str, path: str | Path) -> NDArray[Any]:
             raise ValueError(f"shape {shape} of {dtype} does not fit the {len(content)} bytes that are there")
         stream.seek(0)
         return np.asarray(npy.read_array(stream, allow_pickle=False))
-    except (ValueError, TypeError, EOFError, OverflowError) as error:
+    except Exception as error:  # a header is parsed as Python, which fails in many ways
         raise FileFormatError(
             f"array `{name}` cannot be read", file=path, evidence={"reader": error}, next_step="write the file again"
         ) from error

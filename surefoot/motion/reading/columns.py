@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -69,7 +70,7 @@ def parts_of_table(
     """
     if table.header is None:
         return parts_of_matrix(robot, finite_table(table.numbers, "the table"), layout, joints)
-    if repeated := sorted({name for name in table.header if table.header.count(name) > 1}):
+    if repeated := sorted(name for name, count in Counter(table.header).items() if count > 1):
         raise FileFormatError("column names are repeated", evidence={"names": ", ".join(repeated[:10])})
     columns, remarks = _in_si_units(table)
     if SEPARATOR in table.metadata:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,9 +13,8 @@ import numpy as np
 
 from surefoot.arrays import Array, number
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, SurefootError, one_of
-from surefoot.files import existing_file
 from surefoot.motion.exchange import LAYOUTS, from_layout
-from surefoot.motion.files import LOG_FORMAT, TRAJECTORY_FORMAT, Table, read_csv, read_npz, read_parquet
+from surefoot.motion.files import LOG_FORMAT, TRAJECTORY_FORMAT, Table, read_csv, read_npy, read_npz, read_parquet
 from surefoot.motion.log import Log
 from surefoot.motion.reading.arrays import parts_of_arrays
 from surefoot.motion.reading.columns import parts_of_table
@@ -26,6 +25,7 @@ from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.trajectory import Trajectory
 from surefoot.motion.world import World
 from surefoot.robot import Robot
+from surefoot.words import counted
 
 __all__ = ["GivenMotion", "read_motion"]
 
@@ -111,7 +111,7 @@ def _check_options(layout: str | None, quaternion: str | None) -> None:
 
 def _file(path: Path) -> Path:
     """The file itself; of the folder of a run its trajectory, else its log."""
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return path
     for name in ("trajectory.npz", "trajectory.parquet", "log.parquet"):
         if (path / name).is_file():
@@ -137,13 +137,25 @@ def _times(parts: MotionParts, arrays: Mapping[str, Any], rate: float | None) ->
         return finite_table(arrays[key], key).ravel(), f"`{key}` is read as time [s]"
     for what in ("rate", "step"):
         if (key := find_key(what, arrays)) is not None:
-            value = number(float(np.asarray(arrays[key]).ravel()[0]), key, positive=True)
+            value = number(_only(arrays[key], key), key, positive=True)
             return np.array([1.0 / value if what == "rate" else value]), f"time from `{key}` = {value:g}"
     raise FileFormatError(
         "has no times",
         evidence={"expected": "`time` [s], or `fps`, or `dt`", "found": ", ".join(map(str, arrays)) or "other columns"},
         next_step="give the samples per second with --rate",
     )
+
+
+def _only(value: Any, key: str) -> float:
+    """The first of the numbers that are stored under a key."""
+    found = np.asarray(value).ravel()
+    if not len(found) or found.dtype.kind not in "iuf":
+        raise FileFormatError(
+            f"`{key}` is not a number",
+            evidence={key: f"{counted(len(found), 'value')} of type {found.dtype}"},
+            next_step="give the samples per second with --rate",
+        )
+    return float(found[0])
 
 
 def _assembled(robot: Robot, parts: MotionParts, timing: tuple[Array, str], quaternion: str | None) -> GivenMotion:
@@ -289,13 +301,7 @@ def _raw_arrays(path: Path) -> dict[str, Any]:
     """The arrays of a `.npz` file by name; the one of a `.npy` file as `arr_0`."""
     if path.suffix == ".npz":
         return read_npz(path)
-    content = existing_file(path).read_bytes()
-    try:
-        return {"arr_0": np.load(io.BytesIO(content), allow_pickle=False)}
-    except (ValueError, EOFError, OSError) as error:
-        raise FileFormatError(
-            "cannot be read as an array (.npy)", file=path, evidence={"reader": error}, next_step="write it again"
-        ) from error
+    return {"arr_0": read_npy(path)}
 
 
 def _require_suffix(path: Path) -> None:
@@ -317,7 +323,7 @@ def _require_suffix(path: Path) -> None:
 def _format(path: Path) -> str:
     """The declared format of a file; "" for foreign files."""
     if path.suffix == ".npz":
-        return str(read_npz(path).get("format", ""))
+        return str(read_npz(path, "format").get("format", ""))
     return read_parquet(path).metadata.get("surefoot.format", "") if path.suffix == ".parquet" else ""
 
 

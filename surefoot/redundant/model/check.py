@@ -116,7 +116,7 @@ def _freedom_problems(key: Key, freedom: Freedom, size: int) -> Iterator[Problem
         yield key, "`axis` is missing"
     elif size and freedom.axis is not None:
         yield from _wrong_size((*key, "axis"), freedom.axis, size)
-        if abs(np.linalg.norm(freedom.axis) - 1.0) > 1e-9:
+        if not abs(np.linalg.norm(freedom.axis) - 1.0) <= 1e-9:
             yield (*key, "axis"), f"length {np.linalg.norm(freedom.axis):.6g}, expected a unit vector"
     if freedom.lower is not None and freedom.upper is not None and freedom.lower > freedom.upper:
         yield (*key, "lower"), f"{freedom.lower} is above upper = {freedom.upper}"

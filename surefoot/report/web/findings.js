@@ -52,7 +52,7 @@ class AuditPanel {
   row(item) {
     const [sign, meaning] = STATUS[item.status];
     const jump = item.worst_time === null || item.status === 'skipped' ? null : element('button', { type: 'button', class: 'link', onclick: () => this.page.clock.jump(item.worst_time) }, `${item.worst_part ? item.worst_part + ' ' : ''}at ${short(item.worst_time)} s`);
-    const margin = item.status === 'skipped' ? '' : item.margin === null ? 'no limit' : Math.abs(item.margin) < 1e-9 && item.status === 'passed' ? 'ok' : `${item.is_bound ? '\u2265 ' : ''}${short(Math.abs(item.margin) < 1e-12 ? 0 : item.margin)} ${item.unit === '1' ? '' : item.unit}`;
+    const margin = item.margin_text;
     const where = element('td', {}, jump || element('span', { class: 'quiet' }, item.note));
     return element('tr', { class: `item ${item.status}` }, element('td', { class: 'sign', 'aria-label': meaning, title: meaning }, sign), element('td', {}, item.title), element('td', { class: 'number' }, margin), where, element('td', { class: 'spark' }, item.series ? sparkline(item, this.page) : null));
   }

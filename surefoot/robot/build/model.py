@@ -52,7 +52,8 @@ def build_model(name: str, links: Sequence[Link], base: str, frames: Sequence[Na
 def _inertia(link: Link) -> pin.Inertia:
     """Mass properties as they are: also those that no rigid body has, which `check` reports."""
     out = pin.Inertia.Zero()
-    out.mass, out.lever, out.inertia = link.mass, link.com, link.inertia
+    symmetric = 0.5 * (link.inertia + link.inertia.T)  # to the last bit, which Pinocchio demands
+    out.mass, out.lever, out.inertia = link.mass, link.com, symmetric
     return out
 
 

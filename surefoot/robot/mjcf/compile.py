@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import FileFormatError, MissingMeshError, ModelError, one_of
+from surefoot.files import is_file
 from surefoot.geometry import MAX_MESH_BYTES
 from surefoot.robot.mjcf.guard import MjcfFiles
 from surefoot.robot.model import Finding
@@ -40,7 +41,7 @@ def _drop_missing_meshes(spec: mujoco.MjSpec, files: MjcfFiles, mode: str) -> li
             continue
         path = _path(spec, mesh.file, files)
         file, line = _place(files, mesh.file)
-        if path.is_file():
+        if is_file(path):
             _require_small(path, file, line)
             continue
         if mode == "require":
@@ -84,7 +85,7 @@ def _path(spec: mujoco.MjSpec, name: str, files: MjcfFiles) -> Path:
     name = Path(name).name if spec.strippath else name
     first = files.path.parent / (spec.compiler.meshdir or "") / name
     others = [file.parent / _mesh_folder(files.elements[file]) / name for file, _ in files.find("mesh", file=name)]
-    return next((path for path in (first, *others) if path.is_file()), first)
+    return next((path for path in (first, *others) if is_file(path)), first)
 
 
 def _mesh_folder(root: Element) -> str:
@@ -124,6 +125,7 @@ _MUST_BE_FINITE = (
 _MUST_NOT_BE_NEGATIVE = (
     "dof_armature", "dof_damping", "dof_frictionloss", "geom_friction", "actuator_armature", "actuator_damping",
 )  # fmt: skip
+_REFUSALS = (ValueError, mujoco.FatalError, RuntimeError, MemoryError)
 _LINE = re.compile(r"line (\d+)")
 _ELEMENT_NAME = re.compile(r"Element name '([^']+)'")
 _ATTRIBUTE = re.compile(r"attribute:? '(\w+)'")
@@ -147,13 +149,13 @@ def compile_mjcf(files: MjcfFiles, meshes: str = "warn") -> tuple[mujoco.MjModel
     with _quiet() as said:
         try:
             spec = mujoco.MjSpec.from_file(str(files.path))
-        except (ValueError, mujoco.FatalError) as error:
+        except _REFUSALS as error:
             raise _placed(FileFormatError, "MuJoCo cannot read the file", error, files, said) from error
         notes += _drop_missing_meshes(spec, files, meshes)
         notes += _drop_unrelated_elements(spec, files)
         try:
             model = spec.compile()
-        except (ValueError, mujoco.FatalError) as error:
+        except _REFUSALS as error:
             raise _placed(ModelError, "MuJoCo cannot compile the model", error, files, said) from error
     _require_moderate(model, files)
     notes += [Finding("warning", str(files.path), f"MuJoCo warns: {text}") for text in dict.fromkeys(said)]

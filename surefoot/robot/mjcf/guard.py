@@ -13,12 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from surefoot.errors import FileFormatError
+from surefoot.files import is_file
 from surefoot.robot.build import MAX_BODIES
 from surefoot.robot.xml_guard import MAX_ELEMENTS, Element, numbers, read_xml
 
 __all__ = ["MAX_COPIES", "MjcfFiles", "guard_mjcf"]
 
 MAX_COPIES = 4000  # elements after `replicate` and the like; the compiler's time grows with the square
+_MAX_ALL = 10_000  # elements of any kind, copies included
+_MAX_ASIDE = 1000  # of them elements that do not describe a robot: MuJoCo takes long to delete them
+_ASIDE = ("pair", "light", "camera", "texture", "skin", "hfield")
+_MAX_RESOLUTION = 200  # of a mesh that MuJoCo makes: it has the square of it as vertices
 _MAX_HEIGHTS = 4_000_000  # numbers of one height field
 _MAX_FILES = 500
 _COPIED = ("body", "geom", "site", "joint", "freejoint", "camera", "light", "composite", "flexcomp")
@@ -85,6 +90,7 @@ def guard_mjcf(path: str | Path) -> MjcfFiles:
     for file, element in files.items():
         _check_numbers(file, element)
         _check_heights(file, element)
+        _check_resolutions(file, element)
     _check_copies(main, files)
     return MjcfFiles(main, root, files)
 
@@ -107,7 +113,7 @@ def _targets(file: Path, element: Element, folder: Path) -> list[Path]:
     if element.tag not in ("include", "model") or "file" not in element.attributes:
         return []
     name = element.attributes["file"]
-    found = [place for place in dict.fromkeys((folder / name, file.parent / name)) if place.is_file()]
+    found = [place for place in dict.fromkeys((folder / name, file.parent / name)) if is_file(place)]
     if not found:
         raise FileFormatError(
             f"there is no file `{name}` to include", file=file, line=element.line, evidence={"looked in": folder}
@@ -158,9 +164,21 @@ def _check_heights(file: Path, root: Element) -> None:
             )  # fmt: skip
 
 
+def _check_resolutions(file: Path, root: Element) -> None:
+    """Refuse built-in meshes (supersphere, plate, …) that take gigabytes."""
+    for element in root.walk():
+        params = numbers(element.attributes.get("params", "")) if element.tag == "mesh" else None
+        if params and max(params) > _MAX_RESOLUTION:
+            raise FileFormatError(
+                f"`params` of a mesh asks for a resolution above {_MAX_RESOLUTION}",
+                file=file, line=element.line, evidence={"params": element.attributes["params"][:200]},
+                next_step="lower the resolution, or give the mesh as a file",
+            )  # fmt: skip
+
+
 def _check_copies(main: Path, files: dict[Path, Element]) -> None:
     """Refuse `replicate`, `composite` and `flexcomp` that make more elements than MuJoCo can compile in seconds."""
-    total, bodies = 0.0, 0.0
+    total, bodies, every, aside = 0.0, 0.0, 0.0, 0.0
     for file, element, factor in _with_factor(main, files):
         share = factor * (_count(file, element) if element.tag in ("composite", "flexcomp") else 1.0)
         total += share if share > 1 and element.tag in _COPIED else 0.0
@@ -169,6 +187,14 @@ def _check_copies(main: Path, files: dict[Path, Element]) -> None:
             raise FileFormatError(
                 f"more than {MAX_COPIES} copies or {MAX_BODIES} bodies",
                 file=file, line=element.line, next_step="lower the counts of `replicate`, `composite`, `flexcomp`",
+            )  # fmt: skip
+        every += share
+        aside += share if element.tag in _ASIDE or element.parent == "sensor" else 0.0
+        if every > _MAX_ALL or aside > _MAX_ASIDE:
+            raise FileFormatError(
+                f"more than {_MAX_ALL} elements, or {_MAX_ASIDE} that do not describe a robot",
+                file=file, line=element.line,
+                next_step="remove elements that the robot does not need: contact pairs, sensors, lights, cameras",
             )  # fmt: skip
 
 

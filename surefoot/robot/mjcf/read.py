@@ -250,7 +250,8 @@ def _dropped(model: mujoco.MjModel, names: Names) -> list[Finding]:
             message = f"actuator force from {bounds[0]:g} to {bounds[1]:g}: its limit is the smaller one both ways"
             out.append(Finding("note", names.joints[k], f"{message}, ±{safe_limit(bounds):g}"))
     out += [Finding("warning", model.tendon(i).name or f"tendon_{i}", "tendon dropped") for i in range(model.ntendon)]
-    out += [Finding("warning", model.flex(i).name or f"flex_{i}", "flex dropped") for i in range(model.nflex)]
+    flexes = (mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i) or f"flex_{i}" for i in range(model.nflex))
+    out += [Finding("warning", name, "flex dropped") for name in flexes]
     moved = [names.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
     out += [Finding("note", name, "mocap body: held fast") for name in moved]
     out += [

@@ -17,6 +17,8 @@ from surefoot.geometry import Shape
 
 __all__ = ["JOINT_KINDS", "Geometry", "Joint", "JointKind", "Link", "NamedFrame", "placement"]
 
+_LARGE = 1e100  # entries of a direction
+
 JointKind = Literal[
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "planar", "free", "universal", "translation"
 ]
@@ -126,6 +128,8 @@ class Joint:
         self._require_limits()
         object.__setattr__(self, "axis", self._unit(self.axis, "axis"))
         object.__setattr__(self, "second_axis", self._unit(self.second_axis, "second axis"))
+        if self.kind == "universal" and np.linalg.norm(np.cross(self.axis, self.second_axis)) < 1e-6:
+            raise ModelError(f"the two axes of universal joint `{self.name}` are parallel")
 
     def _require_limits(self) -> None:
         """Refuse limits in the wrong order and values that are not numbers."""
@@ -136,11 +140,11 @@ class Joint:
                 f"numbers of joint `{self.name}` contradict each other or are not numbers",
                 evidence={**dict(zip(names, numbers, strict=True)), "pitch": self.pitch},
             )
-        if self.kind == "universal" and np.linalg.norm(np.cross(self.axis, self.second_axis)) < 1e-6:
-            raise ModelError(f"the two axes of universal joint `{self.name}` are parallel")
 
     def _unit(self, axis: ArrayLike, what: str) -> Array:
         vector = _frozen(axis, (3,), f"{what} of joint {self.name}")
+        if np.abs(vector).max() > _LARGE:
+            vector = vector / np.abs(vector).max()  # its square would overflow
         length = float(np.linalg.norm(vector))
         if length < 1e-9:
             raise ModelError(f"{what} of joint `{self.name}` has no direction", evidence={what: vector})

@@ -37,6 +37,7 @@ _ATTRIBUTES: dict[str, dict[str, str]] = {
     "parent": {"link": "text!"},
     "child": {"link": "text!"},
 }
+SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 # Elements with their children; "+" marks those that may stand more than once, "!" those that must be there.
 _CHILDREN: dict[str, tuple[str, ...]] = {
     "robot": ("link+", "joint+", "material+", "transmission+", "gazebo+"),
@@ -44,7 +45,7 @@ _CHILDREN: dict[str, tuple[str, ...]] = {
     "inertial": ("origin", "mass!", "inertia!"),
     "visual": ("origin", "geometry!", "material+"),
     "collision": ("origin", "geometry!", "material+", "verbose"),
-    "geometry": ("box", "sphere", "cylinder", "capsule", "mesh"),
+    "geometry": SHAPES,
     "joint": ("origin", "parent!", "child!", "axis", "limit", "dynamics", "mimic", "safety_controller", "calibration"),
 }
 _POSITIVE = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length")}
@@ -229,7 +230,7 @@ def _check_link(document: UrdfDocument, name: str, link: Element) -> None:
         document.say("error", mass.line, f"link `{name}` has negative mass {value[0]:g} kg")
     for holder in (*link.all("visual"), *link.all("collision")):
         geometry = holder.first("geometry")
-        shapes = [child for child in geometry.children if child.tag in _ATTRIBUTES] if geometry else []
+        shapes = [child for child in geometry.children if child.tag in SHAPES] if geometry else []
         if geometry and len(shapes) != 1:
             document.say(
                 "error", geometry.line, f"<geometry> of link `{name}` holds {len(shapes)} shapes, expected one"

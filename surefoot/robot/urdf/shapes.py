@@ -11,9 +11,10 @@ import pinocchio as pin
 
 from surefoot.arrays import Array
 from surefoot.errors import MissingMeshError, one_of
+from surefoot.files import is_file
 from surefoot.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from surefoot.robot.model import Geometry, placement
-from surefoot.robot.urdf.scan import UrdfDocument
+from surefoot.robot.urdf.scan import SHAPES, UrdfDocument
 from surefoot.robot.xml_guard import Element, numbers
 from surefoot.words import are_missing
 
@@ -48,12 +49,13 @@ def urdf_geometries(document: UrdfDocument, tag: str, meshes: str = "warn") -> t
     for link, element in document.links.items():
         for i, holder in enumerate(element.all(tag)):
             geometry = holder.first("geometry")
-            shape = _shape(document, geometry.children[0], missing) if geometry else None
+            drawn = next((child for child in geometry.children if child.tag in SHAPES), None) if geometry else None
+            shape = _shape(document, drawn, missing) if drawn else None
             if shape is not None:
                 colour = _colour(document, holder)
                 out.append(Geometry(f"{link}_{i}", link, shape, origin_of(holder), color=colour))
-            elif geometry:
-                users.setdefault(geometry.children[0].attributes["filename"], []).append(link)
+            elif drawn:
+                users.setdefault(drawn.attributes["filename"], []).append(link)
     if missing:
         _report_missing(document, missing, meshes, users if tag == "collision" else {})
     return tuple(out)
@@ -132,11 +134,4 @@ def _resolve_mesh(name: str, urdf: str | Path) -> Path | None:
         candidates += [home / inside for home in (*homes, *above) if home.name == package]
     else:
         candidates = [folder / name.removeprefix("file://")]
-    return next((path for path in candidates if _is_file(path)), None)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name that no file system takes
-        return False
+    return next((path for path in candidates if is_file(path)), None)

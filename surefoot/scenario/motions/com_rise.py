@@ -141,16 +141,16 @@ class _Climb:
         after, base_after = self.raised[-1] - self.raised[row], abs(self.base[-1] - self.base[row])
         if min(float(line[0]) for line in self.values.values()) < _STRAIGHT * m.com[0, 2]:
             return "the knees are straight from the start"
-        if m.drift.max() > LARGEST_DRIFT:
+        if not m.drift.max() <= LARGEST_DRIFT:
             return f"the feet move by {m.drift.max():.2g} m or rad in the plan"
-        if self.rates.max() > _BOUND * self.limit:
+        if not self.rates.max() <= _BOUND * self.limit:
             return f"joint rates reach {self.rates.max():.3g} rad/s, above the bound of {self.limit:.3g} rad/s"
-        if self._share > _SINGULAR:
+        if not self._share <= _SINGULAR:
             return f"the knees do not straighten: {self._share:.0%} of the legs' smallest singular value is left"
         if after < _MORE * self.rise or base_after > _SATURATED * after:
             return f"the centre of mass rises only {after:.2g} m further once the knees are straight"
         load, joint = max(self.loads)
-        if load > 1.0:
+        if not load <= 1.0:
             return f"the weight is {load:.0%} of what the drive of joint `{joint}` can support"
         if self.raised[-1] < _REACHED * self.rise:
             return f"the centre of mass rises {self.raised[-1]:.3g} m of the planned {self.rise:.3g} m"
@@ -192,9 +192,9 @@ class _Climb:
         end = float(self.motion.t[np.argmax(self.raised >= _REACHED * self.raised[-1])])
         if log.time[-1] < end:
             return f"the run ends at {log.time[-1]:.3g} s, before the motion ends at {end:.3g} s"
-        if slip > LARGEST_SLIP:
+        if not slip <= LARGEST_SLIP:
             return f"a foot slid by {slip:.2g} m"
-        if offset > LARGEST_OFFSET:
+        if not offset <= LARGEST_OFFSET:
             return f"the centre of mass was {offset:.2g} m from its plan"
         return None
 

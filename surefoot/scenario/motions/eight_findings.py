@@ -141,9 +141,9 @@ class EightFindings:
         motion = self.motion
         if self._done < 1.0:
             return f"the hand covers {self._done:.0%} of its path before the arm runs out of reach"
-        if np.abs(motion.rates).max() > self.limit * (1.0 + _ON_PATH):
+        if not np.abs(motion.rates).max() <= self.limit * (1.0 + _ON_PATH):
             return f"a joint reaches {np.abs(motion.rates).max():.3g} rad/s, above the bound of {self.limit:.3g} rad/s"
-        if motion.error.max() > _ON_PATH:
+        if not motion.error.max() <= _ON_PATH:
             return f"the hand leaves its path by {motion.error.max():.2g}"
         return self._limits_left()
 
@@ -212,7 +212,7 @@ class EightFindings:
         if log.time[-1] < self.trajectory.end:
             ends = f"the run ends at {log.time[-1]:.3g} s, before the motion ends at {self.trajectory.end:.3g} s"
             return Findings(metrics, ends)
-        if miss.max() > LARGEST_MISS:
+        if not miss.max() <= LARGEST_MISS:
             return Findings(metrics, f"the hand was {miss.max():.2g} m from its plan")
         return Findings(metrics)
 

@@ -226,7 +226,7 @@ class HandPath:
             )
         for s in np.linspace(self.path.start, self.path.end, 40):
             twist = self.path.twist(float(s))[: self._rows.shape[1]]
-            if np.abs(twist - self._rows.T @ (self._rows @ twist)).max() > _RANK:
+            if not np.abs(twist - self._rows.T @ (self._rows @ twist)).max() <= _RANK:
                 raise NotSupportedError(
                     f"`{self.frame}` cannot move in the plane of the eight",
                     subject=self.frame,

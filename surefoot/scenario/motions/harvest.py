@@ -104,9 +104,9 @@ def _beyond_limits(robot: Robot, history: History) -> str | None:
     """Which joint the motion takes out of its limits, or faster than it can."""
     excess = np.maximum(robot.limits.lower - history.q, history.q - robot.limits.upper).max(axis=0)
     speed = np.abs(history.v).max(axis=0) / np.where(robot.limits.velocity > 0.0, robot.limits.velocity, np.inf)
-    if excess[j := int(np.argmax(excess))] > 0.0:
+    if not excess[j := int(np.argmax(excess))] <= 0.0:
         return f"joint `{robot.joint_names[j]}` would leave its limits by {excess[j]:.3g}"
-    if speed[j := int(np.argmax(speed))] > 1.0:
+    if not speed[j := int(np.argmax(speed))] <= 1.0:
         return f"joint `{robot.joint_names[j]}` would move at {speed[j]:.3g} of its speed limit"
     return None
 
@@ -122,7 +122,7 @@ class _Audit:
     def judged(self, time: Array, q: Array, what: str) -> Findings:
         off = self._tip_error(time, q)
         metrics: dict[str, Any] = {f"tip_error_{what}_m": off}
-        trouble = f"the tip is {off:.3g} m off in the {what}" if off > self.given.tolerance else None
+        trouble = f"the tip is {off:.3g} m off in the {what}" if not off <= self.given.tolerance else None
         if self.model.names:
             distances = self.model.distances(q)
             row, column = np.unravel_index(int(np.argmin(distances)), distances.shape)

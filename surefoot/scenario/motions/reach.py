@@ -77,9 +77,9 @@ def reach(table: MotionTable, robot: Robot, world: World) -> Plan:
 
 
 def _trouble(metrics: dict[str, Any], scene: _Scene) -> str | None:
-    if metrics["hand_error_plan_m"] > scene.tolerance:
+    if not metrics["hand_error_plan_m"] <= scene.tolerance:
         return f"the hands stay {metrics['hand_error_plan_m']:.3g} m short of their targets"
-    if metrics["feet_drift_plan_m"] > _FEET:
+    if not metrics["feet_drift_plan_m"] <= _FEET:
         return f"a foot drifts by {metrics['feet_drift_plan_m']:.3g} m"
     if metrics["support_margin_plan_m"] < 0.0:
         return "the centre of mass leaves the support"
@@ -208,9 +208,9 @@ class _Scene:
         worst = max(end.values())
         nearest = " – ".join(self.nearest(q))
         metrics = {"hand_error_run_m": worst, "gap_run_m": float(gaps.min()), "nearest_in_run": nearest}
-        if worst > _RUN_TOLERANCE:
+        if not worst <= _RUN_TOLERANCE:
             return Findings(metrics, f"a hand ends {worst:.3g} m from its target")
-        if gaps.min() <= 0.0:
+        if not gaps.min() > 0.0:
             return Findings(metrics, f"{nearest} touch in the run")
         return Findings(metrics)
 

@@ -103,7 +103,7 @@ class SwingJudge:
         for i in (i for i in range(tree.n) if tree.nq_of(i) == 1 and tree.nv_of(i) == 1):
             at, row = int(tree.q_index[i]), int(tree.v_index[i])
             angle, rate = self.found.q[:, at], float(np.abs(self.found.v[:, row]).max())
-            if max((limits.lower[at] - angle).max(), (angle - limits.upper[at]).max()) > _BEYOND:
+            if not np.max([limits.lower[at] - angle, angle - limits.upper[at]]) <= _BEYOND:
                 return f"joint `{tree.joint_names[i]}` leaves its range in the plan"
             if limits.velocity[row] > 0.0 and rate > limits.velocity[row]:
                 return f"joint `{tree.joint_names[i]}` moves at {rate:.3g} in the plan, above its velocity limit"

@@ -9,12 +9,28 @@ from pydantic import Field, Strict, model_validator
 from surefoot.scenario.schema_words import expected_at
 from surefoot.scenario.table import Table, complaint
 
-__all__ = ["Edges", "Friction", "KindTable", "NotNegative", "Pair", "Positive", "PositivePair", "Time", "Vector"]
+__all__ = [
+    "Cycle",
+    "Duration",
+    "Edges",
+    "Friction",
+    "Hold",
+    "KindTable",
+    "NotNegative",
+    "Pair",
+    "Positive",
+    "PositivePair",
+    "Time",
+    "Vector",
+]
 
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Friction = Annotated[float, Field(ge=0.0, le=1000.0)]
 Time = Annotated[float, Field(ge=0.0, le=1e6)]
+Duration = Annotated[float, Field(gt=0.0, le=600.0)]
+Hold = Annotated[float, Field(ge=0.0, le=60.0)]
+Cycle = Annotated[float, Field(ge=5e-4, le=1.0)]
 _LIST = Strict(False)  # TOML has lists where we have tuples
 Pair = Annotated[tuple[float, float], _LIST]
 PositivePair = Annotated[tuple[Positive, Positive], _LIST]

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from surefoot.scenario.schema.kinds import KindTable, NotNegative, Positive, PositivePair, Vector
+from surefoot.scenario.schema.kinds import Cycle, Duration, Hold, KindTable, NotNegative, Positive, PositivePair, Vector
 from surefoot.scenario.table import Table
 
 __all__ = ["MotionTable", "StepTable", "WeightsTable"]
@@ -120,7 +120,7 @@ class MotionTable(KindTable):
     }
 
     kind: Literal["com_rise", "figure_eight", "harvest", "swing_over", "reach"]
-    duration: Positive | None = None
+    duration: Duration | None = None
     rate_limit: Positive | None = None
     rise: Positive | None = None
     frame: str | None = None
@@ -134,11 +134,11 @@ class MotionTable(KindTable):
     points: list[Vector] | None = None
     joints: dict[str, float] | None = None
     hands: dict[str, Vector] | None = None
-    hold: NotNegative | None = None
+    hold: Hold | None = None
     method: Literal["predictive", "local", "unaware"] | None = None
     horizon: Positive | None = None
     other_horizons: list[Positive] | None = None
-    cycle: Positive | None = None
+    cycle: Cycle | None = None
     influence: Positive | None = None
     tool_radius: Positive | None = None
     tolerance: Positive | None = None

@@ -58,12 +58,12 @@ def drop(run: StudiedRun) -> Findings:
 def _trouble(metrics: dict[str, Any]) -> str | None:
     """Motion, depth and force that are not those of rest."""
     speed, depth, expected = (metrics[name] for name in ("final_speed", "penetration_m", "expected_penetration_m"))
-    if speed > AT_REST:
+    if not speed <= AT_REST:
         return f"still moving at the end: {speed:.3g}"
-    if expected is not None and abs(depth - expected) > LARGEST_ERROR * expected:
+    if expected is not None and not abs(depth - expected) <= LARGEST_ERROR * expected:
         return f"sinks in by {1e3 * depth:.3g} mm, not {1e3 * expected:.3g} mm"
     force, weight = metrics["rest_force_n"], metrics["weight_n"]
-    if abs(force - weight) > LARGEST_ERROR * weight:
+    if not abs(force - weight) <= LARGEST_ERROR * weight:
         return f"the ground carries {force:.4g} N, but the robot weighs {weight:.4g} N"
     return None
 

@@ -27,8 +27,8 @@ def estimate(run: StudiedRun) -> Findings:
     metrics = {f"estimate_{name}_max": float(np.nanmax(values)) for name, values in errors.items()}
     metrics |= {f"estimate_{name}_rms": float(np.sqrt(np.nanmean(values**2))) for name, values in errors.items()}
     metrics["estimate_attitude_max_deg"] = float(np.rad2deg(metrics["estimate_attitude_max"]))
-    if metrics["estimate_attitude_max"] > LARGEST_ATTITUDE_ERROR:
+    if not metrics["estimate_attitude_max"] <= LARGEST_ATTITUDE_ERROR:
         return Findings(metrics, f"the attitude error reaches {metrics['estimate_attitude_max_deg']:.2f}°")
-    if metrics["estimate_velocity_max"] > LARGEST_VELOCITY_ERROR:
+    if not metrics["estimate_velocity_max"] <= LARGEST_VELOCITY_ERROR:
         return Findings(metrics, f"the velocity error reaches {metrics['estimate_velocity_max']:.3f} m/s")
     return Findings(metrics)

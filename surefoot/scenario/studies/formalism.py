@@ -39,9 +39,9 @@ def formalism(run: StudiedRun) -> Findings:
     rows = min(len(found.time), len(log))
     difference = np.abs(found.coordinates[:rows, order] - np.array(log["q"][:rows]))
     metrics = _metrics(found, difference)
-    if metrics["hinge_opening_max"] > LARGEST_OPENING:
+    if not metrics["hinge_opening_max"] <= LARGEST_OPENING:
         return Findings(metrics, f"a hinge opens by {metrics['hinge_opening_max']:.2g}")
-    if metrics["joint_difference_max"] > LARGEST_DIFFERENCE:
+    if not metrics["joint_difference_max"] <= LARGEST_DIFFERENCE:
         return Findings(metrics, f"the two runs differ by {metrics['joint_difference_max']:.2g}")
     return Findings(metrics)
 

@@ -42,7 +42,7 @@ def free_floating(run: StudiedRun) -> Findings:
     }
     if momentum >= _MOMENTUM:
         return Findings(metrics, f"momentum is not conserved: {momentum:.2g} per mass")
-    if run.scenario.controller.kind == "reactionless" and metrics["base_turn_max_rad"] > _TURN:
+    if run.scenario.controller.kind == "reactionless" and not metrics["base_turn_max_rad"] <= _TURN:
         return Findings(
             metrics, f"the base turns by {metrics['base_turn_max_rad']:.2g} rad, although it should not turn"
         )

@@ -42,9 +42,9 @@ def mechanism(run: StudiedRun) -> Findings:
         "peak_speed": float(np.abs(log["v"]).max()),
         "energy_leak_j": leak,
     }
-    if run.scenario.simulation.stabilisation in (None, "projection") and metrics["gap_max"] > LARGEST_GAP:
+    if run.scenario.simulation.stabilisation in (None, "projection") and not metrics["gap_max"] <= LARGEST_GAP:
         return Findings(metrics, f"a closed chain opens by {metrics['gap_max']:.2g}")
-    if leak > LARGEST_LEAK * max(turned_over, 1.0):
+    if not leak <= LARGEST_LEAK * max(turned_over, 1.0):
         return Findings(metrics, f"the energy error reaches {leak:.2g} J")
     return Findings(metrics)
 

@@ -44,7 +44,7 @@ def reach(run: StudiedRun) -> Findings:
         "support_box_m": [edge.min(axis=0).tolist(), edge.max(axis=0).tolist()],
         "largest_torque": float(np.abs(log["tau"]).max()),
     }
-    if missed > LARGEST_MISS * float(np.linalg.norm(table.displacement)):
+    if not missed <= LARGEST_MISS * float(np.linalg.norm(table.displacement)):
         return Findings(metrics, f"the frame ends {missed:.3g} m from its target")
     return Findings(metrics)
 

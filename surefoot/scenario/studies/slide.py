@@ -74,10 +74,10 @@ def _judged(time: Array, slip: Array, outside: NDArray[np.bool_], facts: dict[st
         "slip_from_release_m": float(slid) if expected else 0.0,
         "slip_at_end_m": float(last) if inside_again else None,
     }
-    if held > CREEP:
+    if not held <= CREEP:
         return Findings(metrics, f"slid by {held:.3g} m although friction can hold it")
     if expected and slid <= CREEP:
         return Findings(metrics, "did not slide although friction cannot hold it")
-    if inside_again and last > CREEP:
+    if inside_again and not last <= CREEP:
         return Findings(metrics, "did not stop although friction can hold it")
     return Findings(metrics)

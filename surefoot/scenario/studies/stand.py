@@ -40,13 +40,13 @@ def _trouble(robot: Robot, log: Log, height: float, tilt: float) -> str | None:
     if robot.base_joint is not None and robot.contacts:
         if not _touches(robot, log):
             return "lost ground contact: no contact carries force at the end"
-        if height < LEAST_HEIGHT or tilt > LARGEST_TILT:
+        if not (height >= LEAST_HEIGHT and tilt <= LARGEST_TILT):
             return f"did not stay upright: base at {height:.0%} of its height, tilted by {np.rad2deg(tilt):.0f}°"
     slip = max((float(log[f"contact.{name}.slip"][-1]) for name in robot.contacts), default=0.0)
-    if slip > LARGEST_SLIP:
+    if not slip <= LARGEST_SLIP:
         return f"slid by {slip:.2f} m"
     joint, deviation = _largest_deviation(robot, log)
-    if deviation > LARGEST_DEVIATION:
+    if not deviation <= LARGEST_DEVIATION:
         return f"did not hold its posture: joint {joint} is off by {deviation:.2f} at the end"
     return None
 

@@ -16,6 +16,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from surefoot.arrays import Array
 from surefoot.codegen import cache, thread_count
+from surefoot.errors import ShapeError
 from surefoot.geometry import (
     Box,
     Capsule,
@@ -207,6 +208,9 @@ def _set_primitive(geom: mujoco.MjsGeom, shape: Shape) -> None:
             geom.type, geom.size = kinds.mjGEOM_PLANE, [0.0, 0.0, 1.0]
 
 
+_MOST_FRICTION = 1000.0  # priorities are integers of 32 bits, in millionths
+
+
 def friction_settings(friction: float, torsional: float = 0.0) -> dict[str, Any]:
     """Attributes of a geom for a Coulomb coefficient.
 
@@ -216,7 +220,16 @@ def friction_settings(friction: float, torsional: float = 0.0) -> dict[str, Any]
     Args:
         friction: Coulomb coefficient.
         torsional: Moment about the normal per normal force [m].
+
+    Raises:
+        ShapeError: It is larger than MuJoCo can tell from others.
     """
+    if not friction <= _MOST_FRICTION:
+        raise ShapeError(
+            f"friction {friction:g} is too large for MuJoCo",
+            evidence={"most": _MOST_FRICTION},
+            next_step="use a smaller coefficient; above 10 nothing slides anyway",
+        )
     return {
         "friction": [friction, torsional, 0.0],
         "condim": 4 if torsional > 0.0 else 3 if friction > 0.0 else 1,

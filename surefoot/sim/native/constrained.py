@@ -230,7 +230,7 @@ def _opened(robot: Robot) -> Robot:
 def _constraints(robot: Robot, held: Sequence[str], q: Array) -> Constraints:
     """Loops, couplings, and surfaces that are held where they are in a configuration."""
     ties: list[Constraint] = [*robot.loops, *robot.couplings]
-    return constraints_of(robot, [*ties, *(contact(robot, q, name, robot.contacts[name].tied) for name in held)])
+    return constraints_of(robot, [*ties, *(contact(robot, q, name) for name in held)])
 
 
 @lru_cache(maxsize=32)

@@ -256,8 +256,12 @@ class NativeRollout:
             shape = (self.request.copies, len(self.request.times), *shapes[name])
             dtype = self.step.kernel.dtype
             found[name] = np.empty(shape, dtype) if out is None or k > 1 else out[k]
-            if found[name].shape != shape or found[name].dtype != dtype:
-                raise ShapeError(f"`out` cannot take {name}", evidence={"expected": f"{shape} {dtype}"})
+            if not self.step.kernel.arguments.writes_to(found[name], shape):
+                raise ShapeError(
+                    f"`out` cannot take {name}",
+                    evidence={"expected": f"{shape} {dtype}"},
+                    next_step="give contiguous, aligned, writeable arrays",
+                )
         return found
 
     def _ground(self, q: Array) -> Array:

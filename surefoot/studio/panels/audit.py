@@ -123,8 +123,5 @@ def items_table(items: Sequence[Mapping[str, Any]]) -> Html:
     Args:
         items: As plain data.
     """
-    rows = []
-    for item in items:
-        margin = "" if item["margin"] is None else f"{item['margin']:.3g} {item['unit']}"
-        rows.append((_MARKS[item["status"]], item["title"], margin))
+    rows = [(_MARKS[item["status"]], item["title"], item.get("margin_text", "")) for item in items]
     return table_html(("", "item", "margin"), rows)

@@ -1,5 +1,7 @@
 """Laws of the constraints themselves: r, J and J̇ v fit each other, and forces act where they are said to."""
 
+import dataclasses
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -115,6 +117,27 @@ def test_kinds_of_contact(kind, rows):
     assert held.rows == tuple(f"foot.{row}" for row in rows)
     assert_same(held.residual(robot.tree, q), np.zeros(len(rows)))
     assert held.jacobian(robot.tree, q).shape == (len(rows), robot.nv)
+
+
+@pytest.mark.parametrize(("name", "rows"), [("anymal", 12), ("talos", 12)])
+def test_surfaces_are_held_as_their_own_kind_says(name, rows):
+    """Point feet may turn: four of them have 12 independent rows, not 24 of rank 18; two soles have 12 as well."""
+    robot = robot_named(name)
+    q, _, _ = state(robot, 9)
+    held = constraints_of(robot, [contact(robot, q, surface) for surface in robot.contacts])
+    J = held.jacobian(robot.tree, q)
+    assert J.shape == (rows, robot.nv)
+    assert np.linalg.matrix_rank(J) == rows
+    axes = ("x", "y", "z", "rx", "ry", "rz")
+    expected = [
+        f"{x.name}.{axis}" for x in robot.contacts.values() for axis, tied in zip(axes, x.tied, strict=True) if tied
+    ]
+    assert list(held.rows) == expected
+    sliding = dataclasses.replace(next(iter(robot.contacts.values())), friction=0.0)
+    slippery = robot.replace(contacts={sliding.name: sliding})
+    left = ("z",) if name == "anymal" else ("z", "rx", "ry")
+    found = constraints_of(slippery, [contact(slippery, q, sliding.name)])
+    assert found.rows == tuple(f"{sliding.name}.{axis}" for axis in left)
 
 
 def test_couplings_of_the_robot():

@@ -370,3 +370,21 @@ def test_gains_lead_back():
         v = v + h * constrained_acceleration(robot, middle, half, rest, baumgarte=gains).a
         q = np.asarray(integrate(robot.tree, q, h * half))
     assert np.abs(held.residual(robot.tree, q)).max() < 0.05 * gap
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_iteration_ends_where_only_rounding_is_left(moving):
+    """Without joint forces the residual may vanish after one step, and the next direction with it."""
+    robot = robot_named("pendulum:tied")
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        q = close(robot, None, rng.uniform(-3.0, 3.0, robot.nq))
+        v = project_velocity(robot, None, q, moving * rng.standard_normal(robot.nv))
+        agree(robot, q, v, np.zeros(robot.nv), None, ["iterative"])
+
+
+def test_what_is_not_a_number_does_not_converge():
+    with pytest.raises(ModelError, match="do not converge"):
+        constraint_recursion._conjugate_gradients(lambda x: np.nan * x, np.ones(3))
+    with pytest.raises(ModelError, match="do not converge"):
+        constraint_recursion._conjugate_gradients(lambda x: x, np.array([1.0, np.nan, 1.0]))
