@@ -19,7 +19,7 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.feasibility import Tolerances, audit
 from surefoot.files import write_text
 from surefoot.motion import AuditItem, AuditResult, Finding, World
-from surefoot.motion.reading import GivenMotion, read_motion
+from surefoot.motion.reading import GivenMotion, on_ground, read_motion
 from surefoot.robot import Robot, load
 from surefoot.words import counted
 
@@ -41,6 +41,10 @@ class AuditRequest:
         joints: Joint order of the file, separated by commas, or None.
         rate: Samples per second, for files without times.
         quaternion: Order of quaternions, "xyzw" or "wxyz", where the layout does not say it; None to find out.
+        joint_order: Order of unnamed joints by name, or file that lists them; None to find out.
+        missing: "home" to hold joints that the file lacks at home, or None.
+        name: Which motion of a file with several, or None.
+        ground: Height of the ground under the motion, or "fit", or None.
         base: Base of the robot.
         tolerances: `name=value` texts.
         replay: Whether to replay it in MuJoCo.
@@ -55,6 +59,10 @@ class AuditRequest:
     joints: str | None
     rate: float | None
     quaternion: str | None
+    joint_order: str | None
+    missing: str | None
+    name: str | None
+    ground: str | None
     base: str
     tolerances: Sequence[str]
     replay: bool
@@ -73,8 +81,11 @@ def audit_command(request: AuditRequest) -> int:
     model = _robot(request, own)
     given = read_motion(
         request.motion, model, request.layout, names_in(request.joints), request.rate, request.quaternion,
+        joint_order=request.joint_order, missing=request.missing, motion=request.name,
     )  # fmt: skip
     world = _world(request.world or (None if own is None else str(own)), model)
+    if request.ground is not None:
+        given = on_ground(given, model, World() if world is None else world, request.ground)
     result = _audited(given, model, world, _tolerances(request.tolerances), request.replay)
     if request.as_json:
         print(json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False))

@@ -38,6 +38,7 @@ class MotionParts:
         wrenches: Contact → (n, 6).
         references: Name → (n, k).
         filled: Joints whose velocities are not given, while others are: to be computed from q.
+        unnamed: Whether the joints are in an order that nothing names.
         unsure: Whether the order of the base quaternion is a guess.
         remarks: How the file was understood.
     """
@@ -52,6 +53,7 @@ class MotionParts:
     references: Mapping[str, Array] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
     unsure: bool = False
+    unnamed: bool = False
     remarks: tuple[str, ...] = ()
 
 
