@@ -90,7 +90,7 @@ class Case:
     Args:
         given_robot: The robot as it was loaded.
         world: Ground, obstacles, friction, gravity.
-        trajectory: The motion as it was given; quaternions made of unit length.
+        trajectory: The motion as it was given; quaternions made of unit length, velocities only if they were given.
         tolerances: What passes.
         quaternion_norm: Length of quaternions as they were given (n,) by joint, before they were normalised.
         filled: Joints whose velocities were not given: those of the trajectory are differences of q.
@@ -104,6 +104,9 @@ class Case:
     quaternion_norm: Mapping[str, Array] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
     quaternion_order: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trajectory", self.trajectory.as_given)
 
     @cached_property
     def robot(self) -> Robot:

@@ -24,7 +24,7 @@ from surefoot.arrays import (
     place_of,
 )
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.motion.exchange import configuration_between, joint_kinds, manifold, require_unit_length
+from surefoot.motion.exchange import configuration_between, joint_kinds, manifold, require_unit_length, velocities
 from surefoot.motion.files import TRAJECTORY_FORMAT, Bundle, contradiction, read_bundle, write_bundle
 from surefoot.motion.mirror import mirror_of
 from surefoot.motion.stance import ContactSchedule
@@ -84,6 +84,7 @@ class Trajectory:
         wrenches: Contact → (n, 6): on the robot, in the contact frame, linear first [N], [N m].
         references: Name → (n, k): any further series of a planner.
         schedule: Which contacts hold when, from the first time to the last or longer; None if unknown.
+        is_v_computed: Whether v was computed from q; it is then no evidence of its own.
     """
 
     robot: str
@@ -97,6 +98,7 @@ class Trajectory:
     wrenches: Mapping[str, Array] = field(default_factory=dict)
     references: Mapping[str, Array] = field(default_factory=dict)
     schedule: ContactSchedule | None = None
+    is_v_computed: bool = False
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -137,7 +139,7 @@ class Trajectory:
             robot: The robot.
             time: (n,) [s].
             q: (n, nq).
-            v: (n, nv), or None.
+            v: (n, nv), or None to compute them from q, by differences on its manifold.
             **others: Further fields by name.
 
         Raises:
@@ -147,7 +149,7 @@ class Trajectory:
         rates = None if v is None else finite_array(v, (len(rows), robot.nv), "v")
         out = cls(robot.name, robot.joint_names, joint_kinds(robot), increasing_times(time), rows, rates, **others)
         out.require(robot)
-        return out
+        return out if v is not None else out.with_velocities()
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
@@ -165,6 +167,17 @@ class Trajectory:
     def save(self, path: str | Path) -> None:
         """Write to `.npz` or `.parquet`, whole or not at all."""
         write_bundle(path, _bundle_of(self))
+
+    def with_velocities(self) -> Trajectory:
+        """The motion with v, computed from q by differences on its manifold if it has none."""
+        if self.v is not None:
+            return self
+        return replace(self, v=velocities(manifold(self.kinds), self.time, self.q), is_v_computed=True)
+
+    @property
+    def as_given(self) -> Trajectory:
+        """The motion without velocities that were computed."""
+        return replace(self, v=None, is_v_computed=False) if self.is_v_computed else self
 
     def __len__(self) -> int:
         return len(self.time)
@@ -405,6 +418,7 @@ def _bundle_of(trajectory: Trajectory) -> Bundle:
     schedule = None if trajectory.schedule is None else trajectory.schedule.to_dict()
     joints = {"joints": list(trajectory.joints), "kinds": list(trajectory.kinds)}
     facts = {"robot": trajectory.robot, **joints, "schedule": schedule}
+    facts |= {"is_v_computed": True} if trajectory.is_v_computed else {}
     return Bundle(TRAJECTORY_FORMAT, {k: x for k, x in arrays.items() if x is not None}, facts)
 
 
@@ -420,6 +434,7 @@ def _of_bundle(bundle: Bundle) -> Trajectory:
         joints=tuple(bundle.facts["joints"]),
         kinds=tuple(bundle.facts["kinds"]),
         schedule=None if schedule is None else ContactSchedule.from_dict(schedule),
+        is_v_computed=bool(bundle.facts.get("is_v_computed", False)),
         **named,
         **plain,
     )

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.motion.exchange import VECTOR_KEYS, column_names, layout_blocks
+from surefoot.motion.exchange import VECTOR_KEYS, column_names, layout_blocks, velocities
 from surefoot.motion.reading.names import some_names
 from surefoot.robot import Robot
 
@@ -184,8 +182,7 @@ def filled_in(robot: Robot, time: Array, q: Array, v: Array, joints: Collection[
     """(n, nv) velocities, those of some joints by differences of q on its manifold."""
     if not joints or len(time) < 2:
         return v
-    steps = np.array([pin.difference(robot.model, a, b) for a, b in pairwise(np.asarray(q))]).reshape(-1, robot.nv)
-    rates = np.gradient(np.vstack([np.zeros(robot.nv), np.cumsum(steps, axis=0)]), time, axis=0)
+    rates = velocities(robot.model, time, q)
     out = np.array(v)
     for i in map(robot.joint_index, joints):
         rows = slice(int(robot.tree.v_index[i]), int(robot.tree.v_index[i]) + robot.tree.nv_of(i))

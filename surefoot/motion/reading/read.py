@@ -127,6 +127,11 @@ def read_motion(
         raise error.with_place(file, _line(table, error.evidence.get("row"))) from None
 
 
+def _as_given(robot: Robot, time: Array, q: Array, v: Array | None = None, **others: Any) -> Trajectory:
+    """A trajectory that has velocities only if the file has them."""
+    return Trajectory.of(robot, time, q, v, **others).as_given
+
+
 def _line(table: Table | None, row: object) -> int | None:
     """The line of a text file with a row of a table."""
     return table.lines[row] if table is not None and isinstance(row, int) and row < len(table.lines) else None
@@ -281,9 +286,7 @@ def _trajectory(robot: Robot, parts: MotionParts, time: Array) -> tuple[Trajecto
     if parts.unnamed and (order := judge_joint_order(robot, World(), q)).meant:
         q, v, tau = _in_joint_order(robot, joint_orders(robot)[order.meant], q, v, tau)
         remarks = [*remarks, f"the joints are read in {order.meant} order: as they are, {order.reason}"]
-    trajectory = Trajectory.of(
-        robot, at, q, v, a=parts.a, tau=tau, wrenches=parts.wrenches, references=parts.references
-    )
+    trajectory = _as_given(robot, at, q, v, a=parts.a, tau=tau, wrenches=parts.wrenches, references=parts.references)
     if trajectory.v is not None and parts.filled:
         trajectory = replace(trajectory, v=filled_in(robot, trajectory.time, trajectory.q, trajectory.v, parts.filled))
     return trajectory, lengths, remarks
@@ -445,7 +448,7 @@ def _saved_trajectory(path: Path, robot: Robot) -> tuple[Trajectory, dict[str, A
         for group in ("wrenches", "references")
     }
     plain: dict[str, Any] = {key: arrays[key] for key in ("v", "a", "tau") if key in arrays}
-    return Trajectory.of(
+    return _as_given(
         robot, arrays["time"], data["q"], **plain, **named,
         schedule=None if schedule is None else ContactSchedule.from_dict(schedule),
     ), lengths  # fmt: skip
@@ -470,4 +473,4 @@ def _from_log(robot: Robot, log: Log, path: Path) -> tuple[Trajectory, dict[str,
         if f"contact.{name}.wrench" in log
     }
     pushed = {PUSH: finite_table(log[PUSH], PUSH)} if PUSH in log else {}
-    return Trajectory.of(robot, log.time, data["q"], **others, wrenches=wrenches, references=pushed), lengths
+    return _as_given(robot, log.time, data["q"], **others, wrenches=wrenches, references=pushed), lengths
