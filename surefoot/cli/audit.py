@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from surefoot.cli.console import FirstTimeColumn, names_in, page_console, requir
 from surefoot.errors import ShapeError, one_of
 from surefoot.feasibility import Tolerances, audit
 from surefoot.files import write_text
-from surefoot.motion import AuditItem, AuditResult, Finding, World
+from surefoot.motion import AuditItem, AuditResult, FindingGroup, World
 from surefoot.motion.reading import GivenMotion, on_ground, read_motion
 from surefoot.robot import Robot, load
 from surefoot.words import counted
@@ -172,8 +172,8 @@ def _print(result: AuditResult, console: Console) -> None:
     console.print(f"contacts: {escape(result.contacts)}")
     for remark in result.remarks:
         console.print(f"note: {escape(remark)}")
-    for number, finding in enumerate(result.findings, 1):
-        _print_finding(console, f"{number}.", finding)
+    for number, group in enumerate(result.groups, 1):
+        _print_group(console, f"{number}.", group)
     if console.is_terminal:
         console.print(_items(result.items))
     else:
@@ -185,28 +185,19 @@ def _print(result: AuditResult, console: Console) -> None:
     console.print(f"[dim]audit took {total:.2f} s: {escape(parts)}[/]")
 
 
-def _print_finding(console: Console, number: str, finding: Finding) -> None:
-    colour = "red" if finding.severity == "defect" else "yellow"
-    span = f"{finding.start:.3f} … {finding.end:.3f} s"
-    console.print(
-        f"{number} [{colour}]{finding.severity}[/] ({finding.stage}) {escape(finding.message)} [dim]\\[{span}][/]"
-    )
-    if finding.why:
-        console.print(f"   why: {escape(finding.why)}")
-    if finding.next_step:
-        console.print(f"   next: {escape(finding.next_step)}")
-    names = list(dict.fromkeys(f"{one.item} {one.where}".strip() for one in _under(finding)))
-    if names:
-        more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-        console.print(f"   [dim]explains: {escape(', '.join(names[:4]) + more)}[/]")
-
-
-def _under(finding: Finding) -> Iterator[Finding]:
-    """Findings that a finding explains, without its own parts."""
-    for one in finding.covers:
-        if one.item != finding.item:
-            yield one
-        yield from _under(one)
+def _print_group(console: Console, number: str, group: FindingGroup) -> None:
+    worst = group.worst
+    colour = "red" if worst.severity == "defect" else "yellow"
+    start, end = min(one.start for one in group.findings), max(one.end for one in group.findings)
+    span = f"{start:.3f} … {end:.3f} s"
+    console.print(f"{number} [{colour}]{worst.severity}[/] ({worst.stage}) {escape(group.message)} [dim]\\[{span}][/]")
+    if worst.why:
+        console.print(f"   why: {escape(worst.why)}")
+    if worst.next_step:
+        console.print(f"   next: {escape(worst.next_step)}")
+    if group.consequences:
+        follows = ", ".join(f"{item} × {count}" for item, count in group.consequences.items())
+        console.print(f"   [dim]explains: {escape(follows)}[/]")
 
 
 def _items(items: Sequence[AuditItem]) -> Table:

@@ -42,6 +42,8 @@ class Tolerances:
     column_shift: float = _entry(1.0, "samples", "time shift between a column of v and q")
     jump: float = _entry(0.01, "rad", "distance by which a sample of q may leave the path and come back")
     jump_acceleration: float = _entry(500.0, "rad/s²", "or the distance that this acceleration allows within a step")
+    base_jump: float = _entry(1.5, "m/s", "change of the base's velocity from one step to the next")
+    base_turn_jump: float = _entry(10.0, "rad/s", "change of the base's angular velocity from one step to the next")
     velocity: float = _entry(0.05, "rad/s", "difference between v and the rate of q, plus `relative` of its range")
     acceleration: float = _entry(1.0, "rad/s²", "difference between a and the rate of v, plus `relative` of its range")
     relative: float = _entry(0.05, "", "relative part of the tolerances of v and a")

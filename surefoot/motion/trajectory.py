@@ -417,7 +417,7 @@ def _bundle_of(trajectory: Trajectory) -> Bundle:
     arrays |= {f"references/{name}": series for name, series in trajectory.references.items()}
     schedule = None if trajectory.schedule is None else trajectory.schedule.to_dict()
     joints = {"joints": list(trajectory.joints), "kinds": list(trajectory.kinds)}
-    facts = {"robot": trajectory.robot, **joints, "schedule": schedule}
+    facts: dict[str, Any] = {"robot": trajectory.robot, **joints, "schedule": schedule}
     facts |= {"is_v_computed": True} if trajectory.is_v_computed else {}
     return Bundle(TRAJECTORY_FORMAT, {k: x for k, x in arrays.items() if x is not None}, facts)
 
