@@ -23,7 +23,7 @@ from surefoot.arrays import (
     number,
     place_of,
 )
-from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.motion.exchange import configuration_between, joint_kinds, manifold, require_unit_length, velocities
 from surefoot.motion.files import TRAJECTORY_FORMAT, Bundle, contradiction, read_bundle, write_bundle
 from surefoot.motion.mirror import mirror_of
@@ -32,9 +32,11 @@ from surefoot.motion.state import State
 from surefoot.robot import Robot
 from surefoot.words import side_pairs
 
-__all__ = ["Sample", "Trajectory"]
+__all__ = ["CONTROLS", "Sample", "Trajectory"]
 
-_OPTIONAL = ("v", "a", "tau")
+_OPTIONAL = ("v", "a", "tau", "tau_rate")
+CONTROLS = ("hold", "linear", "integrated")
+"""How torques run between samples: held, piecewise linear, or with a rate that is piecewise linear."""
 _NAMED = ("wrenches", "references")
 
 
@@ -85,6 +87,8 @@ class Trajectory:
         references: Name → (n, k): any further series of a planner.
         schedule: Which contacts hold when, from the first time to the last or longer; None if unknown.
         is_v_computed: Whether v was computed from q; it is then no evidence of its own.
+        control: How tau runs between samples, one of `CONTROLS`: "hold", "linear", or "integrated" from its rates.
+        tau_rate: (n, nu) rates of tau that a planner chose [N m/s] or [N/s], for "integrated"; else None.
     """
 
     robot: str
@@ -99,6 +103,8 @@ class Trajectory:
     references: Mapping[str, Array] = field(default_factory=dict)
     schedule: ContactSchedule | None = None
     is_v_computed: bool = False
+    control: str = "linear"
+    tau_rate: Array | None = None
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -113,12 +119,21 @@ class Trajectory:
         require_unit_length(self.q, self.joints, self.kinds)
         for name in _OPTIONAL:
             if getattr(self, name) is not None:
-                set_field(self, name, finite_array(getattr(self, name), (n, None if name == "tau" else model.nv), name))
+                width = None if name.startswith("tau") else model.nv
+                set_field(self, name, finite_array(getattr(self, name), (n, width), name))
+        self._require_control()
         sizes = {name: 6 if name == "wrenches" else None for name in _NAMED}
         for name, size in sizes.items():
             series = {k: finite_array(x, (n, size), f"{name} `{k}`") for k, x in getattr(self, name).items()}
             set_field(self, name, MappingProxyType(series))
         self._require_cover()
+
+    def _require_control(self) -> None:
+        if self.control not in CONTROLS:
+            raise one_of("control law", self.control, CONTROLS)
+        has_rates = self.tau is not None and self.tau_rate is not None and self.tau.shape == self.tau_rate.shape
+        if (self.control == "integrated" or self.tau_rate is not None) and not has_rates:
+            raise ShapeError("integrated controls need `tau` and `tau_rate` of one shape", next_step="give both")
 
     def _require_cover(self) -> None:
         if self.schedule is not None and not self.schedule.covers(self.start, self.end):
@@ -203,7 +218,13 @@ class Trajectory:
             differ = [pair for pair in zip(self.joints, robot.joint_names, strict=False) if pair[0] != pair[1]]
             evidence = {"joints": (len(self.joints), len(robot.joint_names)), "first that differ": differ[:1]}
             raise ShapeError(f"the trajectory of `{self.robot}` does not fit robot `{robot.name}`", evidence=evidence)
-        for name, size in (("q", robot.nq), ("v", robot.nv), ("a", robot.nv), ("tau", robot.nu)):
+        for name, size in (
+            ("q", robot.nq),
+            ("v", robot.nv),
+            ("a", robot.nv),
+            ("tau", robot.nu),
+            ("tau_rate", robot.nu),
+        ):
             value = getattr(self, name)
             if value is not None and value.shape[1] != size:
                 raise ShapeError(f"{name} has shape {value.shape}, `{robot.name}` needs (n, {size})")
@@ -223,10 +244,20 @@ class Trajectory:
             q,
             v=None if self.v is None else linear_at(self.v, place),
             a=None if self.a is None else linear_at(self.a, place),
-            tau=None if self.tau is None else linear_at(self.tau, place),
+            tau=self._torque(place),
             wrenches={name: linear_at(x, place) for name, x in self.wrenches.items()},
             references={name: linear_at(x, place) for name, x in self.references.items()},
         )
+
+    def _torque(self, place: Place) -> Array | None:
+        """(nu,) as the control law has it between samples."""
+        i, j, share = place
+        if self.tau is None or (self.control == "linear") or i == j:
+            return None if self.tau is None else linear_at(self.tau, place)
+        if self.control == "hold" or self.tau_rate is None:
+            return np.array(self.tau[j if share >= 1.0 else i])
+        step = share * float(self.time[j] - self.time[i])
+        return np.asarray(self.tau[i] + step * (self.tau_rate[i] + 0.5 * share * (self.tau_rate[j] - self.tau_rate[i])))
 
     def resample(self, times: ArrayLike | None = None, dt: float | None = None) -> Trajectory:
         """The motion at other times.
@@ -242,6 +273,10 @@ class Trajectory:
         }
         values = {name: getattr(self, name) for name in _OPTIONAL}
         optional: dict[str, Any] = {name: None if x is None else linear(x, k, s) for name, x in values.items()}
+        if self.tau is not None and self.control != "linear":
+            last = len(self) - 1
+            pairs = zip(k.tolist(), s.tolist(), strict=True)
+            optional["tau"] = np.array([self._torque((i, min(i + 1, last), share)) for i, share in pairs])
         return replace(self, time=at, q=self._configurations(k, s), **optional, **named)
 
     def _configurations(self, k: np.ndarray, s: Array) -> Array:
@@ -271,7 +306,7 @@ class Trajectory:
         if tolerance is not None:
             _require_continuity(self, other, tolerance)
         for name in _OPTIONAL:
-            if (getattr(self, name) is None) != (getattr(other, name) is None):
+            if (getattr(self, name) is None, self.control) != (getattr(other, name) is None, other.control):
                 raise ShapeError(
                     f"only one of the two trajectories has `{name}`", next_step="give it to both or to none"
                 )
@@ -298,6 +333,8 @@ class Trajectory:
             v=None if self.v is None else self.v / factor,
             a=None if self.a is None else self.a / factor**2,
             tau=None,
+            tau_rate=None,
+            control="linear",
             wrenches={},
             schedule=None if schedule is None else schedule.time_scaled(factor, about=self.start),
         )
@@ -328,6 +365,7 @@ class Trajectory:
             v=None if self.v is None else mirror.velocity(self.v),
             a=None if self.a is None else mirror.velocity(self.a),
             tau=None if self.tau is None else mirror.torque(self.tau),
+            tau_rate=None if self.tau_rate is None else mirror.torque(self.tau_rate),
             wrenches={mirror.contacts[name]: mirror.wrench(name, w) for name, w in self.wrenches.items()},
             references=_mirror_references(self.references, references or {}),
             schedule=self.schedule and self.schedule.mirrored(mirror.contacts, mirror.contact_reflections),
@@ -412,13 +450,14 @@ def _join(first: Array, second: Array) -> Array:
 
 
 def _bundle_of(trajectory: Trajectory) -> Bundle:
-    arrays = {name: getattr(trajectory, name) for name in ("time", "q", "v", "a", "tau")}
+    arrays = {name: getattr(trajectory, name) for name in ("time", "q", *_OPTIONAL)}
     arrays |= {f"wrenches/{name}": series for name, series in trajectory.wrenches.items()}
     arrays |= {f"references/{name}": series for name, series in trajectory.references.items()}
     schedule = None if trajectory.schedule is None else trajectory.schedule.to_dict()
     joints = {"joints": list(trajectory.joints), "kinds": list(trajectory.kinds)}
     facts: dict[str, Any] = {"robot": trajectory.robot, **joints, "schedule": schedule}
     facts |= {"is_v_computed": True} if trajectory.is_v_computed else {}
+    facts |= {"control": trajectory.control} if trajectory.control != "linear" else {}
     return Bundle(TRAJECTORY_FORMAT, {k: x for k, x in arrays.items() if x is not None}, facts)
 
 
@@ -435,6 +474,7 @@ def _of_bundle(bundle: Bundle) -> Trajectory:
         kinds=tuple(bundle.facts["kinds"]),
         schedule=None if schedule is None else ContactSchedule.from_dict(schedule),
         is_v_computed=bool(bundle.facts.get("is_v_computed", False)),
+        control=str(bundle.facts.get("control", "linear")),
         **named,
         **plain,
     )

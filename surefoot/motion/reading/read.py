@@ -447,7 +447,8 @@ def _saved_trajectory(path: Path, robot: Robot) -> tuple[Trajectory, dict[str, A
         group: {key.partition("/")[2]: x for key, x in arrays.items() if key.startswith(group + "/")}
         for group in ("wrenches", "references")
     }
-    plain: dict[str, Any] = {key: arrays[key] for key in ("v", "a", "tau") if key in arrays}
+    plain: dict[str, Any] = {key: arrays[key] for key in ("v", "a", "tau", "tau_rate") if key in arrays}
+    plain |= {"control": facts["control"]} if "control" in facts else {}
     return _as_given(
         robot, arrays["time"], data["q"], **plain, **named,
         schedule=None if schedule is None else ContactSchedule.from_dict(schedule),

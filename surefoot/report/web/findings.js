@@ -52,11 +52,15 @@ class AuditPanel {
     const head = element('tr', {}, ...['', 'item', 'smallest margin', 'where and when', 'margin over time'].map(text => element('th', { scope: 'col' }, text)));
     const body = element('tbody');
     let stage = '';
-    for (const item of this.audit.items) {
+    const judged = this.audit.items.filter(item => item.status !== 'skipped'), skipped = this.audit.items.filter(item => item.status === 'skipped');
+    for (const item of judged) {
       if (item.stage !== stage) { stage = item.stage; body.append(element('tr', { class: 'stage-row' }, element('th', { colspan: 5, scope: 'colgroup' }, stage))); }
       body.append(this.row(item));
     }
-    return element('div', { class: 'scroll' }, element('table', { class: 'items' }, element('thead', {}, head), body));
+    const table = element('div', { class: 'scroll' }, element('table', { class: 'items' }, element('thead', {}, head), body));
+    if (!skipped.length) return table;
+    const rest = element('ul', { class: 'quiet' }, ...skipped.map(item => element('li', {}, `${item.title}: ${item.note}`)));
+    return element('div', {}, table, element('details', {}, element('summary', {}, `${skipped.length} ${skipped.length === 1 ? 'item' : 'items'} not checked`), rest));
   }
 
   row(item) {
