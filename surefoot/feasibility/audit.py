@@ -34,7 +34,7 @@ from surefoot.feasibility.rates import (
     rates_of,
 )
 from surefoot.feasibility.series import Series, skipped
-from surefoot.feasibility.touch import Touch, touch_of
+from surefoot.feasibility.touch import Touch, body_contacts, touch_of
 from surefoot.feasibility.why import why_not_carried
 from surefoot.motion import AuditResult, Finding, Replay, Trajectory, World
 from surefoot.motion.reading import GivenMotion, read_motion
@@ -46,7 +46,7 @@ __all__ = ["CompletedMotion", "audit", "complete_motion"]
 P = ParamSpec("P")
 Found = TypeVar("Found")
 _MOST_REASONS = 3
-_PARTS = 16  # of an audit with collisions and replay, as progress counts them
+_PARTS = 17  # of an audit with collisions and replay, as progress counts them
 
 
 @on_one_core()
@@ -82,6 +82,7 @@ def audit(
     given = _read(motion, model)
     case = _case(given, model, world, tolerances or Tolerances())
     clock = _Clock(progress)
+    case = clock.timed("bodies", _on_bodies, case)
     rates = clock.timed("rates", rates_of, case)
     touch = clock.timed("touch", touch_of, case, rates)
     efforts = clock.timed("efforts", efforts_of, case, rates, touch)
@@ -175,6 +176,15 @@ def _case(given: GivenMotion, robot: Robot, world: World | None, tolerances: Tol
     return Case(
         robot, world, given.trajectory, tolerances, given.quaternion_norm, given.filled, given.quaternion_order
     )  # fmt: skip
+
+
+def _on_bodies(case: Case) -> Case:
+    """The case with contacts of knees, hands and back, if they touch the ground."""
+    found = body_contacts(case)
+    if not found:
+        return case
+    robot = case.given_robot.replace(contacts={**case.given_robot.contacts, **found})
+    return replace(case, given_robot=robot, bodies=tuple(found))
 
 
 def _check(case: Case, rates: Rates, touch: Touch, efforts: Efforts, clock: _Clock, collisions: bool) -> list[Series]:

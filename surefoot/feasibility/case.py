@@ -96,6 +96,7 @@ class Case:
         tolerances: What passes.
         quaternion_norm: Length of quaternions as they were given (n,) by joint, before they were normalised.
         filled: Joints whose velocities were not given: those of the trajectory are differences of q.
+        bodies: Contacts of the robot that were added because links touch the ground (`touch.body_contacts`).
         quaternion_order: In which order a file says that its base quaternion is: "xyzw" or "wxyz"; "" if it says none.
     """
 
@@ -106,6 +107,7 @@ class Case:
     quaternion_norm: Mapping[str, Array] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
     quaternion_order: str = ""
+    bodies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trajectory", self.trajectory.as_given)

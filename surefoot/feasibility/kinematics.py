@@ -74,7 +74,13 @@ def contact_shares(case: Case, touch: Touch) -> str:
     soles = _soles(case)
     if not soles:
         return ""
-    shares = [f"{name} {100.0 * float(touch.active[:, k].mean()):.0f} %" for k, name in enumerate(case.contact_names)]
+    own = {name: case.robot.contacts[name].frame if name in case.bodies else name for name in case.contact_names}
+    columns: dict[str, list[int]] = {}
+    for k, name in enumerate(case.contact_names):
+        columns.setdefault(own[name], []).append(k)
+    shares = [
+        f"{name} {100.0 * float(touch.active[:, some].any(axis=1).mean()):.0f} %" for name, some in columns.items()
+    ]
     lowest = np.where(np.isnan(touch.height), np.inf, touch.height)[:, soles].min(axis=1)
     low, high = (round(100.0 * float(edge), 1) + 0.0 for edge in (lowest.min(), lowest.max()))
     ends = f"; lowest sole at {low:.1f} … {high:.1f} cm"
@@ -83,7 +89,7 @@ def contact_shares(case: Case, touch: Touch) -> str:
 
 def _soles(case: Case) -> list[int]:
     """Contacts that the robot was loaded with."""
-    return list(range(len(case.contact_names)))
+    return [k for k, name in enumerate(case.contact_names) if name not in case.bodies]
 
 
 def _median(values: Array, where: np.ndarray) -> float:
