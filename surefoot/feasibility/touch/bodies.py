@@ -21,6 +21,7 @@ __all__ = ["body_contacts"]
 _DIRECTIONS = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
 _MOST = 6  # points of a link
 _STEEP = 0.5  # cosine: steeper soles do not stand; the points of the foot do
+_BALL = 0.08  # [m]: points that are nearer to a point contact belong to it
 _SOLE = 0.02  # [m]: points of a foot that are nearer to the plane of its sole belong to the sole
 _ROUGH = 100.0  # friction of links, which that of the ground limits
 
@@ -40,9 +41,7 @@ def body_contacts(case: Case) -> dict[str, ContactSurface]:
     placed = link_placements(robot, given.q, links)
     found: dict[str, ContactSurface] = {}
     for k, link in enumerate(links):
-        soles = [surface for surface in robot.contacts.values() if surface.frame == link]
-        tilts = [(placed[:, k] @ surface.placement)[:, 2, 2].min() for surface in soles]
-        corners = _corners(robot, link, min(tilts, default=1.0) > _STEEP)
+        corners = _corners(robot, link, placed[:, k])
         near = _points_near_ground(case, placed[:, k], corners)
         for number, point in enumerate(_spread(corners[near]), 1):
             name = f"{link} point {number}"
@@ -50,16 +49,27 @@ def body_contacts(case: Case) -> dict[str, ContactSurface]:
     return found
 
 
-def _corners(robot: Robot, link: str, lies_flat: bool) -> Array:
-    """(k, 3): outer points of the shapes of a link, in its frame; without its soles if these lie flat."""
+def _corners(robot: Robot, link: str, placed: Array) -> Array:
+    """(k, 3): outer points of the shapes of a link, in its frame, beside the contact surfaces of its body.
+
+    Args:
+        robot: The robot.
+        link: The link.
+        placed: (n, 4, 4) T_world_link: a sole that is steep at some time leaves its points.
+    """
     items = [item for item in robot.collisions if item.link == link and not isinstance(item.shape, Plane)]
     points = [surface_points(item.shape, 16) @ item.placement[:3, :3].T + item.placement[:3, 3] for item in items]
     everywhere = np.vstack(points)
     corners = np.unique(everywhere[np.argmax(everywhere @ _DIRECTIONS.T, axis=0)], axis=0)
-    for surface in robot.contacts.values() if lies_flat else ():
-        if surface.frame == link:
-            above = (corners - surface.placement[:3, 3]) @ surface.placement[:3, 2]
-            corners = corners[np.abs(above) > _SOLE]
+    for surface in robot.contacts.values():
+        if robot.body_of(surface.frame) != robot.body_of(link):
+            continue
+        frames = link_placements(robot, robot.home[None], [link, surface.frame])[0]
+        T = np.linalg.inv(frames[0]) @ frames[1] @ surface.placement
+        if len(surface.corners) == 1:
+            corners = corners[np.linalg.norm(corners - T[:3, 3], axis=1) > surface.radius + _BALL]
+        elif (placed @ T)[:, 2, 2].min() > _STEEP:
+            corners = corners[np.abs((corners - T[:3, 3]) @ T[:3, 2]) > _SOLE]
     return corners
 
 

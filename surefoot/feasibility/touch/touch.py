@@ -76,9 +76,9 @@ def touch_of(case: Case, rates: Rates) -> Touch:
     schedule = given
     if given is None:
         height[_on_edge(case, placements, normals)] = np.nan
-        own = np.array([k for k, name in enumerate(case.contact_names) if name not in case.bodies], dtype=np.int64)
-        names = [case.contact_names[k] for k in own]
-        schedule = _schedule_of_mask(active[:, own], names, case.time, placements[:, own], friction[:, own])
+        soles = np.array([name not in case.bodies for name in case.contact_names], dtype=bool)
+        names = [name for name in case.contact_names if name not in case.bodies]
+        schedule = _schedule_of_mask(active[:, soles], names, case.time, placements[:, soles], friction[:, soles])
     return Touch(source, active, placements, _twists(case, rates), height, normals, friction, schedule)
 
 

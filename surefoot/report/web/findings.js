@@ -6,9 +6,10 @@ class AuditPanel {
   constructor(page, root, audit) {
     Object.assign(this, { page, root, audit });
     const defects = audit.findings.filter(f => f.severity === 'defect').length;
+    const causes = audit.groups.filter(group => group.severity === 'defect').length;
     const failed = audit.items.filter(item => item.status === 'failed').length;
     const judged = audit.items.filter(item => item.status !== 'skipped').length;
-    const text = audit.passed ? `no defects in ${judged} items` : `${defects} ${defects === 1 ? 'defect' : 'defects'} in ${failed} of ${judged} items`;
+    const text = audit.passed ? `no defects in ${judged} items` : `${defects} ${defects === 1 ? 'defect' : 'defects'}${defects > causes ? ` of ${causes} ${causes === 1 ? 'cause' : 'causes'}` : ''} in ${failed} of ${judged} items`;
     root.append(element('div', { class: `banner ${audit.passed ? 'pass' : 'fail'}` }, element('strong', {}, audit.passed ? 'Audit passed' : 'Audit failed'), element('span', {}, text)));
     root.append(element('h2', {}, 'Margins'), this.table());
     if (audit.findings.length) root.append(element('h2', {}, 'Findings by cause'), element('ol', { class: 'findings' }, ...audit.groups.map(group => this.group(group))));
