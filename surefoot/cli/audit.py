@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from surefoot.cli.console import FirstTimeColumn, names_in, page_console, requir
 from surefoot.errors import ShapeError, one_of
 from surefoot.feasibility import Tolerances, audit
 from surefoot.files import write_text
-from surefoot.motion import AuditItem, AuditResult, FindingGroup, World
+from surefoot.motion import AuditItem, AuditResult, Finding, World
 from surefoot.motion.reading import GivenMotion, on_ground, read_motion
 from surefoot.robot import Robot, load
 from surefoot.words import counted
@@ -173,7 +173,9 @@ def _print(result: AuditResult, console: Console) -> None:
     for remark in result.remarks:
         console.print(f"note: {escape(remark)}")
     for number, group in enumerate(result.groups, 1):
-        _print_group(console, f"{number}.", group)
+        start, end = min(one.start for one in group.findings), max(one.end for one in group.findings)
+        head = f"{escape(group.message)} [dim]\\[{start:.3f} … {end:.3f} s][/]"
+        _print_finding(console, number, group.worst, head, group.consequences)
     if console.is_terminal:
         console.print(_items(result.items))
     else:
@@ -185,18 +187,16 @@ def _print(result: AuditResult, console: Console) -> None:
     console.print(f"[dim]audit took {total:.2f} s: {escape(parts)}[/]")
 
 
-def _print_group(console: Console, number: str, group: FindingGroup) -> None:
-    worst = group.worst
+def _print_finding(console: Console, number: int, worst: Finding, head: str, consequences: Mapping[str, int]) -> None:
+    """A cause: its worst finding, what to do about it, and what follows."""
     colour = "red" if worst.severity == "defect" else "yellow"
-    start, end = min(one.start for one in group.findings), max(one.end for one in group.findings)
-    span = f"{start:.3f} … {end:.3f} s"
-    console.print(f"{number} [{colour}]{worst.severity}[/] ({worst.stage}) {escape(group.message)} [dim]\\[{span}][/]")
+    console.print(f"{number}. [{colour}]{worst.severity}[/] ({worst.stage}) {head}")
     if worst.why:
         console.print(f"   why: {escape(worst.why)}")
     if worst.next_step:
         console.print(f"   next: {escape(worst.next_step)}")
-    if group.consequences:
-        follows = ", ".join(f"{item} × {count}" for item, count in group.consequences.items())
+    if consequences:
+        follows = ", ".join(f"{item} × {count}" for item, count in consequences.items())
         console.print(f"   [dim]explains: {escape(follows)}[/]")
 
 

@@ -96,8 +96,8 @@ class Case:
         tolerances: What passes.
         quaternion_norm: Length of quaternions as they were given (n,) by joint, before they were normalised.
         filled: Joints whose velocities were not given: those of the trajectory are differences of q.
-        bodies: Contacts of the robot that were added because links touch the ground (`touch.body_contacts`).
         quaternion_order: In which order a file says that its base quaternion is: "xyzw" or "wxyz"; "" if it says none.
+        bodies: Contacts of the robot that were added because links touch the ground (`touch.body_contacts`).
     """
 
     given_robot: Robot
@@ -116,6 +116,12 @@ class Case:
     def robot(self) -> Robot:
         """The robot under the gravity of the world."""
         return in_world(self.given_robot, self.world)
+
+    @cached_property
+    def robot_on_feet(self) -> Robot:
+        """The robot with the contacts that it was loaded with."""
+        own = {name: surface for name, surface in self.robot.contacts.items() if name not in self.bodies}
+        return self.robot.replace(contacts=own) if self.bodies else self.robot
 
     @cached_property
     def kernels(self) -> KernelSet:

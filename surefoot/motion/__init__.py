@@ -1,6 +1,6 @@
 """Worlds, states, stances, footsteps, trajectories and logs; protocols of controllers and estimators."""
 
-from surefoot.motion.audit_result import AuditItem, AuditResult, Finding, FindingGroup, Replay
+from surefoot.motion.audit_result import AuditItem, AuditResult, Finding, Replay
 from surefoot.motion.footstep import Footstep, StepSource
 from surefoot.motion.log import Channel, Column, Log, LogWriter
 from surefoot.motion.protocols import Command, Controller, Estimator, Observation
@@ -29,7 +29,6 @@ __all__ = [
     "Controller",
     "Estimator",
     "Finding",
-    "FindingGroup",
     "Footstep",
     "Ground",
     "GroundBox",

@@ -121,30 +121,12 @@ class Trajectory:
             if getattr(self, name) is not None:
                 width = None if name.startswith("tau") else model.nv
                 set_field(self, name, finite_array(getattr(self, name), (n, width), name))
-        self._require_control()
+        _require_control(self)
         sizes = {name: 6 if name == "wrenches" else None for name in _NAMED}
         for name, size in sizes.items():
             series = {k: finite_array(x, (n, size), f"{name} `{k}`") for k, x in getattr(self, name).items()}
             set_field(self, name, MappingProxyType(series))
-        self._require_cover()
-
-    def _require_control(self) -> None:
-        if self.control not in CONTROLS:
-            raise one_of("control law", self.control, CONTROLS)
-        has_rates = self.tau is not None and self.tau_rate is not None and self.tau.shape == self.tau_rate.shape
-        if (self.control == "integrated" or self.tau_rate is not None) and not has_rates:
-            raise ShapeError("integrated controls need `tau` and `tau_rate` of one shape", next_step="give both")
-
-    def _require_cover(self) -> None:
-        if self.schedule is not None and not self.schedule.covers(self.start, self.end):
-            raise ShapeError(
-                "the contact schedule does not cover the trajectory",
-                evidence={
-                    "schedule": (self.schedule.start, self.schedule.end),
-                    "trajectory": (self.start, self.end),
-                },
-                next_step="give the stances from its first time to its last",
-            )
+        _require_cover(self)
 
     @classmethod
     def of(cls, robot: Robot, time: ArrayLike, q: ArrayLike, v: ArrayLike | None = None, **others: Any) -> Trajectory:
@@ -244,20 +226,10 @@ class Trajectory:
             q,
             v=None if self.v is None else linear_at(self.v, place),
             a=None if self.a is None else linear_at(self.a, place),
-            tau=self._torque(place),
+            tau=_torque(self, place),
             wrenches={name: linear_at(x, place) for name, x in self.wrenches.items()},
             references={name: linear_at(x, place) for name, x in self.references.items()},
         )
-
-    def _torque(self, place: Place) -> Array | None:
-        """(nu,) as the control law has it between samples."""
-        i, j, share = place
-        if self.tau is None or (self.control == "linear") or i == j:
-            return None if self.tau is None else linear_at(self.tau, place)
-        if self.control == "hold" or self.tau_rate is None:
-            return np.array(self.tau[j if share >= 1.0 else i])
-        step = share * float(self.time[j] - self.time[i])
-        return np.asarray(self.tau[i] + step * (self.tau_rate[i] + 0.5 * share * (self.tau_rate[j] - self.tau_rate[i])))
 
     def resample(self, times: ArrayLike | None = None, dt: float | None = None) -> Trajectory:
         """The motion at other times.
@@ -276,7 +248,7 @@ class Trajectory:
         if self.tau is not None and self.control != "linear":
             last = len(self) - 1
             pairs = zip(k.tolist(), s.tolist(), strict=True)
-            optional["tau"] = np.array([self._torque((i, min(i + 1, last), share)) for i, share in pairs])
+            optional["tau"] = np.array([_torque(self, (i, min(i + 1, last), share)) for i, share in pairs])
         return replace(self, time=at, q=self._configurations(k, s), **optional, **named)
 
     def _configurations(self, k: np.ndarray, s: Array) -> Array:
@@ -354,22 +326,40 @@ class Trajectory:
             ModelError: The robot is not symmetric.
             ShapeError: A reference has no signs, or a contact is not the robot's.
         """
-        self.require(robot)
-        mirror = mirror_of(robot, names)
-        for name in (*self.wrenches, *(self.schedule.names if self.schedule else ())):
-            if name not in mirror.contacts:
-                raise ShapeError(f"`{name}` of the trajectory is not a contact of robot `{robot.name}`")
-        return replace(
-            self,
-            q=mirror.configuration(self.q),
-            v=None if self.v is None else mirror.velocity(self.v),
-            a=None if self.a is None else mirror.velocity(self.a),
-            tau=None if self.tau is None else mirror.torque(self.tau),
-            tau_rate=None if self.tau_rate is None else mirror.torque(self.tau_rate),
-            wrenches={mirror.contacts[name]: mirror.wrench(name, w) for name, w in self.wrenches.items()},
-            references=_mirror_references(self.references, references or {}),
-            schedule=self.schedule and self.schedule.mirrored(mirror.contacts, mirror.contact_reflections),
+        return _mirrored(self, robot, names, references or {})
+
+
+def _require_control(motion: Trajectory) -> None:
+    if motion.control not in CONTROLS:
+        raise one_of("control law", motion.control, CONTROLS)
+    has_rates = motion.tau is not None and motion.tau_rate is not None and motion.tau.shape == motion.tau_rate.shape
+    if (motion.control == "integrated" or motion.tau_rate is not None) and not has_rates:
+        raise ShapeError("integrated controls need `tau` and `tau_rate` of one shape", next_step="give both")
+
+
+def _require_cover(motion: Trajectory) -> None:
+    if motion.schedule is not None and not motion.schedule.covers(motion.start, motion.end):
+        raise ShapeError(
+            "the contact schedule does not cover the trajectory",
+            evidence={
+                "schedule": (motion.schedule.start, motion.schedule.end),
+                "trajectory": (motion.start, motion.end),
+            },
+            next_step="give the stances from its first time to its last",
         )
+
+
+def _torque(motion: Trajectory, place: Place) -> Array | None:
+    """(nu,) as the control law has it between samples."""
+    i, j, share = place
+    if motion.tau is None or (motion.control == "linear") or i == j:
+        return None if motion.tau is None else linear_at(motion.tau, place)
+    if motion.control == "hold" or motion.tau_rate is None:
+        return np.array(motion.tau[j if share >= 1.0 else i])
+    step = share * float(motion.time[j] - motion.time[i])
+    return np.asarray(
+        motion.tau[i] + step * (motion.tau_rate[i] + 0.5 * share * (motion.tau_rate[j] - motion.tau_rate[i]))
+    )
 
 
 def _resampling_times(motion: Trajectory, times: ArrayLike | None, dt: float | None) -> Array:
@@ -431,6 +421,28 @@ def _join_named(first: Trajectory, second: Trajectory, name: str) -> dict[str, A
         key: _join(before.get(key, np.zeros((len(first), 6))), after.get(key, np.zeros((len(second), 6))))
         for key in (*before, *(k for k in after if k not in before))
     }
+
+
+def _mirrored(
+    motion: Trajectory, robot: Robot, names: Mapping[str, str] | None, references: Mapping[str, ArrayLike]
+) -> Trajectory:
+    """The motion behind the mirror (`Trajectory.mirrored`)."""
+    motion.require(robot)
+    mirror = mirror_of(robot, names)
+    for name in (*motion.wrenches, *(motion.schedule.names if motion.schedule else ())):
+        if name not in mirror.contacts:
+            raise ShapeError(f"`{name}` of the trajectory is not a contact of robot `{robot.name}`")
+    return replace(
+        motion,
+        q=mirror.configuration(motion.q),
+        v=None if motion.v is None else mirror.velocity(motion.v),
+        a=None if motion.a is None else mirror.velocity(motion.a),
+        tau=None if motion.tau is None else mirror.torque(motion.tau),
+        tau_rate=None if motion.tau_rate is None else mirror.torque(motion.tau_rate),
+        wrenches={mirror.contacts[name]: mirror.wrench(name, w) for name, w in motion.wrenches.items()},
+        references=_mirror_references(motion.references, references),
+        schedule=motion.schedule and motion.schedule.mirrored(mirror.contacts, mirror.contact_reflections),
+    )
 
 
 def _mirror_references(references: Mapping[str, Array], signs: Mapping[str, ArrayLike]) -> dict[str, Array]:

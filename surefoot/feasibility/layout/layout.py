@@ -28,7 +28,7 @@ def check_layout(case: Case, rates: Rates, readings: Sequence[OtherReading]) -> 
 
 
 def _joint_order(case: Case) -> Series:
-    verdict = judge_joint_order(case.robot, case.world, case.q)
+    verdict = judge_joint_order(case.robot_on_feet, case.world, case.q)
     text = f"the joints seem to be in {verdict.meant} order: as read, {verdict.reason}"
     return Series(
         "joint_order", "", np.array([0.5 * (case.trajectory.start + case.trajectory.end)]), ("joints",),
@@ -68,7 +68,7 @@ def _order(case: Case) -> Series:
         return skipped("quaternion_order", "the base has no quaternion")
     name = case.robot.joint_names[base]
     told = None if name in case.filled else case.trajectory.v
-    found = judge_order_over_time(case.robot, case.world, case.time, case.q, told)
+    found = judge_order_over_time(case.robot_on_feet, case.world, case.time, case.q, told)
     verdict, part = found.verdict, found.wrong
     middle = np.array([0.5 * (case.trajectory.start + case.trajectory.end)])
     text, next_step = _order_text(name, verdict, part is not None, case.quaternion_order)

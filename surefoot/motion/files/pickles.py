@@ -67,7 +67,7 @@ class _Values:
 
 
 class _Scalar(_Values):
-    """Stands for a single number of numpy."""
+    """Stands for a NumPy scalar."""
 
     def __init__(self, kind: Any, content: Any = b"") -> None:
         self.array = _array(content, kind, (), "C")
@@ -183,7 +183,7 @@ def _encode(text: str, encoding: str) -> bytes:
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
-    """A shape whose entries are numbers; single numbers of numpy are."""
+    """A shape as plain numbers; its entries may be NumPy scalars."""
     return tuple(int(n.array) if isinstance(n, _Values) and n.array is not None else int(n) for n in shape)
 
 

@@ -36,8 +36,8 @@ class MotionParts:
         wrenches: Contact → (n, 6).
         references: Name → (n, k).
         filled: Joints whose velocities are not given, while others are: to be computed from q.
-        unnamed: Whether the joints are in an order that nothing names.
         unsure: Whether the order of the base quaternion is a guess.
+        unnamed: Whether the joints are in an order that nothing names.
         remarks: How the file was understood.
     """
 
