@@ -70,7 +70,8 @@ def finite_table(value: ArrayLike, what: str, columns: Sequence[str] = ()) -> Ar
             evidence={"expected": "numbers (n, k), one row per sample", "shape": raw.shape},
             next_step="store one robot of one environment: [time, entry]" if raw.ndim > 2 else "store plain numbers",
         )
-    out = np.array(raw, dtype=float)
+    with np.errstate(invalid="ignore"):
+        out = np.array(raw, dtype=float)
     wrong = np.argwhere(~np.isfinite(out))
     if len(wrong):
         row, *rest = (int(k) for k in wrong[0])

@@ -122,7 +122,8 @@ def read_motion(
         content = arrays if table is None else table
         parts = read(robot, content, layout, joints, missing is not None)  # type: ignore[arg-type]
         bare = table is not None and table.header is None
-        return _assembled(robot, parts, _times(robot, parts, arrays, rate, bare), quaternion)
+        with np.errstate(over="ignore", invalid="ignore"):  # absurd numbers are refused later, by name
+            return _assembled(robot, parts, _times(robot, parts, arrays, rate, bare), quaternion)
     except SurefootError as error:
         raise error.with_place(file, _line(table, error.evidence.get("row"))) from None
 
