@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.feasibility import Tolerances, audit
 from surefoot.files import write_text
 from surefoot.motion import AuditItem, AuditResult, Finding, World
-from surefoot.motion.reading import GivenMotion, read_motion
+from surefoot.motion.reading import GivenMotion, on_ground, read_motion
 from surefoot.robot import Robot, load
 from surefoot.words import counted
 
@@ -39,6 +39,10 @@ class AuditRequest:
         joints: Joint order of the file, separated by commas, or None.
         rate: Samples per second, for files without times.
         quaternion: Order of quaternions, "xyzw" or "wxyz", where the layout does not say it; None to find out.
+        joint_order: Order of unnamed joints by name, or file that lists them; None to find out.
+        missing: "home" to hold joints that the file lacks at home, or None.
+        name: Which motion of a file with several, or None.
+        ground: Height of the ground under the motion, or "fit", or None.
         base: Base of the robot.
         tolerances: `name=value` texts.
         replay: Whether to replay it in MuJoCo.
@@ -53,6 +57,10 @@ class AuditRequest:
     joints: str | None
     rate: float | None
     quaternion: str | None
+    joint_order: str | None
+    missing: str | None
+    name: str | None
+    ground: str | None
     base: str
     tolerances: Sequence[str]
     replay: bool
@@ -71,8 +79,11 @@ def audit_command(request: AuditRequest) -> int:
     model = _robot(request, own)
     given = read_motion(
         request.motion, model, request.layout, names_in(request.joints), request.rate, request.quaternion,
+        joint_order=request.joint_order, missing=request.missing, motion=request.name,
     )  # fmt: skip
     world = _world(request.world or (None if own is None else str(own)), model)
+    if request.ground is not None:
+        given = on_ground(given, model, World() if world is None else world, request.ground)
     result = _audited(given, model, world, _tolerances(request.tolerances), request.replay)
     if request.as_json:
         print(json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False))
@@ -159,8 +170,10 @@ def _print(result: AuditResult, console: Console) -> None:
     console.print(f"contacts: {escape(result.contacts)}")
     for remark in result.remarks:
         console.print(f"note: {escape(remark)}")
-    for number, finding in enumerate(result.findings, 1):
-        _print_finding(console, f"{number}.", finding)
+    for number, group in enumerate(result.groups, 1):
+        start, end = min(one.start for one in group.findings), max(one.end for one in group.findings)
+        head = f"{escape(group.message)} [dim]\\[{start:.3f} … {end:.3f} s][/]"
+        _print_finding(console, number, group.worst, head, group.consequences)
     if console.is_terminal:
         console.print(_items(result.items))
     else:
@@ -176,28 +189,17 @@ def _print(result: AuditResult, console: Console) -> None:
     console.print(f"[dim]audit took {total:.2f} s: {escape(parts)}[/]")
 
 
-def _print_finding(console: Console, number: str, finding: Finding) -> None:
-    colour = "red" if finding.severity == "defect" else "yellow"
-    span = f"{finding.start:.3f} … {finding.end:.3f} s"
-    console.print(
-        f"{number} [{colour}]{finding.severity}[/] ({finding.stage}) {escape(finding.message)} [dim]\\[{span}][/]"
-    )
-    if finding.why:
-        console.print(f"   why: {escape(finding.why)}")
-    if finding.next_step:
-        console.print(f"   next: {escape(finding.next_step)}")
-    names = list(dict.fromkeys(f"{one.item} {one.where}".strip() for one in _under(finding)))
-    if names:
-        more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-        console.print(f"   [dim]explains: {escape(', '.join(names[:4]) + more)}[/]")
-
-
-def _under(finding: Finding) -> Iterator[Finding]:
-    """Findings that a finding explains, without its own parts."""
-    for one in finding.covers:
-        if one.item != finding.item:
-            yield one
-        yield from _under(one)
+def _print_finding(console: Console, number: int, worst: Finding, head: str, consequences: Mapping[str, int]) -> None:
+    """A cause: its worst finding, what to do about it, and what follows."""
+    colour = "red" if worst.severity == "defect" else "yellow"
+    console.print(f"{number}. [{colour}]{worst.severity}[/] ({worst.stage}) {head}")
+    if worst.why:
+        console.print(f"   why: {escape(worst.why)}")
+    if worst.next_step:
+        console.print(f"   next: {escape(worst.next_step)}")
+    if consequences:
+        follows = ", ".join(f"{item} × {count}" for item, count in consequences.items())
+        console.print(f"   [dim]explains: {escape(follows)}[/]")
 
 
 def _items(items: Sequence[AuditItem]) -> Table:

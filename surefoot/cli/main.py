@@ -89,7 +89,7 @@ def new(
 
 @app.command()
 def audit(
-    motion: Annotated[Path, typer.Argument(metavar="MOTION", help="Motion file (.npz, .csv, .parquet) or run folder.")],
+    motion: Annotated[Path, typer.Argument(metavar="MOTION", help="Motion file (.csv, .npz, .pkl, …) or run folder.")],
     robot: Annotated[str | None, typer.Option(help="Robot name or file; default: the robot of the run.")] = None,
     world: Annotated[
         str | None,
@@ -108,6 +108,23 @@ def audit(
     quaternion: Annotated[
         str | None, typer.Option(metavar="ORDER", help="xyzw or wxyz, if the layout leaves it open; default: detect.")
     ] = None,
+    joint_order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Order of unnamed joints: robot, breadth-first, alphabetical, or a file of names; default: detect.",
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None, typer.Option(metavar="home", help="Hold joints that MOTION lacks at their home positions.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--motion", metavar="NAME", help="Which motion of a file with several.")
+    ] = None,
+    ground: Annotated[
+        str | None,
+        typer.Option(metavar="HEIGHT|fit", help="Height of the ground under MOTION [m], or fit it to the soles."),
+    ] = None,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
     tolerance: Annotated[
         list[str] | None,
@@ -121,7 +138,24 @@ def audit(
     from surefoot.cli.audit import AuditRequest, audit_command
 
     return audit_command(
-        AuditRequest(motion, robot, world, layout, joints, rate, quaternion, base, tolerance or [], replay, html, json)
+        AuditRequest(
+            motion,
+            robot,
+            world,
+            layout,
+            joints,
+            rate,
+            quaternion,
+            joint_order,
+            missing,
+            name,
+            ground,
+            base,
+            tolerance or [],
+            replay,
+            html,
+            json,
+        )
     )
 
 

@@ -10,7 +10,6 @@ from surefoot.control.drive_inertia import standing_inertia
 from surefoot.control.driven_joints import DrivePositions, coupled_motion
 from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.control.static_balance import StaticBalance, standing_contacts
-from surefoot.errors import NotSupportedError
 from surefoot.motion import Command, Sample, State, Trajectory
 from surefoot.robot import Robot
 
@@ -29,12 +28,12 @@ class TrajectoryFollower:
 
     Args:
         robot: The robot; its driven joints have one axis each.
-        trajectory: The motion, with velocities.
+        trajectory: The motion; velocities that it lacks are computed from q.
         bandwidth: ω of the joints [rad/s].
         damping_ratio: ζ of the joints.
 
     Raises:
-        NotSupportedError: The trajectory has no velocities, or a driven joint has several axes.
+        NotSupportedError: A driven joint has several axes.
         ShapeError: It belongs to another robot.
     """
 
@@ -46,9 +45,7 @@ class TrajectoryFollower:
         damping_ratio: float = DAMPING_RATIO,
     ) -> None:
         trajectory.require(robot)
-        if trajectory.v is None:
-            raise NotSupportedError("the trajectory has no velocities", next_step="give them: Trajectory.of(…, v=…)")
-        self.robot, self.trajectory, self._data = robot, trajectory, robot.model.createData()
+        self.robot, self.trajectory, self._data = robot, trajectory.with_velocities(), robot.model.createData()
         self._positions = DrivePositions(robot)
         self._to_leaders = coupled_motion(robot).T
         self._at_start = standing_contacts(robot, trajectory.q[0])

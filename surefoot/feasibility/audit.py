@@ -21,11 +21,12 @@ from surefoot.feasibility.clearance import check_collisions, missing_shapes_note
 from surefoot.feasibility.efforts import Efforts, efforts_of
 from surefoot.feasibility.findings import judge_items, rank_findings
 from surefoot.feasibility.forces import check_balance, check_impact, check_wrenches
-from surefoot.feasibility.kinematics import check_closure, check_contact_motion
+from surefoot.feasibility.kinematics import check_closure, check_contact_motion, check_ground, contact_shares
 from surefoot.feasibility.layout import OtherReading, check_layout, check_readings, other_readings
 from surefoot.feasibility.limits import check_limits
 from surefoot.feasibility.rates import (
     Rates,
+    check_base_jumps,
     check_consistency,
     check_jumps,
     check_rate_spikes,
@@ -33,7 +34,7 @@ from surefoot.feasibility.rates import (
     rates_of,
 )
 from surefoot.feasibility.series import Series, skipped
-from surefoot.feasibility.touch import Touch, touch_of
+from surefoot.feasibility.touch import Touch, body_contacts, touch_of
 from surefoot.feasibility.why import why_not_carried
 from surefoot.motion import AuditResult, Finding, Replay, Trajectory, World
 from surefoot.motion.reading import GivenMotion, read_motion
@@ -43,7 +44,7 @@ from surefoot.solvers import on_one_core
 P = ParamSpec("P")
 Found = TypeVar("Found")
 _MOST_REASONS = 3
-_PARTS = 15  # of an audit with collisions and replay, as progress counts them
+_PARTS = 17  # of an audit with collisions and replay, as progress counts them
 
 
 @on_one_core()
@@ -79,6 +80,7 @@ def audit(
     given = _read(motion, model)
     case = _case(given, model, world, tolerances or Tolerances())
     clock = _Clock(progress)
+    case = clock.timed("bodies", _on_bodies, case)
     rates = clock.timed("rates", rates_of, case)
     touch = clock.timed("touch", touch_of, case, rates)
     efforts = clock.timed("efforts", efforts_of, case, rates, touch)
@@ -91,7 +93,7 @@ def audit(
         samples=case.n,
         items=judge_items(series),
         findings=_explain(case, touch, efforts, rank_findings(series)),
-        contacts=touch.source,
+        contacts="; ".join(text for text in (touch.source, contact_shares(case, touch)) if text),
         schedule=touch.schedule,
         replay=played,
         tolerances={name: value for name, value, *_ in case.tolerances.table()},
@@ -174,13 +176,23 @@ def _case(given: GivenMotion, robot: Robot, world: World | None, tolerances: Tol
     )  # fmt: skip
 
 
+def _on_bodies(case: Case) -> Case:
+    """The case with contacts of knees, hands and back, if they touch the ground."""
+    found = body_contacts(case)
+    if not found:
+        return case
+    robot = case.given_robot.replace(contacts={**case.given_robot.contacts, **found})
+    return replace(case, given_robot=robot, bodies=tuple(found))
+
+
 def _check(case: Case, rates: Rates, touch: Touch, efforts: Efforts, clock: _Clock, collisions: bool) -> list[Series]:
     """All checks but the replay, in the order of the chain."""
     readings = other_readings(case, rates)
     out = clock.timed("layout", check_layout, case, rates, readings)
-    out += clock.timed("jumps", check_jumps, case, rates)
+    out += clock.timed("jumps", _check_jumps, case, rates)
     out += clock.timed("consistency", _check_rates, case, rates, readings, touch.switches(case.time))
     out += clock.timed("closed chains", check_closure, case)
+    out += clock.timed("ground", check_ground, case, touch, efforts)
     out += clock.timed("contact motion", check_contact_motion, case, touch)
     out += clock.timed("limits", check_limits, case, rates, efforts)
     if collisions:
@@ -190,6 +202,10 @@ def _check(case: Case, rates: Rates, touch: Touch, efforts: Efforts, clock: _Clo
     out += clock.timed("impact", check_impact, case, touch)
     out += clock.timed("smoothness", check_smoothness, case, rates, efforts.demand.a)
     return out
+
+
+def _check_jumps(case: Case, rates: Rates) -> list[Series]:
+    return [*check_jumps(case, rates), *check_base_jumps(case, rates)]
 
 
 def _check_rates(case: Case, rates: Rates, readings: tuple[OtherReading, ...], switches: Array) -> list[Series]:

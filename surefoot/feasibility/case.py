@@ -40,6 +40,8 @@ class Tolerances:
     column_shift: float = _entry(1.0, "samples", "time shift between a column of v and q")
     jump: float = _entry(0.01, "rad", "distance by which a sample of q may leave the path and come back")
     jump_acceleration: float = _entry(500.0, "rad/s²", "or the distance that this acceleration allows within a step")
+    base_jump: float = _entry(1.5, "m/s", "change of the base's velocity from one step to the next")
+    base_turn_jump: float = _entry(10.0, "rad/s", "change of the base's angular velocity from one step to the next")
     velocity: float = _entry(0.05, "rad/s", "difference between v and the rate of q, plus `relative` of its range")
     acceleration: float = _entry(1.0, "rad/s²", "difference between a and the rate of v, plus `relative` of its range")
     relative: float = _entry(0.05, "", "relative part of the tolerances of v and a")
@@ -88,11 +90,12 @@ class Case:
     Args:
         given_robot: The robot as it was loaded.
         world: Ground, obstacles, friction, gravity.
-        trajectory: The motion as it was given; quaternions made of unit length.
+        trajectory: The motion as it was given; quaternions made of unit length, velocities only if they were given.
         tolerances: What passes.
         quaternion_norm: Length of quaternions as they were given (n,) by joint, before they were normalised.
         filled: Joints whose velocities were not given: those of the trajectory are differences of q.
         quaternion_order: In which order a file says that its base quaternion is: "xyzw" or "wxyz"; "" if it says none.
+        bodies: Contacts of the robot that were added because links touch the ground (`touch.body_contacts`).
     """
 
     given_robot: Robot
@@ -102,11 +105,21 @@ class Case:
     quaternion_norm: Mapping[str, Array] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
     quaternion_order: str = ""
+    bodies: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trajectory", self.trajectory.as_given)
 
     @cached_property
     def robot(self) -> Robot:
         """The robot under the gravity of the world."""
         return in_world(self.given_robot, self.world)
+
+    @cached_property
+    def robot_on_feet(self) -> Robot:
+        """The robot with the contacts that it was loaded with."""
+        own = {name: surface for name, surface in self.robot.contacts.items() if name not in self.bodies}
+        return self.robot.replace(contacts=own) if self.bodies else self.robot
 
     @cached_property
     def kernels(self) -> KernelSet:

@@ -69,6 +69,9 @@ class _Found:
     def explained(self, other: _Found) -> NDArray[np.bool_]:
         """(k,) which samples of another finding are of the same interval, if it concerns a common part of the robot."""
         mine, its = self.bodies, other.bodies
+        follows = ITEMS[self.finding.item].explains
+        if follows is not None and other.finding.item not in follows:
+            return np.zeros(len(other.rows), dtype=bool)
         if mine is not None and its is not None and not mine & its:
             return np.zeros(len(other.rows), dtype=bool)
         time, width = np.asarray(other.series.time)[other.rows], other.series.width

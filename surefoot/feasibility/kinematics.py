@@ -12,6 +12,7 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.feasibility.case import Case
+from surefoot.feasibility.efforts import Efforts
 from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch import Touch, bridged, runs_of, surface_motions
 from surefoot.motion.world import SurfaceMotion
@@ -30,6 +31,78 @@ def check_contact_motion(case: Case, touch: Touch) -> list[Series]:
         ]
     motions = surface_motions(case, touch.placements)
     return [_slip(case, touch, motions), _penetration(case, motions), _gap(case, touch)]
+
+
+_CARRIED = 0.3  # of the weight: a motion that needs more of it is not a flight
+_ALWAYS = 0.95  # of the time
+
+
+def check_ground(case: Case, touch: Touch, efforts: Efforts) -> list[Series]:
+    """`ground_height`: the height of the lowest sole, where something has to carry the robot."""
+    soles = _soles(case)
+    if not soles or efforts.support is None or np.isnan(touch.height[:, soles]).all():
+        return [skipped("ground_height", "the robot has no soles over ground, or needs none")]
+    lowest = np.where(np.isnan(touch.height), np.inf, touch.height)[:, soles].min(axis=1)
+    lowest[np.isinf(lowest)] = np.nan
+    tol, load = case.tolerances, efforts.demand.net[:, 2] / case.weight
+    hangs = ~efforts.support.carrying.any(axis=1) & (load > _CARRIED) & (lowest > tol.touch_height)
+    deep = -lowest > tol.penetration
+    bodies = frozenset().union(*(_bodies(case)[k] for k in soles))
+    texts = (
+        f"{_extent('the feet hang', lowest, hangs)} above the ground {_share(hangs)}: nothing is within"
+        f" {1e3 * tol.touch_height:.3g} mm of it, although {100.0 * _median(load, hangs):.0f} % of the weight have to"
+        " be carried",
+        f"{_extent('the feet are sunk', -lowest, deep)} into the ground {_share(deep)}; {1e3 * tol.penetration:.3g} mm"
+        " are tolerated",
+    )
+    height = _median(lowest, deep if deep.sum() > hangs.sum() else hangs)
+    return [
+        Series(
+            "ground_height", "m", case.time, ("height above the ground", "depth in the ground"),
+            np.stack([np.where(hangs, lowest, np.minimum(lowest, 0.0)), -lowest], axis=1),
+            upper=np.array([[tol.touch_height, tol.penetration]]), scale=0.05, bodies=(bodies, bodies), texts=texts,
+            note=contact_shares(case, touch),
+            next_step=f"move the motion onto the ground: --ground fit, or --ground {height:.3f}",
+        )
+    ]  # fmt: skip
+
+
+def contact_shares(case: Case, touch: Touch) -> str:
+    """For how much of the time each contact touches, and how low the lowest sole is; "" without contacts."""
+    soles = _soles(case)
+    if not soles:
+        return ""
+    own = {name: case.robot.contacts[name].frame if name in case.bodies else name for name in case.contact_names}
+    columns: dict[str, list[int]] = {}
+    for k, name in enumerate(case.contact_names):
+        columns.setdefault(own[name], []).append(k)
+    shares = [
+        f"{name} {100.0 * float(touch.active[:, some].any(axis=1).mean()):.0f} %" for name, some in columns.items()
+    ]
+    lowest = np.where(np.isnan(touch.height), np.inf, touch.height)[:, soles].min(axis=1)
+    low, high = (round(100.0 * float(edge), 1) + 0.0 for edge in (lowest.min(), lowest.max()))
+    ends = f"; lowest sole at {low:.1f} … {high:.1f} cm"
+    return f"in contact for {', '.join(shares)} of the time" + (ends if np.isfinite(lowest).all() else "")
+
+
+def _soles(case: Case) -> list[int]:
+    """Contacts that the robot was loaded with."""
+    return [k for k, name in enumerate(case.contact_names) if name not in case.bodies]
+
+
+def _median(values: Array, where: np.ndarray) -> float:
+    return float(np.median(values[where])) if where.any() else 0.0
+
+
+def _extent(what: str, heights: Array, where: np.ndarray) -> str:
+    """`the feet hang 0.6–8.6 cm`."""
+    low, high = (100.0 * float(np.quantile(heights[where], share)) if where.any() else 0.0 for share in (0.0, 1.0))
+    return f"{what} {low:.1f}–{high:.1f} cm" if f"{low:.1f}" != f"{high:.1f}" else f"{what} {low:.1f} cm"
+
+
+def _share(where: np.ndarray) -> str:
+    share = float(where.mean())
+    return "all the time" if share > _ALWAYS else f"for {100.0 * share:.0f} % of the time"
 
 
 def _bodies(case: Case) -> tuple[frozenset[int], ...]:

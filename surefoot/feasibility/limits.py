@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
+from surefoot.feasibility.between import between_samples, cubic_extremes, parabola_extremes
 from surefoot.feasibility.case import Case, bodies_at, joint_rows, names_at, unit_at, units_at
 from surefoot.feasibility.efforts import Efforts, doubtful_friction, drive_limits
 from surefoot.feasibility.rates import Rates
@@ -22,12 +23,33 @@ _POSITIONS = {"revolute": 1, "prismatic": 1, "helical": 1, "translation": 3, "pl
 def check_limits(case: Case, rates: Rates, efforts: Efforts) -> list[Series]:
     """`joint_position`, `joint_velocity`, `joint_acceleration`, `joint_torque` and what motors can do."""
     return [
-        _position(case),
-        _velocity(case, rates),
+        *_with_between(case, rates, efforts),
         _acceleration(case, efforts),
-        _torque(case, efforts),
         *motor_series(case, rates, efforts),
     ]
+
+
+def _with_between(case: Case, rates: Rates, efforts: Efforts) -> list[Series]:
+    """Positions, velocities and torques at the samples, and between them where their course there is known."""
+    given = case.trajectory
+    position, velocity, torque = _position(case), _velocity(case, rates), _torque(case, efforts)
+    out = [position, velocity, torque]
+    names = dict(zip(case.velocity_names, range(case.robot.nv), strict=True))
+    if given.v is not None and position.parts:
+        rows = [names[part] for part in position.parts]
+        moved = [row not in rates.filled_rows for row in rows]
+        found = cubic_extremes(case.time, position.value, np.where(moved, given.v[:, rows], np.nan))
+        out.append(between_samples(position, case.time, found))
+    if given.v is not None and given.a is not None and velocity.parts:
+        rows = [names[part] for part in velocity.parts]
+        found = cubic_extremes(case.time, velocity.value, given.a[:, rows])
+        out.append(between_samples(velocity, case.time, found))
+    if given.tau_rate is not None and given.control == "integrated" and torque.parts:
+        driven = [case.velocity_names[row] for row in case.robot.driven]
+        columns = [driven.index(part) for part in torque.parts]
+        found = parabola_extremes(case.time, torque.value, given.tau_rate[:, columns])
+        out.append(between_samples(torque, case.time, found))
+    return out
 
 
 def _position(case: Case) -> Series:

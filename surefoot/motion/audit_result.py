@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +17,8 @@ from surefoot.motion.stance import ContactSchedule
 
 Severity = Literal["defect", "remark"]
 Status = Literal["passed", "failed", "remark", "skipped"]
+_MOST_GROUPS = 12
+_MOST_NAMES = 3
 _TINY = 1e-9  # margins and violations that are none
 
 
@@ -61,6 +64,73 @@ class Finding:
         """As plain data."""
         plain = {key: value for key, value in vars(self).items() if key != "covers"}
         return {key: _plain(value) for key, value in plain.items()} | {"covers": [f.to_dict() for f in self.covers]}
+
+
+@dataclass(frozen=True)
+class FindingGroup:
+    """Findings of one cause: the same item, on one part of the robot or on several.
+
+    Args:
+        findings: Worst first.
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def worst(self) -> Finding:
+        """The worst finding."""
+        return self.findings[0]
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Joints, contacts or pairs of links, with how many findings each has."""
+        return dict(Counter(one.where for one in self.findings))
+
+    @property
+    def consequences(self) -> dict[str, int]:
+        """Items that follow, with how many findings each has."""
+        return dict(Counter(one.item for finding in self.findings for one in _following(finding)))
+
+    @property
+    def duration(self) -> float:
+        """How long it lasts in all [s]."""
+        total, reached = 0.0, -np.inf
+        for start, end in sorted((one.start, one.end) for one in self.findings):
+            total += max(0.0, end - max(start, reached))
+            reached = max(reached, end)
+        return total
+
+    @property
+    def message(self) -> str:
+        """The worst finding in one sentence, and how many more there are."""
+        more = len(self.findings) - 1
+        if not more:
+            return self.worst.message
+        names = [name for name in self.parts if name and name != self.worst.where]
+        listed = ", ".join(f"`{name}`" for name in names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+        return f"{self.worst.message}; {more} more, {self.duration:.3g} s in all" + (
+            f", also of {listed}" if names else ""
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, without its findings."""
+        return {
+            "item": self.worst.item,
+            "severity": self.worst.severity,
+            "message": self.message,
+            "count": len(self.findings),
+            "duration_s": round(self.duration, 6),
+            "parts": self.parts,
+            "consequences": self.consequences,
+        }
+
+
+def _following(finding: Finding) -> Iterator[Finding]:
+    """Findings that a finding explains, without its own parts."""
+    for one in finding.covers:
+        if one.item != finding.item:
+            yield one
+        yield from _following(one)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +272,20 @@ class AuditResult:
         """The first finding, or None."""
         return self.findings[0] if self.findings else None
 
+    @property
+    def groups(self) -> tuple[FindingGroup, ...]:
+        """The findings by cause: item and part; by item alone remarks, and all if there would be more than a dozen."""
+        for key in (
+            lambda f: (f.severity, f.item, f.where if f.severity == "defect" else ""),
+            lambda f: (f.severity, f.item),
+        ):
+            groups: dict[Any, list[Finding]] = {}
+            for finding in self.findings:
+                groups.setdefault(key(finding), []).append(finding)
+            if len(groups) <= _MOST_GROUPS:
+                break
+        return tuple(FindingGroup(tuple(group)) for group in groups.values())
+
     def item(self, name: str) -> AuditItem:
         """An item by name."""
         from surefoot.errors import one_of
@@ -221,6 +305,7 @@ class AuditResult:
             "samples": self.samples,
             "contacts": self.contacts,
             "schedule": None if self.schedule is None else self.schedule.to_dict(),
+            "groups": [group.to_dict() for group in self.groups],
             "findings": [finding.to_dict() for finding in self.findings],
             "items": [item.to_dict() for item in self.items],
             "replay": None if self.replay is None else self.replay.to_dict(),

@@ -23,8 +23,8 @@ from surefoot.arrays import (
     number,
     place_of,
 )
-from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.motion.exchange import configuration_between, joint_kinds, manifold, require_unit_length
+from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.motion.exchange import configuration_between, joint_kinds, manifold, require_unit_length, velocities
 from surefoot.motion.files import TRAJECTORY_FORMAT, Bundle, contradiction, read_bundle, write_bundle
 from surefoot.motion.mirror import mirror_of
 from surefoot.motion.stance import ContactSchedule
@@ -32,7 +32,9 @@ from surefoot.motion.state import State
 from surefoot.robot import Robot
 from surefoot.words import side_pairs
 
-_OPTIONAL = ("v", "a", "tau")
+_OPTIONAL = ("v", "a", "tau", "tau_rate")
+CONTROLS = ("hold", "linear", "integrated")
+"""How torques run between samples: held, piecewise linear, or with a rate that is piecewise linear."""
 _NAMED = ("wrenches", "references")
 
 
@@ -82,6 +84,9 @@ class Trajectory:
         wrenches: Contact → (n, 6): on the robot, in the contact frame, linear first [N], [N m].
         references: Name → (n, k): any further series of a planner.
         schedule: Which contacts hold when, from the first time to the last or longer; None if unknown.
+        is_v_computed: Whether v was computed from q; it is then no evidence of its own.
+        control: How tau runs between samples, one of `CONTROLS`: "hold", "linear", or "integrated" from its rates.
+        tau_rate: (n, nu) rates of tau that a planner chose [N m/s] or [N/s], for "integrated"; else None.
     """
 
     robot: str
@@ -95,6 +100,9 @@ class Trajectory:
     wrenches: Mapping[str, Array] = field(default_factory=dict)
     references: Mapping[str, Array] = field(default_factory=dict)
     schedule: ContactSchedule | None = None
+    is_v_computed: bool = False
+    control: str = "linear"
+    tau_rate: Array | None = None
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -109,23 +117,14 @@ class Trajectory:
         require_unit_length(self.q, self.joints, self.kinds)
         for name in _OPTIONAL:
             if getattr(self, name) is not None:
-                set_field(self, name, finite_array(getattr(self, name), (n, None if name == "tau" else model.nv), name))
+                width = None if name.startswith("tau") else model.nv
+                set_field(self, name, finite_array(getattr(self, name), (n, width), name))
+        _require_control(self)
         sizes = {name: 6 if name == "wrenches" else None for name in _NAMED}
         for name, size in sizes.items():
             series = {k: finite_array(x, (n, size), f"{name} `{k}`") for k, x in getattr(self, name).items()}
             set_field(self, name, MappingProxyType(series))
-        self._require_cover()
-
-    def _require_cover(self) -> None:
-        if self.schedule is not None and not self.schedule.covers(self.start, self.end):
-            raise ShapeError(
-                "the contact schedule does not cover the trajectory",
-                evidence={
-                    "schedule": (self.schedule.start, self.schedule.end),
-                    "trajectory": (self.start, self.end),
-                },
-                next_step="give the stances from its first time to its last",
-            )
+        _require_cover(self)
 
     @classmethod
     def of(cls, robot: Robot, time: ArrayLike, q: ArrayLike, v: ArrayLike | None = None, **others: Any) -> Trajectory:
@@ -135,7 +134,7 @@ class Trajectory:
             robot: The robot.
             time: (n,) [s].
             q: (n, nq).
-            v: (n, nv), or None.
+            v: (n, nv), or None to compute them from q, by differences on its manifold.
             **others: Further fields by name.
 
         Raises:
@@ -145,7 +144,7 @@ class Trajectory:
         rates = None if v is None else finite_array(v, (len(rows), robot.nv), "v")
         out = cls(robot.name, robot.joint_names, joint_kinds(robot), increasing_times(time), rows, rates, **others)
         out.require(robot)
-        return out
+        return out if v is not None else out.with_velocities()
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
@@ -163,6 +162,17 @@ class Trajectory:
     def save(self, path: str | Path) -> None:
         """Write to `.npz` or `.parquet`, whole or not at all."""
         write_bundle(path, _bundle_of(self))
+
+    def with_velocities(self) -> Trajectory:
+        """The motion with v, computed from q by differences on its manifold if it has none."""
+        if self.v is not None:
+            return self
+        return replace(self, v=velocities(manifold(self.kinds), self.time, self.q), is_v_computed=True)
+
+    @property
+    def as_given(self) -> Trajectory:
+        """The motion without velocities that were computed."""
+        return replace(self, v=None, is_v_computed=False) if self.is_v_computed else self
 
     def __len__(self) -> int:
         return len(self.time)
@@ -188,7 +198,13 @@ class Trajectory:
             differ = [pair for pair in zip(self.joints, robot.joint_names, strict=False) if pair[0] != pair[1]]
             evidence = {"joints": (len(self.joints), len(robot.joint_names)), "first that differ": differ[:1]}
             raise ShapeError(f"the trajectory of `{self.robot}` does not fit robot `{robot.name}`", evidence=evidence)
-        for name, size in (("q", robot.nq), ("v", robot.nv), ("a", robot.nv), ("tau", robot.nu)):
+        for name, size in (
+            ("q", robot.nq),
+            ("v", robot.nv),
+            ("a", robot.nv),
+            ("tau", robot.nu),
+            ("tau_rate", robot.nu),
+        ):
             value = getattr(self, name)
             if value is not None and value.shape[1] != size:
                 raise ShapeError(f"{name} has shape {value.shape}, `{robot.name}` needs (n, {size})")
@@ -208,7 +224,7 @@ class Trajectory:
             q,
             v=None if self.v is None else linear_at(self.v, place),
             a=None if self.a is None else linear_at(self.a, place),
-            tau=None if self.tau is None else linear_at(self.tau, place),
+            tau=_torque(self, place),
             wrenches={name: linear_at(x, place) for name, x in self.wrenches.items()},
             references={name: linear_at(x, place) for name, x in self.references.items()},
         )
@@ -227,6 +243,10 @@ class Trajectory:
         }
         values = {name: getattr(self, name) for name in _OPTIONAL}
         optional: dict[str, Any] = {name: None if x is None else linear(x, k, s) for name, x in values.items()}
+        if self.tau is not None and self.control != "linear":
+            last = len(self) - 1
+            pairs = zip(k.tolist(), s.tolist(), strict=True)
+            optional["tau"] = np.array([_torque(self, (i, min(i + 1, last), share)) for i, share in pairs])
         return replace(self, time=at, q=self._configurations(k, s), **optional, **named)
 
     def _configurations(self, k: np.ndarray, s: Array) -> Array:
@@ -256,7 +276,7 @@ class Trajectory:
         if tolerance is not None:
             _require_continuity(self, other, tolerance)
         for name in _OPTIONAL:
-            if (getattr(self, name) is None) != (getattr(other, name) is None):
+            if (getattr(self, name) is None, self.control) != (getattr(other, name) is None, other.control):
                 raise ShapeError(
                     f"only one of the two trajectories has `{name}`", next_step="give it to both or to none"
                 )
@@ -283,6 +303,8 @@ class Trajectory:
             v=None if self.v is None else self.v / factor,
             a=None if self.a is None else self.a / factor**2,
             tau=None,
+            tau_rate=None,
+            control="linear",
             wrenches={},
             schedule=None if schedule is None else schedule.time_scaled(factor, about=self.start),
         )
@@ -302,21 +324,40 @@ class Trajectory:
             ModelError: The robot is not symmetric.
             ShapeError: A reference has no signs, or a contact is not the robot's.
         """
-        self.require(robot)
-        mirror = mirror_of(robot, names)
-        for name in (*self.wrenches, *(self.schedule.names if self.schedule else ())):
-            if name not in mirror.contacts:
-                raise ShapeError(f"`{name}` of the trajectory is not a contact of robot `{robot.name}`")
-        return replace(
-            self,
-            q=mirror.configuration(self.q),
-            v=None if self.v is None else mirror.velocity(self.v),
-            a=None if self.a is None else mirror.velocity(self.a),
-            tau=None if self.tau is None else mirror.torque(self.tau),
-            wrenches={mirror.contacts[name]: mirror.wrench(name, w) for name, w in self.wrenches.items()},
-            references=_mirror_references(self.references, references or {}),
-            schedule=self.schedule and self.schedule.mirrored(mirror.contacts, mirror.contact_reflections),
+        return _mirrored(self, robot, names, references or {})
+
+
+def _require_control(motion: Trajectory) -> None:
+    if motion.control not in CONTROLS:
+        raise one_of("control law", motion.control, CONTROLS)
+    has_rates = motion.tau is not None and motion.tau_rate is not None and motion.tau.shape == motion.tau_rate.shape
+    if (motion.control == "integrated" or motion.tau_rate is not None) and not has_rates:
+        raise ShapeError("integrated controls need `tau` and `tau_rate` of one shape", next_step="give both")
+
+
+def _require_cover(motion: Trajectory) -> None:
+    if motion.schedule is not None and not motion.schedule.covers(motion.start, motion.end):
+        raise ShapeError(
+            "the contact schedule does not cover the trajectory",
+            evidence={
+                "schedule": (motion.schedule.start, motion.schedule.end),
+                "trajectory": (motion.start, motion.end),
+            },
+            next_step="give the stances from its first time to its last",
         )
+
+
+def _torque(motion: Trajectory, place: Place) -> Array | None:
+    """(nu,) as the control law has it between samples."""
+    i, j, share = place
+    if motion.tau is None or (motion.control == "linear") or i == j:
+        return None if motion.tau is None else linear_at(motion.tau, place)
+    if motion.control == "hold" or motion.tau_rate is None:
+        return np.array(motion.tau[j if share >= 1.0 else i])
+    step = share * float(motion.time[j] - motion.time[i])
+    return np.asarray(
+        motion.tau[i] + step * (motion.tau_rate[i] + 0.5 * share * (motion.tau_rate[j] - motion.tau_rate[i]))
+    )
 
 
 def _resampling_times(motion: Trajectory, times: ArrayLike | None, dt: float | None) -> Array:
@@ -380,6 +421,28 @@ def _join_named(first: Trajectory, second: Trajectory, name: str) -> dict[str, A
     }
 
 
+def _mirrored(
+    motion: Trajectory, robot: Robot, names: Mapping[str, str] | None, references: Mapping[str, ArrayLike]
+) -> Trajectory:
+    """The motion behind the mirror (`Trajectory.mirrored`)."""
+    motion.require(robot)
+    mirror = mirror_of(robot, names)
+    for name in (*motion.wrenches, *(motion.schedule.names if motion.schedule else ())):
+        if name not in mirror.contacts:
+            raise ShapeError(f"`{name}` of the trajectory is not a contact of robot `{robot.name}`")
+    return replace(
+        motion,
+        q=mirror.configuration(motion.q),
+        v=None if motion.v is None else mirror.velocity(motion.v),
+        a=None if motion.a is None else mirror.velocity(motion.a),
+        tau=None if motion.tau is None else mirror.torque(motion.tau),
+        tau_rate=None if motion.tau_rate is None else mirror.torque(motion.tau_rate),
+        wrenches={mirror.contacts[name]: mirror.wrench(name, w) for name, w in motion.wrenches.items()},
+        references=_mirror_references(motion.references, references),
+        schedule=motion.schedule and motion.schedule.mirrored(mirror.contacts, mirror.contact_reflections),
+    )
+
+
 def _mirror_references(references: Mapping[str, Array], signs: Mapping[str, ArrayLike]) -> dict[str, Array]:
     pairs, out = side_pairs(references), {}
     for name, values in references.items():
@@ -397,12 +460,14 @@ def _join(first: Array, second: Array) -> Array:
 
 
 def _bundle_of(trajectory: Trajectory) -> Bundle:
-    arrays = {name: getattr(trajectory, name) for name in ("time", "q", "v", "a", "tau")}
+    arrays = {name: getattr(trajectory, name) for name in ("time", "q", *_OPTIONAL)}
     arrays |= {f"wrenches/{name}": series for name, series in trajectory.wrenches.items()}
     arrays |= {f"references/{name}": series for name, series in trajectory.references.items()}
     schedule = None if trajectory.schedule is None else trajectory.schedule.to_dict()
     joints = {"joints": list(trajectory.joints), "kinds": list(trajectory.kinds)}
-    facts = {"robot": trajectory.robot, **joints, "schedule": schedule}
+    facts: dict[str, Any] = {"robot": trajectory.robot, **joints, "schedule": schedule}
+    facts |= {"is_v_computed": True} if trajectory.is_v_computed else {}
+    facts |= {"control": trajectory.control} if trajectory.control != "linear" else {}
     return Bundle(TRAJECTORY_FORMAT, {k: x for k, x in arrays.items() if x is not None}, facts)
 
 
@@ -418,6 +483,8 @@ def _of_bundle(bundle: Bundle) -> Trajectory:
         joints=tuple(bundle.facts["joints"]),
         kinds=tuple(bundle.facts["kinds"]),
         schedule=None if schedule is None else ContactSchedule.from_dict(schedule),
+        is_v_computed=bool(bundle.facts.get("is_v_computed", False)),
+        control=str(bundle.facts.get("control", "linear")),
         **named,
         **plain,
     )

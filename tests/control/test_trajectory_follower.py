@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from surefoot.control import JointPd, TrajectoryFollower
 from surefoot.control.static_balance import StaticBalance
-from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.errors import ShapeError
 from surefoot.motion import Controller, State, Trajectory
 from surefoot.motion.stance import ContactSchedule, Spot, Stance
 from surefoot.robot.loading import load
@@ -144,9 +144,15 @@ def test_torques_of_the_trajectory_go_before_ours_within_the_limits():
     assert_allclose(command.torque, [1.0, -2.0, 3.0, robot.drives[3].torque_limit])
 
 
+def test_velocities_that_are_missing_are_computed():
+    robot, t = load("arm4"), np.linspace(0.0, 1.0, 101)
+    v = 0.3 * np.ones(robot.nv)
+    motion = Trajectory.of(robot, t, robot.home + t[:, None] * v).as_given
+    command = TrajectoryFollower(robot, motion).command(0.5, State(0.5, robot.home, v))
+    np.testing.assert_allclose(command.velocity, v, atol=1e-9)
+
+
 def test_refusals():
     robot = load("arm4")
-    with pytest.raises(NotSupportedError, match="velocities"):
-        TrajectoryFollower(robot, Trajectory.of(robot, [0.0, 1.0], np.tile(robot.home, (2, 1))))
     with pytest.raises(ShapeError, match="does not fit"):
         TrajectoryFollower(load("ur5"), standing(robot))

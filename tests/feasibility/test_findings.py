@@ -156,8 +156,8 @@ def test_several_findings_explain_their_parts_of_a_later_one() -> None:
 
 
 def test_what_is_left_of_an_explained_finding_ranks_behind_its_stage() -> None:
-    found = rank_findings([series("joint_position", [(2.0, 3.0)], 0.1), series("joint_torque", [(1.0, 3.0)], 99.0)])
-    assert [f.item for f in found] == ["joint_position", "joint_torque"]
+    found = rank_findings([series("joint_velocity", [(2.0, 3.0)], 0.1), series("joint_torque", [(1.0, 3.0)], 99.0)])
+    assert [f.item for f in found] == ["joint_velocity", "joint_torque"]
     assert found[1].end < 2.0
 
 

@@ -44,12 +44,28 @@ def test_samples_at_the_knots_are_exact_and_between_them_linear():
 
 def test_without_velocities_a_sample_is_geodesic_and_no_state():
     robot, whole = walker(), a_trajectory()
-    motion = Trajectory.of(robot, whole.time, whole.q)
+    motion = Trajectory.of(robot, whole.time, whole.q).as_given
+    assert motion.v is None
     t = 0.5 * (motion.time[0] + motion.time[1])
     sample = motion.sample(t)
     assert distance(robot, pin.interpolate(robot.model, whole.q[0], whole.q[1], 0.5), sample.q) < 1e-12
     with pytest.raises(NotSupportedError):
         _ = sample.state
+
+
+def test_velocities_are_computed_on_the_manifold(tmp_path):
+    """A constant velocity from uneven steps, the base turning: integrated, differentiated, the same."""
+    robot, rng = walker(), np.random.default_rng(3)
+    v = rng.uniform(-1.0, 1.0, robot.nv)
+    time = np.cumsum(rng.uniform(0.01, 0.03, 40))
+    q = np.array([pin.integrate(robot.model, robot.home, v * t) for t in time])
+    motion = Trajectory.of(robot, time, q)
+    np.testing.assert_allclose(motion.v, np.tile(v, (40, 1)), atol=1e-9)
+    assert motion.is_v_computed
+    assert not Trajectory.of(robot, time, q, motion.v).is_v_computed
+    motion.save(tmp_path / "m.npz")
+    assert Trajectory.load(tmp_path / "m.npz").is_v_computed
+    assert Trajectory.of(robot, time[:1], q[:1]).v.tolist() == [[0.0] * robot.nv]
 
 
 def test_resampling_at_its_own_times_changes_nothing():

@@ -113,7 +113,7 @@ def test_joints_that_turn_without_end_go_on_beyond_a_turn():
     q = np.tile(robot.home, (200, 1))
     row = int(robot.tree.q_index[0])
     q[:, row], q[:, row + 1] = np.cos(angle), np.sin(angle)
-    table = joint_table(Trajectory.of(robot, np.arange(200.0), q), robot)
+    table = joint_table(Trajectory.of(robot, np.arange(200.0), q).as_given, robot)
     np.testing.assert_allclose(table.position[:, 0], angle, atol=1e-12)
     assert table.velocity is table.effort is table.acceleration is None
 

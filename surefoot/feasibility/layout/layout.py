@@ -13,14 +13,26 @@ from surefoot.feasibility.layout.readings import OtherReading
 from surefoot.feasibility.layout.shift import check_shift
 from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.series import Series, skipped
-from surefoot.motion.reading import OrderVerdict, judge_order_over_time, other_order
+from surefoot.motion.reading import OrderVerdict, judge_joint_order, judge_order_over_time, other_order
 
 _QUATERNIONS = {"free": slice(3, 7), "spherical": slice(0, 4)}
 
 
 def check_layout(case: Case, rates: Rates, readings: Sequence[OtherReading]) -> list[Series]:
     """Length and order of quaternions, units, and shifts of columns of v."""
-    return [_norm(case), _order(case), _units(case, rates), check_shift(case, rates, readings)]
+    order = _order(case)
+    joints = skipped("joint_order", "the quaternion order is wrong") if order.failed.any() else _joint_order(case)
+    return [_norm(case), order, joints, _units(case, rates), check_shift(case, rates, readings)]
+
+
+def _joint_order(case: Case) -> Series:
+    verdict = judge_joint_order(case.robot_on_feet, case.world, case.q)
+    text = f"the joints seem to be in {verdict.meant} order: as read, {verdict.reason}"
+    return Series(
+        "joint_order", "", np.array([0.5 * (case.trajectory.start + case.trajectory.end)]), ("joints",),
+        np.array([[float(bool(verdict.meant))]]), upper=0.0, width=0.5 * case.trajectory.duration, texts=(text,),
+        next_step=f"give --joint-order {verdict.meant}, or the names of the joints in `joint_names`",
+    )  # fmt: skip
 
 
 def _norm(case: Case) -> Series:
@@ -54,7 +66,7 @@ def _order(case: Case) -> Series:
         return skipped("quaternion_order", "the base has no quaternion")
     name = case.robot.joint_names[base]
     told = None if name in case.filled else case.trajectory.v
-    found = judge_order_over_time(case.robot, case.world, case.time, case.q, told)
+    found = judge_order_over_time(case.robot_on_feet, case.world, case.time, case.q, told)
     verdict, part = found.verdict, found.wrong
     middle = np.array([0.5 * (case.trajectory.start + case.trajectory.end)])
     text, next_step = _order_text(name, verdict, part is not None, case.quaternion_order)

@@ -7,10 +7,11 @@ from surefoot.feasibility.rates.consistency import (
     unseen_bends,
     velocity_misfit,
 )
-from surefoot.feasibility.rates.rates import Rates, check_jumps, check_smoothness, rates_of
+from surefoot.feasibility.rates.rates import Rates, check_base_jumps, check_jumps, check_smoothness, rates_of
 
 __all__ = [
     "Rates",
+    "check_base_jumps",
     "check_consistency",
     "check_jumps",
     "check_rate_spikes",

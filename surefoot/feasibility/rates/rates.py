@@ -109,6 +109,39 @@ def _fastest_round(speed: Array, width: int) -> Array:
     return np.asarray(np.max([padded[k : k + count] for k in beside], axis=0))
 
 
+_RESOLVED = 0.005  # [s]: in shorter steps impacts may show, and only what is
+_IMPACTS = 4.0  # times as fast is a jump
+_NEARBY = 6  # samples to each side that show how the velocity changes otherwise
+
+
+def check_base_jumps(case: Case, rates: Rates) -> list[Series]:
+    """`velocity_jump`: how much the velocity of a free base changes at once, by differences of its positions."""
+    base, tree = case.robot.base_joint, case.robot.tree
+    if base is None or tree.kinds[base] != "free" or case.n < 4:
+        return [skipped("velocity_jump", "the base does not fly, or there are too few samples")]
+    at, row = int(tree.q_index[base]), int(tree.v_index[base])
+    moved = np.diff(case.q[:, at : at + 3], axis=0) / np.diff(case.time)[:, None]
+    rate = np.stack([moved, rates.mean[:, row + 3 : row + 6]])
+    change = np.linalg.norm(np.diff(rate, axis=1), axis=2).T  # (n − 2, 2)
+    padded = np.pad(change, ((_NEARBY, _NEARBY), (0, 0)), mode="reflect" if len(change) > _NEARBY else "edge")
+    usual = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * _NEARBY + 1, axis=0), axis=2)
+    dt = np.minimum(np.diff(case.time)[1:], np.diff(case.time)[:-1])[:, None]
+    least = np.array([[case.tolerances.base_jump, case.tolerances.base_turn_jump]])
+    upper = np.maximum(np.where(dt > _RESOLVED, least, _IMPACTS * least), _FASTER * usual)
+    return [
+        Series(
+            "velocity_jump", "m/s", case.time[1:-1], ("base", "turn of the base"), change, upper=upper, scale=1.0,
+            width=2.0 * float(np.median(np.diff(case.time))), units=("m/s", "rad/s"),
+            note="of differences of positions, from one step to the next",
+            texts=(
+                "the velocity of the base jumps by {value} at {time}, more than a robot can change it in a step",
+                "the angular velocity of the base jumps by {value} at {time}, more than a robot can in a step",
+            ),
+            next_step="look at the frames there: a cut between clips, or frames that are missing; split or repair it",
+        )
+    ]  # fmt: skip
+
+
 def check_smoothness(case: Case, rates: Rates, accelerations: Array) -> list[Series]:
     """`jerk` of the joints, and `rest`."""
     return [_jerk(case, accelerations), _rest(case, rates)]

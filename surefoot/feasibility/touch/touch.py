@@ -20,6 +20,7 @@ from surefoot.motion.world import SurfaceMotion, surface_motion
 _SPEED_WINDOW = 0.008  # [s]; shorter differences of recorded positions show their last digit, not speed
 _LANDED = 0.1  # of the height up to which a surface slides: one that lands or lifts obliquely is soon higher
 _FAR = 0.2  # [m]; a spot this far from the ground is no place on it
+_STEEP = 0.5  # cosine: a flat surface that is steeper does not stand on the ground
 _ASKEW = 0.7  # cosine; a spot whose normal differs by more from the ground's is no place on it
 
 
@@ -72,7 +73,10 @@ def touch_of(case: Case, rates: Rates) -> Touch:
     source, active = _active(case, motions, placements, normals)
     schedule = given
     if given is None:
-        schedule = _schedule_of_mask(active, case.contact_names, case.time, placements, friction)
+        height[_on_edge(case, placements, normals)] = np.nan
+        soles = np.array([name not in case.bodies for name in case.contact_names], dtype=bool)
+        names = [name for name in case.contact_names if name not in case.bodies]
+        schedule = _schedule_of_mask(active[:, soles], names, case.time, placements[:, soles], friction[:, soles])
     return Touch(source, active, placements, _twists(case, rates), height, normals, friction, schedule)
 
 
@@ -118,6 +122,13 @@ def surface_motions(case: Case, placements: Array) -> list[SurfaceMotion]:
     ]
 
 
+def _on_edge(case: Case, placements: Array, normals: Array) -> Mask:
+    """(n, c): flat surfaces that are so steep that they do not stand on the ground; other points of the foot may."""
+    flat = np.array([len(case.robot.contacts[name].corners) > 1 for name in case.contact_names], dtype=bool)
+    upright = np.einsum("nci,nci->nc", placements[..., :3, 2], normals)
+    return np.asarray((upright < _STEEP) & flat)
+
+
 def _stacked(columns: Sequence[Array], empty: tuple[int, ...]) -> Array:
     return np.stack(columns, axis=1) if columns else np.zeros(empty)
 
@@ -132,11 +143,12 @@ def _active(case: Case, motions: Sequence[SurfaceMotion], placements: Array, nor
     if not told and case.robot.base_joint is None:
         return "none: the base is fixed and no contacts are given", active
     detected = []
+    on_edge = _on_edge(case, placements, normals)
     for k, name in enumerate(case.contact_names):
         if name in told:
             active[:, k] = _from_force(case, name, placements[:, k, :3, :3], normals[:, k])
         elif case.robot.base_joint is not None:
-            active[:, k] = _detected(motions[k], case.time, tol)
+            active[:, k] = _detected(motions[k], case.time, tol) & ~on_edge[:, k]
             detected.append(name)
     return _source(told, detected, tol), active
 

@@ -11,7 +11,13 @@ from surefoot.motion.exchange.exchange import (
     to_layout,
 )
 from surefoot.motion.exchange.joints import rotate, rotate_back
-from surefoot.motion.exchange.manifold import configuration_between, joint_kinds, manifold, require_unit_length
+from surefoot.motion.exchange.manifold import (
+    configuration_between,
+    joint_kinds,
+    manifold,
+    require_unit_length,
+    velocities,
+)
 from surefoot.motion.exchange.ros import ROS_KEYS
 
 __all__ = [
@@ -33,4 +39,5 @@ __all__ = [
     "rotate_back",
     "split_unit",
     "to_layout",
+    "velocities",
 ]

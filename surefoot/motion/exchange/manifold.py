@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pinocchio as pin
@@ -75,6 +76,21 @@ def configuration_between(
     for step, weight in zip((first, middle, last), weights, strict=True):
         start = pin.integrate(model, start, weight * step)
     return np.array(start)
+
+
+def velocities(model: pin.Model, time: Array, q: Array) -> Array:
+    """(n, nv): rates of configurations on their manifold, by central differences; one-sided at the ends.
+
+    Args:
+        model: The robot's model, or any with the same joints (`manifold`).
+        time: (n,) increasing [s].
+        q: (n, nq).
+    """
+    if len(time) < 2:
+        return np.zeros((len(time), model.nv))
+    steps = np.array([pin.difference(model, a, b) for a, b in pairwise(np.asarray(q))]).reshape(-1, model.nv)
+    way = np.vstack([np.zeros(model.nv), np.cumsum(steps, axis=0)])
+    return np.asarray(np.gradient(way, time, axis=0))
 
 
 def require_unit_length(q: Array, joints: Sequence[str], kinds: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Files of columns (CSV, Parquet, npz), and bundles of arrays with facts."""
+"""Files of columns (CSV, Parquet, npz), pickles of arrays, and bundles of arrays with facts."""
 
 from surefoot.motion.files.bundle import (
     LOG_FORMAT,
@@ -21,6 +21,7 @@ from surefoot.motion.files.columns import (
     write_npz,
     write_parquet,
 )
+from surefoot.motion.files.pickles import read_pickle
 
 __all__ = [
     "LOG_FORMAT",
@@ -36,6 +37,7 @@ __all__ = [
     "read_npy",
     "read_npz",
     "read_parquet",
+    "read_pickle",
     "write_bundle",
     "write_csv",
     "write_npz",

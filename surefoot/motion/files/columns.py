@@ -130,7 +130,7 @@ def _quoted(name: str) -> str:
 
 
 def read_csv(path: str | Path, finite: bool = True) -> Table:
-    """The numbers of a CSV file; its first line is a header if it holds anything but numbers.
+    """The numbers of a CSV file; its first line is a header if it holds anything but numbers, or numbers the columns.
 
     Entries are separated by commas; by semicolons, tabs or spaces where the first line has no commas, which the
     metadata say (`SEPARATOR`). A `#` before the first name is passed over.
@@ -159,12 +159,25 @@ def _parsed_csv(path: str | Path, lines: Sequence[str], finite: bool) -> Table:
     header = None if all(_is_number(cell) for cell in first) else tuple(cell.strip() for cell in first)
     if header is not None and all(_is_number(cell) or _DECIMAL_COMMA.fullmatch(cell.strip()) for cell in first):
         raise _decimal_commas(path, kept[0] + 1, next(cell for cell in first if not _is_number(cell)))
-    body = kept if header is None else kept[1:]
+    numbered = _numbered(first)
+    body = kept if header is None and not numbered else kept[1:]
     numbers = _numbers([lines[k] for k in body], len(first), separator, finite)
     if numbers is None:
         raise _bad_cell(path, {k + 1: _cells(lines[k], separator) for k in body}, header, len(first), finite)
     said = {} if separator == "," else {SEPARATOR: SEPARATORS[separator]}
+    if numbered and header is not None:
+        header, numbers = None, numbers[:, 1:]  # the first column counts the rows
     return Table(header, numbers, tuple(k + 1 for k in body), said)
+
+
+def _numbered(first: Sequence[str]) -> bool:
+    """Whether a line numbers the columns from 0 or 1, as data frames without names are written.
+
+    The first entry may be empty, above a column that counts the rows.
+    """
+    cells = [cell.strip() for cell in first]
+    cells = cells[1:] if not cells[0] else cells
+    return len(cells) > 2 and any(cells == [str(k + start) for k in range(len(cells))] for start in (0, 1))
 
 
 def _separator(lines: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ in arrays of its own (`root_pos`, `root_quat`, …).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,23 +18,34 @@ from surefoot.motion.exchange import (
     LAYOUTS,
     ROS_KEYS,
     VECTOR_KEYS,
-    column_names,
+    from_layout,
     layout_blocks,
     layout_sizes,
     rotate_back,
+    to_layout,
 )
-from surefoot.motion.reading.names import ALIASES, find_key, matched_joints, plain_key
+from surefoot.motion.reading.base import BaseFields, base_fields
+from surefoot.motion.reading.joint_order import inner_joints, joint_orders, order_by_bodies, own_joints
+from surefoot.motion.reading.names import ALIASES, find_key, matched_joints, plain_key, some_names
 from surefoot.motion.reading.parts import PUSH, MotionParts, finite_table
 from surefoot.robot import Robot
 
 __all__ = ["parts_of_arrays", "parts_of_matrix"]
 
 Arrays = Mapping[str, Any]
+_UNIT = 0.05  # numbers whose length is this near 1 may be a quaternion
+_CHANCE = 10.0  # times as far from 1 as of the best reading: numbers that have about that length by chance
+_EXACT = 1e-4  # from 1: lengths of quaternions in files
+_LOOKS = 5  # postures in which bodies are compared with links
 _TARGETS = 0.5  # [rad]: commands that stay this near the positions are position targets, not torques
 
 
 def parts_of_arrays(
-    robot: Robot, arrays: Arrays, layout: str | None = None, joints: Sequence[str] | None = None
+    robot: Robot,
+    arrays: Arrays,
+    layout: str | None = None,
+    joints: Sequence[str] | None = None,
+    partly: bool = False,
 ) -> MotionParts:
     """The parts of a motion that is stored as arrays by name.
 
@@ -43,6 +54,7 @@ def parts_of_arrays(
         arrays: By key.
         layout: One of `exchange.LAYOUTS`; None to detect it by the keys.
         joints: Order of the joints, if the arrays do not give it.
+        partly: Whether joints may be missing, which then stay at home.
 
     Raises:
         FileFormatError: The meaning of the arrays is unclear.
@@ -51,7 +63,7 @@ def parts_of_arrays(
     if layout is not None and layout not in LAYOUTS:
         raise one_of("layout", layout, LAYOUTS)
     named = _names(arrays) or (None if joints is None else list(joints))
-    states = _states(robot, arrays, layout, named)
+    states = _states(robot, arrays, layout, named, partly)
     if layout == "ros" or (
         layout is None and set(arrays) & {"base_orientation", "multi_dof_names"} and _is_ros(arrays)
     ):
@@ -61,12 +73,16 @@ def parts_of_arrays(
     elif states is not None:
         parts = states
     else:
-        parts = _joints_and_base(robot, arrays, named)
+        parts = _joints_and_base(robot, arrays, named, partly)
     return _with_efforts(robot, arrays, parts, named)
 
 
 def parts_of_matrix(
-    robot: Robot, numbers: Array, layout: str | None = None, joints: Sequence[str] | None = None
+    robot: Robot,
+    numbers: Array,
+    layout: str | None = None,
+    joints: Sequence[str] | None = None,
+    partly: bool = False,
 ) -> MotionParts:
     """The parts of a motion that is one matrix without names: (time,) positions (, velocities) in every row.
 
@@ -75,6 +91,7 @@ def parts_of_matrix(
         numbers: (n, k).
         layout: One of the vector layouts; None to detect it by width and quaternions.
         joints: As in `parts_of_arrays`.
+        partly: As in `parts_of_arrays`.
 
     Raises:
         FileFormatError: The width does not fit, or fits in several ways.
@@ -83,6 +100,8 @@ def parts_of_matrix(
         raise NotSupportedError(
             f"layout {layout} needs column names", next_step=f"use one of {', '.join(VECTOR_KEYS)}, or name the columns"
         )
+    if (some := _some_joints(robot, numbers, layout, joints)) is not None:
+        return replace(_joints_and_base(robot, some, joints, partly), unsure=layout is None)
     readings = []
     for name in VECTOR_KEYS if layout is None else (layout,):
         sizes = _sizes(robot, name, joints)
@@ -100,8 +119,27 @@ def parts_of_matrix(
         f"no column names: read as {'time, ' if t else ''}{position}{f', {velocity}' if w else ''} of layout {name}"
     )
     return MotionParts(
-        name, data, _tuple(joints), numbers[:, 0] if t else None, unsure=layout is None, remarks=(remark,)
-    )
+        name, data, _tuple(joints), numbers[:, 0] if t else None, unsure=layout is None, unnamed=joints is None,
+        remarks=(remark,),
+    )  # fmt: skip
+
+
+def _some_joints(
+    robot: Robot, numbers: Array, layout: str | None, joints: Sequence[str] | None
+) -> dict[str, Array] | None:
+    """Rows of base and joints of which some are missing, as arrays by name; None for whole states and other widths."""
+    count = len(own_joints(robot)) if joints is None else len(joints)
+    base, width = robot.base_joint, numbers.shape[1] - 7
+    if base is None or robot.tree.kinds[base] != "free" or layout == "drake":
+        return None
+    if joints is None and inner_joints(robot, width) is None:
+        return None
+    if joints is not None and (count == len(own_joints(robot)) or width != count):
+        return None
+    turn = numbers[:, 3:7] if layout != "mujoco" else np.roll(numbers[:, 3:7], -1, axis=1)
+    if np.median(np.abs(np.linalg.norm(turn, axis=1) - 1.0)) > _UNIT:
+        return None
+    return {"root_pos": numbers[:, :3], "root_quat": turn, "joint_pos": numbers[:, 7:]}
 
 
 def _distinct(
@@ -111,12 +149,14 @@ def _distinct(
     base = robot.base_joint
     if base is None or robot.tree.kinds[base] != "free":
         return readings[:1]
+    starts = {reading: reading[1] + (0 if reading[0] == "drake" else 3) for reading in readings}
+    lengths = {reading: np.linalg.norm(numbers[:, at : at + 4], axis=1) for reading, at in starts.items()}
+    off = {reading: float(np.median(np.abs(length - 1.0))) for reading, length in lengths.items()}
+    most = min(_UNIT, _CHANCE * min(off.values(), default=0.0) + _EXACT)
     kept: list[tuple[str, int, int]] = []
     for name, t, w in readings:
-        at = t + (0 if name == "drake" else 3)
-        length = np.linalg.norm(numbers[:, at : at + 4], axis=1)
         same_place = any(other != "drake" and name != "drake" and other_t == t for other, other_t, _ in kept)
-        if np.median(np.abs(length - 1.0)) < 0.05 and not same_place:
+        if off[name, t, w] < most and not same_place:
             kept.append((name, t, w))
     return kept or readings
 
@@ -159,7 +199,9 @@ def _is_ros(arrays: Arrays) -> bool:
     return used <= set(ROS_KEYS) and "position" in used
 
 
-def _states(robot: Robot, arrays: Arrays, layout: str | None, named: Sequence[str] | None) -> MotionParts | None:
+def _states(
+    robot: Robot, arrays: Arrays, layout: str | None, named: Sequence[str] | None, partly: bool
+) -> MotionParts | None:
     """Whole states in one array; None where there are none."""
     key = find_key("states", arrays)
     if key is None or layout == "ros":
@@ -170,10 +212,12 @@ def _states(robot: Robot, arrays: Arrays, layout: str | None, named: Sequence[st
             f"`{key}` has shape {values.shape}, expected (n, entries)", next_step="give one row per sample"
         )
     if plain_key(key) == "arr_0" and len(arrays) == 1:
-        return parts_of_matrix(robot, values, layout, named)
+        return parts_of_matrix(robot, values, layout, named, partly)
     name = layout or ("mujoco" if plain_key(key) == "qpos" else "pinocchio")
     if name not in VECTOR_KEYS:
         return None
+    if (some := _some_joints(robot, values, name, named)) is not None:
+        return replace(_joints_and_base(robot, {**arrays, **some}, named, partly), unsure=False)
     order = _whole_order(robot, named)
     sizes = _sizes(robot, name, order)
     alone = find_key("base_position", arrays) or find_key("base_state", arrays)
@@ -186,7 +230,7 @@ def _states(robot: Robot, arrays: Arrays, layout: str | None, named: Sequence[st
     if (rates := find_key("rates", arrays) or find_key("velocities", arrays)) is not None:
         data[velocity], filled = _whole_rates(robot, name, order, finite_table(arrays[rates], rates))
         remarks += [f"`{rates}` is read as velocities of the joints"] if filled else []
-    return MotionParts(name, data, _tuple(order), filled=filled, remarks=tuple(remarks))
+    return MotionParts(name, data, _tuple(order), filled=filled, unnamed=order is None, remarks=tuple(remarks))
 
 
 def _whole_rates(robot: Robot, layout: str, order: Sequence[str] | None, rates: Array) -> tuple[Array, tuple[str, ...]]:
@@ -210,82 +254,75 @@ def _whole_order(robot: Robot, named: Sequence[str] | None) -> list[str] | None:
     return [joint for joint in joints if joint is not None]
 
 
-def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None) -> MotionParts:
+def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None, partly: bool) -> MotionParts:
     """Positions of the joints alone, and the base beside them."""
     key = find_key("positions", arrays) or find_key("states", arrays)
     if key is None:
         raise _unknown(arrays)
-    single = [name for name, _ in column_names(robot, "csv")[0] if name in robot.joint_names]
-    names = list(named) if named is not None else single
+    width = np.shape(arrays[key])[-1] if np.ndim(arrays[key]) else 0
+    base = base_fields(robot, arrays)
+    names, remark = (list(named), "") if named is not None else _likely_order(robot, arrays, base, key, width)
     values = finite_table(arrays[key], key, names)
     if values.ndim != 2 or values.shape[1] != len(names):
         raise ShapeError(
             f"`{key}` has shape {values.shape}, `{robot.name}` has {len(names)} joints"
             + ("" if named is None else " named in the file"),
-            next_step="store the names in `joint_names`, or give their order with --joints",
+            next_step="store the names in `joint_names`, or give their order with --joint-order",
         )
-    joints, remarks = matched_joints(robot, names)
+    joints, remarks = matched_joints(robot, names, partly)
     keep = [k for k, joint in enumerate(joints) if joint is not None]
-    remarks.append(f"`{key}` is read as joint positions" + ("" if named is not None else ", in the robot's order"))
+    remarks.append(f"`{key}` is read as joint positions{remark}")
     data: dict[str, Any] = {"joint_names": [joints[k] for k in keep], "position": values[:, keep]}
     rates = find_key("velocities", arrays) or find_key("rates", arrays)
     if rates is not None and np.shape(arrays[rates]) == values.shape:
         data["velocity"] = finite_table(arrays[rates], rates, names)[:, keep]
     elif rates is not None:
         remarks.append(f"`{rates}` is ignored: its shape is {np.shape(arrays[rates])}, expected {values.shape}")
-    base = _base_fields(robot, arrays)
+    remarks += _held_at_home(robot, data)
     data |= base.data
     data, filled = _completed(robot, data)
-    return MotionParts("ros", data, filled=filled, unsure=base.unsure, remarks=(*remarks, *base.remarks))
+    return MotionParts(
+        "ros", data, filled=filled, unsure=base.unsure, unnamed=named is None and "bodies" not in remark,
+        remarks=(*remarks, *base.remarks),
+    )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _BaseFields:
-    """The base as fields of layout ros.
-
-    Args:
-        data: base_position, base_orientation (in the order of the file), base_linear, base_angular, as far as there.
-        unsure: Whether the order of the quaternion is a guess.
-        remarks: What was read how.
-    """
-
-    data: dict[str, Array]
-    unsure: bool
-    remarks: list[str]
-
-
-def _base_fields(robot: Robot, arrays: Arrays) -> _BaseFields:
-    """The base of a robot from arrays by name; nothing for a fixed one."""
-    if robot.base_joint is None:
-        return _BaseFields({}, False, [])
-    if (key := find_key("base_state", arrays)) is not None:
-        return _from_state(arrays, key)
-    fields = ("base_position", "base_orientation", "base_linear", "base_angular")
-    keys = {what: find_key(what, arrays) for what in fields}
-    data = {what: finite_table(arrays[key], key) for what, key in keys.items() if key is not None}
-    if missing := [what for what in fields[:2] if what not in data]:
-        raise FileFormatError(
-            f"`{robot.name}` has a floating base, but the file has no {' and no '.join(missing)}",
-            evidence={"found": ", ".join(arrays), "expected": "root_pos (n, 3) and root_quat (n, 4), or qpos (n, nq)"},
-            next_step="record the base as well, or audit the robot with a fixed base",
-        )
-    for what, width in zip(fields, (3, 4, 3, 3), strict=True):
-        if what in data and data[what].shape[1:] != (width,):
-            raise ShapeError(f"`{keys[what]}` has shape {data[what].shape}, expected (n, {width})")
-    return _BaseFields(data, True, [f"base: {', '.join(f'`{key}`' for key in keys.values() if key is not None)}"])
+def _likely_order(robot: Robot, arrays: Arrays, base: BaseFields, key: str, width: int) -> tuple[list[str], str]:
+    """The joints of columns that nothing names, and why they are these."""
+    own = own_joints(robot)
+    if width != len(own):
+        some = inner_joints(robot, width)
+        without = "" if some is None else some_names([name for name in own if name not in some])
+        return (own, "") if some is None else (some, f", in the robot's order, without {without}")
+    bodies, values = find_key("body_positions", arrays), np.asarray(arrays[key])
+    if bodies is None or np.ndim(arrays[bodies]) != 3 or robot.base_joint is None or values.ndim != 2:
+        return own, ", in the robot's order"
+    rows = np.unique(np.linspace(0, len(values) - 1, _LOOKS).astype(int))
+    pose = {key: x[rows] for key, x in base.data.items() if key in ("base_position", "base_orientation")}
+    orders = joint_orders(robot)
+    readings = {
+        name: from_layout(robot, "ros", {**pose, "joint_names": order, "position": values[rows]})[0]
+        for name, order in orders.items()
+    }
+    meant, reason = order_by_bodies(robot, readings, np.asarray(arrays[bodies], dtype=float)[rows])
+    if not meant:
+        return own, f", in the robot's order, although {reason}"
+    return orders[meant], f", in {meant} order: {reason}"
 
 
-def _from_state(arrays: Arrays, key: str) -> _BaseFields:
-    """One array: position, quaternion, linear and angular velocity."""
-    state = finite_table(arrays[key], key)
-    if state.ndim != 2 or state.shape[1] not in (7, 13):
-        raise ShapeError(
-            f"`{key}` has shape {state.shape}, expected (n, 7) or (n, 13): position, quaternion, velocities"
-        )
-    data = {"base_position": state[:, :3], "base_orientation": state[:, 3:7]}
-    if state.shape[1] == 13:
-        data |= {"base_linear": state[:, 7:10], "base_angular": state[:, 10:]}
-    return _BaseFields(data, True, [f"base: `{key}`"])
+def _held_at_home(robot: Robot, data: dict[str, Any]) -> list[str]:
+    """Put joints that are missing at home, at rest, and say so."""
+    missing = [name for name in own_joints(robot) if name not in data["joint_names"]]
+    if not missing:
+        return []
+    home = to_layout(robot, "ros", robot.home)
+    at = dict(zip(home["joint_names"], np.asarray(home["position"]), strict=True))
+    n = len(data["position"])
+    data["joint_names"] = [*data["joint_names"], *missing]
+    data["position"] = np.hstack([data["position"], np.tile([at[name] for name in missing], (n, 1))])
+    if "velocity" in data:
+        data["velocity"] = np.hstack([data["velocity"], np.zeros((n, len(missing)))])
+    return [f"not in the file and held at home: {some_names(missing)}"]
 
 
 def _completed(robot: Robot, data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -296,19 +333,25 @@ def _completed(robot: Robot, data: dict[str, Any]) -> tuple[dict[str, Any], tupl
         return {key: values for key, values in data.items() if key not in twist}, ()
     n = len(data["position"])
     if not with_joints:
-        return {**data, "velocity": np.zeros_like(data["position"])}, tuple(_own_joints(robot))
+        return {**data, "velocity": np.zeros_like(data["position"])}, tuple(_moving_joints(robot))
     if with_base:
         return data, ()
     return data | {key: np.zeros((n, 3)) for key in twist}, (robot.joint_names[robot.base_joint or 0],)
 
 
-def _own_joints(robot: Robot) -> list[str]:
+def _moving_joints(robot: Robot) -> list[str]:
     """Joints but the base that move on their own."""
     tree = robot.tree
     return [tree.joint_names[i] for i in range(tree.n) if i != robot.base_joint and tree.mimic_source[i] < 0]
 
 
 def _unknown(arrays: Arrays) -> FileFormatError:
+    if (key := find_key("human", arrays)) is not None:
+        return FileFormatError(
+            f"holds the motion of a human body (`{key}` of SMPL), not of a robot",
+            evidence={"found": ", ".join(arrays)},
+            next_step="retarget it to the robot first, and give the result: root_pos, root_quat, joint_pos, fps",
+        )
     wanted = [*ALIASES["states"][:2], *ALIASES["positions"][:1], "dof_pos"]
     shapes = ", ".join(f"{key} {np.shape(value)}" for key, value in list(arrays.items())[:20])
     return FileFormatError(

@@ -11,10 +11,12 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, UnknownNameError, one_of
-from surefoot.motion.exchange import VECTOR_KEYS, column_names, split_unit
+from surefoot.motion.exchange import VECTOR_KEYS, column_names, split_unit, to_layout
 from surefoot.motion.files import SEPARATOR, Table
 from surefoot.motion.reading.arrays import parts_of_arrays, parts_of_matrix
+from surefoot.motion.reading.joint_order import own_joints
 from surefoot.motion.reading.names import (
+    MISSING_STEP,
     find_key,
     likely_names,
     matched_joint,
@@ -54,7 +56,11 @@ _FACTORS = {
 
 
 def parts_of_table(
-    robot: Robot, table: Table, layout: str | None = None, joints: Sequence[str] | None = None
+    robot: Robot,
+    table: Table,
+    layout: str | None = None,
+    joints: Sequence[str] | None = None,
+    partly: bool = False,
 ) -> MotionParts:
     """The parts of a motion that is stored in columns.
 
@@ -63,13 +69,14 @@ def parts_of_table(
         table: The columns; without a header they are taken by their number.
         layout: One of `exchange.LAYOUTS`; None to detect it by the names.
         joints: Order of the joints, if the names do not give it.
+        partly: Whether joints may be missing, which then stay at home.
 
     Raises:
         FileFormatError: The meaning of the columns is unclear.
         UnknownNameError: Columns are missing.
     """
     if table.header is None:
-        return parts_of_matrix(robot, finite_table(table.numbers, "the table"), layout, joints)
+        return parts_of_matrix(robot, finite_table(table.numbers, "the table"), layout, joints, partly)
     if repeated := sorted(name for name, count in Counter(table.header).items() if count > 1):
         raise FileFormatError("column names are repeated", evidence={"names": ", ".join(repeated[:10])})
     columns, remarks = _in_si_units(table)
@@ -79,8 +86,8 @@ def parts_of_table(
         return ours
     arrays, labels = _numbered(columns)
     if find_key("states", labels) or find_key("positions", labels):
-        return _vectors(robot, (arrays, labels), layout, joints)
-    return _named(robot, columns, remarks)
+        return _vectors(robot, (arrays, labels), layout, joints, partly)
+    return _named(robot, columns, remarks, partly)
 
 
 def _in_si_units(table: Table) -> tuple[dict[str, Array], list[str]]:
@@ -101,6 +108,7 @@ def _vectors(
     columns: tuple[Mapping[str, Array], Mapping[str, list[str]]],
     layout: str | None,
     joints: Sequence[str] | None,
+    partly: bool,
 ) -> MotionParts:
     """Columns `qpos[0] root_joint.x`, …: arrays, and names that tell layout and order of the joints."""
     arrays, labels = columns
@@ -110,7 +118,7 @@ def _vectors(
         joints = list(dict.fromkeys(_joint_of(robot, label) for label in told))
         layout = layout or _layout_of(robot, str(key), told, joints)
     time = find_key("time", arrays)
-    parts = parts_of_arrays(robot, arrays, layout, joints)
+    parts = parts_of_arrays(robot, arrays, layout, joints, partly)
     return parts if time is None else replace(parts, time=finite_table(arrays[time], time))
 
 
@@ -129,7 +137,7 @@ def _layout_of(robot: Robot, key: str, labels: Sequence[str], joints: Sequence[s
     return None
 
 
-def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> MotionParts:
+def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str], partly: bool) -> MotionParts:
     """Columns named after joints, base and contacts."""
     labels = [[name for name, _ in part] for part in column_names(robot, "csv")]
     time = find_key("time", columns)
@@ -141,8 +149,9 @@ def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> Mo
             found[kind].setdefault(target, finite_table(values, name))
         elif name != time and _contact_entry(robot, name) is None:
             unknown.append(name)
+    held = _hold_at_home(robot, found) if partly else []
     _require(robot, labels[0], found["q"], unknown)
-    remarks = [*remarks, "columns by name"]
+    remarks = [*remarks, "columns by name", *held]
     more = [*labels[1], *(f"{drive.joint}.tau" for drive in robot.drives)]
     remarks += _passed_over(unknown, [name for name in more if name not in columns])
     v, filled = completed(robot, "csv", labels[1], found["v"])
@@ -155,6 +164,20 @@ def _named(robot: Robot, columns: Mapping[str, Array], remarks: list[str]) -> Mo
         "csv", found["q"] | v, time=None if time is None else finite_table(columns[time], time), a=a, tau=tau,
         wrenches=_contact_wrenches(robot, columns), filled=filled, remarks=tuple(remarks),
     )  # fmt: skip
+
+
+def _hold_at_home(robot: Robot, found: dict[str, dict[str, Array]]) -> list[str]:
+    """Put joints that are missing at home, at rest, and say so; not all of them."""
+    missing = [name for name in own_joints(robot) if name not in found["q"]]
+    if not missing or len(missing) == len(own_joints(robot)):
+        return []
+    home = to_layout(robot, "csv", robot.home)
+    at = {split_unit(name)[0]: float(value) for name, value in home.items()}
+    still = np.zeros_like(next(iter(found["q"].values())))
+    for name in missing:
+        found["q"][name] = still + at[name]
+        found["v"].setdefault(f"{name}.v", still)
+    return [f"not in the file and held at home: {some_names(missing)}"]
 
 
 def _passed_over(unknown: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -228,6 +251,8 @@ def _require(robot: Robot, wanted: Sequence[str], found: Mapping[str, Array], un
     if (other := of_another_robot(robot, joints, [name for name in joints if name in found], unknown)) is not None:
         raise other
     otherwise = f"name the columns after the joints of `{robot.name}`: {wanted[-1]}, {wanted[-1]}.v, {wanted[-1]}.tau"
+    if 2 * len(missing) <= len(needed):
+        otherwise = MISSING_STEP
     if all(name.startswith("base.") for name in missing):
         otherwise = "record the base as well, or audit the robot with a fixed base"
     raise UnknownNameError(

@@ -11,6 +11,7 @@ from surefoot.words import are_missing, counted
 
 __all__ = [
     "ALIASES",
+    "MISSING_STEP",
     "find_key",
     "likely_names",
     "matched_joint",
@@ -23,7 +24,10 @@ __all__ = [
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "time": ("time", "t", "times", "timestamp", "timestamps", "time_s", "sim_time", "stamp"),
-    "rate": ("fps", "rate", "hz", "frequency", "framerate", "frame_rate", "motion_fps"),
+    "rate": (
+        "fps", "rate", "hz", "frequency", "framerate", "frame_rate", "motion_fps", "mocap_framerate",
+        "mocap_frame_rate",
+    ),
     "step": ("dt", "timestep", "time_step", "sample_time", "step_dt"),
     "names": ("joint_names", "dof_names", "names", "joint_order", "joints"),
     "states": ("q", "qpos", "configuration", "arr_0"),
@@ -46,11 +50,12 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "commands": ("ctrl",),
     "base_position": (
         "base_position", "base_pos", "root_position", "root_pos", "root_trans", "root_translation", "base_xyz",
-        "pelvis_pos", "root_xyz", "base_translation",
+        "pelvis_pos", "root_xyz", "base_translation", "root_trans_offset", "trans", "transl", "global_translation",
     ),
     "base_orientation": (
         "base_orientation", "base_quat", "root_orientation", "root_quat", "base_rot", "root_rot", "base_ori",
-        "pelvis_quat", "base_quaternion", "root_quaternion", "root_ori",
+        "pelvis_quat", "base_quaternion", "root_quaternion", "root_ori", "root_orient", "global_orient",
+        "root_rotation",
     ),
     "base_linear": (
         "base_linear", "base_lin_vel", "root_lin_vel", "base_linear_velocity", "root_linear_velocity", "base_vel",
@@ -60,8 +65,12 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "base_angular", "base_ang_vel", "root_ang_vel", "base_angular_velocity", "root_angular_velocity",
     ),
     "base_state": ("root_states", "root_state", "base_state"),
+    "body_positions": ("body_pos_w",),
+    "body_orientations": ("body_quat_w",),
+    "human": ("poses", "pose_body", "body_pose", "betas"),
 }  # fmt: skip
 """What a thing is → the keys under which programs store it, the commonest first."""
+MISSING_STEP = "give --missing home to hold these joints at their home positions, or record them as well"
 _ALIKE = 0.75  # of the letters of a slip of the pen are right
 _ENDINGS = ("_joint", "_motor", "_actuator", "_drive", "")
 
@@ -121,8 +130,13 @@ def matched_joint(robot: Robot, name: str) -> str | None:
     return _folded(robot).get(_fold(name))
 
 
-def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None], list[str]]:
+def matched_joints(robot: Robot, names: Sequence[str], partly: bool = False) -> tuple[list[str | None], list[str]]:
     """The joint of the robot for each name, None where it has none; and remarks.
+
+    Args:
+        robot: The robot.
+        names: In the file.
+        partly: Whether joints of the robot may be missing.
 
     Raises:
         UnknownNameError: Joints of the robot are missing.
@@ -135,12 +149,11 @@ def matched_joints(robot: Robot, names: Sequence[str]) -> tuple[list[str | None]
     unknown = [name for name, joint in zip(names, found, strict=True) if joint is None]
     if (other := of_another_robot(robot, wanted, [name for name in wanted if name in found], unknown)) is not None:
         raise other
-    if missing:
+    if missing and not partly:
         raise UnknownNameError(
             f"{are_missing(len(missing), 'joint')} in the file that `{robot.name}` has",
             evidence={"missing": some_names(missing), "not in this robot": some_names(unknown) or "none"},
-            next_step=rename_step(likely_names(unknown, missing))
-            or "record these joints as well, or load a robot without them",
+            next_step=rename_step(likely_names(unknown, missing)) or MISSING_STEP,
         )
     renamed = {n: j for n, j in zip(names, found, strict=True) if j is not None and j != n}
     remarks = (

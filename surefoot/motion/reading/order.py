@@ -15,6 +15,7 @@ whole, which shows the wrong part.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "in_order",
     "judge_order",
     "judge_order_over_time",
+    "link_placements",
     "other_order",
     "turning",
 ]
@@ -249,15 +251,27 @@ def _way(surface: SurfaceMotion) -> Array:
 
 def _surfaces(robot: Robot, world: World, q: Array, near: float) -> list[SurfaceMotion]:
     names = list(dict.fromkeys(surface.frame for surface in robot.contacts.values()))
-    model, data, frames = robot.model, robot.model.createData(), [robot.frame_id(name) for name in names]
-    links = np.empty((len(q), len(names), 4, 4))
-    for row, posture in enumerate(q):
-        pin.forwardKinematics(model, data, posture)
-        links[row] = [pin.updateFramePlacement(model, data, frame).homogeneous for frame in frames]
+    links = link_placements(robot, q, names)
     return [
         surface_motion(world, surface, links[:, names.index(surface.frame)] @ surface.placement, near)
         for surface in robot.contacts.values()
     ]
+
+
+def link_placements(robot: Robot, q: Array, frames: Sequence[str]) -> Array:
+    """(n, k, 4, 4): T_world_frame of links, by Pinocchio.
+
+    Args:
+        robot: The robot.
+        q: (n, nq).
+        frames: Names of the links.
+    """
+    model, data, at = robot.model, robot.model.createData(), [robot.frame_id(name) for name in frames]
+    out = np.empty((len(q), len(at), 4, 4))
+    for row, posture in enumerate(q):
+        pin.forwardKinematics(model, data, posture)
+        out[row] = [pin.updateFramePlacement(model, data, frame).homogeneous for frame in at]
+    return out
 
 
 _TURNS = 0.5  # [rad] at once: a change of order, if

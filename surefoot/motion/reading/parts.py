@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.motion.exchange import VECTOR_KEYS, column_names, layout_blocks
+from surefoot.motion.exchange import VECTOR_KEYS, column_names, layout_blocks, velocities
 from surefoot.motion.reading.names import some_names
 from surefoot.robot import Robot
 
@@ -39,6 +37,7 @@ class MotionParts:
         references: Name → (n, k).
         filled: Joints whose velocities are not given, while others are: to be computed from q.
         unsure: Whether the order of the base quaternion is a guess.
+        unnamed: Whether the joints are in an order that nothing names.
         remarks: How the file was understood.
     """
 
@@ -52,6 +51,7 @@ class MotionParts:
     references: Mapping[str, Array] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
     unsure: bool = False
+    unnamed: bool = False
     remarks: tuple[str, ...] = ()
 
 
@@ -70,7 +70,8 @@ def finite_table(value: ArrayLike, what: str, columns: Sequence[str] = ()) -> Ar
             evidence={"expected": "numbers (n, k), one row per sample", "shape": raw.shape},
             next_step="store one robot of one environment: [time, entry]" if raw.ndim > 2 else "store plain numbers",
         )
-    out = np.array(raw, dtype=float)
+    with np.errstate(invalid="ignore"):
+        out = np.array(raw, dtype=float)
     wrong = np.argwhere(~np.isfinite(out))
     if len(wrong):
         row, *rest = (int(k) for k in wrong[0])
@@ -182,8 +183,7 @@ def filled_in(robot: Robot, time: Array, q: Array, v: Array, joints: Collection[
     """(n, nv) velocities, those of some joints by differences of q on its manifold."""
     if not joints or len(time) < 2:
         return v
-    steps = np.array([pin.difference(robot.model, a, b) for a, b in pairwise(np.asarray(q))]).reshape(-1, robot.nv)
-    rates = np.gradient(np.vstack([np.zeros(robot.nv), np.cumsum(steps, axis=0)]), time, axis=0)
+    rates = velocities(robot.model, time, q)
     out = np.array(v)
     for i in map(robot.joint_index, joints):
         rows = slice(int(robot.tree.v_index[i]), int(robot.tree.v_index[i]) + robot.tree.nv_of(i))

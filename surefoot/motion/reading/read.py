@@ -6,19 +6,31 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
 from surefoot.arrays import Array, number
 from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, SurefootError, one_of
 from surefoot.motion.exchange import LAYOUTS, from_layout
-from surefoot.motion.files import LOG_FORMAT, TRAJECTORY_FORMAT, Table, read_csv, read_npy, read_npz, read_parquet
+from surefoot.motion.files import (
+    LOG_FORMAT,
+    TRAJECTORY_FORMAT,
+    Table,
+    read_csv,
+    read_npy,
+    read_npz,
+    read_parquet,
+    read_pickle,
+)
 from surefoot.motion.log import Log
 from surefoot.motion.reading.arrays import parts_of_arrays
 from surefoot.motion.reading.columns import parts_of_table
-from surefoot.motion.reading.names import find_key
+from surefoot.motion.reading.joint_order import joint_orders, judge_joint_order, named_order, own_joints, reordered
+from surefoot.motion.reading.names import find_key, some_names
 from surefoot.motion.reading.order import OrderVerdict, in_body_axes, judge_order, turning
 from surefoot.motion.reading.parts import PUSH, MotionParts, filled_in, filled_remark, finite_table, normalised
 from surefoot.motion.stance import ContactSchedule
@@ -31,6 +43,12 @@ __all__ = ["GivenMotion", "read_motion"]
 
 _ORDERS = ("xyzw", "wxyz")
 _WXYZ = ("mujoco", "drake")  # layouts with the other order
+_USUAL_RATE = 30.0  # [Hz] of tables without names and times, as motion sets for imitation have it
+_RATES = (10, 20, 24, 25, 30, 40, 50, 60, 100, 120, 125, 200, 240, 250, 400, 500, 1000, 2000)  # [Hz] of recordings
+_RATE_FITS = 0.02  # of the step: error of one that velocities tell
+_STEP_FITS = 0.3  # of the motion: misfit of velocities up to which they tell the time between samples
+_UPRIGHT = 45.0  # [deg]: largest median tilt of a base whose quaternion is read right, and
+_CLEARLY = 45.0  # [deg] by which it is at least more tilted in the other order
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +79,10 @@ def read_motion(
     joints: Sequence[str] | None = None,
     rate: float | None = None,
     quaternion: str | None = None,
+    *,
+    joint_order: str | Path | None = None,
+    missing: str | None = None,
+    motion: str | None = None,
 ) -> GivenMotion:
     """Read a motion from a file.
 
@@ -68,19 +90,25 @@ def read_motion(
 
     Args:
         path: A trajectory or log of ours (`.npz`, `.parquet`), the folder of a run, a table (`.csv`, `.parquet`), or
-            arrays (`.npz`, `.npy`).
+            arrays (`.npz`, `.npy`, `.pkl`; of pickles nothing is executed).
         robot: The robot that moves.
         layout: One of `exchange.LAYOUTS`; None to detect it by keys, column names and numbers.
         joints: Order of the joints, if the file does not give it; None for the robot's.
         rate: Samples per second [Hz], if the file has no times.
         quaternion: "xyzw" or "wxyz", if the layout does not determine it; None to judge it by the motion.
+        joint_order: Order of unnamed joints, by name (`joint_orders`: robot, breadth-first, alphabetical) or as a text
+            file lists them; None to judge it by the motion.
+        missing: "home" to hold joints that the file lacks at their home positions; None to refuse them.
+        motion: Which motion of a file with several.
 
     Raises:
         FileFormatError: The file is missing, damaged, unsupported or unclear.
         ShapeError: Numbers are not finite, do not fit the robot, or times do not increase.
         UnknownNameError: Joints or columns are missing, or a name is unknown.
     """
-    _check_options(layout, quaternion)
+    _check_options(layout, quaternion, missing)
+    if joint_order is not None:
+        joints = named_order(robot, joint_order)
     file = _file(Path(path))
     table = None
     try:
@@ -89,12 +117,20 @@ def read_motion(
             given = {"layout": layout, "joints": joints, "rate": rate, "quaternion": quaternion}
             return GivenMotion(*ours[:3], (*ours[3], *_passed_over(given, "a file of surefoot")))
         table = _table_of(file)
-        arrays = _raw_arrays(file) if table is None else {}
+        arrays = _raw_arrays(file, motion) if table is None else {}
         read = parts_of_arrays if table is None else parts_of_table
-        parts = read(robot, arrays if table is None else table, layout, joints)  # type: ignore[arg-type]
-        return _assembled(robot, parts, _times(parts, arrays, rate), quaternion)
+        content = arrays if table is None else table
+        parts = read(robot, content, layout, joints, missing is not None)  # type: ignore[arg-type]
+        bare = table is not None and table.header is None
+        with np.errstate(over="ignore", invalid="ignore"):  # absurd numbers are refused later, by name
+            return _assembled(robot, parts, _times(robot, parts, arrays, rate, bare), quaternion)
     except SurefootError as error:
         raise error.with_place(file, _line(table, error.evidence.get("row"))) from None
+
+
+def _as_given(robot: Robot, time: Array, q: Array, v: Array | None = None, **others: Any) -> Trajectory:
+    """A trajectory that has velocities only if the file has them."""
+    return Trajectory.of(robot, time, q, v, **others).as_given
 
 
 def _line(table: Table | None, row: object) -> int | None:
@@ -102,11 +138,13 @@ def _line(table: Table | None, row: object) -> int | None:
     return table.lines[row] if table is not None and isinstance(row, int) and row < len(table.lines) else None
 
 
-def _check_options(layout: str | None, quaternion: str | None) -> None:
+def _check_options(layout: str | None, quaternion: str | None, missing: str | None) -> None:
     if layout is not None and layout not in LAYOUTS:
         raise one_of("layout", layout, LAYOUTS)
     if quaternion is not None and quaternion not in _ORDERS:
         raise one_of("order of quaternions", quaternion, _ORDERS)
+    if missing not in (None, "home"):
+        raise one_of("place of missing joints", missing, ("home",))
 
 
 def _file(path: Path) -> Path:
@@ -124,8 +162,10 @@ def _file(path: Path) -> Path:
     )
 
 
-def _times(parts: MotionParts, arrays: Mapping[str, Any], rate: float | None) -> tuple[Array, str]:
-    """Times as the file has them, or from the rate; with a remark."""
+def _times(
+    robot: Robot, parts: MotionParts, arrays: Mapping[str, Any], rate: float | None, bare: bool
+) -> tuple[Array, str]:
+    """Times of the file, from the rate, or by velocities; of bare tables at the usual rate; with a remark."""
     if rate is not None:
         step = 1.0 / number(rate, "rate", positive=True)
         return np.array([step]), f"time from --rate {rate:g} Hz" + (
@@ -139,11 +179,35 @@ def _times(parts: MotionParts, arrays: Mapping[str, Any], rate: float | None) ->
         if (key := find_key(what, arrays)) is not None:
             value = number(_only(arrays[key], key), key, positive=True)
             return np.array([1.0 / value if what == "rate" else value]), f"time from `{key}` = {value:g}"
+    if (found := _step_of_rates(robot, parts)) is not None:
+        return np.array([found]), f"no times: steps of {found:.4g} s are those in which q moves as its velocities say"
+    if bare:
+        return np.array([1.0 / _USUAL_RATE]), (
+            f"no times: read as {_USUAL_RATE:g} samples per second, the usual rate of retargeted motions;"
+            " give --rate if it is another"
+        )
     raise FileFormatError(
         "has no times",
         evidence={"expected": "`time` [s], or `fps`, or `dt`", "found": ", ".join(map(str, arrays)) or "other columns"},
         next_step="give the samples per second with --rate",
     )
+
+
+def _step_of_rates(robot: Robot, parts: MotionParts) -> float | None:
+    """The time between samples in which joints move as far as their velocities say [s]; None if that does not fit."""
+    q, v = from_layout(robot, parts.layout, normalised(robot, parts)[0], parts.joints)
+    rows = [int(robot.tree.v_index[robot.joint_index(name)]) for name in own_joints(robot)]
+    if v is None or len(q) < 3 or not rows or set(own_joints(robot)) & set(parts.filled):
+        return None
+    moved = np.array([pin.difference(robot.model, a, b) for a, b in pairwise(q)])[:, rows].ravel()
+    rate = 0.5 * (v[1:, rows] + v[:-1, rows]).ravel()
+    size = float(rate @ rate)
+    step = float(moved @ rate) / size if size > 0.0 else 0.0
+    fits = step > 0.0 and np.linalg.norm(moved - step * rate) <= _STEP_FITS * np.linalg.norm(moved)
+    if not fits:
+        return None
+    usual = min((1.0 / rate for rate in _RATES), key=lambda one: abs(one / step - 1.0))
+    return usual if abs(usual / step - 1.0) < _RATE_FITS else float(f"{step:.4g}")
 
 
 def _only(value: Any, key: str) -> float:
@@ -219,12 +283,25 @@ def _trajectory(robot: Robot, parts: MotionParts, time: Array) -> tuple[Trajecto
         linear, angular, remarks = in_body_axes(at, pose, data["base_linear"], data["base_angular"])
         data |= {"base_linear": linear, "base_angular": angular}
     q, v = from_layout(robot, parts.layout, data, parts.joints)
-    trajectory = Trajectory.of(
-        robot, at, q, v, a=parts.a, tau=parts.tau, wrenches=parts.wrenches, references=parts.references
-    )
+    tau = parts.tau
+    if parts.unnamed and (order := judge_joint_order(robot, World(), q)).meant:
+        q, v, tau = _in_joint_order(robot, joint_orders(robot)[order.meant], q, v, tau)
+        remarks = [*remarks, f"the joints are read in {order.meant} order: as they are, {order.reason}"]
+    trajectory = _as_given(robot, at, q, v, a=parts.a, tau=tau, wrenches=parts.wrenches, references=parts.references)
     if trajectory.v is not None and parts.filled:
         trajectory = replace(trajectory, v=filled_in(robot, trajectory.time, trajectory.q, trajectory.v, parts.filled))
     return trajectory, lengths, remarks
+
+
+def _in_joint_order(
+    robot: Robot, order: Sequence[str], q: Array, v: Array | None, tau: Array | None
+) -> tuple[Array, Array | None, Array | None]:
+    """The same numbers, with the joints in another order than the robot's."""
+    own, drives = own_joints(robot), [drive.joint for drive in robot.drives]
+    if tau is not None and set(drives) == set(own):
+        tau = tau[:, [drives.index(own[list(order).index(joint)]) for joint in drives]]
+    rates = None if v is None else reordered(robot, v, order, of_velocities=True)
+    return reordered(robot, q, order), rates, tau
 
 
 def _has_base(robot: Robot, joints: Sequence[str]) -> bool:
@@ -243,7 +320,7 @@ def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[Ord
         return k, verdicts[k].reason
     tilts = [_tilt(robot, reading) for reading in readings]
     k = int(np.argmin(tilts))
-    if tilts[k] < 45.0 and tilts[1 - k] > 90.0:
+    if tilts[k] < _UPRIGHT and tilts[1 - k] > tilts[k] + _CLEARLY:
         return k, f"the base is then upright (tilt {tilts[k]:.0f}°, otherwise {tilts[1 - k]:.0f}°)"
     raise FileFormatError(
         "does not determine the order of its base quaternion",
@@ -263,8 +340,8 @@ def _tilt(robot: Robot, reading: Trajectory) -> float:
 
 
 _OurMotion = tuple[Trajectory, dict[str, Array], str, tuple[str, ...]]
-_SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
-_PICKLED = (".pkl", ".pickle", ".pt", ".pth", ".joblib")
+_SUFFIXES = (".npz", ".npy", ".csv", ".parquet", ".pkl", ".pickle", ".joblib")
+_TENSORS = (".pt", ".pth")
 _WITHOUT_BASE = (".yaml", ".yml", ".mcap", ".pos", ".hip", ".zmp")
 """Formats that are exported for other programs; most of them lack the base."""
 
@@ -297,18 +374,47 @@ def _table_of(path: Path) -> Table | None:
     return read_parquet(path) if path.suffix == ".parquet" else None
 
 
-def _raw_arrays(path: Path) -> dict[str, Any]:
-    """The arrays of a `.npz` file by name; the one of a `.npy` file as `arr_0`."""
+def _raw_arrays(path: Path, motion: str | None) -> dict[str, Any]:
+    """The arrays of a `.npz` file or pickle by name; the one of a `.npy` file as `arr_0`."""
     if path.suffix == ".npz":
         return read_npz(path)
-    return {"arr_0": read_npy(path)}
+    if path.suffix == ".npy":
+        return {"arr_0": read_npy(path)}
+    found = read_pickle(path)
+    while isinstance(found, Mapping) and found and all(isinstance(x, Mapping) for x in found.values()):
+        found = found[_motion_name(list(found), motion)]
+    if isinstance(found, np.ndarray):
+        return {"arr_0": found}
+    if not isinstance(found, Mapping):
+        raise FileFormatError(f"holds a {type(found).__name__}, expected arrays by name")
+    lists = {key: np.asarray(x) for key, x in found.items() if isinstance(x, list) and _is_even(x)}
+    return {key: x for key, x in found.items() if isinstance(x, np.ndarray | int | float)} | lists
+
+
+def _is_even(values: list[Any]) -> bool:
+    """Whether a list is one of numbers, of texts, or of rows of numbers of one length."""
+    rows = {len(x) if isinstance(x, list | np.ndarray) else -1 for x in values}
+    return len(rows) == 1 and {type(x) for x in values} <= {int, float, str, np.ndarray}
+
+
+def _motion_name(names: Sequence[str], motion: str | None) -> str:
+    """The motion that is asked for, or the only one."""
+    if motion is None and len(names) == 1:
+        return names[0]
+    if motion in names:
+        return str(motion)
+    raise FileFormatError(
+        f"holds {counted(len(names), 'motion')}" + ("" if motion is None else f", none of them `{motion}`"),
+        evidence={"motions": some_names(names)},
+        next_step=f"give --motion {names[0]}, or another of them",
+    )
 
 
 def _require_suffix(path: Path) -> None:
     if path.suffix in _SUFFIXES:
         return
     why, step = "", "convert the file"
-    if path.suffix in _PICKLED:
+    if path.suffix in _TENSORS:
         why, step = "; such files may run code when loaded", "store the arrays with numpy.savez"
     elif path.suffix in _WITHOUT_BASE:
         why, step = "", "export the motion as .csv or .parquet, or give the original trajectory"
@@ -342,8 +448,9 @@ def _saved_trajectory(path: Path, robot: Robot) -> tuple[Trajectory, dict[str, A
         group: {key.partition("/")[2]: x for key, x in arrays.items() if key.startswith(group + "/")}
         for group in ("wrenches", "references")
     }
-    plain: dict[str, Any] = {key: arrays[key] for key in ("v", "a", "tau") if key in arrays}
-    return Trajectory.of(
+    plain: dict[str, Any] = {key: arrays[key] for key in ("v", "a", "tau", "tau_rate") if key in arrays}
+    plain |= {"control": facts["control"]} if "control" in facts else {}
+    return _as_given(
         robot, arrays["time"], data["q"], **plain, **named,
         schedule=None if schedule is None else ContactSchedule.from_dict(schedule),
     ), lengths  # fmt: skip
@@ -368,4 +475,4 @@ def _from_log(robot: Robot, log: Log, path: Path) -> tuple[Trajectory, dict[str,
         if f"contact.{name}.wrench" in log
     }
     pushed = {PUSH: finite_table(log[PUSH], PUSH)} if PUSH in log else {}
-    return Trajectory.of(robot, log.time, data["q"], **others, wrenches=wrenches, references=pushed), lengths
+    return _as_given(robot, log.time, data["q"], **others, wrenches=wrenches, references=pushed), lengths

@@ -62,7 +62,8 @@ def _wrenches(known: CompletedMotion) -> dict[str, Array]:
 
 def _computed(motion: Trajectory) -> list[str]:
     """Which quantities the motion does not include."""
-    missing = {"velocities": motion.v is None, "torques": motion.tau is None, "contact wrenches": not motion.wrenches}
+    given = motion.as_given
+    missing = {"velocities": given.v is None, "torques": given.tau is None, "contact wrenches": not given.wrenches}
     names = [name for name, lacks in missing.items() if lacks]
     return [f"computed, since the motion does not include them: {', '.join(names)}"] if names else []
 

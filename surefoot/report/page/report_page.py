@@ -38,6 +38,10 @@ def audit_data(audit: AuditResult) -> dict[str, Any]:
     return {
         "passed": audit.passed,
         "findings": [finding.to_dict() for finding in audit.findings],
+        "groups": [
+            group.to_dict() | {"findings": [audit.findings.index(finding) for finding in group.findings]}
+            for group in audit.groups
+        ],
         "items": [_item(item) for item in audit.items],
         "contacts": audit.contacts,
         "remarks": list(audit.remarks),

@@ -6,23 +6,34 @@ class AuditPanel {
   constructor(page, root, audit) {
     Object.assign(this, { page, root, audit });
     const defects = audit.findings.filter(f => f.severity === 'defect').length;
+    const causes = audit.groups.filter(group => group.severity === 'defect').length;
     const failed = audit.items.filter(item => item.status === 'failed').length;
     const judged = audit.items.filter(item => item.status !== 'skipped').length;
-    const text = audit.passed ? `no defects in ${judged} items` : `${defects} ${defects === 1 ? 'defect' : 'defects'} in ${failed} of ${judged} items`;
+    const text = audit.passed ? `no defects in ${judged} items` : `${defects} ${defects === 1 ? 'defect' : 'defects'}${defects > causes ? ` of ${causes} ${causes === 1 ? 'cause' : 'causes'}` : ''} in ${failed} of ${judged} items`;
     root.append(element('div', { class: `banner ${audit.passed ? 'pass' : 'fail'}` }, element('strong', {}, audit.passed ? 'Audit passed' : 'Audit failed'), element('span', {}, text)));
-    if (audit.findings.length) root.append(element('h2', {}, 'Findings, worst first'), this.list(audit.findings));
-    if (audit.replay) root.append(this.replay(audit.replay));
     root.append(element('h2', {}, 'Margins'), this.table());
+    if (audit.findings.length) root.append(element('h2', {}, 'Findings by cause'), element('ol', { class: 'findings' }, ...audit.groups.map(group => this.group(group))));
+    if (audit.replay) root.append(this.replay(audit.replay));
     for (const remark of [audit.contacts ? `Contacts: ${audit.contacts}` : '', ...audit.remarks]) if (remark) root.append(element('p', { class: 'remark' }, remark));
+  }
+
+  // One cause: its worst finding; the others, and what follows, folded in and counted.
+  group(group) {
+    const findings = group.findings.map(index => this.audit.findings[index]);
+    const card = this.card(findings[0], group.message);
+    if (findings.length > 1) card.append(element('details', {}, element('summary', {}, `${findings.length - 1} more like this`), this.list(findings.slice(1))));
+    const follows = Object.entries(group.consequences).map(([item, count]) => `${item.replaceAll('_', ' ')} \u00d7 ${count}`);
+    if (follows.length) card.append(element('p', { class: 'next' }, `follows: ${follows.join(', ')}`));
+    return card;
   }
 
   list(findings) { return element('ol', { class: 'findings' }, ...findings.map(finding => this.card(finding))); }
 
-  card(finding) {
+  card(finding, message = finding.message) {
     const when = finding.start === finding.end ? `${finding.time.toFixed(3)} s` : `${finding.start.toFixed(3)} \u2013 ${finding.end.toFixed(3)} s`;
     const facts = [finding.where, when, `${short(finding.value)} of ${short(finding.limit)} ${finding.unit === '1' ? '' : finding.unit}`].filter(Boolean);
     const button = element('button', { type: 'button', class: 'finding', onclick: () => this.page.select(finding, card) },
-      element('span', { class: 'finding-text' }, finding.message.replaceAll('`', '')), element('span', { class: 'finding-facts' }, ...facts.map(text => element('span', {}, text))));
+      element('span', { class: 'finding-text' }, message.replaceAll('`', '')), element('span', { class: 'finding-facts' }, ...facts.map(text => element('span', {}, text))));
     const card = element('li', { class: `card ${finding.severity}` }, button);
     for (const text of [finding.why, finding.next_step]) if (text) card.append(element('p', { class: 'next' }, text));
     if (finding.covers.length) {
@@ -42,11 +53,15 @@ class AuditPanel {
     const head = element('tr', {}, ...['', 'item', 'smallest margin', 'where and when', 'margin over time'].map(text => element('th', { scope: 'col' }, text)));
     const body = element('tbody');
     let stage = '';
-    for (const item of this.audit.items) {
+    const judged = this.audit.items.filter(item => item.status !== 'skipped'), skipped = this.audit.items.filter(item => item.status === 'skipped');
+    for (const item of judged) {
       if (item.stage !== stage) { stage = item.stage; body.append(element('tr', { class: 'stage-row' }, element('th', { colspan: 5, scope: 'colgroup' }, stage))); }
       body.append(this.row(item));
     }
-    return element('div', { class: 'scroll' }, element('table', { class: 'items' }, element('thead', {}, head), body));
+    const table = element('div', { class: 'scroll' }, element('table', { class: 'items' }, element('thead', {}, head), body));
+    if (!skipped.length) return table;
+    const rest = element('ul', { class: 'quiet' }, ...skipped.map(item => element('li', {}, `${item.title}: ${item.note}`)));
+    return element('div', {}, table, element('details', {}, element('summary', {}, `${skipped.length} ${skipped.length === 1 ? 'item' : 'items'} not checked`), rest));
   }
 
   row(item) {

@@ -413,8 +413,10 @@ def test_mujoco_arrays_alone_with_a_rate(tmp_path: Path) -> None:
     data = to_layout(robot, "mujoco", motion.q, motion.v)
     np.savez(tmp_path / "m.npz", **data)
     _same(read_motion(tmp_path / "m.npz", robot, rate=50.0), motion)
+    _same(read_motion(tmp_path / "m.npz", robot), motion)  # the velocities tell the time between samples
+    np.savez(tmp_path / "alone.npz", qpos=data["qpos"])
     with pytest.raises(FileFormatError, match="has no times") as info:
-        read_motion(tmp_path / "m.npz", robot)
+        read_motion(tmp_path / "alone.npz", robot)
     assert "--rate" in info.value.next_step
 
 
@@ -534,8 +536,8 @@ def test_what_cannot_be_told_is_refused_with_what_was_found_and_what_to_do(tmp_p
     assert "tail" in missing.evidence["not in this robot"]
     batch = _refused(tmp_path, time=motion.time, qpos=motion.q[:, None])
     assert "3-dimensional" in batch.message
-    wide = _refused(tmp_path, arr_0=motion.q[:, :30])
-    assert "30 columns" in wide.message
+    wide = _refused(tmp_path, arr_0=motion.q[:, :31])
+    assert "31 columns" in wide.message
 
 
 def test_slips_of_the_pen_in_column_names_are_told_with_what_was_meant(tmp_path: Path) -> None:
@@ -633,7 +635,7 @@ def test_wrong_options_are_refused(option: dict[str, Any], tmp_path: Path) -> No
 
 
 def test_wrong_files_are_refused(tmp_path: Path) -> None:
-    for name, text in (("m.pkl", "run code"), ("m.bag", "not supported"), ("m.npz", "no such file")):
+    for name, text in (("m.pt", "run code"), ("m.bag", "not supported"), ("m.npz", "no such file")):
         with pytest.raises(FileFormatError, match=text):
             read_motion(tmp_path / name, loaded("g1"))
     with pytest.raises(FileFormatError, match="folder without a motion"):
