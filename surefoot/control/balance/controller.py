@@ -251,10 +251,10 @@ class BalanceController:
         kd = 2.0 * sqrt(kp)
         rate = momentum / inertia
         upright = -kp * turn - kd * rate
-        lean = [np.array([x[1], -x[0]]) for x in (turn, rate, upright)]
+        lean, leaning, back = (np.array([x[1], -x[0]]) for x in (turn, rate, upright))
         b = inertia[1::-1] / (self.robot.mass * self._com_ref[2] * w)
-        swing = self.settings.swing.decide(dcm, polygon, *lean, w, b)
-        extra = swing.acceleration - lean[2]
+        swing = self.settings.swing.decide(dcm, polygon, lean, leaning, back, w, b)
+        extra = swing.acceleration - back
         moment = inertia * np.array([-extra[1], extra[0], 0.0])
         self.body.spin(turned(moment - inertia * kp * turn, yaw), kd)
         total = moment + inertia * upright

@@ -191,7 +191,7 @@ class LeggedBody:
             handle.put(T @ offset)
             handle.set_rates(np.r_[at @ R, spin * R[2]][rows], np.r_[change @ R, swirl * R[2]][rows])
 
-    def share(self, shares: Sequence[float], most: Sequence[float]) -> None:
+    def share(self, shares: Sequence[float] | Array, most: Sequence[float] | Array) -> None:
         """Wish for shares of the weight on the feet, in the middle of their soles, and limit their normal forces.
 
         Args:

@@ -195,7 +195,9 @@ def _scenario(robot: str, method: str, ideal: bool, angle: float, impulse: float
     if not ideal:
         tables |= {"sensors": {"kind": "default"}, "estimator": {"kind": "base"}}
     scenario = Scenario.model_validate(tables)
-    return scenario.model_copy(update={"events": [push], "controller": ControllerTable(kind=method)})
+    return scenario.model_copy(
+        update={"events": [push], "controller": ControllerTable.model_validate({"kind": method})}
+    )
 
 
 def _survives(scenario: Scenario) -> bool:
