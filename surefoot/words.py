@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from surefoot.errors import ModelError, one_of
 
-__all__ = ["are_missing", "counted", "metric_label", "name_and_unit", "share_text", "side_pairs", "sides_of"]
+__all__ = ["are_missing", "counted", "listed", "metric_label", "name_and_unit", "share_text", "side_pairs", "sides_of"]
 
 _SUFFIXES = {  # those of several words first
     "rad_s": "rad/s", "m_s": "m/s", "kgm2": "kg m²", "ns": "N s", "nm": "N m", "n": "N", "j": "J", "w": "W",
@@ -39,6 +39,17 @@ def counted(number: int, noun: str) -> str:
         noun: The singular; its plural ends in s.
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Names in a row; of many the first ones and how many more there are.
+
+    Args:
+        names: The names.
+        most: How many are written out.
+    """
+    first, rest = ", ".join(names[:most]), len(names) - most
+    return f"{first} and {rest} more" if rest > 0 else first
 
 
 def are_missing(number: int, noun: str) -> str:

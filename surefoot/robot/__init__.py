@@ -19,6 +19,7 @@ from surefoot.robot.model import (
     Loop,
     NamedFrame,
     Robot,
+    Spring,
     Tree,
     placement,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "NamedFrame",
     "Parts",
     "Robot",
+    "Spring",
     "Tree",
     "anatomy",
     "elastic_gears",

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, one_of
@@ -34,10 +36,12 @@ from surefoot.robot.model import (
     Loop,
     NamedFrame,
     Robot,
+    Spring,
     Tree,
     assembles_robots,
     led_by_first,
     resolve_couplings,
+    settled_springs,
     tree_of_model,
 )
 
@@ -169,6 +173,8 @@ class Parts:
         notes: Findings of the reader.
         source: The file.
         adjust_drives: From the drives and the joint names to the final drives.
+        springs: Springs and dampers.
+        excludes: Pairs of links that never touch each other.
     """
 
     collisions: tuple[Geometry, ...] = ()
@@ -178,12 +184,14 @@ class Parts:
     drives: tuple[Drive, ...] | None = None
     loops: tuple[Loop, ...] = ()
     couplings: tuple[Coupling, ...] = ()
-    home: Mapping[str, float] | None = None
+    home: Mapping[str, ArrayLike] | None = None
     home_base: Sequence[float] | None = None
     hints: AnatomyHints = field(default=AnatomyHints())
     notes: tuple[Finding, ...] = field(default=())
     source: str = ""
     adjust_drives: Callable[[tuple[Drive, ...], Sequence[str]], tuple[Drive, ...]] | None = None
+    springs: tuple[Spring, ...] = ()
+    excludes: tuple[tuple[str, str], ...] = ()
 
 
 @assembles_robots
@@ -239,10 +247,12 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
     drives = _finished_drives(model, parts, {item.joint for item in couplings})
     tree = tree_of_model(model)
     _require_finite(name, model, tree, parts.source)
-    ties = couplings
+    ties, springs = couplings, parts.springs
+    _require_springs(tree, springs)
     if mimic == "reduce" and ties:
         led = led_by_first(ties, tree.joint_names)
         (model, tree), drives, couplings = reduced(model, tree, led), drives_on_leaders(drives, led), ()
+        springs = settled_springs(springs, {item.joint: (item.source, item.ratio, item.offset) for item in led})
         for drive in drives:
             write_effort(model, drive)
     neutral = _read_only(pin.neutral(model))
@@ -250,6 +260,7 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
         name=name, model=model, tree=tree, base=base, limits=_limits(model, tree), neutral=neutral, home=neutral,
         drives=drives, loops=parts.loops, couplings=tuple(couplings), collisions=parts.collisions,
         visuals=parts.visuals, frames=parts.frames, hints=parts.hints, notes=parts.notes, source=parts.source,
+        springs=springs, excludes=parts.excludes,
     )  # fmt: skip
     _require_frames(robot)
     return _with_home_and_contacts(robot, parts, ties)
@@ -293,13 +304,22 @@ def _require_base(name: str, model: pin.Model, base: str) -> None:
         )
 
 
+def _require_springs(tree: Tree, springs: Sequence[Spring]) -> None:
+    """Springs are on joints with one position."""
+    for name in (joint for spring in springs for joint in spring.joints):
+        if name not in tree.joint_names:
+            raise one_of("joint", name, tree.joint_names)
+        if tree.nq_of(tree.joint_names.index(name)) != 1:
+            raise ModelError(f"a spring is on joint `{name}`, which has no single position")
+
+
 def _require_frames(robot: Robot) -> None:
     """Loops and shapes name frames that exist."""
     for item in robot.loops:
         for frame in (item.frame_a, item.frame_b):
             robot.frame_id(frame)
-    for shape in (*robot.collisions, *robot.visuals):
-        robot.frame_id(shape.link)
+    for link in (*(shape.link for shape in (*robot.collisions, *robot.visuals)), *chain(*robot.excludes)):
+        robot.frame_id(link)
 
 
 def _read_only(q: Array) -> Array:

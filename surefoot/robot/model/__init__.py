@@ -8,6 +8,7 @@ from surefoot.robot.model.inertia_changes import carrying, under_gravity, with_i
 from surefoot.robot.model.links import Geometry, Joint, JointKind, Link, NamedFrame, placement
 from surefoot.robot.model.loops import Coupling, Loop, led_by_first, resolve_couplings
 from surefoot.robot.model.robot import AnatomyHints, Limits, Robot, assembles_robots
+from surefoot.robot.model.springs import Spring, SpringForces, settled_springs
 from surefoot.robot.model.tree import NQ, NV, Tree, tree_of_model
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "Loop",
     "NamedFrame",
     "Robot",
+    "Spring",
+    "SpringForces",
     "Tree",
     "assembles_robots",
     "carrying",
@@ -37,6 +40,7 @@ __all__ = [
     "led_by_first",
     "placement",
     "resolve_couplings",
+    "settled_springs",
     "tree_of_model",
     "under_gravity",
     "with_inertia_error",

@@ -20,6 +20,7 @@ from surefoot.robot.model.drives import Drive
 from surefoot.robot.model.findings import Finding
 from surefoot.robot.model.links import Geometry, Link, NamedFrame
 from surefoot.robot.model.loops import Coupling, Loop
+from surefoot.robot.model.springs import Spring, SpringForces
 from surefoot.robot.model.tree import Tree
 
 __all__ = ["AnatomyHints", "Limits", "Robot", "assembles_robots"]
@@ -94,6 +95,8 @@ class Robot:
         hints: What is given of its anatomy.
         notes: Findings of the reader.
         source: The file that it came from, or "".
+        springs: Springs and dampers on joints and along sums of joint positions.
+        excludes: Pairs of links that never touch each other, as the file says.
     """
 
     name: str
@@ -113,6 +116,8 @@ class Robot:
     hints: AnatomyHints = field(default=AnatomyHints(), repr=False)
     notes: tuple[Finding, ...] = field(default=(), repr=False)
     source: str = ""
+    springs: tuple[Spring, ...] = field(default=(), repr=False)
+    excludes: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
     def from_tree(cls, name: str, links: Sequence[Link], base: str = "fixed", **extras: Any) -> Robot:
@@ -221,20 +226,37 @@ class Robot:
             return int(self.model.getFrameId(name, pin.FrameType.BODY))
         return next(i for i, frame in enumerate(self.model.frames) if frame.name == name)
 
-    def q_of(self, positions: Mapping[str, float], base: ArrayLike | None = None) -> Array:
+    @cached_property
+    def spring_forces(self) -> SpringForces:
+        """The springs as arrays: their joint forces and energy."""
+        return SpringForces.of(self.springs, self.tree)
+
+    def passive_forces(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Joint forces of springs, dampers and viscous friction, (…, nv): MuJoCo's `qfrc_passive`.   [robot.spring].
+
+        Args:
+            q: (…, nq) configuration.
+            v: (…, nv) velocity.
+        """
+        speed = np.asarray(v, dtype=float)
+        return np.asarray(self.spring_forces.torque(np.asarray(q, dtype=float), speed) - self.model.damping * speed)
+
+    def q_of(self, positions: Mapping[str, ArrayLike], base: ArrayLike | None = None) -> Array:
         """A configuration from joint positions by name; omitted joints stay neutral.
 
         Args:
-            positions: One-axis joints: position [rad] or [m].
+            positions: One-axis joints: position [rad] or [m]; other joints: their entries of q (quaternions xyzw).
             base: Entries of the base joint (7 for a floating, 4 for a planar base); neutral if omitted.
         """
         q = np.array(self.neutral)
         for name, value in positions.items():
             i = self.joint_index(name)
             start, kind = int(self.tree.q_index[i]), self.tree.kinds[i]
-            if self.tree.nv_of(i) != 1:
-                raise ShapeError(f"joint `{name}` is {kind}; one number does not place it", subject=name, kind="joint")
-            q[start : start + self.tree.nq_of(i)] = [np.cos(value), np.sin(value)] if kind == "continuous" else [value]
+            entries = np.asarray([np.cos(value), np.sin(value)] if kind == "continuous" else value, dtype=float)
+            if entries.size != self.tree.nq_of(i):
+                words = "one number does not" if entries.size == 1 else f"{entries.size} numbers do not"
+                raise ShapeError(f"joint `{name}` is {kind}; {words} place it", subject=name, kind="joint")
+            q[start : start + self.tree.nq_of(i)] = entries.ravel()
         if base is not None:
             q[self._base_entries(base)] = np.asarray(base, dtype=float)
         return q
