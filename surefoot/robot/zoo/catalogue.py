@@ -16,6 +16,7 @@ from surefoot.robot.zoo.built import BUILT, build
 __all__ = ["describe", "load", "names"]
 
 _SIDE_FILES = Path(__file__).parent / "side"
+_OTHER_FILES = {"ur3": "ur3_robot.urdf"}  # the loader of ur3 names the file of ur5; that of ur3 is beside it
 
 
 def names() -> list[str]:
@@ -28,7 +29,7 @@ def describe(name: str) -> str:
     if name in BUILT:
         usage = BUILT[name].usage
         return f"{BUILT[name].description}; {name}{usage}" if usage else BUILT[name].description
-    return f"example-robot-data: {_shipped()[name].urdf_filename or 'SDF, not read'}"
+    return f"example-robot-data: {_file_name(name) or 'SDF, not read'}"
 
 
 def load(name: str, base: str = "auto", mimic: Mimic = "coupling", meshes: str = "warn") -> Robot:
@@ -59,11 +60,15 @@ def _shipped() -> dict[str, Any]:
     return dict(ROBOTS)
 
 
+def _file_name(name: str) -> str:
+    return str(_OTHER_FILES.get(name, _shipped()[name].urdf_filename))
+
+
 def _load_shipped(name: str, base: str, mimic: Mimic, meshes: str) -> Robot:
     from example_robot_data.robots_loader import getModelPath
 
     entry = _shipped()[name]
-    if not entry.urdf_filename:
+    if not _file_name(name):
         raise NotSupportedError(
             f"`{name}` is an SDF file, which the Pinocchio wheel cannot read", next_step="choose another robot"
         )
@@ -71,7 +76,7 @@ def _load_shipped(name: str, base: str, mimic: Mimic, meshes: str) -> Robot:
     side = _SIDE_FILES / f"{name}.surefoot.toml"
     own_base = "floating" if entry.free_flyer else "fixed"
     return load_file(
-        folder / entry.urdf_subpath / entry.urdf_filename,
+        folder / entry.urdf_subpath / _file_name(name),
         base=own_base if base == "auto" else base,
         mimic=mimic,
         meshes=meshes,
