@@ -24,7 +24,7 @@ __all__ = ["check_command"]
 _COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
-def check_command(robot: str, base: str, mimic: str, html: Path | None, as_json: bool) -> int:
+def check_command(robot: str, base: str, mimic: str, html: Path | None, as_json: bool, **reduction: Any) -> int:
     """Inspect a robot and print the page; 1 if it has defects.
 
     Args:
@@ -33,12 +33,13 @@ def check_command(robot: str, base: str, mimic: str, html: Path | None, as_json:
         mimic: What to do with couplings.
         html: File to write the page to, or None.
         as_json: Print JSON.
+        **reduction: `lock` and `only`, as in `surefoot.load`.
     """
     if base not in BASES:
         raise one_of("base", base, BASES)
     if mimic not in MIMIC_MODES:
         raise one_of("mimic mode", mimic, MIMIC_MODES)
-    inspection = _with_closed_chains(inspect_robot(robot, base, mimic))  # type: ignore[arg-type]
+    inspection = _with_closed_chains(inspect_robot(robot, base, mimic, **reduction))  # type: ignore[arg-type]
     if as_json:
         print(json.dumps(_as_data(inspection), indent=1))
     else:

@@ -49,6 +49,12 @@ RobotName = Annotated[
     str, typer.Argument(metavar="ROBOT", help="Robot name (see `surefoot robots`), or a URDF or MJCF file.")
 ]
 
+Lock = Annotated[
+    list[str] | None,
+    typer.Option(metavar="JOINT=POSITION", help="Hold a joint (or waist_*) at a position; repeatable."),
+]
+Only = Annotated[str | None, typer.Option(metavar="NAMES", help="Joints that stay (comma-separated); hold all others.")]
+
 
 @app.callback(invoke_without_command=True)
 def options(
@@ -75,6 +81,8 @@ def run(
     robot: Annotated[str | None, typer.Option(help="Replace the robot: a name or a file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Output folder; default: runs/NAME-TIME/.")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
+    lock: Lock = None,
+    only: Only = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,9 +91,9 @@ def run(
     ] = None,
 ) -> int:
     """Run a scenario and write a report folder; the last line printed is its path."""
-    from surefoot.cli.run import run_command
+    from surefoot.cli.run import reduction_keys, run_command
 
-    return run_command(scenario, robot, out, seed, set_ or [])
+    return run_command(scenario, robot, out, seed, [*(set_ or []), *reduction_keys(lock or [], only)])
 
 
 @app.command(name="list")
@@ -139,6 +147,8 @@ def audit(
         str | None, typer.Option(metavar="ORDER", help="xyzw or wxyz, if the layout leaves it open; default: detect.")
     ] = None,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
+    lock: Lock = None,
+    only: Only = None,
     tolerance: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Override a tolerance (see docs/audit.md); repeatable."),
@@ -149,9 +159,24 @@ def audit(
 ) -> int:
     """Audit a motion: is it physically possible, by what margin, and where does it fail? Exit status 1 on defects."""
     from surefoot.cli.audit import AuditRequest, audit_command
+    from surefoot.cli.console import reduction
 
     return audit_command(
-        AuditRequest(motion, robot, world, layout, joints, rate, quaternion, base, tolerance or [], replay, html, json)
+        AuditRequest(
+            motion,
+            robot,
+            world,
+            layout,
+            joints,
+            rate,
+            quaternion,
+            base,
+            tolerance or [],
+            replay,
+            html,
+            json,
+            reduction(lock or [], only),
+        )
     )
 
 
@@ -263,13 +288,16 @@ def check(
     robot: RobotName,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
     mimic: Annotated[str, typer.Option(help="coupling, reduce or free.")] = "coupling",
+    lock: Lock = None,
+    only: Only = None,
     html: Annotated[Path | None, typer.Option(help="Also write a self-contained HTML page.")] = None,
     json: Json = False,
 ) -> int:
     """Check a robot: tree, masses, limits, contacts, drives, and each defect with its location."""
     from surefoot.cli.check import check_command
+    from surefoot.cli.console import reduction
 
-    return check_command(robot, base, mimic, html, json)
+    return check_command(robot, base, mimic, html, json, **reduction(lock or [], only))
 
 
 @app.command()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -10,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from surefoot.cli.console import FirstTimeColumn
+from surefoot.cli.console import FirstTimeColumn, reduction
 
 if TYPE_CHECKING:
     from surefoot.scenario import RunResult
 
-__all__ = ["RunProgress", "run_command", "share_of_run"]
+__all__ = ["RunProgress", "reduction_keys", "run_command", "share_of_run"]
 
 _LOADING = "loading"
 # Position of the bar at the start of each stage; the last one ends at 1.
@@ -58,6 +60,18 @@ def run_command(scenario: str, robot: str | None, out: Path | None, seed: int | 
             raise
     _print(result)
     return 0 if result.passed else 1
+
+
+def reduction_keys(lock: Sequence[str], only: str | None) -> list[str]:
+    """`key=value` texts for joints that are held.
+
+    Args:
+        lock: `joint=position` texts.
+        only: Comma-separated names, or None.
+    """
+    found = reduction(lock, only)
+    held = ", ".join(f"{json.dumps(name)} = {value!r}" for name, value in found["lock"].items())
+    return [f"robot.lock={{{held}}}"] * bool(lock) + [f"robot.only={json.dumps(found['only'])}"] * (only is not None)
 
 
 def _print(result: RunResult) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -53,13 +54,14 @@ class Inspection:
         return replace(self, findings=_sorted([*self.findings, *findings]))
 
 
-def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "coupling") -> Inspection:
+def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "coupling", **reduction: Any) -> Inspection:
     """Load a robot and look for every defect.
 
     Args:
         name_or_path: A name of the zoo, or a file.
         base: As in `surefoot.load`.
         mimic: As in `surefoot.load`.
+        **reduction: `lock` and `only`, as in `surefoot.load`.
 
     Raises:
         SurefootError: The file cannot be read as a robot description at all, or there is no such name.
@@ -68,7 +70,7 @@ def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "couplin
     if document is not None and document.errors:
         return Inspection(name_or_path, None, _sorted(document.findings))
     try:
-        robot = load(name_or_path, base, mimic)
+        robot = load(name_or_path, base, mimic, **reduction)
     except SurefootError as error:
         if not is_file_name(name_or_path) or not Path(name_or_path).is_file():
             raise

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from numpy.typing import ArrayLike
+
 from surefoot.robot import zoo
-from surefoot.robot.build import Mimic
+from surefoot.robot.build import Mimic, locked
 from surefoot.robot.files import load_file
 from surefoot.robot.model import Robot
 
@@ -15,7 +18,15 @@ __all__ = ["is_file_name", "load"]
 _SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro")
 
 
-def load(name_or_path: str | Path, base: str = "auto", mimic: Mimic = "coupling", meshes: str = "warn") -> Robot:
+def load(
+    name_or_path: str | Path,
+    base: str = "auto",
+    mimic: Mimic = "coupling",
+    meshes: str = "warn",
+    *,
+    lock: Mapping[str, ArrayLike] | Iterable[str] = (),
+    only: Iterable[str] | None = None,
+) -> Robot:
     """A robot of the zoo by name, or from a URDF or MJCF file.
 
     Args:
@@ -25,14 +36,15 @@ def load(name_or_path: str | Path, base: str = "auto", mimic: Mimic = "coupling"
         mimic: Followers of other joints: "coupling" keeps them as joints and lists the couplings, "reduce" takes their
             coordinates away, "free" forgets the couplings.
         meshes: What to do about missing meshes: "require" (an error), "warn" (a note) or "skip".
+        lock: Joints to hold, as in `Robot.lock`.
+        only: The joints that stay, as in `Robot.only`; None for all.
 
     Raises:
         SurefootError: With the file and line, or the nearest names.
     """
     text = os.fspath(name_or_path)
-    if isinstance(name_or_path, Path) or is_file_name(text):
-        return load_file(text, base=base, mimic=mimic, meshes=meshes)
-    return zoo.load(text, base=base, mimic=mimic, meshes=meshes)
+    loader = load_file if isinstance(name_or_path, Path) or is_file_name(text) else zoo.load
+    return locked(loader(text, base=base, mimic=mimic, meshes=meshes), lock, only)
 
 
 def is_file_name(text: str) -> bool:

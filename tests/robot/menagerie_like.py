@@ -8,10 +8,12 @@ LIGHT, HEAVY = LINK.format(m="0.8"), LINK.format(m="4")
 
 def _leg(side: str, y: float, foot: str) -> str:
     return (
-        f'<body name="{side}_thigh" pos="0 {y} 0"><joint name="{side}_hip" axis="1 0.3 0" range="-90 90" damping="0.4"/>'
+        f'<body name="{side}_thigh" pos="0 {y} 0"><joint name="{side}_hip" axis="1 0.3 0" range="-90 90" '
+        f'damping="0.4"/>'
         f'{LIGHT}<geom name="{side}_thigh" type="capsule" fromto="0 0 -0.03 0 0 -0.2" size="0.03"/>'
         f'<body name="{side}_shank" pos="0 0 -0.23"><joint name="{side}_knee" axis="0 1 0" range="-150 0" '
-        f'armature="0.01"/>{LIGHT}<geom name="{side}_foot" type="capsule" fromto="0 0 -0.05 0 0 -0.22" size="0.03" {foot}/></body></body>'
+        f'armature="0.01"/>{LIGHT}<geom name="{side}_foot" type="capsule" fromto="0 0 -0.05 0 0 -0.22" '
+        f'size="0.03" {foot}/></body></body>'
     )
 
 
@@ -62,7 +64,8 @@ BALLS = (
 REPLICAS = (
     f'<worldbody><body name="hub" pos="0 0 0.4"><freejoint name="base"/>{HEAVY}<geom size="0.06"/>'
     '<replicate count="5" euler="0 0 72"><body name="arm" pos="0.1 0 0" euler="0 20 0"><joint name="j" axis="0 1 0" '
-    f'range="-60 60" damping="0.2"/>{LIGHT}<geom type="capsule" fromto="0.05 0 0 0.2 0 0" size="0.02"/></body></replicate>'
+    f'range="-60 60" damping="0.2"/>{LIGHT}<geom type="capsule" fromto="0.05 0 0 0.2 0 0" '
+    'size="0.02"/></body></replicate>'
     "</body></worldbody>"
 )
 KEYFRAMES = (
@@ -74,15 +77,18 @@ DEFAULTS = (
     '<default><joint damping="0.3" armature="0.02" axis="0 1 0"/><default class="strong"><joint damping="1.1"/>'
     '<position kp="80" kv="2" forcerange="-40 40"/></default><default class="weak"><joint stiffness="3"/>'
     '<position kp="15" forcerange="-8 8"/></default></default>'
-    f'<worldbody><body name="a" childclass="strong"><joint name="j1"/>{HEAVY}<geom size="0.05"/><body name="b" pos="0.3 0 0">'
-    f'<joint name="j2" class="weak"/>{LIGHT}<geom size="0.04"/><body name="c" pos="0.25 0 0"><joint name="j3" '
+    f'<worldbody><body name="a" childclass="strong"><joint name="j1"/>{HEAVY}<geom size="0.05"/>'
+    f'<body name="b" pos="0.3 0 0"><joint name="j2" class="weak"/>{LIGHT}<geom size="0.04"/>'
+    f'<body name="c" pos="0.25 0 0"><joint name="j3" '
     f'axis="1 0 0"/>{LIGHT}<geom size="0.04"/></body></body></body></worldbody>'
     '<actuator><position class="strong" joint="j1" gear="2"/><position class="weak" joint="j2"/>'
     '<position class="strong" joint="j3"/></actuator>'
 )
 _GRIPPER = (
-    f'<mujoco model="gripper"><worldbody><body name="palm">{LIGHT}<geom size="0.03"/><body name="finger" pos="0.05 0 0">'
-    f'<joint name="close" type="slide" axis="0 1 0" stiffness="40" damping="1"/>{LIGHT}<geom size="0.01"/></body></body>'
+    f'<mujoco model="gripper"><worldbody><body name="palm">{LIGHT}<geom size="0.03"/>'
+    '<body name="finger" pos="0.05 0 0">'
+    f'<joint name="close" type="slide" axis="0 1 0" stiffness="40" damping="1"/>{LIGHT}<geom size="0.01"/></body>'
+    "</body>"
     "</worldbody></mujoco>"
 )
 _ARM = (

@@ -118,8 +118,8 @@ def _energy_residual(
         (E(t₂) − E(t₁)) / (t₂ − t₁) = mean of τ·v + Σ f·twist − friction        [audit.energy]
 
     E is kinetic and potential energy, that of springs included. Where contact wrenches did not come with the motion,
-    the least ones that carry it are taken, and what they deliver or take passes. Not judged while somebody pushes, whose
-    point of attack is unknown.
+    the least ones that carry it are taken, and what they deliver or take passes. Not judged while somebody pushes,
+    whose point of attack is unknown.
     """
     if case.trajectory.tau is None:
         return skipped("energy_residual", "no torques given; computed torques explain the motion by construction")

@@ -38,8 +38,8 @@ from surefoot.robot.model import (
     Robot,
     Spring,
     Tree,
-    assembles_robots,
     led_by_first,
+    makes_robots,
     resolve_couplings,
     settled_springs,
     tree_of_model,
@@ -194,7 +194,7 @@ class Parts:
     excludes: tuple[tuple[str, str], ...] = ()
 
 
-@assembles_robots
+@makes_robots("assemble")
 def assemble_links(
     name: str,
     links: Sequence[Link],

@@ -7,7 +7,7 @@ from surefoot.robot.model.findings import Finding, Level
 from surefoot.robot.model.inertia_changes import carrying, under_gravity, with_inertia_error
 from surefoot.robot.model.links import Geometry, Joint, JointKind, Link, NamedFrame, placement
 from surefoot.robot.model.loops import Coupling, Loop, led_by_first, resolve_couplings
-from surefoot.robot.model.robot import AnatomyHints, Limits, Robot, assembles_robots
+from surefoot.robot.model.robot import AnatomyHints, Limits, Robot, makes_robots
 from surefoot.robot.model.springs import Spring, SpringForces, settled_springs
 from surefoot.robot.model.tree import NQ, NV, Tree, tree_of_model
 
@@ -34,10 +34,10 @@ __all__ = [
     "Spring",
     "SpringForces",
     "Tree",
-    "assembles_robots",
     "carrying",
     "dh_links",
     "led_by_first",
+    "makes_robots",
     "placement",
     "resolve_couplings",
     "settled_springs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -23,19 +23,23 @@ from surefoot.robot.model.loops import Coupling, Loop
 from surefoot.robot.model.springs import Spring, SpringForces
 from surefoot.robot.model.tree import Tree
 
-__all__ = ["AnatomyHints", "Limits", "Robot", "assembles_robots"]
+__all__ = ["AnatomyHints", "Limits", "Robot", "makes_robots"]
 
-_assemblers: list[Callable[..., Robot]] = []
+_MAKERS: dict[str, Callable[..., Robot]] = {}
 
 
-def assembles_robots(function: Callable[..., Robot]) -> Callable[..., Robot]:
-    """Decorator of the function that `Robot.from_tree` calls: assembly knows robots, a robot's data knows no assembly.
+def makes_robots(name: str) -> Callable[[Callable[..., Robot]], Callable[..., Robot]]:
+    """Decorator of functions that methods of `Robot` call: assembly knows robots, a robot's data knows no assembly.
 
     Args:
-        function: Takes name, links, base and further parts by name.
+        name: "assemble" (name, links, base and further parts by name → robot) or "lock" (robot, joints → robot).
     """
-    _assemblers.append(function)
-    return function
+
+    def register(function: Callable[..., Robot]) -> Callable[..., Robot]:
+        _MAKERS[name] = function
+        return function
+
+    return register
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +134,7 @@ class Robot:
             **extras: `frames`, `contacts`, `drives`, `loops`, `couplings`, `home` (joint positions by name),
                 `mimic`, as in `surefoot.robot.build.assemble.assemble`.
         """
-        return _assemblers[-1](name, links, base, **extras)
+        return _MAKERS["assemble"](name, links, base, **extras)
 
     @classmethod
     def from_dh(cls, name: str, rows: Sequence[DHRow], base: str = "fixed", **extras: Any) -> Robot:
@@ -326,6 +330,22 @@ class Robot:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in (state | {"contacts": MappingProxyType(state["contacts"])}).items():
             object.__setattr__(self, name, value)
+
+    def lock(self, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Robot:
+        """The robot with joints held: `robot.lock({"waist": 0.0, "neck_*": 0.0})`, or by name alone at home.
+
+        Args:
+            joints: Names or patterns, with positions [rad] or [m].
+        """
+        return _MAKERS["lock"](self, joints)
+
+    def only(self, joints: Iterable[str]) -> Robot:
+        """The robot with all joints held at home but these and the base: `robot.only(["left_arm_*"])`.
+
+        Args:
+            joints: Names or patterns.
+        """
+        return _MAKERS["lock"](self, (), joints)
 
     def replace(self, **changes: Any) -> Robot:
         """A copy with some fields changed."""

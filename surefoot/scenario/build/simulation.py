@@ -72,7 +72,7 @@ def load_robot(table: RobotTable) -> Robot:
     Args:
         table: What the scenario says.
     """
-    return load(table.name, base=table.base, mimic=table.mimic)
+    return load(table.name, base=table.base, mimic=table.mimic, lock=table.lock, only=table.only or None)
 
 
 def _sensors(table: SensorsTable) -> SensorSettings | None:

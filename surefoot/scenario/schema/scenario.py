@@ -38,12 +38,16 @@ class RobotTable(Table):
         mimic: Treatment of joints that follow others: "coupling" keeps them coupled, "reduce" removes them, "free"
             decouples them.
         drives: Kind of all drives; "auto" uses the kind of each drive.
+        lock: Joints, or patterns such as "waist_*", that are held, with their positions [rad] or [m].
+        only: Joints, or patterns, that stay; all others are held at home. Empty for all.
     """
 
     name: str = "g1"
     base: Literal["auto", "floating", "planar", "fixed"] = "auto"
     mimic: Literal["coupling", "reduce", "free"] = "coupling"
     drives: Literal["auto", "torque", "torque_speed", "dc_motor", "elastic", "servo"] = "auto"
+    lock: dict[str, float] = {}
+    only: list[str] = []
 
 
 class InitialTable(Table):
