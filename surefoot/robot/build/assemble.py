@@ -38,14 +38,21 @@ from surefoot.robot.model import (
     Robot,
     Spring,
     Tree,
-    led_by_first,
     makes_robots,
     resolve_couplings,
-    settled_springs,
     tree_of_model,
 )
 
-__all__ = ["MIMIC_MODES", "Mimic", "Parts", "assemble", "assemble_links", "drives_on_leaders", "reduced"]
+__all__ = [
+    "MIMIC_MODES",
+    "Mimic",
+    "Parts",
+    "assemble",
+    "assemble_links",
+    "drives_on_leaders",
+    "led_by_first",
+    "reduced",
+]
 
 
 def reduced(model: pin.Model, tree: Tree, ties: Sequence[Coupling]) -> tuple[pin.Model, Tree]:
@@ -54,7 +61,7 @@ def reduced(model: pin.Model, tree: Tree, ties: Sequence[Coupling]) -> tuple[pin
     Args:
         model: The whole model.
         tree: Its tree.
-        ties: Couplings, each led by the joint that comes first (`loops.led_by_first`).
+        ties: Couplings, each led by the joint that comes first (`led_by_first`).
 
     Raises:
         ModelError: A joint of them is neither revolute nor prismatic.
@@ -148,6 +155,34 @@ def _together(a: Drive, b: Drive) -> Drive:
         dry_friction=a.dry_friction + b.dry_friction,
         viscous_friction=a.viscous_friction + b.viscous_friction,
     )
+
+
+def led_by_first(couplings: Sequence[Coupling], order: Sequence[str]) -> tuple[Coupling, ...]:
+    """The same ties, each group led by its joint that comes first in the tree.
+
+    A follower before its source takes the lead: from q_f = c + n q_s follows q_s = (q_f − c)/n.
+
+    Args:
+        couplings: Ties whose source leads freely (`resolve_couplings`).
+        order: Joint names in the order of the tree.
+
+    Raises:
+        ModelError: A joint that must take the lead does not move with its source (n = 0).
+    """
+    out: list[Coupling] = []
+    for source in dict.fromkeys(item.source for item in couplings):
+        group = [Coupling(source, source), *(item for item in couplings if item.source == source)]
+        first = min(group, key=lambda item: order.index(item.joint))
+        if first.ratio == 0.0:
+            raise ModelError(
+                f"joint `{first.joint}` follows `{source}` with ratio 0 and comes before it in the tree",
+                next_step='load with mimic="coupling"',
+            )
+        for item in group:
+            if item.joint != first.joint:
+                ratio = item.ratio / first.ratio
+                out.append(Coupling(item.joint, first.joint, ratio, item.offset - ratio * first.offset))
+    return tuple(out)
 
 
 Mimic = Literal["coupling", "reduce", "free"]
@@ -252,7 +287,8 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
     if mimic == "reduce" and ties:
         led = led_by_first(ties, tree.joint_names)
         (model, tree), drives, couplings = reduced(model, tree, led), drives_on_leaders(drives, led), ()
-        springs = settled_springs(springs, {item.joint: (item.source, item.ratio, item.offset) for item in led})
+        gone = {item.joint: (item.source, item.ratio, item.offset) for item in led}
+        springs = tuple(spring for item in springs if (spring := item.without(gone)) is not None)
         for drive in drives:
             write_effort(model, drive)
     neutral = _read_only(pin.neutral(model))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, NotSupportedError, one_of
 from surefoot.robot.build.home import on_ground
-from surefoot.robot.model import Coupling, Limits, Robot, makes_robots, settled_springs, tree_of_model
+from surefoot.robot.model import Coupling, Limits, Robot, makes_robots, tree_of_model
 
 __all__ = ["locked"]
 
@@ -72,7 +72,7 @@ def locked(
         home=_read_only(q[rows_q]),
         drives=tuple(drive for drive in robot.drives if drive.joint not in held),
         couplings=tuple(item for item in robot.couplings if item.joint not in held),
-        springs=settled_springs(robot.springs, ties),
+        springs=tuple(spring for item in robot.springs if (spring := item.without(ties)) is not None),
         contacts=MappingProxyType(dict(robot.contacts)),
     )
     return out.replace(home=_read_only(on_ground(out, np.array(out.home)))) if _stands_on(robot) else out
@@ -84,7 +84,7 @@ def _held(robot: Robot, lock: Mapping[str, ArrayLike] | Iterable[str], only: Ite
     wanted: dict[str, ArrayLike | None] = {}
     for pattern, value in values.items():
         wanted |= dict.fromkeys(_matching(robot, pattern), value)
-    base = () if robot.base_joint is None else (robot.joint_names[robot.base_joint],)
+    base = [] if robot.base_joint is None else [robot.joint_names[robot.base_joint]]
     if only is not None:
         kept = {name for pattern in only for name in _matching(robot, pattern)} | set(base)
         kept |= {item.joint for item in robot.couplings if item.source in kept}

@@ -46,13 +46,13 @@ def grouped(remarks: Sequence[Remark], files: MjcfFiles) -> list[Finding]:
     out = []
     for (level, message), items in groups.items():
         names = listed([f"`{item.name}`" for item in items], most=_MOST_NAMES)
-        file, line = place_of(files, items[0].tag, items[0].name)
+        file, line = _place_of(files, items[0].tag, items[0].name)
         text = f"{names}: {message}" if items[0].name else message
         out.append(Finding(level, f"{file}:{line}" if line else str(file), text, line))
     return out
 
 
-def place_of(files: MjcfFiles, tag: str, name: str) -> tuple[Path, int]:
+def _place_of(files: MjcfFiles, tag: str, name: str) -> tuple[Path, int]:
     """File and line of an element; line 0 where it is not found. Copies and attached elements have longer names.
 
     Args:

@@ -14,7 +14,7 @@ from surefoot.errors import ModelError
 from surefoot.ops import Array as Symbols
 from surefoot.robot.model.tree import Tree
 
-__all__ = ["Spring", "SpringForces", "settled_springs"]
+__all__ = ["Spring", "SpringForces"]
 
 
 @dataclass(frozen=True)
@@ -45,29 +45,20 @@ class Spring:
             evidence = {"stiffness": self.stiffness, "damping": self.damping, "rest": self.rest}
             raise ModelError(f"numbers of spring `{self.name}` contradict each other", evidence=evidence)
 
+    def without(self, gone: Mapping[str, tuple[str | None, float, float]]) -> Spring | None:
+        """The spring after joints lost their coordinate, q_j = offset + ratio · q_source; None if none is left.
 
-def settled_springs(
-    springs: Sequence[Spring], ties: Mapping[str, tuple[str | None, float, float]]
-) -> tuple[Spring, ...]:
-    """The springs after joints lost their coordinate: q_j = offset + ratio · q_source; those without a joint go.
-
-    Args:
-        springs: The springs.
-        ties: Source (None for a joint that is held), ratio and offset by joint.
-    """
-    out = []
-    for spring in springs:
+        Args:
+            gone: Source (None for a joint that is held), ratio and offset by joint.
+        """
         joints: dict[str, float] = {}
         shift = 0.0
-        for joint, share in spring.joints.items():
-            source, ratio, offset = ties.get(joint, (joint, 1.0, 0.0))
+        for joint, share in self.joints.items():
+            source, ratio, offset = gone.get(joint, (joint, 1.0, 0.0))
             shift += share * offset
             if source is not None and ratio != 0.0:
                 joints[source] = joints.get(source, 0.0) + share * ratio
-        if joints:
-            rest = (spring.rest[0] - shift, spring.rest[1] - shift)
-            out.append(replace(spring, joints=joints, rest=rest))
-    return tuple(out)
+        return replace(self, joints=joints, rest=(self.rest[0] - shift, self.rest[1] - shift)) if joints else None
 
 
 @dataclass(frozen=True, eq=False)
