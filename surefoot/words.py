@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from surefoot.errors import ModelError, one_of
 
-__all__ = ["are_missing", "counted", "listed", "metric_label", "name_and_unit", "share_text", "side_pairs", "sides_of"]
+__all__ = [
+    "are_missing",
+    "counted",
+    "listed",
+    "metric_label",
+    "name_and_unit",
+    "share_text",
+    "side_pairs",
+    "sides_of",
+    "verdict_text",
+]
 
 _SUFFIXES = {  # those of several words first
     "rad_s": "rad/s", "m_s": "m/s", "kgm2": "kg m²", "ns": "N s", "nm": "N m", "n": "N", "j": "J", "w": "W",
@@ -60,6 +71,17 @@ def are_missing(number: int, noun: str) -> str:
         noun: The singular.
     """
     return f"{counted(number, noun)} {'is' if number == 1 else 'are'} missing"
+
+
+def verdict_text(metrics: Mapping[str, Any]) -> str:
+    """The verdict of a run; one that passed with defects in the audit of its motion is not called passed alone.
+
+    Args:
+        metrics: Of the run.
+    """
+    verdict = str(metrics.get("verdict", ""))
+    defects = (metrics.get("audit") or {}).get("defects", 0)
+    return f"{verdict}, but its motion has {counted(defects, 'defect')}" if verdict == "passed" and defects else verdict
 
 
 def name_and_unit(key: str) -> tuple[str, str]:

@@ -53,6 +53,7 @@ Lock = Annotated[
     list[str] | None,
     typer.Option(metavar="JOINT=POSITION", help="Hold a joint (or waist_*) at a position; repeatable."),
 ]
+Home = Annotated[str, typer.Option(help="own, or auto: a posture near it that stands on its soles.")]
 Only = Annotated[str | None, typer.Option(metavar="NAMES", help="Joints that stay (comma-separated); hold all others.")]
 
 
@@ -83,6 +84,7 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
     lock: Lock = None,
     only: Only = None,
+    home: Home = "own",
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -93,7 +95,7 @@ def run(
     """Run a scenario and write a report folder; the last line printed is its path."""
     from surefoot.cli.run import reduction_keys, run_command
 
-    return run_command(scenario, robot, out, seed, [*(set_ or []), *reduction_keys(lock or [], only)])
+    return run_command(scenario, robot, out, seed, [*(set_ or []), *reduction_keys(lock or [], only, home)])
 
 
 @app.command(name="list")
@@ -290,6 +292,7 @@ def check(
     mimic: Annotated[str, typer.Option(help="coupling, reduce or free.")] = "coupling",
     lock: Lock = None,
     only: Only = None,
+    home: Home = "own",
     html: Annotated[Path | None, typer.Option(help="Also write a self-contained HTML page.")] = None,
     json: Json = False,
 ) -> int:
@@ -297,7 +300,7 @@ def check(
     from surefoot.cli.check import check_command
     from surefoot.cli.console import reduction
 
-    return check_command(robot, base, mimic, html, json, **reduction(lock or [], only))
+    return check_command(robot, base, mimic, html, json, home, **reduction(lock or [], only))
 
 
 @app.command()

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.control.drive_inertia import standing_inertia
 from surefoot.control.driven_joints import DrivePositions
-from surefoot.control.static_balance import StaticBalance, standing_contacts, support_doubts
+from surefoot.control.static_balance import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Command, State
-from surefoot.robot import Robot
+from surefoot.robot import Robot, support_doubts
 
 __all__ = ["JointPd"]
 

@@ -1,7 +1,7 @@
 """Robots: links, joints, contact surfaces, drives, loops; readers and the zoo."""
 
 from surefoot.robot.anatomy import Anatomy, Foot, anatomy
-from surefoot.robot.build import GearSprings, Parts, elastic_gears, gear_springs, geared
+from surefoot.robot.build import Parts, elastic_gears, gear_springs, geared
 from surefoot.robot.check import Inspection, inspect_robot
 from surefoot.robot.files import BASES
 from surefoot.robot.loading import is_file_name, load
@@ -23,6 +23,7 @@ from surefoot.robot.model import (
     Tree,
     placement,
 )
+from surefoot.robot.standing import support_doubts
 from surefoot.robot.xml_guard import read_xml
 
 __all__ = [
@@ -35,7 +36,6 @@ __all__ = [
     "Drive",
     "Finding",
     "Foot",
-    "GearSprings",
     "Geometry",
     "Inspection",
     "Joint",
@@ -56,4 +56,5 @@ __all__ = [
     "load",
     "placement",
     "read_xml",
+    "support_doubts",
 ]

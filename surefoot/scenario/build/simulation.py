@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.estimation import BaseEstimator, EstimatorSettings
+from surefoot.ik.analysis import standing_posture
 from surefoot.motion import Controller, State
 from surefoot.robot import Robot, load
 from surefoot.robot.model import under_gravity
@@ -72,7 +73,8 @@ def load_robot(table: RobotTable) -> Robot:
     Args:
         table: What the scenario says.
     """
-    return load(table.name, base=table.base, mimic=table.mimic, lock=table.lock, only=table.only or None)
+    robot = load(table.name, base=table.base, mimic=table.mimic, lock=table.lock, only=table.only or None)
+    return robot.replace(home=standing_posture(robot)) if table.home == "auto" else robot
 
 
 def _sensors(table: SensorsTable) -> SensorSettings | None:

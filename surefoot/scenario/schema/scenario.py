@@ -40,6 +40,7 @@ class RobotTable(Table):
         drives: Kind of all drives; "auto" uses the kind of each drive.
         lock: Joints, or patterns such as "waist_*", that are held, with their positions [rad] or [m].
         only: Joints, or patterns, that stay; all others are held at home. Empty for all.
+        home: Home posture: "own" is the robot's, "auto" one in which it stands on its soles, near its own.
     """
 
     name: str = "g1"
@@ -48,6 +49,7 @@ class RobotTable(Table):
     drives: Literal["auto", "torque", "torque_speed", "dc_motor", "elastic", "servo"] = "auto"
     lock: dict[str, float] = {}
     only: list[str] = []
+    home: Literal["own", "auto"] = "own"
 
 
 class InitialTable(Table):
