@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from numpy.typing import ArrayLike
@@ -26,8 +26,9 @@ def load(
     *,
     lock: Mapping[str, ArrayLike] | Iterable[str] = (),
     only: Iterable[str] | None = None,
+    package_dirs: Sequence[str | Path] = (),
 ) -> Robot:
-    """A robot of the zoo by name, or from a URDF or MJCF file.
+    """A robot of the zoo by name, or from a URDF, MJCF or SDF file.
 
     Args:
         name_or_path: A name (`surefoot robots` lists them; parameters after a colon: `coil:32`) or a file.
@@ -38,13 +39,17 @@ def load(
         meshes: What to do about missing meshes: "require" (an error), "warn" (a note) or "skip".
         lock: Joints to hold, as in `Robot.lock`.
         only: The joints that stay, as in `Robot.only`; None for all.
+        package_dirs: Packages, or folders of packages, that `package://` and `model://` in a file mean.
 
     Raises:
         SurefootError: With the file and line, or the nearest names.
     """
     text = os.fspath(name_or_path)
-    loader = load_file if isinstance(name_or_path, Path) or is_file_name(text) else zoo.load
-    return locked(loader(text, base=base, mimic=mimic, meshes=meshes), lock, only)
+    if isinstance(name_or_path, Path) or is_file_name(text):
+        robot = load_file(text, base=base, mimic=mimic, meshes=meshes, package_dirs=package_dirs)
+    else:
+        robot = zoo.load(text, base=base, mimic=mimic, meshes=meshes)
+    return locked(robot, lock, only)
 
 
 def is_file_name(text: str) -> bool:

@@ -17,7 +17,7 @@ from tests.kinematics.examples import REFERENCE_OF_PINOCCHIO, full_configuration
 
 from .examples import States, robot_named, states
 
-NOT_READ = {"cassie"}  # its file is SDF
+NOT_READ = {"cassie"}  # Pinocchio does not read its file
 SINGULAR = {"romeo", "bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper"}  # massless fingers
 EIGHT = ["biped", "talos", "anymal", "panda", "ur5", "hexapod", "coil:8", "all kinds"]
 LONG = ["aba_derivatives", "joint_torque_regressor", "minverse"]  # to compile, for robots with many joints

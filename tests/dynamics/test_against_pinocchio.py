@@ -31,7 +31,7 @@ from surefoot.robot import zoo
 from surefoot.robot.loading import load
 from tests.dynamics.examples import armed, assert_same, state, two_roots, wrenches
 
-NOT_READ = {"cassie"}  # its file is SDF
+NOT_READ = {"cassie"}  # Pinocchio does not read its file
 SINGULAR = {"romeo", "bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper"}  # massless fingers
 EPS = np.finfo(float).eps
 

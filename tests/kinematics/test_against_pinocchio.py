@@ -22,7 +22,7 @@ from surefoot.robot import zoo
 from surefoot.robot.loading import load
 from tests.kinematics.examples import KINDS, REFERENCE_OF_PINOCCHIO, assert_same, every_joint, robot_named, state
 
-NOT_READ = {"cassie"}  # its file is SDF
+NOT_READ = {"cassie"}  # Pinocchio does not read its file
 
 
 def check_bodies_and_com(robot, data, q, v) -> None:

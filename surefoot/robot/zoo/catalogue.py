@@ -29,7 +29,7 @@ def describe(name: str) -> str:
     if name in BUILT:
         usage = BUILT[name].usage
         return f"{BUILT[name].description}; {name}{usage}" if usage else BUILT[name].description
-    return f"example-robot-data: {_file_name(name) or 'SDF, not read'}"
+    return f"example-robot-data: {_file_name(name)}"
 
 
 def load(name: str, base: str = "auto", mimic: Mimic = "coupling", meshes: str = "warn") -> Robot:
@@ -61,17 +61,14 @@ def _shipped() -> dict[str, Any]:
 
 
 def _file_name(name: str) -> str:
-    return str(_OTHER_FILES.get(name, _shipped()[name].urdf_filename))
+    entry = _shipped()[name]
+    return str(_OTHER_FILES.get(name) or entry.urdf_filename or entry.sdf_filename)
 
 
 def _load_shipped(name: str, base: str, mimic: Mimic, meshes: str) -> Robot:
     from example_robot_data.robots_loader import getModelPath
 
     entry = _shipped()[name]
-    if not _file_name(name):
-        raise NotSupportedError(
-            f"`{name}` is an SDF file, which the Pinocchio wheel cannot read", next_step="choose another robot"
-        )
     folder = Path(getModelPath(entry.path)).resolve() / entry.path
     side = _SIDE_FILES / f"{name}.surefoot.toml"
     own_base = "floating" if entry.free_flyer else "fixed"

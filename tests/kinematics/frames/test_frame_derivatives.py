@@ -33,7 +33,7 @@ from tests.kinematics.examples import (
     widened,
 )
 
-NOT_READ = {"cassie"}  # its file is SDF
+NOT_READ = {"cassie"}  # Pinocchio does not read its file
 ROBOTS = ["every joint", "panda", "go1"]
 
 

@@ -146,11 +146,6 @@ def test_deep_nesting_is_refused(tmp_path):
         load_text(tmp_path, "<robot name='r'>" + "<a>" * 100_000 + "</a>" * 100_000 + "</robot>")
 
 
-def test_sdf_is_refused_with_a_reason(tmp_path):
-    with pytest.raises(NotSupportedError, match="SDF"):
-        load(write(tmp_path, "r.sdf", "<sdf version='1.7'><model name='r'/></sdf>"))
-
-
 def test_missing_meshes_are_named(tmp_path):
     text = ARM_URDF.replace('<cylinder radius="0.05" length="0.4"/>', '<mesh filename="package://nowhere/arm.stl"/>')
     with pytest.raises(MissingMeshError) as caught:

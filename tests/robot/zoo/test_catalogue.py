@@ -113,11 +113,6 @@ def test_stands_at_home(name):
     assert (q[rows] <= robot.limits.upper[rows] + 1e-9).all()
 
 
-def test_cassie_is_refused_with_its_reason():
-    with pytest.raises(NotSupportedError, match="SDF"):
-        zoo.load("cassie")
-
-
 def test_wrong_names_and_parameters():
     with pytest.raises(SurefootError, match="did you mean `small-humanoid`"):
         zoo.load("smal-humanoid")
