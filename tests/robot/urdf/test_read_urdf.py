@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.errors import FileFormatError, MissingMeshError, ModelError, NotSupportedError, SurefootError
+from surefoot.errors import FileFormatError, MissingMeshError, ModelError, SurefootError
 from surefoot.robot import zoo
 from surefoot.robot.build.model import build_model
 from surefoot.robot.loading import load

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pinocchio.shortcuts
 import pytest
 
-from surefoot.errors import NotSupportedError, SurefootError
+from surefoot.errors import SurefootError
 from surefoot.motion.exchange.exchange import LAYOUTS, from_layout, to_layout
 from surefoot.robot import zoo
 from surefoot.robot.build.contact_search import height_on_ground
