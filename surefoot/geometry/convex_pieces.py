@@ -9,6 +9,7 @@ import io
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ __all__ = ["convex_pieces", "is_nearly_convex", "method_version", "pack_pieces",
 _CONVEX = 1.02  # volume of the hull over that of the mesh up to which the hull will do
 _ROUNDING = 1e-6
 _MOST_VERTICES = 100  # of a piece
-_MOST_TRIANGLES = 4000  # of what CoACD cuts; larger meshes are decimated first
+_MOST_TRIANGLES = 6000  # of what CoACD cuts; larger meshes are decimated first
 _LOST = 0.005  # how far a decimated mesh may be from the mesh, as a share of its size
 _SHRINK = 1e-4  # by which a piece may be made smaller so that it stays within the hull
 _SAMPLES = 4000  # vertices at which that is measured
@@ -36,7 +37,7 @@ def convex_pieces(mesh: Mesh, tolerance: float = 0.05, most: int = 16) -> list[A
 
     X. Wei, M. Liu, Z. Ling, H. Su: "Approximate convex decomposition for 3D meshes with collision-aware concavity and
     tree search", 2022. A surface that is not closed is first made a closed one, a sixtieth of its size thick; what that
-    adds outside of the hull is cut off. Same mesh, same pieces. Meshes of more than 4000 triangles are first decimated
+    adds outside of the hull is cut off. Same mesh, same pieces. Meshes of more than 6000 triangles are first decimated
     (Garland & Heckbert 1997), by at most 0.5 % of their size. Takes seconds.
 
     Args:
@@ -54,26 +55,28 @@ def convex_pieces(mesh: Mesh, tolerance: float = 0.05, most: int = 16) -> list[A
     if not (0.01 <= tolerance <= 1.0 and most >= 1):
         raise ShapeError(f"tolerance is {tolerance}, most is {most}; expected 0.01 to 1, and 1 or more")
     vertices, triangles = _welded(mesh)
-    hull = _hull_planes(vertices)
-    if hull is None or not len(triangles):
+    whole = _hull(vertices)
+    if whole is None or not len(triangles):
         return [vertices]
-    if _is_nearly_convex(vertices, triangles):
-        return [_few(vertices)]
+    if _fills(vertices, triangles, whole.volume):
+        return [_few(vertices[whole.vertices])]
     pieces = _cut(mesh, *_decimated(vertices, triangles), tolerance, most)
-    return [_few(inside) for piece in pieces if len(inside := _within(_few(piece), hull))]
+    planes = _planes(whole)
+    return [_few(inside) for piece in pieces if len(inside := _within(_few(piece), planes))]
 
 
 def is_nearly_convex(mesh: Mesh) -> bool:
     """Whether the hull of a mesh has at most 2 % more volume than the mesh; a mesh that is not closed has none."""
-    return _is_nearly_convex(*_welded(mesh))
+    vertices, triangles = _welded(mesh)
+    hull = _hull(vertices)
+    return hull is not None and _fills(vertices, triangles, hull.volume)
 
 
-def _is_nearly_convex(vertices: Array, triangles: NDArray[np.int64]) -> bool:
-    from scipy.spatial import ConvexHull
-
-    if not _is_closed(triangles, len(vertices)) or _hull_planes(vertices) is None:
+def _fills(vertices: Array, triangles: NDArray[np.int64], volume: float) -> bool:
+    """Whether a closed mesh fills its hull of that volume."""
+    if not _is_closed(triangles, len(vertices)):
         return False
-    ratio = ConvexHull(vertices).volume / max(_volume(vertices, triangles), np.finfo(float).tiny)
+    ratio = volume / max(_volume(vertices, triangles), np.finfo(float).tiny)
     return bool(1.0 - _ROUNDING <= ratio <= _CONVEX)
 
 
@@ -105,14 +108,19 @@ def _volume(vertices: Array, triangles: NDArray[np.int64]) -> float:
     return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6.0
 
 
-def _hull_planes(points: Array) -> Array | None:
-    """Planes n·x + d ≤ 0 of the convex hull, (m, 4); None for flat sets."""
+def _hull(points: Array) -> Any:
+    """The convex hull of points as SciPy has it; None for flat sets."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
-        return np.unique(np.round(ConvexHull(points).equations, 12), axis=0)
+        return ConvexHull(points)
     except (QhullError, ValueError):  # the latter for fewer points than a tetrahedron has
         return None
+
+
+def _planes(hull: Any) -> Array:
+    """Planes n·x + d ≤ 0 of a hull, (m, 4)."""
+    return np.unique(np.round(hull.equations, 12), axis=0)
 
 
 def _decimated(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
@@ -158,25 +166,20 @@ def _distances(p: Array, a: Array, b: Array, c: Array) -> Array:
 
 def _few(piece: Array) -> Array:
     """At most 100 corners of the hull of a piece: those that stick out most from the hull of the others."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    try:
-        corners = piece[ConvexHull(piece).vertices]
-        if len(corners) <= _MOST_VERTICES:
-            return np.asarray(corners)
-        kept = list(dict.fromkeys(np.argmax(corners @ _directions().T, axis=0).tolist()))
-        while len(kept) < _MOST_VERTICES:
-            planes = ConvexHull(corners[kept]).equations
-            out = corners @ planes[:, :3].T + planes[:, 3]
-            worst = np.unique(np.argmax(out, axis=0))  # one beyond each face
-            order = worst[np.argsort(-out[worst].max(axis=1), kind="stable")]
-            fresh = [int(i) for i in order if i not in kept][: _MOST_VERTICES - len(kept)]
-            if not fresh:
-                break
-            kept += fresh
-        return np.asarray(corners[kept])
-    except QhullError:  # flat
-        return piece
+    whole = _hull(piece)
+    if whole is None or len(whole.vertices) <= _MOST_VERTICES:
+        return piece if whole is None else np.asarray(piece[whole.vertices])
+    corners = piece[whole.vertices]
+    kept = list(dict.fromkeys(np.argmax(corners @ _directions().T, axis=0).tolist()))
+    while len(kept) < _MOST_VERTICES and (hull := _hull(corners[kept])) is not None:
+        out = corners @ hull.equations[:, :3].T + hull.equations[:, 3]
+        worst = np.unique(np.argmax(out, axis=0))  # one beyond each face
+        order = worst[np.argsort(-out[worst].max(axis=1), kind="stable")]
+        fresh = [int(i) for i in order if i not in kept][: _MOST_VERTICES - len(kept)]
+        if not fresh:
+            break
+        kept += fresh
+    return np.asarray(corners[kept])
 
 
 @functools.cache
@@ -214,8 +217,8 @@ def _within(piece: Array, hull: Array) -> Array:
     """
     from scipy.spatial import HalfspaceIntersection
 
-    planes = _hull_planes(piece)
-    if planes is None:
+    own = _hull(piece)
+    if own is None:
         return np.zeros((0, 3))
     size = float(np.ptp(piece, axis=0).max())
     if (shrunk := _shrunk(piece, hull)) is not None:
@@ -223,7 +226,7 @@ def _within(piece: Array, hull: Array) -> Array:
     crossed = hull[(piece @ hull[:, :3].T + hull[:, 3]).max(axis=0) > _OUTSIDE * size]
     if not len(crossed):
         return piece
-    planes = np.vstack([planes, crossed])
+    planes = np.vstack([_planes(own), crossed])
     centre, radius = _largest_ball(planes)
     return HalfspaceIntersection(planes, centre).intersections if radius > 1e-6 * size else np.zeros((0, 3))
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from surefoot.files import write_text
 from surefoot.markup import Html, html, joined
-from surefoot.report.page import html_page, html_table
-from surefoot.report.stick_figure import figure_svg
+from surefoot.motion import World
+from surefoot.report.evidence import Evidence, Verdict
+from surefoot.report.page import html_page, html_table, report_page
 from surefoot.robot import Inspection, Robot
 
 __all__ = ["robot_page", "write_robot_page"]
@@ -23,30 +26,32 @@ def write_robot_page(path: str | Path, inspection: Inspection) -> None:
     write_text(path, robot_page(inspection))
 
 
-def robot_page(inspection: Inspection) -> Html:
-    """The page as HTML.
+def robot_page(inspection: Inspection) -> str:
+    """The page as HTML: that of a report, with the robot at home, or plain text where there is nothing to show.
 
     Args:
         inspection: The robot and what was found.
     """
-    robot = inspection.robot
-    title = robot.name if robot else inspection.name
+    robot, findings = inspection.robot, html("<h2>Findings</h2>\n{}", _findings(inspection))
     verdict = "sound" if inspection.sound else "defects found"
-    parts = [html('<h1>{}</h1>\n<p class="verdict">{}</p>', title, verdict)]
-    if robot:
-        parts += _robot_parts(robot)
-    parts.append(html("<h2>Findings</h2>\n{}", _findings(inspection)))
-    return html_page(title, joined(parts, "\n"))
+    if robot is None or robot.tree.n == 0:
+        head = html('<h1>{}</h1>\n<p class="verdict">{}</p>', inspection.name, verdict)
+        return html_page(inspection.name, joined([head, findings], "\n"))
+    facts = {
+        "degrees of freedom": robot.nv, "driven": robot.nu, "mass_kg": robot.mass, "base": robot.base,
+        "moving bodies": robot.tree.n,
+    }  # fmt: skip
+    return report_page(
+        Evidence(
+            robot.name, robot, np.array([0.0, 1.0]), np.tile(robot.home, (2, 1)), subtitle="The robot at home",
+            verdict=Verdict(verdict, inspection.sound), world=World(), metrics=facts,
+            details=joined([findings, *_robot_parts(robot)], "\n"),
+        )
+    )  # fmt: skip
 
 
 def _robot_parts(robot: Robot) -> list[Html]:
-    sizes = f"nq {robot.nq} · nv {robot.nv} · nu {robot.nu}"
-    facts = f"{robot.base} base · {robot.tree.n} moving bodies · {sizes} · {robot.mass:.3f} kg"
-    figures = joined(
-        html("<figure>{}<figcaption>home posture, {}</figcaption></figure>", figure_svg(robot, robot.home, view), view)
-        for view in ("side", "front")
-    )
-    out = [html('<p>{}</p>\n<div class="figures">{}</div>', facts, figures)]
+    out: list[Html] = []
     if robot.contacts:
         contacts = [(c.name, c.frame, c.kind, len(c.corners), c.friction) for c in robot.contacts.values()]
         out += [

@@ -138,8 +138,10 @@ class LiveView:
         size, scene, before = stage.size, stage.scene, dict(nodes)
         nodes.clear()
         for name, points in self._arrows.items():
-            radii = {"shaft_radius": 0.006 * size, "head_radius": 0.014 * size, "head_length": 0.04 * size}
-            nodes[f"/arrows/{name}"] = scene.add_arrows(f"/arrows/{name}", points[None], _AMBER, **radii)
+            nodes[f"/arrows/{name}"] = scene.add_arrows(
+                f"/arrows/{name}", points[None], _AMBER, shaft_radius=0.006 * size, head_radius=0.014 * size,
+                head_length=0.04 * size,
+            )  # fmt: skip
         for name, T in self._frames.items():
             nodes[f"/frames/{name}"] = scene.add_frame(
                 f"/frames/{name}", axes_length=0.1 * size, axes_radius=0.003 * size, wxyz=wxyz_of(T[:3, :3]),
