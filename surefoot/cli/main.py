@@ -278,11 +278,14 @@ def studio(
 
 
 @app.command()
-def robots(json: Json = False) -> int:
-    """List the available robots."""
+def robots(
+    json: Json = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a page with pictures.")] = None,
+) -> int:
+    """List the available robots: kind, degrees of freedom, mass, licence of the data."""
     from surefoot.cli.scenarios import list_robots
 
-    return list_robots(json)
+    return list_robots(json, html)
 
 
 @app.command()

@@ -11,9 +11,10 @@ from surefoot.markup import Html, html, joined
 from surefoot.motion import World
 from surefoot.report.evidence import Evidence, Verdict
 from surefoot.report.page import html_page, html_table, report_page
-from surefoot.robot import Inspection, Robot
+from surefoot.report.stick_figure import figure_svg
+from surefoot.robot import Inspection, Robot, load, zoo
 
-__all__ = ["robot_page", "write_robot_page"]
+__all__ = ["robot_page", "write_robot_page", "write_zoo_page"]
 
 
 def write_robot_page(path: str | Path, inspection: Inspection) -> None:
@@ -96,3 +97,26 @@ def _findings(inspection: Inspection) -> Html:
         for f in inspection.findings
     )
     return html('<div class="scroll"><table><tr><th>level</th><th>place</th><th>what</th></tr>{}</table></div>', rows)
+
+
+def write_zoo_page(path: str | Path) -> None:
+    """Write a page with a picture and the facts of every robot of the zoo.
+
+    Args:
+        path: The file.
+    """
+    cards = joined(
+        html(
+            "<figure>{}<figcaption><b>{}</b><br>{} · {} dof · {:.4g} kg<br>{}</figcaption></figure>",
+            figure_svg(robot, robot.home, "side"),
+            name,
+            facts.kind,
+            facts.dof,
+            facts.mass,
+            facts.licence,
+        )
+        for name, facts in zoo.facts().items()
+        for robot in [load(name, meshes="skip")]
+    )
+    title = "Robots of surefoot"
+    write_text(path, html_page(title, html('<h1>{}</h1><div class="figures">{}</div>', title, cards)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.robot.build import Mimic
@@ -13,7 +15,7 @@ from surefoot.robot.urdf import without_subtree
 from surefoot.robot.xml_guard import numbers, read_xml
 from surefoot.robot.zoo.built import BUILT, build
 
-__all__ = ["describe", "load", "names"]
+__all__ = ["ZooFacts", "describe", "facts", "load", "names"]
 
 _SIDE_FILES = Path(__file__).parent / "side"
 _OTHER_FILES = {"ur3": "ur3_robot.urdf"}  # the loader of ur3 names the file of ur5; that of ur3 is beside it
@@ -22,6 +24,29 @@ _OTHER_FILES = {"ur3": "ur3_robot.urdf"}  # the loader of ur3 names the file of 
 def names() -> list[str]:
     """All names that `load` knows, the built ones first."""
     return [*BUILT, *_shipped()]
+
+
+class ZooFacts(NamedTuple):
+    """What is known of a robot of the zoo without loading it.
+
+    Args:
+        dof: Size of v.
+        mass: [kg].
+        kind: Humanoid, quadruped, arm and so on.
+        licence: Of its data.
+    """
+
+    dof: int
+    mass: float
+    kind: str
+    licence: str
+
+
+@cache
+def facts() -> dict[str, ZooFacts]:
+    """Facts of all robots, by name (`facts.toml`, written by `scripts/make_zoo_facts.py`)."""
+    table = tomllib.loads(Path(__file__).with_name("facts.toml").read_text(encoding="utf-8"))
+    return {name: ZooFacts(**row) for name, row in table.items()}
 
 
 def describe(name: str) -> str:

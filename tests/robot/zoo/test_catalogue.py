@@ -127,3 +127,15 @@ def test_ur3_is_not_a_ur5():
     robot = zoo.load("ur3")
     np.testing.assert_allclose(robot.tree.placements[2:4, 2, 3], [0.24365, 0.21325])
     assert robot.mass < 9.0 < zoo.load("ur5").mass
+
+
+def test_the_facts_are_those_of_the_robots():
+    """All names are listed; a few are loaded, the rest by `scripts/make_zoo_facts.py`."""
+    facts = zoo.facts()
+    assert list(facts) == zoo.names()
+    for name in ("pendulum", "hexapod", "g1", "ur3", "cassie"):
+        robot = zoo.load(name)
+        assert facts[name].dof == robot.nv
+        assert facts[name].mass == pytest.approx(robot.mass, abs=1e-3)
+    assert (facts["g1"].kind, facts["go2"].kind, facts["panda"].kind) == ("humanoid", "quadruped", "arm")
+    assert (facts["panda"].licence, facts["cassie"].licence) == ("Apache-2.0", "ISC")
