@@ -2,14 +2,15 @@
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+FULL   := $(VENV)/.installed-all
 # The first of these that exists and is 3.11 or 3.12 (or any newer python3: everything but planning).
 PYTHON ?= $(shell for p in python3.12 python3.11 python3; do \
 	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 WORKERS ?= auto
 
-.PHONY: run test test-full lint docs browser lock install clean
+.PHONY: run test test-full lint docs browser lock install install-run clean
 
-run: install
+run: install-run ## installs what running needs, without the tools of developers
 	@$(BIN)/surefoot run walk
 
 test: install
@@ -36,13 +37,21 @@ browser: ## needs root: installs Debian's chromium and the GL libraries with apt
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q chromium libgl1 libegl1 libosmesa6; \
 	fi
 
-install: $(STAMP)
+install: $(FULL)
 
-$(STAMP): requirements.lock pyproject.toml
+install-run: $(STAMP)
+
+$(FULL): requirements.lock $(STAMP)
+	@echo "installing the tools of developers (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python scripts/link_openmp.py
+	@touch $(FULL)
+
+$(STAMP): requirements-run.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "surefoot needs python3 3.11 or newer with venv (apt: python3 python3-venv)" >&2; exit 2; }
 	@echo "creating $(VENV) with $(PYTHON) and installing the locked packages (once)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-run.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
 		--config-settings editable_mode=compat -e .
 	@$(BIN)/python scripts/link_openmp.py
@@ -52,6 +61,9 @@ lock: install ## pin the newest versions that pyproject.toml allows
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --extra studio --universal --python-version 3.11 --upgrade \
 		--no-emit-index-url --no-header --no-annotate -o requirements.lock
+	@$(BIN)/uv pip compile pyproject.toml --extra studio --universal --python-version 3.11 --constraint requirements.lock \
+		--no-emit-index-url --no-header --no-annotate -o requirements-run.lock
+	@echo "setuptools" >> requirements-run.lock
 
 clean:
 	rm -rf $(VENV) build dist site *.egg-info

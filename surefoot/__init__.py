@@ -15,6 +15,7 @@ Rooms are imported on first use.
 
 import importlib
 import importlib.util
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, load, zoo
     from surefoot.sim import rollout, simulate
     from surefoot.studio.show import show
+    from surefoot.studio.view import view
 
 __version__ = "0.1.0"
 
@@ -60,6 +62,7 @@ __all__ = [
     "show",
     "simulate",
     "to_layout",
+    "view",
     "zoo",
 ]
 
@@ -72,7 +75,7 @@ _NAMES_OF = {
     "motion.exchange": ("from_layout", "to_layout"),
     "robot": ("ContactSurface", "Coupling", "Drive", "Joint", "Link", "Loop", "Robot", "load", "zoo"),
     "sim": ("rollout", "simulate"),
-    "studio": ("show",),
+    "studio": ("show", "view"),
 }
 _ROOM_OF = {name: room for room, names in _NAMES_OF.items() for name in names}
 
@@ -92,7 +95,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The names of `__all__` and the rooms."""
+    rooms = {item.name for item in pkgutil.iter_modules(__path__) if not item.name.startswith("_")}
+    return sorted({*__all__, *rooms, "__all__", "__doc__", "__name__", "__path__", "__version__"})
 
 
 def _room(name: str) -> Any:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from surefoot.errors import ModelError, one_of
 
-__all__ = ["are_missing", "counted", "metric_label", "name_and_unit", "share_text", "side_pairs", "sides_of"]
+__all__ = [
+    "are_missing",
+    "counted",
+    "listed",
+    "metric_label",
+    "name_and_unit",
+    "share_text",
+    "side_pairs",
+    "sides_of",
+    "verdict_text",
+]
 
 _SUFFIXES = {  # those of several words first
     "rad_s": "rad/s", "m_s": "m/s", "kgm2": "kg m²", "ns": "N s", "nm": "N m", "n": "N", "j": "J", "w": "W",
@@ -41,6 +52,17 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Names in a row; of many the first ones and how many more there are.
+
+    Args:
+        names: The names.
+        most: How many are written out.
+    """
+    first, rest = ", ".join(names[:most]), len(names) - most
+    return f"{first} and {rest} more" if rest > 0 else first
+
+
 def are_missing(number: int, noun: str) -> str:
     """`are_missing(1, "column")` → "1 column is missing", "3 columns are missing".
 
@@ -49,6 +71,17 @@ def are_missing(number: int, noun: str) -> str:
         noun: The singular.
     """
     return f"{counted(number, noun)} {'is' if number == 1 else 'are'} missing"
+
+
+def verdict_text(metrics: Mapping[str, Any]) -> str:
+    """The verdict of a run; one that passed with defects in the audit of its motion is not called passed alone.
+
+    Args:
+        metrics: Of the run.
+    """
+    verdict = str(metrics.get("verdict", ""))
+    defects = (metrics.get("audit") or {}).get("defects", 0)
+    return f"{verdict}, but its motion has {counted(defects, 'defect')}" if verdict == "passed" and defects else verdict
 
 
 def name_and_unit(key: str) -> tuple[str, str]:

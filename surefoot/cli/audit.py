@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -21,6 +22,7 @@ from surefoot.files import write_text
 from surefoot.motion import AuditItem, AuditResult, Finding, World
 from surefoot.motion.reading import GivenMotion, on_ground, read_motion
 from surefoot.robot import Robot, load
+from surefoot.robot.build import locked
 from surefoot.words import counted
 
 _OF_A_RUN = ("trajectory.npz", "log.parquet")
@@ -48,6 +50,7 @@ class AuditRequest:
         replay: Whether to replay it in MuJoCo.
         html: File to write the page to, or None.
         as_json: Print JSON.
+        reduction: `lock` and `only`, as in `surefoot.load`.
     """
 
     motion: Path
@@ -66,6 +69,7 @@ class AuditRequest:
     replay: bool
     html: Path | None
     as_json: bool
+    reduction: Mapping[str, Any] = field(default_factory=dict)
 
 
 def audit_command(request: AuditRequest) -> int:
@@ -105,13 +109,14 @@ def _scenario(motion: Path) -> Path | None:
 def _robot(request: AuditRequest, own: Path | None) -> Robot:
     """The robot that was named, or that of the run."""
     if request.robot is not None:
-        return load(request.robot, request.base)
+        return load(request.robot, request.base, **request.reduction)
     if own is None:
         raise ShapeError("no robot is given", next_step="use --robot NAME or --robot FILE")
     from surefoot.scenario import load_robot, read_scenario
 
     table = read_scenario(own).robot
-    return load_robot(table if request.base == "auto" else table.model_copy(update={"base": request.base}))
+    robot = load_robot(table if request.base == "auto" else table.model_copy(update={"base": request.base}))
+    return locked(robot, **request.reduction)
 
 
 def _world(name_or_file: str | None, robot: Robot) -> World | None:

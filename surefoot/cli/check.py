@@ -15,14 +15,17 @@ from rich.tree import Tree as Branch
 
 from surefoot.cli.console import page_console
 from surefoot.errors import one_of
-from surefoot.robot import BASES, ContactSurface, Drive, Inspection, Robot, inspect_robot
+from surefoot.robot import BASES, ContactSurface, Drive, Finding, Inspection, Robot, inspect_robot
 from surefoot.robot.build import MIMIC_MODES
 from surefoot.words import counted
 
+_HOMES = ("own", "auto")
 _COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
-def check_command(robot: str, base: str, mimic: str, html: Path | None, as_json: bool) -> int:
+def check_command(
+    robot: str, base: str, mimic: str, html: Path | None, as_json: bool, home: str = "own", **reduction: Any
+) -> int:
     """Inspect a robot and print the page; 1 if it has defects.
 
     Args:
@@ -31,12 +34,18 @@ def check_command(robot: str, base: str, mimic: str, html: Path | None, as_json:
         mimic: What to do with couplings.
         html: File to write the page to, or None.
         as_json: Print JSON.
+        home: "own", or "auto" to look for a posture in which the robot stands.
+        **reduction: `lock` and `only`, as in `surefoot.load`.
     """
     if base not in BASES:
         raise one_of("base", base, BASES)
     if mimic not in MIMIC_MODES:
         raise one_of("mimic mode", mimic, MIMIC_MODES)
-    inspection = _with_closed_chains(inspect_robot(robot, base, mimic))  # type: ignore[arg-type]
+    if home not in _HOMES:
+        raise one_of("home", home, _HOMES)
+    inspection = _with_closed_chains(inspect_robot(robot, base, mimic, **reduction))  # type: ignore[arg-type]
+    if home == "auto" and inspection.robot is not None:
+        inspection = _standing(inspection, inspection.robot)
     if as_json:
         print(json.dumps(_as_data(inspection), indent=1))
     else:
@@ -57,6 +66,17 @@ def _with_closed_chains(inspection: Inspection) -> Inspection:
     from surefoot.dynamics.constraints import closure_findings
 
     return inspection.joined(closure_findings(inspection.robot))
+
+
+def _standing(inspection: Inspection, robot: Robot) -> Inspection:
+    """With a home posture in which the robot stands, and how to keep it."""
+    from surefoot.ik.analysis import standing_posture
+
+    q, tree, followers = standing_posture(robot), robot.tree, {item.joint for item in robot.couplings}
+    joints = [i for i, name in enumerate(tree.joint_names) if tree.nq_of(i) == 1 and name not in followers]
+    table = ", ".join(f"{json.dumps(tree.joint_names[i])} = {q[tree.q_index[i]]:.4f}" for i in joints)
+    text = f"a posture near home that stands; to keep it, write into the side file: home.joints = {{{table}}}"
+    return inspection.at_home(q).joined([Finding("note", robot.name, text)])
 
 
 def _as_data(inspection: Inspection) -> dict[str, Any]:

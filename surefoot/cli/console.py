@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from surefoot.errors import FileFormatError
+from surefoot.errors import FileFormatError, ShapeError
 
 _KINDS = {"swept volumes": "collision volumes of {n} link{s}", "scene meshes": "report meshes"}
 _LOOK_EVERY = 1.0  # [s]
@@ -52,6 +52,23 @@ def names_in(text: str | None) -> list[str] | None:
         text: As given to `--joints`.
     """
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def reduction(lock: Sequence[str], only: str | None) -> dict[str, Any]:
+    """`lock` and `only` of `surefoot.load`.
+
+    Args:
+        lock: `joint=position` texts.
+        only: Comma-separated names, or None.
+    """
+    held: dict[str, float] = {}
+    for text in lock:
+        joint, _, position = text.rpartition("=")
+        try:
+            held[joint] = float(position)
+        except ValueError:
+            raise ShapeError(f"`--lock {text}` is not JOINT=POSITION", next_step="e.g. --lock waist=0.0") from None
+    return {"lock": held, "only": names_in(only)}
 
 
 class Tell(Protocol):

@@ -21,6 +21,13 @@ cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
 app.add_typer(legged)
 
+Lock = Annotated[
+    list[str] | None,
+    typer.Option(metavar="JOINT=POSITION", help="Hold a joint (or waist_*) at a position; repeatable."),
+]
+Home = Annotated[str, typer.Option(help="own, or auto: a posture near it that stands on its soles.")]
+Only = Annotated[str | None, typer.Option(metavar="NAMES", help="Joints that stay (comma-separated); hold all others.")]
+
 
 @app.callback(invoke_without_command=True)
 def options(
@@ -51,11 +58,15 @@ def run(
     ideal: Annotated[
         bool, typer.Option("--ideal", help="Show the controller the true state: no sensors, no estimator.")
     ] = False,
+    lock: Lock = None,
+    only: Only = None,
+    home: Home = "own",
 ) -> int:
     """Run a scenario and write a report folder; the last line printed is its path."""
-    from surefoot.cli.run import IDEAL, run_command
+    from surefoot.cli.run import IDEAL, reduction_keys, run_command
 
-    return run_command(scenario, robot, out, seed, [*(set_ or []), *(IDEAL if ideal else ())])
+    changes = [*(set_ or []), *(IDEAL if ideal else ()), *reduction_keys(lock or [], only, home)]
+    return run_command(scenario, robot, out, seed, changes)
 
 
 @app.command(name="list")
@@ -126,6 +137,8 @@ def audit(
         typer.Option(metavar="HEIGHT|fit", help="Height of the ground under MOTION [m], or fit it to the soles."),
     ] = None,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
+    lock: Lock = None,
+    only: Only = None,
     tolerance: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Override a tolerance (see docs/audit.md); repeatable."),
@@ -136,6 +149,7 @@ def audit(
 ) -> int:
     """Audit a motion: is it physically possible, by what margin, and where does it fail? Exit status 1 on defects."""
     from surefoot.cli.audit import AuditRequest, audit_command
+    from surefoot.cli.console import reduction
 
     return audit_command(
         AuditRequest(
@@ -155,6 +169,7 @@ def audit(
             replay,
             html,
             json,
+            reduction(lock or [], only),
         )
     )
 
@@ -253,11 +268,14 @@ def studio(
 
 
 @app.command()
-def robots(json: Json = False) -> int:
-    """List the available robots."""
+def robots(
+    json: Json = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a page with pictures.")] = None,
+) -> int:
+    """List the available robots: kind, degrees of freedom, mass, licence of the data."""
     from surefoot.cli.scenarios import list_robots
 
-    return list_robots(json)
+    return list_robots(json, html)
 
 
 @app.command()
@@ -265,13 +283,17 @@ def check(
     robot: RobotName,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
     mimic: Annotated[str, typer.Option(help="coupling, reduce or free.")] = "coupling",
+    lock: Lock = None,
+    only: Only = None,
+    home: Home = "own",
     html: Annotated[Path | None, typer.Option(help="Also write a self-contained HTML page.")] = None,
     json: Json = False,
 ) -> int:
     """Check a robot: tree, masses, limits, contacts, drives, and each defect with its location."""
     from surefoot.cli.check import check_command
+    from surefoot.cli.console import reduction
 
-    return check_command(robot, base, mimic, html, json)
+    return check_command(robot, base, mimic, html, json, home, **reduction(lock or [], only))
 
 
 @app.command()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from surefoot.cli.console import FirstTimeColumn
+from surefoot.cli.console import FirstTimeColumn, reduction
 
 if TYPE_CHECKING:
     from surefoot.scenario import RunResult
@@ -69,6 +71,24 @@ def run_command(
     return 0 if result.passed else 1
 
 
+def reduction_keys(lock: Sequence[str], only: str | None, home: str = "own") -> list[str]:
+    """`key=value` texts for joints that are held, and for the home posture.
+
+    Args:
+        lock: `joint=position` texts.
+        only: Comma-separated names, or None.
+        home: "own" or "auto".
+    """
+    found = reduction(lock, only)
+    held = ", ".join(f"{json.dumps(name)} = {value!r}" for name, value in found["lock"].items())
+    keys = {
+        f"robot.lock={{{held}}}": bool(lock),
+        f"robot.only={json.dumps(found['only'])}": only is not None,
+        f"robot.home={json.dumps(home)}": home != "own",
+    }
+    return [key for key, is_given in keys.items() if is_given]
+
+
 def _print(result: RunResult) -> None:
     """The summary, and the folder alone on the last line."""
     print(_summary(result.metrics))
@@ -77,8 +97,10 @@ def _print(result: RunResult) -> None:
 
 def _summary(metrics: dict[str, Any]) -> str:
     """A short summary of the run."""
+    from surefoot.words import verdict_text
+
     m = metrics
-    head = f"{m['scenario']} · {m['robot']} · seed {m['seed']} · {m['duration_s']:.2f} s simulated: {m['verdict']}"
+    head = f"{m['scenario']} · {m['robot']} · seed {m['seed']} · {m['duration_s']:.2f} s simulated: {verdict_text(m)}"
     rows = [head, *_table([*_USUAL, *(_study_row(key) for key in m.get("study_metrics", ()) if _is_number(m[key]))], m)]
     if m.get("audit"):
         rows.append(_audit(m["audit"]))

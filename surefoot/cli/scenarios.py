@@ -7,16 +7,43 @@ from pathlib import Path
 
 from rich.table import Table
 
-from surefoot.cli.console import page_console
+from surefoot.cli.console import page_console, require_page_name
 from surefoot.errors import FileFormatError
 from surefoot.files import write_text
 
 
-def list_robots(as_json: bool) -> int:
-    """Print the robots with one line each."""
+def list_robots(as_json: bool, html: Path | None = None) -> int:
+    """Print the robots with one line each.
+
+    Args:
+        as_json: Print JSON.
+        html: File to write a page with pictures to, or None.
+    """
     from surefoot.robot import zoo
 
-    _print("robot", {name: zoo.describe(name) for name in zoo.names()}, as_json)
+    facts = zoo.facts()
+    if as_json:
+        print(
+            json.dumps({name: facts[name]._asdict() | {"about": zoo.describe(name)} for name in zoo.names()}, indent=1)
+        )
+    else:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for heading in ("robot", "kind"):
+            table.add_column(heading, no_wrap=True)
+        for heading in ("dof", "mass \\[kg]"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for heading in ("licence", "description"):
+            table.add_column(heading)
+        for name in zoo.names():
+            row = facts[name]
+            table.add_row(name, row.kind, str(row.dof), f"{row.mass:.4g}", row.licence, zoo.describe(name))
+        page_console().print(table)
+    if html is not None:
+        from surefoot.report import write_zoo_page
+
+        require_page_name(html)
+        write_zoo_page(html)
+        print(html)
     return 0
 
 

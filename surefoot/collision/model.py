@@ -64,7 +64,7 @@ class CollisionModel:
         pairs: Names of two links, or of a link and an obstacle, to look at; all that are worth it if omitted. What
             cannot move against each other has no column.
         srdf: SRDF file with pairs that need not be looked at.
-        ignore: Pairs of names not to look at.
+        ignore: Pairs of names not to look at, beside those that the robot excludes.
         margin: Nearer than that counts as a collision [m].
         pruning: How pairs are sorted out.
         fuse: Compile a kernel for all pairs, which takes seconds once; without, batches are several times slower.
@@ -92,7 +92,7 @@ class CollisionModel:
         self.robot, self.margin = robot, float(margin)
         self.volumes = required_volumes(robot) if volumes is None else tuple(volumes)
         self._listed = None if pairs is None else tuple(frozenset(pair) for pair in pairs)
-        self._ignored = tuple(frozenset(pair) for pair in ignore)
+        self._ignored = tuple(frozenset(pair) for pair in (*ignore, *robot.excludes))
         obstacles = () if world is None else world_obstacles(world)
         require_known_names(robot, self.volumes, obstacles, self._listed, self._ignored)
         motion = VolumeMotion(robot, self.volumes)

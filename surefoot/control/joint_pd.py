@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.control.drive_inertia import standing_inertia
 from surefoot.control.driven_joints import DrivePositions
-from surefoot.control.static_balance import StaticBalance, standing_contacts, support_doubts
+from surefoot.control.static_balance import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Command, State
-from surefoot.robot import Robot
+from surefoot.robot import Robot, support_doubts
 
 __all__ = ["JointPd"]
 
@@ -35,8 +35,9 @@ class JointPd:
     Args:
         robot: The robot.
         q_ref: (nq,) posture to hold; home if omitted.
-        stiffness: kp of each drive, (nu,) or one number [N m/rad] or [N/m]; from the robot's inertia if omitted.
-        damping: kd of each drive, (nu,) or one number [N m s/rad] or [N s/m]; from the robot's inertia if omitted.
+        stiffness: kp of each drive, (nu,) or one number [N m/rad] or [N/m]; if omitted, that of the drive's servo, else
+            from the robot's inertia.
+        damping: kd of each drive, (nu,) or one number [N m s/rad] or [N s/m]; if omitted, as for the stiffness.
         bandwidth: ω [rad/s] of omitted gains.
         damping_ratio: ζ of omitted damping.
 
@@ -61,8 +62,11 @@ class JointPd:
         self._limits = np.array([drive.torque_limit for drive in robot.drives])
         inertia = standing_inertia(robot, self.q_ref, contacts)
         ones = np.ones(robot.nu)
-        self.kp = inertia * bandwidth**2 if stiffness is None else ones * np.asarray(stiffness, dtype=float)
-        self.kd = 2.0 * damping_ratio * np.sqrt(inertia * self.kp) if damping is None else ones * np.asarray(damping)
+        servo = np.array([(drive.servo_stiffness, drive.servo_damping) for drive in robot.drives]).reshape(-1, 2)
+        kp = np.where(servo[:, 0] > 0.0, servo[:, 0], inertia * bandwidth**2)
+        self.kp = kp if stiffness is None else ones * np.asarray(stiffness, dtype=float)
+        kd = np.where(servo[:, 1] > 0.0, servo[:, 1], 2.0 * damping_ratio * np.sqrt(inertia * self.kp))
+        self.kd = kd if damping is None else ones * np.asarray(damping)
         self.notes = self._overloads() + support_doubts(robot, self.q_ref, contacts)
 
     def _overloads(self) -> tuple[str, ...]:

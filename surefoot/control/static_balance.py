@@ -1,4 +1,4 @@
-"""Torques that hold a robot still on its contacts, and whether these can hold it."""
+"""Torques that hold a robot still on its contacts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.contact import ConeForces
 from surefoot.control.driven_joints import coupled_motion
-from surefoot.geometry import convex_hull, distance_inside
 from surefoot.robot import Robot
 
-__all__ = ["SoleCorners", "StaticBalance", "standing_contacts", "support_doubts"]
+__all__ = ["SoleCorners", "StaticBalance", "standing_contacts"]
 
 _CROSS = np.array([pin.skew(axis) for axis in np.eye(3)]).reshape(3, 9)  # a @ _CROSS holds the matrix of a ×
 _ON_GROUND = 0.02  # contacts within this height over the lowest one stand [m]
 _RANK = 1e-9  # singular values below this share of the largest count as zero
 _SOFT, _SOFT_PASSIVE = 1e-6, 1e-2  # share of the load that may be missing where balance costs large forces
-_LINE = 1e-3  # corners that lie within this of one line span no area [m]
 
 
 class SoleCorners:
@@ -162,25 +160,3 @@ def _passive_rows(robot: Robot) -> NDArray[np.int64]:
         for row in range(int(tree.v_index[i]), int(tree.v_index[i]) + tree.nv_of(i))
     ]
     return np.setdiff1d(np.array(rows, dtype=np.int64), np.concatenate([robot.base_rows, robot.driven]))
-
-
-def support_doubts(robot: Robot, q: Array, contacts: tuple[str, ...]) -> tuple[str, ...]:
-    """Why a free robot that keeps its feet where they are cannot stand in a posture; empty if it can.
-
-    Args:
-        robot: The robot.
-        q: (nq,) the posture.
-        contacts: Names of the contact surfaces that stand.
-    """
-    if robot.base != "floating" or not contacts:
-        return ()
-    corners = robot.contact_corners(q)
-    hull = convex_hull(np.vstack([corners[name] for name in contacts])[:, :2], tolerance=_LINE)
-    if len(hull) < 3:
-        shape = "line" if len(hull) == 2 else "point"
-        return (f"`{robot.name}` stands on a {shape}: without stepping it tips over",)
-    com = np.array(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q)))
-    margin = float(distance_inside(com[:2], hull))
-    if margin >= 0.0:
-        return ()
-    return (f"the centre of mass is {-margin:.3g} m outside the support polygon: the posture tips over",)

@@ -2,6 +2,7 @@
 
 from surefoot.report.evidence import (
     DataTable,
+    EventMark,
     Evidence,
     Ghost,
     Outline,
@@ -13,13 +14,14 @@ from surefoot.report.evidence import (
     with_layers,
 )
 from surefoot.report.page import audit_page, motion_plots, report_page, write_report
-from surefoot.report.robot_page import robot_page, write_robot_page
+from surefoot.report.robot_page import robot_page, write_robot_page, write_zoo_page
 from surefoot.report.run_folder import RunFolder, is_run_folder, read_run, robot_of_run
 from surefoot.report.scene import SceneMesh, collision_meshes, robot_meshes
 from surefoot.report.workspace_page import workspace_page, write_workspace_page
 
 __all__ = [
     "DataTable",
+    "EventMark",
     "Evidence",
     "Ghost",
     "Outline",
@@ -44,4 +46,5 @@ __all__ = [
     "write_report",
     "write_robot_page",
     "write_workspace_page",
+    "write_zoo_page",
 ]

@@ -13,11 +13,13 @@ from surefoot.arrays import Array, finite_array, increasing_times
 from surefoot.compiler import compile_robot
 from surefoot.contact import contact_placements, sum_wrenches, zero_moment_point
 from surefoot.errors import ShapeError, one_of
+from surefoot.markup import Html
 from surefoot.motion import AuditResult, ContactSchedule, World
 from surefoot.robot import BodyVolume, Robot
 
 __all__ = [
     "DataTable",
+    "EventMark",
     "Evidence",
     "Ghost",
     "Outline",
@@ -162,6 +164,25 @@ class Ghost:
 
 
 @dataclass(frozen=True, eq=False)
+class EventMark:
+    """Something that happened to the robot, such as a push; a force is drawn as an arrow that ends where it acts.
+
+    Args:
+        name: In a few words.
+        start: From when on [s].
+        end: Until when [s].
+        link: The link that it concerns; "" for none.
+        force: (3,) on the link, in world [N].
+    """
+
+    name: str
+    start: float
+    end: float
+    link: str = ""
+    force: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """A motion and the data about it; unknown parts are None or empty and omitted from the page.
 
@@ -193,6 +214,8 @@ class Evidence:
         versions: Package → version.
         seed: Of all randomness.
         notes: Remarks in sentences.
+        events: What happened to it: pushes, loads, changes of the ground.
+        details: Further HTML under the summary.
     """
 
     title: str
@@ -222,6 +245,8 @@ class Evidence:
     versions: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
     notes: tuple[str, ...] = ()
+    events: tuple[EventMark, ...] = ()
+    details: Html = field(default_factory=Html)
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -239,6 +264,9 @@ class Evidence:
                 _require_shape(getattr(self, name), (n, 3), name)
         for name, series in self.objects.items():
             _require_shape(series, (n, 4, 4), f"placements of object `{name}`")
+        for mark in self.events:
+            if mark.link:
+                self.robot.frame_id(mark.link)
         for plot in self.plots:
             length = n if plot.time is None else len(plot.time)
             for name, series in plot.lines.items():

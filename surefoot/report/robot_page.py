@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from surefoot.files import write_text
 from surefoot.markup import Html, html, joined
-from surefoot.report.page import html_page, html_table
+from surefoot.motion import World
+from surefoot.report.evidence import Evidence, Verdict
+from surefoot.report.page import html_page, html_table, report_page
 from surefoot.report.stick_figure import figure_svg
-from surefoot.robot import Inspection, Robot
+from surefoot.robot import Inspection, Robot, load, zoo
 
-__all__ = ["robot_page", "write_robot_page"]
+__all__ = ["robot_page", "write_robot_page", "write_zoo_page"]
 
 
 def write_robot_page(path: str | Path, inspection: Inspection) -> None:
@@ -23,30 +27,32 @@ def write_robot_page(path: str | Path, inspection: Inspection) -> None:
     write_text(path, robot_page(inspection))
 
 
-def robot_page(inspection: Inspection) -> Html:
-    """The page as HTML.
+def robot_page(inspection: Inspection) -> str:
+    """The page as HTML: that of a report, with the robot at home, or plain text where there is nothing to show.
 
     Args:
         inspection: The robot and what was found.
     """
-    robot = inspection.robot
-    title = robot.name if robot else inspection.name
+    robot, findings = inspection.robot, html("<h2>Findings</h2>\n{}", _findings(inspection))
     verdict = "sound" if inspection.sound else "defects found"
-    parts = [html('<h1>{}</h1>\n<p class="verdict">{}</p>', title, verdict)]
-    if robot:
-        parts += _robot_parts(robot)
-    parts.append(html("<h2>Findings</h2>\n{}", _findings(inspection)))
-    return html_page(title, joined(parts, "\n"))
+    if robot is None or robot.tree.n == 0:
+        head = html('<h1>{}</h1>\n<p class="verdict">{}</p>', inspection.name, verdict)
+        return html_page(inspection.name, joined([head, findings], "\n"))
+    facts = {
+        "degrees of freedom": robot.nv, "driven": robot.nu, "mass_kg": robot.mass, "base": robot.base,
+        "moving bodies": robot.tree.n,
+    }  # fmt: skip
+    return report_page(
+        Evidence(
+            robot.name, robot, np.array([0.0, 1.0]), np.tile(robot.home, (2, 1)), subtitle="The robot at home",
+            verdict=Verdict(verdict, inspection.sound), world=World(), metrics=facts,
+            details=joined([findings, *_robot_parts(robot)], "\n"),
+        )
+    )  # fmt: skip
 
 
 def _robot_parts(robot: Robot) -> list[Html]:
-    sizes = f"nq {robot.nq} · nv {robot.nv} · nu {robot.nu}"
-    facts = f"{robot.base} base · {robot.tree.n} moving bodies · {sizes} · {robot.mass:.3f} kg"
-    figures = joined(
-        html("<figure>{}<figcaption>home posture, {}</figcaption></figure>", figure_svg(robot, robot.home, view), view)
-        for view in ("side", "front")
-    )
-    out = [html('<p>{}</p>\n<div class="figures">{}</div>', facts, figures)]
+    out: list[Html] = []
     if robot.contacts:
         contacts = [(c.name, c.frame, c.kind, len(c.corners), c.friction) for c in robot.contacts.values()]
         out += [
@@ -91,3 +97,26 @@ def _findings(inspection: Inspection) -> Html:
         for f in inspection.findings
     )
     return html('<div class="scroll"><table><tr><th>level</th><th>place</th><th>what</th></tr>{}</table></div>', rows)
+
+
+def write_zoo_page(path: str | Path) -> None:
+    """Write a page with a picture and the facts of every robot of the zoo.
+
+    Args:
+        path: The file.
+    """
+    cards = joined(
+        html(
+            "<figure>{}<figcaption><b>{}</b><br>{} · {} dof · {:.4g} kg<br>{}</figcaption></figure>",
+            figure_svg(robot, robot.home, "side"),
+            name,
+            facts.kind,
+            facts.dof,
+            facts.mass,
+            facts.licence,
+        )
+        for name, facts in zoo.facts().items()
+        for robot in [load(name, meshes="skip")]
+    )
+    title = "Robots of surefoot"
+    write_text(path, html_page(title, html('<h1>{}</h1><div class="figures">{}</div>', title, cards)))

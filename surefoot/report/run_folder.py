@@ -14,6 +14,7 @@ from surefoot.arrays import finite_array
 from surefoot.errors import FileFormatError
 from surefoot.motion import Log, Trajectory
 from surefoot.robot import Robot, load
+from surefoot.robot.build import locked
 from surefoot.robot.model import under_gravity
 
 __all__ = ["RunFolder", "is_run_folder", "read_run", "robot_of_run"]
@@ -94,12 +95,21 @@ def robot_of_run(path: str | Path) -> Robot:
         raise FileFormatError("does not name a robot", file=file, next_step="give --robot")
     gravity = finite_array(world.get("gravity", (0.0, 0.0, -9.81)), (3,), "gravity of the scenario")
     words = {key: str(table[key]) for key in ("base", "mimic") if key in table}
-    return _loaded(table["name"], tuple(words.items()), tuple(gravity.tolist()))
+    lock, only = table.get("lock", {}), table.get("only", [])
+    if not isinstance(lock, dict) or not isinstance(only, list):
+        raise FileFormatError("`lock` or `only` of the robot is not a table or list", file=file)
+    robot = _loaded(table["name"], tuple(words.items()), tuple(gravity.tolist()))
+    return robot if not lock and not only else _reduced(robot, tuple(lock.items()), tuple(map(str, only)))
 
 
 @lru_cache(maxsize=32)
 def _loaded(name: str, words: tuple[tuple[str, str], ...], gravity: tuple[float, ...]) -> Robot:
     return under_gravity(load(name, **dict(words)), gravity)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=32)
+def _reduced(robot: Robot, lock: tuple[tuple[str, float], ...], only: tuple[str, ...]) -> Robot:
+    return locked(robot, dict(lock), only or None)
 
 
 def _scenario(path: Path) -> tuple[str, dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Robots: links, joints, contact surfaces, drives, loops; readers and the zoo."""
 
 from surefoot.robot.anatomy import Anatomy, Foot, anatomy
-from surefoot.robot.build import GearSprings, Parts, elastic_gears, gear_springs, geared
+from surefoot.robot.build import Parts, elastic_gears, gear_springs, geared
 from surefoot.robot.check import Inspection, inspect_robot
 from surefoot.robot.files import BASES
 from surefoot.robot.loading import is_file_name, load
@@ -19,9 +19,11 @@ from surefoot.robot.model import (
     Loop,
     NamedFrame,
     Robot,
+    Spring,
     Tree,
     placement,
 )
+from surefoot.robot.standing import support_doubts
 from surefoot.robot.xml_guard import read_xml
 
 __all__ = [
@@ -34,7 +36,6 @@ __all__ = [
     "Drive",
     "Finding",
     "Foot",
-    "GearSprings",
     "Geometry",
     "Inspection",
     "Joint",
@@ -44,6 +45,7 @@ __all__ = [
     "NamedFrame",
     "Parts",
     "Robot",
+    "Spring",
     "Tree",
     "anatomy",
     "elastic_gears",
@@ -54,4 +56,5 @@ __all__ = [
     "load",
     "placement",
     "read_xml",
+    "support_doubts",
 ]

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
 from surefoot.errors import SurefootError
-from surefoot.geometry import convex_hull
 from surefoot.robot.build import Mimic, shapeless_end_links
 from surefoot.robot.files import document_of
 from surefoot.robot.loading import is_file_name, load
 from surefoot.robot.model import Finding, Level, Robot
+from surefoot.robot.standing import support_doubts
 from surefoot.robot.urdf import UrdfDocument, scan_urdf, urdf_links
 
 _ON_LIMIT = 1e-3  # share of its range within which a joint is at its limit
@@ -50,14 +51,27 @@ class Inspection:
         """
         return replace(self, findings=_sorted([*self.findings, *findings]))
 
+    def at_home(self, q: Array) -> Inspection:
+        """The same robot with another home posture.
 
-def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "coupling") -> Inspection:
+        Args:
+            q: (nq,).
+        """
+        if self.robot is None:
+            return self
+        robot, old = self.robot.replace(home=q), _posture_findings(self.robot)
+        kept = [item for item in self.findings if item not in old]
+        return replace(self, robot=robot, findings=_sorted([*kept, *_posture_findings(robot)]))
+
+
+def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "coupling", **reduction: Any) -> Inspection:
     """Load a robot and look for every defect.
 
     Args:
         name_or_path: A name of the zoo, or a file.
         base: As in `surefoot.load`.
         mimic: As in `surefoot.load`.
+        **reduction: `lock` and `only`, as in `surefoot.load`.
 
     Raises:
         SurefootError: The file cannot be read as a robot description at all, or there is no such name.
@@ -66,7 +80,7 @@ def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "couplin
     if document is not None and document.errors:
         return Inspection(name_or_path, None, _sorted(document.findings))
     try:
-        robot = load(name_or_path, base, mimic)
+        robot = load(name_or_path, base, mimic, **reduction)
     except SurefootError as error:
         if not is_file_name(name_or_path) or not Path(name_or_path).is_file():
             raise
@@ -94,10 +108,14 @@ def _physical_findings(robot: Robot, document: UrdfDocument | None = None) -> li
     return [
         *_inertia_findings(robot, document),
         *_joint_findings(robot),
-        *_limit_findings(robot),
-        *_home_findings(robot),
         *_contact_findings(robot),
+        *_posture_findings(robot),
     ]
+
+
+def _posture_findings(robot: Robot) -> list[Finding]:
+    """What depends on the home posture."""
+    return [*_limit_findings(robot), *_home_findings(robot), *_support_findings(robot)]
 
 
 def _inertia_findings(robot: Robot, document: UrdfDocument | None) -> list[Finding]:
@@ -233,21 +251,10 @@ def _contact_findings(robot: Robot) -> list[Finding]:
         out.append(
             Finding("warning", robot.name, "no contact surface was found; the side file can give `[contacts.NAME]`")
         )
-    elif robot.base == "floating" and not _stands(robot):
-        out.append(
-            Finding("warning", robot.name, "in the home posture the centre of mass is not over the contact surfaces")
-        )
     return out
 
 
-def _stands(robot: Robot) -> bool:
-    """Whether the centre of mass projects into the hull of all contact corners in the home posture."""
-    q = np.array(robot.home)
-    com = pin.centerOfMass(robot.model, robot.model.createData(), q)[:2]
-    corners = np.vstack([points[:, :2] for points in robot.contact_corners(q).values()])
-    hull = convex_hull(corners)
-    if len(hull) < 3:
-        return False
-    edges = np.roll(hull, -1, axis=0) - hull
-    to_com = com - hull
-    return bool((edges[:, 0] * to_com[:, 1] - edges[:, 1] * to_com[:, 0] >= 0.0).all())
+def _support_findings(robot: Robot) -> list[Finding]:
+    advice = "`--home auto` looks for a posture that can stand"
+    doubts = support_doubts(robot, robot.home)
+    return [Finding("warning", robot.name, f"in the home posture, {doubt}; {advice}") for doubt in doubts]

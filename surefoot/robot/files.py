@@ -1,18 +1,19 @@
-"""A robot from a file: URDF or MJCF, with the side file beside it."""
+"""A robot from a file: URDF, MJCF or SDF, with the side file beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 
-from surefoot.errors import FileFormatError, NotSupportedError, ScenarioError, SurefootError, one_of
+from surefoot.errors import FileFormatError, ScenarioError, SurefootError, one_of
 from surefoot.robot.build import Mimic, Parts, assemble, assemble_links, build_model, lowest_points
 from surefoot.robot.mjcf import mjcf_links, with_base
 from surefoot.robot.model import Robot
+from surefoot.robot.sdf import sdf_links
 from surefoot.robot.side_file import SideFile, find_side_file, merged, placed_in_side_file, read_side_file
 from surefoot.robot.urdf import (
     UrdfDocument,
@@ -39,8 +40,9 @@ def load_file(
     prepare: Callable[[UrdfDocument], None] | None = None,
     root_rotation: np.ndarray | None = None,
     home: dict[str, float] | None = None,
+    package_dirs: Sequence[str | Path] = (),
 ) -> Robot:
-    """Load a URDF or MJCF file.
+    """Load a URDF, MJCF or SDF file.
 
     Args:
         path: The file.
@@ -52,6 +54,7 @@ def load_file(
         prepare: Changes the scanned URDF before it is built.
         root_rotation: (3, 3) rotation of the base joint against the world.
         home: Home posture by joint name, unless the side file gives one.
+        package_dirs: Packages, or folders of packages, that `package://` and `model://` mean.
     """
     if base not in BASES:
         raise one_of("base", base, BASES)
@@ -61,7 +64,13 @@ def load_file(
     try:
         if root.tag == "mujoco":
             return _load_mjcf(path, base, mimic, meshes, extra, side_path, name)
+        if root.tag == "sdf":
+            found = sdf_links(root, path, meshes, package_dirs)
+            wanted = extra.base or found.base if base == "auto" else base
+            parts = _with_side(found.parts, extra, side_path)
+            return assemble_links(name or found.name, found.links, wanted, mimic=mimic, parts=parts)
         document = scan_urdf(root, str(path))
+        document.package_dirs = tuple(package_dirs)
         if prepare is not None:
             prepare(document)
         return _load_urdf(document, base, mimic, meshes, extra, side_path, name, root_rotation, home)
@@ -73,18 +82,14 @@ def document_of(path: str | Path) -> Element:
     """The root element of a robot file, or an error with the reason.
 
     Raises:
-        FileFormatError: Not readable, not XML, or neither URDF nor MJCF.
-        NotSupportedError: SDF.
+        FileFormatError: Not readable, not XML, or neither URDF, MJCF nor SDF.
     """
     root = read_xml(path)
-    if root.tag == "sdf":
-        raise NotSupportedError(
-            "SDF files are not read: the Pinocchio wheel has no SDF reader",
-            file=path, line=root.line, next_step="convert it to URDF or MJCF (Gazebo: `gz sdf`, or its original xacro)",
-        )  # fmt: skip
-    if root.tag not in ("robot", "mujoco"):
+    if root.tag not in ("robot", "mujoco", "sdf"):
         raise FileFormatError(
-            f"the root element is <{root.tag}>, expected <robot> (URDF) or <mujoco> (MJCF)", file=path, line=root.line
+            f"the root element is <{root.tag}>, expected <robot> (URDF), <mujoco> (MJCF) or <sdf>",
+            file=path,
+            line=root.line,
         )
     return root
 
@@ -188,15 +193,20 @@ def _low_of_root(document: UrdfDocument, parts: Parts, model: pin.Model, data: p
 def _load_mjcf(
     path: str | Path, base: str, mimic: Mimic, meshes: str, side: SideFile, side_path: Path | None, name: str | None
 ) -> Robot:
-    if side.joints:
-        raise ScenarioError(
-            "`joints` is for URDF; an MJCF file defines its joints itself",
-            file=side_path,
-            key=("joints",),
-            next_step="change the MJCF",
-        )
     found = mjcf_links(path, meshes)
     wanted = side.base or "auto" if base == "auto" else base
     found = with_base(found, wanted)
-    parts = merged(found.parts, side, side_path) if side_path else found.parts
+    parts = _with_side(found.parts, side, side_path)
     return assemble_links(name or found.name, found.links, found.base, mimic=mimic, parts=parts)
+
+
+def _with_side(parts: Parts, side: SideFile, side_path: Path | None) -> Parts:
+    """With the side file of a robot whose own file defines its joints."""
+    if side.joints:
+        raise ScenarioError(
+            "`joints` is for URDF; an MJCF or SDF file defines its joints itself",
+            file=side_path,
+            key=("joints",),
+            next_step="change the file of the robot",
+        )
+    return merged(parts, side, side_path) if side_path else parts

@@ -18,13 +18,14 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 
 @dataclass
 class Element:
-    """An XML element: tag, attributes, children, the line where it starts, and the tag that it is in."""
+    """An XML element: tag, attributes, children, the line where it starts, the tag that it is in, and its text."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
     parent: str = ""
+    text: str = ""
 
     def all(self, tag: str) -> list[Element]:
         """Children with that tag."""
@@ -77,10 +78,14 @@ def _parse_xml(data: bytes, file: str | Path) -> Element:
     def end(_tag: str) -> None:
         stack.pop()
 
+    def characters(text: str) -> None:
+        stack[-1].text += text
+
     def doctype(*_: object) -> None:
         raise refuse("document types and entities are not allowed")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler, parser.buffer_text = characters, True
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = doctype
     try:
         parser.Parse(data, True)

@@ -1,19 +1,23 @@
 """The studio: view, move, simulate and audit robots in the browser."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from surefoot.studio.show import show
 
 if TYPE_CHECKING:
     from surefoot.studio.server import Studio
+    from surefoot.studio.view import LiveView, view
 
-__all__ = ["Studio", "show"]
+__all__ = ["LiveView", "Studio", "show", "view"]
+
+_MODULE_OF = {"Studio": "server", "LiveView": "view", "view": "view"}
 
 
 def __getattr__(name: str) -> Any:
     """Import the server on first use: `show` does not need it."""
-    if name == "Studio":
-        from surefoot.studio.server import Studio
-
-        return Studio
-    raise AttributeError(f"module `surefoot.studio` has no attribute `{name}`")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module `surefoot.studio` has no attribute `{name}`")
+    found = getattr(importlib.import_module(f"surefoot.studio.{_MODULE_OF[name]}"), name)
+    globals()[name] = found  # the module `view` has the name of its function
+    return found

@@ -21,9 +21,9 @@ from surefoot.report import Evidence, Verdict, is_run_folder, motion_plots, repo
 from surefoot.robot import Robot, is_file_name, load, zoo
 from surefoot.words import counted
 
-__all__ = ["Shown", "show"]
+__all__ = ["Shown", "in_notebook", "show"]
 
-_ROBOT_FILES = (".urdf", ".xml", ".mjcf")
+_ROBOT_FILES = (".urdf", ".xml", ".mjcf", ".sdf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def show(
         SurefootError: It cannot be read, or does not fit the robot.
     """
     shown = Shown(_page(x, robot, world, motion), height)
-    if _in_notebook():
+    if in_notebook():
         return shown
     handle, name = tempfile.mkstemp(prefix="surefoot-", suffix=".html")
     os.close(handle)
@@ -196,7 +196,7 @@ def _audit_evidence(result: AuditResult, robot: Robot | None, world: World | Non
     return _motion_evidence(given, own, world, title=f"Audit of {own.name}", audit=result, verdict=verdict)
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
     """Whether a notebook shows what its cells return."""
     shell = sys.modules.get("IPython")
     own = None if shell is None else shell.get_ipython()

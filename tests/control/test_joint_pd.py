@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -20,6 +22,14 @@ def test_is_a_controller_and_pulls_to_its_posture():
     assert_allclose(command.position, robot.home[rows])
     assert (command.kp > 0.0).all()
     assert_allclose(command.kd, 2.0 * 0.7 * command.kp / 12.0)
+
+
+def test_gains_of_servos_go_before_those_of_the_inertia():
+    robot = load("panda")
+    drives = (replace(robot.drives[0], servo_stiffness=321.0, servo_damping=4.5), *robot.drives[1:])
+    own, other = JointPd(robot), JointPd(robot.replace(drives=drives))
+    assert (other.kp[0], other.kd[0]) == (321.0, 4.5)
+    assert_allclose(other.kp[1:], own.kp[1:])
 
 
 def test_gains_can_be_given():

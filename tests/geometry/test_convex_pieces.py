@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -106,3 +107,45 @@ def test_coacd_is_not_loaded_into_this_process(monkeypatch):
     points, faces = slotted_block()
     convex_pieces(Mesh(points=points, faces=faces))
     assert "coacd" not in sys.modules
+
+
+def bumpy_torus(rings: int, sides: int) -> Mesh:
+    """A closed mesh of rings · sides vertices; radii 0.3 and 0.1 m, with bumps of 2 mm."""
+    u, v = np.meshgrid(*(np.arange(n) * 2.0 * np.pi / n for n in (rings, sides)), indexing="ij")
+    r = 0.1 + 0.002 * np.sin(9 * u) * np.cos(5 * v)
+    reach = 0.3 + r * np.cos(v)
+    points = np.stack([reach * np.cos(u), reach * np.sin(u), r * np.sin(v)], axis=-1).reshape(-1, 3)
+    a = np.arange(rings * sides).reshape(rings, sides)
+    b, d = np.roll(a, -1, axis=0), np.roll(a, -1, axis=1)
+    c = np.roll(b, -1, axis=1)
+    quads = [np.stack(corners, axis=-1).reshape(-1, 3) for corners in ((a, b, c), (a, c, d))]
+    return Mesh(points=points, faces=np.concatenate(quads))
+
+
+def used_time() -> float:
+    """Of the processor, in this process and its children [s]."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rings", "sides"), [(500, 300), (1000, 700)])
+def test_large_meshes_are_cut_in_ten_seconds_of_the_processor_into_pieces_of_few_vertices(rings, sides):
+    """The hole of the torus stays free, and the pieces fill its volume of 2 π² R r² to 10 %."""
+    mesh, start = bumpy_torus(rings, sides), used_time()
+    pieces = convex_pieces(mesh)
+    assert used_time() - start < 10.0 * max(1.0, rings * sides / 350_000)
+    assert max(len(piece) for piece in pieces) <= 100
+    assert all(np.hypot(*piece.T[:2]).max() <= 0.403 for piece in pieces)
+    volume = sum(ConvexHull(piece).volume for piece in pieces)
+    assert volume == pytest.approx(2.0 * np.pi**2 * 0.3 * 0.1**2, rel=0.1)
+
+
+def test_the_corners_that_are_kept_are_those_that_stick_out():
+    rng = np.random.default_rng(0)
+    ball = rng.standard_normal((3000, 3))
+    ball /= np.linalg.norm(ball, axis=1, keepdims=True)
+    kept = cutting._few(ball)
+    assert len(kept) == 100
+    planes = ConvexHull(kept).equations
+    assert (ball @ planes[:, :3].T + planes[:, 3]).max() < 0.06  # of 100 points on a ball, faces are this deep

@@ -16,7 +16,20 @@ from surefoot.robot.check import inspect_robot
 def test_it_asks_for_nothing_from_outside() -> None:
     page = robot_page(inspect_robot("anymal"))
     assert not re.search(r'(?:src|href)\s*=\s*["\'](?!data:)', page)
-    assert "://" not in page
+    assert "default-src &#x27;none&#x27;" in page or "default-src 'none'" in page
+
+
+def test_it_is_a_report_with_the_robot_in_three_dimensions_and_its_findings() -> None:
+    page = robot_page(inspect_robot("anymal"))
+    assert '"meshes":' in page.replace(" ", "")
+    assert "Findings" in page
+    assert "sound" in page
+
+
+def test_a_robot_that_cannot_be_loaded_still_has_a_page(tmp_path) -> None:
+    file = tmp_path / "bad.urdf"
+    file.write_text("<robot name='r'><link name='a'/><link name='a'/></robot>")
+    assert "defects found" in robot_page(inspect_robot(str(file)))
 
 
 def test_the_figure_joins_parents_and_children() -> None:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from surefoot.cli.run import reduction_keys
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import Sphere
 from surefoot.robot import ContactSurface, Geometry, Joint, Link, Robot, placement
@@ -89,3 +90,13 @@ def test_options_go_to_the_engine_that_has_them():
         build._settings(overridden(stand, ['simulation.engine="native"']))
     with pytest.raises(NotSupportedError, match="engine `native`"):
         build._settings(overridden(STAND, ['simulation.contact="rigid"']))
+
+
+def test_joints_of_the_robot_can_be_held():
+    """As `surefoot run stand --lock waist_yaw_joint=0.1 --only "waist_*,*_leg*"` writes it."""
+    keys = reduction_keys(["waist_yaw_joint=0.1"], "waist_*,*_hip_*,*_knee_*,*_ankle_*")
+    table = overridden(STAND, keys).robot
+    assert table.lock == {"waist_yaw_joint": 0.1}
+    robot = build.load_robot(table)
+    assert robot.nu == 12 + 2
+    assert "waist_yaw_joint" not in robot.joint_names

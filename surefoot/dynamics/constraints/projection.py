@@ -37,6 +37,8 @@ from surefoot.kinematics.recursion import dof_rows
 from surefoot.robot import Finding, Robot
 
 _CLOSED = 1e-10  # residual [m] or [rad] from which on constraints count as closed
+_ROUNDED = 1e-6  # gap [m] or [rad] that comes from the digits of a file
+_WIDE = 1e-3  # gap [m] or [rad] from which on a robot is not closed at home
 _ROUNDING = 1e-15
 _ROUNDS = 200
 _LOST_RANK = 1e-10
@@ -134,7 +136,9 @@ def closed_state(
     return closed, project_velocity(robot, held, closed, v, weighted)
 
 
-def violations(robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, str]:
+def violations(
+    robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLike | None = None, tolerance: float = _CLOSED
+) -> dict[str, str]:
     """Gap of each open constraint at q, or of its velocity v if given, in words, by name; worst first."""
     out: list[tuple[float, str, str]] = []
     place, unit = checked_configuration(robot, q), "" if v is None else "/s"
@@ -143,7 +147,7 @@ def violations(robot: Robot, constraints: Constraints, q: ArrayLike, v: ArrayLik
         lengths = [k for k, axis in enumerate(part.held) if axis < 3] if isinstance(part, Tie) else []
         turns = [k for k in range(len(found)) if k not in lengths]
         sizes = [(float(np.linalg.norm(found[rows])), what) for rows, what in ((lengths, "m"), (turns, "rad")) if rows]
-        words = " and ".join(f"{size:.6g} {what}{unit}" for size, what in sizes if not size <= _CLOSED)
+        words = " and ".join(f"{size:.6g} {what}{unit}" for size, what in sizes if not size <= tolerance)
         if words:
             out.append((max(size for size, _ in sizes), part.name, words))
     return {name: words for _, name, words in sorted(out, reverse=True)}
@@ -249,22 +253,25 @@ def refuse_contradictions(
 
 
 def closure_findings(robot: Robot) -> list[Finding]:
-    """A warning for every chain or coupling that is open at home; an error where no posture near home closes all.
+    """Chains and couplings that are open at home: a warning for a small gap, an error for a large one.
+
+    Gaps up to a micrometre are the rounding of the file. It is also an error if no posture near home closes all.
 
     Args:
         robot: The robot.
     """
     held = own_constraints(robot)
-    open_at_home = violations(robot, held, robot.home)
+    open_at_home = violations(robot, held, robot.home, tolerance=_ROUNDED)
     if not open_at_home:
         return []
     try:
         close(robot, held, robot.home)
     except ModelError as error:
-        gaps = violations(robot, held, robot.home)
         text = "; ".join([error.message, *(f"{key}: {value}" for key, value in error.evidence.items())])
-        return [Finding("error", next(iter(gaps)), text)]
+        return [Finding("error", next(iter(open_at_home)), text)]
+    wide = violations(robot, held, robot.home, tolerance=_WIDE)
+    text = "in the home posture; it can be closed: give such a posture as home, from surefoot.dynamics.close"
     return [
-        Finding("warning", name, f"open by {gap} in the home posture; it can be closed: surefoot.dynamics.close")
+        Finding("error" if name in wide else "warning", name, f"open by {gap} {text}")
         for name, gap in open_at_home.items()
     ]

@@ -13,7 +13,7 @@ from surefoot.contact import PlacedCones, admissible_with_torques, admissible_wr
 from surefoot.errors import one_of
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.efforts.demand import Demand, demand_of, size_of
-from surefoot.feasibility.efforts.joints import carrying_rows, coupled, drive_limits, drive_torques, friction_forces
+from surefoot.feasibility.efforts.joints import carrying_rows, coupled, drive_limits, drive_torques, resisting_forces
 from surefoot.feasibility.efforts.margins import impossible_wrenches
 from surefoot.feasibility.efforts.support import Support, in_frames, support_of, touch_jacobians
 from surefoot.feasibility.rates import Rates
@@ -196,7 +196,7 @@ def _shared_load(
     cones = _at(support, rows)
     J = touch_jacobians(case, touch, support.frames, rows)
     C, base = coupled(case), case.robot.base_rows
-    needed = (demand.forces + friction_forces(case, rates))[rows] @ C.T
+    needed = (demand.forces + resisting_forces(case, rates))[rows] @ C.T
     bounds = np.full(case.robot.nv, np.inf)
     bounds[base], bounds[case.robot.driven] = 0.0, drive_limits(case)
     bounds[~np.any(J, axis=(0, 1, 2)) & (bounds > 0.0)] = np.inf  # joints that no contact loads

@@ -25,7 +25,15 @@ def drive_torques(case: Case, rates: Rates, forces: Array) -> Array:
         rates: Its rates.
         forces: (n, nv) that the joints have to exert, M a + h − Jᵀ f.
     """
-    return (forces + friction_forces(case, rates)) @ coupled(case).T[:, case.robot.driven]
+    return (forces + resisting_forces(case, rates)) @ coupled(case).T[:, case.robot.driven]
+
+
+def resisting_forces(case: Case, rates: Rates) -> Array:
+    """(n, nv): what overcomes friction and springs of the joints."""
+    friction = friction_forces(case, rates)
+    if not case.robot.springs:
+        return friction
+    return friction - case.robot.spring_forces.torque(case.q, mean_velocities(case, rates))
 
 
 def friction_forces(case: Case, rates: Rates) -> Array:

@@ -137,14 +137,15 @@ def _energy_residual(
 
         (E(t₂) − E(t₁)) / (t₂ − t₁) = mean of τ·v + Σ f·twist − friction        [audit.energy]
 
-    E is kinetic and potential energy. Where contact wrenches did not come with the motion, the least ones that carry it
-    are taken, and what they deliver or take passes. Not judged while somebody pushes, whose point of attack is unknown.
+    E is kinetic and potential energy, that of springs included. Where contact wrenches did not come with the motion,
+    the least ones that carry it are taken, and what they deliver or take passes. Not judged while somebody pushes,
+    whose point of attack is unknown.
     """
     if case.trajectory.tau is None:
         return skipped("energy_residual", "no torques given; computed torques explain the motion by construction")
     windows = moving_windows(case.time, _WINDOW * case.tolerances.window)
     energy = case.kernels.energy(case.q, rates.v)
-    total = np.asarray(energy.kinetic + energy.potential)
+    total = np.asarray(energy.kinetic + energy.potential + case.robot.spring_forces.energy(case.q))
     gain = (total[windows.last] - total[windows.first]) / windows.length
     powers = {one: _power(case, rates, touch, efforts, one, friction) for one in (HOLDS if hold is None else (hold,))}
     residuals = {one: gain - means(power[:, None], case.time, windows)[:, 0] for one, power in powers.items()}
@@ -169,6 +170,8 @@ def _power(case: Case, rates: Rates, touch: Touch, efforts: Efforts, hold: Hold,
     tau = case.trajectory.tau
     v, model = between(rates.v, "sample"), case.robot.model
     power = -friction * np.sum(model.damping * v**2 + model.upperDryFrictionLimit * np.abs(v), axis=1)
+    springs = case.robot.spring_forces
+    power = power - (v @ springs.shares.T) ** 2 @ springs.damping
     if tau is not None:
         power = power + np.sum(between(tau, hold) * v[:, case.robot.driven], axis=1)
     return np.asarray(power + _contact_power(case, touch, efforts, hold if efforts.wrenches_given else "sample"))

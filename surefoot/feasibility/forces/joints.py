@@ -152,7 +152,7 @@ def unexplained_forces(case: Case, rates: Rates, efforts: Efforts, hold: Hold, f
 
 
 def _rigid_forces(case: Case, rates: Rates, efforts: Efforts, hold: Hold) -> Array:
-    """(n − 1, nv): M a + h − Σ Jᵀ f − τ."""
+    """(n − 1, nv): M a + h − Σ Jᵀ f − springs − τ."""
     a = np.diff(rates.v, axis=0) / np.diff(case.time)[:, None]
     if case.trajectory.a is not None:
         a = between(case.trajectory.a, "sample")
@@ -162,6 +162,8 @@ def _rigid_forces(case: Case, rates: Rates, efforts: Efforts, hold: Hold) -> Arr
         forces = case.kernels.rnea(q, v, a, external=pushing)
     else:
         forces = case.kernels.rnea(q, v, a)
+    if case.robot.springs:
+        forces = forces - between(case.robot.spring_forces.torque(case.q, rates.v), "sample")
     out = forces @ coupled(case).T
     if case.trajectory.tau is not None:
         out[:, case.robot.driven] -= between(case.trajectory.tau, hold)

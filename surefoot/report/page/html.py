@@ -107,6 +107,7 @@ def summary_html(evidence: Evidence) -> Html:
         *map(_data_table, evidence.tables),
         html("<h2>Metrics</h2>{}", html_table(("metric", "value"), rows)) if rows else "",
         _notes(evidence.notes),
+        evidence.details,
         _scenario(evidence),
         _versions(evidence),
     ]

@@ -14,7 +14,7 @@ from surefoot.compiler import compile_robot
 from surefoot.errors import FileFormatError, MissingMeshError
 from surefoot.geometry import Box, Plane
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle
-from surefoot.report.evidence import Evidence, spans
+from surefoot.report.evidence import EventMark, Evidence, spans
 from surefoot.report.packing import packed, quantised, rounded
 from surefoot.report.scene.mesh import SceneMesh, collision_meshes, robot_meshes
 from surefoot.report.scene.shape_mesh import Triangles, decimated, shape_triangles, volume_triangles
@@ -141,8 +141,17 @@ def scene_data(evidence: Evidence, rows: Rows, activity: Mapping[str, Flags]) ->
         "outlines": [{"name": outline.name, "corners": rounded(outline.corners)} for outline in evidence.outlines],
         "points": {name: packed(values[rows], "f4") for name, values in points.items() if values is not None},
         "ghosts": [_ghost(evidence, k) for k in range(len(evidence.ghosts))],
+        "events": [_event(robot, mark) for mark in evidence.events],
         "trouble": trouble,
     }
+
+
+def _event(robot: Robot, mark: EventMark) -> dict[str, Any]:
+    """An event; its force acts at the centre of mass of the body that carries the link."""
+    body = robot.body_of(mark.link) if mark.link else -1
+    at = robot.tree.coms[body] if body >= 0 else np.zeros(3)
+    return {"name": mark.name, "start": mark.start, "end": mark.end, "body": body, "at": rounded(at, 5),
+            "force": rounded(np.array(mark.force), 5)}  # fmt: skip
 
 
 def poses(robot: Robot, q: Array) -> Array:

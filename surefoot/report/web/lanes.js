@@ -1,4 +1,4 @@
-// The strip below the replay: when each contact carries, where findings are, and the cursor.
+// The strip below the replay: when each contact carries, what happened, where findings are, and the cursor.
 
 const INSET = 8;  // half of the thumb of the slider above
 
@@ -8,7 +8,8 @@ class Lanes {
     const told = page.data.scene.contacts.filter(contact => contact.spans);
     this.rows = told.some(contact => contact.spans.length) ? told : [];
     this.findings = page.findings;
-    const count = this.rows.length + (this.findings.length ? 1 : 0);
+    this.events = page.data.scene.events;
+    const count = this.rows.length + (this.events.length ? 1 : 0) + (this.findings.length ? 1 : 0);
     this.step = count > 6 ? 8 : 14;
     this.height = count ? count * this.step + 4 : 0;
     canvas.style.height = `${this.height}px`;
@@ -47,8 +48,27 @@ class Lanes {
       c.fillStyle = theme.value('--lane-text');
       c.fillText(row.name, INSET + 6, y + thick / 2 + 0.5);
     });
+    this.drawEvents();
     this.drawFindings();
     this.tick();
+  }
+
+  // A band for as long as an event lasts, at least four pixels, with its name beside it.
+  drawEvents() {
+    const c = this.axes.context, y = 2 + this.rows.length * this.step, thick = this.step - 3;
+    for (const event of this.events) {
+      const left = this.px(event.start), right = Math.max(this.px(event.end), left + 4);
+      c.fillStyle = LAYER_COLOURS.events;
+      this.bar(left, right, y, thick);
+      if (thick < 10) continue;
+      c.font = '10px system-ui, sans-serif';
+      c.textBaseline = 'middle';
+      c.fillStyle = this.page.theme.value('--lane-text');
+      const fits = right + 4 + c.measureText(event.name).width < this.axes.width - INSET;
+      c.textAlign = fits ? 'left' : 'right';
+      c.fillText(event.name, fits ? right + 4 : left - 4, y + thick / 2 + 0.5);
+      c.textAlign = 'left';
+    }
   }
 
   tick() {
@@ -56,7 +76,7 @@ class Lanes {
   }
 
   drawFindings() {
-    const c = this.axes.context, y = 2 + this.rows.length * this.step;
+    const c = this.axes.context, y = 2 + (this.rows.length + (this.events.length ? 1 : 0)) * this.step;
     for (const finding of this.findings) {
       c.fillStyle = this.page.theme.value(finding.severity === 'defect' ? '--fail' : '--warn');
       this.bar(this.px(finding.start), Math.max(this.px(finding.end), this.px(finding.start) + 4), y, this.step - 3);

@@ -2,7 +2,7 @@
 
 const LAYER_COLOURS = {
   forces: '#f07f13', com: '#16a3b8', zmp: '#d6318f', capture: '#7c4dff', support: '#22a06b', footprints: '#8792a2',
-  outlines: '#2f7de1', collision: '#e69b22', frames: '#8792a2',
+  outlines: '#2f7de1', collision: '#e69b22', frames: '#8792a2', events: '#d92d20',
 };
 
 class Layers {
@@ -26,6 +26,8 @@ class Layers {
 
   build() {
     if (this.contacts.some(c => c.wrench && c.wrench.some(w => w !== 0))) this.layer('forces', 'Forces', true, this.buildForces());
+    this.pushes = this.data.events.filter(event => event.body >= 0 && event.force.some(f => f !== 0));
+    if (this.pushes.length) this.layer('pushes', 'Pushes', true, this.buildPushes());
     if (this.points.com) this.layer('com', 'Centre of mass', true, this.buildCom());
     if (this.points.zmp) this.layer('zmp', 'ZMP', true, this.disc(LAYER_COLOURS.zmp, 0.016));
     if (this.points.capture_point) this.layer('capture', 'Capture point', true, this.ring(LAYER_COLOURS.capture));
@@ -80,16 +82,24 @@ class Layers {
     return this.marker(new THREE.RingGeometry(0.017 * this.size, 0.026 * this.size, 40), colour);
   }
 
+  arrow(group, colour) {
+    const arrow = new THREE.Group();
+    const shaft = this.marker(new THREE.CylinderGeometry(1, 1, 1, 16), colour);
+    const head = this.marker(new THREE.ConeGeometry(1, 1, 20), colour);
+    arrow.add(shaft, head);
+    group.add(arrow);
+    return { arrow, shaft, head };
+  }
+
   buildForces() {
     const group = new THREE.Group();
-    this.arrows = this.contacts.filter(c => c.wrench).map(contact => {
-      const arrow = new THREE.Group();
-      const shaft = this.marker(new THREE.CylinderGeometry(1, 1, 1, 16), LAYER_COLOURS.forces);
-      const head = this.marker(new THREE.ConeGeometry(1, 1, 20), LAYER_COLOURS.forces);
-      arrow.add(shaft, head);
-      group.add(arrow);
-      return { contact, arrow, shaft, head };
-    });
+    this.arrows = this.contacts.filter(c => c.wrench).map(contact => ({ contact, ...this.arrow(group, LAYER_COLOURS.forces) }));
+    return group;
+  }
+
+  buildPushes() {
+    const group = new THREE.Group();
+    this.pushes = this.pushes.map(event => ({ event, ...this.arrow(group, LAYER_COLOURS.events) }));
     return group;
   }
 

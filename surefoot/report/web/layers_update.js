@@ -5,6 +5,7 @@ Layers.prototype.update = function (place) {
   const shown = name => this.groups[name] && this.groups[name].shown && this.groups[name].group;
   for (const contact of this.contacts) this.placeContact(contact);
   if (shown('forces')) for (const item of this.arrows) this.updateArrow(item);
+  if (shown('pushes')) for (const item of this.pushes) this.updatePush(item);
   if (shown('com')) this.updateCom();
   for (const [layer, name] of [['zmp', 'zmp'], ['capture', 'capture_point']]) {
     if (shown(layer)) this.put(this.groups[layer].group, name);
@@ -43,14 +44,33 @@ Layers.prototype.updateArrow = function ({ contact, arrow, shaft, head }) {
   const reach = contact.corners.reduce((most, p) => Math.max(most, Math.hypot(p[0], p[1])), 0);
   if (at.length() > 1.05 * reach) at.setLength(reach);
   const direction = new THREE.Vector3(w[0], w[1], w[2]).transformDirection(contact.world);
+  this.stretch({ arrow, shaft, head }, at.applyMatrix4(contact.world), direction, size);
+};
+
+// An arrow of a force from a point; its length is in proportion.
+Layers.prototype.stretch = function ({ arrow, shaft, head }, at, direction, size) {
   const length = 0.55 * this.size * Math.min(2, size / this.data.weight), thick = 0.0085 * this.size;
   const tip = Math.min(5 * thick, 0.5 * length);
   shaft.scale.set(thick, length - tip, thick);
   shaft.position.set(0, 0.5 * (length - tip), 0);
   head.scale.set(2.4 * thick, tip, 2.4 * thick);
   head.position.set(0, length - 0.5 * tip, 0);
-  arrow.position.copy(at.applyMatrix4(contact.world));
+  arrow.position.copy(at);
   arrow.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), direction);
+  return length;
+};
+
+// A push ends where it acts; it stays a moment longer than it lasts, or nobody would see it.
+Layers.prototype.updatePush = function (item) {
+  const { event } = item, t = this.robot.motion.times[this.place.k];
+  item.arrow.visible = t >= event.start - 1e-9 && t <= Math.max(event.end, event.start + 0.3);
+  if (!item.arrow.visible) return;
+  const body = this.robot.groups[event.body];
+  body.updateMatrix();
+  const at = new THREE.Vector3(...event.at).applyMatrix4(body.matrix), force = new THREE.Vector3(...event.force);
+  const size = Math.max(force.length(), 0.3 * this.data.weight), direction = force.normalize();
+  const length = 0.55 * this.size * Math.min(2, size / this.data.weight);
+  this.stretch(item, at.addScaledVector(direction, -length), direction, size);
 };
 
 Layers.prototype.updateCom = function () {

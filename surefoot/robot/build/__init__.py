@@ -5,6 +5,7 @@ from surefoot.robot.build.contact_search import lowest_points, shapeless_end_lin
 from surefoot.robot.build.drives import UNBOUNDED
 from surefoot.robot.build.home import well_inside
 from surefoot.robot.build.model import MAX_BODIES, build_model, root_joint
+from surefoot.robot.build.reduction import locked
 from surefoot.robot.build.rotors import GearSprings, elastic_gears, gear_springs, geared
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "elastic_gears",
     "gear_springs",
     "geared",
+    "locked",
     "lowest_points",
     "root_joint",
     "shapeless_end_links",

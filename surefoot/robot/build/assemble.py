@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, one_of
@@ -34,9 +36,9 @@ from surefoot.robot.model import (
     Loop,
     NamedFrame,
     Robot,
+    Spring,
     Tree,
-    assembles_robots,
-    led_by_first,
+    makes_robots,
     resolve_couplings,
     tree_of_model,
 )
@@ -48,7 +50,7 @@ def reduced(model: pin.Model, tree: Tree, ties: Sequence[Coupling]) -> tuple[pin
     Args:
         model: The whole model.
         tree: Its tree.
-        ties: Couplings, each led by the joint that comes first (`loops.led_by_first`).
+        ties: Couplings, each led by the joint that comes first (`led_by_first`).
 
     Raises:
         ModelError: A joint of them is neither revolute nor prismatic.
@@ -144,6 +146,34 @@ def _together(a: Drive, b: Drive) -> Drive:
     )
 
 
+def led_by_first(couplings: Sequence[Coupling], order: Sequence[str]) -> tuple[Coupling, ...]:
+    """The same ties, each group led by its joint that comes first in the tree.
+
+    A follower before its source takes the lead: from q_f = c + n q_s follows q_s = (q_f − c)/n.
+
+    Args:
+        couplings: Ties whose source leads freely (`resolve_couplings`).
+        order: Joint names in the order of the tree.
+
+    Raises:
+        ModelError: A joint that must take the lead does not move with its source (n = 0).
+    """
+    out: list[Coupling] = []
+    for source in dict.fromkeys(item.source for item in couplings):
+        group = [Coupling(source, source), *(item for item in couplings if item.source == source)]
+        first = min(group, key=lambda item: order.index(item.joint))
+        if first.ratio == 0.0:
+            raise ModelError(
+                f"joint `{first.joint}` follows `{source}` with ratio 0 and comes before it in the tree",
+                next_step='load with mimic="coupling"',
+            )
+        for item in group:
+            if item.joint != first.joint:
+                ratio = item.ratio / first.ratio
+                out.append(Coupling(item.joint, first.joint, ratio, item.offset - ratio * first.offset))
+    return tuple(out)
+
+
 Mimic = Literal["coupling", "reduce", "free"]
 MIMIC_MODES: tuple[str, ...] = ("coupling", "reduce", "free")
 _UNIT_ENTRIES = {"continuous": slice(0, 2), "spherical": slice(0, 4), "planar": slice(2, 4), "free": slice(3, 7)}
@@ -167,6 +197,8 @@ class Parts:
         notes: Findings of the reader.
         source: The file.
         adjust_drives: From the drives and the joint names to the final drives.
+        springs: Springs and dampers.
+        excludes: Pairs of links that never touch each other.
     """
 
     collisions: tuple[Geometry, ...] = ()
@@ -176,15 +208,17 @@ class Parts:
     drives: tuple[Drive, ...] | None = None
     loops: tuple[Loop, ...] = ()
     couplings: tuple[Coupling, ...] = ()
-    home: Mapping[str, float] | None = None
+    home: Mapping[str, ArrayLike] | None = None
     home_base: Sequence[float] | None = None
     hints: AnatomyHints = field(default=AnatomyHints())
     notes: tuple[Finding, ...] = field(default=())
     source: str = ""
     adjust_drives: Callable[[tuple[Drive, ...], Sequence[str]], tuple[Drive, ...]] | None = None
+    springs: tuple[Spring, ...] = ()
+    excludes: tuple[tuple[str, str], ...] = ()
 
 
-@assembles_robots
+@makes_robots("assemble")
 def assemble_links(
     name: str,
     links: Sequence[Link],
@@ -237,10 +271,13 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
     drives = _finished_drives(model, parts, {item.joint for item in couplings})
     tree = tree_of_model(model)
     _require_finite(name, model, tree, parts.source)
-    ties = couplings
+    ties, springs = couplings, parts.springs
+    _require_springs(tree, springs)
     if mimic == "reduce" and ties:
         led = led_by_first(ties, tree.joint_names)
         (model, tree), drives, couplings = reduced(model, tree, led), drives_on_leaders(drives, led), ()
+        gone = {item.joint: (item.source, item.ratio, item.offset) for item in led}
+        springs = tuple(spring for item in springs if (spring := item.without(gone)) is not None)
         for drive in drives:
             write_effort(model, drive)
     neutral = _read_only(pin.neutral(model))
@@ -248,6 +285,7 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
         name=name, model=model, tree=tree, base=base, limits=_limits(model, tree), neutral=neutral, home=neutral,
         drives=drives, loops=parts.loops, couplings=tuple(couplings), collisions=parts.collisions,
         visuals=parts.visuals, frames=parts.frames, hints=parts.hints, notes=parts.notes, source=parts.source,
+        springs=springs, excludes=parts.excludes,
     )  # fmt: skip
     _require_frames(robot)
     return _with_home_and_contacts(robot, parts, ties)
@@ -291,13 +329,22 @@ def _require_base(name: str, model: pin.Model, base: str) -> None:
         )
 
 
+def _require_springs(tree: Tree, springs: Sequence[Spring]) -> None:
+    """Springs are on joints with one position."""
+    for name in (joint for spring in springs for joint in spring.joints):
+        if name not in tree.joint_names:
+            raise one_of("joint", name, tree.joint_names)
+        if tree.nq_of(tree.joint_names.index(name)) != 1:
+            raise ModelError(f"a spring is on joint `{name}`, which has no single position")
+
+
 def _require_frames(robot: Robot) -> None:
     """Loops and shapes name frames that exist."""
     for item in robot.loops:
         for frame in (item.frame_a, item.frame_b):
             robot.frame_id(frame)
-    for shape in (*robot.collisions, *robot.visuals):
-        robot.frame_id(shape.link)
+    for link in (*(shape.link for shape in (*robot.collisions, *robot.visuals)), *chain(*robot.excludes)):
+        robot.frame_id(link)
 
 
 def _read_only(q: Array) -> Array:

@@ -3,7 +3,8 @@
 In the home posture, every end body (one that carries no further joint) whose lowest point is near the lowest of all is
 taken as a foot, and so is a body with further joints (a foot with a toe) if it touches the same floor. Its sole is the
 plane that supports its shapes from below; what lies within 5 mm of that plane spans the surface: a point, a line, a
-rectangle or a polygon.
+rectangle or a polygon. A long narrow strip that begins at the joint of its body is a shank, not a sole: the robot
+stands on its far end.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from surefoot.robot.model import ContactKind, ContactSurface, Geometry, Robot, p
 _FLAT = 0.005  # what lies this near to the supporting plane belongs to the sole [m]
 _POINT = 0.03  # soles smaller than this are points [m]
 _LINE = 0.012  # soles narrower than this are lines [m]
+_SHANK = 5.0  # length by width from which on a strip is a shank, if the joint of its body is at one end
 _SIMPLIFY = 0.002  # corners that stick out by less are dropped [m]
 _UP = np.array([0.0, 0.0, 1.0])
 _TILT = np.cos(np.deg2rad(35.0))  # how far a sole may be tilted in the home posture
@@ -54,7 +56,7 @@ def find_contacts(robot: Robot, q: Array) -> tuple[ContactSurface, ...]:
     clouds.pop(robot.base_joint or 0, None)  # a robot that lies on its root body stands on nothing else
     reach = max(0.03, 0.05 * (max(frame[2, 3] for frame in frames.values()) - floor))
     feet = [body for body in sorted(clouds) if lows[body] <= floor + (reach if body in ends else _FLAT)]
-    return tuple(_surface(clouds[body], frames) for body in feet)
+    return tuple(_surface(clouds[body], frames, frames[robot.tree.joint_names[body]][:3, 3]) for body in feet)
 
 
 def height_on_ground(robot: Robot, q: Array) -> float:
@@ -95,13 +97,16 @@ def lowest_points(shape: Shape, T_world_shape: Array) -> Array:
     return local @ T_world_shape[:3, :3].T + T_world_shape[:3, 3]
 
 
-def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array]) -> ContactSurface:
-    """The surface of one foot from its points in world."""
+def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array], joint: Array) -> ContactSurface:
+    """The surface of one foot from its points in world; its joint is at `joint`."""
     lowest = min(cloud, key=lambda pair: float(pair[1][:, 2].min()))[0]
     points = np.vstack([points for _, points in cloud])
     is_round = isinstance(lowest.shape, Sphere | Capsule)
     link_origin = frames[lowest.link][:3, 3]
-    kind, corners, T_world_contact = _sole(points, _UP if is_round else _sole_normal(points), link_origin)
+    normal = _UP if is_round else _sole_normal(points)
+    if (end := _end_of_shank(points, normal, joint)) is not None:
+        points, normal = end, _UP
+    kind, corners, T_world_contact = _sole(points, normal, link_origin)
     if kind == "point" and not is_round:  # a small or round tip has no plane of its own: it touches where it is lowest
         kind, corners, T_world_contact = _sole(points, _UP, link_origin)
     return ContactSurface(
@@ -113,6 +118,23 @@ def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array]) -> C
         friction=_friction(cloud),
         radius=lowest.shape.radius if kind == "point" and isinstance(lowest.shape, Sphere | Capsule) else 0.0,
     )
+
+
+def _end_of_shank(points: Array, normal: Array, joint: Array) -> Array | None:
+    """The points at the far end of a strip that begins at the joint of its body; None for anything like a sole."""
+    heights = points @ normal
+    near = points[heights <= heights.min() + _FLAT]
+    if len(near) < 2:
+        return None
+    _, _, axes = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
+    along, across = (near - joint) @ axes[0], (near - joint) @ np.cross(normal, axes[0])
+    length, width = float(np.ptp(along)), float(np.ptp(across))
+    begins = min(abs(along.min()), abs(along.max())) < 0.25 * length or along.min() * along.max() > 0.0
+    if length < max(_POINT, _SHANK * width) or not begins or width < _LINE:
+        return None
+    far = float(along.max()) if along.max() > -along.min() else float(along.min())
+    reach = (points - joint) @ axes[0]
+    return np.asarray(points[np.abs(reach - far) <= width])
 
 
 def _friction(cloud: list[tuple[Geometry, Array]]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.robot.build.contact_search import height_on_ground
@@ -14,19 +15,24 @@ _FROM_LIMIT = 0.05  # share of the range that a position moved inside keeps from
 
 
 def home_posture(
-    robot: Robot, given: Mapping[str, float] | None, base: Sequence[float] | None, ties: Sequence[Coupling]
+    robot: Robot, given: Mapping[str, ArrayLike] | None, base: Sequence[float] | None, ties: Sequence[Coupling]
 ) -> Array:
     """The home posture, (nq,), its base where `base` puts it.
 
     Args:
         robot: The robot.
-        given: Joint positions by name; None for zero positions, well inside the limits where zero is outside.
+        given: Joint positions by name, as for `Robot.q_of`; None for zero positions, well inside the limits where zero
+            is outside.
         base: First entries of q; None for neutral.
         ties: All couplings as the file gives them, also those that were coupled away.
     """
     for name in given or ():
         robot.joint_index(name)
-    tied = _tied(given, ties) if given is not None else _inside_limits(robot, ties)
+    if given is None:
+        tied: dict[str, ArrayLike] = dict(_inside_limits(robot, ties))
+    else:
+        one_axis = {name: float(np.asarray(x)) for name, x in given.items() if np.ndim(x) == 0}
+        tied = dict(given) | _tied(one_axis, ties)
     return robot.q_of({name: x for name, x in tied.items() if robot.tree.nq_of(robot.joint_index(name))}, base)
 
 

@@ -175,7 +175,7 @@ def _with_rotors(
     model = _model_with_rotors(robot, name, {drive.joint: drive for drive in rotors})
     parts = Parts(
         robot.collisions, robot.visuals, robot.frames, tuple(robot.contacts.values()), drives, robot.loops, couplings,
-        notes=robot.notes, source=robot.source,
+        notes=robot.notes, source=robot.source, springs=robot.springs, excludes=robot.excludes,
     )  # fmt: skip
     out = assemble(name, model, robot.base, parts)
     home = _posture(robot, out, robot.home, rotors)

@@ -49,7 +49,8 @@ def _drop_missing_meshes(spec: mujoco.MjSpec, files: MjcfFiles, mode: str) -> li
         dropped = _drop(spec, mesh, path, file, line)
         if mode == "warn":
             message = f"mesh `{path}` does not exist; {dropped.shapes} shapes that use it are dropped"
-            notes.append(Finding("warning", str(file), message, line or 0, dropped.bare))
+            place = f"{file}:{line}" if line else str(file)
+            notes.append(Finding("warning", place, message, line or 0, dropped.bare))
     return notes
 
 
@@ -64,6 +65,7 @@ def _drop(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path, file: Path, lin
     """Take out a mesh and the geoms that use it."""
     name = mesh.name or Path(mesh.file).stem  # MuJoCo names a mesh after its file where no name is given
     users = [geom for geom in spec.geoms if geom.meshname == name]
+    _drop_pairs_of(spec, {geom.name for geom in users})
     bare = tuple(dict.fromkeys(geom.parent.name for geom in users if geom.contype or geom.conaffinity))
     for geom in users:
         if _gives_inertia(spec, geom):
@@ -80,11 +82,23 @@ def _drop(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path, file: Path, lin
     return _Dropped(len(users), bare)
 
 
+def _drop_pairs_of(spec: mujoco.MjSpec, geoms: set[str]) -> None:
+    """Take out the contact pairs of geoms that are taken out."""
+    for pair in [pair for pair in spec.pairs if {pair.geomname1, pair.geomname2} & (geoms - {""})]:
+        spec.delete(pair)
+
+
 def _path(spec: mujoco.MjSpec, name: str, files: MjcfFiles) -> Path:
-    """Where the file of a mesh is or, if it is nowhere, where it must be; an attached model has folders of its own."""
-    name = Path(name).name if spec.strippath else name
-    first = files.path.parent / (spec.compiler.meshdir or "") / name
-    others = [file.parent / _mesh_folder(files.elements[file]) / name for file, _ in files.find("mesh", file=name)]
+    """Where the file of a mesh is or, if it is nowhere, where MuJoCo looks first.
+
+    That is the main file's folder of meshes. Files of an included file may also be beside it, where MuJoCo has them in
+    `name`, and an attached model has folders of its own.
+    """
+    found = _mesh_elements(files, name)
+    own = found[0][1].attributes["file"] if found else name
+    own = Path(own).name if spec.strippath else own
+    first = files.path.parent / (spec.compiler.meshdir or "") / own
+    others = [Path(name), *(file.parent / _mesh_folder(files.elements[file]) / own for file, _ in found)]
     return next((path for path in (first, *others) if is_file(path)), first)
 
 
@@ -96,8 +110,18 @@ def _mesh_folder(root: Element) -> str:
 
 def _place(files: MjcfFiles, name: str) -> tuple[Path, int | None]:
     """The element that names a mesh file."""
-    found = files.find("mesh", file=name)
+    found = _mesh_elements(files, name)
     return (found[0][0], found[0][1].line) if found else (files.path, None)
+
+
+def _mesh_elements(files: MjcfFiles, name: str) -> list[tuple[Path, Element]]:
+    """The elements of a mesh file; MuJoCo writes the folder of an included file before the name."""
+    found = [(file, item) for file, item in files.find("mesh") if _ends_with(name, item.attributes.get("file", ""))]
+    return sorted(found, key=lambda pair: -len(pair[1].attributes["file"]))
+
+
+def _ends_with(name: str, own: str) -> bool:
+    return bool(own) and (name == own or name.endswith(f"/{own}"))
 
 
 def _require_small(path: Path, file: Path, line: int | None) -> None:
@@ -205,15 +229,13 @@ def _place_in_message(text: str, files: MjcfFiles) -> tuple[Path, int | None]:
 def _drop_unrelated_elements(spec: mujoco.MjSpec, files: MjcfFiles) -> list[Finding]:
     """Delete elements that do not describe the robot, and reset sizes that only MuJoCo's memory needs."""
     notes = []
-    if len(spec.pairs) or len(spec.excludes):
-        notes.append(Finding("note", str(files.path), "contact pairs and excludes are dropped"))
     heights = [geom for geom in spec.geoms if geom.type == mujoco.mjtGeom.mjGEOM_HFIELD]
     if heights:
         notes.append(Finding("note", str(files.path), f"{len(heights)} height fields: not part of the robot"))
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
-    for items in (spec.textures, spec.lights, spec.cameras, spec.sensors, spec.skins, spec.pairs, heights,
-                  spec.hfields):  # fmt: skip
+    _drop_pairs_of(spec, {geom.name for geom in heights})
+    for items in (spec.textures, spec.lights, spec.cameras, spec.sensors, spec.skins, heights, spec.hfields):
         for item in list(items):
             spec.delete(item)
     spec.nkey = spec.nuserdata = 0

@@ -1,7 +1,8 @@
 """Actuators of a compiled MuJoCo model → drives.
 
 MuJoCo's gear multiplies the force of the actuator on its way to the joint, and its square the actuator's own armature
-and damping. Several actuators on one joint (a position and a velocity servo, say) are one drive.
+and damping. Several actuators on one joint (a position and a velocity servo, say) are one drive. The gains of
+servos are those of the drive, seen at the joint.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import mujoco
 import numpy as np
 
 from surefoot.robot.mjcf.names import Names
+from surefoot.robot.mjcf.notes import Remark
 from surefoot.robot.mjcf.tree import (
     Range,
     actuator_force_range,
@@ -18,14 +20,14 @@ from surefoot.robot.mjcf.tree import (
     joint_force_range,
     safe_limit,
 )
-from surefoot.robot.model import Drive, Finding
+from surefoot.robot.model import Drive
 
 __all__ = ["drives_of"]
 
 _ON_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 
 
-def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | None, list[Finding]]:
+def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | None, list[Remark]]:
     """The drives in the order of the actuators, None for a model without actuators, and notes on dropped properties.
 
     Args:
@@ -34,16 +36,16 @@ def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | 
     """
     if model.nactuator == 0:
         text = "the file has no actuators: every joint is driven, without limits"
-        return None, [Finding("note", "actuator", text)] if model.njnt else []
-    notes: list[Finding] = []
+        return None, [Remark("note", "", "", text)] if model.njnt else []
+    notes: list[Remark] = []
     by_joint: dict[int, list[int]] = {}
     for i in range(model.nactuator):
         reason = _why_dropped(model, i)
         if reason:
-            notes.append(Finding("warning", names.actuators[i], f"actuator dropped: {reason}"))
+            notes.append(Remark("warning", "actuator", names.actuators[i], f"actuator dropped: {reason}"))
             continue
         by_joint.setdefault(int(model.actuator_trnid[i, 0]), []).append(i)
-        notes += [Finding("note", names.actuators[i], text) for text in _lost_properties(model, i)]
+        notes += [Remark("note", "actuator", names.actuators[i], text) for text in _lost_properties(model, i)]
     drives = []
     for joint, group in by_joint.items():
         bounds = _torque_range(model, joint, group)
@@ -68,8 +70,8 @@ def _lost_properties(model: mujoco.MjModel, i: int) -> list[str]:
     lost = []
     if model.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE or model.actuator_delay[i]:
         lost.append("actuator dynamics dropped")
-    if model.actuator_biastype[i] != mujoco.mjtBias.mjBIAS_NONE:
-        lost.append("servo law dropped: the drive gives torque")
+    if not _is_servo(model, i) and model.actuator_biastype[i] != mujoco.mjtBias.mjBIAS_NONE:
+        lost.append("force law dropped: the drive gives torque")
     if model.actuator_dampingpoly[i].any():
         lost.append("damping that is not linear dropped")
     if _gear(model, i) < 0.0:
@@ -77,9 +79,23 @@ def _lost_properties(model: mujoco.MjModel, i: int) -> list[str]:
     return lost
 
 
+def _is_servo(model: mujoco.MjModel, i: int) -> bool:
+    """Whether the force is gain · control − kp · position − kd · velocity, with kp and kd ≥ 0."""
+    constant, position, velocity = model.actuator_biasprm[i, :3]
+    return bool(
+        model.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_AFFINE
+        and model.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED
+        and constant == 0.0
+        and position <= 0.0
+        and velocity <= 0.0
+    )
+
+
 def _drive(model: mujoco.MjModel, names: Names, joint: int, group: list[int], torque_limit: float) -> Drive:
     dof = int(model.jnt_dofadr[joint])
     gears = [abs(_gear(model, i)) for i in group]
+    servos = [i for i in group if _is_servo(model, i)]
+    servo_gears = [abs(_gear(model, i)) for i in servos]
     armature = float(model.dof_armature[dof]) + _reflected(model.actuator_armature, group, gears)
     return Drive(
         names.joints[joint],
@@ -88,6 +104,8 @@ def _drive(model: mujoco.MjModel, names: Names, joint: int, group: list[int], to
         dry_friction=float(model.dof_frictionloss[dof]),
         viscous_friction=float(model.dof_damping[dof]) + _reflected(model.actuator_damping, group, gears),
         torque_limit=torque_limit,
+        servo_stiffness=_reflected(-model.actuator_biasprm[:, 1], servos, servo_gears),
+        servo_damping=_reflected(-model.actuator_biasprm[:, 2], servos, servo_gears),
     )
 
 
@@ -98,11 +116,11 @@ def _torque_range(model: mujoco.MjModel, joint: int, group: list[int]) -> Range:
     return float(low), float(high)
 
 
-def _lopsided_note(joint: str, bounds: Range) -> Finding:
+def _lopsided_note(joint: str, bounds: Range) -> Remark:
     message = (
         f"torque from {bounds[0]:g} to {bounds[1]:g}: the drive has the smaller one both ways, ±{safe_limit(bounds):g}"
     )
-    return Finding("note", joint, message)
+    return Remark("note", "joint", joint, message)
 
 
 def _gear(model: mujoco.MjModel, i: int) -> float:

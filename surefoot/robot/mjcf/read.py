@@ -17,13 +17,14 @@ from surefoot.errors import ModelError, SurefootError, one_of
 from surefoot.robot.build import Parts, well_inside
 from surefoot.robot.mjcf.compile import compile_mjcf
 from surefoot.robot.mjcf.drives import drives_of
-from surefoot.robot.mjcf.guard import guard_mjcf
+from surefoot.robot.mjcf.guard import MjcfFiles, guard_mjcf
 from surefoot.robot.mjcf.names import Names, names_of, pose, unused
-from surefoot.robot.mjcf.shapes import shapes_of, world_note
-from surefoot.robot.mjcf.ties import ties_of
+from surefoot.robot.mjcf.notes import Remark, grouped
+from surefoot.robot.mjcf.shapes import excludes_of, shapes_of, world_note
+from surefoot.robot.mjcf.ties import springs_of, ties_of
 from surefoot.robot.mjcf.tree import free_pose, is_lopsided, is_one_axis, joint_force_range, links_of, safe_limit
 from surefoot.robot.model import Finding, Joint, JointKind, Link, NamedFrame, placement
-from surefoot.spatial import se3
+from surefoot.spatial import quaternion, se3
 
 __all__ = ["Home", "MjcfRobot", "mjcf_links", "with_base"]
 
@@ -33,14 +34,12 @@ class Home:
     """A home posture.
 
     Args:
-        joints: Positions of the one-axis joints by name; None if the description has none.
+        joints: Positions of the joints by name, quaternions xyzw; None if the description has none.
         base: Pose of the floating base, (7,), quaternion xyzw; None to put the feet on the ground.
-        notes: Positions that could not be kept.
     """
 
-    joints: dict[str, float] | None
+    joints: dict[str, float | tuple[float, ...]] | None
     base: tuple[float, ...] | None
-    notes: tuple[Finding, ...] = ()
 
 
 def _root_is_free(model: mujoco.MjModel) -> bool:
@@ -55,7 +54,7 @@ def _home_of(model: mujoco.MjModel, names: Names) -> Home:
         return _initial(model, names)
     qpos = np.array(model.key_qpos[key])
     base = tuple(free_pose(model, 0, qpos).tolist()) if _root_is_free(model) else None
-    return Home(_positions(model, names, qpos), base, _lost(model, names, qpos))
+    return Home(_positions(model, names, qpos), base)
 
 
 def _key(model: mujoco.MjModel) -> int | None:
@@ -75,29 +74,24 @@ def _initial(model: mujoco.MjModel, names: Names) -> Home:
     base = free_pose(model, 0, qpos) if _root_is_free(model) else None
     turned = base is not None and not np.allclose(base[3:6], 0.0, atol=1e-12)
     return Home(
-        positions if any(positions.values()) else None,
+        positions if any(np.any(np.asarray(x)[..., :-1] if np.ndim(x) else x) for x in positions.values()) else None,
         tuple(base.tolist()) if base is not None and turned else None,
-        _lost(model, names, qpos),
     )
 
 
-def _positions(model: mujoco.MjModel, names: Names, qpos: Array) -> dict[str, float]:
-    rows = [k for k in range(model.njnt) if is_one_axis(model, k)]
-    return {names.joints[k]: float(qpos[model.jnt_qposadr[k]]) for k in rows}
-
-
-def _lost(model: mujoco.MjModel, names: Names, qpos: Array) -> tuple[Finding, ...]:
-    """Joints of several axes, beside the base, that do not stand at zero at home."""
-    out = []
+def _positions(model: mujoco.MjModel, names: Names, qpos: Array) -> dict[str, float | tuple[float, ...]]:
+    """Of all joints but that of the base."""
+    out: dict[str, float | tuple[float, ...]] = {}
     for k in range(1 if _root_is_free(model) else 0, model.njnt):
+        start = int(model.jnt_qposadr[k])
         if is_one_axis(model, k):
-            continue
-        size = 7 if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE else 4
-        neutral = np.eye(size)[size - 4]
-        if not np.allclose(qpos[model.jnt_qposadr[k] :][:size], neutral, atol=1e-9):
-            message = "its home position is not kept: the joint has several axes"
-            out.append(Finding("warning", names.joints[k], message))
-    return tuple(out)
+            out[names.joints[k]] = float(qpos[start])
+        elif model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE:
+            out[names.joints[k]] = tuple(free_pose(model, k, qpos).tolist())
+        else:
+            unit = quaternion.normalise(quaternion.from_wxyz(np.array(qpos[start : start + 4])))
+            out[names.joints[k]] = tuple(unit.tolist())
+    return out
 
 
 _KIND_OF_BASE: dict[str, JointKind] = {"floating": "free", "planar": "planar", "fixed": "fixed"}
@@ -139,18 +133,24 @@ def mjcf_links(path: str | Path, meshes: str = "warn") -> MjcfRobot:
     try:
         names = names_of(model)
         _require_ordered_limits(model, names)
-        return _robot_of(model, names, files.name, str(path), compiler_notes)
+        return _robot_of(model, names, files, str(path), compiler_notes)
     except SurefootError as error:
         raise error.with_place(path) from None
 
 
 def _robot_of(
-    model: mujoco.MjModel, names: Names, name: str, source: str, compiler_notes: tuple[Finding, ...]
+    model: mujoco.MjModel, names: Names, files: MjcfFiles, source: str, compiler_notes: tuple[Finding, ...]
 ) -> MjcfRobot:
     collisions, visuals, shape_notes = shapes_of(model, names)
     loops, couplings, tie_notes = ties_of(model, names)
+    springs, spring_notes = springs_of(model, names)
     drives, drive_notes = drives_of(model, names)
+    excludes, exclude_notes = excludes_of(model, names)
     home = _home_of(model, names)
+    remarks = (
+        *world_note(model, names), *shape_notes, *exclude_notes, *tie_notes, *spring_notes, *drive_notes,
+        *_dropped(model, names),
+    )  # fmt: skip
     parts = Parts(
         frames=_frames(model, names),
         drives=drives,
@@ -158,16 +158,15 @@ def _robot_of(
         couplings=couplings,
         home=home.joints,
         home_base=home.base,
-        notes=(
-            *compiler_notes, *world_note(model, names), *shape_notes, *tie_notes, *drive_notes, *home.notes,
-            *_dropped(model, names),
-        ),
+        springs=springs,
+        excludes=excludes,
+        notes=(*compiler_notes, *grouped(remarks, files)),
         source=source,
-    )  # fmt: skip
+    )
     links = links_of(model, names, collisions, visuals)
     root = int(model.jnt_bodyid[0]) if _root_is_free(model) else min(1, model.nbody - 1)
     start = pose(model.body_pos[root], model.body_quat[root])
-    return MjcfRobot(name, links, "floating" if _root_is_free(model) else "fixed", parts, start)
+    return MjcfRobot(files.name, links, "floating" if _root_is_free(model) else "fixed", parts, start)
 
 
 def with_base(found: MjcfRobot, base: str) -> MjcfRobot:
@@ -236,27 +235,26 @@ def _require_ordered_limits(model: mujoco.MjModel, names: Names) -> None:
         )
 
 
-def _dropped(model: mujoco.MjModel, names: Names) -> list[Finding]:
-    """Notes on properties of the model that a robot does not have."""
-    out = []
+def _dropped(model: mujoco.MjModel, names: Names) -> list[Remark]:
+    """Remarks on properties of the model that a robot does not have."""
+    out: list[Remark] = []
     for k in range(model.njnt):
-        if model.jnt_stiffness[k] or model.jnt_stiffnesspoly[k].any():
-            out.append(Finding("warning", names.joints[k], "spring of the joint dropped"))
         if model.dof_dampingpoly[model.jnt_dofadr[k]].any():
-            out.append(Finding("warning", names.joints[k], "damping that is not linear dropped"))
+            out.append(Remark("warning", "joint", names.joints[k], "damping that is not linear dropped"))
         if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_BALL and model.jnt_limited[k]:
-            out.append(Finding("warning", names.joints[k], "limit of the ball joint dropped"))
+            out.append(Remark("warning", "joint", names.joints[k], "limit of the ball joint dropped"))
         if is_lopsided(bounds := joint_force_range(model, k)):
             message = f"actuator force from {bounds[0]:g} to {bounds[1]:g}: its limit is the smaller one both ways"
-            out.append(Finding("note", names.joints[k], f"{message}, ±{safe_limit(bounds):g}"))
-    out += [Finding("warning", model.tendon(i).name or f"tendon_{i}", "tendon dropped") for i in range(model.ntendon)]
+            out.append(Remark("note", "joint", names.joints[k], f"{message}, ±{safe_limit(bounds):g}"))
     flexes = (mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i) or f"flex_{i}" for i in range(model.nflex))
-    out += [Finding("warning", name, "flex dropped") for name in flexes]
+    out += [Remark("warning", "deformable", name, "flex dropped") for name in flexes]
     moved = [names.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
-    out += [Finding("note", name, "mocap body: held fast") for name in moved]
-    out += [
-        Finding("note", names.bodies[i], "gravity compensation dropped") for i in np.flatnonzero(model.body_gravcomp)
-    ]
+    out += [Remark("note", "body", name, "mocap body: held fast") for name in moved]
+    floating = [names.bodies[i] for i in np.flatnonzero(model.body_gravcomp)]
+    out += [Remark("note", "body", name, "gravity compensation dropped") for name in floating]
     if not np.allclose(model.opt.gravity, (0.0, 0.0, -9.81)):
-        out.append(Finding("note", "option", f"gravity {model.opt.gravity.tolist()} dropped: it belongs to the world"))
+        text = f"gravity {model.opt.gravity.tolist()} dropped: it belongs to the world"
+        out.append(Remark("note", "", "", text))
+    if model.opt.viscosity or model.opt.density or np.any(model.opt.wind):
+        out.append(Remark("note", "", "", "forces of the air dropped"))
     return out

@@ -1,21 +1,23 @@
-"""Equality constraints of a compiled MuJoCo model → loops and couplings."""
+"""Equality constraints, springs and tendons of a compiled MuJoCo model → loops, couplings and springs."""
 
 from __future__ import annotations
 
 import mujoco
 import numpy as np
 
-from surefoot.robot.mjcf.names import Names, pose
-from surefoot.robot.model import Coupling, Finding, Loop, placement
+from surefoot.robot.mjcf.names import Names, pose, unused
+from surefoot.robot.mjcf.notes import Remark
+from surefoot.robot.mjcf.tree import is_one_axis
+from surefoot.robot.model import Coupling, Loop, Spring, placement
 
-__all__ = ["ties_of"]
+__all__ = ["springs_of", "ties_of"]
 
 _EQ = mujoco.mjtEq
 _SAME = 1e-6  # a ratio and its inverse are written with some six digits
 _POINT = (True, True, True, False, False, False)
 
 
-def ties_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Loop, ...], tuple[Coupling, ...], list[Finding]]:
+def ties_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Loop, ...], tuple[Coupling, ...], list[Remark]]:
     """Closed chains, couplings of joints, and notes on the constraints that are neither.
 
     Args:
@@ -27,14 +29,14 @@ def ties_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Loop, ...], tupl
     for i in range(model.neq):
         reason = _why_dropped(model, i)
         if reason:
-            notes.append(Finding("warning", names.equalities[i], f"equality constraint dropped: {reason}"))
+            notes.append(Remark("warning", "equality", names.equalities[i], f"equality constraint dropped: {reason}"))
         elif model.eq_type[i] == _EQ.mjEQ_JOINT:
             found = _coupling(model, names, i)
             same = next((name for name, item in couplings.items() if _are_equivalent(item, found)), None)
             if same is None:
                 couplings[names.equalities[i]] = found
             else:
-                notes.append(Finding("note", names.equalities[i], f"equivalent to `{same}`; merged with it"))
+                notes.append(Remark("note", "equality", names.equalities[i], f"equivalent to `{same}`; merged with it"))
         else:
             loops.append(_loop(model, names, i))
     return tuple(loops), tuple(couplings.values()), notes
@@ -90,3 +92,55 @@ def _loop(model: mujoco.MjModel, names: Names, i: int) -> Loop:
     else:
         on_a, on_b = pose(data[3:6], data[6:10]), placement(data[:3])
     return Loop(names.equalities[i], names.bodies[first], names.bodies[second], on_a, on_b, directions)
+
+
+def springs_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Spring, ...], list[Remark]]:
+    """Springs of hinges, slides and tendons over joints, and remarks on the springs and tendons that are dropped.
+
+    Args:
+        model: The compiled model.
+        names: Its names.
+    """
+    springs: list[Spring] = []
+    remarks: list[Remark] = []
+    for k in range(model.njnt):
+        if model.jnt_stiffness[k] and not is_one_axis(model, k):
+            remarks.append(Remark("warning", "joint", names.joints[k], "spring of a ball or free joint dropped"))
+        elif model.jnt_stiffness[k]:
+            rest = float(model.qpos_spring[model.jnt_qposadr[k]])
+            stiffness = float(model.jnt_stiffness[k])
+            springs.append(Spring(names.joints[k], {names.joints[k]: 1.0}, stiffness, 0.0, (rest, rest)))
+        if model.jnt_stiffnesspoly[k].any():
+            remarks.append(Remark("warning", "joint", names.joints[k], "stiffness that is not linear dropped"))
+    for i in range(model.ntendon):
+        name = model.tendon(i).name or f"tendon_{i}"
+        remarks += [Remark("warning", "tendon", name, message) for message in _lost_of_tendon(model, i)]
+        shares = _shares(model, names, i)
+        if shares and (model.tendon_stiffness[i] or model.tendon_damping[i]):
+            low, high = (float(x) for x in model.tendon_lengthspring[i])
+            numbers = float(model.tendon_stiffness[i]), float(model.tendon_damping[i])
+            springs.append(Spring(unused(name, {spring.name for spring in springs}), shares, *numbers, (low, high)))
+    return tuple(springs), remarks
+
+
+def _shares(model: mujoco.MjModel, names: Names, i: int) -> dict[str, float]:
+    """Shares of the joints in the length of a tendon that runs over joints; empty for one that runs over sites."""
+    first = int(model.tendon_adr[i])
+    rows = range(first, first + int(model.tendon_num[i]))
+    if any(model.wrap_type[k] != mujoco.mjtWrap.mjWRAP_JOINT for k in rows):
+        return {}
+    return {names.joints[int(model.wrap_objid[k])]: float(model.wrap_prm[k]) for k in rows}
+
+
+def _lost_of_tendon(model: mujoco.MjModel, i: int) -> list[str]:
+    """What a robot does not have of a tendon."""
+    if model.wrap_type[model.tendon_adr[i]] != mujoco.mjtWrap.mjWRAP_JOINT:
+        return ["tendon over sites dropped"]
+    lost = {
+        "limit": model.tendon_limited[i],
+        "dry friction": model.tendon_frictionloss[i],
+        "armature": model.tendon_armature[i],
+        "stiffness that is not linear": model.tendon_stiffnesspoly[i].any(),
+        "damping that is not linear": model.tendon_dampingpoly[i].any(),
+    }
+    return [f"{what} of the tendon dropped" for what, there in lost.items() if there]

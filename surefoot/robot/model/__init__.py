@@ -6,8 +6,9 @@ from surefoot.robot.model.drives import Drive
 from surefoot.robot.model.findings import Finding, Level
 from surefoot.robot.model.inertia_changes import carrying, under_gravity, with_inertia_error
 from surefoot.robot.model.links import Geometry, Joint, JointKind, Link, NamedFrame, placement
-from surefoot.robot.model.loops import Coupling, Loop, led_by_first, resolve_couplings
-from surefoot.robot.model.robot import AnatomyHints, Limits, Robot, assembles_robots
+from surefoot.robot.model.loops import Coupling, Loop, resolve_couplings
+from surefoot.robot.model.robot import AnatomyHints, Limits, Robot, makes_robots
+from surefoot.robot.model.springs import Spring, SpringForces
 from surefoot.robot.model.tree import NQ, NV, Tree, tree_of_model
 
 __all__ = [
@@ -30,11 +31,12 @@ __all__ = [
     "Loop",
     "NamedFrame",
     "Robot",
+    "Spring",
+    "SpringForces",
     "Tree",
-    "assembles_robots",
     "carrying",
     "dh_links",
-    "led_by_first",
+    "makes_robots",
     "placement",
     "resolve_couplings",
     "tree_of_model",

@@ -75,31 +75,3 @@ def resolve_couplings(couplings: Sequence[Coupling]) -> tuple[Coupling, ...]:
             raise ModelError(f"joint `{item.joint}` follows itself", evidence={"chain": sorted(seen)})
         out.append(Coupling(item.joint, source, ratio, offset))
     return tuple(out)
-
-
-def led_by_first(couplings: Sequence[Coupling], order: Sequence[str]) -> tuple[Coupling, ...]:
-    """The same ties, each group led by its joint that comes first in the tree.
-
-    A follower before its source takes the lead: from q_f = c + n q_s follows q_s = (q_f − c)/n.
-
-    Args:
-        couplings: Ties whose source leads freely (`resolve_couplings`).
-        order: Joint names in the order of the tree.
-
-    Raises:
-        ModelError: A joint that must take the lead does not move with its source (n = 0).
-    """
-    out: list[Coupling] = []
-    for source in dict.fromkeys(item.source for item in couplings):
-        group = [Coupling(source, source), *(item for item in couplings if item.source == source)]
-        first = min(group, key=lambda item: order.index(item.joint))
-        if first.ratio == 0.0:
-            raise ModelError(
-                f"joint `{first.joint}` follows `{source}` with ratio 0 and comes before it in the tree",
-                next_step='load with mimic="coupling"',
-            )
-        for item in group:
-            if item.joint != first.joint:
-                ratio = item.ratio / first.ratio
-                out.append(Coupling(item.joint, first.joint, ratio, item.offset - ratio * first.offset))
-    return tuple(out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -20,19 +20,24 @@ from surefoot.robot.model.drives import Drive
 from surefoot.robot.model.findings import Finding
 from surefoot.robot.model.links import Geometry, Link, NamedFrame
 from surefoot.robot.model.loops import Coupling, Loop
+from surefoot.robot.model.springs import Spring, SpringForces
 from surefoot.robot.model.tree import Tree
 
-_assemblers: list[Callable[..., Robot]] = []
+_MAKERS: dict[str, Callable[..., Robot]] = {}
 
 
-def assembles_robots(function: Callable[..., Robot]) -> Callable[..., Robot]:
-    """Decorator of the function that `Robot.from_tree` calls: assembly knows robots, a robot's data knows no assembly.
+def makes_robots(name: str) -> Callable[[Callable[..., Robot]], Callable[..., Robot]]:
+    """Decorator of functions that methods of `Robot` call: assembly knows robots, a robot's data knows no assembly.
 
     Args:
-        function: Takes name, links, base and further parts by name.
+        name: "assemble" (name, links, base and further parts by name → robot) or "lock" (robot, joints → robot).
     """
-    _assemblers.append(function)
-    return function
+
+    def register(function: Callable[..., Robot]) -> Callable[..., Robot]:
+        _MAKERS[name] = function
+        return function
+
+    return register
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,8 @@ class Robot:
         hints: What is given of its anatomy.
         notes: Findings of the reader.
         source: The file that it came from, or "".
+        springs: Springs and dampers on joints and along sums of joint positions.
+        excludes: Pairs of links that never touch each other, as the file says.
     """
 
     name: str
@@ -111,6 +118,8 @@ class Robot:
     hints: AnatomyHints = field(default=AnatomyHints(), repr=False)
     notes: tuple[Finding, ...] = field(default=(), repr=False)
     source: str = ""
+    springs: tuple[Spring, ...] = field(default=(), repr=False)
+    excludes: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
     def from_tree(cls, name: str, links: Sequence[Link], base: str = "fixed", **extras: Any) -> Robot:
@@ -123,7 +132,7 @@ class Robot:
             **extras: `frames`, `contacts`, `drives`, `loops`, `couplings`, `home` (joint positions by name),
                 `mimic`, as in `surefoot.robot.build.assemble.assemble`.
         """
-        return _assemblers[-1](name, links, base, **extras)
+        return _MAKERS["assemble"](name, links, base, **extras)
 
     @classmethod
     def from_dh(cls, name: str, rows: Sequence[DHRow], base: str = "fixed", **extras: Any) -> Robot:
@@ -219,20 +228,37 @@ class Robot:
             return int(self.model.getFrameId(name, pin.FrameType.BODY))
         return next(i for i, frame in enumerate(self.model.frames) if frame.name == name)
 
-    def q_of(self, positions: Mapping[str, float], base: ArrayLike | None = None) -> Array:
+    @cached_property
+    def spring_forces(self) -> SpringForces:
+        """The springs as arrays: their joint forces and energy."""
+        return SpringForces.of(self.springs, self.tree)
+
+    def passive_forces(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Joint forces of springs, dampers and viscous friction, (…, nv): MuJoCo's `qfrc_passive`.   [robot.spring].
+
+        Args:
+            q: (…, nq) configuration.
+            v: (…, nv) velocity.
+        """
+        speed = np.asarray(v, dtype=float)
+        return np.asarray(self.spring_forces.torque(np.asarray(q, dtype=float), speed) - self.model.damping * speed)
+
+    def q_of(self, positions: Mapping[str, ArrayLike], base: ArrayLike | None = None) -> Array:
         """A configuration from joint positions by name; omitted joints stay neutral.
 
         Args:
-            positions: One-axis joints: position [rad] or [m].
+            positions: One-axis joints: position [rad] or [m]; other joints: their entries of q (quaternions xyzw).
             base: Entries of the base joint (7 for a floating, 4 for a planar base); neutral if omitted.
         """
         q = np.array(self.neutral)
         for name, value in positions.items():
             i = self.joint_index(name)
             start, kind = int(self.tree.q_index[i]), self.tree.kinds[i]
-            if self.tree.nv_of(i) != 1:
-                raise ShapeError(f"joint `{name}` is {kind}; one number does not place it", subject=name, kind="joint")
-            q[start : start + self.tree.nq_of(i)] = [np.cos(value), np.sin(value)] if kind == "continuous" else [value]
+            entries = np.asarray([np.cos(value), np.sin(value)] if kind == "continuous" else value, dtype=float)
+            if entries.size != self.tree.nq_of(i):
+                words = "one number does not" if entries.size == 1 else f"{entries.size} numbers do not"
+                raise ShapeError(f"joint `{name}` is {kind}; {words} place it", subject=name, kind="joint")
+            q[start : start + self.tree.nq_of(i)] = entries.ravel()
         if base is not None:
             q[self._base_entries(base)] = np.asarray(base, dtype=float)
         return q
@@ -302,6 +328,22 @@ class Robot:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in (state | {"contacts": MappingProxyType(state["contacts"])}).items():
             object.__setattr__(self, name, value)
+
+    def lock(self, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Robot:
+        """The robot with joints held: `robot.lock({"waist": 0.0, "neck_*": 0.0})`, or by name alone at home.
+
+        Args:
+            joints: Names or patterns, with positions [rad] or [m].
+        """
+        return _MAKERS["lock"](self, joints)
+
+    def only(self, joints: Iterable[str]) -> Robot:
+        """The robot with all joints held at home but these and the base: `robot.only(["left_arm_*"])`.
+
+        Args:
+            joints: Names or patterns.
+        """
+        return _MAKERS["lock"](self, (), joints)
 
     def replace(self, **changes: Any) -> Robot:
         """A copy with some fields changed."""

@@ -6,8 +6,9 @@ urdfdom answers a mass of `abc` by dropping the whole inertial and calls that su
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from surefoot.robot.model import Finding, Level
 from surefoot.robot.xml_guard import Element, numbers
@@ -66,6 +67,7 @@ class UrdfDocument:
         findings: Defects and doubts; any of level "error" makes the robot unusable.
         root: Name of the root link.
         materials: Materials of the whole robot by name.
+        package_dirs: Where packages are.
     """
 
     name: str
@@ -75,6 +77,7 @@ class UrdfDocument:
     findings: list[Finding] = field(default_factory=list)
     root: str = ""
     materials: dict[str, Element] = field(default_factory=dict)
+    package_dirs: Sequence[str | Path] = ()
 
     def say(self, level: Level, line: int, message: str, bare: tuple[str, ...] = ()) -> None:
         """Note a finding at a line; with links that lost a collision shape by it."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
 from surefoot.errors import MissingMeshError, one_of
-from surefoot.files import is_file
 from surefoot.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from surefoot.robot.model import Geometry, placement
+from surefoot.robot.packages import find_file
 from surefoot.robot.urdf.scan import SHAPES, UrdfDocument
 from surefoot.robot.xml_guard import Element, numbers
 from surefoot.words import are_missing
@@ -84,7 +82,7 @@ def _report_missing(
         raise MissingMeshError(
             are_missing(len(missing), "mesh file"),
             evidence={f"line {line}": name for name, line in list(missing.items())[:10]},
-            next_step='put them there, set ROS_PACKAGE_PATH, or load with meshes="warn"',
+            next_step='put them there, give `package_dirs`, set ROS_PACKAGE_PATH, or load with meshes="warn"',
             file=document.file,
             line=next(iter(missing.values())),
         )
@@ -109,29 +107,9 @@ def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) ->
         case "capsule":
             return Capsule(number("radius"), number("length"))
     name = element.attributes["filename"]
-    path = _resolve_mesh(name, document.file)
+    path = find_file(name, document.file, document.package_dirs)
     if path is None:
         missing.setdefault(name, element.line)
         return None
     sx, sy, sz = numbers(element.attributes.get("scale", "1 1 1"), 3) or [1.0] * 3
     return Mesh(str(path), (sx, sy, sz))
-
-
-def _resolve_mesh(name: str, urdf: str | Path) -> Path | None:
-    """The file that a URDF means, or None.
-
-    `package://PACKAGE/REST` is looked up in ROS_PACKAGE_PATH and in the folders above the URDF; `file://` is absolute;
-    anything else is relative to the URDF.
-    """
-    folder = Path(urdf).resolve().parent
-    candidates: list[Path]
-    if name.startswith(("package://", "model://")):
-        rest = name.split("://", 1)[1].lstrip("/")
-        package, _, inside = rest.partition("/")
-        homes = [Path(entry) for entry in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if entry]
-        above = [folder, *folder.parents]
-        candidates = [home / rest for home in (*homes, *above)]
-        candidates += [home / inside for home in (*homes, *above) if home.name == package]
-    else:
-        candidates = [folder / name.removeprefix("file://")]
-    return next((path for path in candidates if is_file(path)), None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.robot.build import Mimic
@@ -14,6 +16,7 @@ from surefoot.robot.xml_guard import numbers, read_xml
 from surefoot.robot.zoo.built import BUILT, build
 
 _SIDE_FILES = Path(__file__).parent / "side"
+_OTHER_FILES = {"ur3": "ur3_robot.urdf"}  # the loader of ur3 names the file of ur5; that of ur3 is beside it
 
 
 def names() -> list[str]:
@@ -21,12 +24,35 @@ def names() -> list[str]:
     return [*BUILT, *_shipped()]
 
 
+class ZooFacts(NamedTuple):
+    """What is known of a robot of the zoo without loading it.
+
+    Args:
+        dof: Size of v.
+        mass: [kg].
+        kind: Humanoid, quadruped, arm and so on.
+        licence: Of its data.
+    """
+
+    dof: int
+    mass: float
+    kind: str
+    licence: str
+
+
+@cache
+def facts() -> dict[str, ZooFacts]:
+    """Facts of all robots, by name (`facts.toml`, written by `scripts/make_zoo_facts.py`)."""
+    table = tomllib.loads(Path(__file__).with_name("facts.toml").read_text(encoding="utf-8"))
+    return {name: ZooFacts(**row) for name, row in table.items()}
+
+
 def describe(name: str) -> str:
     """One line about a robot of the zoo."""
     if name in BUILT:
         usage = BUILT[name].usage
         return f"{BUILT[name].description}; {name}{usage}" if usage else BUILT[name].description
-    return f"example-robot-data: {_shipped()[name].urdf_filename or 'SDF, not read'}"
+    return f"example-robot-data: {_file_name(name)}"
 
 
 def load(name: str, base: str = "auto", mimic: Mimic = "coupling", meshes: str = "warn") -> Robot:
@@ -57,19 +83,20 @@ def _shipped() -> dict[str, Any]:
     return dict(ROBOTS)
 
 
+def _file_name(name: str) -> str:
+    entry = _shipped()[name]
+    return str(_OTHER_FILES.get(name) or entry.urdf_filename or entry.sdf_filename)
+
+
 def _load_shipped(name: str, base: str, mimic: Mimic, meshes: str) -> Robot:
     from example_robot_data.robots_loader import getModelPath
 
     entry = _shipped()[name]
-    if not entry.urdf_filename:
-        raise NotSupportedError(
-            f"`{name}` is an SDF file, which the Pinocchio wheel cannot read", next_step="choose another robot"
-        )
     folder = Path(getModelPath(entry.path)).resolve() / entry.path
     side = _SIDE_FILES / f"{name}.surefoot.toml"
     own_base = "floating" if entry.free_flyer else "fixed"
     return load_file(
-        folder / entry.urdf_subpath / entry.urdf_filename,
+        folder / entry.urdf_subpath / _file_name(name),
         base=own_base if base == "auto" else base,
         mimic=mimic,
         meshes=meshes,

@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.estimation import BaseEstimator, EstimatorSettings
+from surefoot.ik.analysis import standing_posture
 from surefoot.motion import Controller, State
 from surefoot.robot import ContactSurface, Robot, load
 from surefoot.robot.model import placement, under_gravity
@@ -95,7 +96,9 @@ def load_robot(table: RobotTable) -> Robot:
     Args:
         table: What the scenario says.
     """
-    robot = load(table.name, base=table.base, mimic=table.mimic)
+    robot = load(table.name, base=table.base, mimic=table.mimic, lock=table.lock, only=table.only or None)
+    if table.home == "auto":
+        robot = robot.replace(home=standing_posture(robot))
     if not table.contacts:
         return robot
     frames, added = robot.placements(robot.home), {}

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.motion import Log, World
-from surefoot.report import Evidence, Plot, Verdict, motion_plots, report_page
+from surefoot.report import EventMark, Evidence, Plot, Verdict, motion_plots, report_page
 from surefoot.robot import Robot
-from surefoot.scenario.build import build_ground
+from surefoot.scenario.build import build_event, build_ground
 from surefoot.scenario.outcome.files import RunRecord, scenario_toml
 from surefoot.scenario.schema import EventTable
+from surefoot.sim import Push
 from surefoot.sim.native import with_friction, with_ground
 
 __all__ = ["evidence_of_run", "page_of_run"]
@@ -35,7 +37,7 @@ def evidence_of_run(run: RunRecord) -> Evidence:
         run: The run; changes of friction and terrain among its events count in the plots of contacts.
     """
     robot, log, metrics, world = run.robot, run.log, run.metrics, run.world
-    wrenches = {name: np.asarray(log[f"contact.{name}.wrench"]) for name in robot.contacts}
+    wrenches = {name: _from_the_start(log[f"contact.{name}.wrench"]) for name in robot.contacts}
     tau = log["tau"] if log["tau"].any() else None
     later = _later(world, log, run.scenario.events)
     plots = (
@@ -69,7 +71,31 @@ def evidence_of_run(run: RunRecord) -> Evidence:
         versions=metrics.get("versions", {}),
         seed=metrics.get("seed"),
         notes=tuple(metrics.get("notes", ())),
+        events=tuple(_mark(table, robot, log) for table in run.scenario.events if table.time <= log.time[-1]),
     )
+
+
+def _from_the_start(wrenches: Array) -> Array:
+    """(n, 6): forces of a sample are those of the step before it; the first one, without any, has those of the next."""
+    out = np.array(wrenches)
+    if len(out) > 1 and not out[0].any():
+        out[0] = out[1]
+    return out
+
+
+def _mark(table: EventTable, robot: Robot, log: Log) -> EventMark:
+    """An event on the time line; a push with its force."""
+    event = build_event(table, robot, np.array(log["q"][0]))
+    last = float(log.time[-1])
+    if isinstance(event, Push):
+        x, y, z = (float(value) for value in event.wrench[:3])
+        size = float(np.linalg.norm((x, y, z)))
+        name = f"push, {size:.3g} N for {event.duration:.3g} s"
+        return EventMark(name, event.time, min(event.time + event.duration, last), event.link, (x, y, z))
+    name = table.kind.replace("_", " ")
+    name += f" {table.friction:g}" if table.kind == "friction" and table.friction is not None else ""
+    end = last if table.duration is None else min(table.time + table.duration, last)
+    return EventMark(name, table.time, end, table.link or "")
 
 
 def _later(world: World | None, log: Log, events: Sequence[EventTable]) -> list[tuple[int, World]]:

@@ -59,6 +59,9 @@ class RobotTable(Table):
             decouples them.
         drives: Kind of all drives; "auto" uses the kind of each drive.
         contacts: Further contact surfaces by name.
+        lock: Joints, or patterns such as "waist_*", that are held, with their positions [rad] or [m].
+        only: Joints, or patterns, that stay; all others are held at home. Empty for all.
+        home: Home posture: "own" is the robot's, "auto" one in which it stands on its soles, near its own.
     """
 
     name: str = "g1"
@@ -66,6 +69,9 @@ class RobotTable(Table):
     mimic: Literal["coupling", "reduce", "free"] = "coupling"
     drives: Literal["auto", "torque", "torque_speed", "dc_motor", "elastic", "servo"] = "auto"
     contacts: dict[str, TouchTable] = {}
+    lock: dict[str, float] = {}
+    only: list[str] = []
+    home: Literal["own", "auto"] = "own"
 
 
 class InitialTable(Table):

@@ -31,7 +31,7 @@ _NEEDS: Mapping[DriveKind, tuple[str, ...]] = {
     "torque_speed": ("torque_limit", "speed_limit"),
     "dc_motor": ("resistance", "torque_constant", "voltage"),
     "elastic": ("stiffness", "rotor_inertia"),
-    "servo": ("torque_limit", "speed_limit", "servo_stiffness"),
+    "servo": ("servo_stiffness",),
 }
 
 

@@ -44,7 +44,7 @@ class BalanceBook:
         """Take the arrays of the physics, which are others after its model changed."""
         mj, data = self._physics.mj, self._physics.data
         self._scratch = mujoco.MjData(mj)
-        self._damping = np.array(mj.dof_damping)
+        self._damping = np.diag(mj.dof_damping) + _tendon_damping(mj)
         self._is_damped = bool(self._damping.any())
         self._armature = mj.dof_armature[:, None] * self._translation
         self._has_rotors = bool(self._armature.any())
@@ -71,7 +71,7 @@ class BalanceBook:
         self._drives += float(self._actuators.forces @ path[self._actuators.dofs])
         self._contacts += float(force @ path)
         if self._is_damped:
-            damping = self._damping * velocity
+            damping = self._damping @ velocity
             self._damped -= float(damping @ path)
             force = force - damping
         if pushed:
@@ -138,12 +138,22 @@ class BalanceBook:
         mujoco.mj_integratePos(mj, scratch.qpos, scratch.qvel, -0.5 * physics.dt)
         mujoco.mj_kinematics(mj, scratch)
         mujoco.mj_comPos(mj, scratch)
+        mujoco.mj_tendon(mj, scratch)
         mujoco.mj_makeM(mj, scratch)
         mujoco.mj_comVel(mj, scratch)
         mujoco.mj_subtreeVel(mj, scratch)
         mujoco.mj_energyPos(mj, scratch)
         mujoco.mj_energyVel(mj, scratch)
         return float(scratch.energy.sum()), self._mass * scratch.subtree_linvel[0]
+
+
+def _tendon_damping(mj: mujoco.MjModel) -> Array:
+    """(nv, nv) of dampers along sums of joint positions."""
+    shares = np.zeros((mj.ntendon, mj.nv))
+    for i in range(mj.ntendon):
+        rows = range(int(mj.tendon_adr[i]), int(mj.tendon_adr[i]) + int(mj.tendon_num[i]))
+        shares[i, mj.jnt_dofadr[mj.wrap_objid[rows]]] = mj.wrap_prm[rows]
+    return np.asarray(shares.T * mj.tendon_damping @ shares)
 
 
 def _translation(mj: mujoco.MjModel, models: Sequence[MujocoModel]) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from surefoot.dynamics.constraints import Tie
 from surefoot.errors import ModelError, NotSupportedError
 from surefoot.kinematics import relative_jacobian
 from surefoot.kinematics.frames import relative_placement
-from surefoot.robot import Loop, Robot
+from surefoot.robot import Loop, Robot, Spring
 from surefoot.sim.mujoco.inertia import LEAST, BodyInertia, lifted_inertia, massless_joints, without_mass
 from surefoot.spatial import so3
 
@@ -343,6 +343,24 @@ def add_ties(out: RobotBodies) -> None:
         _couple(out, int(i), int(tree.mimic_source[i]), float(tree.mimic_ratio[i]), float(tree.mimic_offset[i]))
     for loop in out.robot.loops:
         _close(out, loop)
+    for spring in out.robot.springs:
+        _stretch(out, spring)
+
+
+def _stretch(out: RobotBodies, spring: Spring) -> None:
+    """A spring as a tendon over its joints; locked joints only shift its rest."""
+    robot, index = out.robot, {name: out.robot.joint_index(name) for name in spring.joints}
+    moving = {name: share for name, share in spring.joints.items() if index[name] not in out.locked}
+    held = (share * robot.home[robot.tree.q_index[index[name]]] for name, share in spring.joints.items())
+    shift = float(sum(x for x, name in zip(held, spring.joints, strict=True) if name not in moving))
+    if not moving:
+        return
+    tendon = out.spec.add_tendon(name=out.named(f"spring {spring.name}"))
+    tendon.stiffness = [spring.stiffness, *[0.0] * (len(tendon.stiffness) - 1)]
+    tendon.damping = [spring.damping, *[0.0] * (len(tendon.damping) - 1)]
+    tendon.springlength = [bound - shift for bound in spring.rest]
+    for name, share in moving.items():
+        tendon.wrap_joint(out.named(name), share)
 
 
 def _couple(out: RobotBodies, joint: int, source: int, ratio: float, offset: float) -> None:

@@ -144,7 +144,7 @@ def build_scene(
 
     Bodies are in the order of the trees, which is MuJoCo's own (depth first), one robot after the other, then the
     objects. Names of several robots begin with `0/`, `1/` … A robot touches the world, objects and other robots, and
-    itself if `self_collision`; then pairs of neighbours and pairs that touch at home are omitted.
+    itself if `self_collision`; then pairs of neighbours, excluded pairs and pairs that touch at home are omitted.
 
     Args:
         robots: The robots.
@@ -235,7 +235,7 @@ def compiled(spec: mujoco.MjSpec, robots: Sequence[Robot]) -> mujoco.MjModel:
 
 
 def _exclude_touching_at_home(spec: mujoco.MjSpec, added: Sequence[_Added], mj: mujoco.MjModel) -> bool:
-    """Leave out the pairs of bodies of one robot that are neighbours or touch at home; whether there are any."""
+    """Leave out pairs of bodies of one robot: neighbours, excluded, touching at home; whether there are any."""
     data = mujoco.MjData(mj)
     for item in added:
         model = _mapped(mj, item)
@@ -249,14 +249,15 @@ def _exclude_touching_at_home(spec: mujoco.MjSpec, added: Sequence[_Added], mj: 
 
 
 def _pairs_left_out(bodies: RobotBodies, touching: Sequence[tuple[str, ...]]) -> set[tuple[str, ...]]:
-    """Names of bodies of a robot that may touch: neighbours, and those of the touching pairs that are its own."""
+    """Names of bodies of a robot that may touch: neighbours, excluded pairs, and touching pairs that are its own."""
     names, parents = [body.name for body in bodies.bodies], bodies.robot.tree.parents
+    excluded = [tuple(bodies.place_of(link)[0].name for link in pair) for pair in bodies.robot.excludes]
     pairs: set[tuple[str, ...]] = {(names[int(parents[i])], names[i]) for i in range(len(names)) if parents[i] >= 0}
     own = set(names)
     if bodies.base.name != "world":
         pairs |= {(bodies.base.name, names[i]) for i in range(len(names)) if parents[i] < 0}
         own.add(bodies.base.name)
-    for pair in touching:
+    for pair in (*touching, *(pair for pair in excluded if len(set(pair)) == 2)):
         if own.issuperset(pair) and pair[::-1] not in pairs:
             pairs.add(pair)
     return pairs

@@ -29,6 +29,7 @@ from surefoot.arrays import Array as Numbers
 from surefoot.dynamics import minverse
 from surefoot.ops import Array
 from surefoot.robot import Robot
+from surefoot.robot.model import SpringForces
 
 __all__ = ["DrivenRows", "Force", "Resistance", "Springs", "at_start", "held_at", "next_sides", "side_of"]
 
@@ -168,6 +169,7 @@ class Resistance:
         entries: (nv,) entry of q that the stops bound.
         stiffness: (nv,) of the stops [N m/rad] or [N/m].
         absorption: (nv,) damping of a joint that moves into a stop [N m s/rad] or [N s/m].
+        springs: Springs of the joints; None for none.
     """
 
     damping: Numbers
@@ -178,6 +180,7 @@ class Resistance:
     entries: NDArray[np.int64]
     stiffness: Numbers
     absorption: Numbers
+    springs: SpringForces | None = None
 
     @classmethod
     def of(cls, robot: Robot, dt: float, *, explicit: bool, stops: bool = True, friction: bool = True) -> Resistance:
@@ -207,6 +210,7 @@ class Resistance:
             entries=entries,
             stiffness=stiffness,
             absorption=2.0 * _STOP_DAMPING * np.sqrt(stiffness * inertia),
+            springs=robot.spring_forces if robot.springs else None,
         )
 
     def viscous(self, v: Array, ahead: float) -> Force:
@@ -246,6 +250,27 @@ class Resistance:
             start[row] = -self.stiffness[row] * past - damping * v[row]
             gain[row] = stiff + ahead * damping
         return Force(start, gain)
+
+    def sprung(self, q: Array, v: Array, ahead: float) -> tuple[Force, Force]:
+        """Of the robot's springs, and of their dampers. Springs on one joint look ahead; others act as they are.
+
+        Args:
+            q: (nq,) at the start.
+            v: (nv,) at the start.
+            ahead: The step, or 0 [s].
+        """
+        own, rest = self.springs, np.zeros(len(v))
+        if own is None:
+            return Force(rest, rest), Force(rest, rest)
+        alone = (own.shares != 0.0).sum(axis=1) == 1
+        stretch = own.stretch(q)
+        is_tight = ops.less(0.0, stretch * stretch + (own.rest[0] == own.rest[1]))
+        stiffness = ops.where(is_tight, own.stiffness, 0.0)
+        coming = alone * ahead * (v @ own.shares.T)
+        spring = (-own.stiffness * stretch - stiffness * coming) @ own.shares
+        damper = -(own.damping * (v @ own.shares.T)) @ own.shares
+        gain = ahead * ahead * ((alone * stiffness) @ own.shares**2)
+        return Force(spring, gain), Force(damper, ahead * ((alone * own.damping) @ own.shares**2))
 
     def _past(self, row: int, x: Any) -> Any:
         """How far a position is beyond its stops; < 0 beyond the lower one."""

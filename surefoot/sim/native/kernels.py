@@ -173,7 +173,8 @@ def account_kernel(robot: Robot, settings: Settings) -> Kernel:
     def account(q: Array, v: Array, memory: Array, ground: Array) -> Array:
         middle, speed = (drift(tree, q, v, -back), carried_along(tree, v, -back)) if back else (q, v)
         stored = _stored_energy(layout, middle, speed, memory, ground)
-        energy = ops.array([kinetic_energy(tree, middle, speed), potential_energy(tree, middle), stored])
+        potential = potential_energy(tree, middle) + (robot.spring_forces.energy(middle) if robot.springs else 0.0)
+        energy = ops.array([kinetic_energy(tree, middle, speed), potential, stored])
         return ops.concatenate([energy, robot.mass * com_velocity(tree, middle, speed)])
 
     shapes = {name: layout.inputs[name] for name in ("memory", "ground")}

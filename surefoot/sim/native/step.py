@@ -414,8 +414,10 @@ class Stepper:
         ahead, rows = self.joint_ahead, self.driven.rows
         drive = springs.force(self.driven.error(q, springs.position), v[rows], ahead)
         own = self.resistance
-        losses = (own.viscous(v, ahead), own.dry(v, ahead), own.stops(q, v, ahead))
-        parts = (self.driven.spread(drive, len(v)), *losses)
+        spring, damper = own.sprung(q, v, ahead)
+        viscous = Force(*(a + b for a, b in zip(own.viscous(v, ahead), damper, strict=True)))
+        losses = (viscous, own.dry(v, ahead), own.stops(q, v, ahead))
+        parts = (self.driven.spread(drive, len(v)), spring, *losses)
         return JointForces(drive, losses, Force(*(np.sum([x[k] for x in parts], axis=0) for k in (0, 1))))
 
     def power(self, q: Array, speed: Array, found: Outcome, push: Array | None) -> Array:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import SurefootError
-from surefoot.words import counted
+from surefoot.words import counted, verdict_text
 
 __all__ = ["Teller", "main", "perform"]
 
@@ -92,7 +92,7 @@ def _run(request: Mapping[str, Any], teller: Teller) -> None:
         partial = stop.result
         teller.tell("stopped", folder=str(partial.path.resolve()), verdict=partial.verdict)
         return
-    teller.tell("done", folder=str(result.path.resolve()), verdict=result.verdict, passed=result.passed)
+    teller.tell("done", folder=str(result.path.resolve()), verdict=verdict_text(result.metrics), passed=result.passed)
 
 
 def _audit(request: Mapping[str, Any], teller: Teller) -> None:

@@ -14,6 +14,7 @@ from surefoot.studio.files import LoadedMotion, load_motion, motion_choices, rep
 from surefoot.studio.panels.audit import AuditPanel
 from surefoot.studio.panels.desk import Desk
 from surefoot.studio.panels.inputs import add_html, set_html, set_options, set_value, table_html
+from surefoot.words import verdict_text
 
 __all__ = ["ReplayPanel", "metrics_table"]
 
@@ -180,7 +181,8 @@ class ReplayPanel:
 
 def _verdict(motion: LoadedMotion) -> Html:
     verdict = motion.metrics.get("verdict", "")
-    mark = html("{} <b>{}</b><br>", "✓" if verdict == "passed" else "✗", verdict) if verdict else Html()
+    text = verdict_text(motion.metrics)
+    mark = html("{} <b>{}</b><br>", "✓" if verdict == "passed" else "✗", text) if verdict else Html()
     facts = f"{motion.robot.name} · {motion.trajectory.duration:.2f} s · {len(motion.trajectory)} samples"
     return joined([mark, facts, *(html("<br><i>{}</i>", remark) for remark in motion.remarks[:3])])
 

@@ -4,7 +4,19 @@ from surefoot.studio.scene.dragging import closed
 from surefoot.studio.scene.handles import DragHandle, drag_choices
 from surefoot.studio.scene.limbs import Limb, limbs_of
 from surefoot.studio.scene.overlays import LAYERS, Overlays
+from surefoot.studio.scene.poses import wxyz_of
 from surefoot.studio.scene.stage import Stage
 from surefoot.studio.scene.world import WorldNodes
 
-__all__ = ["LAYERS", "DragHandle", "Limb", "Overlays", "Stage", "WorldNodes", "closed", "drag_choices", "limbs_of"]
+__all__ = [
+    "LAYERS",
+    "DragHandle",
+    "Limb",
+    "Overlays",
+    "Stage",
+    "WorldNodes",
+    "closed",
+    "drag_choices",
+    "limbs_of",
+    "wxyz_of",
+]

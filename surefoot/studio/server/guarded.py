@@ -34,8 +34,8 @@ _ONE_AT_A_TIME = threading.Lock()
 _TRIED = 100  # ports
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}' 'unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
-    "img-src data: blob:; font-src data:; connect-src 'self' data: blob:; frame-ancestors 'self'; form-action 'none'; "
-    "base-uri 'none'"
+    "img-src data: blob:; font-src data:; connect-src 'self' data: blob:; frame-ancestors {frames}; "
+    "form-action 'none'; base-uri 'none'"
 )
 """A page that loads nothing from elsewhere and runs the scripts with the nonce alone, not those in names. Its own
 scripts compile WebAssembly and the functions around it, hence `unsafe-eval`."""
@@ -101,7 +101,7 @@ _SCRIPT = f"""
 """
 
 
-def guarded_server(host: str, port: int, pages: Pages, token: str) -> viser.ViserServer:
+def guarded_server(host: str, port: int, pages: Pages, token: str, frames: str = "'self'") -> viser.ViserServer:
     """A viser server with a guard before every request, HTTP and websocket.
 
     viser gives its websocket server no hook of ours; the guard is put in while it starts. A version of viser that goes
@@ -112,11 +112,12 @@ def guarded_server(host: str, port: int, pages: Pages, token: str) -> viser.Vise
         port: Port; 0 for any that is free. If it is taken, the next free one.
         pages: Further pages; they see to it themselves who may read them.
         token: The first part of the path of the studio's addresses; who does not know it is refused.
+        frames: Pages that may show it in a frame, as a content policy names them.
 
     Raises:
         NotSupportedError: The guard could not be put in, the host is not one of this machine, or no port is free.
     """
-    guard, free = _Guard(host, pages, token), _free_port(host, port)
+    guard, free = _Guard(host, pages, token, frames), _free_port(host, port)
     with _ONE_AT_A_TIME:
         original = websockets.asyncio.server.serve
         websockets.asyncio.server.serve = guard.serving(original)  # type: ignore[assignment, misc]
@@ -171,8 +172,8 @@ def stop_quietly(server: viser.ViserServer) -> None:
 class _Guard:
     """Answers before viser does."""
 
-    def __init__(self, host: str, pages: Pages, token: str) -> None:
-        self._names, self._pages, self._token = names_of_host(host), pages, token
+    def __init__(self, host: str, pages: Pages, token: str, frames: str) -> None:
+        self._names, self._pages, self._token, self._frames = names_of_host(host), pages, token, frames
         self._nonce = secrets.token_urlsafe(16)
         self.is_on = False
 
@@ -206,7 +207,7 @@ class _Guard:
             response.body = _ours(bytes(response.body), self._nonce)
             del response.headers["Content-Length"]
             response.headers["Content-Length"] = str(len(response.body))
-        response.headers["Content-Security-Policy"] = _POLICY.format(nonce=self._nonce)
+        response.headers["Content-Security-Policy"] = _POLICY.format(nonce=self._nonce, frames=self._frames)
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
         return response

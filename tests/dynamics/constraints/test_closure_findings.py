@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from surefoot.dynamics import close, own_constraints
 from surefoot.dynamics.constraints.projection import closure_findings
@@ -23,10 +24,20 @@ def test_a_chain_that_is_closed_at_home_needs_no_words():
     assert closure_findings(two_arms(1.5)) == []
 
 
-def test_a_chain_that_is_open_at_home_is_a_warning_with_its_gap():
-    (finding,) = closure_findings(two_arms(1.7))
-    assert (finding.level, finding.place) == ("warning", "rod")
-    assert "0.4 m" in finding.message
+@pytest.mark.parametrize(
+    ("reach", "level", "gap"), [(1.7, "error", "0.4 m"), (1.6, "error", "0.2 m"), (1.50001, "warning", "2e-05 m")]
+)
+def test_a_chain_that_is_open_at_home_is_named_with_its_gap(reach, level, gap):
+    (finding,) = closure_findings(two_arms(reach))
+    assert (finding.level, finding.place) == (level, "rod")
+    assert gap in finding.message
+
+
+def test_a_chain_that_is_open_by_the_rounding_of_its_file_is_closed():
+    assert closure_findings(two_arms(1.5 + 6e-9)) == []
+
+
+def test_an_open_chain_can_be_closed():
     robot = two_arms(1.7)
     q = close(robot, None, robot.home)
     assert np.abs(own_constraints(robot).residual(robot.tree, q)).max() < 1e-9

@@ -118,7 +118,7 @@ def test_limits_and_friction_of_joints(tmp_path):
     np.testing.assert_allclose(robot.limits.upper, [np.pi / 4, 3.0, np.inf])
     assert robot.tree.kinds == ("revolute", "prismatic", "revolute")
     assert robot.limits.effort[0] == robot.drives[0].torque_limit == 7.0
-    assert any("from -7 to 9" in note.message for note in robot.notes if note.place == "h")
+    assert any("from -7 to 9" in note.message for note in robot.notes if "`h`" in note.message)
     drive = robot.drives[0]
     assert (drive.armature, drive.viscous_friction, drive.dry_friction) == (0.1, 0.5, 0.2)
 

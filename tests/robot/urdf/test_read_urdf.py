@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.errors import FileFormatError, MissingMeshError, ModelError, NotSupportedError, SurefootError
+from surefoot.errors import FileFormatError, MissingMeshError, ModelError, SurefootError
 from surefoot.robot import zoo
 from surefoot.robot.build.model import build_model
 from surefoot.robot.loading import load
@@ -144,11 +144,6 @@ def test_a_large_file_is_refused_without_reading_it(tmp_path):
 def test_deep_nesting_is_refused(tmp_path):
     with pytest.raises(FileFormatError, match="nested"):
         load_text(tmp_path, "<robot name='r'>" + "<a>" * 100_000 + "</a>" * 100_000 + "</robot>")
-
-
-def test_sdf_is_refused_with_a_reason(tmp_path):
-    with pytest.raises(NotSupportedError, match="SDF"):
-        load(write(tmp_path, "r.sdf", "<sdf version='1.7'><model name='r'/></sdf>"))
 
 
 def test_missing_meshes_are_named(tmp_path):

@@ -40,7 +40,7 @@ def test_kinds_for_all_and_by_joint():
         ("torque_speed", ["torque_limit", "speed_limit"]),
         ("dc_motor", ["resistance", "torque_constant", "voltage"]),
         ("elastic", ["stiffness", "rotor_inertia"]),
-        ("servo", ["torque_limit", "speed_limit", "servo_stiffness"]),
+        ("servo", ["servo_stiffness"]),
     ],
 )
 def test_missing_numbers_are_named_with_the_place_to_give_them(kind, missing):

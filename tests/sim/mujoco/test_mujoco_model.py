@@ -17,7 +17,7 @@ from ..examples import every_joint, lifted_model, moving_rows, pendulum, solid, 
 SAMPLE = ("g1", "talos", "anymal", "panda", "baxter", "human", "romeo", "icub", "tiago", "double_pendulum_continuous")
 
 # Robots of the zoo that this engine does not take, with the reason.
-EXCEPTIONS = {"cassie": "its file is SDF, which is not read"}
+EXCEPTIONS = {"cassie": "its chains tie directions that MuJoCo does not have"}
 
 
 def check_against_pinocchio(robot: Robot, seed: int) -> None:
