@@ -10,7 +10,7 @@ WORKERS ?= auto
 .PHONY: run test test-full lint docs browser lock install clean
 
 run: install
-	@$(BIN)/surefoot run stand
+	@$(BIN)/surefoot run walk
 
 test: install
 	@$(BIN)/pytest -m "not slow" -n $(WORKERS) --dist worksteal tests

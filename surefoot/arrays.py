@@ -61,6 +61,8 @@ def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Ar
 
 
 def _fits(got: Sequence[int], wanted: Sequence[int | None]) -> bool:
+    if wanted == (None,):
+        return len(got) == 1
     return len(got) == len(wanted) and all(want in (None, size) for want, size in zip(wanted, got, strict=True))
 
 

@@ -1,6 +1,6 @@
 """Which robots of the zoo stand.
 
-Every robot runs the scenario `stand` four times, pushed along +x, −x, +y and −y: on its base, at the height of its
+Every robot runs the scenario `stand-pd` four times, pushed along +x, −x, +y and −y: on its base, at the height of its
 centre of mass, for 0.1 s, with that share of the impulse M ω s after which its capture point is at the edge of its
 support.
 """
@@ -52,7 +52,7 @@ def _row(name: str, margin: float) -> list[str]:
         try:
             for k, direction in enumerate(_DIRECTIONS):
                 changes = [f"events.0.margin={margin}", f"events.0.direction={direction}"]
-                runs.append(run_scenario("stand", robot=name, out=Path(folder) / str(k), overrides=changes))
+                runs.append(run_scenario("stand-pd", robot=name, out=Path(folder) / str(k), overrides=changes))
         except SurefootError as error:
             return [name, f"refused: {error.message}", *["–"] * 6]
     verdicts = sorted({x.verdict for x in runs if not x.passed})

@@ -23,8 +23,6 @@ from surefoot.motion.reading import GivenMotion, on_ground, read_motion
 from surefoot.robot import Robot, load
 from surefoot.words import counted
 
-__all__ = ["AuditRequest", "audit_command"]
-
 _OF_A_RUN = ("trajectory.npz", "log.parquet")
 _COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skipped": "dim"}
 
@@ -179,7 +177,11 @@ def _print(result: AuditResult, console: Console) -> None:
     if console.is_terminal:
         console.print(_items(result.items))
     else:
-        _print_plain(result.items)
+        # A line for each item, for files and pipes: nothing is padded; notes only where an item did not pass
+        rows = [("item", "", "margin", "worst location"), *(_plain_row(item) for item in result.items)]
+        first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
+        for title, status, margin, place in rows:
+            print(f"{title:<{first}}  {status:<{second}}  {margin:>{third}}  {place}".rstrip())
     if result.replay is not None:
         console.print(escape(_replay(result)))
     total = sum(result.seconds.values())
@@ -210,14 +212,6 @@ def _items(items: Sequence[AuditItem]) -> Table:
         note = " · ".join(text for text in (place.strip(), item.note) if text)
         table.add_row(item.title, status, item.margin_text, escape(note))
     return table
-
-
-def _print_plain(items: Sequence[AuditItem]) -> None:
-    """A line for each item, for files and pipes: nothing is padded; notes only where an item did not pass."""
-    rows = [("item", "", "margin", "worst location"), *(_plain_row(item) for item in items)]
-    first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
-    for title, status, margin, place in rows:
-        print(f"{title:<{first}}  {status:<{second}}  {margin:>{third}}  {place}".rstrip())
 
 
 def _plain_row(item: AuditItem) -> tuple[str, str, str, str]:

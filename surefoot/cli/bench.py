@@ -8,8 +8,6 @@ from pathlib import Path
 
 from surefoot.errors import NotSupportedError
 
-__all__ = ["bench_command", "bench_folder"]
-
 
 def bench_folder() -> Path | None:
     """The checkout that this package is run from, or None; code of another folder is never run."""

@@ -12,8 +12,6 @@ from rich.text import Text
 from surefoot.cli.console import page_console
 from surefoot.codegen import Entry, bound, clear, entries, kernel_folder, read_size, size_limit
 
-__all__ = ["bound_cache", "clear_cache", "show_cache"]
-
 _COLUMNS = ("robot", "algorithm", "build")
 _WIDEST = 48
 

@@ -19,8 +19,6 @@ from surefoot.robot import BASES, ContactSurface, Drive, Inspection, Robot, insp
 from surefoot.robot.build import MIMIC_MODES
 from surefoot.words import counted
 
-__all__ = ["check_command"]
-
 _COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 

@@ -19,8 +19,6 @@ from surefoot.report.compare import Comparison, DifferenceRow, compare_page, com
 from surefoot.report.methods import COLUMNS, MethodRun, MethodsComparison, cell_text, methods_page
 from surefoot.words import counted, share_text
 
-__all__ = ["compare_command", "compare_methods_command"]
-
 _LONG_NAME = 14  # characters of a run's name that still make a column
 _LONG_TEXT = 28
 _ALWAYS = ("verdict", "audit.defects")  # shown also where they are the same
@@ -121,7 +119,9 @@ def compare_methods_command(
     else:
         with run_folder(Path(scenario).stem, out) as folder, progress() as tell:
             found = compare_methods(scenario, overrides, tell)
-            _write_folder(folder, found)
+            write_text(folder / "methods.html", methods_page(found))
+            write_text(folder / "timing.json", _text(found.timing()))
+            write_text(folder / "methods.json", _text(found.to_dict()))
     if html is not None:
         write_text(html, methods_page(found))
     _print_methods(found, as_json)
@@ -129,12 +129,6 @@ def compare_methods_command(
         if path is not None and not as_json:
             print(path)
     return 0
-
-
-def _write_folder(folder: Path, found: MethodsComparison) -> None:
-    write_text(folder / "methods.html", methods_page(found))
-    write_text(folder / "timing.json", _text(found.timing()))
-    write_text(folder / "methods.json", _text(found.to_dict()))
 
 
 def _text(data: dict[str, Any]) -> str:

@@ -16,8 +16,6 @@ from rich.text import Text
 
 from surefoot.errors import FileFormatError
 
-__all__ = ["FirstTime", "FirstTimeColumn", "Tell", "names_in", "page_console", "progress", "require_page_name"]
-
 _KINDS = {"swept volumes": "collision volumes of {n} link{s}", "scene meshes": "report meshes"}
 _LOOK_EVERY = 1.0  # [s]
 

@@ -11,8 +11,6 @@ from surefoot.motion.storage import read_states, write_states
 from surefoot.robot import load
 from surefoot.words import counted
 
-__all__ = ["convert_command"]
-
 
 def convert_command(
     source: Path,

@@ -19,8 +19,6 @@ from pathlib import Path
 
 from surefoot.words import counted
 
-__all__ = ["Diagnosis", "Need", "diagnose", "doctor_command", "fits", "needs", "packages", "vector_width"]
-
 _WIDTHS = (("avx512f", 8), ("avx2", 4), ("asimd", 2), ("sse2", 2))
 _OTHER_MODULES = {
     "pin": "pinocchio",

@@ -25,8 +25,6 @@ from surefoot.report.video import FilmSettings, parse_camera, parse_size, write_
 from surefoot.robot import Robot, load
 from surefoot.words import counted
 
-__all__ = ["ExportOptions", "export_command"]
-
 
 @dataclass(frozen=True)
 class ExportOptions:
@@ -77,7 +75,12 @@ def export_command(source: Path, target: Path, options: ExportOptions) -> int:
     """
     kind = format_of(target, options.format)
     if options.log:
-        _export_log(source, target, kind)
+        if kind not in ("csv", "parquet"):
+            raise NotSupportedError(
+                "a log can only be written as a table", next_step="use .csv or .parquet, or omit --log"
+            )
+        log: Log = Log.load(source / "log.parquet" if source.is_dir() else source)
+        print(f"{counted(len(log), 'tick')}: {counted(write_table(target, log, None, kind), 'column')}")
     else:
         robot, trajectory = _motion(source, options)
         if options.dt is not None and kind not in (*FILMS, COLUMNS):
@@ -145,13 +148,6 @@ def _own_trajectory(source: Path) -> Trajectory | None:
     if source.is_file() and source.suffix in (".npz", ".parquet") and is_trajectory_file(source):
         return Trajectory.load(source)
     return None
-
-
-def _export_log(source: Path, target: Path, kind: str) -> None:
-    if kind not in ("csv", "parquet"):
-        raise NotSupportedError("a log can only be written as a table", next_step="use .csv or .parquet, or omit --log")
-    log: Log = Log.load(source / "log.parquet" if source.is_dir() else source)
-    print(f"{counted(len(log), 'tick')}: {counted(write_table(target, log, None, kind), 'column')}")
 
 
 def _film(source: Path, target: Path, robot: Robot, trajectory: Trajectory, options: ExportOptions) -> int:

@@ -1,40 +1,16 @@
-"""The commands, and the outermost handler that turns errors into messages and exit codes."""
+"""The commands; those of legged robots are in `legged`."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from surefoot.errors import SurefootError, one_of
-
-__all__ = [
-    "app",
-    "audit",
-    "bench",
-    "cache_bound",
-    "cache_clear",
-    "cache_show",
-    "check",
-    "compare",
-    "compare_methods",
-    "convert",
-    "doctor",
-    "export",
-    "list_",
-    "main",
-    "new",
-    "options",
-    "robots",
-    "run",
-    "show",
-    "studio",
-]
+from surefoot.cli.frame import Changes, Json, RobotName, exit_status, listen_to_signals
+from surefoot.cli.legged import legged
 
 app = typer.Typer(
     add_completion=False,
@@ -43,11 +19,7 @@ app = typer.Typer(
 )
 cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-RobotName = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="Robot name (see `surefoot robots`), or a URDF or MJCF file.")
-]
+app.add_typer(legged)
 
 
 @app.callback(invoke_without_command=True)
@@ -75,17 +47,15 @@ def run(
     robot: Annotated[str | None, typer.Option(help="Replace the robot: a name or a file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Output folder; default: runs/NAME-TIME/.")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Override a scenario key, e.g. simulation.duration=2; repeatable."
-        ),
-    ] = None,
+    set_: Changes = None,
+    ideal: Annotated[
+        bool, typer.Option("--ideal", help="Show the controller the true state: no sensors, no estimator.")
+    ] = False,
 ) -> int:
     """Run a scenario and write a report folder; the last line printed is its path."""
-    from surefoot.cli.run import run_command
+    from surefoot.cli.run import IDEAL, run_command
 
-    return run_command(scenario, robot, out, seed, set_ or [])
+    return run_command(scenario, robot, out, seed, [*(set_ or []), *(IDEAL if ideal else ())])
 
 
 @app.command(name="list")
@@ -208,9 +178,7 @@ def compare_methods(
     ],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Output folder; new or empty.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a self-contained HTML page.")] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a scenario key; repeatable.")
-    ] = None,
+    overrides: Changes = None,
     json: Json = False,
 ) -> int:
     """Compare constraint methods on a scenario: drift, energy error, time per step, conditioning, agreement."""
@@ -390,92 +358,10 @@ def main(arguments: list[str] | None = None) -> None:
     """
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    signal.signal(signal.SIGTERM, _interrupt)  # a killed run keeps what it has, like an interrupted one
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+    listen_to_signals()
     sys.exit(_status(arguments))
 
 
-_interruptions: list[int] = []
-
-
-def _interrupt(number: int, _: FrameType | None) -> None:
-    """Stop, and record it: a library that is interrupted while it loads may raise something else."""
-    _interruptions.append(number)
-    raise KeyboardInterrupt
-
-
 def _status(arguments: list[str] | None) -> int:
-    """The exit status of a command; user errors become messages without a traceback."""
-    words = sys.argv[1:] if arguments is None else arguments
-    try:
-        command = typer.main.get_command(app)
-        with command.make_context("surefoot", list(words)) as context:
-            status = command.invoke(context)
-        sys.stdout.flush()
-        return status if isinstance(status, int) else 0
-    except typer.Exit as leave:
-        return leave.exit_code
-    except typer.TyperException as error:
-        return _usage(error, words)
-    except SurefootError as error:
-        print(f"surefoot: {error}", file=sys.stderr)
-        return error.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        return _interrupted()
-    except BrokenPipeError:  # the reader went away: nobody is left to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        print(f"surefoot: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
-        return 2
-    except Exception as error:  # noqa: BLE001 - the outermost border: a bug must end as status 3
-        return _interrupted() if _interruptions else _internal(error)
-
-
-def _interrupted() -> int:
-    print("surefoot: interrupted", file=sys.stderr)
-    return 130
-
-
-def _usage(error: typer.TyperException, words: list[str]) -> int:
-    """Report a wrong option, argument or command: one line, the closest name, and where to find help."""
-    message = error.format_message()
-    context = getattr(error, "ctx", None)
-    if message.startswith("No such command"):
-        message = one_of(
-            "command",
-            message.split("'")[1],
-            [str(item.name) for item in _commands(context.command if context else None)],
-        ).message
-    elif message.startswith("No such option") and (option := getattr(error, "option_name", None)):
-        known = [name for item in context.command.params for name in item.opts] if context else []
-        message = one_of("option", option, known).message
-    elif message.endswith("requires an argument."):
-        message = f"option `{getattr(error, 'option_name', '')}` needs a value"
-    path = context.command_path if context else " ".join(["surefoot", *_named_command(words)])
-    print(f"surefoot: {message}\n  next: `{path} --help`", file=sys.stderr)
-    return 2
-
-
-def _named_command(words: list[str]) -> list[str]:
-    """The command that the words begin with, as far as there is one."""
-    return words[:1] if words and words[0] in {item.name for item in _commands()} else []
-
-
-def _commands(group: Any = None) -> list[Any]:
-    """The commands of a group; without one, those of `surefoot`."""
-    chosen: Any = group or typer.main.get_command(app)
-    return list(chosen.commands.values())
-
-
-def _internal(error: Exception) -> int:
-    if os.environ.get("SUREFOOT_DEBUG"):
-        raise error
-    print(
-        f"surefoot: internal error: {type(error).__name__}: {error}\n"
-        "  this is a bug in surefoot; please report it with the command and the output of `surefoot doctor`\n"
-        "  next: set SUREFOOT_DEBUG=1 to see where it happened",
-        file=sys.stderr,
-    )
-    return 3
+    """The exit status of a command."""
+    return exit_status(app, arguments)

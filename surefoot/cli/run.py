@@ -15,7 +15,8 @@ from surefoot.cli.console import FirstTimeColumn
 if TYPE_CHECKING:
     from surefoot.scenario import RunResult
 
-__all__ = ["RunProgress", "run_command", "share_of_run"]
+IDEAL = ("estimator.kind=none", "sensors.kind=none", "sensors.dropout=0.0", "sensors.burst=0.0")
+"""Overrides that show the controller the true state."""
 
 _LOADING = "loading"
 # Position of the bar at the start of each stage; the last one ends at 1.
@@ -34,7 +35,14 @@ _USUAL = [  # key, name and unit
 ]
 
 
-def run_command(scenario: str, robot: str | None, out: Path | None, seed: int | None, overrides: list[str]) -> int:
+def run_command(
+    scenario: str,
+    robot: str | None,
+    out: Path | None,
+    seed: int | None,
+    overrides: list[str],
+    world: str | None = None,
+) -> int:
     """Run a scenario; the last line printed is the path of its folder.
 
     Args:
@@ -43,6 +51,7 @@ def run_command(scenario: str, robot: str | None, out: Path | None, seed: int | 
         out: Folder, or None for the default.
         seed: Seed, or None for the scenario's.
         overrides: `key=value` texts.
+        world: Another world: a scenario, or a TOML file with a `[world]` table; None for the scenario's.
 
     Returns:
         0 if it passed, 1 if the robot fell or did not finish.
@@ -51,7 +60,7 @@ def run_command(scenario: str, robot: str | None, out: Path | None, seed: int | 
         from surefoot.scenario import RunInterrupted, run_scenario
 
         try:
-            result = run_scenario(scenario, robot=robot, out=out, seed=seed, overrides=overrides, stage=bar.tell)
+            result = run_scenario(scenario, robot, out, seed, overrides, stage=bar.tell, world=world)
         except RunInterrupted as stop:
             bar.stop()
             _print(stop.result)

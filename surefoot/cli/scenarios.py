@@ -11,8 +11,6 @@ from surefoot.cli.console import page_console
 from surefoot.errors import FileFormatError
 from surefoot.files import write_text
 
-__all__ = ["list_robots", "list_scenarios", "new_scenario", "show_scenario"]
-
 
 def list_robots(as_json: bool) -> int:
     """Print the robots with one line each."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-__all__ = ["studio_command"]
-
 
 def studio_command(folder: Path, host: str, port: int, robot: str, plain: bool, open_browser: bool) -> int:
     """Run the studio until it is interrupted.

@@ -16,8 +16,6 @@ from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sh
 from surefoot.motion import Obstacle
 from surefoot.robot import Geometry, Robot
 
-__all__ = ["ExactCollision"]
-
 
 class ExactCollision:
     """Distances between links from their collision shapes.
@@ -149,5 +147,5 @@ def _vectors(points: Array) -> coal.StdVec_Vec3s:
 
 def _triangles(faces: NDArray[np.int64]) -> coal.StdVec_Triangle:
     out = coal.StdVec_Triangle()
-    out.extend([coal.Triangle(int(a), int(b), int(c)) for a, b, c in faces])
+    out.extend([coal.Triangle(a, b, c) for a, b, c in faces.tolist()])
     return out

@@ -16,8 +16,6 @@ from surefoot.collision.model import CollisionModel
 from surefoot.collision.volumes import steps_between
 from surefoot.errors import ShapeError
 
-__all__ = ["MotionCheck", "motion_is_free", "motions_are_free"]
-
 
 @dataclass(frozen=True)
 class MotionCheck:

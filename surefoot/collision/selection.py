@@ -13,8 +13,6 @@ from surefoot.collision.pairs import Pruning
 from surefoot.errors import FileFormatError, ShapeError, UnknownNameError, one_of
 from surefoot.robot import BodyVolume, Robot, read_xml
 
-__all__ = ["disabled_in_srdf", "listed_pairs", "require_known_names", "shipped_srdf", "watched_obstacles"]
-
 
 def require_known_names(
     robot: Robot,

@@ -14,8 +14,6 @@ from surefoot.kinematics.frames import frame_of, require_reference
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = ["SYMBOLS", "WORDS", "bundle_quantity", "frame_identity"]
-
 SYMBOLS = {
     "M": "crba", "Minv": "minverse", "h": "nonlinear_effects", "g": "generalized_gravity", "tau": "rnea", "a": "aba",
     "Jcom": "com_jacobian", "vcom": "com_velocity", "Jdvcom": "com_bias", "Ag": "centroidal_momentum_matrix",

@@ -16,8 +16,6 @@ from surefoot.dynamics.methods import anchor_values, constrained_derivatives, co
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = ["ConstrainedDerivatives", "ConstrainedStates", "HeldKernels", "HeldQuantity", "held_quantity", "resolved"]
-
 
 class ConstrainedStates(NamedTuple):
     """How held robots move.

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from surefoot import ops
 from surefoot.codegen import Kernel, Recipe, ReferenceKernel, thread_count, trace
-from surefoot.codegen.cuda import GpuKernel
 from surefoot.codegen.llvm import kernel_text
 from surefoot.compiler.bundle import bundle_quantity, frame_identity
 from surefoot.compiler.constrained import HeldKernels
@@ -26,8 +25,6 @@ from surefoot.kinematics.frames import frame_of
 from surefoot.motion.exchange import joint_kinds, require_unit_length
 from surefoot.ops import Array
 from surefoot.robot import Robot
-
-__all__ = ["BACKENDS", "STANDARD", "KernelSet", "compile_robot"]
 
 BACKENDS = ("llvm", "cuda", "numpy")
 _known: WeakValueDictionary[tuple[Any, ...], KernelSet] = WeakValueDictionary()
@@ -304,6 +301,8 @@ class KernelSet(HeldKernels):
 
     def _made(self, recipe: Recipe, quantity: Quantity, variants: Mapping[str, Any] | None) -> Any:
         if self.backend == "cuda":
+            from surefoot.codegen.cuda import GpuKernel  # most runs need no GPU
+
             return GpuKernel(recipe, self.bits, quantity.result, variants)
         kind = Kernel if self.backend == "llvm" else ReferenceKernel
         return kind(recipe, self.bits, self.threads, quantity.result, variants, self._explain_units)

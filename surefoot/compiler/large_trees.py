@@ -14,8 +14,6 @@ from surefoot.kinematics.recursion import Body, Fields, bodies, to_parent
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["LOOPED", "LOOP_FROM", "is_large", "refuse_too_large"]
-
 LOOP_FROM = 160  # bodies; below, straight-line code is two to three times faster and compiles within seconds
 LOOP_FROM_PAIRS = 4_000  # pairs of joints on one line, for matrices
 

@@ -21,8 +21,6 @@ from surefoot.ops import Array, Symbol
 from surefoot.robot import Tree
 from surefoot.robot.model import NQ, NV
 
-__all__ = ["BodyClass", "LoopProgram", "LoopSpec", "StepCode", "loop_program"]
-
 _CONSTANTS = ("R", "p", "axis", "pitch", "mass", "moment", "inertia", "ratio", "offset")
 
 

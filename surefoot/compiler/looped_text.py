@@ -15,8 +15,6 @@ from surefoot.compiler.looped import LoopProgram, StepCode
 from surefoot.compiler.walked import WalkWriter
 from surefoot.kinematics.recursion import dof_rows
 
-__all__ = ["loop_text"]
-
 
 def loop_text(program: LoopProgram, build: Build, name: str) -> KernelText:
     """LLVM assembly of a loop program.

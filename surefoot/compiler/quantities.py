@@ -49,21 +49,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 from surefoot.spatial import se3
 
-__all__ = [
-    "FRAME_QUANTITIES",
-    "QUANTITIES",
-    "STATE_INPUTS",
-    "AbaDerivatives",
-    "Centroidal",
-    "Com",
-    "Coupling",
-    "Energy",
-    "Quantity",
-    "RneaDerivatives",
-    "input_shape",
-    "own_quantity",
-]
-
 
 class RneaDerivatives(NamedTuple):
     """Of the joint forces, each (nv, nv) or (n, nv, nv); q in the tangent space (for a free base: its body twist).

@@ -21,8 +21,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.robot.model import NV
 
-__all__ = ["Walk", "WalkCode", "WalkWriter", "symmetric_layout", "walk_code"]
-
 
 @dataclass(frozen=True)
 class Walk:

@@ -13,8 +13,6 @@ from surefoot.contact.wrench_cone import PlacedCones
 from surefoot.errors import ShapeError
 from surefoot.robot import Robot
 
-__all__ = ["Admissible", "AdmissibleTorques", "admissible_with_torques", "admissible_wrenches", "row_lengths"]
-
 Flags = NDArray[np.bool_]
 _LENGTH = 0.1  # about half a sole [m]
 _CHUNK = 1024  # samples at once: their generators in joint space stay in the cache

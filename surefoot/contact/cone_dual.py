@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space, orth
-from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-
-__all__ = ["faces_of_spans", "spans_of_faces"]
 
 _FLAT = 1e-9  # relative: below this a direction is missing, a point lies on a face
 
@@ -78,6 +75,8 @@ def _upright(unit: Array) -> Array:
     max Σ t_i  with  w · s_i ≥ t_i, 0 ≤ t_i ≤ 1.  Spans inside lines have w · s = 0 for every w of the dual cone, the
     others reach t = 1 by a long enough w.
     """
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
     d, k = unit.shape
     cost = np.r_[np.zeros(d), -np.ones(k)]
     above = np.hstack([-unit.T, np.eye(k)])
@@ -96,17 +95,13 @@ def _facets_of_pointed(unit: Array, upright: Array) -> Array:
     middle = points.mean(axis=1, keepdims=True)
     plane = null_space(upright[None])
     flat = plane.T @ (points - middle)
-    flat = np.linalg.lstsq(_square_root(flat), flat, rcond=None)[0]  # as wide one way as the other
+    u, s, _ = np.linalg.svd(flat, full_matrices=False)
+    flat = np.linalg.lstsq(np.asarray(u * s), flat, rcond=None)[0]  # as wide one way as the other
     touching = _touching(flat)
     normals = [null_space(unit[:, on].T, rcond=1e-7) for on in touching]
     rows = np.array([normal[:, 0] for normal in normals if normal.shape[1] == 1])
     rows = rows * np.sign(rows @ middle)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-def _square_root(flat: Array) -> Array:
-    u, s, _ = np.linalg.svd(flat, full_matrices=False)
-    return np.asarray(u * s)
 
 
 def _touching(points: Array) -> NDArray[np.bool_]:

@@ -27,26 +27,6 @@ from typing import Any
 
 from surefoot.codegen.loops import Floats, Ints, NativeCode
 
-__all__ = [
-    "FORCE_SEARCH",
-    "SHARE_SEARCH",
-    "bound_of",
-    "clipped",
-    "curvature",
-    "find_forces",
-    "find_shares",
-    "gradient",
-    "line_search",
-    "newton",
-    "normal_part",
-    "pick_cones",
-    "products",
-    "project",
-    "settle",
-    "slope",
-    "solved",
-]
-
 
 def clipped(y: float, lower: float, upper: float, aim: float, give: float) -> float:
     """s(y) of a row."""

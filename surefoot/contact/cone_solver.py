@@ -10,13 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import lsq_linear
 
 from surefoot.arrays import Array
 from surefoot.contact.cone_search import FORCE_SEARCH, SHARE_SEARCH
 from surefoot.errors import ShapeError
-
-__all__ = ["ConeForces", "Shares", "shares_for"]
 
 Flags = NDArray[np.bool_]
 _SOFTNESS = np.r_[np.full(3, 1e-5), np.logspace(-6, -12, 7), np.full(6, 1e-12)]  # δ of each round
@@ -98,6 +95,8 @@ def _searched(A: Array, use: Flags, lower: Array, upper: Array, scale: Array, gi
 
 def _one_by_one(A: Array, use: Flags, lower: Array, upper: Array) -> tuple[Array, Array]:
     """Shares (k,) and missing (r,) of one sample: min |A λ − s| over λ ≥ 0 and s in its box."""
+    from scipy.optimize import lsq_linear  # slow to import, and seldom needed
+
     equal = lower == upper
     middle = np.where(equal, lower, 0.0)
     slack = np.eye(len(A))[:, ~equal]

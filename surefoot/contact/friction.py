@@ -10,21 +10,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError, one_of
 
-__all__ = [
-    "SOFT_FINGER_LAWS",
-    "FrictionBand",
-    "FrictionPyramid",
-    "SoftFingerLaw",
-    "checked_friction",
-    "corner_spans",
-    "friction_band",
-    "friction_cone",
-    "friction_pyramid",
-    "soft_finger",
-    "soft_finger_spans",
-    "torsion_limit",
-]
-
 SoftFingerLaw = Literal["elliptic", "linear", "independent"]
 SOFT_FINGER_LAWS: tuple[str, ...] = get_args(SoftFingerLaw)
 """How tangential force t = |f_t| / μ and torsion s = |m_z| / γ share the normal force: t² + s² ≤ f_z² (elliptic limit

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
-from scipy.optimize import linprog
 
 from surefoot.arrays import Array
 from surefoot.contact.wrench_cone import wrench_spans
 from surefoot.errors import ShapeError
 from surefoot.robot import ContactSurface
-
-__all__ = ["InternalRange", "internal_range"]
 
 _SIDES = 8
 _ZERO = 1e-9  # relative to the load
@@ -83,6 +80,8 @@ def internal_range(surfaces: Sequence[ContactSurface], C: Array, internal: Array
 
 def _least_share(balance: Array, wanted: Array, size: float) -> float | None:
     """The largest t with balance λ = wanted, λ ≥ t, 0 ≤ t ≤ size; None if no λ ≥ 0 balances."""
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
     k = balance.shape[1]  # λ = μ + t
     columns = np.column_stack([balance, balance.sum(axis=1)])
     found = linprog(np.r_[np.zeros(k), -1.0], A_eq=columns, b_eq=wanted / size, bounds=[(0, None)] * k + [(0, 1)])
@@ -92,6 +91,8 @@ def _least_share(balance: Array, wanted: Array, size: float) -> float | None:
 
 def _least(cost: Array, balance: Array, wanted: Array, size: float) -> float:
     """The least cost · λ with balance λ = wanted, λ ≥ 0; −inf if there is no least one."""
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
     found = linprog(cost, A_eq=balance, b_eq=wanted / size)
     _refuse(found.status not in (0, 3), found.message)
     return -np.inf if found.status == 3 else size * float(found.fun)

@@ -15,8 +15,6 @@ from surefoot.errors import ShapeError
 from surefoot.geometry import distance_inside
 from surefoot.robot import ContactSurface
 
-__all__ = ["Margin", "contact_margins", "friction_margin", "normal_margin", "pressure_margin", "torsion_margin"]
-
 
 class Margin(NamedTuple):
     """A quantity over time with its limits.

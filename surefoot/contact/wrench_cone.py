@@ -17,19 +17,6 @@ from surefoot.errors import ShapeError
 from surefoot.geometry import convex_hull, is_rectangle
 from surefoot.robot import ContactSurface
 
-__all__ = [
-    "PlacedCones",
-    "Rectangle",
-    "WrenchCone",
-    "outer_corners",
-    "placed_cones",
-    "rectangle_faces",
-    "rectangle_of",
-    "wrench_cone",
-    "wrench_spans",
-    "yaw_bounds",
-]
-
 _LEVEL = 1e-9  # corners within this height of each other lie in a plane [m]
 _SQUARE = 1e-9  # how far a corner may be from its place [m]
 Flags = NDArray[np.bool_]

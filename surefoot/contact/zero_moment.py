@@ -10,8 +10,6 @@ from surefoot.compiler import compile_robot
 from surefoot.geometry import convex_hulls
 from surefoot.robot import Robot
 
-__all__ = ["contact_placements", "sum_wrenches", "support_polygon", "zero_moment_point"]
-
 _UP = (0.0, 0.0, 1.0)
 _HORIZONTAL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])

@@ -13,19 +13,6 @@ from surefoot.kinematics import Frame
 from surefoot.kinematics.frames import WORLD, frame_of
 from surefoot.robot import Robot, Tree
 
-__all__ = [
-    "checked_choice",
-    "checked_configuration",
-    "checked_frame",
-    "checked_names",
-    "checked_numbers",
-    "checked_placement",
-    "checked_robot",
-    "checked_text",
-    "checked_vector",
-    "checked_wrenches",
-]
-
 _TURNED = 1e-6  # by which a rotation may miss orthogonality
 
 

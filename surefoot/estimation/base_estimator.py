@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite, isnan
 
 import numpy as np
 import pinocchio as pin
@@ -72,6 +73,12 @@ class BaseEstimator:
         self._inertial = InertialStep(self._filter, self.settings)
         self._t: float | None = None
         self._q, self._v = np.array(robot.neutral), np.zeros(robot.nv)
+        self._base_imu, self._variance = self._imu.inverse(), np.zeros(self._joints.size)
+        self._grip = np.zeros(len(robot.contacts))
+        n, nj = self._points.count, self._joints.size
+        self._feet, self._jacobians = np.zeros((n, 3)), np.zeros((n, 3, nj))
+        self._look = self._kernels.contact_points.bind(self._q, self._feet, self._jacobians) if n else _nothing
+        self._readings = _Readings(robot, nj)
 
     def reset(self, state: State) -> None:
         """Begin again from a state, near the truth to within the `initial_…` settings.
@@ -79,7 +86,7 @@ class BaseEstimator:
         Args:
             state: Where the robot is; position and heading count from here.
         """
-        self._t, self._q, self._v = state.t, np.array(state.q), np.array(state.v)
+        self._t, self._q[:], self._v[:] = state.t, state.q, state.v
         self._tracker.reset(self._joints.positions(self._q), self._joints.velocities(self._v))
         self._touch.reset()
         self._footholds.reset()
@@ -103,13 +110,12 @@ class BaseEstimator:
             ShapeError: `reset` was not called, time runs backwards, or a reading has the wrong size.
             SimulationError: The filter has diverged.
         """
-        dt = self._advance(t)
-        nj = self._joints.size
-        position, velocity = (_reading(measurements, f"encoder.{what}", nj) for what in ("position", "velocity"))
-        self._tracker.update(dt, position, velocity)
+        dt, readings = self._advance(t), self._readings
+        readings.take(measurements)
+        self._tracker.update(dt, readings.position, readings.velocity)
         self._joints.put(self._tracker.position, self._q)
         if self._base is not None:
-            self._update_base(dt, measurements)
+            self._update_base(dt)
             self._write_base(self._base)
         self._v[self._joints.v_rows] = self._tracker.velocity
         return State(t, self._q, self._v)
@@ -139,47 +145,46 @@ class BaseEstimator:
         self._t = t
         return dt
 
-    def _update_base(self, dt: float, measurements: Mapping[str, Array]) -> None:
+    def _update_base(self, dt: float) -> None:
         """One step of the filter."""
-        points, jacobians = self._look_at_feet()
-        moving = jacobians @ self._tracker.velocity
-        readings = np.concatenate([_reading(measurements, f"imu.{what}", 3) for what in ("gyro", "accelerometer")])
-        legs = None
-        if np.isnan(readings).any():
-            legs = leg_twist(points, moving, self._footholds.grip(self._touch.probability), self._inertial.twist)
-        self._inertial.advance(dt, readings, legs)
-        self._judge_touches(dt, points, moving, measurements)
-        self._footholds.update(dt, points, jacobians, self._tracker.variance, self._touch.probability)
-        if not np.isfinite(self._filter.P.trace() + self._filter.position.sum()):
+        self._look()
+        imu, legs = self._readings.imu, None
+        if isnan(imu.sum()):
+            grip = self._footholds.grip(self._touch.probability)
+            legs = leg_twist(self._feet, self._moving(), grip, self._inertial.twist)
+        self._inertial.advance(dt, imu, legs)
+        self._judge_touches(dt)
+        self._variance[:] = self._tracker.variance
+        self._footholds.update(dt, self._feet, self._jacobians, self._variance, self._grip)
+        if not isfinite(self._filter.P.trace() + self._filter.position.sum()):
             raise SimulationError(
                 f"the estimator of `{self.robot.name}` has diverged",
                 evidence={"time [s]": self._t},
                 next_step="check its readings for infinite numbers, wrong units, or another robot",
             )
 
-    def _look_at_feet(self) -> tuple[Array, Array]:
-        """Contact points (n, 3) and Jacobians (n, 3, nj) in the frame of the IMU."""
-        if not self._points.count:
-            return np.zeros((0, 3)), np.zeros((0, 3, self._joints.size))
-        points, jacobians = self._kernels.contact_points(self._q)
-        return points, jacobians
+    def _moving(self) -> Array:
+        """(n, 3) velocities of the contact points against the IMU, in its frame [m/s]."""
+        out: Array = self._jacobians @ self._tracker.velocity
+        return out
 
-    def _judge_touches(self, dt: float, points: Array, moving: Array, measurements: Mapping[str, Array]) -> None:
-        """New probabilities of touch."""
-        names = self.robot.contacts
-        forces = np.array([_reading(measurements, f"contact.{name}.wrench", 6)[2] for name in names])
-        bits = np.array([_reading(measurements, f"contact.{name}.touching", 1)[0] for name in names])
-        speeds = np.zeros(len(names))
-        if (np.isnan(forces) & np.isnan(bits)).any():
+    def _judge_touches(self, dt: float) -> None:
+        """New probabilities of touch, and how far each contact counts as a foothold."""
+        forces, bits = self._readings.forces, self._readings.bits
+        speeds = np.zeros(len(bits))
+        if isnan(forces.sum()) and (np.isnan(forces) & np.isnan(bits)).any():
             twist = self._inertial.twist
-            each = np.linalg.norm(twist[:3] + np.cross(twist[3:], points) + moving, axis=1)
+            each = np.linalg.norm(twist[:3] + np.cross(twist[3:], self._feet) + self._moving(), axis=1)
             np.maximum.at(speeds, self._points.contact_of, each)
-        self._touch.update(dt, forces / self._weight, bits, speeds)
+        share = forces / self._weight
+        self._touch.update(dt, share, bits, speeds)
+        load = np.fmin(share * (len(share) / self.settings.grip_load), 1.0)  # 1 where the force is silent
+        np.multiply(self._touch.probability, load, out=self._grip)
 
     def _write_base(self, base: BaseLayout) -> None:
         """The filter's estimate as q and v of the base; a planar base takes the filter back into its plane."""
         found, twist = self._filter, self._imu.act(pin.Motion(self._inertial.twist)).vector
-        pose = pin.SE3(found.rotation, found.position) * self._imu.inverse()
+        pose = pin.SE3(found.rotation, found.position) * self._base_imu
         base.put(pose, twist, self._q, self._v)
         if base.planar:
             T = base.pose(self._q) * self._imu
@@ -187,14 +192,44 @@ class BaseEstimator:
             found.rotation, found.position, found.velocity = T.rotation, T.translation, T.rotation @ inside
 
 
-def _reading(measurements: Mapping[str, Array], name: str, size: int) -> Array:
-    """A reading (size,), NaN if it is not there."""
-    value = measurements.get(name)
-    if value is None:
-        return np.full(size, np.nan)
-    if np.shape(value) != (size,):
-        raise ShapeError(f"reading `{name}` has shape {np.shape(value)}, expected ({size},)")
-    return value
+class _Readings:
+    """The readings of one tick in one array; NaN where there is none.
+
+    Args:
+        robot: The robot.
+        nj: Number of its joints with an encoder.
+    """
+
+    def __init__(self, robot: Robot, nj: int) -> None:
+        names, k = list(robot.contacts), len(robot.contacts)
+        sizes = {"encoder.position": nj, "encoder.velocity": nj, "imu.gyro": 3, "imu.accelerometer": 3}
+        sizes |= {f"contact.{name}.wrench": 6 for name in names} | {f"contact.{name}.touching": 1 for name in names}
+        ends = np.cumsum([0, *sizes.values()]).tolist()
+        self._all = np.full(ends[-1], np.nan)
+        places = zip(sizes.items(), ends, strict=False)
+        self._places = [(name, (size,), self._all[at : at + size]) for (name, size), at in places]
+        rest = self._all[2 * nj :]
+        self.position, self.velocity, self.imu = self._all[:nj], self._all[nj : 2 * nj], rest[:6]
+        self.forces, self.bits = rest[8 : 6 + 6 * k : 6], rest[6 + 6 * k :]
+
+    def take(self, measurements: Mapping[str, Array]) -> None:
+        """Read all.
+
+        Raises:
+            ShapeError: A reading has the wrong size.
+        """
+        for name, shape, place in self._places:
+            value = measurements.get(name)
+            if value is None:
+                place[:] = np.nan
+            elif np.shape(value) == shape:
+                place[:] = value
+            else:
+                raise ShapeError(f"reading `{name}` has shape {np.shape(value)}, expected {shape}")
+
+
+def _nothing() -> None:
+    """Look at no feet."""
 
 
 def _imu_placement(robot: Robot, name: str | None) -> pin.SE3:

@@ -8,24 +8,51 @@ gyroscope offset, accelerometer offset, footholds. Everything is in world axes, 
 
 from __future__ import annotations
 
+from math import isnan
+from typing import Any, NoReturn
+
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.compiler import KernelSet
+from surefoot.errors import NotSupportedError
+from surefoot.estimation.covariance import COVARIANCE
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.spatial.so3 import skew
 
-__all__ = ["FIXED", "InertialStep", "InvariantFilter", "leg_twist"]
+__all__ = ["FIXED", "InertialStep", "InvariantFilter", "addresses", "leg_twist"]
 
 FIXED = 15
 """Size of the error without footholds."""
 _R, _V, _P, _BIAS = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, FIXED)
+_ALL = np.ones(6, dtype=bool)
 _INERTIA = 1e-4  # weight of the twist before against that of one sure point
+
+
+def addresses(*arrays: NDArray[Any]) -> tuple[int, ...]:
+    """Where arrays are in memory; the caller must keep them."""
+    return tuple(array.ctypes.data for array in arrays)
+
+
+class _Kept:
+    """An array that stays where it is in memory: numbers that are assigned are copied into it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, instance: InvariantFilter, owner: type) -> Array:
+        out: Array = getattr(instance, self._name)
+        return out
+
+    def __set__(self, instance: InvariantFilter, value: Array) -> None:
+        getattr(instance, self._name)[...] = value
 
 
 class InvariantFilter:
     """Estimate and covariance. The body frame is that of the IMU. Footholds that are not in use mean nothing.
+
+    Machine code works in its arrays: it cannot be copied.
 
     Args:
         kernels: `inertial_step` and `move` of `filter_kernels`.
@@ -33,15 +60,34 @@ class InvariantFilter:
         gravity: (3,) in world [m/s²].
     """
 
+    rotation, velocity, position, footholds, bias, P = _Kept(), _Kept(), _Kept(), _Kept(), _Kept(), _Kept()
+
     def __init__(self, kernels: KernelSet, count: int, gravity: Array) -> None:
-        self._kernels, self.gravity = kernels, np.array(gravity)
-        self.rotation, self.velocity, self.position = np.eye(3), np.zeros(3), np.zeros(3)
-        self.footholds, self.bias = np.zeros((count, 3)), np.zeros(6)
-        self._identity = np.eye(FIXED + 3 * count)
-        self.P = self._identity.copy()
-        self.H = np.zeros((3 * count, FIXED + 3 * count))
+        size, rows = FIXED + 3 * count, max(3 * count, 3)
+        self.gravity, self.size = np.array(gravity), size
+        self._state, body = _body(count)
+        self._next, after = _body(count)
+        self._rotation, self._velocity, self._position, self._footholds = body
+        self._rotation[:], self._bias, self._P = np.eye(3), np.zeros(6), np.eye(size)
+        self.H = np.zeros((3 * count, size))
         self.H[:, _P], self.H[:, FIXED:] = np.tile(np.eye(3), (count, 1)), -np.eye(3 * count)
-        self._heavy = skew(self.gravity)
+        self._true, self._dt, self.step, inputs = np.zeros(6), np.zeros(1), np.zeros(size), np.zeros((size, 6))
+        given = (self._true[:3], self._true[3:], self._dt, self.gravity)
+        self._inertial_step = kernels.inertial_step.bind(*body, *given, *after[:3], inputs)
+        self._move = kernels.move.bind(*body, self.step, *after)
+        self._rates = self._known, self._noise, self._walk = np.zeros(6), np.zeros(6), np.zeros(size)
+        W, U, HP, K, D = (np.zeros((k, size)) for k in (size, 6, rows, rows, rows))
+        S = np.zeros((rows, rows))
+        self._kept = (inputs, W, U, HP, K, D, S)  # as long as their addresses
+        self._at = (*addresses(self._P), size)
+        self._changes, self._ends = addresses(inputs, *self._rates), addresses(self.gravity, W, U)
+        self.body = addresses(self._rotation, self._position, self._footholds)
+        """Addresses of rotation, position and footholds."""
+        self.scratch = addresses(HP, S, K, D, W, self.step)
+        """Addresses of the scratch and the step of `covariance.correct`."""
+
+    def __reduce__(self) -> NoReturn:
+        raise NotSupportedError("a filter cannot be copied", next_step="make another one")
 
     def reset(self, rotation: Array, velocity: Array, position: Array, deviations: Array) -> None:
         """Begin again without offsets.
@@ -52,11 +98,11 @@ class InvariantFilter:
             position: (3,) in world [m].
             deviations: (5,) standard deviations of rotation [rad], velocity, position and the two offsets.
         """
-        self.rotation, self.velocity, self.position = rotation.copy(), velocity.copy(), position.copy()
-        self.footholds, self.bias = np.zeros_like(self.footholds), np.zeros(6)
+        self._rotation[:], self._velocity[:], self._position[:] = rotation, velocity, position
+        self._footholds[:], self._bias[:] = 0.0, 0.0
         T = self._to_invariant()
-        self.P = self._identity.copy()
-        self.P[:FIXED, :FIXED] = (T * np.repeat(deviations, 3) ** 2) @ T.T
+        self._P[:] = np.eye(self.size)
+        self._P[:FIXED, :FIXED] = (T * np.repeat(deviations, 3) ** 2) @ T.T
 
     @property
     def covariance(self) -> Array:
@@ -78,24 +124,14 @@ class InvariantFilter:
             dt: Length of the step [s].
             noise: (6,) variances of the readings during the step.
             walk: (15 + 3 n,) variances that the step adds to offsets and footholds.
-            known: (6,) 1 for a reading, 0 for a guess, whose error has nothing to do with the offset.
+            known: (6,) true for a reading, false for a guess, whose error has nothing to do with the offset.
         """
-        true = readings - self.bias
-        self.rotation, self.velocity, self.position, inputs = self._kernels.inertial_step(
-            self.rotation,
-            self.velocity,
-            self.position,
-            self.footholds,
-            true[:3],
-            true[3:],
-            np.array([dt]),
-            self.gravity,
-        )
-        F = self._identity.copy()
-        F[_V, _R], F[_P, _R], F[_P, _V] = dt * self._heavy, 0.5 * dt**2 * self._heavy, dt * self._identity[_P, _P]
-        F[:, _BIAS] += inputs * known
-        self.P = F @ self.P @ F.T + (inputs * noise) @ inputs.T
-        self.P.ravel()[:: len(walk) + 1] += walk
+        np.subtract(readings, self._bias, out=self._true)
+        self._dt[0] = dt
+        self._inertial_step()
+        self._state[:FIXED] = self._next[:FIXED]
+        self._known[:], self._noise[:], self._walk[:] = known, noise, walk
+        COVARIANCE["predict"](*self._at, *self._changes, dt, *self._ends)
 
     def take(self, chosen: NDArray[np.int64], points: Array, noise: Array) -> None:
         """Begin footholds where contact points are now: ξ_d = ξ_p + R̂ w.
@@ -106,12 +142,10 @@ class InvariantFilter:
             noise: (3 m, 3 m) covariance of the points in world axes [m²].
         """
         rows = (FIXED + 3 * chosen[:, None] + np.arange(3)).ravel()
-        grow = self._identity.copy()
-        grow[rows] = np.tile(self._identity[_P], (len(chosen), 1))
-        self.P = grow @ self.P @ grow.T
-        self.P[np.ix_(rows, rows)] += noise
-        self.footholds = self.footholds.copy()
-        self.footholds[chosen] = self.position + points @ self.rotation.T
+        self._P[rows] = np.tile(self._P[_P], (len(chosen), 1))
+        self._P[:, rows] = np.tile(self._P[:, _P], (1, len(chosen)))
+        self._P[np.ix_(rows, rows)] += noise
+        self._footholds[chosen] = self._position + points @ self._rotation.T
 
     def residuals(self, points: Array) -> Array:
         """(n, 3) where the contact points are less where the footholds are, in world [m].
@@ -126,31 +160,45 @@ class InvariantFilter:
 
     def see_velocity(self, velocity: Array, deviation: float) -> None:
         """Take a velocity (3,) in the body frame [m/s]: z = R̂ y − v̂ = −ξ_v + R̂ w."""
-        residual = self.rotation @ velocity - self.velocity
-        self.correct(residual, -self._identity[_V], deviation**2 * np.eye(3))
+        residual, H = self.rotation @ velocity - self.velocity, np.zeros((3, self.size))
+        H[:, _V] = -np.eye(3)
+        self.correct(residual, H, deviation**2 * np.eye(3))
 
     def correct(self, residual: Array, H: Array, noise: Array) -> None:
-        """Kalman step with residual = H ξ + w; the covariance in Joseph's form.
+        """Kalman step with residual = H ξ + w.
 
         Args:
-            residual: (m,).
+            residual: (m,), m at most 3 or the rows of all footholds.
             H: (m, 15 + 3 n).
             noise: (m, m) covariance of w.
         """
-        HP = H @ self.P
-        K = np.linalg.solve(HP @ H.T + noise, HP).T
-        rest = self._identity - K @ H
-        self.P = rest @ self.P @ rest.T + K @ noise @ K.T
-        step = -(K @ residual)
-        self.rotation, self.velocity, self.position, self.footholds = self._kernels.move(
-            self.rotation, self.velocity, self.position, self.footholds, step
-        )
-        self.bias = self.bias + step[_BIAS]
+        m, rows = len(residual), np.arange(len(residual))
+        z, H, noise = (np.ascontiguousarray(x, dtype=float) for x in (residual, H, noise))
+        given = (*self._at, H.ctypes.data, m, noise.ctypes.data)
+        COVARIANCE["innovate"](*given, *self.scratch[:2])
+        COVARIANCE["correct"](*given, *addresses(z, rows), m, *self.scratch)
+        self.move()
+
+    def look(self, *given: float) -> None:
+        """Call `covariance.look`, with all arguments after P and its size."""
+        COVARIANCE["look"](*self._at, *given)
+
+    def move(self) -> None:
+        """X ← exp(step) X, b ← b + step, after a correction."""
+        self._move()
+        self._state[:] = self._next
+        self._bias += self.step[_BIAS]
 
     def doubt(self, attitude: float, velocity: float) -> None:
         """Add variances of rotation [rad²] and velocity [m²/s²], as plain errors."""
         T = self._to_invariant()[:, :6]
-        self.P[:FIXED, :FIXED] += (T * np.repeat([attitude, velocity], 3)) @ T.T
+        self._P[:FIXED, :FIXED] += (T * np.repeat([attitude, velocity], 3)) @ T.T
+
+
+def _body(count: int) -> tuple[Array, tuple[Array, Array, Array, Array]]:
+    """Rotation, velocity, position and footholds, and the memory that they share."""
+    memory = np.zeros(FIXED + 3 * count)
+    return memory, (memory[:9].reshape(3, 3), memory[9:12], memory[12:15], memory[15:].reshape(count, 3))
 
 
 class InertialStep:
@@ -174,7 +222,7 @@ class InertialStep:
 
     def reset(self, turn: Array) -> None:
         """Begin again with an angular velocity (3,) in the frame of the IMU [rad/s]."""
-        self._turn, self._last = turn.copy(), np.full(6, np.nan)
+        self._turn[:], self._last[:] = turn, np.nan
 
     @property
     def twist(self) -> Array:
@@ -187,20 +235,23 @@ class InertialStep:
         Args:
             dt: Since the last ones [s].
             readings: (6,) gyroscope [rad/s] and accelerometer [m/s²], NaN where silent.
-            legs: (6,) twist of the IMU by the legs; needed where a reading is silent.
+            legs: (6,) twist of the IMU by the legs; None if no reading is silent.
         """
-        kalman, known = self._filter, ~np.isnan(readings)
+        kalman, known = self._filter, _ALL if legs is None else ~np.isnan(readings)
         if legs is not None:
             guess = np.concatenate([legs[3:], -kalman.gravity @ kalman.rotation]) + kalman.bias
             readings = np.where(known, readings, guess)
         if dt > 0.0:
-            mean = np.where(known & ~np.isnan(self._last), 0.5 * (self._last + readings), readings)
-            noise = np.where(known, self._good / dt, self._poor)
-            kalman.predict(mean, dt, noise, self._walk * dt, known.astype(float))
-        self._last = np.where(known, readings, np.nan)
+            mean, noise = 0.5 * (self._last + readings), self._good / dt
+            if legs is not None or isnan(mean.sum()):
+                mean = np.where(known & ~np.isnan(self._last), mean, readings)
+                noise = np.where(known, noise, self._poor)
+            kalman.predict(mean, dt, noise, self._walk * dt, known)
+        self._last[:] = readings
+        self._last[~known] = np.nan
         if legs is not None and not known[3:].all():
             kalman.see_velocity(legs[:3], self._settings.leg_velocity)
-        self._turn = readings[:3] - kalman.bias[:3]
+        np.subtract(readings[:3], kalman.bias[:3], out=self._turn)
 
 
 def leg_twist(points: Array, moving: Array, grip: Array, before: Array) -> Array:

@@ -26,6 +26,8 @@ class EstimatorSettings:
         point_drift: Of a foothold [m/√s].
         gate: Squared Mahalanobis distance of a contact point (3 degrees of freedom) beyond which it slips.
         patience: How long a point may be beyond the gate before a new foothold is taken [s].
+        grip_load: Normal force from which on a contact that touches is a full foothold; with less, as while it lands or
+            leaves, it counts less. As share of the weight divided by the number of contacts.
         slip_speed: Doubt about the velocity when all points are beyond the gate [m/s].
         silent_gyro: Error of the angular velocity of the legs while the gyroscope is silent [rad/s].
         silent_accelerometer: Acceleration that may happen while the accelerometer is silent [m/s²].
@@ -55,6 +57,7 @@ class EstimatorSettings:
     point_drift: float = 1e-3
     gate: float = 21.1
     patience: float = 0.02
+    grip_load: float = 0.5
     slip_speed: float = 0.2
     silent_gyro: float = 0.1
     silent_accelerometer: float = 3.0

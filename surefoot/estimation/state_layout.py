@@ -60,7 +60,8 @@ class EncodedJoints:
 
     def shortest(self, difference: Array) -> Array:
         """(nj,) differences of positions, of continuous joints the short way round."""
-        difference[self._turning] = (difference[self._turning] + np.pi) % (2.0 * np.pi) - np.pi
+        if len(self._turning):
+            difference[self._turning] = (difference[self._turning] + np.pi) % (2.0 * np.pi) - np.pi
         return difference
 
 

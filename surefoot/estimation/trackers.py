@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp, isnan
+
 import numpy as np
 
 from surefoot.arrays import Array
@@ -27,20 +29,20 @@ class JointTracker:
     def __init__(self, joints: EncodedJoints, settings: EstimatorSettings) -> None:
         self._joints, self._settings = joints, settings
         self.position, self.velocity = np.zeros(joints.size), np.zeros(joints.size)
+        self.variance = np.zeros(joints.size)
+        """(nj,) of the positions [rad²] or [m²]."""
         self._silent = np.zeros(joints.size)  # time since the last position [s]
+        self._bridged = True
 
     def reset(self, position: Array, velocity: Array) -> None:
         """Begin again; both (nj,)."""
-        self.position, self.velocity = position.copy(), velocity.copy()
-        self._silent[:] = 0.0
+        self.position[:], self.velocity[:] = position, velocity
+        self._hear_all()
 
-    @property
-    def variance(self) -> Array:
-        """(nj,) of the positions [rad²] or [m²]."""
-        chosen, gap = self._settings, self._silent
-        drift = chosen.encoder_velocity_noise * gap + 0.5 * chosen.joint_acceleration * gap**2
-        out: Array = chosen.encoder_noise**2 + drift**2
-        return out
+    def _hear_all(self) -> None:
+        """No position is silent any more."""
+        self._silent[:], self.variance = 0.0, np.full(self._joints.size, self._settings.encoder_noise**2)
+        self._bridged = False
 
     def update(self, dt: float, position: Array, velocity: Array) -> None:
         """Take the readings at the end of a step.
@@ -50,17 +52,24 @@ class JointTracker:
             position: (nj,) readings [rad] or [m], NaN where silent.
             velocity: (nj,) readings [rad/s] or [m/s], NaN where silent.
         """
-        seen, felt = ~np.isnan(position), ~np.isnan(velocity)
+        if not isnan(position.sum() + velocity.sum()):
+            self.position[:], self.velocity[:] = position, velocity
+            if self._bridged:
+                self._hear_all()
+            return
+        chosen, seen, felt = self._settings, ~np.isnan(position), ~np.isnan(velocity)
         moved = self._joints.shortest(position - self.position)
-        self._silent = np.where(seen, 0.0, self._silent + dt)
+        self._silent[:] = np.where(seen, 0.0, self._silent + dt)
+        drift = chosen.encoder_velocity_noise * self._silent + 0.5 * chosen.joint_acceleration * self._silent**2
+        self.variance, self._bridged = chosen.encoder_noise**2 + drift**2, True
         guess = self.position + self.velocity * dt
         if not felt.all() and dt > 0.0:
-            share = 1.0 - np.exp(-dt / self._settings.joint_memory)
+            share = 1.0 - exp(-dt / chosen.joint_memory)
             rate = np.where(seen, moved / dt, 0.0)
             velocity = np.where(felt, velocity, self.velocity + share * (rate - self.velocity))
             felt[:] = True
-        self.position = np.where(seen, position, guess)
-        self.velocity = np.where(felt, velocity, self.velocity)
+        self.position[:] = np.where(seen, position, guess)
+        self.velocity[:] = np.where(felt, velocity, self.velocity)
 
 
 def contact_probability(share: Array, touching: Array, settings: EstimatorSettings) -> Array:
@@ -116,9 +125,10 @@ class TouchTracker:
             speed: (k,) of the contacts in world, as far as known [m/s].
         """
         chosen, before = self._settings, self.probability
-        at_rest = _logistic(4.0 * (1.0 - speed / chosen.rest_speed))
-        by_bit = np.where(np.isnan(bit), at_rest, np.where(bit > 0.5, _SURE, 1.0 - _SURE))
-        target = np.where(np.isnan(share), by_bit, contact_probability(share, before, chosen))
-        step = 1.0 if self._fresh else 1.0 - np.exp(-dt / chosen.touch_time)
-        self.probability = before + step * (target - before)
+        target = contact_probability(share, before, chosen)
+        if isnan(target.sum()):
+            at_rest = _logistic(4.0 * (1.0 - speed / chosen.rest_speed))
+            by_bit = np.where(np.isnan(bit), at_rest, np.where(bit > 0.5, _SURE, 1.0 - _SURE))
+            target = np.where(np.isnan(share), by_bit, target)
+        before += (1.0 if self._fresh else 1.0 - exp(-dt / chosen.touch_time)) * (target - before)
         self._fresh = False

@@ -41,8 +41,6 @@ from surefoot.motion.reading import GivenMotion, read_motion
 from surefoot.robot import Robot, load
 from surefoot.solvers import on_one_core
 
-__all__ = ["CompletedMotion", "audit", "complete_motion"]
-
 P = ParamSpec("P")
 Found = TypeVar("Found")
 _MOST_REASONS = 3

@@ -17,8 +17,6 @@ from surefoot.motion import Trajectory, World
 from surefoot.motion.world import in_world
 from surefoot.robot import Robot
 
-__all__ = ["Case", "Tolerances", "bodies_at", "joint_rows", "names_at", "unit_at", "units_at"]
-
 
 def _entry(value: float, unit: str, about: str) -> Any:
     return field(default=value, metadata={"unit": unit, "about": about})

@@ -18,8 +18,6 @@ from surefoot.feasibility.items import ITEMS, STAGES, order_of
 from surefoot.feasibility.series import Series, is_spike
 from surefoot.motion import AuditItem, Finding
 
-__all__ = ["judge_items", "rank_findings"]
-
 _MERGED = 0.1  # [s]: failures of one part that are nearer than that are one finding
 _SAME = 0.05  # [s]: findings that are nearer than that are of the same interval
 _OF_CONTACTS = frozenset(

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ITEMS", "STAGES", "ItemKind", "order_of"]
-
 STAGES = ("layout", "consistency", "kinematics", "limits", "collision", "wrenches", "energy", "replay")
 
 

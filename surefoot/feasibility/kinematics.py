@@ -19,8 +19,6 @@ from surefoot.motion.world import SurfaceMotion
 from surefoot.robot import Loop
 from surefoot.spatial import so3
 
-__all__ = ["check_closure", "check_contact_motion", "check_ground", "contact_shares", "slip_of_contact"]
-
 _WINDOW = 0.04  # [s] over which the speed of a slide is seen
 _MOVES = 0.5  # of the mean speed over the contact: faster is sliding
 

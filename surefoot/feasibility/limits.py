@@ -16,8 +16,6 @@ from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.series import Series, look_at_sample, skipped
 from surefoot.robot import Drive
 
-__all__ = ["Motors", "check_limits", "motor_series", "power_bounds", "torque_bounds"]
-
 _POSITIONS = {"revolute": 1, "prismatic": 1, "helical": 1, "translation": 3, "planar": 2, "free": 3}
 """Kinds of joints → leading entries of q that are positions, not parts of unit vectors."""
 

@@ -23,8 +23,6 @@ from surefoot.motion import Log, Replay, State, Trajectory
 from surefoot.robot import Robot
 from surefoot.sim import StoppedError, simulate
 
-__all__ = ["replay_motion"]
-
 _STEP = 0.002  # [s]
 _LONGEST = 60.0  # [s]: a replay takes about as long as the motion
 _PASSES = "links pass through each other"

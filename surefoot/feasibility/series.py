@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["LONGEST", "Series", "is_spike", "look_at_sample", "skipped"]
-
 
 @dataclass(frozen=True, eq=False)
 class Series:

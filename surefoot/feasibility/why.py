@@ -17,19 +17,6 @@ from surefoot.feasibility.efforts import Efforts, Support, drive_limits, surface
 from surefoot.feasibility.touch import Touch
 from surefoot.solvers import Explanation, Group, Relaxation, UnsolvedError, explain
 
-__all__ = [
-    "FRICTION",
-    "PULL",
-    "TORQUE",
-    "Event",
-    "Needed",
-    "explain_support",
-    "needed",
-    "plain_reason",
-    "told",
-    "why_not_carried",
-]
-
 PULL, FRICTION, TORQUE = "{} cannot pull", "friction of {}", "torque limit of {}"
 """Names of groups, by what they forbid."""
 _PULL_WEIGHT = 100.0

@@ -18,8 +18,6 @@ from surefoot.errors import ModelError, ShapeError
 from surefoot.geometry.shapes import Mesh
 from surefoot.processes import isolated_python
 
-__all__ = ["convex_pieces", "is_nearly_convex", "method_version", "pack_pieces", "unpack_pieces"]
-
 _CONVEX = 1.02  # volume of the hull over that of the mesh up to which the hull will do
 _ROUNDING = 1e-6
 _OUTSIDE = 1e-9  # how far a piece may leave the hull, as a share of its size

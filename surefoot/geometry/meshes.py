@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, MissingMeshError
 
-__all__ = ["MAX_MESH_BYTES", "load_triangles", "load_vertices"]
-
 MAX_MESH_BYTES = 512 * 1024 * 1024
 Scale = tuple[float, float, float]
 

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
 
-__all__ = ["convex_hull", "convex_hulls", "distance_inside", "is_rectangle"]
-
 Whole = NDArray[np.int64]
 _SHORT = 1e-9  # edges below this have no direction [m]
 _WHOLE = 2.0**96  # turns numbers into whole ones, exactly down to 1e-13 and to 1e-29 below
@@ -167,13 +165,9 @@ def distance_inside(points: ArrayLike, polygon: ArrayLike) -> Array:
     nearest = np.hypot(gap[..., 0], gap[..., 1]).min(axis=-1)
     left = along[..., 0] * away[..., 1] - along[..., 1] * away[..., 0] >= 0.0
     edges = length > _SHORT
-    inside = (left | ~edges).all(axis=-1) & edges.any(axis=-1) & ~_is_flat(corners, length)
-    return np.where(inside, nearest, -nearest)
-
-
-def _is_flat(corners: Array, length: Array) -> NDArray[np.bool_]:
-    """Whether polygons (..., k, 2) with edges of these lengths (..., k) have no area."""
+    # Twice the area (...) of each polygon; without one there is no inside
     from_first = corners - corners[..., :1, :]
     after = np.roll(from_first, -1, axis=-2)
     area = (from_first[..., 0] * after[..., 1] - from_first[..., 1] * after[..., 0]).sum(axis=-1)
-    return np.asarray(area <= _SHORT * length.sum(axis=-1))
+    inside = (left | ~edges).all(axis=-1) & edges.any(axis=-1) & ~np.asarray(area <= _SHORT * length.sum(axis=-1))
+    return np.where(inside, nearest, -nearest)

@@ -11,19 +11,6 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.geometry.meshes import load_triangles, load_vertices
 
-__all__ = [
-    "Box",
-    "Capsule",
-    "Cylinder",
-    "Ellipsoid",
-    "Mesh",
-    "Plane",
-    "Shape",
-    "Sphere",
-    "require_size",
-    "surface_points",
-]
-
 
 @dataclass(frozen=True)
 class Sphere:

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["SweptVolume", "rigid"]
-
 _KINDS = {1: "point", 2: "line", 3: "triangle"}
 
 

@@ -16,8 +16,6 @@ from surefoot.robot import Robot
 from surefoot.solvers import Explanation, Group, explain
 from surefoot.tasks import Task, TaskSet, loop_tasks
 
-__all__ = ["explain_posture", "explain_step"]
-
 _LEVEL_WEIGHT = 1e-2  # what a unit of relaxation costs on each level, relative to the level before
 _VIOLATED = 1e-6  # violation of a row that makes a level worth asking about, relative to what rows of it ask for
 _STEP = 0.5  # [rad] or [m]: how far joints may go while tasks count as linear

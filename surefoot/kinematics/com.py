@@ -37,8 +37,6 @@ from surefoot.kinematics.recursion import (
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["com", "com_bias", "com_jacobian", "com_velocity", "moments", "total_mass"]
-
 
 def total_mass(tree: Tree) -> float:
     """Mass of all bodies [kg], summed as the recursions sum it: children into parents."""

@@ -21,8 +21,6 @@ from surefoot.kinematics.manifold import integrate
 from surefoot.robot import Robot
 from surefoot.spatial import se3
 
-__all__ = ["Configuration"]
-
 
 @dataclass(frozen=True, eq=False)
 class Configuration:

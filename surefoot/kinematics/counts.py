@@ -14,8 +14,6 @@ from surefoot.kinematics.frames import chain
 from surefoot.robot import Tree
 from surefoot.robot.model import NV
 
-__all__ = ["OperationCounts", "chain_count", "dense_count", "dill_count", "dill_count_printed", "operation_counts"]
-
 _PER_COLUMN = 9
 
 

@@ -11,8 +11,6 @@ from surefoot.kinematics.recursion import Body, Fields, Recursion, Step, Sweep, 
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["JOINT_PLACEMENTS", "PLACEMENTS", "body_placements", "place", "still_world"]
-
 
 def body_placements(tree: Tree, q: Array) -> list[tuple[Array, Array]]:
     """R_world_body (3, 3) and the origin in world (3,), m, of every body, in the order of the tree.

@@ -23,8 +23,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.spatial import euler, se3
 
-__all__ = ["BodyJacobian", "analytic_jacobian", "body_jacobians", "frame_jacobian", "relative_jacobian"]
-
 
 def frame_jacobian(tree: Tree, frame: Frame, q: Array, reference: Reference = "local_world_aligned") -> Array:
     """J (6, nv) with J v the twist of the frame, linear first.   [kin.jacobian].

@@ -17,8 +17,6 @@ from surefoot.robot import Tree
 from surefoot.spatial import quaternion
 from surefoot.spatial.stumpff import stumpff
 
-__all__ = ["configuration_rate", "integrate"]
-
 
 def integrate(tree: Tree, q: Array, u: Array) -> Array:
     """The configuration q ⊕ u (nq,).

@@ -23,8 +23,6 @@ from surefoot.kinematics.recursion import bodies, dof_rows, joint_subspace
 from surefoot.ops import Array
 from surefoot.robot import BodyVolume, Tree
 
-__all__ = ["VolumeDistance", "volume_distance"]
-
 _NO_DIRECTION = 1e-12
 """Generators nearer than this [m] cross each other: there is no direction in which they move apart fastest."""
 

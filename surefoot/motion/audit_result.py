@@ -15,8 +15,6 @@ from surefoot.arrays import Array
 from surefoot.files import write_text
 from surefoot.motion.stance import ContactSchedule
 
-__all__ = ["AuditItem", "AuditResult", "Finding", "FindingGroup", "Replay", "Severity", "Status"]
-
 Severity = Literal["defect", "remark"]
 Status = Literal["passed", "failed", "remark", "skipped"]
 _MOST_GROUPS = 12

@@ -15,8 +15,6 @@ from surefoot.arrays import Array, increasing_times
 from surefoot.errors import ShapeError, one_of
 from surefoot.motion.files import LOG_FORMAT, Bundle, contradiction, entry_names, read_bundle, write_bundle
 
-__all__ = ["Channel", "Column", "Log", "LogWriter"]
-
 
 class Channel(NamedTuple):
     """A column of a log and where its values come from.

@@ -23,8 +23,6 @@ from surefoot.errors import ModelError
 from surefoot.robot import ContactSurface, Robot
 from surefoot.words import side_pairs
 
-__all__ = ["Mirror", "mirror_of"]
-
 _M = np.diag([1.0, -1.0, 1.0, 1.0])
 _ALIGNED = 1e-2
 _CONTACT_TOLERANCE = 2e-2  # [m]; contact surfaces are found on meshes, which are coarse

@@ -10,8 +10,6 @@ from surefoot.arrays import Array, finite_array
 from surefoot.errors import ShapeError
 from surefoot.motion.state import State
 
-__all__ = ["Command", "Controller", "Engine", "Estimator", "Observation"]
-
 
 @dataclass(frozen=True, eq=False)
 class Command:

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, number
 
-__all__ = ["Quintic"]
-
 
 class Quintic:
     """A polynomial between two ends.

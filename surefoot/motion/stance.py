@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, finite_array, number, only_keys, placement_matrix
 from surefoot.errors import ShapeError, one_of
 
-__all__ = ["MIRROR", "ContactSchedule", "Phase", "Spot", "Stance"]
-
 MIRROR = np.diag([1.0, -1.0, 1.0])
 """Reflection (3, 3) at the x–z plane."""
 MIRROR.setflags(write=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 import pinocchio as pin
@@ -10,8 +11,6 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, finite_array
 from surefoot.robot import Robot
-
-__all__ = ["State"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +28,8 @@ class State:
     v: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "t", float(finite_array(self.t, (), "time")))
+        if type(self.t) is not float or not isfinite(self.t):
+            object.__setattr__(self, "t", float(finite_array(self.t, (), "time")))
         object.__setattr__(self, "q", finite_array(self.q, (None,), "q"))
         object.__setattr__(self, "v", finite_array(self.v, (None,), "v"))
 

@@ -32,8 +32,6 @@ from surefoot.motion.state import State
 from surefoot.robot import Robot
 from surefoot.words import side_pairs
 
-__all__ = ["CONTROLS", "Sample", "Trajectory"]
-
 _OPTIONAL = ("v", "a", "tau", "tau_rate")
 CONTROLS = ("hold", "linear", "integrated")
 """How torques run between samples: held, piecewise linear, or with a rate that is piecewise linear."""

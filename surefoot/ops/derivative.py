@@ -15,8 +15,6 @@ import numpy as np
 from surefoot.ops import functions as f
 from surefoot.ops.symbol import Symbol
 
-__all__ = ["gradient", "rate"]
-
 Array = np.ndarray[Any, Any]
 
 

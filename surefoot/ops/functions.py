@@ -12,33 +12,6 @@ from numpy.typing import NDArray
 from surefoot.ops import symbol
 from surefoot.ops.symbol import Symbol
 
-__all__ = [
-    "absolute",
-    "arccos",
-    "arctan2",
-    "array",
-    "concatenate",
-    "cos",
-    "cross",
-    "exp",
-    "eye",
-    "is_symbolic",
-    "less",
-    "log",
-    "maximum",
-    "minimum",
-    "norm",
-    "sin",
-    "solve",
-    "solve_symmetric",
-    "sqrt",
-    "stack",
-    "symbols",
-    "tan",
-    "where",
-    "zeros",
-]
-
 Array = NDArray[Any]
 
 

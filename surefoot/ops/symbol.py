@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike
 
 from surefoot.errors import NotSupportedError
 
-__all__ = ["Symbol", "apply", "expression", "function", "to_sx"]
-
 _next_serial = itertools.count().__next__
 
 

@@ -21,8 +21,6 @@ from surefoot.redundant.nodes import project_velocities
 from surefoot.robot import Loop, Robot, Tree
 from surefoot.spatial import so3, spinor
 
-__all__ = ["inputs_of", "joint_accelerations", "model_of", "state_of"]
-
 _Stops = tuple[float | None, float | None]
 _KINDS = ("revolute", "continuous", "prismatic", "spherical", "planar", "free", "translation")
 

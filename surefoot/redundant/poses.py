@@ -15,8 +15,6 @@ from surefoot.redundant.model import Layout, Model
 from surefoot.redundant.nodes import WISH, close_hinges, project_velocities
 from surefoot.spatial import so3, spinor
 
-__all__ = ["posed"]
-
 
 def posed(
     model: Model,

@@ -45,8 +45,6 @@ from surefoot.redundant.nodes import (
 )
 from surefoot.solvers import ode
 
-__all__ = ["Inputs", "Simulated", "Stepper", "simulate"]
-
 Inputs = Callable[[float, State], ArrayLike] | ArrayLike | None
 Method = Literal["rk4", "kutta-merson"]
 _MOST_TESTS = 8

@@ -17,8 +17,10 @@ from surefoot.motion import AuditResult, ContactSchedule, World
 from surefoot.robot import BodyVolume, Robot
 
 __all__ = [
+    "DataTable",
     "Evidence",
     "Ghost",
+    "Outline",
     "PlanePlot",
     "Plot",
     "Region",
@@ -90,6 +92,36 @@ class Region:
 
 
 @dataclass(frozen=True, eq=False)
+class Outline:
+    """An outline on the ground, such as that of a planned step.
+
+    Args:
+        name: What it is.
+        corners: (k, 3) in world [m].
+    """
+
+    name: str
+    corners: Array
+
+
+@dataclass(frozen=True, eq=False)
+class DataTable:
+    """A table in the summary.
+
+    Args:
+        title: What it shows.
+        head: Names of the columns, with units.
+        rows: Texts, numbers, and None for none.
+        jumps: Columns with times that the replay jumps to.
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | float | None]]
+    jumps: Sequence[int] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class PlanePlot:
     """Points that move in a plane.
 
@@ -100,6 +132,7 @@ class PlanePlot:
         tracks: Places (n, 2) by name, at the times of the evidence.
         regions: Areas, such as support polygons.
         group: The heading that it stands under.
+        outlines: Drawn dashed, such as planned steps.
     """
 
     title: str
@@ -108,6 +141,7 @@ class PlanePlot:
     tracks: Mapping[str, Array]
     regions: tuple[Region, ...] = ()
     group: str = "Balance"
+    outlines: tuple[Outline, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +184,8 @@ class Evidence:
         ghosts: Other motions to compare with.
         plots: Lines over time, in the order of their groups.
         planes: Plots in a plane.
+        tables: Tables of the summary.
+        outlines: Drawn on the ground and in the top view, such as planned steps.
         audit: What an audit found.
         metrics: Numbers and texts by name.
         incidents: What happened: tables with kind, where, start_s, end_s, worst.
@@ -177,6 +213,8 @@ class Evidence:
     ghosts: tuple[Ghost, ...] = ()
     plots: tuple[Plot, ...] = ()
     planes: tuple[PlanePlot, ...] = ()
+    tables: tuple[DataTable, ...] = ()
+    outlines: tuple[Outline, ...] = ()
     audit: AuditResult | None = None
     metrics: Mapping[str, Any] = field(default_factory=dict)
     incidents: Sequence[Mapping[str, Any]] = ()

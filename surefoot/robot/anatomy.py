@@ -65,11 +65,14 @@ class Anatomy:
         forward: (3,) horizontal unit vector in world axes at home.
         torso: The link that carries arms and head; the base link of a robot without.
         feet: In the order of the robot's contacts.
+        hands: Links at the ends of the heaviest pair of limbs on the torso that are not legs, the left one first; none
+            if there is no such pair.
     """
 
     forward: Array
     torso: str
     feet: tuple[Foot, ...]
+    hands: tuple[str, ...] = ()
 
     def foot(self, name: str) -> Foot:
         """A foot by its name.
@@ -99,7 +102,7 @@ def anatomy(robot: Robot) -> Anatomy:
     forward = _given_forward(robot) if robot.hints.forward else _found_forward(robot, frames, groups)
     sides = sides_of(robot.frame_names)
     feet = tuple(_foot(robot, frames, forward, sides, group) for group in groups)
-    return Anatomy(forward, _torso(robot, groups), feet)
+    return Anatomy(forward, _torso(robot, groups), feet, _hands(robot, groups))
 
 
 @dataclass(frozen=True)
@@ -229,22 +232,58 @@ def _torso(robot: Robot, groups: Sequence[_Group]) -> str:
         return robot.hints.torso
     if not groups:
         return tree.body_names[robot.base_joint or 0] if tree.n else robot.link_names[0]
-    feet = [robot.body_of(group.link) for group in groups]
-    paths = [{foot, *tree.ancestors(foot)} for foot in feet]
+    return tree.body_names[_torso_body(robot, groups)]
+
+
+def _torso_body(robot: Robot, groups: Sequence[_Group]) -> int:
+    tree = robot.tree
+    arms = _arms(robot, groups)
+    if arms:
+        return int(tree.parents[arms[0]])
+    paths = _paths_to_feet(robot, groups)
     to_feet = set[int]().union(*paths)
     trunk = {body for body in to_feet if sum(body in path for path in paths) > 1} or {robot.base_joint or 0}
-    below = [{i, *(k for k in range(tree.n) if i in tree.ancestors(k))} for i in range(tree.n)]
-    masses = [float(sum(tree.masses[k] for k in bodies)) for bodies in below]
-    pairs = side_pairs(tree.body_names)
-    carried: dict[int, float] = {}
+    in_legs = set[int]().union(*(_below(robot, i) for i in to_feet - trunk))
+    upper = [i for i in range(tree.n) if i not in in_legs]
+    return max(upper, key=lambda i: tree.masses[i])
+
+
+def _paths_to_feet(robot: Robot, groups: Sequence[_Group]) -> list[set[int]]:
+    feet = [robot.body_of(group.link) for group in groups]
+    return [{foot, *robot.tree.ancestors(foot)} for foot in feet]
+
+
+def _below(robot: Robot, body: int) -> set[int]:
+    """A body and all that it carries."""
+    return {body, *(k for k in range(robot.tree.n) if body in robot.tree.ancestors(k))}
+
+
+def _arms(robot: Robot, groups: Sequence[_Group]) -> tuple[int, int] | None:
+    """First bodies of the heaviest pair of limbs of two sides that are not legs."""
+    tree, to_feet = robot.tree, set[int]().union(*_paths_to_feet(robot, groups))
+    pairs, best, heaviest = side_pairs(tree.body_names), None, 0.0
     for a, b in combinations([i for i in range(tree.n) if i not in to_feet], 2):
         if tree.parents[a] == tree.parents[b] >= 0 and pairs[tree.body_names[a]] == tree.body_names[b]:
-            carried[int(tree.parents[a])] = max(carried.get(int(tree.parents[a]), 0.0), masses[a] + masses[b])
-    if any(carried.values()):
-        return tree.body_names[max(carried, key=lambda body: carried[body])]
-    in_legs = set[int]().union(*(below[i] for i in to_feet - trunk))
-    upper = [i for i in range(tree.n) if i not in in_legs]
-    return tree.body_names[max(upper, key=lambda i: tree.masses[i])]
+            mass = float(sum(tree.masses[k] for k in _below(robot, a) | _below(robot, b)))
+            if mass > heaviest:
+                best, heaviest = (a, b), mass
+    return best
+
+
+def _hands(robot: Robot, groups: Sequence[_Group]) -> tuple[str, ...]:
+    """The last bodies of the arms before they branch into fingers, the left one first."""
+    arms, names = _arms(robot, groups), robot.tree.body_names
+    if not groups or arms is None:
+        return ()
+    ends = []
+    for body in arms:
+        children = [body]
+        while len(children) == 1:
+            end = children[0]
+            children = [k for k in range(robot.tree.n) if robot.tree.parents[k] == end]
+        ends.append(names[end])
+    sides = sides_of(names)
+    return tuple(sorted(ends, key=lambda name: sides[name] != "left"))
 
 
 def _horizontal(direction: Array) -> Array:

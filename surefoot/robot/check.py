@@ -18,8 +18,6 @@ from surefoot.robot.loading import is_file_name, load
 from surefoot.robot.model import Finding, Level, Robot
 from surefoot.robot.urdf import UrdfDocument, scan_urdf, urdf_links
 
-__all__ = ["Inspection", "inspect_robot"]
-
 _ON_LIMIT = 1e-3  # share of its range within which a joint is at its limit
 _MOVE_HOME = "`[home.joints]` in the side file gives another home"
 _SINGULAR = 1e-12  # inertia at a joint below this cannot be divided by [kg m²] or [kg]

@@ -25,8 +25,6 @@ from surefoot.robot.urdf import (
 )
 from surefoot.robot.xml_guard import Element, read_xml
 
-__all__ = ["BASES", "document_of", "load_file"]
-
 BASES = ("auto", "floating", "planar", "fixed")
 
 

@@ -10,8 +10,6 @@ from surefoot.robot.build import Mimic
 from surefoot.robot.files import load_file
 from surefoot.robot.model import Robot
 
-__all__ = ["is_file_name", "load"]
-
 _SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro")
 
 

@@ -49,22 +49,6 @@ from surefoot.robot.model import (
 )
 from surefoot.tables import KeyPath, StrictModel, key_lines, line_of, parse_toml, read_toml, read_toml_text, walk_tables
 
-__all__ = [
-    "AnatomyTable",
-    "CollisionTable",
-    "ContactTable",
-    "CouplingTable",
-    "DriveTable",
-    "HomeTable",
-    "JointTable",
-    "LoopTable",
-    "SideFile",
-    "find_side_file",
-    "merged",
-    "placed_in_side_file",
-    "read_side_file",
-]
-
 Vector = tuple[float, float, float]
 Positive = Annotated[float, Field(gt=0.0)]
 Direction = Literal["x", "y", "z", "rx", "ry", "rz"]

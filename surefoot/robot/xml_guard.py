@@ -11,8 +11,6 @@ from xml.parsers import expat
 from surefoot.errors import FileFormatError
 from surefoot.files import read_bytes
 
-__all__ = ["MAX_ELEMENTS", "Element", "numbers", "read_xml"]
-
 MAX_DEPTH = 4000
 MAX_ELEMENTS = 400_000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)

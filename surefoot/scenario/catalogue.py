@@ -10,9 +10,9 @@ from typing import Any
 
 from surefoot.errors import FileFormatError, ScenarioError, SurefootError, one_of
 from surefoot.scenario.blame import blaming, put_in_place
-from surefoot.scenario.schema import Scenario
-from surefoot.scenario.table import checked, read_table_file
-from surefoot.tables import parse_toml
+from surefoot.scenario.schema import Scenario, WorldTable
+from surefoot.scenario.table import Table, checked, read_table_file
+from surefoot.tables import parse_toml, read_toml_text
 
 __all__ = [
     "changes_of",
@@ -21,6 +21,7 @@ __all__ = [
     "overridden",
     "own_file",
     "read_scenario",
+    "read_world_table",
     "resolved_scenario",
     "scenario_text",
 ]
@@ -56,6 +57,28 @@ def read_scenario(name_or_file: str | Path) -> Scenario:
     return read_table_file(own_file(name_or_file) or _file(os.fspath(name_or_file)), Scenario)
 
 
+class _WorldFile(Table):
+    """A file with a `[world]` table and nothing else.
+
+    Args:
+        world: The world.
+    """
+
+    world: WorldTable
+
+
+def read_world_table(name_or_file: str | Path) -> WorldTable:
+    """The `[world]` of a scenario by its name, or of a TOML file: a scenario, or a `[world]` table alone.
+
+    Args:
+        name_or_file: A scenario's name or file, or a file with a `[world]` table.
+    """
+    file = own_file(name_or_file)
+    if file is not None and "name" not in parse_toml(read_toml_text(file), file):  # every scenario has a name
+        return read_table_file(file, _WorldFile).world
+    return read_scenario(name_or_file).world
+
+
 def own_file(name_or_file: str | Path) -> Path | None:
     """The path of a user's file; None for the name of a built-in scenario.
 
@@ -89,16 +112,21 @@ def resolved_scenario(
     robot: str | Path | None = None,
     seed: int | None = None,
     overrides: Sequence[str] = (),
+    world: str | Path | None = None,
 ) -> Scenario:
-    """The scenario with robot, seed and overrides applied and absolute paths of robot files.
+    """The scenario with world, overrides, robot and seed applied and absolute paths of robot files.
 
     Args:
         name_or_file: Name or file of the scenario.
         robot: Another robot.
         seed: Another seed.
         overrides: Changes, `dotted.key=value`.
+        world: Another world, as in `read_world_table`.
     """
-    scenario = overridden(read_scenario(name_or_file), overrides)
+    scenario = read_scenario(name_or_file)
+    if world is not None:
+        scenario = scenario.model_copy(update={"world": read_world_table(world)})
+    scenario = overridden(scenario, overrides)
     tables = scenario.model_dump(mode="python", exclude_none=True)
     if seed is not None:
         tables["simulation"]["seed"] = seed
@@ -107,7 +135,8 @@ def resolved_scenario(
     try:
         tables["robot"]["name"] = _full_path(named, None if robot is not None else own_file(name_or_file))
     except SurefootError as error:
-        raise put_in_place(error, tables, own_file(name_or_file), changes_of(robot, seed, overrides)) from error
+        changes = changes_of(robot, seed, overrides, world)
+        raise put_in_place(error, tables, own_file(name_or_file), changes) from error
     return checked(tables, Scenario, os.fspath(name_or_file))
 
 
@@ -129,15 +158,19 @@ def _full_path(robot: str, scenario: Path | None) -> str:
         )
 
 
-def changes_of(robot: str | Path | None, seed: int | None, overrides: Sequence[str]) -> dict[str, str]:
+def changes_of(
+    robot: str | Path | None, seed: int | None, overrides: Sequence[str], world: str | Path | None = None
+) -> dict[str, str]:
     """Overridden keys, and the option that set each.
 
     Args:
         robot: Another robot.
         seed: Another seed.
         overrides: Changes, `dotted.key=value`.
+        world: Another world.
     """
-    changes = {text.partition("=")[0].strip(): f"--set {text}" for text in overrides}
+    changes = {} if world is None else {"world": f"--world {world}"}
+    changes |= {text.partition("=")[0].strip(): f"--set {text}" for text in overrides}
     if seed is not None:
         changes["simulation.seed"] = f"--seed {seed}"
     if robot is not None:

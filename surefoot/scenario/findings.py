@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.motion import Log
+from surefoot.report import DataTable, Outline, Plot
 from surefoot.scenario.schema import Scenario
 from surefoot.sim import Simulation
 
@@ -35,10 +36,16 @@ class Findings:
     Args:
         metrics: Numbers and texts for `metrics.json`.
         trouble: What is wrong; None if nothing is.
+        plots: For the page.
+        tables: For the page.
+        outlines: For the page.
     """
 
     metrics: dict[str, Any] = field(default_factory=dict)
     trouble: str | None = None
+    plots: Sequence[Plot] = ()
+    tables: Sequence[DataTable] = ()
+    outlines: Sequence[Outline] = ()
 
 
 Study = Callable[[StudiedRun], Findings]

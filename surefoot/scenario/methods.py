@@ -17,7 +17,7 @@ from surefoot.errors import NotSupportedError, SurefootError
 from surefoot.motion import Log
 from surefoot.report.methods import MethodRun, MethodsComparison
 from surefoot.robot import Robot
-from surefoot.scenario.build import build_simulation
+from surefoot.scenario.build import DURATION, build_simulation
 from surefoot.scenario.catalogue import resolved_scenario
 from surefoot.scenario.schema import Scenario
 from surefoot.sim import NativeEngine, Simulation
@@ -73,7 +73,7 @@ def compare_methods(
 def _shortened(scenario: Scenario) -> Scenario:
     table = scenario.simulation
     longest = max(LONGEST, table.control_dt or table.dt)
-    length = longest if table.duration == "auto" else min(table.duration, longest)
+    length = min(table.duration or DURATION, longest)
     contact = None if table.contact == "rigid" else table.contact
     changes = {"engine": "native", "duration": length, "contact": contact, "convex_pieces": False}
     return scenario.model_copy(update={"simulation": table.model_copy(update=changes)})

@@ -39,6 +39,7 @@ def run_scenario(
     watch: Callable[[Simulation], None] | None = None,
     stage: Tell = told_nobody,
     runs: str | Path = "runs",
+    world: str | Path | None = None,
 ) -> RunResult:
     """Run a scenario and write its folder: metrics, log, timing, trajectory, resolved scenario and a page.
 
@@ -52,12 +53,13 @@ def run_scenario(
         watch: Called after every command with the simulation.
         stage: Called with the name of what is done now, one of `STAGES`, and the share of it that is done, 0…1.
         runs: Where folders for results are made.
+        world: Another world than the scenario's: a scenario, or a TOML file with a `[world]` table.
 
     Raises:
         SurefootError: The scenario, the robot or the folder is not as it should be.
         RunInterrupted: The user stopped it; what was computed is written, with `completed` false.
     """
-    scenario = resolved_scenario(name_or_file, robot, seed, overrides)
+    scenario = resolved_scenario(name_or_file, robot, seed, overrides, world)
     with run_folder(scenario.name, out, runs) as folder:
         stage(COMPILING, 0.0)
         try:
@@ -71,7 +73,7 @@ def run_scenario(
                 next_step="shorten its times (`duration`, `hold`), or lengthen its steps (`dt`, `cycle`)",
             ) from error
         except SurefootError as error:
-            tables, changes = scenario.model_dump(exclude_none=True), changes_of(robot, seed, overrides)
+            tables, changes = scenario.model_dump(exclude_none=True), changes_of(robot, seed, overrides, world)
             with helping():
                 raise put_in_place(error, tables, own_file(name_or_file), changes) from error
         trouble = _simulated(simulation, _both(progress, stage), watch)

@@ -9,22 +9,9 @@ from surefoot.motion import World
 from surefoot.robot import Robot
 from surefoot.scenario.blame import put_in_place
 from surefoot.scenario.build import build_world
-from surefoot.scenario.catalogue import own_file, read_scenario
-from surefoot.scenario.schema import WorldTable
-from surefoot.scenario.table import Table, read_table_file
-from surefoot.tables import parse_toml, read_toml_text
+from surefoot.scenario.catalogue import own_file, read_world_table
 
 __all__ = ["read_world"]
-
-
-class _WorldFile(Table):
-    """A file with a `[world]` table and nothing else.
-
-    Args:
-        world: The world.
-    """
-
-    world: WorldTable
 
 
 def read_world(name_or_file: str | Path, robot: Robot) -> World:
@@ -39,14 +26,8 @@ def read_world(name_or_file: str | Path, robot: Robot) -> World:
         UnknownNameError: There is no scenario of that name.
     """
     file = own_file(name_or_file)
-    table = _table(name_or_file, file)
+    table = read_world_table(name_or_file)
     try:
         return build_world(table, robot)
     except SurefootError as error:
         raise put_in_place(error, {"world": table.model_dump(exclude_none=True)}, file, {}) from error
-
-
-def _table(name_or_file: str | Path, file: Path | None) -> WorldTable:
-    if file is not None and "name" not in parse_toml(read_toml_text(file), file):  # every scenario has a name
-        return read_table_file(file, _WorldFile).world
-    return read_scenario(name_or_file).world

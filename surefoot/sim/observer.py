@@ -10,8 +10,7 @@ from surefoot.arrays import Array
 from surefoot.motion import Estimator, Observation
 from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
-from surefoot.sim.engine import PhysicsEngine
-from surefoot.sim.sensors import Sensors, SensorSettings, TouchBits
+from surefoot.sim.sensors import Sensors, SensorSettings, TouchBits, Truth
 
 __all__ = ["Observer"]
 
@@ -25,33 +24,31 @@ class Observer:
 
     Args:
         robot: The robot.
-        index: Its number in the engine.
         sensors: Its sensors; None for none.
         estimator: Its estimator; None for none.
     """
 
-    def __init__(self, robot: Robot, index: int, sensors: Sensors | None, estimator: Estimator | None) -> None:
-        self._contacts, self._index = tuple(robot.contacts), index
+    def __init__(self, robot: Robot, sensors: Sensors | None, estimator: Estimator | None) -> None:
+        self._contacts = tuple(robot.contacts)
         self._sensed, self._estimator = sensors is not None, estimator if hasattr(estimator, "touching") else None
         self._bits = TouchBits(len(self._contacts), robot.mass * STANDARD_GRAVITY, SensorSettings())
         self._last = np.full(len(self._contacts), 0.5)
 
-    def look(self, engine: PhysicsEngine, t: float, readings: Mapping[str, Array]) -> Observation:
+    def look(self, truth: Truth, readings: Mapping[str, Array]) -> Observation:
         """The observation now.
 
         Args:
-            engine: After a step.
-            t: Now [s].
+            truth: What the world is like.
             readings: Of the sensors.
         """
-        return Observation(t, self._touching(engine, readings), readings)
+        return Observation(truth.t, self._touching(truth, readings), readings)
 
-    def _touching(self, engine: PhysicsEngine, readings: Mapping[str, Array]) -> Array:
+    def _touching(self, truth: Truth, readings: Mapping[str, Array]) -> Array:
         """(contacts,) probabilities of touch."""
         if self._estimator is not None:
             return np.array(self._estimator.touching)
         if not self._sensed:
-            forces = np.array([engine.wrench(name, self._index)[2] for name in self._contacts])
+            forces = np.array([truth.wrenches[name][2] for name in self._contacts])
             return self._bits.update(forces).astype(float)
         bits = np.array([readings[f"contact.{name}.touching"][0] for name in self._contacts])
         self._last = np.where(np.isnan(bits), self._last, bits)

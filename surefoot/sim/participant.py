@@ -98,7 +98,7 @@ class Participant:
         limits = self.joints.torque_limits
         self._limits, self._is_limited, self._share = limits, limits > 0.0, np.zeros(robot.nu)
         self._ratio = np.zeros(robot.nu)
-        self._observer = Observer(robot, index, sensors, estimator) if hasattr(controller, "observe") else None
+        self._observer = Observer(robot, sensors, estimator) if hasattr(controller, "observe") else None
         self._observation: Observation | None = None
 
     def reset(self, state: State) -> None:
@@ -119,19 +119,20 @@ class Participant:
             engine: After a step.
             state: The true state.
         """
-        self._seen, begin, estimating = state, perf_counter(), 0.0
+        self._seen, estimating = state, 0.0
         if self.sensors is None and self._observer is None:
             return
+        wrenches = {name: engine.wrench(name, self.index) for name in self.robot.contacts}
+        truth = Truth(state.t, state.q, state.v, engine.acceleration(self.index), wrenches)
+        begin = perf_counter()
         if self.sensors is not None:
-            wrenches = {name: engine.wrench(name, self.index) for name in self.robot.contacts}
-            truth = Truth(state.t, state.q, state.v, engine.acceleration(self.index), wrenches)
             self.readings = self.sensors.read(truth)
         if self.estimator is not None:
             sensed = perf_counter()
             self._seen = self.estimator.update(state.t, self.readings)
             estimating = perf_counter() - sensed
         if self._observer is not None:
-            self._observation = self._observer.look(engine, state.t, self.readings)
+            self._observation = self._observer.look(truth, self.readings)
         self.spent[:2] = perf_counter() - begin - estimating, estimating
 
     def decide(self, t: float) -> None:

@@ -13,8 +13,6 @@ from threading import Lock
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["on_one_core"]
-
 _taken = Lock()
 
 

@@ -17,8 +17,6 @@ from surefoot.ops import Array
 from surefoot.robot import BodyVolume, Robot
 from surefoot.tasks.task import Task
 
-__all__ = ["Clearance"]
-
 
 @dataclass(frozen=True, eq=False)
 class Clearance(Task):
@@ -70,24 +68,14 @@ class Clearance(Task):
         return (("m", 1 if self.together else len(self.pairs)),)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """The least distance (1,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """The least distance (1,)."""
         return self.checked_target([target], (1,))
 
     def _distances(self, robot: Robot, q: Array) -> list[VolumeDistance]:
         return [volume_distance(robot.tree, q, a, b, self.blur) for a, b in self.pairs]
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Least distance − distance, of each pair or of all.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (1,).
-        """
+        """Least distance − distance, of each pair or of all."""
         missing = [target[0] - found.distance for found in self._distances(robot, q)]
         if not self.together:
             return ops.array(missing)
@@ -95,13 +83,7 @@ class Clearance(Task):
         return ops.array([ops.sqrt(short @ short)])
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Gradients of the distances (rows, nv); of all together, weighted by what each one lacks.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (1,).
-        """
+        """Gradients of the distances (rows, nv); of all together, weighted by what each one lacks."""
         found = self._distances(robot, q)
         rows = ops.stack([item.gradient for item in found])
         if not self.together:

@@ -10,8 +10,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import VectorTask, masked
 
-__all__ = ["CenterOfMass"]
-
 
 @dataclass(frozen=True, eq=False)
 class CenterOfMass(VectorTask):
@@ -40,32 +38,13 @@ class CenterOfMass(VectorTask):
         return (("m", len(self.kept)),)
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Target − centre of mass.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (3,).
-        """
+        """Target − centre of mass."""
         return masked(target - com(robot.tree, q), self.kept)
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Rows of the Jacobian of the centre of mass.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (3,).
-        """
+        """Rows of the Jacobian of the centre of mass."""
         return masked(com_jacobian(robot.tree, q), self.kept)
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Rows of J̇ v.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: (3,).
-        """
+        """Rows of J̇ v."""
         return masked(com_bias(robot.tree, q, v), self.kept)

@@ -21,8 +21,6 @@ from surefoot.robot import Robot
 from surefoot.spatial import so3
 from surefoot.tasks.task import Task, masked, pose_measures
 
-__all__ = ["Contact", "LoopClosure", "loop_tasks"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Tied(Task):
@@ -45,26 +43,14 @@ class _Tied(Task):
         return pose_measures(self.kept)
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Held directions of (p_target − p, log(R_target Rᵀ)), in the axes of the target.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (12,).
-        """
+        """Held directions of (p_target − p, log(R_target Rᵀ)), in the axes of the target."""
         R, p = target[:9].reshape(3, 3), target[9:]
         T = relative_placement(robot.tree, *self.frames(robot), q)
         turn = so3.log(R @ T[:3, :3].T) if any(k > 2 for k in self.kept) else np.zeros(3)
         return masked(ops.concatenate([R.T @ (p - T[:3, 3]), R.T @ turn]), self.kept)
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Held rows of the geometric Jacobian, in the axes of the target.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (12,).
-        """
+        """Held rows of the geometric Jacobian, in the axes of the target."""
         R = target[:9].reshape(3, 3)
         J = relative_jacobian(robot.tree, *self.frames(robot), q)
         return masked(ops.concatenate([R.T @ J[:3], R.T @ J[3:]]), self.kept)
@@ -114,11 +100,7 @@ class Contact(_Tied):
         return WORLD, contact_frame(robot, self.contact)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Rotation, row by row, and position (12,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """Rotation, row by row, and position (12,)."""
         return _numbers(self._at_home() if target is None else target, self.name)
 
     def _at_home(self) -> Numbers:
@@ -167,11 +149,7 @@ class LoopClosure(_Tied):
         return _moved(robot, loop.frame_a, loop.placement_a), _moved(robot, loop.frame_b, loop.placement_b)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Where the second frame is seen from the first (12,).
-
-        Args:
-            target: (4, 4); None where the two coincide.
-        """
+        """Where the second frame is seen from the first (12,)."""
         return _numbers(np.eye(4) if target is None else target, self.name)
 
 

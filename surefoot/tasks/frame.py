@@ -21,8 +21,6 @@ from surefoot.robot import Robot
 from surefoot.spatial import so3
 from surefoot.tasks.task import Task, derived, masked, pose_measures, rows_of
 
-__all__ = ["FrameOrientation", "FramePose", "FramePosition"]
-
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 _ROTATION_THEN_POSITION = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11])  # places in a (4, 4) array
 
@@ -86,13 +84,7 @@ class _FrameTask(Task):
         return first, frame_of(robot, self.frame)
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Rows of (p_target − p, log(R_target Rᵀ)).
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: Its numbers.
-        """
+        """Rows of (p_target − p, log(R_target Rᵀ))."""
         T = relative_placement(robot.tree, *self.frames(robot), q)
         R, p = self.split(target)
         parts = [p - T[:3, 3]] if self._has("linear") else [np.zeros(3)]
@@ -100,24 +92,11 @@ class _FrameTask(Task):
         return self._turned(ops.concatenate(parts), R)
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Rows of the geometric Jacobian (rows, nv).
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: Its numbers.
-        """
+        """Rows of the geometric Jacobian (rows, nv)."""
         return self._turned(relative_jacobian(robot.tree, *self.frames(robot), q), self.split(target)[0])
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Rows of J̇ v (rows,).
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: Its numbers.
-        """
+        """Rows of J̇ v (rows,)."""
         if self.relative_to is not None:
             return super().bias(robot, q, v, target)
         return self._turned(frame_bias_acceleration(robot.tree, self.frames(robot)[1], q, v), self.split(target)[0])
@@ -158,20 +137,12 @@ class FramePose(_FrameTask):
     """
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Rotation, row by row, and position (12,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """Rotation, row by row, and position (12,)."""
         T = placement_matrix(target, f"target of task `{self.name}`")
         return T.take(_ROTATION_THEN_POSITION)
 
     def batch_of_targets(self, targets: Numbers) -> Numbers:
-        """Placements (n, 4, 4) as rows of numbers (n, 12).
-
-        Args:
-            targets: (n, 4, 4) placements.
-        """
+        """Placements (n, 4, 4) as rows of numbers (n, 12)."""
         T = finite_array(targets, (None, 4, 4), f"targets of task `{self.name}`")
         R = T[:, :3, :3]
         x, y, z = R[:, 0], R[:, 1], R[:, 2]
@@ -210,11 +181,7 @@ class FramePosition(_FrameTask):
     _PLACES = (0, 1, 2)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Position (3,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """Position (3,)."""
         return self.checked_target(target, (3,))
 
     def split(self, target: Array) -> tuple[Array, Array]:
@@ -246,11 +213,7 @@ class FrameOrientation(_FrameTask):
     _PLACES = (3, 4, 5)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Rotation, row by row (9,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """Rotation, row by row (9,)."""
         T = np.eye(4)
         T[:3, :3] = self.checked_target(target, (3, 3))
         return placement_matrix(T, f"target of task `{self.name}`")[:3, :3].ravel()

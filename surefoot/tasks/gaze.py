@@ -18,8 +18,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task
 
-__all__ = ["Gaze"]
-
 _NEAR = 1e-6  # [m]: a point in the eye itself has no direction
 
 
@@ -70,21 +68,11 @@ class Gaze(Task):
         return (("rad", 2),)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """The point (3,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """The point (3,)."""
         return self.checked_target(target, (3,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Angles about the two axes across the line of sight.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (3,).
-        """
+        """Angles about the two axes across the line of sight."""
         T = frame_placement(robot.tree, frame_of(robot, self.frame), q)
         way = self._axes @ (T[:3, :3].T @ (target - T[:3, 3]))
         d = way / ops.sqrt(way @ way + _NEAR**2)

@@ -15,8 +15,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.joint_task import JointTask, joint_rows, measures_of
 
-__all__ = ["JointAccelerations", "JointSpeeds"]
-
 
 @dataclass(frozen=True, eq=False)
 class _JointRates(JointTask):
@@ -32,22 +30,12 @@ class _JointRates(JointTask):
         return measures_of([f"{unit}{per}" for unit in self.joint_rows.units])
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Rates (rows,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """Rates (rows,)."""
         values = np.full(self.rows, target) if np.ndim(target) == 0 else target
         return self.checked_target(values, (self.rows,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """The target.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (rows,).
-        """
+        """The target."""
         return target
 
 

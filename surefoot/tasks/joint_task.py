@@ -18,8 +18,6 @@ from surefoot.robot.model import NV
 from surefoot.spatial import quaternion
 from surefoot.tasks.task import Task
 
-__all__ = ["JointRows", "JointTask", "joint_rows", "measures_of", "one_axis"]
-
 _ADDED = ("revolute", "prismatic", "helical", "translation")
 
 
@@ -131,22 +129,9 @@ class JointTask(Task):
         return measures_of(self.joint_rows.units)
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Ones where a row has its joint.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: Its numbers.
-        """
+        """Ones where a row has its joint."""
         return self.joint_rows.selection(robot.nv)
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Zero.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: Its numbers.
-        """
+        """Zero."""
         return np.zeros(self.rows)

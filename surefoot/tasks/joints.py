@@ -18,8 +18,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.joint_task import JointRows, JointTask, joint_rows, measures_of, one_axis
 
-__all__ = ["JointCoupling", "JointLimits", "Posture"]
-
 
 @dataclass(frozen=True, eq=False)
 class Posture(JointTask):
@@ -45,21 +43,11 @@ class Posture(JointTask):
     priority: int = field(default=1, kw_only=True)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Configuration (nq,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """Configuration (nq,)."""
         return self.robot.checked_q(self.robot.home if target is None else target)
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Target − position of the joints.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (nq,) configuration.
-        """
+        """Target − position of the joints."""
         return self.joint_rows.difference(q, target)
 
 
@@ -119,11 +107,7 @@ class JointLimits(JointTask):
         return self.robot.limits.lower[at] + margin, self.robot.limits.upper[at] - margin
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Middle of the limits (rows,).
-
-        Args:
-            target: None: the robot's limits define it.
-        """
+        """Middle of the limits (rows,)."""
         if target is not None:
             raise ShapeError(f"task `{self.name}` has no target", next_step="make another JointLimits")
         lower, upper = self._ends
@@ -131,13 +115,7 @@ class JointLimits(JointTask):
         return 0.5 * (low + np.where(np.isfinite(upper), upper, low))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Middle − position.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (rows,).
-        """
+        """Middle − position."""
         return ops.array([middle - q[part.start] for middle, part in zip(target, self.joint_rows.q, strict=True)])
 
 
@@ -180,32 +158,16 @@ class JointCoupling(JointTask):
         return measures_of(joint_rows(self.robot, [self.joint]).units)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """The offset (1,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """The offset (1,)."""
         return self.checked_target([target], (1,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Offset − (q_joint − ratio q_source).
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (1,).
-        """
+        """Offset − (q_joint − ratio q_source)."""
         (follower, _), (leader, _) = self._entries
         return ops.array([target[0] - (q[follower] - self.ratio * q[leader])])
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """One row with two entries.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (1,).
-        """
+        """One row with two entries."""
         J = np.zeros((1, robot.nv))
         (_, follower), (_, leader) = self._entries
         J[0, follower] += 1.0

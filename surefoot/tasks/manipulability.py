@@ -17,8 +17,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task, masked, rows_of
 
-__all__ = ["Manipulability"]
-
 _FLOOR = 1e-12
 
 
@@ -62,21 +60,11 @@ class Manipulability(Task):
         return (("1", 1),)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """The value (1,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """The value (1,)."""
         return self.checked_target([target], (1,))
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Target − w.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (1,).
-        """
+        """Target − w."""
         J = masked(frame_jacobian(robot.tree, frame_of(robot, self.frame), q), self.kept)
         columns = [k for k in range(robot.nv) if k not in robot.base_rows]
         J = J[:, columns]

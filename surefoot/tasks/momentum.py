@@ -10,8 +10,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import VectorTask, masked
 
-__all__ = ["AngularMomentum"]
-
 
 @dataclass(frozen=True, eq=False)
 class AngularMomentum(VectorTask):
@@ -42,32 +40,13 @@ class AngularMomentum(VectorTask):
         return (("N m s", len(self.kept)),)
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """The target.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (3,).
-        """
+        """The target."""
         return masked(target, self.kept)
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """Rows of the centroidal momentum matrix.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (3,).
-        """
+        """Rows of the centroidal momentum matrix."""
         return masked(centroidal_momentum_matrix(robot.tree, q)[3:], self.kept)
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Rows of its rate times v.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: (3,).
-        """
+        """Rows of its rate times v."""
         return masked(centroidal_momentum_bias(robot.tree, q, v)[3:], self.kept)

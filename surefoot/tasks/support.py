@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
 
 from surefoot.arrays import Array as Numbers
 from surefoot.arrays import finite_array, number
@@ -18,8 +17,6 @@ from surefoot.kinematics import com, com_bias, com_jacobian
 from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task
-
-__all__ = ["Support"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,44 +73,21 @@ class Support(Task):
         return (("m", len(self.edges[1])),)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """Offsets of the edges (rows,).
-
-        Args:
-            target: None: the points define it.
-        """
+        """Offsets of the edges (rows,)."""
         if target is not None:
             raise ShapeError(f"task `{self.name}` has no target", next_step="make another Support from other points")
         return self.edges[1]
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """How far the centre of mass is inside each edge.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (rows,).
-        """
+        """How far the centre of mass is inside each edge."""
         return target - self.edges[0] @ com(robot.tree, q)[:2]
 
     def jacobian(self, robot: Robot, q: Array, target: Array) -> Array:
-        """The Jacobian of the centre of mass, across the edges.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: (rows,).
-        """
+        """The Jacobian of the centre of mass, across the edges."""
         return self.edges[0] @ com_jacobian(robot.tree, q)[:2]
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
-        """Its rate times v.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            target: (rows,).
-        """
+        """Its rate times v."""
         return self.edges[0] @ com_bias(robot.tree, q, v)[:2]
 
 
@@ -124,6 +98,8 @@ def _inner_radius(normals: Numbers, ends: Numbers) -> float:
         normals: (k, 2) of unit length.
         ends: (k,).
     """
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
     found = linprog([0.0, 0.0, -1.0], np.column_stack([normals, np.ones(len(ends))]), ends, bounds=(None, None))
     if not found.success:
         raise ShapeError("points do not span a polygon that contains a circle", evidence={"reason": found.message})

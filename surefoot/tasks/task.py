@@ -35,9 +35,7 @@ from surefoot.arrays import finite_array, number
 from surefoot.errors import ShapeError
 from surefoot.kinematics import configuration_rate
 from surefoot.ops import Array
-from surefoot.robot import Robot, Tree
-
-__all__ = ["Task", "VectorTask", "derived", "limited_error", "masked", "pose_measures", "require_activation", "rows_of"]
+from surefoot.robot import Robot
 
 if TYPE_CHECKING:
     derived = cached_property
@@ -174,7 +172,9 @@ class Task(ABC):
             target: Its numbers.
         """
         error = self.error(robot, q, target)
-        rates = _velocity_map(robot.tree, q)
+        # G (nq, nv) with dq/dt = G v
+        nv = len(robot.tree.armature)
+        rates = ops.stack([configuration_rate(robot.tree, q, unit) for unit in np.eye(nv)], axis=1)
         return ops.stack([-ops.gradient(row, q) @ rates for row in error])
 
     def bias(self, robot: Robot, q: Array, v: Array, target: Array) -> Array:
@@ -302,12 +302,6 @@ def _identity(value: Any) -> Any:
     return (value.shape, value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray | np.generic) else id(value)
 
 
-def _velocity_map(tree: Tree, q: Array) -> Array:
-    """G (nq, nv) with dq/dt = G v."""
-    nv = len(tree.armature)
-    return ops.stack([configuration_rate(tree, q, unit) for unit in np.eye(nv)], axis=1)
-
-
 def limited_error(error: Array, below: Array, above: Array) -> Array:
     """What is missing to the interval that the margins leave (rows,): 0 inside.   [tasks.margin].
 
@@ -364,9 +358,5 @@ class VectorTask(Task):
         return rows_of(self.mask, "xyz", f"task `{self.name}`")
 
     def numbers_of(self, target: Any) -> Array:
-        """The vector (3,).
-
-        Args:
-            target: As in the constructor.
-        """
+        """The vector (3,)."""
         return self.checked_target(target, (3,))

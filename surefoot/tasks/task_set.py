@@ -19,8 +19,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks.task import Task
 
-__all__ = ["TaskSet", "Terms", "checked_tasks", "row_slices", "target_slices"]
-
 
 class Terms(NamedTuple):
     """What a task is at one state.

@@ -56,11 +56,13 @@ def test_the_ratio_is_to_the_better_of_the_two_pinocchios(result):
             assert row["ratio"] == pytest.approx(pinocchio["p50_us"] / row["p50_us"])
 
 
+@pytest.mark.slow
 def test_rows_tell_their_traffic(result):
     row = result["robots"]["arm4"]["cases"]["rnea"]["ways"]["rows"]
     assert row["bandwidth_gb_s"] == pytest.approx(1e-3 * 8 * 4 * 4 / row["p50_us"])
 
 
+@pytest.mark.slow
 def test_packed_rows_have_no_zeros_and_filling_with_zeros_is_told(result):
     case = result["robots"]["arm4"]["cases"]["frames"]
     stored = case["limit"]["stored_values_per_state"]
@@ -72,6 +74,7 @@ def test_packed_rows_have_no_zeros_and_filling_with_zeros_is_told(result):
     )
 
 
+@pytest.mark.slow
 def test_limits_count_operations(result):
     for name, case in result["robots"]["arm4"]["cases"].items():
         limit = case["limit"]
@@ -85,6 +88,7 @@ def test_limits_count_operations(result):
         assert limit["instructions_per_cycle"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_mujoco_and_pinocchios_batch_are_there_and_drake_is_not(result):
     cases = result["robots"]["arm4"]["cases"]
     assert {"mujoco", "pinocchio_all"} == set(cases["rnea"]["peers"])

@@ -41,6 +41,7 @@ def test_all_families_methods_and_kinds(result):
     assert result["readings"] == result["table_3_1"] == []
 
 
+@pytest.mark.slow
 def test_bodies_are_counted_with_rotors(result):
     for row in result["rows"]:
         assert row["dofs"] == row["bodies"] // (2 if "rigid" in row["family"] else 1)

@@ -53,6 +53,7 @@ def test_answers_are_compared(result):
     assert abs(energy["residual_j"]) < 0.01 * energy["work_j"]
 
 
+@pytest.mark.slow
 def test_a_robot_that_cannot_stand_is_named(result):
     assert "arm4" not in result["ground"]
     assert any(line.startswith("arm4 ground:") for line in result["skipped"])
@@ -76,6 +77,7 @@ def test_an_engine_that_does_not_carry_the_weight_is_not_timed(monkeypatch):
         sim.on_ground(load("hexapod"), 2, 2, 0, LITTLE)
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_writes(result, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sim, "run", lambda: result)
     assert main(["sim", "--json", str(tmp_path / "sim.json")]) == 0

@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from surefoot.cli.main import _commands, _status
+from surefoot.cli.frame import commands_of
+from surefoot.cli.main import _status, app
 from tests.robot.sample_files import ARM_URDF, write
 
 
@@ -27,7 +28,7 @@ def surefoot(capsys, *words: str) -> tuple[int, str, str]:
 def test_help_of_every_command_reads_well(capsys):
     status, out, _ = surefoot(capsys, "--help")
     assert status == 0
-    for command in _commands():
+    for command in commands_of(app):
         assert command.name in out
         status, page, _ = surefoot(capsys, command.name, "--help")
         assert status == 0
@@ -123,7 +124,7 @@ def test_doctor_says_what_to_do_about_a_cache_that_cannot_be_written(capsys, mon
 def test_run_prints_its_folder_on_the_last_line_and_keeps_the_contract(capsys, tmp_path):
     out_dir = tmp_path / "run"
     status, out, _ = surefoot(
-        capsys, "run", "stand", "--out", str(out_dir), "--seed", "3", "--set", "simulation.duration=0.3",
+        capsys, "run", "stand-pd", "--out", str(out_dir), "--seed", "3", "--set", "simulation.duration=0.3",
         "--set", "audit.kind=quick",
     )  # fmt: skip
     assert status == 0
@@ -141,7 +142,7 @@ def test_run_prints_its_folder_on_the_last_line_and_keeps_the_contract(capsys, t
 
 def test_a_fallen_robot_is_a_bad_verdict(capsys, tmp_path):
     status, out, _ = surefoot(
-        capsys, "run", "stand", "--out", str(tmp_path / "run"), "--set", "simulation.duration=2",
+        capsys, "run", "stand-pd", "--out", str(tmp_path / "run"), "--set", "simulation.duration=2",
         "--set", "controller.bandwidth=0.5", "--set", "events.0.speed=0.6", "--set", "audit.kind=none",
     )  # fmt: skip
     assert status == 1
@@ -252,7 +253,7 @@ def test_a_reader_that_goes_away_is_no_verdict(words):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_keeps_what_it_has(tmp_path, number):
-    words = ["run", "stand", "--robot", "pendulum", "--set", "simulation.duration=3600", "--out", str(tmp_path / "run")]
+    words = ["run", "stand-pd", "--robot", "pendulum", "--set", "simulation.duration=3600", "--out", str(tmp_path / "run")]
     # a shell in the background starts its children with SIGINT ignored; a user's terminal does not
     as_in_a_terminal = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     process = subprocess.Popen(

@@ -12,14 +12,20 @@ from surefoot.compiler import KernelSet, compile_robot
 from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES
 from surefoot.errors import ModelError
 from surefoot.kinematics import REFERENCES
-from surefoot.robot import Robot, zoo
+from surefoot.robot import Robot
 from tests.kinematics.examples import REFERENCE_OF_PINOCCHIO, full_configuration, widened
+from tests.whole_zoo import WHOLE_ZOO
 
 from .examples import States, robot_named, states
 
-NOT_READ = {"cassie"}  # its file is SDF
 SINGULAR = {"romeo", "bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper"}  # massless fingers
-EIGHT = ["biped", "talos", "anymal", "panda", "ur5", "hexapod", "coil:8", "all kinds"]
+NINE = [
+    "biped",
+    "anymal",
+    "ur5",
+    "all kinds",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("talos", "panda", "hexapod", "coil:8", "g1")),
+]
 LONG = ["aba_derivatives", "joint_torque_regressor", "minverse"]  # to compile, for robots with many joints
 SHORT = ["rnea", "rnea external", "aba", "crba", "placements", "com_motion", "energy"]
 EPS = np.finfo(float).eps
@@ -170,11 +176,11 @@ def without(expected: Expected, names) -> Expected:
     return {name: arrays for name, arrays in expected.items() if name.split()[0] not in names}
 
 
-# --- eight robots
+# --- nine robots
 
 
-@pytest.mark.parametrize("name", [pytest.param("g1", marks=pytest.mark.slow), *EIGHT])
-def test_eight_robots(name):
+@pytest.mark.parametrize("name", NINE)
+def test_nine_robots(name):
     """But for what takes long to compile. Derivatives of universal joints are wrong in Pinocchio: see below."""
     given, expected = expected_of(name, 100)
     kernels = compile_robot(robot_named(name))
@@ -302,7 +308,7 @@ def test_followers(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in zoo.names() if name not in NOT_READ])
+@pytest.mark.parametrize("name", WHOLE_ZOO)
 def test_whole_zoo(name):
     robot = robot_named(name)
     kernels, given = compile_robot(robot), states(robot, 100)

@@ -27,11 +27,10 @@ from surefoot.dynamics.tree import (
     singular_joints,
 )
 from surefoot.errors import ModelError
-from surefoot.robot import zoo
 from surefoot.robot.loading import load
 from tests.dynamics.examples import armed, assert_same, state, two_roots, wrenches
+from tests.whole_zoo import WHOLE_ZOO
 
-NOT_READ = {"cassie"}  # its file is SDF
 SINGULAR = {"romeo", "bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper"}  # massless fingers
 EPS = np.finfo(float).eps
 
@@ -105,7 +104,7 @@ def check(robot, seeds) -> None:
     check_once(robot, *state(robot, len(seeds)))
 
 
-@pytest.mark.parametrize("name", [name for name in zoo.names() if name not in NOT_READ])
+@pytest.mark.parametrize("name", WHOLE_ZOO)
 @pytest.mark.parametrize(
     "seeds", [range(1), pytest.param(range(1, 5), marks=pytest.mark.slow)], ids=["few states", "more states"]
 )

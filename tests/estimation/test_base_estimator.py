@@ -210,6 +210,20 @@ def test_the_imu_may_sit_anywhere_on_the_base():
     assert found.speed.max() < 0.05
 
 
+def test_a_foot_with_little_load_moves_the_estimate_less():
+    """A foot rises by 4 mm while it still carries 3 % of the weight, as at the end of a stance."""
+    robot, truths = robot_of("solo12"), motion("solo12", 2.0, STILL, Slide((0.0, 0.0, 0.004)))
+    first, light = next(iter(robot.contacts)), np.array([0.0, 0.0, 0.03 * robot.mass * 9.81, 0.0, 0.0, 0.0])
+    rising = [replace(x, wrenches={**x.wrenches, first: light}) if 0.9 < x.t < 1.4 else x for x in truths]
+    errors = []
+    for settings in (EstimatorSettings(), EstimatorSettings(grip_load=1e-6)):
+        found = run(robot, rising, SensorSettings.ideal(), 0, settings)
+        assert (found.estimator.touching > 0.9).all()
+        errors.append(np.linalg.norm(found.position[-1]))
+    assert errors[1] > 5e-4
+    assert errors[0] < 0.6 * errors[1]
+
+
 def test_same_readings_same_bits():
     a, b = (
         run(robot_of("solo12"), motion("solo12", 10.0)[:150], SensorSettings().with_dropout(0.2), 8) for _ in range(2)

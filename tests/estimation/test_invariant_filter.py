@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
+from surefoot.errors import NotSupportedError
 from surefoot.estimation import EncodedJoints, EstimatorSettings
 from surefoot.estimation.filter_kernels import filter_kernels
 from surefoot.estimation.footholds import ContactPoints
@@ -197,6 +199,11 @@ def test_velocity_readings_and_doubt():
     assert kalman.covariance - before == pytest.approx(np.diag([*[0.04] * 3, *[0.09] * 3, *[0.0] * 9]), abs=1e-9)
 
 
+def test_a_copy_would_work_in_the_memory_of_the_first():
+    with pytest.raises(NotSupportedError, match="cannot be copied"):
+        copy.deepcopy(some_filter())
+
+
 def made():
     kalman = some_filter()
     step = InertialStep(kalman, SETTINGS)
@@ -214,6 +221,19 @@ def test_a_step_takes_the_mean_of_two_readings():
     assert kalman.position == pytest.approx(other.position)
     assert kalman.rotation == pytest.approx(other.rotation)
     assert step.twist[3:] == pytest.approx(readings[1][:3] - kalman.bias[:3])
+
+
+def test_a_guess_is_not_mixed_with_the_last_reading():
+    """Between a reading and silence the guess holds for the whole step, between silence and a reading the reading."""
+    first, again, legs = np.array([0.1, 0.0, 0.2, 1.0, 2.0, 9.0]), np.full(6, 0.3), np.array([0, 0, 0, 0.5, -0.4, 0.3])
+    (kalman, step), other = made(), some_filter()
+    step.advance(0.0, first, None)
+    step.advance(0.01, np.concatenate([SILENT, first[3:]]), legs)
+    step.advance(0.01, again, None)
+    for gyro, force in ((legs[3:] + other.bias[:3], first[3:]), (again[:3], 0.5 * (first + again)[3:])):
+        other.predict(np.concatenate([gyro, force]), 0.01, np.zeros(6), np.zeros(len(other.P)), np.ones(6))
+    assert kalman.rotation == pytest.approx(other.rotation, abs=1e-12)
+    assert kalman.velocity == pytest.approx(other.velocity, abs=1e-12)
 
 
 def test_the_legs_turn_the_body_while_the_gyroscope_is_silent():

@@ -18,11 +18,9 @@ from surefoot.kinematics import (
     total_mass,
 )
 from surefoot.kinematics.frames import frame_classical_acceleration, frame_of
-from surefoot.robot import zoo
 from surefoot.robot.loading import load
 from tests.kinematics.examples import KINDS, REFERENCE_OF_PINOCCHIO, assert_same, every_joint, robot_named, state
-
-NOT_READ = {"cassie"}  # its file is SDF
+from tests.whole_zoo import WHOLE_ZOO
 
 
 def check_bodies_and_com(robot, data, q, v) -> None:
@@ -62,7 +60,7 @@ def check(robot, seed, frames, references) -> None:
         check_frame(robot, data, name, q, v, a, references)
 
 
-@pytest.mark.parametrize("name", [name for name in zoo.names() if name not in NOT_READ])
+@pytest.mark.parametrize("name", WHOLE_ZOO)
 @pytest.mark.parametrize(
     "seeds", [range(3), pytest.param(range(3, 5), marks=pytest.mark.slow)], ids=["few states", "more states"]
 )

@@ -13,7 +13,7 @@ from surefoot.scenario.build.events import build_event
 from surefoot.scenario.catalogue import overridden
 from surefoot.scenario.schema import EventTable, GroundTable, WorldTable
 
-STAND = read_scenario("stand")
+STAND = read_scenario("stand-pd")
 
 
 def test_push_is_scaled_by_the_mass():

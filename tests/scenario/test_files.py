@@ -17,7 +17,8 @@ SHORT = ["study=none", "simulation.duration=0.1"]
 EXPECTED = {
     "drop", "figure-eight", "harvest", "noise", "op2-arm", "reach", "servo", "slide", "slide-v", "stand",
     "straight-knees", "swing-contact", "swing-over", "zero-g", "zero-g-turn", "cart-pole-004", "crank", "delta",
-    "four-bar", "geared-lola", "impact-drop", "pendulum-drift",
+    "four-bar", "geared-lola", "impact-drop", "pendulum-drift", "walk", "walk-fast", "walk-turn", "walk-side",
+    "walk-back", "push-walk", "carry", "slippery", "around", "joystick",
 }  # fmt: skip
 
 
@@ -34,6 +35,7 @@ def test_a_file_that_is_written_says_the_same(name, tmp_path):
 
 
 LONG = {"reach", "swing-over", "harvest"}  # plan for seconds before they begin; each has tests of its own
+LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {
     "swing-over": 0.05
 }  # [J] of 91 J that go through the drives of a quick swing; half of it with half the step
@@ -61,9 +63,10 @@ def test_it_passes_and_leaves_with_status_0(name, tmp_path, capsys):
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics["verdict"] == "passed"
     assert metrics["completed"] is True
-    assert abs(metrics["energy_residual_j"]) < RESIDUALS.get(name, 1e-3)
+    largest = 0.5 if metrics["study"] == "walk" else 1e-3  # [J] of some 600 J that go through the drives
+    assert abs(metrics["energy_residual_j"]) < RESIDUALS.get(name, largest)
     log = Log.load(out / "log.parquet")
-    assert log.time[-1] == pytest.approx(read_scenario(name).simulation.duration)
+    assert log.time[-1] == pytest.approx(metrics["planned_duration_s"])
 
 
 @pytest.mark.parametrize(

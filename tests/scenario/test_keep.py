@@ -110,6 +110,13 @@ def test_a_run_that_was_stopped_keeps_what_was_planned():
     assert found.metrics == {"rise_m": 0.1}
 
 
+def test_a_walk_that_was_stopped_has_its_metrics_as_null():
+    run = SimpleNamespace(scenario=SimpleNamespace(study="walk"))
+    found = keep._study(run, SimpleNamespace(controller=None), "diverged")
+    keys = "goal_error_m goal_error_rad mean_speed_m_s steps cost_of_transport fall_cause"
+    assert found.metrics == dict.fromkeys(keys.split())
+
+
 def test_numbers_that_are_not_finite_are_null():
     given = {"a": float("inf"), "b": [1.0, float("nan")], "c": {"d": (2, float("-inf"))}, "e": "inf"}
     assert keep._strict(given) == {"a": None, "b": [1.0, None], "c": {"d": [2, None]}, "e": "inf"}

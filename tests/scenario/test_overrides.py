@@ -4,7 +4,7 @@ from surefoot.errors import ScenarioError
 from surefoot.scenario import read_scenario
 from surefoot.scenario.catalogue import overridden
 
-STAND = read_scenario("stand")
+STAND = read_scenario("stand-pd")
 
 
 def test_values_are_toml_and_bare_words_are_texts():

@@ -42,7 +42,7 @@ def strict(path):
 
 
 def test_folder_of_a_run(tmp_path):
-    result = run_scenario("stand", "anymal", out=tmp_path / "a", overrides=AUDITED)
+    result = run_scenario("stand-pd", "anymal", out=tmp_path / "a", overrides=AUDITED)
     assert result.passed
     assert {p.name for p in result.path.iterdir()} == MEASURED | {"audit.json"}
     assert result.metrics["audit"]["passed"] is strict(result.path / "audit.json")["passed"]
@@ -81,10 +81,10 @@ def run_elsewhere(tmp_path, out, *words):
 def test_same_seed_same_bits_in_two_processes_and_from_the_resolved_file(tmp_path):
     extra = [*AUDITED, "simulation.initial_spread=0.01"]
     options = ["--robot", "anymal", *(word for text in extra for word in ("--set", text))]
-    first = run_elsewhere(tmp_path, "a", "stand", "--seed", "7", *options)
-    again = run_scenario("stand", "anymal", out=tmp_path / "b", seed=7, overrides=extra).path
+    first = run_elsewhere(tmp_path, "a", "stand-pd", "--seed", "7", *options)
+    again = run_scenario("stand-pd", "anymal", out=tmp_path / "b", seed=7, overrides=extra).path
     resolved = run_elsewhere(tmp_path, "c", str(first / "scenario.toml"))
-    other = run_scenario("stand", "anymal", out=tmp_path / "d", seed=8, overrides=extra).path
+    other = run_scenario("stand-pd", "anymal", out=tmp_path / "d", seed=8, overrides=extra).path
     assert same(first, again) >= REPEATED
     assert same(first, resolved) >= REPEATED | {"scenario.toml"}
     assert not same(first, other) & {"log.parquet", "trajectory.npz", "metrics.json"}
@@ -97,7 +97,7 @@ def test_same_seed_same_bits_in_two_processes_and_from_the_resolved_file(tmp_pat
         ("noise", ["simulation.duration=0.3", "events.0.time=0.1", "simulation.seed=5"]),
         ("drop", ["simulation.duration=0.1", "initial.lift=0.01"]),
         ("slide", ["simulation.duration=0.4"]),
-        ("stand", ['events=[{kind="push", speed=5.0, time=0.05}]', "robot.name=hexapod", "simulation.duration=0.3"]),
+        ("stand-pd", ['events=[{kind="push", speed=5.0, time=0.05}]', "robot.name=hexapod", "simulation.duration=0.3"]),
     ],
 )
 def test_the_resolved_file_repeats_the_run(tmp_path, scenario, overrides):
@@ -138,7 +138,7 @@ def test_a_copy_of_every_scenario_is_the_scenario(tmp_path):
 
 
 def test_resolved_scenario_has_everything(tmp_path):
-    result = run_scenario("stand", "anymal", out=tmp_path / "a", seed=5, overrides=SHORT)
+    result = run_scenario("stand-pd", "anymal", out=tmp_path / "a", seed=5, overrides=SHORT)
     tables = tomllib.loads((result.path / "scenario.toml").read_text())
     assert tables["robot"]["name"] == "anymal"
     assert tables["simulation"]["seed"] == 5
@@ -150,7 +150,7 @@ def test_resolved_scenario_has_everything(tmp_path):
 def test_fixed_robot_holds_its_posture(tmp_path):
     for name in ("panda", "double_pendulum"):
         result = run_scenario(
-            "stand", name, out=tmp_path / name, overrides=["simulation.duration=0.5", "audit.kind=none"]
+            "stand-pd", name, out=tmp_path / name, overrides=["simulation.duration=0.5", "audit.kind=none"]
         )
         assert result.passed
         assert result.metrics["momentum_residual"] is None
@@ -162,13 +162,13 @@ def test_posture_that_the_drives_cannot_hold_is_noted(tmp_path, monkeypatch):
     robot = load("panda")
     weak = robot.replace(drives=tuple(Drive(drive.joint, torque_limit=0.5) for drive in robot.drives))
     monkeypatch.setattr(simulation, "load", lambda name, **options: weak)
-    notes = run_scenario("stand", "panda", out=tmp_path / "a", overrides=SHORT).metrics["notes"]
+    notes = run_scenario("stand-pd", "panda", out=tmp_path / "a", overrides=SHORT).metrics["notes"]
     assert any("panda_joint2" in note for note in notes)
 
 
 def test_fall_is_told(tmp_path):
     fall = ["events.0.speed=5", "events.0.time=0.1", "audit.kind=none"]
-    result = run_scenario("stand", "anymal", out=tmp_path / "a", overrides=fall)
+    result = run_scenario("stand-pd", "anymal", out=tmp_path / "a", overrides=fall)
     assert not result.passed
     assert result.metrics["study_metrics"] == ["least_height_share", "largest_tilt_deg"]
     assert result.metrics["largest_tilt_deg"] > 45.0
@@ -181,7 +181,7 @@ def test_fall_is_told(tmp_path):
 
 def test_divergence_is_a_verdict(tmp_path):
     result = run_scenario(
-        "stand",
+        "stand-pd",
         "anymal",
         out=tmp_path / "a",
         overrides=["events.0.impulse=1e300", "events.0.time=0.1", "audit.kind=none"],
@@ -197,7 +197,7 @@ def test_interrupt_writes_and_goes_on_up(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_scenario("stand", "anymal", out=tmp_path / "a", progress=interrupt)  # not audited either
+        run_scenario("stand-pd", "anymal", out=tmp_path / "a", progress=interrupt)  # not audited either
     metrics = strict(tmp_path / "a" / "metrics.json")
     assert metrics["completed"] is False
     assert metrics["fallen"] is False
@@ -213,9 +213,9 @@ def test_interrupt_before_the_first_step(tmp_path, monkeypatch):
         def command(self, t, state):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(simulation, "build_controller", lambda table, robot, q, plan: Interrupting())
+    monkeypatch.setattr(simulation, "build_controller", lambda scenario, robot, world, q, plan: Interrupting())
     with pytest.raises(KeyboardInterrupt):
-        run_scenario("stand", "anymal", out=tmp_path / "a")
+        run_scenario("stand-pd", "anymal", out=tmp_path / "a")
     assert strict(tmp_path / "a" / "metrics.json")["duration_s"] == 0.0
 
 
@@ -227,7 +227,7 @@ def test_folders_are_never_overwritten(tmp_path, monkeypatch):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").write_text("mine")
     with pytest.raises(ScenarioError, match="not an empty folder"):
-        run_scenario("stand", "anymal", out=tmp_path / "full", overrides=SHORT)
+        run_scenario("stand-pd", "anymal", out=tmp_path / "full", overrides=SHORT)
     assert [p.name for p in (tmp_path / "full").iterdir()] == ["x"]
     assert make_folder("stand", tmp_path / "new" / "deep").is_dir()
 
@@ -243,14 +243,14 @@ def test_folders_are_never_overwritten(tmp_path, monkeypatch):
 )
 def test_bad_input_leaves_no_folder(tmp_path, robot, overrides, error, message):
     with pytest.raises(error, match=message):
-        run_scenario("stand", robot, out=tmp_path / "a", overrides=overrides)
+        run_scenario("stand-pd", robot, out=tmp_path / "a", overrides=overrides)
     assert not (tmp_path / "a").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STANDING)
 def test_stands_for_five_seconds_with_a_push(tmp_path, name):
-    result = run_scenario("stand", name, out=tmp_path / "a")
+    result = run_scenario("stand-pd", name, out=tmp_path / "a")
     assert result.passed
     assert result.metrics["slip_m"] < 0.02
     assert result.metrics["energy_residual_j"] < 1e-4
@@ -260,7 +260,7 @@ def test_stands_for_five_seconds_with_a_push(tmp_path, name):
 @pytest.mark.parametrize("name", ["g1", "hexapod"])
 def test_stands_after_a_push(tmp_path, name):
     result = run_scenario(
-        "stand", name, out=tmp_path / "a", overrides=["simulation.duration=1.0", "events.0.time=0.2", "audit.kind=none"]
+        "stand-pd", name, out=tmp_path / "a", overrides=["simulation.duration=1.0", "events.0.time=0.2", "audit.kind=none"]
     )
     assert result.passed
     assert result.metrics["max_torque_ratio"] < 1.0
@@ -270,21 +270,21 @@ def test_stands_after_a_push(tmp_path, name):
 
 def test_planar_robot_stands_or_falls_and_has_all_numbers(tmp_path):
     short = ["simulation.duration=1.0", "events.0.time=0.1", "audit.kind=none"]
-    stands = run_scenario("stand", "biped", out=tmp_path / "a", overrides=[*short, "events.0.direction=[1, 0, 0]"])
+    stands = run_scenario("stand-pd", "biped", out=tmp_path / "a", overrides=[*short, "events.0.direction=[1, 0, 0]"])
     assert stands.passed
     numbers = [stands.metrics[name] for name in ALWAYS if name not in ("fall_time_s", "versions")]
     assert None not in numbers
     assert stands.metrics["tracking_rms"] < 0.05
     assert stands.metrics["momentum_residual"] < 0.1
     strong = ["events.0.speed=3.0", "events.0.direction=[1, 0, 0]", "simulation.duration=3.0", "audit.kind=none"]
-    falls = run_scenario("stand", "biped", out=tmp_path / "b", overrides=strong)
+    falls = run_scenario("stand-pd", "biped", out=tmp_path / "b", overrides=strong)
     assert not falls.passed
     assert "fell" in falls.verdict
 
 
 def test_stages_are_told_in_their_order(tmp_path):
     told = []
-    run_scenario("stand", "pendulum", out=tmp_path / "a", overrides=["simulation.duration=0.2", "audit.kind=quick"],
+    run_scenario("stand-pd", "pendulum", out=tmp_path / "a", overrides=["simulation.duration=0.2", "audit.kind=quick"],
                  stage=lambda *words: told.append(words))  # fmt: skip
     assert tuple(dict.fromkeys(stage for stage, _ in told)) == STAGES
     for stage in STAGES:
@@ -296,6 +296,6 @@ def test_stages_are_told_in_their_order(tmp_path):
 
 def test_a_run_without_audit_does_not_tell_of_one(tmp_path):
     told = []
-    run_scenario("stand", "pendulum", out=tmp_path / "a", overrides=["simulation.duration=0.1", "audit.kind=none"],
+    run_scenario("stand-pd", "pendulum", out=tmp_path / "a", overrides=["simulation.duration=0.1", "audit.kind=none"],
                  stage=lambda stage, share: told.append(stage))  # fmt: skip
     assert tuple(dict.fromkeys(told)) == tuple(stage for stage in STAGES if stage != "auditing")

@@ -33,7 +33,7 @@ CONTROLLER, EVENT = "[controller]\nkind = ", "[[events]]\nkind = "
 @pytest.mark.parametrize(
     ("text", "key", "hint"),
     [
-        ("study = 'walk'", "`study`", '"slide"'),
+        ("study = 'slid'", "`study`", '"slide"'),
         ("[robot]\ndrives = 'steam'", "`robot.drives`", '"servo"'),
         (f"{GROUND}'hill'", "`world.ground.0.kind`", '"stairs"'),
         (f"{OBJECT}'cone'", "`world.objects.0.kind`", '"sphere"'),
@@ -96,7 +96,7 @@ def test_keys_of_another_kind(tmp_path, capsys, text, words):
         (f"{CONTROLLER}'joint_path'\nkeyframes = [{{time = 1.0}}]", ("`controller.keyframes.0.joints` is missing",)),
         (f"{CONTROLLER}'joint_waves'\nwaves = {{j = {{amplitude = 1.0}}}}", ("`controller.waves.j.frequency`",)),
         (f"{EVENT}'friction'", ("a friction needs `friction`",)),
-        (f"{EVENT}'payload'", ("a payload needs `mass`",)),
+        (f"{EVENT}'payload'", ("a payload needs one of `mass` and `share`",)),
         (f"{EVENT}'terrain'", ("a terrain needs `ground`",)),
         (f"{EVENT}'sensor_loss'\nduration = 1.0", ("a sensor_loss needs `sensor`",)),
     ],

@@ -39,7 +39,7 @@ def queue(tmp_path):
     queue.close()
 
 
-def run(queue: JobQueue, *overrides: str, scenario: str = "stand") -> Job:
+def run(queue: JobQueue, *overrides: str, scenario: str = "stand-pd") -> Job:
     request = {"kind": "run", "scenario": scenario, "robot": None, "seed": None, "overrides": list(overrides)}
     return queue.submit(scenario, request, RobotKey("g1"))
 

@@ -20,7 +20,7 @@ from surefoot.studio.safety import OutsideError
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("studio").resolve()
     overrides = ["simulation.duration=0.05", "events=[]"]
-    run_scenario("stand", out=folder / "runs" / "first", overrides=overrides)
+    run_scenario("stand-pd", out=folder / "runs" / "first", overrides=overrides)
     shutil.copytree(folder / "runs" / "first", folder / "second")
     robot = zoo.load("panda")
     Trajectory.of(robot, [0.0, 1.0], np.array([robot.home, robot.neutral])).save(folder / "swing.npz")

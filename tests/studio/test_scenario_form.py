@@ -33,7 +33,7 @@ def test_choices_and_limits_hold_the_value(name):
 
 
 def test_changes_become_overrides():
-    scenario = read_scenario("stand")
+    scenario = read_scenario("stand-pd")
     by_key = {field.key: field for field in form_fields(scenario)}
     changes = {"simulation.duration": 2.0, "simulation.seed": 7, "simulation.self_collision": True,
                "simulation.engine": "native", "robot.name": "anymal", "simulation.control_dt": "0.004"}  # fmt: skip
@@ -45,8 +45,11 @@ def test_changes_become_overrides():
 
 
 def test_fields_have_hints_from_the_schema():
-    by_key = {field.key: field for field in form_fields(read_scenario("stand"))}
-    assert by_key["simulation.duration"].hint == "Simulated time [s]."
+    by_key = {field.key: field for field in form_fields(read_scenario("stand-pd"))}
+    assert (
+        by_key["simulation.duration"].hint
+        == "Simulated time [s]; default: as long as the walk of `[walk]` takes, else 5 s."
+    )
     assert by_key["simulation.dt"].lower == 1e-6
 
 

@@ -15,8 +15,6 @@ from surefoot.collision.obstacles.obstacles import PlacedObstacle
 from surefoot.collision.pairs import Proximity, joint_rates
 from surefoot.collision.volumes import VolumeMotion
 
-__all__ = ["ObstaclePairs"]
-
 Indices = NDArray[np.int64]
 
 

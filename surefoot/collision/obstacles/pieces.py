@@ -18,8 +18,6 @@ from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, require_size, surface_points
 from surefoot.motion import HeightField
 
-__all__ = ["Pieces", "PointCloud", "height_field_pieces", "shape_pieces"]
-
 Indices = NDArray[np.int64]
 _AROUND = 24
 _GROUND_DEPTH = 1.0

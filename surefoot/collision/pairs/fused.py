@@ -11,7 +11,6 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot import ops
 from surefoot.arrays import Array
@@ -20,8 +19,6 @@ from surefoot.collision.pairs.kernels import pair_kernel
 from surefoot.collision.pairs.table import PairTable
 from surefoot.collision.volumes import source_text, tree_identity
 from surefoot.geometry import generator_distance
-
-__all__ = ["MOST_OPERATIONS", "FusedPairs"]
 
 MOST_OPERATIONS = 40_000
 _WORTH_IT = 150  # operations of a pair, up to which gathering its vertices would cost more than computing with them
@@ -38,7 +35,10 @@ class FusedPairs:
 
     def __init__(self, table: PairTable, most: int = MOST_OPERATIONS) -> None:
         self.table = table
-        self.fused = _affordable(table, most)
+        # The pairs that gain by it and whose operations fit together, the cheapest first
+        costs = np.array([pair_kernel(*kinds).artifact.operations for kinds in table.kinds], dtype=np.int64)
+        order = np.argsort(costs, kind="stable")
+        self.fused = np.sort(order[(np.cumsum(costs[order]) <= most) & (costs[order] <= _WORTH_IT)])
         self._others = np.setdiff1d(np.arange(len(table)), self.fused)
         pairs = np.column_stack([table.first, table.second])
         self._rest = PairTable(table.motion, pairs[self._others])
@@ -94,10 +94,3 @@ class FusedPairs:
             radii,
         )
         return compile_function("pair_distances", pair_distances, {"q": (motion.robot.nq,)}, identity=identity)
-
-
-def _affordable(table: PairTable, most: int) -> NDArray[np.int64]:
-    """The pairs that gain by it and whose operations fit together, the cheapest first."""
-    costs = np.array([pair_kernel(*kinds).artifact.operations for kinds in table.kinds], dtype=np.int64)
-    order = np.argsort(costs, kind="stable")
-    return np.sort(order[(np.cumsum(costs[order]) <= most) & (costs[order] <= _WORTH_IT)])

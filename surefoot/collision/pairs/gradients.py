@@ -15,8 +15,6 @@ from surefoot.arrays import Array
 from surefoot.collision.pairs.table import PairTable
 from surefoot.collision.volumes import VolumeMotion
 
-__all__ = ["ClosestPairs", "NearestPair", "PairGradients", "Proximity", "joint_rates"]
-
 Indices = NDArray[np.int64]
 
 

@@ -19,8 +19,6 @@ from surefoot.errors import one_of
 from surefoot.geometry import generator_gradient, smooth_distance, swept_distance
 from surefoot.ops import Array
 
-__all__ = ["KINDS", "Nearest", "generator_distances", "generator_nearest", "pair_kernel"]
-
 _VERTICES = {"point": 1, "line": 2, "triangle": 3}
 
 

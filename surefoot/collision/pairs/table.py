@@ -12,8 +12,6 @@ from surefoot.arrays import Array
 from surefoot.collision.pairs.kernels import KINDS, Nearest, generator_distances, generator_nearest
 from surefoot.collision.volumes import VolumeMotion
 
-__all__ = ["PairTable"]
-
 Indices = NDArray[np.int64]
 
 

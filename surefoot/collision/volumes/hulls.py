@@ -23,8 +23,6 @@ from surefoot.collision.volumes.motion import source_text
 from surefoot.errors import MissingMeshError, ShapeError
 from surefoot.geometry import Mesh, Shape
 
-__all__ = ["Hull", "hull_faces", "hull_of", "shape_content", "stored_hull"]
-
 
 def hull_faces(points: Array) -> NDArray[np.int64]:
     """Triangles (m, 3) of the hull of points (n, 3), as indices of them.

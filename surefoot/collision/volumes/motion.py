@@ -24,8 +24,6 @@ from surefoot.kinematics import body_placements
 from surefoot.kinematics.recursion import bodies, dof_rows, joint_subspace
 from surefoot.robot import BodyVolume, Robot, Tree
 
-__all__ = ["VolumeMotion", "ball_of", "source_text", "tree_identity"]
-
 
 @functools.cache
 def source_text() -> str:

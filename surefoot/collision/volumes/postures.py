@@ -10,8 +10,6 @@ from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion.exchange import joint_kinds, require_unit_length
 from surefoot.robot import Robot
 
-__all__ = ["checked_postures", "is_bounded", "random_postures"]
-
 _WHOLE_TURN = {"revolute", "continuous"}
 
 

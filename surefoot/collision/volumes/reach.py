@@ -19,8 +19,6 @@ from surefoot.collision.volumes.motion import VolumeMotion
 from surefoot.kinematics.recursion import Body, bodies, dof_rows, joint_subspace
 from surefoot.robot import Robot, Tree
 
-__all__ = ["Reach", "joint_travel", "steps_between"]
-
 _SLIDING = ("prismatic", "helical", "planar", "translation", "free")
 
 

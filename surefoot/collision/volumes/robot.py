@@ -25,8 +25,6 @@ from surefoot.geometry.fit import DEFAULT_GAIN, DEFAULT_MOST, capsule_around, ca
 from surefoot.robot import BodyVolume, Finding, Geometry, Robot
 from surefoot.spatial import se3
 
-__all__ = ["Progress", "RobotVolumes", "quick_volumes", "required_volumes", "robot_volumes", "stored_fit"]
-
 _GEOMETRY = Path(surefoot.geometry.__file__).parent
 _SOURCES = ("fit/*.py", "meshes.py", "polygon.py", "shapes.py", "swept.py")
 
@@ -47,7 +45,12 @@ def stored_fit(shapes: Sequence[tuple[Shape, Array]], most: int, gain: float, na
     key = cache.key("swept volumes", _method_version(), f"{most} {gain!r}", *parts)
     content = cache.load(key)
     if content is not None:
-        return _unpacked(content)
+        # The fit from `_packed`
+        with np.load(io.BytesIO(content), allow_pickle=False) as data:
+            vertices = np.split(data["vertices"], np.cumsum(data["counts"])[:-1])
+            radii, (outside, excess) = data["radii"], data["bounds"]
+        volumes = tuple(SweptVolume(v, float(r)) for v, r in zip(vertices, radii, strict=True))
+        return SweptFit(volumes, float(outside), float(excess))
     fit = fit_shapes(shapes, most, gain)
     cache.store(key, _packed(fit), {"robot": name, "algorithm": "swept volumes", "build": f"{len(fit.volumes)}"})
     return fit
@@ -74,15 +77,6 @@ def _packed(fit: SweptFit) -> bytes:
         bounds=np.array([fit.outside, fit.excess]),
     )
     return out.getvalue()
-
-
-def _unpacked(content: bytes) -> SweptFit:
-    """The fit from `_packed`."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as data:
-        vertices = np.split(data["vertices"], np.cumsum(data["counts"])[:-1])
-        radii, (outside, excess) = data["radii"], data["bounds"]
-    volumes = tuple(SweptVolume(v, float(r)) for v, r in zip(vertices, radii, strict=True))
-    return SweptFit(volumes, float(outside), float(excess))
 
 
 Progress = Callable[[int, int, str], None]

@@ -11,7 +11,7 @@ from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.control.legged.legs import posture_at_height
 from surefoot.control.legged.planar import flat_pose, placement_of, turned
-from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings, WholeBodySolution
+from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
@@ -21,23 +21,28 @@ from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Post
 
 __all__ = ["LeggedBody"]
 
-_POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.1, 0.02  # beside the orientation of trunk and base, which weigh 1
+# Weights of accelerations in m/s², beside the centre of mass, which weighs 1: angles times the height of the centre of
+# mass, angular momentum over mass and height, so that they hold for robots of any size.
+_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.07, 7e-3, 0.28
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
-_FALLBACK_DAMPING = 1.0  # [N m s/rad] of a robot whose problem has no solution
+_COM_SHARE = 0.8  # of the soles in which the ZMP of the centre of mass may lie; the rest is for limbs that swing
+_DRIVE_DAMPING, _FOLLOWS = 0.02, 0.05  # damping of the drives per torque limit [s/rad]; time to follow the joints [s]
 
 
 class LeggedBody:
-    """Feet, centre of mass, trunk and posture on three levels; angular momentum is damped beside the posture.
+    """Feet first; then centre of mass, trunk, angular momentum and posture, by weights.
 
-    Damping the angular momentum on the level of the centre of mass would swing the arms into their limits.
+    With strict levels among these, the last bit of the centre of mass is bought with arms that swing into their limits,
+    or with a trunk that slowly falls over; weights give up a little of each (measured on g1, walking and pushed).
 
     Args:
         robot: A robot with feet and a floating base.
         q0: (nq,) posture in which it begins.
         height: Of the centre of mass over the ground, for the posture that is kept [m]; that of q0 if omitted.
-        further: Tasks of the user, on a level between the centre of mass and the trunk.
+        further: Tasks of the user, beside the centre of mass; their weights compare with its m/s².
         settings: Margins of the whole-body problem.
+        hands: Further contact surfaces that may carry.
     """
 
     def __init__(
@@ -47,7 +52,9 @@ class LeggedBody:
         height: float | None = None,
         further: Sequence[Task] = (),
         settings: WholeBodySettings | None = None,
+        hands: Sequence[str] = (),
     ) -> None:
+        self.hands, self._q0 = tuple(hands), q0
         self.robot, self.anatomy = robot, anatomy(robot)
         self.feet = self.anatomy.feet
         if not self.feet or robot.base != "floating":
@@ -57,7 +64,7 @@ class LeggedBody:
                 next_step="give `[contacts.NAME]` in its side file, or set robot.base=floating",
             )
         self.weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-        self.soles = [(settings or WholeBodySettings()).sole_share * foot.sole for foot in self.feet]
+        self.soles = [_COM_SHARE * foot.sole for foot in self.feet]
         frames = robot.placements(q0)
         self._make_problem(q0, height, further, settings, frames)
         self._see = compile_robot(robot, functions={"legged_look": (self._seen, {})}).legged_look
@@ -69,7 +76,8 @@ class LeggedBody:
             for c in [robot.contacts[name]]
         }
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
-        self._last = np.zeros(robot.nu)
+        self._last, self._t = np.zeros(robot.nu), -np.inf
+        self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self.problem.rows.torque_limits
 
     def _make_problem(
         self,
@@ -82,14 +90,22 @@ class LeggedBody:
         robot = self.robot
         base = robot.tree.body_names[robot.base_joint or 0]
         links = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
+        ground = min(float(points[:, 2].min()) for points in robot.contact_corners(q0).values())
+        size = float(np.array(com(robot.tree, q0))[2]) - ground
         posture = q0 if height is None else posture_at_height(robot, q0, links, height)
-        turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
-        rest = [AngularMomentum(weight=_MOMENTUM_WEIGHT), Posture(robot, posture, weight=_POSTURE_WEIGHT)]
-        levels: list[list[Task]] = [[], [CenterOfMass()], list(further), [*turns, *rest]]
-        contacts = [name for foot in self.feet for name in foot.contacts]
-        stack = [level for k, level in enumerate(levels) if level or k == 0]
-        self.problem = WholeBody(robot, stack, contacts, settings, BodyClearance(robot, q0))
-        heading = float(np.arctan2(self.anatomy.forward[1], self.anatomy.forward[0]))
+        turns: list[Task] = [
+            FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}", weight=_TRUNK_WEIGHT * size**2)
+            for link in links
+        ]
+        rest: list[Task] = [
+            AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),
+            Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2),
+        ]
+        contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
+        levels = self._levels(further, turns, rest)
+        self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0))
+        x, y = np.sum([(frames[foot.link] @ foot.placement)[:2, 0] for foot in self.feet], axis=0)
+        heading = float(np.arctan2(y, x))
         ahead = placement_of(np.array([0.0, 0.0, 0.0, -heading]))[:3, :3]
         self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
         for handle, _ in self._trunk:
@@ -98,6 +114,10 @@ class LeggedBody:
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
         self.problem["posture"].set_gains(*_POSTURE_GAINS)
+
+    def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
+        """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
+        return [[], [CenterOfMass(), *further, *turns, *rest]]
 
     def _seen(self, robot: Robot, q: ops.Array, v: ops.Array) -> tuple[ops.Array, ops.Array, ops.Array]:
         """Centre of mass, its velocity, and placements of the feet (feet, 4, 4)."""
@@ -208,7 +228,10 @@ class LeggedBody:
             handle.target[:] = (R @ upright).ravel()
 
     def command(self, t: float, q: Array, v: Array) -> Command:
-        """The torques; if there is no solution, the last torques with damping, and `trouble` says why.
+        """The torques, with drives that damp what the joints should not do.
+
+        A light foot that the controller believes on the ground, and that is not, would turn over within a tick. If
+        there is no solution, the last torques hold, joints are damped to rest, and `trouble` says why.
 
         Args:
             t: Time [s].
@@ -217,13 +240,17 @@ class LeggedBody:
         """
         found = self.problem.solve(q, v, t)
         self.passes, self.violation = found.passes, found.violation
-        if found.trouble is not None:
+        dt = min(max(t - self._t, 0.0), _FOLLOWS)
+        measured, self._t = v[self.robot.driven], t
+        share = dt / _FOLLOWS if dt > 0.0 else 1.0
+        self._speeds = (1.0 - share) * self._speeds + share * measured
+        if found.trouble is None:
+            self._last = found.torques
+            self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
+        else:
             self.fallbacks, self.trouble = self.fallbacks + 1, found.trouble
-            still = np.zeros(self.robot.nu)
-            return Command(torque=self._last, velocity=still, kd=np.full(self.robot.nu, _FALLBACK_DAMPING))
-        self._last = found.torques
-        self.solution: WholeBodySolution = found
-        return Command(torque=found.torques)
+            self._speeds = np.zeros(self.robot.nu)
+        return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
 
     @property
     def solver_time(self) -> float:

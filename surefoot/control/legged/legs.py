@@ -18,6 +18,7 @@ __all__ = ["LegReach", "leg_reach", "posture_at_height"]
 
 _STRAIGHT = 0.94  # share of its full length to which a leg is used
 _TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
+_MIDDLE = 0.6  # how far the further foot is from the hips, share of the distance of the feet
 _LOWER = 0.98  # share of the home height that is used at most: straight legs cannot push
 
 
@@ -38,6 +39,16 @@ class LegReach:
     com_over_hip: float
     home: float
     apart: float
+
+    def height_over(self, distance: float) -> float:
+        """Height of the centre of mass over the ground at which the legs reach feet that are so far apart [m].
+
+        Args:
+            distance: Of the feet [m].
+        """
+        reach = _STRAIGHT * self.length
+        legs = np.sqrt(max(reach**2 - (_MIDDLE * distance) ** 2, 0.25 * reach**2))
+        return float(self.com_over_hip + self.ankle + legs)
 
     def com_height(self, step: float) -> float:
         """Height of the centre of mass over the ground at which the legs reach a step [m].

@@ -22,6 +22,7 @@ _COP_WEIGHT = 1e-3  # shifting the CoP costs little beside another landing
 _WORTH = 0.03  # changes of a landing beyond this are made, share of the leg length
 _SWING_SPEED = 1.2  # how fast the landing place of a foot in the air may be away [m/s]
 _FAR, _WIDE = 0.6, 0.4  # furthest step of a robot that would fall otherwise, shares of the leg length
+_SHIFTED = 0.6  # how much of the lateral distance to the support the DCM loses before a foot leaves to catch the robot
 _QUICKER, _SLOWER = 0.6, 1.2  # shares of the time on one foot
 
 
@@ -181,6 +182,8 @@ class StepPlan:
     def recovery(self, dcm: Array, poses: Sequence[Array]) -> tuple[int, Array, float]:
         """The step that catches a robot whose DCM has left its support: support, landing (4,) and duration [s].
 
+        Before the foot leaves, the CoP under it moves the DCM towards the support, by `_SHIFTED` of the distance.
+
         Args:
             dcm: (2,) in world.
             poses: (4,) each, of both feet in world.
@@ -189,6 +192,7 @@ class StepPlan:
         for support in range(2):
             here, there = poses[support], local(poses[support], poses[1 - support])
             seen = turned(dcm - here[:2], -here[3])
+            seen[1] *= 1.0 - _SHIFTED
             zmp = self.zmp_of(support)
             nominal = NominalStep(there[:2], _QUICKER * self._settings.single, zmp, zmp)
             step = self._adapter.adapt(self.sides[support], seen, 0.0, nominal)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
-from surefoot.control.legged import LeggedBody, closest_inside, flat_pose, leg_reach, local, placement_of, turned, world
+from surefoot.control.legged import LeggedBody, flat_pose, leg_reach, local, placement_of, turned, world
+from surefoot.control.walking.feedback import DcmFeedback
 from surefoot.control.walking.plan import AHEAD, StepPlan
 from surefoot.control.walking.settings import WalkSettings, walk_settings
 from surefoot.control.walking.swing import SwingFoot
@@ -24,22 +25,20 @@ __all__ = ["WalkingController"]
 STAND, DOUBLE, SWING = range(3)
 _STEP = 0.35  # step for which the default settings are made, share of the leg length
 _NEAR = 0.05  # errors of the DCM with which a foot may leave the ground, share of the leg length
+_SHIFT = 0.12  # time to shift the weight before a step that catches the robot [s]
 _BREATH = 0.03  # least time on two feet between steps that catch the robot [s]
 _PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
+_HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
 _LEAVES = 0.15  # share of the weight that a foot may still carry just before it leaves
-_LARGEST_INTEGRAL, _LEAK = 0.05, 0.5  # of the error of the DCM [m s], [1/s]
 
 
 class WalkingController:
     """Walks a biped.
 
     The plan is held in the frame of the foot that stands (`StepPlan`), so that it moves with the estimate. At each step
-    the source is asked for the next ones; the DCM over them is followed by whole-body control:
-
-        p = p_ref + (1 + k/ω) (ξ − ξ_ref),   c̈ = ω² (c − p)        [control.dcm-tracking]   Englsberger et al. 2015
-
-    p is kept inside the support polygon. A foot that meets the ground early stands at once; one that is late goes on
+    the source is asked for the next ones; the DCM over them is followed by whole-body control, c̈ = ω² (c − p), with
+    the ZMP p of `DcmFeedback`. A foot that meets the ground early stands at once; one that is late goes on
     down until it does. Where p does not suffice, the step lands elsewhere or earlier (`reduced.StepAdapter`).
 
     Args:
@@ -65,8 +64,9 @@ class WalkingController:
                 next_step="group its contacts in `[anatomy.feet]` of its side file",
             )
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
-        legs = leg_reach(robot, anatomy(robot))
+        self._legs = legs = leg_reach(robot, anatomy(robot))
         self.settings = settings or walk_settings(robot, _STEP * legs.length)
+        self._height = self.settings.height
         self.omega = sqrt(float(np.linalg.norm(robot.tree.gravity)) / self.settings.height)
         self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body)
         self.ahead = StepPlan(self.body.feet, self.body.soles, self.settings, legs, self.omega)
@@ -77,8 +77,9 @@ class WalkingController:
         self._touching: list[float] | None = None
         self.phase, self._clock, self._length, self.steps = STAND, 0.0, self.settings.settle, 0
         self.adapted_steps = 0
+        self._hurry = 0.0  # duration of a step that catches the robot [s]; 0 for others
         self._swing: SwingFoot | None = None
-        self._integral = np.zeros(2)
+        self._feedback = DcmFeedback(self.settings.dcm_gain, self.settings.integral_gain, self.omega)
         self._com = self._dcm = self._dcm_ref = self._zmp_ref = self._zmp = np.zeros(2)
 
     # -- the loop -------------------------------------------------------------------------------------------------
@@ -105,17 +106,19 @@ class WalkingController:
             self._begin(poses)
         self._t, self._clock = t, self._clock + dt
         self.ahead.follow(poses[self.ahead.support], dt)
-        self._com, speed = self.ahead.seen(com, rate)
-        self._dcm = self._com + speed / self.omega
+        self._measure(com, rate)
         if self._change_phase(t, poses):
-            self._com, speed = self.ahead.seen(com, rate)
-            self._dcm = self._com + speed / self.omega
+            self._measure(com, rate)
         self._adapt_step()
         self._lead_feet(dt)
         self._lead_com(com, dt)
         turn = self._swing.position[3] if self._swing is not None else self.ahead.other[3]
         self.body.turn_trunk(self.ahead.anchor[3] + 0.5 * turn)
         return self.body.command(t, q, v)
+
+    def _measure(self, com: Array, rate: Array) -> None:
+        self._com, speed = self.ahead.seen(com, rate)
+        self._dcm = self._com + speed / self.omega
 
     @property
     def solver_time(self) -> float:
@@ -141,7 +144,7 @@ class WalkingController:
         elif self._clock >= self._length:
             if self.phase == DOUBLE and self.ahead.coming:
                 if self._may_lift_off():
-                    self._lift_off(poses, self.settings.single)
+                    self._lift_off(poses, self._hurry or self.settings.single)
             else:
                 self._wait(t, poses)
         return before != (self.phase, self.ahead.support, self.steps)
@@ -158,7 +161,9 @@ class WalkingController:
         support, landing, duration = self.ahead.recovery(dcm, poses)
         self._stand_on(support, poses)
         self.ahead.coming = [landing]
-        self._lift_off(poses, duration)
+        self.phase, self._clock, self._length = DOUBLE, 0.0, _SHIFT
+        self._hurry = duration
+        self.ahead.double_support(self.ahead.zmp_of(support), _SHIFT)
 
     def _may_lift_off(self) -> bool:
         """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
@@ -202,10 +207,11 @@ class WalkingController:
     def _stand_on(self, support: int, poses: Sequence[Array]) -> None:
         yaw = self.ahead.anchor[3]
         self.ahead.stand_on(support, poses)
-        self._integral = turned(self._integral, yaw - self.ahead.anchor[3])
+        self._feedback.turn(yaw - self.ahead.anchor[3])
 
     def _lift_off(self, poses: Sequence[Array], duration: float) -> None:
         s, foot = self.settings, 1 - self.ahead.support
+        self._hurry = 0.0
         self.phase, self._clock, self._length = SWING, 0.0, duration
         self.ahead.lift_off(duration, poses[foot])
         self._swing = SwingFoot(self.ahead.other, duration, s.lift, s.landing_speed)
@@ -247,9 +253,9 @@ class WalkingController:
         else:
             shares[there] = plan.share_of_other(plan.reference(self._clock)[0])
         shares[here] = 1.0 - shares[there]
-        if self.phase == DOUBLE and self.steps:
+        if self.phase == DOUBLE and self.steps and not self._hurry:
             most[here] = self.body.weight * (0.1 + 1.5 * self._clock / self.settings.ramp)
-        if self.phase == DOUBLE and plan.coming:
+        if self.phase == DOUBLE and plan.coming and not self._hurry:
             most[there] = self.body.weight * (_LEAVES + 1.5 * max(0.0, 1.0 - self._clock / self._length))
         self.body.share(shares, most)
 
@@ -257,16 +263,20 @@ class WalkingController:
         s, w, plan = self.settings, self.omega, self.ahead
         t = min(self._clock, self._length) if self.phase == SWING else self._clock
         self._zmp_ref, self._dcm_ref = plan.reference(t)
-        error = self._dcm - self._dcm_ref
-        grown = (1.0 - _LEAK * dt) * self._integral + dt * error
-        self._integral = np.clip(grown, -_LARGEST_INTEGRAL, _LARGEST_INTEGRAL)
-        wanted = self._zmp_ref + (1.0 + s.dcm_gain / w) * error + s.integral_gain * self._integral
-        self._zmp = closest_inside(wanted, plan.polygon)
+        self._zmp = self._feedback.zmp(self._dcm - self._dcm_ref, self._zmp_ref, plan.polygon, dt)
         done = min(1.0, (self._t or 0.0) / max(s.settle, 1e-3))
         blend = done**3 * (10.0 - 15.0 * done + 6.0 * done**2)
-        height = self._start_height + blend * (s.height - self._start_height)
+        height = self._start_height + blend * (self._within_reach(dt) - self._start_height)
         acceleration = turned(w * w * (self._com - self._zmp), plan.anchor[3])
         self.body.lead_com(acceleration, plan.anchor[2] + height, com)
+
+    def _within_reach(self, dt: float) -> float:
+        """Height of the centre of mass that the legs reach with the feet where they are, and where they land [m]."""
+        places = [self.ahead.other[:2], *(place[:2] for place in self.ahead.coming[:1])]
+        far = max(float(np.hypot(place[0], place[1])) for place in places)
+        wanted = min(self.settings.height, self._legs.height_over(far))
+        self._height += min(1.0, dt / _HEIGHT_TIME) * (wanted - self._height)
+        return self._height
 
     @property
     def channels(self) -> list[Channel]:

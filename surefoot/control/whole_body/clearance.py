@@ -35,7 +35,7 @@ class ClearanceSettings:
     period: float = 0.01
     stopping_time: float = 0.05
     braking: float = 5.0
-    weight: float = 10.0
+    weight: float = 1.0
 
 
 class BodyClearance:

@@ -66,7 +66,7 @@ class WholeBodySettings:
     friction: float = 0.6
     sole_share: float = 0.9
     torque_share: float = 1.0
-    joint_margin: float = 0.01
+    joint_margin: float = 0.03
     stopping_time: float = 0.02
     braking: float = 60.0
 

@@ -115,6 +115,8 @@ class ContactHandle(TaskHandle):
     carries: bool = True
     most: float = np.inf
     """Largest normal force [N]; for ramps when a contact is made or broken."""
+    least: float = 0.0
+    """Least normal force [N]; the same as `most` prescribes it."""
     wish: Array
     """(tied,) wrench that is wished for with the freedom that is left."""
 
@@ -149,6 +151,7 @@ class WholeBody:
         self._settings = np.zeros((len(SETTINGS), rows.rows[-1].stop))
         self._targets = np.concatenate([task.numbers for task in rows.tasks])
         self._handles = {task.name: self._handle(k) for k, task in enumerate(rows.tasks)}
+        self._numbers = {name: k for k, name in enumerate(self._handles)}
         self._contacts: dict[str, Any] = {name: self._handles[f"contact {name}"] for name in rows.contacts}
         self._bounds = np.full(rows.unknowns, _LARGEST_WRENCH)
         self._starts: dict[tuple[bool, ...], Optimum] = {}
@@ -186,6 +189,22 @@ class WholeBody:
             raise one_of("contact surface", name, self._contacts)
         found: ContactHandle = self._contacts[name]
         return found
+
+    def error_of(self, name: str) -> Array:
+        """(rows,) error of a task in the last problem.
+
+        Args:
+            name: Of the task.
+        """
+        return self.errors[self.rows.rows[self._numbers[name]]]
+
+    def rate_of(self, name: str) -> Array:
+        """(rows,) velocity of a task in the last problem.
+
+        Args:
+            name: Of the task.
+        """
+        return self.rates[self.rows.rows[self._numbers[name]]]
 
     def solve(self, q: Array, v: Array, t: float = 0.0) -> WholeBodySolution:
         """What the drives should do in a state. Nothing is raised for numbers: see `WholeBodySolution.trouble`.
@@ -231,7 +250,7 @@ class WholeBody:
             if carries:
                 lower[at : at + size] = upper[at : at + size] = WRENCH * handle.wish
                 z = part.start + rows.tied[name].index(2)
-                bounds[z], least[z] = min(handle.most, _LARGEST_WRENCH), 0.0
+                bounds[z], least[z] = min(handle.most, _LARGEST_WRENCH), handle.least
             else:
                 lower[rows.cones[name]] = -FREE
             at += size

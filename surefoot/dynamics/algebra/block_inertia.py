@@ -31,21 +31,6 @@ from surefoot.kinematics.recursion import Body, Fields, bodies, joint_motion
 from surefoot.ops import Array, Symbol
 from surefoot.robot import Tree
 
-__all__ = [
-    "grouped_bodies",
-    "inertia_times",
-    "is_exactly",
-    "join",
-    "mirror",
-    "mounted_turn",
-    "own_inertia",
-    "packed",
-    "rotate",
-    "rotate_symmetric",
-    "shift",
-    "unpacked",
-]
-
 _UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 _PLACE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 

@@ -21,18 +21,6 @@ from surefoot.kinematics.recursion import dof_rows
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = [
-    "Factors",
-    "ancestors_of_dofs",
-    "factor",
-    "factor_full",
-    "inverse",
-    "inverse_of_lower",
-    "solve",
-    "solve_first_half",
-    "solve_second_half",
-]
-
 _Ancestors = Sequence[Sequence[int]]
 
 

@@ -21,8 +21,6 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 
-__all__ = ["RowBasis", "contradictions", "null_basis", "rank_of", "row_basis", "size_of"]
-
 _DEPENDENT = 1e-7  # what is left of a row that depends on others, as a share of its length
 _LOST_RANK = 1e-10  # of the largest singular value, where only their number matters
 _NOTHING = 1e-12  # length of a row that is all rounding, as a share of the longest

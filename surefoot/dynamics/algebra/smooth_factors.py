@@ -16,8 +16,6 @@ from surefoot import ops
 from surefoot.dynamics.algebra.cholesky import factor_full, solve
 from surefoot.ops import Array
 
-__all__ = ["OrthogonalFactors", "orthogonal_factors", "solve_lower", "solve_positive", "solve_upper"]
-
 
 class OrthogonalFactors(NamedTuple):
     """A = Y R: orthonormal Y (n, m), upper triangular R (m, m); orthonormal Z (n, n - m) with Zᵀ A = 0."""

@@ -43,20 +43,6 @@ from surefoot.ops import Array
 from surefoot.robot import Coupling, Loop, Robot, Tree
 from surefoot.spatial import so3
 
-__all__ = [
-    "Constraint",
-    "ConstraintPart",
-    "Constraints",
-    "CoupledJoints",
-    "Tie",
-    "constraints_of",
-    "contact",
-    "held_constraints",
-    "own_constraints",
-    "require_owner",
-    "tilt_of",
-]
-
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
 _FLIPPED = 1e-9  # of 1 + cos θ, below which a frame counts as turned over
 _NAMES = ("joint_names", "body_names", "kinds")

@@ -23,8 +23,6 @@ from surefoot.kinematics.frames import relative_bias, relative_placement
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = ["Distance", "distance"]
-
 
 @dataclass(frozen=True, eq=False)
 class Distance:

@@ -23,15 +23,6 @@ from surefoot.errors import ShapeError
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = [
-    "Baumgarte",
-    "ConstrainedEquations",
-    "ConstrainedMotion",
-    "checked_gains",
-    "constrained_equations",
-    "drift_of",
-]
-
 
 class _Gains(NamedTuple):
     alpha: float

@@ -17,8 +17,6 @@ from surefoot.errors import ModelError
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.robot import Tree
 
-__all__ = ["require_inertia"]
-
 _NO_INERTIA = 1e-12  # of what the joints of a motion move alone
 _PLAIN = 1e-6
 _TAKES_PART = 0.1  # share that a joint has in a motion

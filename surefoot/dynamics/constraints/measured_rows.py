@@ -15,8 +15,6 @@ from surefoot.arrays import Array
 from surefoot.dynamics.algebra import RowBasis, row_basis
 from surefoot.errors import ModelError
 
-__all__ = ["energy_factor", "impulses_of", "measured_rows", "outside", "shortest_step"]
-
 _NO_INERTIA = 1e-12  # share of an inertia that others leave of it
 
 

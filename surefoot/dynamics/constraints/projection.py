@@ -36,8 +36,6 @@ from surefoot.kinematics import integrate
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.robot import Finding, Robot
 
-__all__ = ["close", "closed_state", "closure_findings", "project_velocity", "refuse_contradictions", "violations"]
-
 _CLOSED = 1e-10  # residual [m] or [rad] from which on constraints count as closed
 _ROUNDING = 1e-15
 _ROUNDS = 200

@@ -25,8 +25,6 @@ from surefoot.robot.model import NQ, NV
 from surefoot.spatial import se3
 from surefoot.spatial.so3 import skew
 
-__all__ = ["LeanBody", "joint_position", "lean_bodies"]
-
 _Z = np.array([0.0, 0.0, 1.0])
 _ROUNDING = 32.0 * np.finfo(float).eps
 _PARALLEL = 1e-9  # sine of the angle between axes below which they count as parallel

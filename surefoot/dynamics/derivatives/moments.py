@@ -25,18 +25,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.spatial.so3 import skew
 
-__all__ = [
-    "Carried",
-    "accelerated_wrench",
-    "carried_moments",
-    "carried_wrenches",
-    "field",
-    "moment_of",
-    "turning_moment",
-    "wrench_in_parent",
-    "wrench_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Carried:

@@ -19,8 +19,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.spatial import twist
 
-__all__ = ["Acceleration", "PlacedJoint", "Velocity", "accelerations", "joints", "velocities"]
-
 
 @dataclass(frozen=True, eq=False)
 class PlacedJoint:

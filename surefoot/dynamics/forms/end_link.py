@@ -15,8 +15,6 @@ from surefoot.dynamics.forms.reduced import SplitEquations, require_independent
 from surefoot.errors import ModelError, ShapeError
 from surefoot.ops import Array
 
-__all__ = ["FreeDirections", "LimbCoordinates", "constraint_forces", "free_directions", "limb_coordinates"]
-
 
 @dataclass(frozen=True, eq=False)
 class FreeDirections:

@@ -34,15 +34,6 @@ from surefoot.robot import Tree
 from surefoot.spatial.so3 import skew
 from surefoot.spatial.twist import rotation_matrix
 
-__all__ = [
-    "QuasiVelocity",
-    "QuasiVelocityForm",
-    "locked_inertia_rate",
-    "quasi_velocity_drift",
-    "quasi_velocity_form",
-    "quasi_velocity_transform",
-]
-
 QuasiVelocity = Literal["base", "mixed", "centroidal"]
 
 

@@ -18,14 +18,6 @@ from surefoot.robot import Tree
 from surefoot.spatial.so3 import skew
 from surefoot.spatial.twist import rotation_matrix
 
-__all__ = [
-    "angular_reaction_null_space",
-    "centroidal_transform",
-    "generalized_jacobian",
-    "mixed_transform",
-    "reaction_null_space",
-]
-
 
 def reaction_null_space(tree: Tree, q: Array) -> Array:
     """Orthonormal basis (n, n - 6) of N(H_BB): rates of the n joints with no reaction on the base (numbers).

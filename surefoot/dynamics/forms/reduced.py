@@ -19,17 +19,6 @@ from surefoot.dynamics.algebra import rank_of, size_of
 from surefoot.errors import ModelError
 from surefoot.ops import Array
 
-__all__ = [
-    "JointSpaceForm",
-    "LagrangeDAlembert",
-    "SplitEquations",
-    "SplitMotion",
-    "joint_space_form",
-    "lagrange_dalembert",
-    "require_independent",
-    "split_equations",
-]
-
 
 class SplitEquations(NamedTuple):
     """The parts of base (b) and joints (n), with m constraints.

@@ -39,17 +39,6 @@ from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.ops import Array as AnyArray
 from surefoot.robot import Robot, Tree
 
-__all__ = [
-    "Impact",
-    "ImpactState",
-    "Restitution",
-    "impact",
-    "impact_jump",
-    "impact_of",
-    "impact_state",
-    "restitution_of_rows",
-]
-
 Restitution = ArrayLike | Mapping[str, float]
 
 

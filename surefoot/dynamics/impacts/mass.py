@@ -35,8 +35,6 @@ from surefoot.kinematics.frames import frame_of
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.robot import Robot
 
-__all__ = ["Blow", "blow", "cop_jump", "equivalent_mass", "gear_augmentation"]
-
 _STUCK = 1e-9  # share of a direction that planted feet leave free
 
 

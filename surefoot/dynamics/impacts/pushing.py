@@ -30,8 +30,6 @@ from surefoot.dynamics.impacts.impact import Impact, ImpactState, Restitution, i
 from surefoot.errors import SimulationError
 from surefoot.robot import Robot
 
-__all__ = ["ImpactLaw", "pushing_impact"]
-
 ImpactLaw = Literal["newton", "poisson"]
 _NORMAL = 2  # z among (x, y, z, rx, ry, rz)
 _ROUNDING = 1e-9  # of the speeds that a row adds up, and of the momentum that belongs to them

@@ -34,17 +34,6 @@ from surefoot.dynamics.inverse.driven_equations import DrivenEquations, checked_
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.robot import Robot
 
-__all__ = [
-    "InverseMethod",
-    "InverseMotion",
-    "inverse_dynamics_constrained",
-    "joint_space_inverse",
-    "projected_force",
-    "projection_inverse",
-    "qr_inverse",
-    "weighted_inverse",
-]
-
 InverseMethod = Literal["weighted", "qr", "joint_space", "projection"]
 
 

@@ -20,8 +20,6 @@ from surefoot.dynamics.tree import crba, nonlinear_effects, require_invertible
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = ["Actuation", "DrivenEquations", "actuation", "checked_equations", "driven_equations"]
-
 
 class DrivenEquations(NamedTuple):
     """M a + h = Sᵀ tau + Jᵀ λ, J a + drift = 0.

@@ -23,8 +23,6 @@ from surefoot.errors import ModelError
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-__all__ = ["OperatorResult", "fdop", "forward_operator", "refine", "without_redundant_rows"]
-
 
 class OperatorResult(NamedTuple):
     """M a + h = Sᵀ tau + Jᵀ λ.

@@ -21,8 +21,6 @@ from surefoot.dynamics.checked_arguments import checked_configuration, checked_v
 from surefoot.dynamics.constraints import Constraint, Constraints, held_constraints
 from surefoot.robot import Robot
 
-__all__ = ["ForceParts", "InternalForces", "internal_force_basis", "internal_forces", "split_forces"]
-
 
 class InternalForces(NamedTuple):
     """Orthonormal bases of contact forces that leave all accelerations as they are.

@@ -45,18 +45,6 @@ from surefoot.errors import ModelError, ShapeError, one_of
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-__all__ = [
-    "IdopRelaxation",
-    "IdopSolver",
-    "Weight",
-    "idop",
-    "inverse_operator",
-    "relaxed_all",
-    "relaxed_forces",
-    "relaxed_torques",
-    "weight_matrix",
-]
-
 
 def relaxed_forces(equations: DrivenEquations, desired: Array, softness: Array) -> OperatorResult:
     """Desired accelerations (nu,) exactly, contacts with softness K (m, m).   [dyn.idop-forces].

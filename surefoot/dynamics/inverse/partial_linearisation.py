@@ -25,8 +25,6 @@ from surefoot.errors import ModelError, ShapeError
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-__all__ = ["collocated", "linearise", "non_collocated", "partial_linearisation"]
-
 
 def partial_linearisation(
     robot: Robot,

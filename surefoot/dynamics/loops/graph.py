@@ -36,8 +36,6 @@ from surefoot.kinematics.frames import chain
 from surefoot.kinematics.recursion import dof_rows
 from surefoot.robot import Robot, Tree
 
-__all__ = ["LoopGraph", "Subsystem", "gear_matrix", "loop_graph", "pivots"]
-
 _RANK = 1e-8  # singular values below this part of the largest one count as zero
 _NOTHING = 1e-12  # of a Jacobian [m or rad per unit]
 _STARTS, _AWAY = 5, 0.6  # postures that are looked at, and how far from home [rad or m]

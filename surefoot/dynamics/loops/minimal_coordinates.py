@@ -42,15 +42,6 @@ from surefoot.errors import ModelError
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = [
-    "dependent_jacobian",
-    "is_regular",
-    "minimal_acceleration",
-    "minimal_forward",
-    "minimal_function",
-    "suited_graph",
-]
-
 _WORSE = 0.1  # share of the least singular value that the choice of coordinates may lose
 _SINGULAR = 1e-8  # of the largest singular value
 _DISAGREE = 1e-11  # of the accelerations that rows ask for

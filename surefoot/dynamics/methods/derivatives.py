@@ -26,8 +26,6 @@ from surefoot.kinematics import configuration_rate
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["constrained_derivatives"]
-
 
 def constrained_derivatives(
     tree: Tree,

@@ -33,8 +33,6 @@ from surefoot.dynamics.algebra import RowBasis, row_basis
 from surefoot.dynamics.constraints import ConstrainedEquations
 from surefoot.errors import ModelError
 
-__all__ = ["ELIMINATIONS", "METHODS", "ScaledEquations", "scaled_equations"]
-
 Elimination = Callable[[ConstrainedEquations], tuple[Array, Array]]
 _LOST_PIVOT = 1e-13
 _ROUNDING = 1e-14

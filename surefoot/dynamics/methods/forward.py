@@ -25,8 +25,6 @@ from surefoot.kinematics.frames import WORLD, relative_bias, relative_placement
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["Held", "anchor_values", "anchored", "constrained_forward", "solve_semidefinite"]
-
 _TINY = 1e-300
 _LOST = 1e-11  # share of a diagonal entry of A that is left of it where a row depends on others
 

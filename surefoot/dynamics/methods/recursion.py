@@ -21,8 +21,6 @@ from surefoot.dynamics.tree import forward_dynamics
 from surefoot.errors import ModelError
 from surefoot.robot import Tree
 
-__all__ = ["HeldState", "by_iteration", "by_recursion"]
-
 _CONVERGED = 1e-15  # residual, as a share of the right side
 _ENOUGH = 1e-10
 _LOST = 1e-8  # of a residual: a smaller part across all directions so far is rounding

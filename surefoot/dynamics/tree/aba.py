@@ -39,8 +39,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.spatial.so3 import skew
 
-__all__ = ["ABA", "aba"]
-
 
 def aba(tree: Tree, q: Array, v: Array, tau: Array, external: Array | None = None) -> Array:
     """Accelerations (nv,), rad/s² or m/s², under joint forces.   [dyn.aba].

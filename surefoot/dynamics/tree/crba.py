@@ -19,8 +19,6 @@ from surefoot.kinematics.recursion import Body, Fields, Recursion, Step, Sweep, 
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["COMPOSITE", "composite_bodies", "crba"]
-
 
 def crba(tree: Tree, q: Array) -> Array:
     """M(q) (nv, nv), kg m², kg m and kg; armature is on its diagonal.   [dyn.crba].

@@ -17,8 +17,6 @@ from surefoot.kinematics.recursion import bodies, dof_rows, joint_subspace, run
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["ForwardMethod", "forward_dynamics", "minverse", "require_invertible", "singular_joints"]
-
 ForwardMethod = Literal["auto", "aba", "crba", "newton_euler"]
 
 

@@ -50,17 +50,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.spatial.so3 import skew
 
-__all__ = [
-    "BaseCoupling",
-    "base_coupling",
-    "centroidal_inertia",
-    "centroidal_momentum",
-    "centroidal_momentum_bias",
-    "centroidal_momentum_matrix",
-    "kinetic_energy",
-    "potential_energy",
-]
-
 
 def centroidal_momentum_matrix(tree: Tree, q: Array) -> Array:
     """A (6, nv) with A v = L_C.   [dyn.centroidal].

@@ -20,8 +20,6 @@ from surefoot.kinematics.recursion import Recursion, bodies, run
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["assembled_equations", "assembled_mass_matrix"]
-
 _WRENCHES = Recursion(RNEA.sweeps[:1], RNEA.world)
 
 

@@ -19,8 +19,6 @@ from surefoot.kinematics.recursion import TWISTS, Body, Recursion, bodies, run
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["inertial_parameters", "joint_torque_regressor", "kinetic_energy_regressor", "potential_energy_regressor"]
-
 _ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 _MOTION = Recursion(RNEA.sweeps[:1], RNEA.world)
 

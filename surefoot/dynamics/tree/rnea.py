@@ -37,8 +37,6 @@ from surefoot.kinematics.recursion import (
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["RNEA", "generalized_gravity", "net_wrench", "nonlinear_effects", "rnea"]
-
 
 def rnea(tree: Tree, q: Array, v: Array, a: Array, external: Array | None = None) -> Array:
     """Joint forces (nv,), N m or N, that give the accelerations a.   [dyn.rnea].

@@ -15,8 +15,6 @@ from surefoot.feasibility.efforts.means import integral, mean_rates, second_rate
 from surefoot.feasibility.rates import Rates
 from surefoot.motion.reading import PUSH
 
-__all__ = ["Demand", "accelerations", "demand_of", "mean_net_wrench", "mean_velocities", "push_of", "size_of"]
-
 _LEAST_SIZE = 0.01  # [m]
 _PLANAR = [0, 1, 5]  # x, y, rz
 _SINGULAR = 1e-9  # of the largest: inertia of robots whose mass is in one point, or on one line
@@ -54,7 +52,10 @@ def demand_of(case: Case, rates: Rates) -> Demand:
     com = case.kernels.com(case.q)
     net = np.full((case.n, 6), np.nan)
     if case.robot.base_joint is not None:
-        R, p = _base_placements(case)
+        # R_world_base (n, 3, 3) and the base's origin (n, 3) in world
+        joint = case.robot.base_joint
+        T = case.kernels.frames(case.q, [case.robot.tree.joint_names[0 if joint is None else joint]])[:, 0]
+        R, p = T[:, :3, :3], T[:, :3, 3]
         if by_momentum:
             a, forces = _with_net(case, v, a, _base_motions(case, com, R, p), mean_net_wrench(case, rates, com))
         net = _about(com, R, p, _base_wrench(case, forces))
@@ -137,13 +138,6 @@ def size_of(case: Case) -> float:
     pin.ccrba(model, data, np.array(case.q[0]), np.zeros(case.robot.nv))
     mass = case.robot.mass
     return max(float(np.sqrt(0.5 * np.trace(data.Ig.inertia) / mass)), _LEAST_SIZE) if mass > 0.0 else 1.0
-
-
-def _base_placements(case: Case) -> tuple[Array, Array]:
-    """R_world_base (n, 3, 3) and the base's origin (n, 3) in world."""
-    joint = case.robot.base_joint
-    T = case.kernels.frames(case.q, [case.robot.tree.joint_names[0 if joint is None else joint]])[:, 0]
-    return T[:, :3, :3], T[:, :3, 3]
 
 
 def _base_wrench(case: Case, forces: Array) -> Array:

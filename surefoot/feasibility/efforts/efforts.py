@@ -20,8 +20,6 @@ from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.touch import Touch
 from surefoot.kinematics import contact_frame
 
-__all__ = ["Carried", "Efforts", "efforts_of", "on_bodies"]
-
 _CARRIED = 1e-3  # share of the weight that other wrenches may miss more at the base
 
 

@@ -11,17 +11,6 @@ from surefoot.feasibility.efforts.demand import mean_velocities
 from surefoot.feasibility.rates import Rates
 from surefoot.kinematics import contact_frame
 
-__all__ = [
-    "STICKING",
-    "carrying_rows",
-    "coupled",
-    "doubtful_friction",
-    "drive_limits",
-    "drive_torques",
-    "friction_forces",
-    "passive_rows",
-]
-
 Mask = NDArray[np.bool_]
 STICKING = 0.01
 """[rad/s]: dry friction grows to its full value up to this speed."""

@@ -11,8 +11,6 @@ from surefoot.feasibility.case import Case
 from surefoot.feasibility.efforts.support import ROUND, in_frames, surfaces_at_touch, touch_frames
 from surefoot.feasibility.touch import Touch
 
-__all__ = ["ITEMS_OF_CONTACTS", "impossible_wrenches", "margins_of_contacts", "slack_of_contact"]
-
 ITEMS_OF_CONTACTS = {"unilateral_force": "N", "friction": "N", "torsional_friction": "N m", "cop": "m"}
 """Items that are judged of every contact → their units."""
 _LIGHT = 0.02  # share of the weight below which nothing is said of a centre of pressure

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 
-__all__ = ["Windows", "integral", "mean_rates", "moving_windows", "second_rates", "spread"]
-
 Indices = NDArray[np.int64]
 _ROUNDING = 1e-9  # [s]
 

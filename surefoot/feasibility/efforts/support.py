@@ -16,8 +16,6 @@ from surefoot.geometry import convex_hull
 from surefoot.kinematics import contact_frame
 from surefoot.robot import ContactSurface
 
-__all__ = ["ROUND", "Support", "in_frames", "support_of", "surfaces_at_touch", "touch_frames", "touch_jacobians"]
-
 Mask = NDArray[np.bool_]
 ROUND = ("point", "soft_finger")
 """Kinds of contacts that touch in one point, with or without the radius of a ball."""

@@ -13,8 +13,6 @@ from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch import Touch
 from surefoot.kinematics import contact_frame
 
-__all__ = ["check_impact", "effective_masses"]
-
 Rows = NDArray[np.int64]
 _BEFORE, _AFTER = 0.05, 0.01  # [s] round a touch-down in which the surface is looked at: detection comes after the fact
 _LITTLE = 1e-13  # of the trace of M

@@ -35,8 +35,6 @@ from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.series import Series
 from surefoot.feasibility.touch import Touch
 
-__all__ = ["force_units", "friction_counts", "joint_residual", "leftover", "near_stops", "unexplained_forces"]
-
 Rows = NDArray[np.int64]
 
 

@@ -21,8 +21,6 @@ from surefoot.feasibility.case import Case
 from surefoot.feasibility.efforts import Support, coupled, touch_jacobians
 from surefoot.feasibility.touch import Touch
 
-__all__ = ["Leftover"]
-
 Steps = NDArray[np.int64]
 _CHUNK = 500  # steps at once
 _INDEPENDENT = 1e-6  # of the largest: singular values of directions that differ

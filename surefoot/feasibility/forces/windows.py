@@ -12,8 +12,6 @@ from surefoot.arrays import Array
 from surefoot.feasibility.efforts import Windows
 from surefoot.feasibility.series import Series
 
-__all__ = ["HOLDS", "Balanced", "Hold", "between", "hold_of", "means", "roughness", "unseen_impacts", "unseen_steps"]
-
 Hold = Literal["step before", "step after", "sample"]
 HOLDS: tuple[Hold, ...] = get_args(Hold)
 """What a row of torques or wrenches stands for: the step that ended there, the one that begins there, or the sample."""

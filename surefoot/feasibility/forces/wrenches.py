@@ -29,8 +29,6 @@ from surefoot.feasibility.touch import Touch
 from surefoot.geometry import convex_hulls, distance_inside
 from surefoot.kinematics import contact_frame
 
-__all__ = ["check_wrenches"]
-
 _WHOLE = "all contacts"
 _EXCEPT = "; not judged where contacts lie in several planes"
 _NEXT = {
@@ -236,22 +234,14 @@ def _inside(case: Case, efforts: Efforts, support: Support, normals: Array) -> A
     weights = support.pushes / np.maximum(support.pushes.sum(axis=1, keepdims=True), 1)
     middle = np.einsum("np,npi->ni", weights, support.points)
     zmp = zero_moment_point(demand.net, demand.com, middle, normals, _LIGHT * case.weight)
-    axes = _axes(normals)
-    corners = np.einsum("nai,npi->npa", axes, support.points - middle[:, None])
-    hulls = _hulls(corners, support.pushes)
-    return np.asarray(distance_inside(np.einsum("nai,ni->na", axes, zmp - middle), hulls))
-
-
-def _hulls(corners: Array, pushes: NDArray[np.bool_]) -> Array:
-    """(n, c, 2): hulls of the corners that touch, one for all samples between which they do not move."""
-    places = np.where(pushes[:, :, None], np.round(corners / _STILL), np.inf)
-    moved = np.concatenate([[True], (places[1:] != places[:-1]).any(axis=(1, 2))])
-    return convex_hulls(corners[moved], pushes[moved])[np.cumsum(moved) - 1]
-
-
-def _axes(normals: Array) -> Array:
-    """(n, 2, 3): two directions across each normal, right-handed with it."""
+    # (n, 2, 3): two directions across each normal, right-handed with it
     other = np.where(np.abs(normals[:, [0]]) < 0.7, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
     y = np.cross(normals, other)
     y /= np.linalg.norm(y, axis=1, keepdims=True)
-    return np.stack([np.cross(y, normals), y], axis=1)
+    axes = np.stack([np.cross(y, normals), y], axis=1)
+    corners = np.einsum("nai,npi->npa", axes, support.points - middle[:, None])
+    # (n, c, 2): hulls of the corners that touch, one for all samples between which they do not move
+    places = np.where(support.pushes[:, :, None], np.round(corners / _STILL), np.inf)
+    moved = np.concatenate([[True], (places[1:] != places[:-1]).any(axis=(1, 2))])
+    hulls = convex_hulls(corners[moved], support.pushes[moved])[np.cumsum(moved) - 1]
+    return np.asarray(distance_inside(np.einsum("nai,ni->na", axes, zmp - middle), hulls))

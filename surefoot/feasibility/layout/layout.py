@@ -15,8 +15,6 @@ from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.series import Series, skipped
 from surefoot.motion.reading import OrderVerdict, judge_joint_order, judge_order_over_time, other_order
 
-__all__ = ["check_layout"]
-
 _QUATERNIONS = {"free": slice(3, 7), "spherical": slice(0, 4)}
 
 

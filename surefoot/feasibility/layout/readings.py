@@ -18,8 +18,6 @@ from surefoot.feasibility.rates import Rates, velocity_misfit
 from surefoot.feasibility.series import Series
 from surefoot.motion.exchange import rotate_back
 
-__all__ = ["OtherReading", "check_readings", "other_readings"]
-
 _FITS = 0.15  # of the motion: below this a velocity fits
 _BETTER = 0.3  # of the misfit as it was read: at most this is left
 _MOVES = 0.002  # [m/s], [rad/s]: slower motion tells nothing

@@ -23,8 +23,6 @@ from surefoot.feasibility.series import Series, skipped
 from surefoot.feasibility.touch import runs_of
 from surefoot.words import counted
 
-__all__ = ["Shift", "check_shift", "find_shift"]
-
 _LONGEST = 1.5  # [s], or
 _MOST_SAMPLES = 60
 _EXPLAINS = 0.25  # of the squared misfit may be left, and

@@ -26,16 +26,6 @@ from surefoot.feasibility.case import Case, units_at
 from surefoot.feasibility.rates.rates import Rates
 from surefoot.feasibility.series import LONGEST, Series, skipped
 
-__all__ = [
-    "check_consistency",
-    "check_rate_spikes",
-    "misfit",
-    "near_switches",
-    "stray_rates",
-    "unseen_bends",
-    "velocity_misfit",
-]
-
 Mask = NDArray[np.bool_]
 _TURNS = 0.25  # of its second difference: so far a rate may go beyond its ends inside a step, twice that of a parabola
 _LITTLE = 0.01  # [rad], [m]: motion inside one long step that v at its ends need not show

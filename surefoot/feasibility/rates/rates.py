@@ -17,8 +17,6 @@ from surefoot.arrays import Array
 from surefoot.feasibility.case import Case, bodies_at, joint_rows, names_at, unit_at, units_at
 from surefoot.feasibility.series import Series, skipped
 
-__all__ = ["Rates", "check_base_jumps", "check_jumps", "check_smoothness", "jumps", "rates_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Rates:

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 
-__all__ = ["Mask", "bridged", "held", "lasting", "runs_of"]
-
 Mask = NDArray[np.bool_]
 
 

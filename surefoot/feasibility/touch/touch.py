@@ -17,8 +17,6 @@ from surefoot.geometry import Box
 from surefoot.motion import ContactSchedule, GroundBox, Phase, Spot, Stance, World
 from surefoot.motion.world import SurfaceMotion, surface_motion
 
-__all__ = ["Touch", "surface_motions", "touch_of"]
-
 _SPEED_WINDOW = 0.008  # [s]; shorter differences of recorded positions show their last digit, not speed
 _LANDED = 0.1  # of the height up to which a surface slides: one that lands or lifts obliquely is soon higher
 _FAR = 0.2  # [m]; a spot this far from the ground is no place on it

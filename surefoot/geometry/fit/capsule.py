@@ -18,8 +18,6 @@ from surefoot.geometry.fit.swept import checked_piece
 from surefoot.geometry.shapes import Mesh, Shape
 from surefoot.geometry.swept import SweptVolume
 
-__all__ = ["capsule_around", "capsule_around_points"]
-
 _STEPS = 100  # towards the centre of a circle: it is then larger than need be by less than a percent
 
 

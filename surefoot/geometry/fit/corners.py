@@ -16,8 +16,6 @@ from surefoot.arrays import Array
 from surefoot.geometry.fit.cut import Piece
 from surefoot.geometry.fit.excess import Surface
 
-__all__ = ["with_inner_corners"]
-
 _PARALLEL = 1e-9  # volume of three unit normals, below which their planes have no common point
 _ROUNDING = 1e-9  # of a height over a plane, as a share of the size
 

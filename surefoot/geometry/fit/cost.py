@@ -21,19 +21,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.geometry.fit.nearest import union_volume
 
-__all__ = [
-    "EXCESS_WEIGHT",
-    "FINE",
-    "FLAT_VOLUME",
-    "Found",
-    "MainBox",
-    "Whole",
-    "beyond_hull",
-    "main_box",
-    "spread_directions",
-    "support_points",
-]
-
 EXCESS_WEIGHT, FLAT_VOLUME = 2.0, 0.001  # w and v of [fit.cost]
 FINE = 128  # directions in which the excess is looked at, where it matters
 

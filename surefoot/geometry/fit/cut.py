@@ -32,8 +32,6 @@ from surefoot.geometry.fit.cost import (
 from surefoot.geometry.fit.nearest import farthest, nearest_weights, volume_slopes
 from surefoot.geometry.swept import SweptVolume
 
-__all__ = ["Cut", "Piece", "best_cut", "best_found", "fitted", "joined"]
-
 _KINDS = (1, 2, 3)
 _COARSE = 32  # directions in which the excess is looked at
 _SURVIVORS = 4  # starts that are followed to the end

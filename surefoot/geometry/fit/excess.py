@@ -27,8 +27,6 @@ from surefoot.geometry.fit.nearest import nearest_weights
 from surefoot.geometry.polygon import convex_hull
 from surefoot.geometry.swept import SweptVolume
 
-__all__ = ["Surface", "excess_of_hull", "hull_planes", "hull_triangles"]
-
 _FLAT = 1e-9  # thickness, as a share of the size, below which points lie in a plane
 
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from surefoot.arrays import Array
 
-__all__ = ["farthest", "nearest_weights", "union_volume", "volume_of", "volume_slopes"]
-
 _TINY = 1e-30
 # Points in the unit cube on a lattice of low discrepancy (M. Roberts 2018: powers of the root of x⁴ = x + 1).
 _LATTICE = (0.5 + np.arange(1, 2049)[:, None] * 1.2207440846057596 ** -np.arange(1.0, 4.0)) % 1.0

@@ -32,8 +32,6 @@ from surefoot.geometry.fit.swept import (
 from surefoot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere, require_size
 from surefoot.geometry.swept import SweptVolume, rigid
 
-__all__ = ["fit_shapes", "polyhedron"]
-
 _AROUND, _ON_BALL = 128, 1000  # corners of the polygons and of the polyhedra that stand for round shapes
 
 

@@ -37,19 +37,6 @@ from surefoot.geometry.fit.excess import Surface, excess_of_hull
 from surefoot.geometry.fit.nearest import farthest, nearest_weights, volume_slopes
 from surefoot.geometry.swept import SweptVolume
 
-__all__ = [
-    "DEFAULT_GAIN",
-    "DEFAULT_MOST",
-    "SweptFit",
-    "checked_piece",
-    "divided",
-    "enclosing",
-    "fit_swept",
-    "outside_of",
-    "polished",
-    "require_settings",
-]
-
 _ROUNDS = 4  # each with more points
 _MORE = 32  # points that are added in a round, at most
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot
 
-__all__ = ["joints_between"]
-
 
 def joints_between(robot: Robot, frame: str, root: str | None = None) -> list[int]:
     """Indices in the tree of the joints that move a frame against a root, from the root on.

@@ -14,8 +14,6 @@ from surefoot.compiler import compile_robot
 from surefoot.errors import ShapeError
 from surefoot.robot import Robot
 
-__all__ = ["Manipulability", "ManipulabilityEllipsoid", "manipulability_ellipsoid"]
-
 
 @dataclass(frozen=True, eq=False)
 class ManipulabilityEllipsoid:

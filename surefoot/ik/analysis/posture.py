@@ -20,8 +20,6 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics import contact_frame, frame_jacobian
 from surefoot.robot import Robot
 
-__all__ = ["PostureClass", "classify_posture"]
-
 _RANK = 1e-9
 
 

@@ -25,8 +25,6 @@ from surefoot.ik.textbook import damped_inverse, self_motion_basis
 from surefoot.robot import Robot
 from surefoot.spatial import so3
 
-__all__ = ["SingularityReport", "singularity"]
-
 _TRIES, _PUSH, _CLOSE = 40, 0.25, 1e-10  # steps back to the pose, size of a push [rad], pose error that counts as none
 
 

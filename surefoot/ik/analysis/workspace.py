@@ -23,8 +23,6 @@ from surefoot.kinematics import frame_jacobian, frame_placement
 from surefoot.kinematics.frames import frame_of
 from surefoot.robot import Robot
 
-__all__ = ["Workspace", "sample_workspace"]
-
 _FLAT = 1e-6  # extent over the largest one below which points lie in a plane or on a line
 _PER_CELL = 40  # samples per cell of the box, on average, where the size of a cell is not given
 _BLOCK = 65536
@@ -70,7 +68,12 @@ class Workspace:
     def volume(self) -> float:
         """Estimate [mʳ]: cells with all neighbours hit count whole, those at the edge half."""
         occupied = self.occupied
-        edge = occupied & ~_inner(occupied)
+        # Cells whose neighbours across all faces are occupied
+        padded, inner = np.pad(occupied, 1), occupied.copy()
+        for axis in range(occupied.ndim):
+            for step in (-1, 1):
+                inner &= np.roll(padded, step, axis)[(slice(1, -1),) * occupied.ndim]
+        edge = occupied & ~inner
         return float((occupied.sum() - 0.5 * edge.sum()) * self.cell ** len(self.axes))
 
     @property
@@ -230,12 +233,3 @@ def _direction_shares(index: NDArray[np.int64], parts: Array, cells: int) -> Arr
     hit[24 * index + parts.astype(np.int64)] = True
     shares = hit.reshape(cells, 24)
     return np.asarray(shares.sum(1) / max(int(shares.any(0).sum()), 1))
-
-
-def _inner(occupied: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Cells whose neighbours across all faces are occupied."""
-    padded, inner = np.pad(occupied, 1), occupied.copy()
-    for axis in range(occupied.ndim):
-        for step in (-1, 1):
-            inner &= np.roll(padded, step, axis)[(slice(1, -1),) * occupied.ndim]
-    return inner

@@ -17,8 +17,6 @@ from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.ik.stepper import StepperRows
 
-__all__ = ["Braking", "BrakingPath"]
-
 _APART, _MOST = 0.04, 12  # [rad] or [m]: way of the fastest joint between samples, as long as there are no more of them
 _CARRIED = 0.5  # [m/rad]: what motions without a limit brake with, as a share of the least limit of the others
 

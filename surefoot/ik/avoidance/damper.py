@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["DamperRows", "VelocityDamper"]
-
 
 class DamperRows(NamedTuple):
     """Rows of a quadratic program: matrix @ v ≥ lower.

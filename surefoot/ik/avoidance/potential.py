@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from surefoot import ops
 from surefoot.errors import ShapeError
 
-__all__ = ["Potential", "cubic_potential", "limit_potential", "quadratic_potential", "smooth_potential"]
-
 
 class Potential(NamedTuple):
     """A potential with its derivatives, each of the shape of the distance.

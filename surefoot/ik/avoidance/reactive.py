@@ -35,18 +35,6 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.motion import Quintic
 from surefoot.spatial import so3
 
-__all__ = [
-    "VARIANTS",
-    "Deviation",
-    "ReactiveAvoidance",
-    "Return",
-    "Variant",
-    "avoiding_rate",
-    "deviated_pose",
-    "deviated_twist",
-    "return_duration",
-]
-
 
 def return_duration(x: float, v: float, a: float, longest: float) -> float:
     """The longest T ≤ `longest` [s] in which a deviation returns without overshoot.

@@ -19,8 +19,6 @@ from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["InfluenceSphere"]
-
 
 @dataclass(frozen=True)
 class InfluenceSphere:

@@ -34,8 +34,6 @@ from surefoot.robot import Robot
 from surefoot.solvers.hierarchy import StackedHierarchy
 from surefoot.tasks import Task
 
-__all__ = ["AvoidanceRows", "AvoidingStepper"]
-
 Indices = NDArray[np.intp]
 _STILL = 1e-6  # [m/rad]: pairs whose distance changes less than that with the joints are left alone
 _AWAY = 0.2  # [rad/s]: joints need not be faster than that to lead pairs away that are too near

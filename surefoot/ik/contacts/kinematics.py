@@ -29,8 +29,6 @@ from surefoot.kinematics.frames import frame_of
 from surefoot.robot import Robot, Tree
 from surefoot.spatial import twist
 
-__all__ = ["CONTACT_JOINTS", "ContactKinematics", "ContactSystem", "constraint_basis", "motion_basis"]
-
 CONTACT_JOINTS = {
     "free": "", "point": "z", "line": "zX", "planar": "zXY", "ball": "xyz", "cylindrical": "xzXZ", "weld": "xyzXYZ",
 }  # fmt: skip

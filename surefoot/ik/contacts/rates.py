@@ -15,8 +15,6 @@ from surefoot.arrays import Array, finite_array
 from surefoot.ik.contacts.kinematics import ContactKinematics
 from surefoot.ik.textbook import restrict, truncated_inverse
 
-__all__ = ["SplitVelocity", "base_twist_of_joints", "joint_rates_of_base", "joint_rates_of_mixed", "split_velocity"]
-
 
 class SplitVelocity(NamedTuple):
     """Quasi-velocities (6 + n,): what moves along the contacts, and what would move against them."""

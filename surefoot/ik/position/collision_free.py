@@ -28,8 +28,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks import Task
 
-__all__ = ["CollisionFree", "HalfSpaces", "half_spaces"]
-
 _PAIRS = 8  # that are looked at around a posture
 _NEAR = 0.1  # [m]: pairs that are further apart than that do not count
 _ROOM = 1e-3  # [m] beyond the margin: tangents are not the distances
@@ -63,22 +61,12 @@ class HalfSpaces(Task):
         return (("m", self.count),)
 
     def numbers_of(self, target: Any) -> Numbers:
-        """A, row by row, and b: (count nq + count,).
-
-        Args:
-            target: The same; None for half-spaces that are everything.
-        """
+        """A, row by row, and b: (count nq + count,)."""
         nothing = np.concatenate([np.zeros(self.count * self.nq), np.full(self.count, -1.0)])
         return nothing if target is None else self.checked_target(target, nothing.shape)
 
     def error(self, robot: Robot, q: Array, target: Array) -> Array:
-        """How far q is outside: b − A q.
-
-        Args:
-            robot: The robot.
-            q: (nq,) configuration.
-            target: A and b.
-        """
+        """How far q is outside: b − A q."""
         return target[-self.count :] - target[: -self.count].reshape(self.count, self.nq) @ q
 
 

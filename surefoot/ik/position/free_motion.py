@@ -17,8 +17,6 @@ from surefoot.kinematics import integrate
 from surefoot.robot import Robot
 from surefoot.robot.model import resolve_couplings
 
-__all__ = ["Follower", "FreeMotion", "free_motion"]
-
 _LIMITED = ("revolute", "prismatic", "helical")
 
 

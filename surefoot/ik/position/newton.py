@@ -13,8 +13,6 @@ from surefoot.ik.position.result import IkResult
 from surefoot.robot import Robot
 from surefoot.tasks import Task, TaskSet
 
-__all__ = ["newton"]
-
 _ENOUGH = 1e-4  # share of the decrease that the derivative promises
 _SHORTEST = 1e-6  # of the whole step
 

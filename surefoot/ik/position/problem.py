@@ -37,22 +37,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks import Task, limited_error
 
-__all__ = [
-    "CAUTION",
-    "DAMPING",
-    "DONE",
-    "FIRST_ROW",
-    "MISS",
-    "STEPS",
-    "WISH_STEPS",
-    "PositionProblem",
-    "Starts",
-    "damped_step",
-    "first_priority",
-    "free_columns",
-    "steepest_descent",
-]
-
 DAMPING = (0.05, 1e-8)
 """Factor s of the squared error, and the damping λ₀ that stays."""
 _AT_LIMIT = 1e-9  # [rad] or [m]

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.words import counted
 
-__all__ = ["BatchResult", "IkResult"]
-
 
 @dataclass(frozen=True, eq=False)
 class IkResult:

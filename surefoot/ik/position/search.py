@@ -19,8 +19,6 @@ from surefoot.ik.position.collision_free import CollisionFree
 from surefoot.ik.position.problem import MISS, STEPS, WISH_STEPS, PositionProblem
 from surefoot.ik.position.result import BatchResult
 
-__all__ = ["BatchSearch", "Found", "SingleSearch", "WorkArrays"]
-
 _STEPS = 48  # of one start
 _FIRST_STEPS = 24  # of the first one, which has a lane for itself
 _LANES = 8  # random starts at a time

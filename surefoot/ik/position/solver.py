@@ -24,8 +24,6 @@ from surefoot.ik.position.search import BatchSearch, Found, SingleSearch, WorkAr
 from surefoot.robot import Robot
 from surefoot.tasks import Task, checked_tasks, loop_tasks
 
-__all__ = ["TOLERANCES", "PositionSolver", "SolverOptions", "solve", "solve_batch"]
-
 _WHOLE = (int, np.integer)
 TOLERANCES: Mapping[str, float] = {"m": 1e-4, "rad": 1e-4, "1": 1e-4}
 """Largest error by unit; "1" is for numbers without a unit."""

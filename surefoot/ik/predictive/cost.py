@@ -22,8 +22,6 @@ from surefoot.kinematics import volume_distance
 from surefoot.ops import Array
 from surefoot.robot import BodyVolume, Tree
 
-__all__ = ["LimitBand", "Repulsion", "StateCost", "state_cost"]
-
 Pair = tuple[BodyVolume, BodyVolume]
 
 

@@ -11,8 +11,6 @@ from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.predictive.horizon import HorizonProblem, Trials
 
-__all__ = ["Descent", "DescentSettings", "descend"]
-
 _COARSE = 3.0 ** np.arange(-5.0, 3.0)  # eight sizes fill the lanes of the CPU
 _FINE = 3.0 ** (np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0]) / 5.0)
 _SHRINK = 3.0**-8

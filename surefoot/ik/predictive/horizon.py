@@ -18,8 +18,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.ik.predictive.kernels import PredictiveKernels
 
-__all__ = ["FreeStartProblem", "HorizonProblem", "SmoothProblem", "Trials", "Window"]
-
 _CLOSING_STEPS = 6  # of Newton, back to the task at the start
 
 
@@ -165,21 +163,11 @@ class SmoothProblem(HorizonProblem):
         self.u, self.change = u, change
 
     def velocities(self, x: Array) -> Array:
-        """Null-space velocities u (N, n): the given one, and what the rates add.
-
-        Args:
-            x: (N, n) rates.
-        """
+        """Null-space velocities u (N, n): the given one, and what the rates add."""
         return self.u + self._integral(x)
 
     def try_sizes(self, x: Array, direction: Array, sizes: Array) -> Trials:
-        """Cost of x + size · direction, with the rates' own.
-
-        Args:
-            x: (N, n).
-            direction: (N, n).
-            sizes: (trials,).
-        """
+        """Cost of x + size · direction, with the rates' own."""
         starts = np.repeat(self.window.q[None], len(sizes), axis=0)
         trials = self._roll(starts, self.velocities(x), self._integral(direction), sizes)
         squares = (
@@ -188,12 +176,7 @@ class SmoothProblem(HorizonProblem):
         return Trials(trials.costs + self.change * squares, trials.postures)
 
     def gradient(self, x: Array, postures: Array) -> Array:
-        """Gradient of the cost by the rates (N, n).
-
-        Args:
-            x: (N, n).
-            postures: (N + 1, n).
-        """
+        """Gradient of the cost by the rates (N, n)."""
         by_u = self._by_velocity(x, postures)[0]
         later = np.cumsum(by_u[::-1], axis=0)[::-1]
         return 2.0 * self.change * x + self.window.h * (later - by_u)
@@ -219,42 +202,23 @@ class FreeStartProblem(HorizonProblem):
         self.row_weights = np.concatenate([[window.h * window.steps], self.row_weights])
 
     def velocities(self, x: Array) -> Array:
-        """Null-space velocities u (N, n).
-
-        Args:
-            x: (1 + N, n).
-        """
+        """Null-space velocities u (N, n)."""
         return x[1:]
 
     def try_sizes(self, x: Array, direction: Array, sizes: Array) -> Trials:
-        """Cost of x + size · direction, each start brought back to the task.
-
-        Args:
-            x: (1 + N, n).
-            direction: (1 + N, n).
-            sizes: (trials,).
-        """
+        """Cost of x + size · direction, each start brought back to the task."""
         starts = self._closed(x[0] + sizes[:, None] * direction[0])
         return self._roll(starts, x[1:], direction[1:], sizes)
 
     def gradient(self, x: Array, postures: Array) -> Array:
-        """Gradient of the cost (1 + N, n).
-
-        Args:
-            x: (1 + N, n).
-            postures: (N + 1, n).
-        """
+        """Gradient of the cost (1 + N, n)."""
         w = self.window
         by_u, costate = self._by_velocity(x, postures)
         projector = self.kernels.linearise(postures[0], x[1], w.pose[0], w.twist[0], w.obstacles[0], w.weights)[1]
         return np.concatenate([(projector @ costate)[None] / self.row_weights[0], by_u])
 
     def settled(self, x: Array) -> Array:
-        """The unknowns, with the start posture brought back to the task.
-
-        Args:
-            x: (1 + N, n).
-        """
+        """The unknowns, with the start posture brought back to the task."""
         return np.concatenate([self._closed(x[:1]), x[1:]])
 
     def _closed(self, starts: Array) -> Array:

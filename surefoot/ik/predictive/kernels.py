@@ -27,8 +27,6 @@ from surefoot.kinematics import volume_distance
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
-__all__ = ["PredictiveKernels", "SelfMotionModel", "predictive_kernels", "step_costate"]
-
 
 @dataclass(frozen=True, eq=False)
 class SelfMotionModel:

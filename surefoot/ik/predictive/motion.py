@@ -23,8 +23,6 @@ from surefoot.kinematics.frames import frame_velocity_derivatives
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["NullSpaceMotion", "TaskRows", "motion_by_posture", "null_space_motion"]
-
 
 @dataclass(frozen=True, eq=False)
 class TaskRows:

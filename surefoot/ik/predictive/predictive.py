@@ -19,8 +19,6 @@ from surefoot.ik.predictive.motion import TaskRows
 from surefoot.kinematics.frames import frame_of
 from surefoot.robot import Robot
 
-__all__ = ["Following", "HorizonOptions", "LocalIk", "Prediction", "PredictiveIk", "PredictiveWeights", "Reference"]
-
 Reference = Callable[[NDArray[Any]], tuple[Array, Array]]
 """Poses T_world_frame (N, 4, 4) and twists (N, 6), in world axes and linear first, at times (N,)."""
 _FIRST_SIZE = 0.5  # the exact one where speed alone counts, with weight 1
@@ -250,11 +248,6 @@ class PredictiveIk(LocalIk):
         """Joint velocities (n,) until the next cycle: the first ones of the best motion on the horizon.
 
         They are meant to be applied at once (Alg. 12 plans from the next cycle on, since planning takes it a cycle).
-
-        Args:
-            t: Time [s].
-            q: (n,) posture.
-            obstacles: (k, 3) vertices of the obstacles [m], or (steps, k, 3) as they are predicted at t, t + h, ….
         """
         problem = self._problem(t, q, obstacles)
         found = descend(problem, self._x, self.settings, self._size)

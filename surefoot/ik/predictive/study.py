@@ -22,19 +22,6 @@ from surefoot.ik.predictive.predictive import Following, LocalIk, PredictiveIk, 
 from surefoot.motion import Quintic
 from surefoot.robot import BodyVolume, Robot, load
 
-__all__ = [
-    "History",
-    "StraightLine",
-    "Study",
-    "arm4_study",
-    "compare",
-    "follow",
-    "harvester_study",
-    "plan_whole",
-    "predictive_ik",
-    "stems_study",
-]
-
 
 class StraightLine:
     """A reference for `LocalIk` and `PredictiveIk`: the orientation stays, the origin follows a quintic in time.

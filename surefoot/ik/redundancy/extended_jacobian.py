@@ -9,8 +9,6 @@ from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.textbook import RANK, damped_inverse
 
-__all__ = ["algorithmic_rank_loss", "extended_jacobian_rates"]
-
 
 def extended_jacobian_rates(
     J: ArrayLike, J_h: ArrayLike, task_rate: ArrayLike, function_rate: ArrayLike, damping: float = 0.0

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, finite_array
 from surefoot.ik.textbook import self_motion_basis, weighted_inverse
 
-__all__ = ["JointSpaceDecomposition", "decompose_joint_space"]
-
 
 @dataclass(frozen=True, eq=False)
 class JointSpaceDecomposition:

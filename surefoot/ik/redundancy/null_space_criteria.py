@@ -23,8 +23,6 @@ from surefoot.ik.avoidance import limit_potential, smooth_potential
 from surefoot.ik.textbook import momentum_weight_inverse
 from surefoot.robot import Robot
 
-__all__ = ["Cost", "Criterion", "DistanceCriterion", "LimitCriterion", "MomentumWeight", "PostureCriterion", "together"]
-
 
 class Cost(NamedTuple):
     """A criterion at one configuration.

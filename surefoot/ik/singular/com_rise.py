@@ -22,8 +22,6 @@ from surefoot.ik.textbook import restrict
 from surefoot.motion import Quintic
 from surefoot.robot import Robot
 
-__all__ = ["ComRise", "raise_com"]
-
 _PULL = 10.0  # [1/s]: how fast drift is taken back
 _SOFT = 1e-4  # [m]: singular values of 𝒥_cM far above it are inverted exactly
 _ROOM = 1e-12  # between bounds that have met

@@ -19,8 +19,6 @@ from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError
 from surefoot.ik.textbook import RANK
 
-__all__ = ["ArmAndPath", "adjugate", "attainable_motion", "consistent_gain", "consistent_motion"]
-
 
 class ArmAndPath(NamedTuple):
     """Joint rates (n,) and the rate of the path parameter that belong together: J θ' = Ŝ s'."""

@@ -13,8 +13,6 @@ from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ik.singular.consistent import attainable_motion, consistent_motion
 from surefoot.ik.textbook import RANK, truncated_inverse
 
-__all__ = ["ConsistentMotion", "PathProblem", "follow_consistently", "path_tangent"]
-
 _LANDED = 1e-12  # of the error of the path, in its units
 _MOST_CORRECTIONS = 20
 _AHEAD = 1e-3  # how far a first look goes along the branch

@@ -32,8 +32,6 @@ from surefoot.errors import NotSupportedError
 from surefoot.solvers import HierarchySolver
 from surefoot.solvers.hierarchy import Optimum, StackedHierarchy
 
-__all__ = ["MOST_GROUPS", "Fade", "FadingSolver", "FadingTasks", "fading_groups"]
-
 MOST_GROUPS = 4
 """Fades of different times that may overlap: each one doubles the work of a tick."""
 

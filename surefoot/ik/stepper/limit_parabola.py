@@ -14,8 +14,6 @@ from surefoot import ops
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError
 
-__all__ = ["stopping_acceleration_bounds", "stopping_speed", "stopping_velocity_bounds"]
-
 
 def stopping_acceleration_bounds(
     q: ArrayLike, v: ArrayLike, lower: ArrayLike, upper: ArrayLike, zone: ArrayLike

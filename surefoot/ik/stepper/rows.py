@@ -20,8 +20,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.tasks import Task, checked_tasks, row_slices, target_slices
 
-__all__ = ["SETTINGS", "JointBounds", "StepperRows"]
-
 SETTINGS = ("scale", "gain", "below", "above", "rate")
 """Run-time numbers of every row: root of the weight, gain, margins, rate of the target."""
 

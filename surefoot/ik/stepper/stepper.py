@@ -19,8 +19,6 @@ from surefoot.robot import Robot
 from surefoot.solvers.hierarchy import Optimum, StackedHierarchy
 from surefoot.tasks import Task, require_activation
 
-__all__ = ["METHODS", "BoundOptions", "StepResult", "Stepper"]
-
 METHODS = ("hierarchy", "weighted")
 
 

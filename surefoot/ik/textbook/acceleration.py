@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, finite_array
 from surefoot.ik.textbook.inverses import truncated_inverse
 
-__all__ = ["closed_loop_acceleration", "integrable_acceleration", "resolved_acceleration"]
-
 
 def closed_loop_acceleration(
     target_acceleration: ArrayLike, error_rate: ArrayLike, error: ArrayLike, damping: ArrayLike, stiffness: ArrayLike

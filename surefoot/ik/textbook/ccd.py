@@ -15,8 +15,6 @@ from surefoot.kinematics.frames import frame_of
 from surefoot.robot import Robot
 from surefoot.spatial import se3, so3
 
-__all__ = ["CcdResult", "CyclicDescent"]
-
 _KINDS = ("revolute", "continuous", "prismatic")
 
 

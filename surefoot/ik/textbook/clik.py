@@ -9,8 +9,6 @@ from scipy.linalg import cho_factor, cho_solve
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError
 
-__all__ = ["closed_loop_rate", "liegeois_rates", "momentum_weight_inverse"]
-
 
 def closed_loop_rate(target_rate: ArrayLike, error: ArrayLike, gain: ArrayLike) -> Array:
     """w'_eff (m,): the wanted rate and what takes the error back, e' = −K e.

@@ -15,19 +15,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError
 
-__all__ = [
-    "RANK",
-    "Restricted",
-    "clamped_error",
-    "damped_inverse",
-    "filtered_inverse",
-    "restrict",
-    "selectively_damped_step",
-    "transpose_step",
-    "truncated_inverse",
-    "weighted_inverse",
-]
-
 RANK = 1e-10
 """Singular values below this share of the largest count as zero."""
 

@@ -16,14 +16,6 @@ from surefoot.errors import ShapeError
 from surefoot.ik.textbook.inverses import RANK, restrict
 from surefoot.ik.textbook.task_priority import TaskRate, task_rates
 
-__all__ = [
-    "RowByRow",
-    "full_decomposition_rates",
-    "intermediate_value_rates",
-    "scaled_projector_rates",
-    "shaped_projector",
-]
-
 
 def intermediate_value_rates(
     first: TaskRate,

@@ -10,8 +10,6 @@ from surefoot.arrays import Array, finite_array
 from surefoot.errors import ShapeError
 from surefoot.ik.textbook.inverses import RANK
 
-__all__ = ["cofactor_basis", "self_motion_basis"]
-
 
 def self_motion_basis(J: ArrayLike, rank: float = RANK) -> Array:
     """Z (n − rank J, n), orthonormal rows with J Zᵀ = 0; E − J⁺J = Zᵀ Z.

@@ -13,8 +13,6 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.ik.textbook.inverses import restrict
 from surefoot.ik.textbook.self_motion import self_motion_basis
 
-__all__ = ["PriorityScheme", "TaskRate", "task_priority_rates", "task_rates"]
-
 PriorityScheme = Literal["product", "stacked"]
 
 

@@ -40,8 +40,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.spatial import twist
 
-__all__ = ["com_velocity_derivative", "frame_acceleration_derivatives", "frame_velocity_derivatives"]
-
 
 def frame_velocity_derivatives(
     tree: Tree, frame: Frame, q: Array, v: Array, reference: Reference = "local_world_aligned"

@@ -12,8 +12,6 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.kinematics.recursion import snapped
 from surefoot.robot import Robot
 
-__all__ = ["REFERENCES", "WORLD", "Frame", "Reference", "contact_frame", "frame_of", "require_reference"]
-
 Reference = Literal["local", "world", "local_world_aligned"]
 REFERENCES: tuple[str, ...] = get_args(Reference)
 """Of a twist: "local": at the frame's origin, in its axes. "local_world_aligned": at the frame's origin, in the world's

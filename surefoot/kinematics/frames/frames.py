@@ -17,15 +17,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.spatial import se3, twist
 
-__all__ = [
-    "frame_acceleration",
-    "frame_bias_acceleration",
-    "frame_classical_acceleration",
-    "frame_placement",
-    "frame_velocity",
-    "relative_placement",
-]
-
 
 def frame_placement(tree: Tree, frame: Frame, q: Array) -> Array:
     """T_world_frame (4, 4).   [kin.fk]   Buschmann 2014, Alg. 2.

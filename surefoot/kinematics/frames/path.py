@@ -27,8 +27,6 @@ from surefoot.kinematics.recursion import bodies, dof_rows, joint_subspace, run
 from surefoot.ops import Array
 from surefoot.robot import Tree
 
-__all__ = ["Path", "chain", "path_between", "relative_bias"]
-
 
 @dataclass(frozen=True, eq=False)
 class Path:

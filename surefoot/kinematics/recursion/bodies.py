@@ -13,8 +13,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.spatial.so3 import skew
 
-__all__ = ["Body", "bodies", "joint_motion", "joint_placement", "joint_subspace", "snapped", "to_child", "to_parent"]
-
 _SNAP = 4.0 * np.finfo(float).eps
 
 

@@ -26,8 +26,6 @@ from surefoot.kinematics.recursion.bodies import Body, joint_placement, joint_su
 from surefoot.kinematics.recursion.recursion import Fields, Recursion, Step, Sweep
 from surefoot.ops import Array
 
-__all__ = ["ACCELERATIONS", "TWISTS", "PerBody", "accelerate", "acceleration_matrix", "move"]
-
 
 def move(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step:
     """Outward step: "twist" (6,) at the body's origin, in its axes; needs the joint's "q" and "v".   [kin.twist]."""

@@ -18,8 +18,6 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 from surefoot.robot.model import NQ, NV
 
-__all__ = ["Fields", "Recursion", "Step", "Sweep", "dof_rows", "run", "world_at_rest"]
-
 Fields = Mapping[str, Array]
 
 

@@ -13,8 +13,6 @@ from surefoot.motion.exchange.joints import FORMATS, JointFormat, in_placement, 
 from surefoot.robot import Robot, Tree
 from surefoot.spatial import se3
 
-__all__ = ["Block", "Part", "decode", "encode", "joint_order", "layout_blocks"]
-
 Part = tuple[Array, Array | None]
 """Positions (n, ·) and velocities (n, ·) of one joint in a layout."""
 FOLLOWER_TOLERANCE = 1e-6

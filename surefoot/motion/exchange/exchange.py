@@ -25,16 +25,6 @@ from surefoot.motion.exchange.ros import BaseVelocity, from_ros, to_ros
 from surefoot.robot import Robot
 from surefoot.words import are_missing
 
-__all__ = [
-    "LAYOUTS",
-    "VECTOR_KEYS",
-    "column_names",
-    "from_layout",
-    "layout_sizes",
-    "split_unit",
-    "to_layout",
-]
-
 LAYOUTS: tuple[str, ...] = ("pinocchio", "mujoco", "ros", "drake", "csv")
 VECTOR_KEYS = {"pinocchio": ("q", "v"), "mujoco": ("qpos", "qvel"), "drake": ("q", "v")}
 """Layouts that are two vectors, and what those are called."""

@@ -26,8 +26,6 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.spatial import quaternion
 
-__all__ = ["FORMATS", "JointFormat", "Label", "in_placement", "rotate", "rotate_back", "unit_length"]
-
 Label = tuple[str, str]
 _FLAT_TOLERANCE = 1e-6
 _UNIT_TOLERANCE = 1e-3

@@ -14,8 +14,6 @@ from surefoot.errors import ShapeError
 from surefoot.motion.exchange.joints import FORMATS, unit_length
 from surefoot.robot import Robot
 
-__all__ = ["configuration_between", "joint_kinds", "manifold", "require_unit_length", "velocities"]
-
 _UNIT_TOLERANCE = 1e-6
 _FOLLOWER = "follower"  # a joint that copies another and has no coordinate of its own
 _JOINTS = {

@@ -18,8 +18,6 @@ from surefoot.motion.exchange.joints import in_placement, rotate, rotate_back
 from surefoot.robot import Robot
 from surefoot.spatial import se3
 
-__all__ = ["ROS_KEYS", "BaseVelocity", "from_ros", "to_ros"]
-
 BaseVelocity = Literal["body", "world", "mixed"]
 _BASE_VELOCITIES: tuple[str, ...] = get_args(BaseVelocity)
 ROS_KEYS = (

@@ -19,17 +19,6 @@ from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, ShapeError, SurefootError
 from surefoot.motion.files.columns import read_npz, read_parquet, write_npz, write_parquet
 
-__all__ = [
-    "LOG_FORMAT",
-    "TRAJECTORY_FORMAT",
-    "Bundle",
-    "contradiction",
-    "entry_names",
-    "is_trajectory_file",
-    "read_bundle",
-    "write_bundle",
-]
-
 TRAJECTORY_FORMAT = "surefoot.trajectory/1"
 LOG_FORMAT = "surefoot.log/1"
 _SUFFIXES = (".npz", ".parquet")

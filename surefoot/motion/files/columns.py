@@ -24,19 +24,6 @@ from surefoot.errors import FileFormatError
 from surefoot.files import MAX_DATA_BYTES, atomic_write, existing_file
 from surefoot.words import counted
 
-__all__ = [
-    "SEPARATOR",
-    "SEPARATORS",
-    "Table",
-    "read_csv",
-    "read_npy",
-    "read_npz",
-    "read_parquet",
-    "write_csv",
-    "write_npz",
-    "write_parquet",
-]
-
 SEPARATOR = "separator"
 """Metadata of tables whose entries are not separated by commas."""
 SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}

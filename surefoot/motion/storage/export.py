@@ -12,8 +12,6 @@ from surefoot.motion.log import Log
 from surefoot.motion.trajectory import Trajectory
 from surefoot.robot import Robot
 
-__all__ = ["export_csv", "log_columns", "trajectory_columns"]
-
 _WRENCH = (("fx", "N"), ("fy", "N"), ("fz", "N"), ("mx", "N m"), ("my", "N m"), ("mz", "N m"))
 
 

@@ -39,8 +39,6 @@ from surefoot.motion.files import (
 from surefoot.motion.trajectory import Trajectory
 from surefoot.robot import Robot
 
-__all__ = ["StateTable", "read_states", "write_states"]
-
 _SUFFIXES = (".npz", ".csv", ".parquet")
 _CELL = re.compile(r"(\w+)\[(\d+)\](?:\s+(.*\S))?")
 

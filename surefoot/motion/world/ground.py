@@ -11,8 +11,6 @@ from surefoot.arrays import Array, finite_array, number, placement_matrix
 from surefoot.errors import ShapeError
 from surefoot.robot import placement
 
-__all__ = ["Ground", "GroundBox", "GroundPlane", "HeightField", "stairs"]
-
 
 @dataclass(frozen=True, eq=False)
 class GroundPlane:

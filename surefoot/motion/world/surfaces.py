@@ -12,8 +12,6 @@ from surefoot.motion.world.terrain import NOWHERE, contact_planes
 from surefoot.motion.world.world import World
 from surefoot.robot import ContactSurface
 
-__all__ = ["SurfaceMotion", "surface_motion"]
-
 _FOOT = 0.05  # [m]: a frame whose origin is this near to a point of contact is that of a foot
 
 

@@ -18,8 +18,6 @@ from surefoot.arrays import Array
 from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField
 from surefoot.motion.world.world import World
 
-__all__ = ["NOWHERE", "contact_planes"]
-
 Planes = tuple[Array, Array, NDArray[np.bool_]]  # normals, offsets, and where the piece is
 NOWHERE = -1e9
 """Offset [m] of the plane under a point that has no ground."""

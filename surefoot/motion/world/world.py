@@ -17,8 +17,6 @@ from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightF
 from surefoot.robot import Robot, placement
 from surefoot.robot.model import under_gravity
 
-__all__ = ["MovableObject", "Obstacle", "World", "in_world"]
-
 STANDARD_GRAVITY = 9.81
 _SHAPES: dict[str, type] = {
     kind.__name__.lower(): kind for kind in (Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere)

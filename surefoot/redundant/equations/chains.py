@@ -20,8 +20,6 @@ from surefoot.ops import Array
 from surefoot.redundant.equations.state import State, crosses, matrices, products
 from surefoot.redundant.model import Layout, Links
 
-__all__ = ["Chains", "biases", "chains", "link_spinors", "tail_spinors"]
-
 
 @dataclass(frozen=True, eq=False)
 class Chains:

@@ -39,17 +39,6 @@ from surefoot.redundant.equations.state import (
 )
 from surefoot.redundant.model import Layout, Model
 
-__all__ = [
-    "System",
-    "dynamics_system",
-    "hinge_residuals",
-    "kinetic_energy",
-    "position_system",
-    "potential_energy",
-    "velocity_residual",
-    "velocity_system",
-]
-
 Indices = NDArray[np.int64]
 
 

@@ -13,25 +13,6 @@ from surefoot import ops
 from surefoot.ops import Array
 from surefoot.redundant.model import Layout
 
-__all__ = [
-    "UNIT",
-    "State",
-    "bars",
-    "coordinate_rate",
-    "coordinates",
-    "crosses",
-    "displace",
-    "flat",
-    "matrices",
-    "normalise",
-    "of_flat",
-    "products",
-    "rest_state",
-    "skews",
-    "updates",
-    "velocity_vector",
-]
-
 UNIT = np.array([1.0, 0.0, 0.0, 0.0])
 """The spinor of no rotation."""
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])

@@ -11,8 +11,6 @@ import numpy as np
 from surefoot.errors import ModelError
 from surefoot.redundant.model.model import GROUND, Freedom, Hinge, Link, ModelData, Vector
 
-__all__ = ["Problem", "freedom_names", "problems", "require_sound", "unknown"]
-
 Key = tuple[str | int, ...]
 Problem = tuple[Key, str]
 _BALL = ("x", "y", "z")

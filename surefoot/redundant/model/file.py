@@ -39,8 +39,6 @@ from surefoot.redundant.model.check import problems, require_sound
 from surefoot.redundant.model.layout import Model
 from surefoot.tables import check_tables, key_lines, line_of, parse_toml, read_toml_text, toml_text
 
-__all__ = ["load_model", "model_names", "read_model", "save_model"]
-
 _TABLES = {"bodies", "hinges", "links", "actuators", "contacts"}  # the others are inline
 
 

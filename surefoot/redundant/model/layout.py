@@ -21,8 +21,6 @@ from surefoot.redundant.model.model import GROUND, Freedom, Link, ModelData, Vec
 from surefoot.solvers import DyadicPlan
 from surefoot.spatial import so3, spinor
 
-__all__ = ["ContactRows", "Freedoms", "Layout", "Links", "Model", "layout_of"]
-
 Indices = NDArray[np.int64]
 
 

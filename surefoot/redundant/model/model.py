@@ -19,8 +19,6 @@ from pydantic import Field
 
 from surefoot.tables import StrictModel
 
-__all__ = ["GROUND", "Action", "Actuator", "Ball", "Body", "Contact", "Freedom", "Hinge", "Link", "ModelData", "Vector"]
-
 GROUND = "ground"
 Vector = tuple[float, ...]
 NotNegative = Annotated[float, Field(ge=0.0)]

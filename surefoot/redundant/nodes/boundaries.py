@@ -18,8 +18,6 @@ from surefoot.arrays import Array
 from surefoot.redundant.equations import State, System, coordinates
 from surefoot.redundant.model import ContactRows, Layout, Model
 
-__all__ = ["Boundaries", "boundary_test", "free_boundaries", "held_freedoms", "with_boundaries"]
-
 Flags = NDArray[np.bool_]
 SLOW = 1e-3  # below this speed a contact can stick [m/s]   (table 6.16)
 

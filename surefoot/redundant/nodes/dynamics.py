@@ -18,8 +18,6 @@ from surefoot.redundant.model import Layout, Model
 from surefoot.redundant.nodes.boundaries import Boundaries, free_boundaries, held_freedoms, with_boundaries
 from surefoot.redundant.nodes.index import Solver, minimise
 
-__all__ = ["Dynamics", "checked_inputs", "dynamics_node", "forward_dynamics", "inverse_dynamics"]
-
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:

@@ -21,8 +21,6 @@ from surefoot.redundant.equations import State, System, dynamics_system, positio
 from surefoot.redundant.model import Freedom, Hinge, Layout, Link, Model
 from surefoot.solvers import DyadicPlan
 
-__all__ = ["Level", "Solver", "minimise", "pattern"]
-
 Level = Literal["position", "velocity", "dynamics"]
 _SYSTEMS: dict[str, Callable[[Model, State], System]] = {
     "position": position_system,

@@ -26,8 +26,6 @@ from surefoot.redundant.nodes.boundaries import Boundaries, held_freedoms
 from surefoot.redundant.nodes.dynamics import Dynamics, dynamics_node
 from surefoot.redundant.nodes.index import Solver, minimise
 
-__all__ = ["WISH", "close_hinges", "plastic_impact", "project_positions", "project_velocities"]
-
 WISH = 1e-8
 """Weight of a wish to stay, against 1 for the laws: what is left of a gap after one projection."""
 

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any
 
 from surefoot.markup import Html, html, joined
-from surefoot.report.evidence import Evidence
+from surefoot.report.evidence import DataTable, Evidence
 from surefoot.words import metric_label
 
 __all__ = ["asset", "html_page", "html_table", "policy_html", "summary_html"]
@@ -104,6 +104,7 @@ def summary_html(evidence: Evidence) -> Html:
     parts = [
         _tiles(metrics),
         _incidents(evidence.incidents),
+        *map(_data_table, evidence.tables),
         html("<h2>Metrics</h2>{}", html_table(("metric", "value"), rows)) if rows else "",
         _notes(evidence.notes),
         _scenario(evidence),
@@ -123,17 +124,26 @@ def _tiles(metrics: Mapping[str, Any]) -> Html:
 
 
 def _incidents(found: Sequence[Mapping[str, Any]]) -> Html:
-    """The incidents; a click on a time jumps there."""
     if not found:
         return Html()
     shown = [key for key in _INCIDENT_KEYS if any(key in item for item in found)]
-    head = joined(html("<th>{}</th>", _INCIDENT_KEYS[key]) for key in shown)
-    rows = joined(html("<tr>{}</tr>", joined(_incident_cell(key, item.get(key)) for key in shown)) for item in found)
-    return html('<h2>Incidents</h2><div class="scroll"><table><tr>{}</tr>{}</table></div>', head, rows)
+    rows = [[item.get(key) for key in shown] for item in found]
+    jumps = [k for k, key in enumerate(shown) if key in ("start_s", "end_s")]
+    return _data_table(DataTable("Incidents", [_INCIDENT_KEYS[key] for key in shown], rows, jumps))
 
 
-def _incident_cell(key: str, value: Any) -> Html:
-    if key in ("start_s", "end_s") and isinstance(value, int | float):
+def _data_table(table: DataTable) -> Html:
+    """A table; a click on a time jumps there."""
+    head = joined(html("<th>{}</th>", text) for text in table.head)
+    cells = (joined(_data_cell(value, k in table.jumps) for k, value in enumerate(row)) for row in table.rows)
+    rows = joined(html("<tr>{}</tr>", row) for row in cells)
+    return html(
+        '<h2>{}</h2><div class="scroll"><table class="data"><tr>{}</tr>{}</table></div>', table.title, head, rows
+    )
+
+
+def _data_cell(value: Any, jumps: bool) -> Html:
+    if jumps and isinstance(value, int | float):
         return html('<td><button type="button" class="link" data-jump="{!r}">{}</button></td>', value, _text(value))
     return html("<td>{}</td>", _text(value))
 

@@ -118,6 +118,7 @@ def plane_data(plane: PlanePlot, frame_rows: NDArray[np.int64]) -> dict[str, Any
         "group": plane.group,
         "tracks": [{"name": name, **quantised(np.asarray(track)[frame_rows])} for name, track in plane.tracks.items()],
         "regions": _regions(plane.regions),
+        "outlines": [rounded(outline.corners[:, :2]) for outline in plane.outlines],
     }
 
 

@@ -90,7 +90,7 @@ def plane_of_balance(evidence: Evidence) -> Evidence:
     whose = " (first run)" if evidence.ghosts else ""
     plane = PlanePlot(
         f"Balance, top view{whose}", ("x", "y"), "m", {name: v[:, :2] for name, v in known.items()},
-        support_regions(evidence, contact_activity(evidence)),
+        support_regions(evidence, contact_activity(evidence)), outlines=evidence.outlines,
     )  # fmt: skip
     plots = tuple(
         Plot(f"Balance along {axis}{whose}", "m", {name: v[:, k] for name, v in known.items()}, "Balance", key=k == 0)

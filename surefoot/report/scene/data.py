@@ -138,6 +138,7 @@ def scene_data(evidence: Evidence, rows: Rows, activity: Mapping[str, Flags]) ->
         **world_data(evidence, rows),
         "contacts": _contacts(evidence, rows, activity),
         "footprints": _footprints(evidence, activity),
+        "outlines": [{"name": outline.name, "corners": rounded(outline.corners)} for outline in evidence.outlines],
         "points": {name: packed(values[rows], "f4") for name, values in points.items() if values is not None},
         "ghosts": [_ghost(evidence, k) for k in range(len(evidence.ghosts))],
         "trouble": trouble,

@@ -2,7 +2,7 @@
 
 const LAYER_COLOURS = {
   forces: '#f07f13', com: '#16a3b8', zmp: '#d6318f', capture: '#7c4dff', support: '#22a06b', footprints: '#8792a2',
-  collision: '#e69b22', frames: '#8792a2',
+  outlines: '#2f7de1', collision: '#e69b22', frames: '#8792a2',
 };
 
 class Layers {
@@ -31,6 +31,7 @@ class Layers {
     if (this.points.capture_point) this.layer('capture', 'Capture point', true, this.ring(LAYER_COLOURS.capture));
     if (this.contacts.some(c => c.active && c.active.includes(1))) this.layer('support', 'Support polygon', true, this.buildSupport());
     if (this.data.footprints.length) this.layer('footprints', 'Footprints', true, this.buildFootprints());
+    if (this.data.outlines.length) this.layer('outlines', 'Planned steps', true, this.buildOutlines());
     if (this.data.collision.length) {
       this.layer('collision', this.data.collision_kind === 'volumes' ? 'Collision volumes' : 'Collision shapes', false, null);
     }
@@ -129,6 +130,14 @@ class Layers {
       group.add(line);
       return { print, line };
     });
+    return group;
+  }
+
+  buildOutlines() {
+    const group = new THREE.Group();
+    const points = this.data.outlines.flatMap(({ corners }) => corners.flatMap((p, i) => [p, corners[(i + 1) % corners.length]]));
+    const geometry = new THREE.BufferGeometry().setAttribute('position', new THREE.Float32BufferAttribute(points.flatMap(p => [p[0], p[1], p[2] + 0.003 * this.size]), 3));
+    group.add(new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: LAYER_COLOURS.outlines, transparent: true, opacity: 0.8, toneMapped: false })));
     return group;
   }
 

@@ -41,6 +41,7 @@ class PlaneView {
     const low = [Infinity, Infinity], high = [-Infinity, -Infinity];
     const count = (v, k) => { if (v < low[k]) low[k] = v; if (v > high[k]) high[k] = v; };
     for (const region of this.data.regions) for (const p of region.corners) { count(p[0], 0); count(p[1], 1); }
+    for (const corners of this.data.outlines) for (const p of corners) { count(p[0], 0); count(p[1], 1); }
     for (const track of this.tracks) if (track.shown) track.values.forEach((v, i) => count(v, i % 2));
     const x = padded(low[0], high[0]), y = padded(low[1], high[1]);
     const width = this.axes.width - 70, height = this.height - 40;
@@ -63,6 +64,9 @@ class PlaneView {
     c.save();
     axes.clip();
     for (const region of this.data.regions) this.area(region.corners, this.page.theme.value('--region-edge'), null, 0.35);
+    c.setLineDash([4, 3]);
+    for (const corners of this.data.outlines) this.area(corners, LAYER_COLOURS.outlines, null, 0.7);
+    c.setLineDash([]);
     for (const track of this.tracks) if (track.shown) this.path(track);
     c.restore();
     this.picture = document.createElement('canvas');

@@ -41,8 +41,6 @@ from surefoot.robot.model import (
     tree_of_model,
 )
 
-__all__ = ["MIMIC_MODES", "Mimic", "Parts", "assemble", "assemble_links", "drives_on_leaders", "reduced"]
-
 
 def reduced(model: pin.Model, tree: Tree, ties: Sequence[Coupling]) -> tuple[pin.Model, Tree]:
     """The model and tree without the coordinates of the followers.

@@ -15,8 +15,6 @@ from surefoot.arrays import Array
 from surefoot.geometry import Capsule, Cylinder, Ellipsoid, Shape, Sphere, convex_hull, is_rectangle, surface_points
 from surefoot.robot.model import ContactKind, ContactSurface, Geometry, Robot, placement
 
-__all__ = ["find_contacts", "height_on_ground", "lowest_points", "shapeless_end_links"]
-
 _FLAT = 0.005  # what lies this near to the supporting plane belongs to the sole [m]
 _POINT = 0.03  # soles smaller than this are points [m]
 _LINE = 0.012  # soles narrower than this are lines [m]

@@ -10,8 +10,6 @@ import pinocchio as pin
 from surefoot.errors import one_of
 from surefoot.robot.model import Drive
 
-__all__ = ["UNBOUNDED", "default_drives", "require_joints", "write_drive", "write_effort"]
-
 UNBOUNDED = float(np.finfo(float).max)  # what Pinocchio writes where there is no bound
 _CARRIERS = ("JointModelFreeFlyer", "JointModelPlanar")
 

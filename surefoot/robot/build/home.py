@@ -10,8 +10,6 @@ from surefoot.arrays import Array
 from surefoot.robot.build.contact_search import height_on_ground
 from surefoot.robot.model import NV, Coupling, Robot
 
-__all__ = ["home_posture", "on_ground", "well_inside"]
-
 _FROM_LIMIT = 0.05  # share of the range that a position moved inside keeps from the limit
 
 

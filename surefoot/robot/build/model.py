@@ -11,8 +11,6 @@ import pinocchio as pin
 from surefoot.errors import ModelError, one_of
 from surefoot.robot.model import Coupling, Joint, JointKind, Link, NamedFrame, placement
 
-__all__ = ["MAX_BODIES", "build_model", "reduce_couplings", "root_joint"]
-
 MAX_BODIES = 2000
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 

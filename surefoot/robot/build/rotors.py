@@ -24,8 +24,6 @@ from surefoot.ops import Array as Symbols
 from surefoot.robot.build.assemble import Parts, assemble
 from surefoot.robot.model import Coupling, Drive, Robot, Tree
 
-__all__ = ["GearSprings", "elastic_gears", "gear_springs", "geared", "rotor_joint"]
-
 _PER_VELOCITY = (
     "armature", "damping", "effortLimit", "lowerEffortLimit", "velocityLimit", "lowerVelocityLimit",
     "upperDryFrictionLimit", "lowerDryFrictionLimit", "rotorInertia", "rotorGearRatio",
@@ -195,7 +193,11 @@ def _model_with_rotors(robot: Robot, name: str, rotors: dict[str, Drive]) -> pin
         place[i] = new.addJoint(parent, old.joints[i], old.jointPlacements[i], joint)
         new.appendBodyToJoint(place[i], old.inertias[i], pin.SE3.Identity())
         _copy_numbers(old, i, new, place[i])
-    _copy_frames(old, new, place)
+    # Frames in their order, on the joints where they are now
+    for frame in list(old.frames)[1:]:
+        new.addFrame(
+            pin.Frame(frame.name, place[frame.parentJoint], frame.parentFrame, frame.placement, frame.type), False
+        )
     for drive in rotors.values():
         _add_rotor_frames(new, rotor_joint(drive.joint), f"{drive.joint}_rotor")
     return new
@@ -221,14 +223,6 @@ def _copy_numbers(old: pin.Model, i: int, new: pin.Model, k: int) -> None:
         getattr(new, key)[other.idx_v : other.idx_v + other.nv] = getattr(old, key)[one.idx_v : one.idx_v + one.nv]
     for key in _PER_POSITION:
         getattr(new, key)[other.idx_q : other.idx_q + other.nq] = getattr(old, key)[one.idx_q : one.idx_q + one.nq]
-
-
-def _copy_frames(old: pin.Model, new: pin.Model, place: dict[int, int]) -> None:
-    """Frames in their order, on the joints where they are now."""
-    for frame in list(old.frames)[1:]:
-        new.addFrame(
-            pin.Frame(frame.name, place[frame.parentJoint], frame.parentFrame, frame.placement, frame.type), False
-        )
 
 
 def _add_rotor_frames(model: pin.Model, joint: str, link: str) -> None:

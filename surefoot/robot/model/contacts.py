@@ -15,8 +15,6 @@ from surefoot.errors import ModelError
 from surefoot.geometry import SweptVolume
 from surefoot.robot.model.links import placement
 
-__all__ = ["CONTACT_KINDS", "BodyVolume", "ContactKind", "ContactSurface"]
-
 ContactKind = Literal["point", "line", "cylinder", "rectangle", "polygon", "soft_finger"]
 CONTACT_KINDS: tuple[str, ...] = get_args(ContactKind)
 

@@ -18,8 +18,6 @@ from surefoot.arrays import Array
 from surefoot.errors import ModelError
 from surefoot.robot.model.links import Geometry, Joint, Link
 
-__all__ = ["DHRow", "dh_links", "dh_placement"]
-
 
 @dataclass(frozen=True)
 class DHRow:

@@ -7,8 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-__all__ = ["Drive"]
-
 
 @dataclass(frozen=True)
 class Drive:

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.robot.model.robot import Robot
 
-__all__ = ["carrying", "under_gravity", "with_inertia_error"]
-
 
 def carrying(robot: Robot, link: str, mass: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> Robot:
     """The robot with a point mass fixed to a link.

@@ -15,8 +15,6 @@ from surefoot.arrays import Array
 from surefoot.errors import ModelError, ShapeError
 from surefoot.geometry import Shape
 
-__all__ = ["JOINT_KINDS", "Geometry", "Joint", "JointKind", "Link", "NamedFrame", "placement"]
-
 _LARGE = 1e100  # entries of a direction
 
 JointKind = Literal[

@@ -9,8 +9,6 @@ from surefoot.arrays import Array
 from surefoot.errors import ModelError
 from surefoot.robot.model.links import placement
 
-__all__ = ["Coupling", "Loop", "led_by_first", "resolve_couplings"]
-
 
 @dataclass(frozen=True, eq=False)
 class Loop:

@@ -22,8 +22,6 @@ from surefoot.robot.model.links import Geometry, Link, NamedFrame
 from surefoot.robot.model.loops import Coupling, Loop
 from surefoot.robot.model.tree import Tree
 
-__all__ = ["AnatomyHints", "Limits", "Robot", "assembles_robots"]
-
 _assemblers: list[Callable[..., Robot]] = []
 
 

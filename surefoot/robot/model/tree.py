@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 
-__all__ = ["NQ", "NV", "Tree", "tree_of_model"]
-
 NQ = {
     "revolute": 1,
     "continuous": 2,
@@ -162,17 +160,13 @@ def _motion(joint: pin.JointModel, neutral: Array, mimic: tuple[str, Array] | No
     kind = _KIND_OF_PINOCCHIO[short]
     if NV[kind] != 1:
         return kind, np.zeros(3), 0.0
-    subspace = _subspace(joint, neutral)
+    # Motion subspace of a one-axis joint in its own frame, (6,), linear first
+    data = joint.createData()
+    joint.calc(data, neutral, np.zeros(joint.idx_v + 1))
+    subspace = np.array(data.S, dtype=float).reshape(6)
     axis = subspace[:3] if kind == "prismatic" else subspace[3:]
     pitch = float(joint.extract().pitch) if kind == "helical" else 0.0
     return kind, axis, pitch
-
-
-def _subspace(joint: pin.JointModel, neutral: Array) -> Array:
-    """Motion subspace of a one-axis joint in its own frame, (6,), linear first."""
-    data = joint.createData()
-    joint.calc(data, neutral, np.zeros(joint.idx_v + 1))
-    return np.array(data.S, dtype=float).reshape(6)
 
 
 def _mimics(model: pin.Model) -> tuple[NDArray[np.int64], Array, Array]:

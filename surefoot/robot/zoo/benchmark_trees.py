@@ -18,8 +18,6 @@ from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import drum, link_of, mass_properties, shapes_of
 from surefoot.spatial import so3
 
-__all__ = ["MAX_COIL", "MAX_DILL", "coil", "dill"]
-
 _GEAR_RATIO = 50.0  # motor turns per joint turn: our choice, usual for harmonic drives
 MAX_COIL = 1000  # bodies without rotors
 MAX_DILL = 9  # levels: 512 bodies without rotors
@@ -103,7 +101,9 @@ def _driven(links: Sequence[Link], radius: float) -> tuple[list[Link], tuple[Cou
     """
     rotors, couplings = [], []
     for link in links:
-        driven = _joint_of(link)
+        if link.joint is None:
+            raise ModelError(f"link `{link.name}` has no joint that a rotor could drive")
+        driven = link.joint
         name = link.name.replace("body", "rotor")
         joint = replace(driven, name=f"{name}_joint")
         disc = drum(
@@ -112,9 +112,3 @@ def _driven(links: Sequence[Link], radius: float) -> tuple[list[Link], tuple[Cou
         rotors.append(link_of(name, link.parent, joint, [disc]))
         couplings.append(Coupling(joint.name, driven.name, _GEAR_RATIO))
     return rotors, tuple(couplings)
-
-
-def _joint_of(link: Link) -> Joint:
-    if link.joint is None:
-        raise ModelError(f"link `{link.name}` has no joint that a rotor could drive")
-    return link.joint

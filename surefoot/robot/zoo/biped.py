@@ -17,8 +17,6 @@ from surefoot.robot.build import Parts
 from surefoot.robot.model import ContactSurface, Geometry, Joint, Link, placement
 from surefoot.robot.zoo.limbs import Plan, Point, drives_of
 
-__all__ = ["biped"]
-
 _SLIM = 0.1  # smallest principal moment per given moment: our choice (the plane's motion does not feel it)
 _SPEED = 15.0  # rad/s: our choice, a little above human walking
 _FRICTION = 0.7  # our choice; the source names μ₀ without a number

@@ -21,8 +21,6 @@ from surefoot.robot.zoo.loop_mechanisms import crank, delta, four_bar
 from surefoot.robot.zoo.small_humanoid import small_humanoid
 from surefoot.robot.zoo.small_mechanisms import arm4, cartpole, pendulum, sliding_block, v_support
 
-__all__ = ["BUILT", "Builder", "Number", "build"]
-
 
 @dataclass(frozen=True)
 class Number:

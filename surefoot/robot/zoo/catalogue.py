@@ -13,8 +13,6 @@ from surefoot.robot.urdf import without_subtree
 from surefoot.robot.xml_guard import numbers, read_xml
 from surefoot.robot.zoo.built import BUILT, build
 
-__all__ = ["describe", "load", "names"]
-
 _SIDE_FILES = Path(__file__).parent / "side"
 
 

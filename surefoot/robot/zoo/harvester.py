@@ -11,8 +11,6 @@ from surefoot.robot.model import DHRow, NamedFrame, dh_links, placement
 from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import Solid, bar, block, drum, mass_properties, shapes_of
 
-__all__ = ["harvester"]
-
 _QUARTER = 0.5 * np.pi
 
 

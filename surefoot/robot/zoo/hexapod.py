@@ -18,8 +18,6 @@ from surefoot.robot.zoo.limbs import Plan, drives_of, hinge, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 from surefoot.spatial import so3
 
-__all__ = ["hexapod"]
-
 _BODY_TORQUE = 0.59  # N m, HS-485HB at 6 kg cm: the joints at the body. Wimmer 2016
 _OUTER_TORQUE = 0.94  # N m, HS-645MG at 9.6 kg cm: femur and tibia (our reading of "joints farthest from the body")
 _SPEED = 5.2  # rad/s: our choice, 60° in 0.2 s, usual for servos of this class

@@ -14,8 +14,6 @@ from surefoot.robot.model import Finding, Joint, Link, NamedFrame, placement
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, drives_of, flat_sole, hinge, limb, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 
-__all__ = ["ANKLE_DAMPING", "ANKLE_STIFFNESS", "humanoid"]
-
 ANKLE_STIFFNESS = 2000.0  # N m/rad about roll and about pitch: our choice, 4 times what one foot needs to hold m g h
 ANKLE_DAMPING = 20.0  # N m s/rad: our choice; the rubber is well damped
 _SPEED = 6.0  # rad/s: our choice

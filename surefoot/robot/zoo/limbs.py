@@ -14,8 +14,6 @@ from surefoot.robot.build import Mimic, Parts
 from surefoot.robot.model import ContactSurface, Drive, Geometry, Joint, Link, Robot, placement
 from surefoot.robot.zoo.solids import Solid, link_of
 
-__all__ = ["Plan", "Segment", "both_sides", "drives_of", "flat_sole", "hinge", "limb", "mirrored"]
-
 Point = tuple[float, float, float]
 _AXES: dict[str, Point] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _MIRROR = np.diag([1.0, -1.0, 1.0])  # left ↔ right: reflection in the x–z plane

@@ -16,8 +16,6 @@ from surefoot.robot.model import Drive, Link
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, flat_sole, limb, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 
-__all__ = ["lola"]
-
 _SPEED = 12.0  # rad/s: limit of the joints where the drive has none below it
 _ANKLE, _THIGH, _SHANK = 0.090, 0.430, 0.430  # m: our choice
 _SOLE_X, _SOLE_Y = (-0.090, 0.110), (-0.060, 0.060)  # m, rear part of the foot: our choice

@@ -26,18 +26,6 @@ from surefoot.robot.zoo.limbs import Plan
 from surefoot.robot.zoo.solids import ball, bar, drum, link_of
 from surefoot.spatial import so3
 
-__all__ = [
-    "ARMS",
-    "crank",
-    "crank_length",
-    "crank_lever",
-    "delta",
-    "delta_arm_angles",
-    "delta_posture",
-    "four_bar",
-    "four_bar_angles",
-]
-
 _TURN = (0.0, -1.0, 0.0)
 _IN_PLANE = (True, False, True, False, False, False)
 _AS_HINGE = (True, True, True, True, False, True)
@@ -225,7 +213,9 @@ def delta(base: float = 0.12, arm: float = 0.2, forearm: float = 0.45, platform:
         ModelError: The loops cannot close at home.
     """
     bend, height = _home_bend(base, arm, forearm, platform)
-    links, loops = [_platform(platform, height)], []
+    slides = Joint("platform_slides", "translation", placement((0.0, 0.0, -height)))
+    plate = drum(_PLATFORM_MASS, platform, (0.0, 0.0, -0.01), (0.0, 0.0, 0.01), touches=False)
+    links, loops = [link_of("platform", None, slides, [plate])], []
     home: dict[str, float] = {}
     for name, R in zip(ARMS, _TURNS, strict=True):
         links += _leg(name, R, base, arm, forearm)
@@ -308,12 +298,6 @@ def _home_bend(base: float, arm: float, forearm: float, platform: float) -> tupl
         )
     bend = float(np.arcsin(reach / forearm))
     return bend, float(arm * np.sin(_ARM_HOME) + forearm * np.cos(bend))
-
-
-def _platform(radius: float, height: float) -> Link:
-    slides = Joint("platform_slides", "translation", placement((0.0, 0.0, -height)))
-    plate = drum(_PLATFORM_MASS, radius, (0.0, 0.0, -0.01), (0.0, 0.0, 0.01), touches=False)
-    return link_of("platform", None, slides, [plate])
 
 
 def _leg(name: str, R: Array, base: float, arm: float, forearm: float) -> list[Link]:

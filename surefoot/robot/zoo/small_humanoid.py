@@ -21,8 +21,6 @@ from surefoot.robot.model import ContactSurface, Geometry, Link, NamedFrame, pla
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, drives_of, flat_sole, limb, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 
-__all__ = ["small_humanoid"]
-
 # Right sole, in order round it [mm], x forward and y to the left. Nenchev & Konno 2019, table 8.2.
 _RIGHT = np.array(
     [[51.5, 9.12], [46.0, 20.5], [-46.0, 20.5], [-51.5, 9.12], [-51.5, -30.12], [-46.0, -41.5], [46.0, -41.5],

@@ -16,15 +16,6 @@ from surefoot.robot.zoo.limbs import Plan, flat_sole
 from surefoot.robot.zoo.solids import Solid, ball, bar, block, drum, link_of, shapes_of
 from surefoot.spatial import so3
 
-__all__ = [
-    "POINT_INERTIA",
-    "arm4",
-    "cartpole",
-    "pendulum",
-    "sliding_block",
-    "v_support",
-]
-
 _CART_FORCE = 20.0  # Busenhart 1994, the actuator of the cart-pole is clipped to ±20 N; Koch, table G.1: ±50 N
 POINT_INERTIA = 1e-6  # kg m²: our choice for point masses, since physics engines refuse bodies without inertia
 _TURN = (0.0, -1.0, 0.0)

@@ -15,8 +15,6 @@ from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from surefoot.robot.model import Geometry, Joint, Link, placement
 from surefoot.spatial import inertia
 
-__all__ = ["MassProperties", "Solid", "ball", "bar", "block", "drum", "link_of", "mass_properties", "shapes_of"]
-
 Color = tuple[float, float, float, float]
 _GREY: Color = (0.62, 0.65, 0.70, 1.0)
 

@@ -1,6 +1,6 @@
 """Build a simulation from a scenario."""
 
-from surefoot.scenario.build.simulation import build_simulation, load_robot
+from surefoot.scenario.build.simulation import DURATION, build_simulation, load_robot
 from surefoot.scenario.build.world import build_ground, build_world
 
-__all__ = ["build_ground", "build_simulation", "build_world", "load_robot"]
+__all__ = ["DURATION", "build_ground", "build_simulation", "build_world", "load_robot"]

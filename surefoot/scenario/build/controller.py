@@ -25,6 +25,7 @@ CONTROLLERS: Mapping[str, str] = {
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
     "walk": "surefoot.scenario.build.walking:build_walker",
+    "balance": "surefoot.scenario.build.balance:build_balance",
 }
 """What makes each kind of controller."""
 
@@ -64,6 +65,8 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             if scenario.walk is None:
                 raise ScenarioError("there is nowhere to walk", next_step="add a [walk] table with a goal")
             return controller(scenario.walk, robot, world, q)
+        case "balance":
+            return controller(scenario.balance, robot, q)
 
 
 def _pairs(rows: list[dict[str, Any]], what: str) -> list[tuple[float, dict[str, float]]]:

@@ -13,12 +13,12 @@ from scipy.spatial import ConvexHull
 from surefoot.arrays import Array
 from surefoot.control import standing_contacts
 from surefoot.errors import NotSupportedError
-from surefoot.robot import Robot
+from surefoot.robot import Robot, anatomy
 from surefoot.scenario.build.world import build_ground
 from surefoot.scenario.schema import EventTable
 from surefoot.sim import Event, FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange
 
-__all__ = ["build_event", "capture_impulse", "way_to_edge", "without_margin"]
+__all__ = ["build_event", "capture_impulse", "repeat_push", "way_to_edge", "without_margin"]
 
 _SPEED, _DURATION, _DIRECTION = 0.1, 0.1, (1.0, 1.0, 0.0)  # of pushes that say nothing
 
@@ -32,14 +32,15 @@ def build_event(table: EventTable, robot: Robot, q: Array) -> Event:
         q: (nq,) its first posture.
     """
     given = table.model_dump(exclude_none=True, exclude={"kind"})
-    link = table.link or robot.tree.body_names[robot.base_joint or 0]
+    link = _link(table, robot)
     match table.kind:
         case "push":
             return _push(table, robot, q, link)
         case "friction":
             return FrictionChange(**given)
         case "payload":
-            return Payload(**{**given, "link": link})
+            mass = given.pop("share", 0.0) * robot.mass
+            return Payload(**{"mass": mass, **given, "link": link})
         case "terrain":
             return TerrainChange(table.time, build_ground(table.ground or []))
         case "sensor_loss":
@@ -49,11 +50,42 @@ def build_event(table: EventTable, robot: Robot, q: Array) -> Event:
             return ParameterError(**{k: v for k, v in renamed.items() if k in {f.name for f in fields(ParameterError)}})
 
 
+def _link(table: EventTable, robot: Robot) -> str:
+    """The link of an event: as given, the trunk, or the base."""
+    if table.link == "torso" and "torso" not in robot.link_names:
+        return anatomy(robot).torso
+    return table.link or robot.tree.body_names[robot.base_joint or 0]
+
+
+def repeat_push(table: EventTable, first: float, period: float, end: float) -> list[EventTable]:
+    """The pushes that one with `steps` stands for; any other event as it is.
+
+    Args:
+        table: What the scenario says.
+        first: Middle of the first swing [s].
+        period: Time of a step [s].
+        end: No push begins later [s].
+    """
+    if table.steps is None:
+        return [table]
+    swings = np.arange(first, end, period)
+    x, y, z = table.direction or _DIRECTION
+    out = []
+    for k, time in enumerate(swings[swings >= table.time][:: table.steps]):
+        c, s = np.cos(k * (table.turn or 0.0)), np.sin(k * (table.turn or 0.0))
+        changes = {"time": float(time), "direction": (c * x - s * y, s * x + c * y, z), "steps": None, "turn": None}
+        out.append(table.model_copy(update=changes))
+    return out
+
+
 def _push(table: EventTable, robot: Robot, q: Array, link: str) -> Push:
     """A push; its force is impulse / duration. By margin it acts at the height of the centre of mass."""
     direction = np.array(table.direction or _DIRECTION) / np.linalg.norm(table.direction or _DIRECTION)
     duration = table.duration or _DURATION
-    wrench = np.concatenate([_impulse(table, robot, q, direction) / duration * direction, np.zeros(3)])
+    if table.force is not None or table.moment is not None:
+        wrench = np.concatenate([table.force or np.zeros(3), table.moment or np.zeros(3)])
+    else:
+        wrench = np.concatenate([_impulse(table, robot, q, direction) / duration * direction, np.zeros(3)])
     at = table.at or ("body" if table.margin is None else "com_height")
     return Push(table.time, duration, link, wrench, at)
 

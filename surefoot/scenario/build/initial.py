@@ -10,7 +10,7 @@ from surefoot.dynamics import close
 from surefoot.errors import NotSupportedError
 from surefoot.motion import State, World
 from surefoot.motion.world import NOWHERE, contact_planes
-from surefoot.robot import Robot
+from surefoot.robot import Robot, anatomy
 from surefoot.scenario.schema import InitialTable
 from surefoot.spatial import so3
 
@@ -28,13 +28,17 @@ def build_initial(table: InitialTable, robot: Robot, world: World) -> State:
     q, v = _with_joints(robot, table), np.zeros(robot.nv)
     base = robot.base_joint
     if base is None or robot.tree.kinds[base] != "free":
-        if table.lift or any(table.velocity) or table.position is not None or table.on_slope:
+        placed_elsewhere = table.position is not None or table.heading is not None or table.on_slope
+        if table.lift or any(table.velocity) or placed_elsewhere:
             raise NotSupportedError(f"`{robot.name}` has a {robot.base} base; it cannot be placed elsewhere or thrown")
         return State(0.0, q, v)
     pose, start = slice(int(robot.tree.q_index[base]), int(robot.tree.q_index[base]) + 7), robot.tree.placements[base]
     T = pin.SE3(np.array(start)) * pin.XYZQUATToSE3(q[pose])
     if table.position is not None:
         T.translation[:2] = table.position
+    if table.heading is not None:
+        x, y, _ = anatomy(robot).forward
+        T.rotation = so3.exp(np.array([0.0, 0.0, table.heading - np.arctan2(y, x)])) @ T.rotation
     if table.on_slope:
         T.rotation = so3.turn_to(contact_planes(world, T.translation)[0, :3]) @ T.rotation
 

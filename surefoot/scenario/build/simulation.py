@@ -7,21 +7,26 @@ from dataclasses import replace
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.errors import NotSupportedError
+from surefoot.errors import NotSupportedError, one_of
 from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.motion import Controller, State
-from surefoot.robot import Robot, load
-from surefoot.robot.model import under_gravity
+from surefoot.robot import ContactSurface, Robot, load
+from surefoot.robot.model import placement, under_gravity
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.controller import build_controller
-from surefoot.scenario.build.events import build_event, without_margin
+from surefoot.scenario.build.events import build_event, repeat_push, without_margin
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
 from surefoot.scenario.motions import planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
+from surefoot.spatial import so3
 
 __all__ = ["build_simulation", "load_robot"]
+
+
+DURATION = 5.0
+"""Simulated time of scenarios that do not give one [s]."""
 
 
 def build_simulation(scenario: Scenario) -> Simulation:
@@ -34,6 +39,11 @@ def build_simulation(scenario: Scenario) -> Simulation:
         robot = load_robot(scenario.robot)
         if robot.tree.n == 0:
             raise NotSupportedError(f"`{robot.name}` has no moving joint, so there is nothing to simulate")
+    if scenario.walk is not None:
+        from surefoot.gait import feet_of
+
+        with blaming("robot", "name"):
+            feet_of(robot)
     world = build_world(scenario.world, robot)
     robot = under_gravity(robot, world.gravity)
     with blaming("motion"):
@@ -45,12 +55,17 @@ def build_simulation(scenario: Scenario) -> Simulation:
         initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
     with blaming("controller"):
         controller = build_controller(scenario, robot, world, rest, plan)
+    settings = _settings(scenario, _duration(scenario, controller))
     return Simulation(
         robot,
         controller,
         world,
-        _settings(scenario, controller),
-        [_event(k, event, robot, rest) for k, event in enumerate(scenario.events)],
+        settings,
+        [
+            event
+            for k, table in enumerate(scenario.events)
+            for event in _events(k, table, robot, controller, rest, settings.duration)
+        ],
         initial,
         _sensors(scenario.sensors),
         _estimator(scenario, robot, world.gravity),
@@ -61,9 +76,17 @@ def build_simulation(scenario: Scenario) -> Simulation:
     )
 
 
-def _event(number: int, table: EventTable, robot: Robot, rest: Array) -> Event:
+def _events(
+    number: int, table: EventTable, robot: Robot, controller: Controller, rest: Array, duration: float
+) -> list[Event]:
+    """The events that an entry of the scenario stands for."""
     with blaming("events", number):
-        return build_event(table, robot, rest)
+        if table.steps is None:
+            return [build_event(table, robot, rest)]
+        from surefoot.scenario.build.walking import swing_times
+
+        pushes = repeat_push(table, *swing_times(controller, duration))
+        return [build_event(push, robot, rest) for push in pushes]
 
 
 def load_robot(table: RobotTable) -> Robot:
@@ -72,7 +95,19 @@ def load_robot(table: RobotTable) -> Robot:
     Args:
         table: What the scenario says.
     """
-    return load(table.name, base=table.base, mimic=table.mimic)
+    robot = load(table.name, base=table.base, mimic=table.mimic)
+    if not table.contacts:
+        return robot
+    frames, added = robot.placements(robot.home), {}
+    for name, item in table.contacts.items():
+        if name in robot.contacts:
+            raise NotSupportedError(f"`{robot.name}` has a contact surface `{name}` already", next_step="rename it")
+        if item.frame not in frames:
+            raise one_of("frame", item.frame, frames)
+        turn = frames[item.frame][:3, :3].T @ so3.turn_to(np.array(item.normal) / np.linalg.norm(item.normal))
+        where = placement(np.array(item.position), turn)
+        added[name] = ContactSurface(name, item.frame, "point", where, friction=item.friction, radius=item.radius)
+    return robot.replace(contacts={**robot.contacts, **added})
 
 
 def _sensors(table: SensorsTable) -> SensorSettings | None:
@@ -108,18 +143,14 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
 def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
-    if duration != "auto":
-        return duration
-    if scenario.walk is None:
-        raise NotSupportedError(
-            '`simulation.duration = "auto"` needs a `[walk]`', next_step="give the duration in seconds"
-        )
+    if duration is not None or scenario.walk is None:
+        return duration or DURATION
     from surefoot.scenario.build.walking import walk_duration
 
     return walk_duration(scenario.walk, controller)
 
 
-def _settings(scenario: Scenario, controller: Controller) -> Settings:
+def _settings(scenario: Scenario, duration: float = DURATION) -> Settings:
     table = scenario.simulation
     given: dict[str, dict[str, object]] = {
         "native": {
@@ -140,7 +171,7 @@ def _settings(scenario: Scenario, controller: Controller) -> Settings:
                 next_step=f'set simulation.engine="{engine}", or omit it',
             )
     return Settings(
-        duration=_duration(scenario, controller),
+        duration=duration,
         dt=table.dt,
         control_dt=table.dt if table.control_dt is None else table.control_dt,
         seed=table.seed,

@@ -19,14 +19,19 @@ from surefoot.gait import (
     plan_steps,
     stance_of,
 )
-from surefoot.motion import Controller, StepSource, World
-from surefoot.robot import Robot
+from surefoot.ik import solve
+from surefoot.motion import Controller, GroundPlane, StepSource, World
+from surefoot.robot import Robot, anatomy
+from surefoot.scenario.blame import blaming
 from surefoot.scenario.schema import WalkTable
+from surefoot.tasks import CenterOfMass, FrameOrientation, FramePose, Posture
 
-__all__ = ["build_walker", "walk_duration"]
+__all__ = ["build_walker", "swing_times", "walk_duration"]
 
 _STANDS = 1.5  # how long the robot stands at the end [s]
 _SLOWER = 1.1  # steps may take longer than planned
+_DRIFT, _SWAY = 0.05, 0.1  # gap to obstacles: drift of the estimate [m], arms that swing [share of a leg]
+_SURE = 0.4  # steps up to this share of a leg need no proof
 
 
 def build_walker(table: WalkTable, robot: Robot, world: World, q: Array) -> WalkingController:
@@ -37,30 +42,88 @@ def build_walker(table: WalkTable, robot: Robot, world: World, q: Array) -> Walk
         robot: The robot.
         world: The world.
         q: (nq,) its first posture.
+
+    Raises:
+        NotSupportedError: The robot is not a biped, or cannot go there.
     """
-    limits = StepLimits.of(robot, **({} if table.step is None else {"forward": table.step}))
-    settings = _settings(table, robot, limits)
-    return WalkingController(robot, _source(table, robot, world, q, limits, settings), settings, q)
+    limits = StepLimits.of(robot)
+    scale = limits.leg if table.unit == "leg" else 1.0
+    with blaming("walk", "step"):
+        if table.step is not None:
+            limits = replace(limits, forward=scale * table.step)
+        settings = _settings(table, robot, limits)
+        _require_reach(robot, limits, settings, q)
+    with blaming("walk"):
+        source = _source(table, scale, robot, world, q, limits, settings)
+    return WalkingController(robot, source, settings, q)
 
 
 def _settings(table: WalkTable, robot: Robot, limits: StepLimits) -> WalkSettings:
-    given = {name: getattr(table, name) for name in ("single", "double", "lift", "height")}
-    found = walk_settings(robot, limits.forward, given["height"])
-    return replace(found, **{name: value for name, value in given.items() if value is not None})
+    found = walk_settings(robot, limits.forward, table.height)
+    pace = table.pace or 1.0
+    paced = {"single": found.single / pace, "double": found.double / pace}
+    given = {name: value for name in ("single", "double", "lift") if (value := getattr(table, name)) is not None}
+    return replace(found, **{**paced, **given})
+
+
+def _require_reach(robot: Robot, limits: StepLimits, settings: WalkSettings, q: Array) -> None:
+    """Refuse a step that the legs cannot span with both soles flat."""
+    if limits.forward <= _SURE * limits.leg or _spans(robot, limits.forward, settings.height, q):
+        return
+    low, high = _SURE * limits.leg, limits.forward
+    while high - low > 0.01:
+        middle = 0.5 * (low + high)
+        can = _spans(robot, middle, walk_settings(robot, middle).height, q)
+        low, high = (middle, high) if can else (low, middle)
+    raise NotSupportedError(
+        f"the legs of `{robot.name}` do not span a step of {limits.forward:.2f} m with both soles flat",
+        evidence={"longest step [m]": round(low, 2), "leg [m]": round(limits.leg, 2)},
+        next_step="give a shorter `walk.step`, or omit it",
+    )
+
+
+def _spans(robot: Robot, step: float, height: float, q: Array) -> bool:
+    """Whether there is a posture with one foot a step ahead of the other, and the centre of mass between them."""
+    feet, frames = anatomy(robot).feet, robot.placements(q)
+    places = [frames[foot.link] @ foot.placement for foot in feet]
+    ahead = 0.5 * step * places[0][:3, 0]
+    targets = []
+    for place, foot, way in zip(places, feet, (ahead, -ahead), strict=True):
+        T = place.copy()
+        T[:3, 3] += way
+        targets.append(FramePose(foot.link, T @ np.linalg.inv(foot.placement), name=f"foot {foot.name}"))
+    middle = np.mean([place[:3, 3] for place in places], axis=0)
+    trunk = anatomy(robot).torso
+    found = solve(
+        robot,
+        [
+            *targets,
+            CenterOfMass([middle[0], middle[1], middle[2] + height]),
+            FrameOrientation(trunk, frames[trunk][:3, :3]),
+            Posture(robot, q),
+        ],
+        q,
+    )
+    return bool(found.success)
 
 
 def _source(
-    table: WalkTable, robot: Robot, world: World, q: Array, limits: StepLimits, settings: WalkSettings
+    table: WalkTable, scale: float, robot: Robot, world: World, q: Array, limits: StepLimits, settings: WalkSettings
 ) -> StepSource:
     if table.commands is not None:
-        rows = [(item.time, item.forward, item.left, item.turn) for item in table.commands]
+        rows = [(item.time, scale * item.forward, scale * item.left, item.turn) for item in table.commands]
         return VelocitySteps(limits, rows, settings.single + settings.double, world)
     if table.path is not None:
-        return PathSteps(limits, table.path, world=world)
-    stance, goal = stance_of(robot, q), np.array(table.goal)
-    if world.obstacles or world.objects:
-        return plan_steps(robot, world, goal, stance, limits)
-    return GoalSteps.from_stance(limits, stance, goal, world)
+        return PathSteps(limits, scale * np.array(table.path), world=world)
+    stance, goal = stance_of(robot, q), np.array(table.goal) * (scale, scale, 1.0)
+    if _is_bare(world):
+        return GoalSteps.from_stance(limits, stance, goal, world)
+    return plan_steps(robot, world, goal, stance, limits, margin=_DRIFT + _SWAY * limits.leg)
+
+
+def _is_bare(world: World) -> bool:
+    """Whether there is nothing but one plane."""
+    return not (world.obstacles or world.objects) and all(isinstance(piece, GroundPlane) for piece in world.ground)
 
 
 def walk_duration(table: WalkTable, walker: Controller) -> float:
@@ -70,12 +133,28 @@ def walk_duration(table: WalkTable, walker: Controller) -> float:
         table: What the scenario says.
         walker: The controller.
     """
-    if not isinstance(walker, WalkingController):
-        raise NotSupportedError('`duration = "auto"` is for `controller.kind = "walk"`', next_step="give the duration")
+    walker = _require_walker(walker, "a walk without `simulation.duration`")
     s, source = walker.settings, walker.source
     if table.commands is not None:
-        return table.commands[-1].time + 2.0 * (s.single + s.double) + s.first + _STANDS
+        return float(np.ceil(table.commands[-1].time + 2.0 * (s.single + s.double) + s.first + _STANDS))
     stance = stance_of(walker.robot, walker.q0)
     support = first_support(source, StepLimits.of(walker.robot), stance)
     count = len(all_steps(source, support))
     return float(np.ceil(s.settle + 2.0 * s.first + _SLOWER * count * (s.single + s.double) + _STANDS))
+
+
+def swing_times(walker: Controller, duration: float) -> tuple[float, float, float]:
+    """Middle of the first swing, time of a step, and about when the walk is over [s].
+
+    Args:
+        walker: The controller.
+        duration: Of the run [s].
+    """
+    s = _require_walker(walker, "an event every some `steps`").settings
+    return s.settle + s.first + 0.5 * s.single, s.single + s.double, duration - _STANDS - s.first
+
+
+def _require_walker(controller: Controller, what: str) -> WalkingController:
+    if not isinstance(controller, WalkingController):
+        raise NotSupportedError(f'{what} is for `controller.kind = "walk"`', next_step="give times in seconds")
+    return controller

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from surefoot.files import write_text
 from surefoot.motion import AuditResult, Log, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
+from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import Scenario
 from surefoot.tables import toml_text
 
@@ -123,6 +124,7 @@ class RunRecord:
         timing: Wall-clock times.
         metrics: What it sums up to.
         planned: Plots of what was planned.
+        findings: What its study found.
         world: Where the robot was.
         audit: What the audit of its motion found.
     """
@@ -133,6 +135,7 @@ class RunRecord:
     timing: Log
     metrics: dict[str, Any]
     planned: Sequence[Plot] = ()
+    findings: Findings = field(default_factory=Findings)
     world: World | None = None
     audit: AuditResult | None = None
 

@@ -29,7 +29,7 @@ from surefoot.scenario.outcome.files import (
 from surefoot.scenario.outcome.page import page_of_run
 from surefoot.scenario.schema import Scenario
 from surefoot.scenario.stages import AUDITING, REPORTING, Tell, told_nobody
-from surefoot.scenario.studies import study_of
+from surefoot.scenario.studies import ALWAYS, study_of
 from surefoot.sim import Simulation
 
 __all__ = ["INTERRUPTED", "PASSED", "RunResult", "audit_of_run", "keep_plan", "keep_run"]
@@ -96,6 +96,7 @@ def keep_plan(folder: Path, scenario: Scenario) -> RunResult:
     verdict = f"{INTERRUPTED} before the simulation began"
     metrics = {
         **metrics_of_nothing(scenario.name, scenario.robot.name, scenario.simulation.seed),
+        **dict.fromkeys(ALWAYS.get(scenario.study, ())),
         **{"study": scenario.study, "study_metrics": [], "verdict": verdict, "audit": None},
     }
     write_scenario(folder, scenario)
@@ -122,7 +123,12 @@ def keep_run(
     run = RunRecord(scenario, simulation.robot, simulation.log(), simulation.timing(), {}, world=simulation.world)
     stages.insist("writing", lambda: _write_first(folder, run))
     findings = stages.attempt("the study", lambda: _study(run, simulation, trouble), Findings())
-    run = replace(run, metrics=_judge(run, simulation, findings, trouble), planned=_planned_curves(run, simulation))
+    run = replace(
+        run,
+        metrics=_judge(run, simulation, findings, trouble),
+        planned=_planned_curves(run, simulation),
+        findings=findings,
+    )
     if trouble != INTERRUPTED:
         run = stages.attempt("the audit", lambda: _audit(folder, run, stage), run)
     _mark(run.metrics, stages.interrupted)
@@ -144,7 +150,8 @@ def _study(run: RunRecord, simulation: Simulation, trouble: str | None) -> Findi
     if trouble is None:
         return study_of(run.scenario.study)(StudiedRun(run.scenario, simulation, run.log))
     controller = simulation.controller
-    return Findings(dict(controller.plan.metrics) if isinstance(controller, PlannedFollower) else {})
+    known = controller.plan.metrics if isinstance(controller, PlannedFollower) else {}
+    return Findings({**dict.fromkeys(ALWAYS.get(run.scenario.study, ())), **known})
 
 
 def _judge(run: RunRecord, simulation: Simulation, findings: Findings, trouble: str | None) -> dict[str, Any]:

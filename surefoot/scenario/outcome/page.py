@@ -41,6 +41,7 @@ def evidence_of_run(run: RunRecord) -> Evidence:
     plots = (
         *_of_base(robot, log),
         *run.planned,
+        *run.findings.plots,
         *motion_plots(robot, log["q"], log["v"], tau, wrenches, world, later),
         *_of_contacts(robot, log),
         *_of_tracking(robot, log),
@@ -59,6 +60,8 @@ def evidence_of_run(run: RunRecord) -> Evidence:
         v=log["v"],
         wrenches=wrenches,
         plots=plots,
+        tables=tuple(run.findings.tables),
+        outlines=tuple(run.findings.outlines),
         metrics=metrics,
         incidents=metrics.get("incidents", ()),
         audit=run.audit,

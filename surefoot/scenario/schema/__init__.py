@@ -1,5 +1,6 @@
 """The schema of scenario files: `Scenario` and its tables."""
 
+from surefoot.scenario.schema.balance import BalanceTable, MoveTable
 from surefoot.scenario.schema.controllers import ControllerTable, ForcePointTable, KeyframeTable, WaveTable
 from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import KindTable
@@ -13,12 +14,14 @@ from surefoot.scenario.schema.scenario import (
     Scenario,
     SensorsTable,
     SimulationTable,
+    TouchTable,
 )
 from surefoot.scenario.schema.walking import VelocityTable, WalkTable
 from surefoot.scenario.schema.world import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
 __all__ = [
     "AuditTable",
+    "BalanceTable",
     "ConstraintMethod",
     "ControllerTable",
     "EstimatorTable",
@@ -29,6 +32,7 @@ __all__ = [
     "KeyframeTable",
     "KindTable",
     "MotionTable",
+    "MoveTable",
     "ObjectTable",
     "ObstacleTable",
     "RobotTable",
@@ -36,6 +40,7 @@ __all__ = [
     "SensorsTable",
     "SimulationTable",
     "StepTable",
+    "TouchTable",
     "VelocityTable",
     "WalkTable",
     "WaveTable",

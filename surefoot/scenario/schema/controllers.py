@@ -87,6 +87,7 @@ class ControllerTable(KindTable):
         "force_schedule": "applies given torques over time",
         "follow": "follows the plan of `[motion]`",
         "walk": "walks the way of `[walk]`, by whole-body control",
+        "balance": "stands and makes the moves of `[balance]`, by whole-body control",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "joint_pd": _GAINS,
@@ -98,6 +99,7 @@ class ControllerTable(KindTable):
         "force_schedule": {"points"},
         "follow": _GAINS,
         "walk": set(),
+        "balance": set(),
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "joint_path": {"keyframes"},
@@ -109,7 +111,7 @@ class ControllerTable(KindTable):
 
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow",
-        "walk",
+        "walk", "balance",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from surefoot.scenario.schema.balance import BalanceTable
 from surefoot.scenario.schema.controllers import ControllerTable
 from surefoot.scenario.schema.events import EventTable
-from surefoot.scenario.schema.kinds import NotNegative, Pair, Positive, Vector
+from surefoot.scenario.schema.kinds import Friction, NotNegative, Pair, Positive, Vector
 from surefoot.scenario.schema.motions import MotionTable
 from surefoot.scenario.schema.walking import WalkTable
 from surefoot.scenario.schema.world import WorldTable
@@ -23,9 +24,28 @@ __all__ = [
     "Scenario",
     "SensorsTable",
     "SimulationTable",
+    "TouchTable",
 ]
 
 _NAME = "text of at most 100 letters, digits, dots, - and _, the first a letter or digit"
+
+
+class TouchTable(Table):
+    """`[robot.contacts.NAME]`: a ball with which the robot touches, besides the contact surfaces that it has.
+
+    Args:
+        frame: Link or frame that carries it.
+        position: Of its centre in that frame [m].
+        normal: Direction out of what it touches, in world at home; default: up.
+        radius: [m].
+        friction: Coulomb coefficient.
+    """
+
+    frame: str
+    position: Vector = (0.0, 0.0, 0.0)
+    normal: Vector = (0.0, 0.0, 1.0)
+    radius: Positive = 0.02
+    friction: Friction = 0.7
 
 
 class RobotTable(Table):
@@ -38,12 +58,14 @@ class RobotTable(Table):
         mimic: Treatment of joints that follow others: "coupling" keeps them coupled, "reduce" removes them, "free"
             decouples them.
         drives: Kind of all drives; "auto" uses the kind of each drive.
+        contacts: Further contact surfaces by name.
     """
 
     name: str = "g1"
     base: Literal["auto", "floating", "planar", "fixed"] = "auto"
     mimic: Literal["coupling", "reduce", "free"] = "coupling"
     drives: Literal["auto", "torque", "torque_speed", "dc_motor", "elastic", "servo"] = "auto"
+    contacts: dict[str, TouchTable] = {}
 
 
 class InitialTable(Table):
@@ -52,6 +74,7 @@ class InitialTable(Table):
     Args:
         joints: Positions [rad] or [m] by joint.
         position: Of the base, x and y in world [m]; default: home. A floating-base robot is placed on the ground there.
+        heading: Where a robot with feet looks [rad]; default: home.
         on_slope: Whether the base is aligned with the ground under it.
         lift: Additional height of the base [m].
         velocity: Of the base, in world [m/s].
@@ -59,6 +82,7 @@ class InitialTable(Table):
 
     joints: dict[str, float] = {}
     position: Pair | None = None
+    heading: float | None = None
     on_slope: bool = False
     lift: float = 0.0
     velocity: Vector = (0.0, 0.0, 0.0)
@@ -101,7 +125,7 @@ class SimulationTable(Table):
 
     Args:
         engine: MuJoCo, or surefoot's native engine.
-        duration: Simulated time [s]; "auto": as long as the walk of `[walk]` takes.
+        duration: Simulated time [s]; default: as long as the walk of `[walk]` takes, else 5 s.
         dt: Physics step [s].
         control_dt: Control period [s], a multiple of dt; default: dt.
         seed: Random seed.
@@ -118,7 +142,7 @@ class SimulationTable(Table):
     """
 
     engine: Literal["mujoco", "native"] = "mujoco"
-    duration: Annotated[float, Field(gt=0.0, le=36000.0)] | Literal["auto"] = 5.0
+    duration: Annotated[float, Field(gt=0.0, le=36000.0)] | None = None
     dt: Annotated[float, Field(ge=1e-6, le=0.1)] = 0.002
     control_dt: Positive | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
@@ -156,6 +180,7 @@ class Scenario(Table):
         initial: The initial state.
         motion: A motion that is planned before the run.
         walk: Where to walk.
+        balance: Moves of a robot that stands.
         controller: The controller.
         sensors: The sensors.
         estimator: The state estimator.
@@ -169,12 +194,14 @@ class Scenario(Table):
     study: Literal[
         "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate",
         "mechanism", "pendulum_drift", "gears", "impact", "formalism", "walk",
+        "balance",
     ] = "none"  # fmt: skip
     robot: RobotTable = RobotTable()
     world: WorldTable = WorldTable()
     initial: InitialTable = InitialTable()
     motion: MotionTable | None = None
     walk: WalkTable | None = None
+    balance: BalanceTable = BalanceTable()
     controller: ControllerTable = ControllerTable()
     sensors: SensorsTable = SensorsTable()
     estimator: EstimatorTable = EstimatorTable()

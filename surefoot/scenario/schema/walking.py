@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -37,7 +37,10 @@ class WalkTable(Table):
         goal: x [m], y [m] and yaw [rad] of the middle between the feet at the end. Steps lead around obstacles.
         path: Points to walk along [m].
         commands: Velocities over time.
+        unit: Of the lengths and velocities of `goal`, `path`, `commands` and `step`: "m", or "leg" for the length of a
+            leg, so that a scenario suits robots of any size.
         step: Longest step [m]; default: a cautious share of the leg length.
+        pace: How much quicker steps are than by default; times on one and two feet are divided by it.
         single: Time on one foot [s]; default: from the height of the centre of mass.
         double: Time on two feet between steps [s]; default: from the height of the centre of mass.
         lift: Height of the swing foot [m]; default: a share of the leg length.
@@ -47,7 +50,9 @@ class WalkTable(Table):
     goal: Vector | None = None
     path: list[Pair] | None = None
     commands: list[VelocityTable] | None = None
+    unit: Literal["m", "leg"] = "m"
     step: Positive | None = None
+    pace: Annotated[float, Field(gt=0.2, le=5.0)] | None = None
     single: Annotated[float, Field(gt=0.1, le=3.0)] | None = None
     double: Annotated[float, Field(gt=0.0, le=3.0)] | None = None
     lift: Positive | None = None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from surefoot.scenario.findings import Study
 from surefoot.scenario.registry import imported
 
-__all__ = ["STUDIES", "study_of"]
+__all__ = ["ALWAYS", "STUDIES", "study_of"]
 
 _MODULES = {
     "drives": ("gears", "servo"),
@@ -19,14 +19,19 @@ _MODULES = {
     "pendulum_drift": ("pendulum_drift",),
     "reach": ("reach",),
     "slide": ("slide",),
-    "stand": ("stand",),
+    "stand": ("balance", "stand"),
     "touch": ("touch",),
-    "walk": ("walk",),
+    "walking": ("walk",),
 }
 STUDIES: Mapping[str, str] = {
     kind: f"surefoot.scenario.studies.{module}:{kind}" for module, kinds in _MODULES.items() for kind in kinds
 }
 """The function of each kind of study."""
+
+ALWAYS: Mapping[str, tuple[str, ...]] = {
+    "walk": ("goal_error_m", "goal_error_rad", "mean_speed_m_s", "steps", "cost_of_transport", "fall_cause")
+}
+"""Metrics of a study that are there also for a run that was stopped, as None."""
 
 
 def study_of(kind: str) -> Study:

@@ -87,7 +87,9 @@ class ChannelBank:
         self._walk = self._each("bias_walk") * np.sqrt(dt)
         self._quantum = self._each("quantisation")
         self._coarse = np.flatnonzero(self._quantum)
+        self._steps = self._quantum[self._coarse]
         self._dropout = self._each("dropout")
+        self._drops = bool(self._dropout.any())
         mean_length = np.maximum(self._each("burst") / dt, 1.0 / (1.0 - self._dropout))  # [readings]
         self._stay, self._enter = 1.0 - 1.0 / mean_length, self._dropout / (1.0 - self._dropout) / mean_length
         self._delay = np.rint(self._each("delay") / dt).astype(np.int64)
@@ -114,10 +116,11 @@ class ChannelBank:
         if row == 0:
             self._draw_block()
         value = true + self._errors[row]
-        coarse = self._quantum[self._coarse]
-        value[self._coarse] = np.rint(value[self._coarse] / coarse) * coarse
+        coarse, quantum = self._coarse, self._steps
+        value[coarse] = np.rint(value[coarse] / quantum) * quantum
         value = self._delayed(value)
-        value[self._lost[row]] = np.nan
+        if self._drops:
+            value[self._lost[row]] = np.nan
         self._count += 1
         return value
 
@@ -137,7 +140,7 @@ class ChannelBank:
         self._errors = walk + self._noise * self._draw("standard_normal", _BLOCK)
         self._bias = walk[-1]
         chance = self._draw_drops(_BLOCK)
-        if self._dropout.any():
+        if self._drops:
             for k in range(_BLOCK):
                 self._lost_now = chance[k] < np.where(self._lost_now, self._stay, self._enter)
                 self._lost[k] = self._lost_now

@@ -11,12 +11,12 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array, finite_array, number
-from surefoot.contact import sum_wrenches, zero_moment_point
 from surefoot.errors import ShapeError, one_of
 from surefoot.estimation import EncodedJoints
 from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 from surefoot.sim.sensors.channels import ChannelBank, Stream
+from surefoot.sim.sensors.pressures import PRESSURES
 from surefoot.sim.sensors.settings import SensorSettings
 
 __all__ = ["Sensors", "TouchBits", "Truth"]
@@ -87,11 +87,11 @@ class Sensors:
     ) -> None:
         self.robot, self.settings = robot, settings
         self._gravity = finite_array(robot.tree.gravity if gravity is None else gravity, (3,), "gravity")
-        self._joints, self._feet = EncodedJoints(robot), _Feet(robot)
+        self._joints, self._feet, self._contacts = EncodedJoints(robot), _Feet(robot), tuple(robot.contacts)
         self._imu = _imu_frame(robot, settings)
         self._weight = robot.mass * STANDARD_GRAVITY  # on Earth, also where nothing weighs anything
         self._bits = TouchBits(len(robot.contacts), self._weight, settings)
-        self._shapes = {"q": (robot.nq,), "v": (robot.nv,), "a": (robot.nv,)}
+        self._shapes = ((robot.nq,), (robot.nv,), (robot.nv,))
         streams = self._streams()
         seed = int(rng.integers(2**63))
         self._bank = ChannelBank(streams, seed, number(dt, "dt of the sensors", positive=True))
@@ -99,14 +99,14 @@ class Sensors:
         self._rows = {s.name: slice(a, b) for s, a, b in zip(streams, ends, ends[1:], strict=False)}
         self._groups = _groups(self._rows, robot)
         self._true = np.zeros(self._bank.size)
+        self._points = (*(f"contact.{name}.cop" for name in robot.contacts), *(("zmp",) if robot.contacts else ()))
         self._lost: set[str] = set()
         self._data = robot.model.createData()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all readings."""
-        cops = tuple(f"contact.{name}.cop" for name in self.robot.contacts)
-        return (*self._rows, *cops, *(("zmp",) if cops else ()))
+        return (*self._rows, *self._points)
 
     def read(self, truth: Truth) -> dict[str, Array]:
         """One reading of every sensor; call it once for each `dt`.
@@ -123,14 +123,15 @@ class Sensors:
         out = {name: values[rows] for name, rows in self._rows.items()}
         self._silence(out)
         if self.robot.contacts:
-            out |= self._pressures(values[self._groups["wrench"]].reshape(-1, 6))
+            out |= self._pressures(values[self._groups["wrench"]])
             self._silence(out)
         return out
 
     def _silence(self, readings: dict[str, Array]) -> None:
         """NaN for what is lost; wrenches before others are computed from them."""
-        for name in self._lost & readings.keys():
-            readings[name][:] = np.nan
+        for name in self._lost:
+            if name in readings:
+                readings[name][:] = np.nan
 
     def lose(self, pattern: str) -> None:
         """From now on nothing arrives from the sensors of a name; `*` and `?` stand for other letters.
@@ -172,11 +173,10 @@ class Sensors:
     def _fill(self, truth: Truth) -> None:
         """The true values of all sensors."""
         robot, groups, true = self.robot, self._groups, self._true
-        found = {"q": np.shape(truth.q), "v": np.shape(truth.v), "a": np.shape(truth.a)}
+        found = np.shape(truth.q), np.shape(truth.v), np.shape(truth.a)
         if found != self._shapes:
-            raise ShapeError(
-                "q, v or a of the truth has the wrong size", evidence={"has": found, "needs": self._shapes}
-            )
+            has, needs = (dict(zip("qva", shapes, strict=True)) for shapes in (found, self._shapes))
+            raise ShapeError("q, v or a of the truth has the wrong size", evidence={"has": has, "needs": needs})
         pin.forwardKinematics(robot.model, self._data, truth.q, truth.v, truth.a)
         true[groups["position"]] = self._joints.positions(truth.q)
         true[groups["velocity"]] = self._joints.velocities(truth.v)
@@ -197,20 +197,22 @@ class Sensors:
 
     def _wrenches(self, truth: Truth) -> Array:
         """(k, 6) of all contacts."""
-        for name in self.robot.contacts:
-            if name not in truth.wrenches:
-                raise one_of("wrench of contact", name, truth.wrenches)
-        out = np.array([truth.wrenches[name] for name in self.robot.contacts], dtype=float)
-        if out.shape != (len(self.robot.contacts), 6):
+        given = truth.wrenches
+        for name in self._contacts:
+            if name not in given:
+                raise one_of("wrench of contact", name, given)
+        out = np.array([given[name] for name in self._contacts], dtype=float)
+        if out.shape != (len(self._contacts), 6):
             raise ShapeError("wrenches of the truth need 6 entries each", evidence={"shape": out.shape})
         return out
 
     def _pressures(self, wrenches: Array) -> dict[str, Array]:
-        """Centres of pressure and ZMP of measured wrenches (k, 6)."""
-        net = sum_wrenches(wrenches, self._feet(self._data))
-        points = zero_moment_point(np.vstack([wrenches, net]), least_load=self.settings.touch_off * self._weight)
-        names = [*(f"contact.{name}.cop" for name in self.robot.contacts), "zmp"]
-        return dict(zip(names, points[:, :2], strict=True))
+        """Centres of pressure and ZMP of measured wrenches (6 k,)."""
+        points, (at, placed) = np.empty((len(self._points), 2)), self._feet.find(self._data)
+        PRESSURES["find_pressures"](
+            len(placed), wrenches.ctypes.data, at, self.settings.touch_off * self._weight, np.nan, points.ctypes.data
+        )
+        return dict(zip(self._points, points, strict=True))
 
 
 class _Feet:
@@ -219,14 +221,18 @@ class _Feet:
     def __init__(self, robot: Robot) -> None:
         frames = [robot.model.frames[robot.frame_id(contact.frame)] for contact in robot.contacts.values()]
         places = [contact.placement for contact in robot.contacts.values()]
-        self._on = [
-            (int(frame.parentJoint), frame.placement * pin.SE3(np.array(place)))
-            for frame, place in zip(frames, places, strict=True)
-        ]
+        self._joints = [int(frame.parentJoint) for frame in frames]
+        pairs = zip(frames, places, strict=True)
+        self._on = np.array([frame.placement.homogeneous @ place for frame, place in pairs])
+        self._bodies, self._T = np.zeros(self._on.shape), np.zeros(self._on.shape)
+        self._address = self._T.ctypes.data
 
-    def __call__(self, data: pin.Data) -> Array:
-        """T_world_contact (k, 4, 4) after forward kinematics."""
-        return np.array([(data.oMi[joint] * place).homogeneous for joint, place in self._on])
+    def find(self, data: pin.Data) -> tuple[int, Array]:
+        """T_world_contact (k, 4, 4) after forward kinematics, and where it is in memory."""
+        for T, joint in zip(self._bodies, self._joints, strict=True):
+            T[:] = data.oMi[joint].homogeneous
+        np.matmul(self._bodies, self._on, out=self._T)
+        return self._address, self._T
 
 
 def _imu_frame(robot: Robot, settings: SensorSettings) -> int | None:

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from surefoot.solvers.dyadic.order import Pattern, Stage, Structure
 
-__all__ = ["OperationCounts", "gauss_counts", "path_counts", "reduction_counts", "solution_counts"]
-
 
 class OperationCounts(NamedTuple):
     """Numbers of floating point operations.

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from surefoot.errors import ShapeError, one_of
 
-__all__ = ["ORDERS", "Pair", "Pattern", "Stage", "Structure", "checked_pattern", "fill_in_index", "step_order"]
-
 Pattern = NDArray[np.bool_]
 """(m, n + 1): where the implicit rows and their right sides can be non-zero."""
 Pair = tuple[int, int]

@@ -25,8 +25,6 @@ from surefoot.solvers.dyadic.order import Pattern, Stage, Structure, checked_pat
 from surefoot.solvers.dyadic.run import RUN
 from surefoot.solvers.dyadic.solve import NEGLIGIBLE_WISH, RANK_TOLERANCE, DyadicSolution, Index, overflow_error
 
-__all__ = ["DyadicPlan", "Layout", "Whole", "made_layout", "row_wise"]
-
 Whole = NDArray[np.int64]
 
 

@@ -13,17 +13,6 @@ from __future__ import annotations
 
 from surefoot.codegen.loops import Floats, Ints, NativeCode
 
-__all__ = [
-    "RUN",
-    "all_within",
-    "are_valid",
-    "back_substitution",
-    "non_zeros",
-    "non_zeros_at",
-    "reduction_step",
-    "run_plan",
-]
-
 
 def all_within(x: Floats, count: int, least: float) -> int:
     """Whether all numbers are finite, and none is below the least."""

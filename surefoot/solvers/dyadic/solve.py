@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["NEGLIGIBLE_WISH", "RANK_TOLERANCE", "DyadicSolution", "Index", "dyadic_solve", "overflow_error"]
-
 RANK_TOLERANCE = 1e-11
 """What is left of an entry may be nothing but rounding below this share of what was subtracted from it …"""
 NEGLIGIBLE_WISH = 1e-14

@@ -1,21 +1,26 @@
-"""`explain`: from groups of rows to their conflict."""
+"""`explain`: from groups of rows to their conflict.
+
+An irreducible set of groups that cannot hold together: each of its proper subsets can.
+
+How far groups must give way: one alone, or all together at the least cost.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
-from surefoot.solvers.explain.conflict import Conflict, find_conflict
 from surefoot.solvers.explain.groups import Group, ScaledRows, scaled_rows
-from surefoot.solvers.explain.program import Program, Proof
-from surefoot.solvers.explain.relaxation import Yielding, find_least_together
+from surefoot.solvers.explain.model import Model, Status
+from surefoot.solvers.explain.program import Program, Proof, UnsolvedError
 from surefoot.solvers.explain.result import Explanation, Member, Relaxation
 from surefoot.solvers.one_core import on_one_core
-
-__all__ = ["TOLERANCE", "explain"]
 
 TOLERANCE = 1e-7
 """Violation of a row that counts as none, relative to its size (see `scaled_rows`)."""
@@ -97,3 +102,204 @@ def _proof(groups: Sequence[Group], rows: ScaledRows, conflict: Conflict) -> dic
 def _place(members: Sequence[Member]) -> str:
     """What the members say, each once."""
     return " and ".join(dict.fromkeys(member.place for member in members if member.place))
+
+
+_FEW_GROUPS = 64  # that are all tried: the set then depends on nothing but the order of names
+
+
+class Conflict(NamedTuple):
+    """The set, with its proofs.
+
+    Args:
+        groups: Numbers of its members.
+        multipliers: (rows,) of the proof that they cannot hold together.
+        witnesses: For each member a point (n,) at which all others hold; NaN where rounding leaves it open.
+        alone: How far members give way alone, of those that help.
+    """
+
+    groups: tuple[int, ...]
+    multipliers: Array
+    witnesses: dict[int, Array]
+    alone: dict[int, Yielding]
+
+
+def find_conflict(program: Program, proof: Proof, relaxable: Collection[int]) -> Conflict:
+    """The set that a deletion filter leaves (Chinneck and Dravnieks 1991).
+
+    Groups are omitted one after the other, in their order, wherever the rest still conflicts; a group that the last
+    proof does not need needs no trial. Where all other groups hold if a group alone gives way, it is in every conflict:
+    that is asked first, for it is to be told of members. Of many groups only those of the first proof are tried.
+
+    Args:
+        program: Judges subsets.
+        proof: That all groups together conflict.
+        relaxable: Numbers of the groups that may give way.
+    """
+    rows, kept = program.rows, np.ones(program.rows.groups, dtype=bool)
+    if len(kept) > _FEW_GROUPS:
+        kept[:] = False
+        kept[rows.group[proof.multipliers != 0.0]] = True
+    part = _Part(program, kept[rows.group])
+    witnesses: dict[int, Array] = {}
+    alone: dict[int, Yielding] = {}
+    for member in np.flatnonzero(kept).tolist():
+        if not proof.multipliers[rows.group == member].any():
+            kept[member] = False
+        elif member in relaxable and (helps := find_least_alone(program, member)) is not None:
+            witnesses[member], alone[member] = helps.x, helps.yielding
+        else:
+            found = part.judge(kept[rows.group] & (rows.group != member))
+            if isinstance(found, Proof):
+                kept[member], proof = False, found
+            else:
+                witnesses[member] = found
+    return Conflict(tuple(np.flatnonzero(kept).tolist()), program.polish(proof.multipliers), witnesses, alone)
+
+
+class _Part:
+    """Judges some rows of a program, in a smaller program of their own; the whole one learns the proofs."""
+
+    def __init__(self, whole: Program, chosen: NDArray[np.bool_]) -> None:
+        self._whole, self._at = whole, np.flatnonzero(chosen)
+        self._program = Program(whole.rows.only(self._at), whole.tolerance)
+
+    def judge(self, kept: NDArray[np.bool_]) -> Array | Proof:
+        """A point (n,) at which rows hold that are kept (rows of the whole,), or a proof; NaN if rounding hides it."""
+        try:
+            found = self._program.judge(kept[self._at])
+        except UnsolvedError:
+            return np.full(len(self._whole.rows.columns), np.nan)
+        if not isinstance(found, Proof):
+            return found
+        multipliers = np.zeros(len(kept))
+        multipliers[self._at] = found.multipliers
+        return self._whole.learn(multipliers)
+
+
+_MOST_ROUNDS = 200
+_ENDLESS = 1e8  # a group that has to move its rows by this many times their sizes does not help
+
+
+class Yielding(NamedTuple):
+    """How far one group gives way.
+
+    Args:
+        group: Its number.
+        amount: In its unit.
+        side: "+" if upper ends rise, "−" if lower ends fall, "±" for both.
+    """
+
+    group: int
+    amount: float
+    side: str
+
+
+class Alone(NamedTuple):
+    """How far one group gives way, and where (n,) all others hold then."""
+
+    yielding: Yielding
+    x: Array
+
+
+def find_least_alone(program: Program, group: int) -> Alone | None:
+    """The least relaxation of one group with which all groups hold; None if it does not help alone.
+
+    Multipliers y of a proof with the gap δ bound it from below,
+
+        r ≥ δ / Σ_{rows of the group} |y| measure        [explain.alone]
+
+    and a group without any y has no part in that conflict: it does not help. The largest bound is tried; if groups
+    still conflict, the new proof raises it: Newton's method for the least violation as a function of r, which is convex
+    and falls to zero. Where rounding leaves it open what holds, the group does not count as one that helps.
+
+    Args:
+        program: Judges the groups; its proofs are used, and new ones are added.
+        group: Its number.
+    """
+    rows, amounts = program.rows, np.zeros(program.rows.groups)
+    largest = rows.measure[rows.group == group].max(initial=0.0)
+    for _ in range(_MOST_ROUNDS):
+        proof = min(program.proofs, key=lambda proof: proof.asked[group] / proof.gap)
+        asked = float(proof.asked[group])
+        if asked == 0.0 or proof.gap * largest > _ENDLESS * asked or proof.gap <= amounts[group] * asked:
+            return None
+        amounts[group] = proof.gap / asked
+        try:
+            found = program.judge(amounts=amounts)
+        except UnsolvedError:
+            return None
+        if not isinstance(found, Proof):
+            given_ends = proof.gap + program.tolerance * float(np.abs(proof.multipliers).sum())
+            side = _side(rows, proof.multipliers, group)
+            return Alone(Yielding(group, given_ends / asked, side), found)
+    return None
+
+
+def find_least_together(program: Program, costs: Array) -> tuple[Yielding, ...] | None:
+    """The relaxation of least cost with which all groups hold; None if those conflict that may not give way.
+
+        min Σ_g cost_g r_g   with   lower − measure r_g ≤ A x ≤ upper + measure r_g,   r ≥ 0        [explain.elastic]
+
+    Ends are those that were given; where rigid groups conflict there by less than the tolerance, they are wider by it.
+
+    Args:
+        program: Has the rows.
+        costs: (groups,) of one unit; inf for those that may not give way.
+
+    Raises:
+        UnsolvedError: No method of HiGHS solves it.
+    """
+    rows = program.rows
+    rigid = ~np.isfinite(costs)[rows.group] | (rows.measure == 0.0)
+    if rigid.any() and isinstance(program.judge(rigid), Proof):
+        return None
+    given = rows.with_given_ends(program.tolerance)
+    found = _solve_elastic(given, costs, program.tolerance) or _solve_elastic(rows, costs, program.tolerance)
+    if found is None:
+        raise UnsolvedError("HiGHS could not solve a relaxation")
+    amounts, multipliers = found
+    gives = np.flatnonzero(amounts > program.tolerance / _largest_measure(rows)).tolist()
+    return tuple(Yielding(g, float(amounts[g]), _side(rows, multipliers, g)) for g in gives)
+
+
+def _solve_elastic(rows: ScaledRows, costs: Array, tolerance: float) -> tuple[Array, Array] | None:
+    """Amounts (groups,) and multipliers (rows,) of [explain.elastic]; None if there is no solution, or none is found.
+
+    Each end is a row of its own; r are in units that move some row by 1.
+    """
+    count, n, unit = len(rows.upper), len(rows.columns), _largest_measure(rows)
+    gives = np.flatnonzero(np.isfinite(costs))
+    moves = sparse.csr_array((-rows.measure / unit[rows.group], (np.arange(count), rows.group)), (count, rows.groups))
+    A, moves = sparse.csr_array(rows.A), moves[:, gives]
+    matrix = sparse.csr_array(sparse.block_array([[A, moves], [-A, moves]]))
+    upper = np.concatenate([rows.upper, -rows.lower])
+    there = np.flatnonzero(np.isfinite(upper))
+    all_costs = np.concatenate([np.zeros(n), costs[gives] / unit[gives]])
+    low = np.concatenate([np.full(n, -np.inf), np.zeros(len(gives))])
+    ends = np.full(len(there), -np.inf), upper[there]
+    model = Model(matrix[there], ends, all_costs, low, 0.1 * tolerance)
+    for status in model.attempts(*([{"solver": "ipm"}] if sparse.issparse(rows.A) else [])):
+        if status == Status.kInfeasible:
+            return None
+        if status == Status.kOptimal:
+            amounts, multipliers = np.zeros(rows.groups), np.zeros(2 * count)
+            amounts[gives] = np.maximum(model.x[n:], 0.0) / unit[gives]
+            multipliers[there] = model.multipliers
+            return amounts, multipliers[:count] - multipliers[count:]
+    return None
+
+
+def _largest_measure(rows: ScaledRows) -> Array:
+    """(groups,) how far one unit moves the row that moves most; tiny where none does."""
+    out = np.full(rows.groups, np.finfo(float).tiny)
+    np.maximum.at(out, rows.group, rows.measure)
+    return out
+
+
+def _side(rows: ScaledRows, multipliers: Array, group: int) -> str:
+    """Which ends of a group multipliers name."""
+    y = multipliers[rows.group == group]
+    up, down = y[y > 0.0].sum(), -y[y < 0.0].sum()
+    if min(up, down) > 1e-9 * max(up, down):
+        return "±"
+    return "+" if up > down else "−"

@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["INFINITE", "Group", "ScaledRows", "scaled_rows"]
-
 INFINITE = 1e20
 """Ends of at least this size count as none, as in HiGHS."""
 _SPARSE_BELOW = 0.1  # share of entries that are not zero below which rows are stored sparse
@@ -132,7 +130,9 @@ def scaled_rows(groups: Sequence[Group], variables: int | None, tolerance: float
     Raises:
         ShapeError: Shapes do not fit, numbers are not finite, names repeat; with the group and its rows.
     """
-    _refuse_repeated(groups)
+    names = [group.name for group in groups]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ShapeError("names of groups repeat", evidence={"names": repeated}, next_step="give each its own name")
     n = _unknowns(groups) if variables is None else int(variables)
     parts = [_checked(group, n) for group in groups]
     A = _stacked([part[0] for part in parts], n)
@@ -142,12 +142,6 @@ def scaled_rows(groups: Sequence[Group], variables: int | None, tolerance: float
     low, high = lower / size - tolerance, upper / size + tolerance
     rows = ScaledRows(A, low, high, owner, moves / size, size, np.arange(len(size)), columns, len(groups))
     return _uncrossed(rows)
-
-
-def _refuse_repeated(groups: Sequence[Group]) -> None:
-    names = [group.name for group in groups]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ShapeError("names of groups repeat", evidence={"names": repeated}, next_step="give each its own name")
 
 
 def _unknowns(groups: Sequence[Group]) -> int:

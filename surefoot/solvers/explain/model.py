@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 
-__all__ = ["Model", "Status", "outside"]
-
 Places = NDArray[np.intp]
 _OPTIONS: Mapping[str, Any] = {
     "output_flag": False,

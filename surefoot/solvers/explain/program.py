@@ -14,15 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.sparse.linalg import splu
 
 from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain.groups import ScaledRows
 from surefoot.solvers.explain.model import Model, Status, outside
-
-__all__ = ["Program", "Proof", "UnsolvedError"]
 
 _FAR = 1e6  # multipliers prove that no x within this many times the typical size of x will do
 _POLISHES = 6
@@ -140,6 +137,7 @@ class Program:
 
     def find_nearest(self) -> Array:
         """The point (n,) with about the least sum of squares of what is violated."""
+        from scipy.optimize import minimize  # slow to import, and seldom needed
 
         def squares(x: Array) -> tuple[float, Array]:
             beyond = outside(self._matrix @ x, self.rows.lower, self.rows.upper)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from surefoot.arrays import Array
 
-__all__ = ["Explanation", "Member", "Relaxation"]
-
 _MOST_NAMES = 6
 
 

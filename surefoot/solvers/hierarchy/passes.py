@@ -25,21 +25,6 @@ from math import sqrt
 
 from surefoot.codegen.loops import Floats, Ints
 
-__all__ = [
-    "PASS_FUNCTIONS",
-    "dot",
-    "factorise",
-    "gather",
-    "least_squares",
-    "longest",
-    "measure",
-    "pulled_back",
-    "reflect",
-    "solve_levels",
-    "turn",
-    "turned_back",
-]
-
 
 def dot(a: Floats, i: int, b: Floats, j: int, count: int) -> float:
     """The sum of a[i + c] b[j + c] over c < count."""

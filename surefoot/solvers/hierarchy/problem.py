@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["Level", "StackedHierarchy", "require_order", "stacked"]
-
 
 @dataclass(frozen=True, eq=False)
 class Level:

@@ -27,25 +27,6 @@ from surefoot.solvers.hierarchy.passes import (
     turned_back,
 )
 
-__all__ = [
-    "SEARCH",
-    "STEP_FUNCTIONS",
-    "advance",
-    "all_inside",
-    "begin",
-    "factor_equations",
-    "gram",
-    "improved",
-    "into_bounds",
-    "multipliers",
-    "outside",
-    "search",
-    "share",
-    "solve_equations",
-    "weakest",
-    "wrong_side",
-]
-
 
 def outside(value: float, low: float, high: float, margin: float) -> int:
     """+1 if a value is above its upper end, −1 if it is below its lower one, 0 between."""

@@ -33,18 +33,7 @@ from scipy.linalg import lapack
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.solvers.hierarchy.problem import Level, StackedHierarchy, stacked
-from surefoot.solvers.hierarchy.workspace import ActiveSetError, Optimum, Sides, Tolerances, Workspace
-
-__all__ = [
-    "ActiveSetError",
-    "DampedWorkspace",
-    "HierarchySolution",
-    "HierarchySolver",
-    "Level",
-    "Tolerances",
-    "damping_rows",
-    "may_be_singular",
-]
+from surefoot.solvers.hierarchy.workspace import Optimum, Sides, Tolerances, Workspace
 
 
 def may_be_singular(work: Workspace, thresholds: Sequence[float]) -> bool:

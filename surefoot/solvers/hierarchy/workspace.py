@@ -13,8 +13,6 @@ from surefoot.errors import SurefootError
 from surefoot.solvers.hierarchy.problem import StackedHierarchy
 from surefoot.solvers.hierarchy.search import SEARCH
 
-__all__ = ["ActiveSetError", "Optimum", "Sides", "Tolerances", "Workspace"]
-
 Sides = NDArray[np.int64]
 _PATIENCE = 20
 """Sets without progress before the choice follows the numbers of the rows (Bland's rule, which cannot cycle)."""

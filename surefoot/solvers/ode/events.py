@@ -14,8 +14,6 @@ from surefoot.solvers.ode.field import FieldNotFiniteError
 from surefoot.solvers.ode.methods import Tableau
 from surefoot.solvers.ode.runge_kutta import Segment, take_leg
 
-__all__ = ["Event", "EventWatch", "Occurrence", "bracketed_zero"]
-
 _PATIENCE = 20
 """Steps of false position before halving; functions that are nearly straight need about six."""
 

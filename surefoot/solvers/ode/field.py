@@ -12,8 +12,6 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError, SimulationError
 from surefoot.solvers.ode.manifold import Manifold
 
-__all__ = ["Chart", "Field", "FieldNotFiniteError", "IntegrationError", "StepTooSmallError", "VectorField"]
-
 VectorField = Callable[[float, Array], ArrayLike]
 
 

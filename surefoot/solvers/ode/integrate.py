@@ -18,8 +18,6 @@ from surefoot.solvers.ode.methods import DORMAND_PRINCE, Tableau
 from surefoot.solvers.ode.result import OdeResult
 from surefoot.solvers.ode.runge_kutta import Segment, Trial, doubled_step, end_of, segment_of, single_step, take_leg
 
-__all__ = ["Steps", "integrate"]
-
 
 class Steps(TypedDict, total=False):
     """Options of `integrate` about its steps."""

@@ -9,8 +9,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["VECTOR_SPACE", "Manifold", "PhaseSpace", "VectorSpace"]
-
 
 class Manifold(Protocol):
     """A space of points x (n,), with velocities and steps of size (m,), m ≤ n.

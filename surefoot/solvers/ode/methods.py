@@ -10,8 +10,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["CASH_KARP", "DORMAND_PRINCE", "EULER", "HEUN", "KUTTA_MERSON", "METHODS", "MIDPOINT", "RK4", "Tableau"]
-
 Row = tuple[float, ...]
 
 

@@ -12,8 +12,6 @@ from surefoot.errors import ShapeError
 from surefoot.solvers.ode.events import Occurrence
 from surefoot.solvers.ode.runge_kutta import Segment
 
-__all__ = ["OdeResult"]
-
 
 @dataclass(frozen=True)
 class OdeResult:

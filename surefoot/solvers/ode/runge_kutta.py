@@ -11,18 +11,6 @@ from surefoot.solvers.ode.field import Chart, Field, VectorField
 from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold
 from surefoot.solvers.ode.methods import RK4, Tableau
 
-__all__ = [
-    "Leg",
-    "Segment",
-    "Trial",
-    "doubled_step",
-    "end_of",
-    "runge_kutta_step",
-    "segment_of",
-    "single_step",
-    "take_leg",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Leg:

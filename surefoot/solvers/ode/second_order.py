@@ -10,8 +10,6 @@ from surefoot.arrays import Array
 from surefoot.solvers.ode.field import VectorField
 from surefoot.solvers.ode.manifold import VECTOR_SPACE, Manifold
 
-__all__ = ["Acceleration", "second_order", "semi_implicit_euler_step"]
-
 Acceleration = Callable[[float, Array, Array], Array]
 
 

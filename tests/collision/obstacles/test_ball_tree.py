@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from surefoot.collision.obstacles import ball_tree
-from surefoot.collision.obstacles.ball_tree import BallTree
+from surefoot.collision.obstacles import obstacles
+from surefoot.collision.obstacles.obstacles import BallTree
 from surefoot.collision.pairs.kernels import generator_distances
 
 
@@ -63,8 +63,8 @@ def test_what_is_equally_far_is_looked_at_in_parts(rng, monkeypatch):
         asked.append(len(A))
         return generator_distances(A, B)
 
-    monkeypatch.setattr(ball_tree, "generator_distances", watched)
-    monkeypatch.setattr(ball_tree, "_MOST_OPEN", most)
+    monkeypatch.setattr(obstacles, "generator_distances", watched)
+    monkeypatch.setattr(obstacles, "_MOST_OPEN", most)
     found = BallTree(pieces, np.zeros(400)).nearest(generators, np.full(30, np.inf))
     assert max(asked) == 2 * most
     assert np.allclose(found.distance, brute(generators, pieces, np.zeros(400)).min(axis=1), atol=1e-9)

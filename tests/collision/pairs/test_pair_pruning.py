@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from surefoot.collision.pairs.closest_approach import closest_approach
-from surefoot.collision.pairs.pruning import PruningSettings, prune
+from surefoot.collision.pairs.pruning import PruningSettings, closest_approach, prune
 from surefoot.collision.pairs.table import PairTable
 from surefoot.collision.volumes.motion import VolumeMotion
 from surefoot.collision.volumes.postures import random_postures

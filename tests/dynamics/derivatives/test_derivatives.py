@@ -7,7 +7,6 @@ from surefoot.dynamics import crba, forward_dynamics, rnea
 from surefoot.dynamics.algebra.cholesky import ancestors_of_dofs
 from surefoot.dynamics.derivatives.derivatives import aba_derivatives, rnea_derivatives
 from surefoot.errors import ModelError
-from surefoot.robot import zoo
 from surefoot.robot.loading import load
 from tests.dynamics.examples import (
     armed,
@@ -23,8 +22,8 @@ from tests.dynamics.examples import (
     widened,
     wrenches,
 )
+from tests.whole_zoo import WHOLE_ZOO
 
-NOT_READ = {"cassie"}  # its file is SDF
 SINGULAR = {"romeo", "bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper"}  # massless fingers
 ALL_KINDS = [armed(), armed("planar"), armed("fixed"), two_roots()]
 EPS = np.finfo(float).eps
@@ -63,7 +62,7 @@ def check_forward(robot, seed, condition):
         assert_same(ours, reference, 20.0 * EPS * condition)
 
 
-@pytest.mark.parametrize("name", [name for name in zoo.names() if name not in NOT_READ])
+@pytest.mark.parametrize("name", WHOLE_ZOO)
 @pytest.mark.parametrize(
     "seeds", [range(1), pytest.param(range(1, 5), marks=pytest.mark.slow)], ids=["few states", "more states"]
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.dynamics.loops.dependent_motion import structured_least_squares
+from surefoot.dynamics.loops.subsystem_walk import structured_least_squares
 from tests.dynamics.examples import assert_same, operations, traced
 
 

@@ -61,7 +61,7 @@ def test_single_problems_touch_nothing_and_tell_their_errors(model: CollisionMod
         model.robot, [FramePose(HAND, name="hand"), Posture(model.robot, name="wish")], collision=model
     )
     solved = 0
-    for T in free_poses(model, 25):
+    for T in free_poses(model, 8):
         found = solver.solve(targets={"hand": T})
         again = solver.solve(targets={"hand": T})
         np.testing.assert_array_equal(found.q, again.q)
@@ -72,7 +72,7 @@ def test_single_problems_touch_nothing_and_tell_their_errors(model: CollisionMod
             assert holds(model.robot, found.q, T)
             miss = np.linalg.norm(model.robot.placements(found.q)[HAND][:3, 3] - T[:3, 3])
             assert found.errors["hand"]["m"] == pytest.approx(miss, abs=1e-9)
-    assert solved >= 24
+    assert solved >= 7
 
 
 def test_what_cannot_be_free_is_no_success(model: CollisionModel) -> None:

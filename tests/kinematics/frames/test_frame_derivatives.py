@@ -18,7 +18,6 @@ from surefoot.kinematics.frames.derivatives import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
 )
-from surefoot.robot import zoo
 from surefoot.robot.loading import load
 from surefoot.spatial import se3
 from tests.kinematics.examples import (
@@ -32,8 +31,8 @@ from tests.kinematics.examples import (
     state,
     widened,
 )
+from tests.whole_zoo import WHOLE_ZOO
 
-NOT_READ = {"cassie"}  # its file is SDF
 ROBOTS = ["every joint", "panda", "go1"]
 
 
@@ -83,7 +82,7 @@ def check_com_against_pinocchio(robot, q, v):
     assert (found[~known] == 0.0).all()  # Pinocchio divides by the mass that a joint carries, which may be none
 
 
-@pytest.mark.parametrize("name", [name for name in zoo.names() if name not in NOT_READ])
+@pytest.mark.parametrize("name", WHOLE_ZOO)
 @pytest.mark.parametrize(
     "seeds", [range(1), pytest.param(range(1, 3), marks=pytest.mark.slow)], ids=["few states", "more states"]
 )

@@ -51,5 +51,5 @@ def test_cycles_of_the_legs_add_up():
 
 
 def test_an_outer_force_is_seen():
-    found = studied("stand", "study=free_floating", "events=[]", "simulation.duration=0.05", robot="anymal")
+    found = studied("stand-pd", "study=free_floating", "events=[]", "simulation.duration=0.05", robot="anymal")
     assert "momentum" in found.findings.trouble

@@ -28,7 +28,7 @@ from tests.robot.sample_files import write
 )
 def test_verdicts(tmp_path, robot, overrides, word):
     settings = ["simulation.duration=1", "events.0.time=0.1", "audit.kind=none", *overrides]
-    result = run_scenario("stand", robot=robot, out=tmp_path / "run", overrides=settings)
+    result = run_scenario("stand-pd", robot=robot, out=tmp_path / "run", overrides=settings)
     assert word in result.verdict
     assert result.passed == (word == "passed")
     assert result.metrics["verdict"] == result.verdict
@@ -37,7 +37,7 @@ def test_verdicts(tmp_path, robot, overrides, word):
 
 def test_a_diverged_run_says_so(tmp_path):
     result = run_scenario(
-        "stand",
+        "stand-pd",
         out=tmp_path / "run",
         overrides=["controller.bandwidth=1e6", "simulation.duration=0.5", "audit.kind=none"],
     )
@@ -48,13 +48,13 @@ def test_a_diverged_run_says_so(tmp_path):
 def test_a_robot_without_joints_is_refused(tmp_path):
     path = write(tmp_path, "stone.urdf", '<robot name="stone"><link name="a"/></robot>')
     with pytest.raises(NotSupportedError, match="no moving joint"):
-        run_scenario("stand", robot=path, out=tmp_path / "run")
+        run_scenario("stand-pd", robot=path, out=tmp_path / "run")
 
 
 def test_what_loading_dropped_is_in_the_notes(tmp_path):
     body = '<body name="a"><joint name="j" axis="0 1 0" stiffness="100"/><geom size="0.1" mass="1"/></body>'
     path = write(tmp_path, "spring.xml", f"<mujoco><worldbody>{body}</worldbody></mujoco>")
-    result = run_scenario("stand", robot=path, out=tmp_path / "run", overrides=["simulation.duration=0.1"])
+    result = run_scenario("stand-pd", robot=path, out=tmp_path / "run", overrides=["simulation.duration=0.1"])
     assert any("spring" in note for note in result.metrics["notes"])
 
 

@@ -8,18 +8,18 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control.walking import WalkingController
-from surefoot.gait import stance_of
+from surefoot.gait import StepLimits, stance_of
 from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
+from surefoot.scenario.schema import WalkTable
+from surefoot.scenario.studies.walking.falls import fall_cause
+from surefoot.scenario.studies.walking.steps import WalkRecord
 
-__all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "fall_cause", "walk"]
+__all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "walk"]
 
 GOAL_DISTANCE, GOAL_ANGLE = 0.05, np.deg2rad(5.0)
 """How near to its goal a walk must end [m], [rad]."""
-_BEFORE_FALL = 1.0  # what happened within this time before a fall may be its cause [s]
-_SLIP = 0.02  # a foot that slid that far slipped [m]
-_LATE = 0.15  # a foot that touches down later than that is late [s]
 
 
 def walk(run: StudiedRun) -> Findings:
@@ -31,7 +31,7 @@ def walk(run: StudiedRun) -> Findings:
     controller, log, robot = run.simulation.controller, run.log, run.simulation.robot
     if not isinstance(controller, WalkingController):
         return Findings({}, "the controller does not walk")
-    goal = getattr(controller.source, "goal", None)
+    goal = _goal(run.scenario.walk, controller)
     start, end = (_body_pose(robot, log["q"][k]) for k in (0, -1))
     distance, angle = _error(end, goal)
     way = _way(robot, log)
@@ -41,6 +41,7 @@ def walk(run: StudiedRun) -> Findings:
         "goal_error_m": distance,
         "goal_error_rad": angle,
         "mean_speed_m_s": way / seconds if seconds > 0.0 else 0.0,
+        "cruise_speed_m_s": _cruise_speed(robot, log),
         "steps": controller.steps,
         "walked_m": way,
         "cost_of_transport": _cost_of_transport(robot, log, way),
@@ -48,18 +49,30 @@ def walk(run: StudiedRun) -> Findings:
         "dcm_error_max_m": float(np.linalg.norm(log["control.dcm"] - log["control.dcm_reference"], axis=1).max()),
         "adapted_steps": controller.adapted_steps,
         "fallbacks": int(log["control.fallbacks"][-1]),
-        "fall_cause": fall_cause(log),
+        "fall_cause": fall_cause(robot, log),
         "start_to_end_m": float(np.hypot(*(end - start)[:2])),
     }
-    return Findings(metrics, _trouble(log, distance, angle))
+    record = WalkRecord(robot, log)
+    trouble = _trouble(log, distance, angle)
+    return Findings(metrics, trouble, record.plots(), [record.table()], record.outlines())
+
+
+def _goal(table: WalkTable | None, walker: WalkingController) -> Array | None:
+    """(3,) x, y, yaw where the walk shall end; None if it has no goal."""
+    if table is None or table.goal is None:
+        goal = getattr(walker.source, "goal", None)  # the end of a path
+        return None if goal is None else np.array(goal)
+    scale = StepLimits.of(walker.robot).leg if table.unit == "leg" else 1.0
+    return np.array(table.goal) * (scale, scale, 1.0)
 
 
 def _trouble(log: Log, distance: float | None, angle: float | None) -> str | None:
     """Why the walk does not pass, other than by a fall."""
-    kinds = {item["kind"] for item in log.metadata["incidents"]}
-    if "position_limit" in kinds:
-        where = next(item["where"] for item in log.metadata["incidents"] if item["kind"] == "position_limit")
-        return f"joint {where} hit its limit"
+    for item in log.metadata["incidents"]:
+        if item["kind"] == "position_limit":
+            return f"joint {item['where']} hit its limit"
+        if item["kind"] == "obstacle_touch":
+            return f"touch of {item['where']}"
     if distance is None or angle is None:
         return None
     if distance > GOAL_DISTANCE:
@@ -67,48 +80,6 @@ def _trouble(log: Log, distance: float | None, angle: float | None) -> str | Non
     if angle > GOAL_ANGLE:
         return f"ended turned by {np.rad2deg(angle):.1f}° from its goal"
     return None
-
-
-def fall_cause(log: Log) -> str | None:
-    """The most likely cause of a fall, from incidents and the controller's columns before it; None without a fall.
-
-    Args:
-        log: Of a walk.
-    """
-    fall = log.metadata["fall_time_s"]
-    if fall is None:
-        return None
-    before = [
-        item
-        for item in log.metadata["incidents"]
-        if item["kind"] != "fall" and fall - _BEFORE_FALL <= item["start"] <= fall
-    ]
-    first = _first_sign(log, before, fall)
-    return first[1] if first else "unknown"
-
-
-def _first_sign(log: Log, before: list[dict[str, Any]], fall: float) -> tuple[float, str] | None:
-    """The earliest sign of trouble before a fall."""
-    words = {
-        "slip": "slip of {where}",
-        "torque_limit": "torque limit of {where}",
-        "position_limit": "joint limit of {where}",
-        "self_collision": "self-collision of {where}",
-    }
-    signs = [
-        (item["start"], words[item["kind"]].format(where=item["where"]))
-        for item in before
-        if item["kind"] in words and (item["kind"] != "slip" or item["worst"] > _SLIP)
-    ]
-    time = np.asarray(log.time)
-    recent = (time >= fall - _BEFORE_FALL) & (time <= fall)
-    lost = recent & (np.asarray(log["control.capturable"]) == 0.0)
-    if lost.any():
-        signs.append((float(time[np.argmax(lost)]), "capture point out of reach"))
-    late = recent & (np.asarray(log["control.late"]) > _LATE)
-    if late.any():
-        signs.append((float(time[np.argmax(late)]), "late touch-down"))
-    return min(signs, default=None)
 
 
 def _body_pose(robot: Robot, q: Array) -> Array:
@@ -132,6 +103,16 @@ def _way(robot: Robot, log: Log) -> float:
     rows = np.unique([0, *steps[::2], len(log) - 1])
     places = np.array([_body_pose(robot, log["q"][k])[:2] for k in rows])
     return float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
+
+
+def _cruise_speed(robot: Robot, log: Log) -> float | None:
+    """Without the first and the last two steps [m/s]; None if there are no others."""
+    landings = np.flatnonzero(np.diff(np.asarray(log["control.steps"]))) + 1
+    if len(landings) < 6:
+        return None
+    a, b = landings[1], landings[-3]
+    way = np.hypot(*(_body_pose(robot, log["q"][b]) - _body_pose(robot, log["q"][a]))[:2])
+    return float(way / (log.time[b] - log.time[a]))
 
 
 def _cost_of_transport(robot: Robot, log: Log, way: float) -> float | None:

@@ -1,0 +1,65 @@
+"""`surefoot matrix`: scenarios × robots × seeds."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from surefoot.cli.console import names_in, progress
+from surefoot.errors import one_of
+
+__all__ = ["FAMILIES", "matrix_command"]
+
+FAMILIES = {"walk": ("g1", "talos", "humanoid", "small-humanoid", "lola", "icub", "talos_legs", "g1_with_hands")}
+"""The usual robots of each matrix; its scenarios are those with the study of this name."""
+
+
+def matrix_command(
+    family: str,
+    robots: str | None,
+    scenarios: str | None,
+    seeds: int,
+    out: Path | None,
+    overrides: Sequence[str],
+    as_json: bool,
+) -> int:
+    """Run a matrix, or what is left of it; the last line printed is the path of its folder.
+
+    Args:
+        family: Key of `FAMILIES`.
+        robots: Comma-separated names, or None for those of the family.
+        scenarios: The same.
+        seeds: How many.
+        out: Folder, of an interrupted matrix or new; None for `runs/matrix-FAMILY-TIME/`.
+        overrides: `key=value` texts.
+        as_json: Print JSON.
+
+    Returns:
+        0 if all passed, 1 if not.
+    """
+    from surefoot.scenario import names, read_scenario
+    from surefoot.scenario.sweeps import MatrixRow, matrix_jobs, matrix_table, run_matrix
+
+    if family not in FAMILIES:
+        raise one_of("matrix", family, FAMILIES)
+    folder = out or Path("runs") / f"matrix-{family}-{time.strftime('%Y%m%d-%H%M%S')}"
+    chosen = names_in(scenarios) or [name for name in names() if read_scenario(name).study == family]
+    jobs = matrix_jobs(chosen, names_in(robots) or FAMILIES[family], seeds, folder, overrides)
+    with progress("running") as tell:
+
+        def told(row: MatrixRow, left: int) -> None:
+            tell(1.0 - left / len(jobs), f"{len(jobs) - left} of {len(jobs)}")
+            if not sys.stderr.isatty():
+                print(f"{row.scenario} {row.robot} {row.seed}: {row.verdict} {row.reason or ''}", file=sys.stderr)
+
+        rows = run_matrix(jobs, folder, told)
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+    else:
+        print(matrix_table(rows))
+        print(folder)
+    return int(any(row.verdict != "passed" for row in rows))

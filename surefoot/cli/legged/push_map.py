@@ -1,0 +1,44 @@
+"""`surefoot push-map`: the largest pushes that a standing robot survives."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from surefoot.cli.console import progress
+
+__all__ = ["push_map_command"]
+
+
+def push_map_command(robot: str, out: Path | None, stepping: bool, ideal: bool, as_json: bool) -> int:
+    """Search for the largest survived pushes; the last line printed is the path of the folder.
+
+    Args:
+        robot: Name or file.
+        out: Folder; None for `runs/push-map-ROBOT/`. A map that is there already is continued.
+        stepping: Whether a controller that steps is pushed too.
+        ideal: Whether controllers see the true state.
+        as_json: Print the rows of whole-body control as JSON.
+
+    Returns:
+        0.
+    """
+    from surefoot.scenario.sweeps import run_push_map
+
+    folder = out or Path("runs") / f"push-map-{Path(robot).stem}{'-ideal' if ideal else ''}"
+    folder.mkdir(parents=True, exist_ok=True)
+    methods = ["joint_pd", "balance", *(["walk"] if stepping else [])]
+    with progress("pushing") as tell:
+        found = run_push_map(
+            robot, folder, methods, ideal, lambda done, total: tell(done / total, f"{done} of {total} directions")
+        )
+    if as_json:
+        rows = [asdict(row) for row in found.rows if row.controller != "joint_pd"]
+        print(json.dumps([{k: v for k, v in row.items() if k != "controller"} for row in rows], indent=1))
+        return 0
+    for row in found.rows:
+        share = f"{row.share_of_m_omega_s:5.0%} of M ω s"
+        print(f"  {row.controller:<9} {row.direction_deg:5.0f}°  {row.impulse_ns:7.2f} N s  {share}")
+    print(folder)
+    return 0

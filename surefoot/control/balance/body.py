@@ -1,0 +1,181 @@
+"""`BalancedBody`: a legged robot whose legs lead the centre of mass and the angular momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import pinocchio as pin
+
+from surefoot.arrays import Array
+from surefoot.control.legged import LeggedBody
+from surefoot.control.whole_body import WholeBodySettings
+from surefoot.robot import Robot
+from surefoot.tasks import AngularMomentum, CenterOfMass, Posture, Task
+
+__all__ = ["BalancedBody"]
+
+_SPIN_WEIGHT = 0.1  # of the moment over mass and height, beside the acceleration of the centre of mass
+_LIMB_GAINS = (400.0, 40.0)
+_LED_GAINS = (500.0, 45.0)
+_FLAT_STIFFNESS = 200.0  # that turns a foot flat that rocks on its edge [1/s²]
+
+
+class BalancedBody(LeggedBody):
+    """Feet and hands first; then limbs that are not used keep their posture; then centre of mass and angular momentum.
+
+    So the legs alone lead the centre of mass and the angular momentum. What they cannot do is not bought with arms that
+    swing into their limits.
+
+    Args:
+        robot: A robot with feet and a floating base.
+        q0: (nq,) posture in which it begins.
+        further: Tasks of the user, after the centre of mass; the limbs of their frames are free.
+        settings: Margins of the whole-body problem.
+        hands: Contact surfaces of hands; they are switched off until they are led.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        q0: Array,
+        further: Sequence[Task] = (),
+        settings: WholeBodySettings | None = None,
+        hands: Sequence[str] = (),
+    ) -> None:
+        super().__init__(robot, q0, further=further, settings=settings, hands=hands)
+        for task in self.problem.rows.tasks:
+            if isinstance(task, Posture):
+                self[task.name].set_gains(*_LIMB_GAINS)
+        for name in self.hands:
+            self.rest_hand(name)
+
+    def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
+        robot = self.robot
+        frames = [getattr(task, "frame", "") for task in further] + [robot.contacts[name].frame for name in self.hands]
+        used = self._limbs(frames)
+        still = [robot.tree.joint_names[k] for k in self._upper if k not in used]
+        limbs = [Posture(robot, self._q0, still, name="limbs")] if still else []
+        height = float(pin.centerOfMass(robot.model, robot.model.createData(), np.array(self._q0))[2])
+        spin = AngularMomentum(weight=_SPIN_WEIGHT / (robot.mass * height) ** 2)
+        postures = [task for task in rest if isinstance(task, Posture)]
+        levels: list[list[Task]] = [[], [*limbs], [CenterOfMass(), spin], [*further], [*turns, *postures]]
+        return [level for k, level in enumerate(levels) if level or k == 0]
+
+    @cached_property
+    def _upper(self) -> list[int]:
+        """Bodies that are not part of a leg, the base left out."""
+        tree = self.robot.tree
+        paths = [{foot, *tree.ancestors(foot)} for foot in (self.robot.body_of(foot.link) for foot in self.feet)]
+        legs = {body for path in paths for body in path if sum(body in other for other in paths) == 1}
+        trunk = {body for path in paths for body in path} - legs
+        return [k for k in range(tree.n) if k not in trunk and not legs & {k, *tree.ancestors(k)}]
+
+    def _limbs(self, frames: Sequence[str]) -> set[int]:
+        """Bodies between the torso and frames."""
+        tree, torso = self.robot.tree, self.robot.body_of(self.anatomy.torso)
+        bodies = [self.robot.body_of(frame) for frame in frames if frame]
+        return {k for body in bodies for k in (body, *tree.ancestors(body))} - {torso, *tree.ancestors(torso)}
+
+    def hold(self, foot: int, pose: Array) -> None:
+        """Let a foot stand and carry, and turn it flat if it rocks.
+
+        Args:
+            foot: Its number.
+            pose: (4,) where it stands.
+        """
+        super().hold(foot, pose)
+        for name in self.feet[foot].contacts:
+            for k, row in enumerate(self.problem.rows.tied[name]):
+                if row in (3, 4):
+                    self.problem.contact(name).stiffness[k] = _FLAT_STIFFNESS
+
+    def lead_height(self, rate: float, change: float) -> None:
+        """Set how the height of the centre of mass changes.
+
+        Args:
+            rate: [m/s].
+            change: [m/s²].
+        """
+        com = self["com"]
+        com.velocity[2], com.acceleration[2] = rate, change
+
+    def rest_hand(self, name: str) -> None:
+        """Leave a hand to the posture.
+
+        Args:
+            name: Of its contact surface.
+        """
+        handle = self.problem.contact(name)
+        handle.carries = False
+        handle.set_activation(0.0)
+
+    def lead_hand(self, name: str, T: Array, way: Array, force: float) -> None:
+        """Lead a hand, and let it press against what is before it.
+
+        While it presses, its normal acceleration is only damped: in the air it goes on until it meets something.
+
+        Args:
+            name: Of its contact surface.
+            T: (4, 4) where it should be in world, z out of what it touches.
+            way: (2, 3) velocity and acceleration in world.
+            force: Normal force [N]; 0 to lead it through the air.
+        """
+        handle, rows = self.problem.contact(name), list(self.problem.rows.tied[name])
+        is_pressing = force > 0.0
+        handle.put(T)
+        handle.set_activation(1.0)
+        handle.set_gains(*_LED_GAINS)
+        rates = np.concatenate([way @ T[:3, :3], np.zeros((2, 3))], axis=1)[:, rows]
+        if is_pressing:
+            z = rows.index(2)
+            handle.stiffness[z], rates[:, z] = 0.0, 0.0
+        handle.set_rates(*rates)
+        handle.carries, handle.least, handle.most = is_pressing, force, force
+
+    def trunk_turn(self) -> tuple[Array, Array]:
+        """Turn (3,) of the base from upright [rad] and angular momentum (3,) at the last command, in world."""
+        handle = self._trunk[-1][0]
+        return -self.problem.error_of(handle.task.name), self.problem.rate_of("angular_momentum")
+
+    def spin(self, moment: Array, damping: float) -> None:
+        """Change the angular momentum.
+
+        Args:
+            moment: (3,) about the centre of mass, in world [N m].
+            damping: Of the angular momentum [1/s].
+        """
+        handle = self.problem["angular_momentum"]
+        handle.set_gains(0.0, damping)
+        handle.acceleration[:] = moment
+
+    @cached_property
+    def trunk_inertia(self) -> Array:
+        """(3,) angular momentum per turning rate about forward, left and up, with feet and centre of mass at rest."""
+        robot, q = self.robot, np.array(self._q0)
+        model, data = robot.model, robot.model.createData()
+        pin.ccrba(model, data, q, np.zeros(robot.nv))
+        pin.jacobianCenterOfMass(model, data, q)
+        contacts = {f"contact {name}" for foot in self.feet for name in foot.contacts}
+        turn = self._trunk[-1][0].task
+        rows = [np.asarray(x.jacobian(robot, q, x.numbers)) for x in self.problem.rows.tasks if x.name in contacts]
+        rows += [data.Jcom, np.eye(robot.nv)[[int(robot.tree.v_index[k]) for k in self._upper]]]
+        A = np.vstack([np.asarray(turn.jacobian(robot, q, turn.numbers)), *rows])
+        ahead, up = self.anatomy.forward, np.array([0.0, 0.0, 1.0])
+        found = []
+        for axis in (ahead, np.cross(up, ahead), up):
+            v = np.linalg.lstsq(A, np.append(axis, np.zeros(len(A) - 3)), rcond=1e-6)[0]
+            found.append(float(axis @ (data.Ag @ v)[3:]))
+        return np.maximum(found, 1e-6)
+
+    @cached_property
+    def trunk_lever(self) -> float:
+        """Height of what is not part of a leg over the hips, times its share of the mass [m]."""
+        robot, data = self.robot, self.robot.model.createData()
+        pin.centerOfMass(robot.model, data, np.array(self._q0))
+        bodies = [k for k in range(robot.tree.n) if k in self._upper or k == robot.base_joint]
+        places = {k: data.oMi[k + 1].act(robot.model.inertias[k + 1].lever)[2] for k in bodies}
+        legs = [k for k in range(robot.tree.n) if robot.tree.parents[k] == robot.base_joint and k not in self._upper]
+        hips = float(np.mean([data.oMi[k + 1].translation[2] for k in legs])) if legs else 0.0
+        return max(0.0, sum(robot.model.inertias[k + 1].mass * (z - hips) for k, z in places.items()) / robot.mass)

@@ -1,0 +1,95 @@
+"""Build the `BalanceController` of a scenario."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from surefoot.arrays import Array
+from surefoot.control.balance import BalanceController, BalanceSettings, Lean, Lift, Move, Reach, Squat, Wipe
+from surefoot.errors import NotSupportedError
+from surefoot.robot import Robot, anatomy
+from surefoot.scenario.blame import blaming
+from surefoot.scenario.build.events import way_to_edge
+from surefoot.scenario.schema import BalanceTable, MoveTable
+
+__all__ = ["build_balance"]
+
+_DEPTH, _LIFT, _LEAN = 0.12, 0.05, 0.25  # defaults, shares of the height and of the way to the edge
+
+
+def build_balance(table: BalanceTable, robot: Robot, q: Array) -> BalanceController:
+    """The controller, with its moves.
+
+    Args:
+        table: What the scenario says.
+        robot: The robot.
+        q: (nq,) its first posture.
+    """
+    moves = []
+    for number, move in enumerate(table.moves):
+        with blaming("balance", "moves", number):
+            moves.append(_move(move, robot, q))
+    settings = BalanceSettings() if table.gain is None else BalanceSettings(dcm_gain=table.gain)
+    return BalanceController(robot, moves, settings, q)
+
+
+def _move(table: MoveTable, robot: Robot, q: Array) -> Move:
+    given = table.model_dump(exclude_none=True, exclude={"kind"})
+    match table.kind:
+        case "squat":
+            return Squat(**{"depth": _DEPTH * _height(robot, q), **given})
+        case "lean":
+            shift = given.pop("shift", None)
+            return Lean(offset=_default_lean(robot, q) if shift is None else shift, **given)
+        case "reach" | "hold":
+            return Reach(**{"frame": _hand(robot), **given})
+        case "lift":
+            defaults = {"foot": _first_foot(robot), "height": _LIFT * _height(robot, q)}
+            return Lift(**{**defaults, **given})
+        case "wipe":
+            return Wipe(**{"contact": _palm(robot), **given})
+
+
+def _height(robot: Robot, q: Array) -> float:
+    """Of the centre of mass over the lowest corner of the contacts [m]."""
+    return float(_com(robot, q)[2] - _corners(robot, q)[:, 2].min())
+
+
+def _com(robot: Robot, q: Array) -> Array:
+    return np.array(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q)))
+
+
+def _corners(robot: Robot, q: Array) -> Array:
+    found, feet = robot.contact_corners(q), anatomy(robot).feet
+    if not feet:
+        raise NotSupportedError(f"`{robot.name}` has no feet", next_step="give `[contacts.NAME]` in its side file")
+    return np.vstack([found[name] for foot in feet for name in foot.contacts])
+
+
+def _default_lean(robot: Robot, q: Array) -> tuple[float, float]:
+    ahead = anatomy(robot).forward
+    return _LEAN * way_to_edge(_corners(robot, q)[:, :2], _com(robot, q)[:2], ahead), 0.0
+
+
+def _first_foot(robot: Robot) -> str:
+    _corners(robot, robot.home)
+    return anatomy(robot).feet[0].name
+
+
+def _hand(robot: Robot) -> str:
+    hands = anatomy(robot).hands
+    if not hands:
+        raise NotSupportedError(f"`{robot.name}` has no hands that could reach", next_step="give a `frame`")
+    return hands[0]
+
+
+def _palm(robot: Robot) -> str:
+    of_feet = {name for foot in anatomy(robot).feet for name in foot.contacts}
+    others = [name for name in robot.contacts if name not in of_feet]
+    if not others:
+        raise NotSupportedError(
+            f"`{robot.name}` has no contact surface besides its feet",
+            next_step="give one in `[contacts.NAME]` of its side file",
+        )
+    return others[0]

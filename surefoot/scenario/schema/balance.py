@@ -1,0 +1,82 @@
+"""The `[balance]` table of a scenario file: what a robot that stands does."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from surefoot.scenario.schema.kinds import KindTable, NotNegative, Pair, Positive, Time, Vector
+from surefoot.scenario.table import Table
+
+__all__ = ["BalanceTable", "MoveTable"]
+
+_TIMES = {"duration", "ramp"}
+
+
+class MoveTable(KindTable):
+    """`[[balance.moves]]`: a move. Directions: forward, left, up.
+
+    Args:
+        kind: What is done.
+        start: When it begins [s]; default: when the move before it ends.
+        duration: How long it takes, with both ramps [s].
+        ramp: How long it takes to begin, and to end [s].
+        depth: How far the centre of mass is lowered [m]; default: 12 % of its height.
+        frequency: Of the repetition [Hz].
+        shift: Of the centre of mass, forward and left [m]; default: a quarter of the way to the edge, forward.
+        frame: Link or frame that is moved; default: the hand on the left.
+        offset: Displacement of the frame or contact surface [m].
+        foot: Foot that is lifted; default: the first one.
+        height: How high it is lifted [m]; default: 5 % of the height of the centre of mass.
+        hold: How long it stays up [s].
+        contact: Contact surface that presses; default: the first one that is not part of a foot.
+        force: Normal force with which it presses [N].
+        stroke: Amplitude of the strokes [m].
+    """
+
+    KINDS: ClassVar[dict[str, str]] = {
+        "squat": "lowers the centre of mass",
+        "lean": "shifts the centre of mass, or sways it with a `frequency`",
+        "reach": "moves a hand and brings it back",
+        "hold": "keeps a hand where it is",
+        "lift": "shifts the weight, lifts a foot and puts it down",
+        "wipe": "presses a hand on what is before it, and strokes",
+    }
+    KEYS: ClassVar[dict[str, set[str]]] = {
+        "squat": {"depth", "frequency", *_TIMES},
+        "lean": {"shift", "frequency", *_TIMES},
+        "reach": {"frame", "offset", *_TIMES},
+        "hold": {"frame", *_TIMES},
+        "lift": {"foot", "height", "hold"},
+        "wipe": {"contact", "force", "offset", "stroke", "frequency", *_TIMES},
+    }
+    NEEDS: ClassVar[dict[str, set[str]]] = {"reach": {"offset"}, "wipe": {"force"}}
+
+    kind: Literal["squat", "lean", "reach", "hold", "lift", "wipe"]
+    start: Time | None = None
+    duration: Positive | None = None
+    ramp: Positive | None = None
+    depth: float | None = None
+    frequency: NotNegative | None = None
+    shift: Pair | None = None
+    frame: str | None = None
+    offset: Vector | None = None
+    foot: str | None = None
+    height: Positive | None = None
+    hold: NotNegative | None = None
+    contact: str | None = None
+    force: Positive | None = None
+    stroke: Vector | None = None
+
+
+class BalanceTable(Table):
+    """`[balance]`: what a robot does while it stands, for the controller `balance`.
+
+    Args:
+        moves: In order.
+        gain: How fast errors of the capture point vanish [1/s].
+    """
+
+    moves: list[MoveTable] = []
+    gain: Annotated[float, Field(gt=0.0, le=100.0)] | None = None

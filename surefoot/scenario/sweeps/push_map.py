@@ -1,0 +1,263 @@
+"""The largest pushes that a robot survives while it stands, by direction and controller."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
+from math import cos, pi, sin
+from pathlib import Path
+
+import numpy as np
+
+from surefoot.errors import FileFormatError, NotSupportedError, one_of
+from surefoot.files import read_bytes, write_text
+from surefoot.markup import Html, html, joined
+from surefoot.report.page import html_page, html_table
+from surefoot.robot import Robot, anatomy, load
+from surefoot.scenario.build import build_simulation
+from surefoot.scenario.build.events import capture_impulse
+from surefoot.scenario.schema import ControllerTable, EventTable, Scenario
+from surefoot.sim import StoppedError
+
+__all__ = ["DIRECTIONS", "METHODS", "PushMap", "PushRow", "largest_survived", "push_map_page", "run_push_map"]
+
+DIRECTIONS = tuple(range(0, 360, 45))
+"""Of the pushes, from forward to the left [deg]."""
+METHODS = {"joint_pd": "joint springs", "balance": "whole-body control", "walk": "whole-body control with steps"}
+"""Controllers that are pushed."""
+UPRIGHT, LATER = np.deg2rad(20.0), 3.0
+"""A push is survived if the base is tilted by less some time after it [rad], [s]."""
+_FILE = "push-map.json"
+_START, _DURATION = 1.0, 0.1  # of the push [s]
+_FINEST = 0.02  # of the search, share of M ω s
+_MOST = {"joint_pd": 3.0, "balance": 3.0, "walk": 6.0}  # where the search begins
+_COLOURS = {"joint_pd": "#c77700", "balance": "#1f6fb2", "walk": "#2a8f3c"}
+
+
+@dataclass(frozen=True)
+class PushRow:
+    """The largest push that was survived in a direction.
+
+    Args:
+        direction_deg: From forward to the left.
+        impulse_ns: [N s].
+        share_of_m_omega_s: Over M ω s of this direction.
+        stepping: Whether the controller steps.
+        controller: One of `METHODS`.
+    """
+
+    direction_deg: float
+    impulse_ns: float
+    share_of_m_omega_s: float
+    stepping: bool
+    controller: str
+
+
+@dataclass(frozen=True)
+class PushMap:
+    """All rows of a robot.
+
+    Args:
+        robot: Name or file.
+        ideal: Whether controllers saw the true state.
+        rows: In the order of methods and directions.
+    """
+
+    robot: str
+    ideal: bool
+    rows: tuple[PushRow, ...]
+
+
+def run_push_map(
+    robot: str,
+    folder: Path,
+    methods: Sequence[str] = ("joint_pd", "balance"),
+    ideal: bool = False,
+    told: Callable[[int, int], None] = lambda done, total: None,
+    workers: int | None = None,
+) -> PushMap:
+    """Find the largest survived push in 8 directions; goes on with what a file of the folder has already.
+
+    Args:
+        robot: Name or file.
+        folder: For `push-map.json` and `push-map.html`.
+        methods: Which controllers.
+        ideal: Whether controllers see the true state.
+        told: Called with how many of how many searches are done.
+        workers: How many searches at a time; default: one for each core.
+    """
+    for method in methods:
+        if method not in METHODS:
+            raise one_of("controller", method, METHODS)
+    wanted = [(method, float(angle)) for method in methods for angle in DIRECTIONS]
+    known = {key: row for key, row in _known(folder / _FILE, robot, ideal).items() if key in wanted}
+    for method in methods:
+        _scenario(robot, method, ideal, 0.0, 0.0)
+    told(len(known), len(wanted))
+    for row in _searched(robot, [key for key in wanted if key not in known], ideal, workers):
+        known[row.controller, row.direction_deg] = row
+        _write(folder, PushMap(robot, ideal, tuple(known[key] for key in wanted if key in known)))
+        told(len(known), len(wanted))
+    found = PushMap(robot, ideal, tuple(known[key] for key in wanted))
+    _write(folder, found)
+    return found
+
+
+def _known(file: Path, robot: str, ideal: bool) -> dict[tuple[str, float], PushRow]:
+    """Rows of an earlier search."""
+    if not file.exists():
+        return {}
+    try:
+        data = json.loads(read_bytes(file))
+        rows = [PushRow(**row) for row in data["rows"]]
+        same = data["robot"] == robot and data["ideal"] == ideal
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileFormatError("is not a push map", file=file, next_step="remove it, or give another --out") from error
+    if not same:
+        raise FileFormatError(
+            f"is a push map of `{data['robot']}`, {'true' if data['ideal'] else 'estimated'} states",
+            file=file,
+            next_step="give another --out",
+        )
+    return {(row.controller, row.direction_deg): row for row in rows}
+
+
+def _write(folder: Path, found: PushMap) -> None:
+    write_text(folder / _FILE, json.dumps(asdict(found), indent=1))
+    write_text(folder / "push-map.html", push_map_page(found))
+
+
+def _searched(robot: str, keys: Sequence[tuple[str, float]], ideal: bool, workers: int | None) -> Iterator[PushRow]:
+    count = min(workers or len(os.sched_getaffinity(0)), max(len(keys), 1))
+    if count == 1:
+        yield from (largest_survived(robot, method, angle, ideal) for method, angle in keys)
+        return
+    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
+        waiting = [pool.submit(largest_survived, robot, method, angle, ideal) for method, angle in keys]
+        try:
+            for future in as_completed(waiting):
+                yield future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def largest_survived(robot: str, method: str, angle: float, ideal: bool, finest: float = _FINEST) -> PushRow:
+    """Search by bisection.
+
+    Args:
+        robot: Name or file.
+        method: One of `METHODS`.
+        angle: Direction, from forward to the left [deg].
+        ideal: Whether the controller sees the true state.
+        finest: Where the search ends, share of M ω s.
+    """
+    model = load(robot, base="floating")
+    unit = capture_impulse(model, np.array(model.home), _direction(model, angle))
+    low, high = 0.0, _MOST[method]
+    share = 1.0
+    while high - low > finest:
+        if _survives(_scenario(robot, method, ideal, angle, share * unit)):
+            low = share
+        else:
+            high = share
+        share = 0.5 * (low + high) if high < _MOST[method] else min(1.4 * low, _MOST[method])
+        if low >= _MOST[method]:
+            break
+    return PushRow(angle, low * unit, low, method == "walk", method)
+
+
+def _direction(robot: Robot, angle: float) -> np.ndarray:
+    x, y, _ = anatomy(robot).forward
+    c, s = cos(np.deg2rad(angle)), sin(np.deg2rad(angle))
+    return np.array([c * x - s * y, s * x + c * y, 0.0])
+
+
+def _scenario(robot: str, method: str, ideal: bool, angle: float, impulse: float) -> Scenario:
+    """A robot that stands and is pushed."""
+    model = load(robot, base="floating")
+    if not anatomy(model).feet or (method == "walk" and len(anatomy(model).feet) != 2):
+        raise NotSupportedError(f"`{robot}` cannot stand by `{method}`", next_step="see `surefoot robots` for others")
+    push = EventTable(
+        kind="push", time=_START, duration=_DURATION, at="com_height", impulse=impulse,
+        direction=tuple(_direction(model, angle)),
+    )  # fmt: skip
+    tables = {
+        "name": "push-map",
+        "robot": {"name": robot, "base": "floating"},
+        "simulation": {"duration": _START + _DURATION + LATER, "self_collision": True},
+    }
+    if method == "walk":
+        tables["walk"] = {"commands": [{"time": 0.0}]}
+    if not ideal:
+        tables |= {"sensors": {"kind": "default"}, "estimator": {"kind": "base"}}
+    scenario = Scenario.model_validate(tables)
+    return scenario.model_copy(update={"events": [push], "controller": ControllerTable(kind=method)})
+
+
+def _survives(scenario: Scenario) -> bool:
+    simulation = build_simulation(scenario)
+    simulation.settings = replace(simulation.settings, after_fall=0.0)
+    try:
+        simulation.run()
+    except StoppedError:
+        return False
+    log = simulation.log()
+    return log.metadata["fall_time_s"] is None and float(log["base.tilt"][-1]) < UPRIGHT
+
+
+def push_map_page(found: PushMap) -> Html:
+    """The page: a polar picture and the numbers.
+
+    Args:
+        found: What to show.
+    """
+    shown = [method for method in METHODS if any(row.controller == method for row in found.rows)]
+    rows = [
+        (METHODS[row.controller], row.direction_deg, round(row.impulse_ns, 2), f"{row.share_of_m_omega_s:.0%}")
+        for row in found.rows
+    ]
+    how = "true" if found.ideal else "estimated"
+    about = (
+        f"Pushes of {_DURATION:g} s on the base at the height of the centre of mass, controllers on {how} states. "
+        f"Survived: tilted by less than 20° {LATER:g} s later. Dashed: M ω s, the push after which the capture point "
+        "of the linear inverted pendulum is at the edge of the support."
+    )
+    body = [
+        html("<h1>Push map of {}</h1><p>{}</p>", found.robot, about),
+        _polar(found, shown),
+        html_table(("controller", "direction [deg]", "impulse [N s]", "share of M ω s"), rows),
+    ]
+    return html_page(f"Push map of {found.robot}", joined(body))
+
+
+def _polar(found: PushMap, shown: Sequence[str]) -> Html:
+    """Shares of M ω s around the robot, forward up, its left on the left."""
+    most = max((row.share_of_m_omega_s for row in found.rows), default=1.0)
+    scale, size = 160.0 / max(1.25, most), 400
+
+    def point(angle: float, share: float) -> str:
+        a = angle * pi / 180.0
+        return f"{size / 2 - scale * share * sin(a):.1f},{size / 2 - scale * share * cos(a):.1f}"
+
+    parts = [
+        html(
+            '<circle cx="{}" cy="{}" r="{}" fill="none" stroke="#888"{}/><text x="{}" y="{}" font-size="10">{}</text>',
+            size / 2, size / 2, round(scale * ring, 1), Html(' stroke-dasharray="5 4"') if ring == 1.0 else "",
+            size / 2 + 3, round(size / 2 - scale * ring - 3, 1), f"{ring:.0%}",
+        )
+        for ring in np.arange(0.5, max(1.25, most) + 1e-9, 0.5)
+    ]  # fmt: skip
+    for k, method in enumerate(shown):
+        rows = [row for row in found.rows if row.controller == method]
+        line = " ".join(point(row.direction_deg, row.share_of_m_omega_s) for row in rows)
+        colour = _COLOURS[method]
+        parts.append(html('<polygon points="{}" fill="none" stroke="{}" stroke-width="2"/>', line, colour))
+        parts.append(
+            html('<text x="8" y="{}" font-size="12" fill="{}">{}</text>', 16 + 16 * k, colour, METHODS[method])
+        )
+    parts.append(html('<text x="{}" y="14" font-size="11" text-anchor="middle">forward</text>', size / 2))
+    return html('<svg viewBox="0 0 {} {}" width="480" role="img">{}</svg>', size, size, joined(parts))

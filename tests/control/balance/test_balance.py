@@ -1,0 +1,72 @@
+"""Closed loops of the balance controller: it stands, squats, reaches, lifts feet and takes pushes."""
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.control.balance import BalanceController, Lift, Squat
+from surefoot.errors import NotSupportedError, UnknownNameError
+from surefoot.scenario import run_scenario
+from surefoot.sim import Push
+
+
+@pytest.mark.parametrize("name", ["small-humanoid", "hexapod"])
+def test_squats_on_two_and_on_six_feet(name):
+    robot = sf.load(name)
+    control = BalanceController(robot, [Squat(0.01, start=0.0, duration=0.5, ramp=0.25, frequency=0.0)])
+    log = sf.simulate(robot, control, sf.World(), 0.6, self_collision=True)
+    off = np.linalg.norm(log["control.com"] - log["control.com_reference"], axis=1)
+    assert log.metadata["fall_time_s"] is None and off.max() < 2e-3
+    assert log["control.fallbacks"][-1] == 0.0 and control.timeline.ended == {0}
+    lowest = log["com.height"].min()
+    assert log["com.height"][0] - lowest > 0.008  # the true height, not that of the controller
+
+
+def test_the_spin_of_the_whole_body_problem_is_what_was_asked_for():
+    robot = sf.load("small-humanoid")
+    control = BalanceController(robot)
+    state = sf.State.of(robot)
+    control.command(0.0, state)
+    body = control.body
+    body.spin(np.array([0.0, 0.3, 0.0]), 0.0)
+    body.command(0.0, np.asarray(state.q), np.zeros(robot.nv))
+    import pinocchio as pin
+
+    Ag = pin.computeCentroidalMap(robot.model, robot.model.createData(), np.array(state.q))
+    found = body.problem.solve(np.asarray(state.q), np.zeros(robot.nv))
+    np.testing.assert_allclose((Ag @ found.acceleration)[3:], [0.0, 0.3, 0.0], atol=1e-4)
+
+
+def test_refuses_what_cannot_be():
+    with pytest.raises(NotSupportedError, match="feet"):
+        BalanceController(sf.load("panda"))
+    with pytest.raises(UnknownNameError, match="foot"):
+        BalanceController(sf.load("small-humanoid"), [Lift("left_hand")])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("angle", range(0, 360, 45))
+def test_takes_a_whole_capture_impulse_from_each_side(angle):
+    from surefoot.scenario.build.events import capture_impulse
+
+    robot = sf.load("g1")
+    u = np.array([np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle)), 0.0])
+    force = 1.05 * capture_impulse(robot, np.array(robot.home), u) / 0.1 * u
+    push = Push(1.0, 0.1, "pelvis", np.r_[force, np.zeros(3)], "com_height")
+    log = sf.simulate(robot, BalanceController(robot), sf.World(), 4.1, events=[push], self_collision=True)
+    assert log.metadata["fall_time_s"] is None and log["base.tilt"][-1] < np.deg2rad(20.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["stand", "squat", "lean", "one-leg", "reach-wbc", "wipe", "push"])
+def test_scenarios_pass_on_estimates(tmp_path, name):
+    result = run_scenario(name, out=tmp_path / "run", overrides=["audit.kind=none"])
+    assert result.passed, result.metrics["verdict"]
+
+
+@pytest.mark.slow
+def test_talos_lifts_a_leg_under_a_steady_force(tmp_path):
+    """Nenchev & Konno 2019, §5: (0, −20, −20) N from 3 to 5 s while a leg is lifted."""
+    force = 'events=[{kind="push", time=3.0, duration=2.0, force=[0.0, -20.0, -20.0]}]'
+    result = run_scenario("one-leg", "talos", out=tmp_path / "run", overrides=["audit.kind=none", force])
+    assert result.passed, result.metrics["verdict"]
