@@ -15,8 +15,6 @@ from surefoot.arrays import Array
 from surefoot.feasibility.items import ITEMS
 from surefoot.feasibility.series import Series
 
-__all__ = ["between_samples", "cubic_extremes", "parabola_extremes"]
-
 
 def between_samples(series: Series, time: Array, extremes: Array) -> Series:
     """The same item between samples.

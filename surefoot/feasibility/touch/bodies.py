@@ -16,8 +16,6 @@ from surefoot.geometry import Plane, surface_points
 from surefoot.motion.reading import link_placements
 from surefoot.robot import ContactSurface, Robot, placement
 
-__all__ = ["body_contacts"]
-
 _DIRECTIONS = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
 _MOST = 6  # points of a link
 _STEEP = 0.5  # cosine: steeper soles do not stand; the points of the foot do

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from surefoot.errors import FileFormatError
 from surefoot.files import MAX_DATA_BYTES, existing_file
 
-__all__ = ["read_pickle"]
-
 _PACKED = {b"\x78": "zlib", b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7zXZ": "xz", b"\x5d\x00": "lzma"}
 _UNPACKED = 100  # bytes for each byte of a packed file, or
 _ANYWAY = 256 << 20

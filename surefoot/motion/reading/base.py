@@ -15,8 +15,6 @@ from surefoot.motion.reading.parts import finite_table
 from surefoot.robot import Robot
 from surefoot.spatial import quaternion
 
-__all__ = ["BaseFields", "base_fields"]
-
 Arrays = Mapping[str, Any]
 
 

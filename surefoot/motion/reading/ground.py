@@ -13,8 +13,6 @@ from surefoot.motion.reading.read import GivenMotion
 from surefoot.motion.world import World, surface_motion
 from surefoot.robot import Robot
 
-__all__ = ["on_ground"]
-
 _SLOW = 0.2  # [m/s]: feet that are slower may stand
 _WINDOW = 0.03  # [s] over which speeds are taken
 

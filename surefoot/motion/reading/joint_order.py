@@ -22,17 +22,6 @@ from surefoot.motion.reading.order import link_placements
 from surefoot.motion.world import World, surface_motion
 from surefoot.robot import Robot
 
-__all__ = [
-    "JointOrder",
-    "inner_joints",
-    "joint_orders",
-    "judge_joint_order",
-    "named_order",
-    "order_by_bodies",
-    "own_joints",
-    "reordered",
-]
-
 _SAMPLES = 60  # postures that are looked at
 _LIMITS = 0.2  # [rad] beyond limits, summed over the joints;
 _TILT = np.radians(10.0)  # of the flattest foot;
