@@ -253,7 +253,16 @@ def test_a_reader_that_goes_away_is_no_verdict(words):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_keeps_what_it_has(tmp_path, number):
-    words = ["run", "stand-pd", "--robot", "pendulum", "--set", "simulation.duration=3600", "--out", str(tmp_path / "run")]
+    words = [
+        "run",
+        "stand-pd",
+        "--robot",
+        "pendulum",
+        "--set",
+        "simulation.duration=3600",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     # a shell in the background starts its children with SIGINT ignored; a user's terminal does not
     as_in_a_terminal = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     process = subprocess.Popen(

@@ -260,7 +260,10 @@ def test_stands_for_five_seconds_with_a_push(tmp_path, name):
 @pytest.mark.parametrize("name", ["g1", "hexapod"])
 def test_stands_after_a_push(tmp_path, name):
     result = run_scenario(
-        "stand-pd", name, out=tmp_path / "a", overrides=["simulation.duration=1.0", "events.0.time=0.2", "audit.kind=none"]
+        "stand-pd",
+        name,
+        out=tmp_path / "a",
+        overrides=["simulation.duration=1.0", "events.0.time=0.2", "audit.kind=none"],
     )
     assert result.passed
     assert result.metrics["max_torque_ratio"] < 1.0

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.control.balance import BalanceController
@@ -72,7 +73,7 @@ def balance(run: StudiedRun) -> Findings:
     return Findings(metrics, _moves_trouble(robot, log, metrics, len(controller.timeline.moves)))
 
 
-def _calm(log: Log, events: tuple[object, ...]) -> Array:
+def _calm(log: Log, events: tuple[object, ...]) -> NDArray[np.bool_]:
     """When no push acts or has just acted."""
     calm = np.ones(len(log), dtype=bool)
     for event in events:

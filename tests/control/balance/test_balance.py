@@ -16,8 +16,10 @@ def test_squats_on_two_and_on_six_feet(name):
     control = BalanceController(robot, [Squat(0.01, start=0.0, duration=0.5, ramp=0.25, frequency=0.0)])
     log = sf.simulate(robot, control, sf.World(), 0.6, self_collision=True)
     off = np.linalg.norm(log["control.com"] - log["control.com_reference"], axis=1)
-    assert log.metadata["fall_time_s"] is None and off.max() < 2e-3
-    assert log["control.fallbacks"][-1] == 0.0 and control.timeline.ended == {0}
+    assert log.metadata["fall_time_s"] is None
+    assert off.max() < 2e-3
+    assert log["control.fallbacks"][-1] == 0.0
+    assert control.timeline.ended == {0}
     lowest = log["com.height"].min()
     assert log["com.height"][0] - lowest > 0.008  # the true height, not that of the controller
 
@@ -54,7 +56,8 @@ def test_takes_a_whole_capture_impulse_from_each_side(angle):
     force = 1.05 * capture_impulse(robot, np.array(robot.home), u) / 0.1 * u
     push = Push(1.0, 0.1, "pelvis", np.r_[force, np.zeros(3)], "com_height")
     log = sf.simulate(robot, BalanceController(robot), sf.World(), 4.1, events=[push], self_collision=True)
-    assert log.metadata["fall_time_s"] is None and log["base.tilt"][-1] < np.deg2rad(20.0)
+    assert log.metadata["fall_time_s"] is None
+    assert log["base.tilt"][-1] < np.deg2rad(20.0)
 
 
 @pytest.mark.slow

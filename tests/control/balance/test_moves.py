@@ -40,7 +40,8 @@ def test_rates_are_derivatives_and_ends_are_at_rest(move):
 
 def test_squat_reaches_its_depth_and_wipe_its_force():
     depths = [way(MOVES[0], s)[0, 2] for s in np.linspace(0, 4, 401)]
-    assert min(depths) == pytest.approx(-0.1, abs=1e-3) and max(depths) <= 1e-12
+    assert min(depths) == pytest.approx(-0.1, abs=1e-3)
+    assert max(depths) <= 1e-12
     wishes = Wishes()
     MOVES[5].add(4.0, wishes)
     assert wishes.presses["palm"].force == pytest.approx(2.0)
@@ -96,8 +97,10 @@ def survives_pendulum(dcm: float, swing: TrunkSwing | None) -> bool:
 
 
 def test_a_trunk_that_swings_catches_what_the_sole_alone_does_not():
-    assert survives_pendulum(0.075, None) and not survives_pendulum(0.085, None)
-    assert survives_pendulum(0.085, TrunkSwing()) and survives_pendulum(0.09, TrunkSwing())
+    assert survives_pendulum(0.075, None)
+    assert not survives_pendulum(0.085, None)
+    assert survives_pendulum(0.085, TrunkSwing())
+    assert survives_pendulum(0.09, TrunkSwing())
     assert not survives_pendulum(0.2, TrunkSwing())
 
 

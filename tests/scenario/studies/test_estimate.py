@@ -41,7 +41,12 @@ def test_ten_seconds_of_noise(robot):
 @pytest.mark.parametrize("robot", ["anymal", "g1"])
 def test_ten_seconds_of_stand_with_the_default_sensors(robot):
     found = studied(
-        "stand-pd", "study=estimate", "sensors.kind=default", "estimator.kind=base", "simulation.duration=10", robot=robot
+        "stand-pd",
+        "study=estimate",
+        "sensors.kind=default",
+        "estimator.kind=base",
+        "simulation.duration=10",
+        robot=robot,
     )
     assert found.findings.trouble is None
     within_the_bounds(found.metrics)
