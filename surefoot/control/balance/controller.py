@@ -251,10 +251,10 @@ class BalanceController:
         kd = 2.0 * sqrt(kp)
         rate = momentum / inertia
         upright = -kp * turn - kd * rate
-        lean, leaning, back = (np.array([x[1], -x[0]]) for x in (turn, rate, upright))
+        lean, tilting, righting = (np.array([x[1], -x[0]]) for x in (turn, rate, upright))
         b = inertia[1::-1] / (self.robot.mass * self._com_ref[2] * w)
-        swing = self.settings.swing.decide(dcm, polygon, lean, leaning, back, w, b)
-        extra = swing.acceleration - back
+        swing = self.settings.swing.decide(dcm, polygon, lean, tilting, righting, w, b)
+        extra = swing.acceleration - righting
         moment = inertia * np.array([-extra[1], extra[0], 0.0])
         self.body.spin(turned(moment - inertia * kp * turn, yaw), kd)
         total = moment + inertia * upright
@@ -268,7 +268,7 @@ class BalanceController:
                 yaw = self.footing.frame[3]
                 pose = self.footing.in_world(lift.pose)
                 self.body.lead(lift.foot, pose, turned(lift.rate, yaw), turned(lift.change, yaw))
-        self.body.share(self.footing.shares(self._zmp, self._carrying()), most)
+        self.body.share(self.footing.shares(self._zmp, self._carrying()).tolist(), most.tolist())
 
     def _lead_hands(self, q: Array, wishes: Wishes) -> None:
         T = placement_of(self.footing.frame)

@@ -16,6 +16,7 @@ from surefoot.scenario.schema import BalanceTable, MoveTable
 __all__ = ["build_balance"]
 
 _DEPTH, _LIFT, _LEAN = 0.12, 0.05, 0.25  # defaults, shares of the height and of the way to the edge
+_REACH = (0.15, 0.05, 0.2)  # the same of the height of the centre of mass
 
 
 def build_balance(table: BalanceTable, robot: Robot, q: Array) -> BalanceController:
@@ -43,7 +44,9 @@ def _move(table: MoveTable, robot: Robot, q: Array) -> Move:
             shift = given.pop("shift", None)
             return Lean(offset=_default_lean(robot, q) if shift is None else shift, **given)
         case "reach" | "hold":
-            return Reach(**{"frame": _hand(robot), **given})
+            offset = _REACH if table.kind == "reach" else (0.0, 0.0, 0.0)
+            scaled = tuple(_height(robot, q) * x for x in offset)
+            return Reach(**{"frame": table.frame or _hand(robot), "offset": scaled, **given})
         case "lift":
             defaults = {"foot": _first_foot(robot), "height": _LIFT * _height(robot, q)}
             return Lift(**{**defaults, **given})

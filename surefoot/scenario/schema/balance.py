@@ -26,7 +26,7 @@ class MoveTable(KindTable):
         frequency: Of the repetition [Hz].
         shift: Of the centre of mass, forward and left [m]; default: a quarter of the way to the edge, forward.
         frame: Link or frame that is moved; default: the hand on the left.
-        offset: Displacement of the frame or contact surface [m].
+        offset: Displacement of the frame or contact surface [m]; default: up and forward, for the size of the robot.
         foot: Foot that is lifted; default: the first one.
         height: How high it is lifted [m]; default: 5 % of the height of the centre of mass.
         hold: How long it stays up [s].
@@ -51,7 +51,7 @@ class MoveTable(KindTable):
         "lift": {"foot", "height", "hold"},
         "wipe": {"contact", "force", "offset", "stroke", "frequency", *_TIMES},
     }
-    NEEDS: ClassVar[dict[str, set[str]]] = {"reach": {"offset"}, "wipe": {"force"}}
+    NEEDS: ClassVar[dict[str, set[str]]] = {"wipe": {"force"}}
 
     kind: Literal["squat", "lean", "reach", "hold", "lift", "wipe"]
     start: Time | None = None

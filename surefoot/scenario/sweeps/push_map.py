@@ -10,9 +10,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from math import cos, pi, sin
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
 from surefoot.files import read_bytes, write_text
 from surefoot.markup import Html, html, joined
@@ -20,7 +22,7 @@ from surefoot.report.page import html_page, html_table
 from surefoot.robot import Robot, anatomy, load
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.build.events import capture_impulse
-from surefoot.scenario.schema import ControllerTable, EventTable, Scenario
+from surefoot.scenario.schema import EventTable, Scenario
 from surefoot.sim import StoppedError
 
 __all__ = ["DIRECTIONS", "METHODS", "PushMap", "PushRow", "largest_survived", "push_map_page", "run_push_map"]
@@ -170,7 +172,7 @@ def largest_survived(robot: str, method: str, angle: float, ideal: bool, finest:
     return PushRow(angle, low * unit, low, method == "walk", method)
 
 
-def _direction(robot: Robot, angle: float) -> np.ndarray:
+def _direction(robot: Robot, angle: float) -> Array:
     x, y, _ = anatomy(robot).forward
     c, s = cos(np.deg2rad(angle)), sin(np.deg2rad(angle))
     return np.array([c * x - s * y, s * x + c * y, 0.0])
@@ -185,9 +187,10 @@ def _scenario(robot: str, method: str, ideal: bool, angle: float, impulse: float
         kind="push", time=_START, duration=_DURATION, at="com_height", impulse=impulse,
         direction=tuple(_direction(model, angle)),
     )  # fmt: skip
-    tables = {
+    tables: dict[str, Any] = {
         "name": "push-map",
         "robot": {"name": robot, "base": "floating"},
+        "controller": {"kind": method},
         "simulation": {"duration": _START + _DURATION + LATER, "self_collision": True},
     }
     if method == "walk":
@@ -195,9 +198,7 @@ def _scenario(robot: str, method: str, ideal: bool, angle: float, impulse: float
     if not ideal:
         tables |= {"sensors": {"kind": "default"}, "estimator": {"kind": "base"}}
     scenario = Scenario.model_validate(tables)
-    return scenario.model_copy(
-        update={"events": [push], "controller": ControllerTable.model_validate({"kind": method})}
-    )
+    return scenario.model_copy(update={"events": [push]})
 
 
 def _survives(scenario: Scenario) -> bool:
