@@ -41,7 +41,6 @@ __all__ = [
     "Configuration",
     "ContactSchedule",
     "ContactSurface",
-    "Coupling",
     "Drive",
     "Joint",
     "KernelSet",
