@@ -2,7 +2,7 @@
 
 const LAYER_COLOURS = {
   forces: '#f07f13', com: '#16a3b8', zmp: '#d6318f', capture: '#7c4dff', support: '#22a06b', footprints: '#8792a2',
-  collision: '#e69b22', frames: '#8792a2', events: '#d92d20',
+  collision: '#e69b22', frames: '#8792a2', pushes: '#d92d20',
 };
 
 class Layers {
@@ -98,7 +98,7 @@ class Layers {
 
   buildPushes() {
     const group = new THREE.Group();
-    this.pushes = this.pushes.map(event => ({ event, ...this.arrow(group, LAYER_COLOURS.events) }));
+    this.pushes = this.pushes.map(event => ({ event, ...this.arrow(group, LAYER_COLOURS.pushes) }));
     return group;
   }
 
