@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from surefoot.kinematics import Configuration
     from surefoot.motion import ContactSchedule, Log, Stance, State, Trajectory, World
     from surefoot.motion.exchange import from_layout, to_layout
-    from surefoot.robot import ContactSurface, Coupling, Drive, Joint, Link, Loop, Robot, load, zoo
+    from surefoot.robot import ContactSurface, Drive, Joint, Link, Loop, Robot, load, zoo
     from surefoot.sim import rollout, simulate
     from surefoot.studio.show import show
     from surefoot.studio.view import view
@@ -41,7 +41,6 @@ __all__ = [
     "Configuration",
     "ContactSchedule",
     "ContactSurface",
-    "Coupling",
     "Drive",
     "Joint",
     "KernelSet",

@@ -102,7 +102,7 @@ def test_a_singular_mass_matrix_makes_an_inertia_an_error(tmp_path):
 
 
 def test_what_is_no_robot_file_is_refused(tmp_path):
-    for name, text in (("a.urdf", "hello"), ("b.urdf", "<html/>"), ("c.sdf", "<sdf/>"), ("d.urdf", b"\x00\x01")):
+    for name, text in (("a.urdf", "hello"), ("b.urdf", "<html/>"), ("d.urdf", b"\x00\x01")):
         with pytest.raises(SurefootError):
             inspected(tmp_path, text, name)
     with pytest.raises(SurefootError, match="no such file"):

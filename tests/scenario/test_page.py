@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from surefoot.motion import Log
+from surefoot.robot import load
 from surefoot.scenario import resolved_scenario, run_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.outcome.files import RunRecord
-from surefoot.scenario.outcome.page import evidence_of_run
+from surefoot.scenario.outcome.page import _from_the_start, _mark, evidence_of_run
+from surefoot.scenario.schema import EventTable
 
 ICE = """
 name = "ice"
@@ -59,3 +63,23 @@ def test_friction_used_follows_the_ground_that_freezes(tmp_path) -> None:
     assert np.nanmax(np.abs(used[holds] - 0.5)) < 0.02
     assert np.nanmax(np.abs(used[slides] - 1.0)) < 0.02
     assert np.nanmax(used) < 1.02
+
+
+def test_events_are_marked_and_a_push_has_its_force():
+    robot = load("solo12")
+    times = np.array([0.0, 1.0, 2.0])
+    log = SimpleNamespace(time=times)
+    tables = [
+        EventTable(time=0.5, impulse=3.0, duration=0.2, direction=(1.0, 0.0, 0.0)),
+        EventTable(kind="friction", time=1.0, friction=0.2),
+    ]
+    push, slip = (_mark(table, robot, log, np.array(robot.home)) for table in tables)
+    assert (push.start, push.end, push.link) == (0.5, 0.7, robot.tree.body_names[0])
+    np.testing.assert_allclose(push.force, [15.0, 0.0, 0.0])
+    assert (slip.name, slip.start, slip.end, slip.force) == ("friction 0.2", 1.0, 2.0, (0.0, 0.0, 0.0))
+
+
+def test_the_first_sample_has_the_forces_of_the_first_step():
+    wrenches = np.array([np.zeros(6), np.arange(6.0), np.ones(6)])
+    np.testing.assert_allclose(_from_the_start(wrenches)[0], wrenches[1])
+    assert not wrenches[0].any()

@@ -58,7 +58,7 @@ class Lanes {
     const c = this.axes.context, y = 2 + this.rows.length * this.step, thick = this.step - 3;
     for (const event of this.events) {
       const left = this.px(event.start), right = Math.max(this.px(event.end), left + 4);
-      c.fillStyle = LAYER_COLOURS.events;
+      c.fillStyle = LAYER_COLOURS.pushes;
       this.bar(left, right, y, thick);
       if (thick < 10) continue;
       c.font = '10px system-ui, sans-serif';

@@ -99,7 +99,7 @@ class Layers {
 
   buildPushes() {
     const group = new THREE.Group();
-    this.pushes = this.pushes.map(event => ({ event, ...this.arrow(group, LAYER_COLOURS.events) }));
+    this.pushes = this.pushes.map(event => ({ event, ...this.arrow(group, LAYER_COLOURS.pushes) }));
     return group;
   }
 

@@ -71,7 +71,11 @@ def evidence_of_run(run: RunRecord) -> Evidence:
         versions=metrics.get("versions", {}),
         seed=metrics.get("seed"),
         notes=tuple(metrics.get("notes", ())),
-        events=tuple(_mark(table, robot, log) for table in run.scenario.events if table.time <= log.time[-1]),
+        events=tuple(
+            _mark(table, robot, log, np.array(log["q"][0]))
+            for table in run.scenario.events
+            if table.time <= log.time[-1]
+        ),
     )
 
 
@@ -83,9 +87,9 @@ def _from_the_start(wrenches: Array) -> Array:
     return out
 
 
-def _mark(table: EventTable, robot: Robot, log: Log) -> EventMark:
+def _mark(table: EventTable, robot: Robot, log: Log, q: Array) -> EventMark:
     """An event on the time line; a push with its force."""
-    event = build_event(table, robot, np.array(log["q"][0]))
+    event = build_event(table, robot, q)
     last = float(log.time[-1])
     if isinstance(event, Push):
         x, y, z = (float(value) for value in event.wrench[:3])
