@@ -65,7 +65,7 @@ class BalancedBody(LeggedBody):
 
     @cached_property
     def _upper(self) -> list[int]:
-        """Bodies that are not part of a leg, the base left out."""
+        """Bodies that are not part of a leg, without the base."""
         tree = self.robot.tree
         paths = [{foot, *tree.ancestors(foot)} for foot in (self.robot.body_of(foot.link) for foot in self.feet)]
         legs = {body for path in paths for body in path if sum(body in other for other in paths) == 1}

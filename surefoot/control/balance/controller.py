@@ -307,9 +307,6 @@ class BalanceController:
         errors += [self.body.problem.error_of(f"contact {name}")[:2] for name in wishes.presses]
         return max((float(np.linalg.norm(error)) for error in errors), default=0.0)
 
-    def _press_of(self, name: str) -> float:
-        return self._presses.get(name, 0.0)
-
     @property
     def channels(self) -> list[Channel]:
         """Columns of the log; places are relative to the feet."""
@@ -321,7 +318,7 @@ class BalanceController:
             Channel("dcm_reference", "m", 2, lambda: self._dcm_ref),
             Channel("zmp_command", "m", 2, lambda: self._zmp),
             Channel("hand_error", "m", None, lambda: self._hand_error),
-            *(Channel(f"press_{name}", "N", None, partial(self._press_of, name)) for name in body.hands),
+            *(Channel(f"press_{name}", "N", None, partial(self._presses.get, name, 0.0)) for name in body.hands),
             Channel("passes", "1", None, lambda: float(body.passes)),
             Channel("violation", "N | N m", None, lambda: body.violation),
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),

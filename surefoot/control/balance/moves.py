@@ -6,6 +6,7 @@ zero with zero velocity and acceleration, so that moves can follow each other an
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from math import cos, pi, sin
 from typing import NamedTuple
@@ -59,10 +60,11 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Timed(Move):
+class Timed(Move, ABC):
     """A move whose wishes depend on time alone.
 
     Args:
+        start: See `Move`.
         duration: How long it takes, with both ramps.
         ramp: How long it takes to begin, and to end.
     """
@@ -77,6 +79,7 @@ class Timed(Move):
                 next_step="give it a ramp of at most half its duration",
             )
 
+    @abstractmethod
     def add(self, s: float, wishes: Wishes) -> None:
         """Add what it wishes for.
 
@@ -84,7 +87,6 @@ class Timed(Move):
             s: Time since it began.
             wishes: To add to.
         """
-        raise NotImplementedError
 
     def _swing(self, s: float, frequency: float, phase: float = 0.0) -> Array:
         """(3,) sin(2π f s + phase) times the envelope; the envelope alone for the frequency 0."""
@@ -99,6 +101,9 @@ class Squat(Timed):
     Args:
         depth: How far down [m].
         frequency: How often [Hz]; 0: down, and up at the end.
+        start: See `Move`.
+        duration: See `Timed`.
+        ramp: See `Timed`.
     """
 
     depth: float
@@ -119,6 +124,9 @@ class Lean(Timed):
     Args:
         offset: Forward and to the left [m].
         frequency: Of swaying [Hz]; 0: shift, and back at the end.
+        start: See `Move`.
+        duration: See `Timed`.
+        ramp: See `Timed`.
     """
 
     offset: tuple[float, float]
@@ -136,6 +144,9 @@ class Reach(Timed):
     Args:
         frame: The link or frame.
         offset: Displacement [m].
+        start: See `Move`.
+        duration: See `Timed`.
+        ramp: See `Timed`.
     """
 
     frame: str
@@ -160,6 +171,9 @@ class Wipe(Timed):
         offset: Way to before the place [m].
         stroke: Amplitude of the strokes [m].
         frequency: Of the strokes [Hz].
+        start: See `Move`.
+        duration: See `Timed`.
+        ramp: See `Timed`.
     """
 
     contact: str
@@ -193,6 +207,7 @@ class Lift(Move):
         hold: How long it stays up.
         shift: How long the weight is shifted.
         swing: How long it goes up, and down.
+        start: See `Move`.
     """
 
     foot: str

@@ -2,7 +2,7 @@
 
 const LAYER_COLOURS = {
   forces: '#f07f13', com: '#16a3b8', zmp: '#d6318f', capture: '#7c4dff', support: '#22a06b', footprints: '#8792a2',
-  outlines: '#2f7de1', collision: '#e69b22', frames: '#8792a2', events: '#d92d20',
+  outlines: '#2f7de1', collision: '#e69b22', frames: '#8792a2', pushes: '#d92d20',
 };
 
 class Layers {

@@ -26,10 +26,10 @@ class EventTable(KindTable):
         direction: Of the force of a push, in world.
         speed: Impulse of the push per mass of the robot [m/s]; default 0.1.
         impulse: Impulse of the push [N s].
-        force: Of the push, in world [N], instead of an impulse.
-        moment: Of the push, in world [N m].
         margin: Impulse of the push over M ω s, with ω = √(g / height of the centre of mass) and s the distance from the
             ground projection of the centre of mass to the edge of the support polygon in the direction of the push.
+        force: Of the push, in world [N], instead of an impulse.
+        moment: Of the push, in world [N m].
         steps: Push in the middle of every so-many-th swing of `[walk]`, from `time` on, by the times of its plan.
         turn: How much the direction turns from one of these pushes to the next [rad].
         friction: New Coulomb coefficient.

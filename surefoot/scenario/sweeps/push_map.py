@@ -20,8 +20,7 @@ from surefoot.files import read_bytes, write_text
 from surefoot.markup import Html, html, joined
 from surefoot.report.page import html_page, html_table
 from surefoot.robot import Robot, anatomy, load
-from surefoot.scenario.build import build_simulation
-from surefoot.scenario.build.events import capture_impulse
+from surefoot.scenario.build import build_simulation, capture_impulse
 from surefoot.scenario.schema import EventTable, Scenario
 from surefoot.sim import StoppedError
 
