@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import atan2, sqrt
 
 import numpy as np
@@ -318,7 +317,7 @@ class BalanceController:
             Channel("dcm_reference", "m", 2, lambda: self._dcm_ref),
             Channel("zmp_command", "m", 2, lambda: self._zmp),
             Channel("hand_error", "m", None, lambda: self._hand_error),
-            *(Channel(f"press_{name}", "N", None, partial(self._presses.get, name, 0.0)) for name in body.hands),
+            *(Channel(f"press_{x}", "N", None, lambda x=x: self._presses.get(x, 0.0)) for x in body.hands),
             Channel("passes", "1", None, lambda: float(body.passes)),
             Channel("violation", "N | N m", None, lambda: body.violation),
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
