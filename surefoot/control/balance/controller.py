@@ -317,8 +317,13 @@ class BalanceController:
             Channel("dcm_reference", "m", 2, lambda: self._dcm_ref),
             Channel("zmp_command", "m", 2, lambda: self._zmp),
             Channel("hand_error", "m", None, lambda: self._hand_error),
-            *(Channel(f"press_{x}", "N", None, lambda x=x: self._presses.get(x, 0.0)) for x in body.hands),
+            *(Channel(f"press_{name}", "N", None, partial(_press_of, self, name)) for name in body.hands),
             Channel("passes", "1", None, lambda: float(body.passes)),
             Channel("violation", "N | N m", None, lambda: body.violation),
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
         ]
+
+
+def _press_of(controller: BalanceController, name: str) -> float:
+    """Normal force that a hand is asked for now [N]."""
+    return controller._presses.get(name, 0.0)
