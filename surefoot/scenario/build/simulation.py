@@ -9,7 +9,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.estimation import BaseEstimator, EstimatorSettings
-from surefoot.ik.analysis import standing_posture
 from surefoot.motion import Controller, State
 from surefoot.robot import ContactSurface, Robot, load
 from surefoot.robot.model import placement, under_gravity
@@ -98,6 +97,8 @@ def load_robot(table: RobotTable) -> Robot:
     """
     robot = load(table.name, base=table.base, mimic=table.mimic, lock=table.lock, only=table.only or None)
     if table.home == "auto":
+        from surefoot.ik.analysis import standing_posture  # few runs need inverse kinematics
+
         robot = robot.replace(home=standing_posture(robot))
     if not table.contacts:
         return robot
