@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import hypot
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def _mark(table: EventTable, robot: Robot, log: Log, q: Array) -> EventMark:
     last = float(log.time[-1])
     if isinstance(event, Push):
         x, y, z = (float(value) for value in event.wrench[:3])
-        size = float(np.linalg.norm((x, y, z)))
+        size = hypot(x, y, z)
         name = f"push, {size:.3g} N for {event.duration:.3g} s"
         return EventMark(name, event.time, min(event.time + event.duration, last), event.link, (x, y, z))
     name = table.kind.replace("_", " ")
