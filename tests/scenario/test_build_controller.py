@@ -61,7 +61,7 @@ def test_every_kind_gives_commands_that_fit(robot, table, kind):
 
 
 def test_every_kind_of_the_schema_is_built():
-    assert {case[1]["kind"] for case in CASES} == set(ControllerTable.KEYS) - {"walk", "balance"}  # see test_build_walking, tests of balance
+    assert {case[1]["kind"] for case in CASES} == set(ControllerTable.KEYS) - {"walk", "balance"}
 
 
 def test_there_must_be_something_to_follow():
