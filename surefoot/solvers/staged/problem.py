@@ -6,8 +6,9 @@
                 lower ≤ e(x_0, x_N, p) ≤ upper            (end rows: periodicity, symmetry)
                 lower ≤ w ≤ upper                         (bounds; equal bounds fix a variable)
 
-The variables of all stages and the global ones (durations, parameters) are one vector w = (x_0, u_0, x_1, u_1, …, x_N, u_N, p).
-One call evaluates a quantity on the whole horizon, so that stages of one structure are one batch.
+The variables of all stages and the global ones (durations, parameters) are one vector
+w = (x_0, u_0, x_1, u_1, …, x_N, u_N, p). One call evaluates a quantity on the whole horizon, so that stages of one
+structure are one batch.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ class StagedProblem:
         lower, upper: bounds on w, (variables,).
         row_lower, row_upper: bounds on all stage rows.
         end_lower, end_upper: bounds on the end rows.
-        row_names: name of every stage row ("torque limit left_knee @ swing"), for reports and explanations; may be empty.
+        row_names: name of every stage row ("torque limit left_knee @ swing"), for reports; may be empty.
     """
 
     sizes: Sizes
