@@ -26,6 +26,9 @@ Lock = Annotated[
     typer.Option(metavar="JOINT=POSITION", help="Hold a joint (or waist_*) at a position; repeatable."),
 ]
 Home = Annotated[str, typer.Option(help="own, or auto: a posture near it that stands on its soles.")]
+RunHome = Annotated[
+    str, typer.Option(help="usual, own, or auto (a posture near its own that stands); usual bends straight legs.")
+]
 Only = Annotated[str | None, typer.Option(metavar="NAMES", help="Joints that stay (comma-separated); hold all others.")]
 
 
@@ -60,7 +63,7 @@ def run(
     ] = False,
     lock: Lock = None,
     only: Only = None,
-    home: Home = "own",
+    home: RunHome = "usual",
 ) -> int:
     """Run a scenario and write a report folder; the last line printed is its path."""
     from surefoot.cli.run import IDEAL, reduction_keys, run_command

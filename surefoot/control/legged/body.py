@@ -77,7 +77,9 @@ class LeggedBody:
         }
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self._last, self._t = np.zeros(robot.nu), -np.inf
-        self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self.problem.rows.torque_limits
+        carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
+        self._speeds = np.zeros(robot.nu)
+        self._damping = _DRIVE_DAMPING * np.minimum(self.problem.rows.torque_limits, carrying)
 
     def _make_problem(
         self,

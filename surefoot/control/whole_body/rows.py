@@ -228,7 +228,8 @@ class WholeBodyRows:
         C, u = self.C, list(self.undriven)
         d = list(self.driven)
         M = C.T @ crba(robot.tree, q) @ C
-        h = C.T @ nonlinear_effects(robot.tree, q, v)
+        passive = robot.spring_forces.torque(q, v) - np.array(robot.model.damping) * v
+        h = C.T @ (nonlinear_effects(robot.tree, q, v) - passive)
         held = sum(self.wrench[name].stop - self.wrench[name].start for name in self.contacts)
         closing = [(task, task.numbers) for task in self.loops]
         K = [task.jacobian(robot, q, target) for task, target in closing]

@@ -10,7 +10,7 @@ from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.motion import Controller, State
-from surefoot.robot import ContactSurface, Robot, load
+from surefoot.robot import ContactSurface, Robot, bend_straight_legs, load
 from surefoot.robot.model import placement, under_gravity
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.controller import build_controller
@@ -36,7 +36,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
         scenario: The scenario.
     """
     with blaming("robot"):
-        robot = load_robot(scenario.robot)
+        robot, bent = _on_bent_legs(scenario, load_robot(scenario.robot))
         if robot.tree.n == 0:
             raise NotSupportedError(f"`{robot.name}` has no moving joint, so there is nothing to simulate")
     if scenario.walk is not None:
@@ -70,6 +70,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
         _sensors(scenario.sensors),
         _estimator(scenario, robot, world.gravity),
         notes=[
+            *bent,
             *missing_ground(scenario.world, robot),
             *(note for event in scenario.events for note in without_margin(event, robot, rest)),
         ],
@@ -87,6 +88,18 @@ def _events(
 
         pushes = repeat_push(table, *swing_times(controller, duration))
         return [build_event(push, robot, rest) for push in pushes]
+
+
+def _on_bent_legs(scenario: Scenario, robot: Robot) -> tuple[Robot, list[str]]:
+    """A robot that is to balance or walk, with another home posture if its legs are straight, and a note of that."""
+    is_asked = scenario.controller.kind in ("balance", "walk") and scenario.robot.home == "usual"
+    home = robot.home
+    if not is_asked or robot.base != "floating" or np.array_equal(bend_straight_legs(robot, home), home):
+        return robot, []
+    from surefoot.ik.analysis import standing_posture  # few runs need inverse kinematics
+
+    note = 'its legs are straight at home: it begins with bent ones (robot.home="own" keeps them straight)'
+    return robot.replace(home=standing_posture(robot)), [note]
 
 
 def load_robot(table: RobotTable) -> Robot:

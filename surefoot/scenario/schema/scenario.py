@@ -61,7 +61,8 @@ class RobotTable(Table):
         contacts: Further contact surfaces by name.
         lock: Joints, or patterns such as "waist_*", that are held, with their positions [rad] or [m].
         only: Joints, or patterns, that stay; all others are held at home. Empty for all.
-        home: Home posture: "own" is the robot's, "auto" one in which it stands on its soles, near its own.
+        home: Home posture: "own" is the robot's, "auto" one in which it stands on its soles, near its own. "usual"
+            is "auto" for a robot that balances or walks and has straight legs at home, else "own".
     """
 
     name: str = "g1"
@@ -71,7 +72,7 @@ class RobotTable(Table):
     contacts: dict[str, TouchTable] = {}
     lock: dict[str, float] = {}
     only: list[str] = []
-    home: Literal["own", "auto"] = "own"
+    home: Literal["usual", "own", "auto"] = "usual"
 
 
 class InitialTable(Table):
