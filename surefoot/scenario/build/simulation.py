@@ -9,22 +9,26 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.estimation import BaseEstimator, EstimatorSettings
+from surefoot.geometry import Plane
 from surefoot.motion import Controller, State
-from surefoot.robot import ContactSurface, Robot, bend_straight_legs, load
+from surefoot.robot import ContactSurface, Robot, anatomy, bend_straight_legs, load
+from surefoot.robot.build import lowest_points
 from surefoot.robot.model import placement, under_gravity
 from surefoot.scenario.blame import blaming
+from surefoot.scenario.build.balance import hand_of
 from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.build.events import build_event, repeat_push, without_margin
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
 from surefoot.scenario.motions import planner_of
-from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable
+from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable, TouchTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 from surefoot.spatial import so3
 
 __all__ = ["build_simulation", "load_robot"]
 
 
+_STICKS_OUT = 0.005  # how far a ball that touches sticks out of its link [m]
 DURATION = 5.0
 """Simulated time of scenarios that do not give one [s]."""
 
@@ -113,18 +117,48 @@ def load_robot(table: RobotTable) -> Robot:
         from surefoot.ik.analysis import standing_posture  # few runs need inverse kinematics
 
         robot = robot.replace(home=standing_posture(robot))
-    if not table.contacts:
-        return robot
-    frames, added = robot.placements(robot.home), {}
-    for name, item in table.contacts.items():
-        if name in robot.contacts:
-            raise NotSupportedError(f"`{robot.name}` has a contact surface `{name}` already", next_step="rename it")
-        if item.frame not in frames:
-            raise one_of("frame", item.frame, frames)
-        turn = frames[item.frame][:3, :3].T @ so3.turn_to(np.array(item.normal) / np.linalg.norm(item.normal))
-        where = placement(np.array(item.position), turn)
-        added[name] = ContactSurface(name, item.frame, "point", where, friction=item.friction, radius=item.radius)
-    return robot.replace(contacts={**robot.contacts, **added})
+    added = {name: _touch(name, item, robot) for name, item in table.contacts.items()}
+    return robot.replace(contacts={**robot.contacts, **added}) if added else robot
+
+
+def _touch(name: str, table: TouchTable, robot: Robot) -> ContactSurface:
+    """A ball that the scenario adds to the robot."""
+    frames, frame = robot.placements(robot.home), table.frame or hand_of(robot)
+    if name in robot.contacts:
+        raise NotSupportedError(f"`{robot.name}` has a contact surface `{name}` already", next_step="rename it")
+    if frame not in frames:
+        raise one_of("frame", frame, frames)
+    x, y, _ = anatomy(robot).forward
+    normal = np.array([[x, -y, 0.0], [y, x, 0.0], [0.0, 0.0, 1.0]]) @ table.normal / np.linalg.norm(table.normal)
+    T, turn = frames[frame], so3.turn_to(normal)
+    at = _foremost(robot, frame, turn, table.radius) if table.position is None else np.array(table.position)
+    return ContactSurface(
+        name, frame, "point", placement(at, T[:3, :3].T @ turn), friction=table.friction, radius=table.radius
+    )
+
+
+def _foremost(robot: Robot, frame: str, turn: Array, radius: float) -> Array:
+    """(3,) centre, in a frame, of a ball that sticks out a little from the link and all that it carries.
+
+    Args:
+        robot: The robot, at home.
+        frame: The frame.
+        turn: (3, 3) axes of the ball in world; it sticks out to −z.
+        radius: Of the ball [m].
+    """
+    frames, body = robot.placements(robot.home), robot.body_of(frame)
+    back = placement(np.zeros(3), turn.T)
+    clouds = [
+        lowest_points(item.shape, back @ frames[item.link] @ item.placement)
+        for item in robot.collisions
+        if body in (robot.body_of(item.link), *robot.tree.ancestors(robot.body_of(item.link)))
+        and not isinstance(item.shape, Plane)
+    ]
+    if not clouds:
+        return np.zeros(3)
+    points = np.vstack(clouds)
+    centre = turn @ (points[int(np.argmin(points[:, 2]))] + np.array([0.0, 0.0, radius - _STICKS_OUT]))
+    return np.asarray(frames[frame][:3, :3].T @ (centre - frames[frame][:3, 3]))
 
 
 def _sensors(table: SensorsTable) -> SensorSettings | None:

@@ -34,15 +34,15 @@ class TouchTable(Table):
     """`[robot.contacts.NAME]`: a ball with which the robot touches, besides the contact surfaces that it has.
 
     Args:
-        frame: Link or frame that carries it.
-        position: Of its centre in that frame [m].
-        normal: Direction out of what it touches, in world at home; default: up.
+        frame: Link or frame that carries it; default: the hand on the left.
+        position: Of its centre in that frame [m]; default: foremost on that link, against `normal`.
+        normal: Direction out of what it touches, at home, x to where the robot looks; default: up.
         radius: [m].
         friction: Coulomb coefficient.
     """
 
-    frame: str
-    position: Vector = (0.0, 0.0, 0.0)
+    frame: str | None = None
+    position: Vector | None = None
     normal: Vector = (0.0, 0.0, 1.0)
     radius: Positive = 0.02
     friction: Friction = 0.7

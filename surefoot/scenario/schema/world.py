@@ -25,6 +25,7 @@ class GroundTable(KindTable):
         size: Edges of the box [m].
         position: Centre of the box [m].
         yaw: Rotation of the box about z [rad].
+        near: Contact surface of the robot from which, at home, position and yaw count, x to where the robot looks.
         steps: Number of steps.
         rise: Height of a step [m].
         run: Depth of a step [m].
@@ -43,7 +44,7 @@ class GroundTable(KindTable):
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "plane": {"point", "normal"},
-        "box": {"size", "position", "yaw"},
+        "box": {"size", "position", "yaw", "near"},
         "stairs": {"steps", "rise", "run", "width", "start"},
         "height_field": {"heights", "cell", "origin"},
     }
@@ -60,6 +61,7 @@ class GroundTable(KindTable):
     size: Edges | None = None
     position: Vector | None = None
     yaw: float | None = None
+    near: str | None = None
     steps: Annotated[int, Field(ge=1, le=1000)] | None = None
     rise: Positive | None = None
     run: Positive | None = None
