@@ -1,4 +1,4 @@
-"""Damaged files of every kind end as what they hold, or as a named error; `python -m tests.mutated_files` for 20,000."""
+"""Damaged files of every kind are read or refused with a named error; `python -m tests.mutated_files` for 20,000."""
 
 import pytest
 
