@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 
 from surefoot.arrays import Array
 from surefoot.dynamics import own_constraints
+from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.sim.native import ConstrainedMover, NativeEngine
@@ -61,7 +62,8 @@ def swing(robot: Robot, alpha: float, duration: float) -> tuple[Array, Array, in
     """
     engine = NativeEngine(robot, None, stabilisation="baumgarte", baumgarte=(alpha, alpha))
     mover, rows = engine.mover(), own_constraints(robot)
-    assert isinstance(mover, ConstrainedMover)
+    if not isinstance(mover, ConstrainedMover):
+        raise NotSupportedError(f"`{robot.name}` has no closed chain that could drift", next_step="use pendulum:tied")
     nq = robot.nq
 
     def field(_: float, state: Array) -> Array:
