@@ -79,13 +79,14 @@ def _depth_at_home(robot: Robot) -> float:
 
 def _ground(table: GroundTable) -> list[Ground]:
     """The pieces of one table; omitted keys take the defaults of the pieces."""
-    keys = {"kind", "position", "yaw"}
+    keys = {"kind", "position", "yaw", "rpy"}
     given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
     match table.kind:
         case "plane":
             return [GroundPlane(**given)]
         case "box":
-            return [GroundBox(pose=_upright(table.position, table.yaw), **given)]
+            turn = table.rpy or (0.0, 0.0, table.yaw or 0.0)
+            return [GroundBox(pose=placement(table.position or (0.0, 0.0, 0.0), pin.rpy.rpyToMatrix(*turn)), **given)]
         case "stairs":
             return list(stairs(**given))
         case "height_field":
@@ -93,7 +94,8 @@ def _ground(table: GroundTable) -> list[Ground]:
 
 
 def _obstacle(table: ObstacleTable) -> Obstacle:
-    return Obstacle(table.name, _shape(table), placement(table.position, pin.rpy.rpyToMatrix(*table.rpy)))
+    pose = placement(table.position, pin.rpy.rpyToMatrix(*table.rpy))
+    return Obstacle(table.name, _shape(table), pose, table.friction, table.touchable)
 
 
 def _object(table: ObjectTable) -> MovableObject:
