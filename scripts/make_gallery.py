@@ -37,7 +37,8 @@ CHAPTERS = {
     "Contacts": range(17, 19),
     "Inverse kinematics and distances": range(19, 26),
     "Simulation": range(26, 30),
-    "Motions, audits, pages": range(30, 100),
+    "Motions, audits, pages": range(30, 34),
+    "Paths and planning": range(34, 100),
 }
 COLUMNS, SIZE = 3, (480, 320)
 COLOURS = ("#1f6fd6", "#dd6b20", "#12957c", "#8e4ec6")
@@ -416,6 +417,20 @@ PICTURES: Mapping[str, Callable[[Names], Shot | Lines | Cells]] = {
         audit_page("A quick squat", n["motion"], n["robot"], sf.World(), n["result"]), 0.2, True
     ),
     "33_report_page": lambda n: Shot(report_page(n["evidence"]), 1.3, True),
+    "34_fastest_motion": lambda n: Lines(
+        n["motion"].time, dict(zip(n["arm"].joint_names, (n["torques"] / n["arm"].limits.effort).T, strict=True)),
+        (TIME, "torque / limit"),
+    ),
+    "35_configuration_space": lambda n: Cells(
+        sum(share * cells for share, cells in zip((0.5, 0.25, 0.25), n["slices"].values(), strict=True)),
+        (-1.0, 1.6, -0.8, 1.4), ("x [m]", "y [m]"), True,
+    ),
+    "36_double_integrator": lambda n: Cells(
+        np.where(n["lost"], 1.0, 0.8 * n["times"] / n["times"].max()), (-2, 2, -2, 2), ("x [m]", "v [m/s]"), True
+    ),
+    "37_car": lambda n: Lines(
+        n["way"], {"sideways": n["track"][:, 1], "along": n["track"][:, 0]}, ("driven [m]", "place [m]")
+    ),
 }  # fmt: skip
 
 

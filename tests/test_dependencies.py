@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.source_facts import facts_of
 
 ROOT = Path(__file__).parents[1]
-OPTIONAL = {"cupy", "IPython", "casadi"}  # imported where they are installed
+OPTIONAL = {"cupy", "IPython", "casadi", "ompl"}  # imported where they are installed
 SHIPPED_WITH = {
     "pinocchio": "pin",
     "coal": "pin",

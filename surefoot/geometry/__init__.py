@@ -13,6 +13,7 @@ from surefoot.geometry.shapes import (
     Plane,
     Shape,
     Sphere,
+    contains,
     require_size,
     surface_points,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "Sphere",
     "SweptFit",
     "SweptVolume",
+    "contains",
     "convex_hull",
     "convex_hulls",
     "convex_pieces",

@@ -166,3 +166,29 @@ def _ball(around: int) -> Array:
         c = np.cos(latitude)
         rows.append(np.column_stack([c * np.cos(turn), c * np.sin(turn), np.full(len(turn), np.sin(latitude))]))
     return np.vstack(rows)
+
+
+def contains(shape: Shape, points: Array) -> NDArray[np.bool_]:
+    """(n,) whether points lie in a shape; never in a mesh.
+
+    Args:
+        shape: The shape.
+        points: (n, 3) in its frame [m].
+    """
+    x, y, z = np.asarray(points, dtype=float).T
+    match shape:
+        case Sphere(radius):
+            inside = x**2 + y**2 + z**2 <= radius**2
+        case Box(size):
+            inside = (abs(x) <= size[0] / 2) & (abs(y) <= size[1] / 2) & (abs(z) <= size[2] / 2)
+        case Cylinder(radius, length):
+            inside = (x**2 + y**2 <= radius**2) & (abs(z) <= length / 2)
+        case Capsule(radius, length):
+            inside = x**2 + y**2 + np.maximum(abs(z) - length / 2, 0.0) ** 2 <= radius**2
+        case Ellipsoid((a, b, c)):
+            inside = (x / a) ** 2 + (y / b) ** 2 + (z / c) ** 2 <= 1.0
+        case Plane():
+            inside = z <= 0.0
+        case _:
+            inside = np.zeros(len(points), dtype=bool)
+    return np.asarray(inside)

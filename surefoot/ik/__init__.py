@@ -23,7 +23,7 @@ __all__ = [
     "stopping_velocity_bounds",
 ]
 
-_ON_DEMAND = ("analysis", "avoidance", "contacts", "predictive", "redundancy", "singular", "textbook")
+_ON_DEMAND = ("analysis", "avoidance", "contacts", "predictive", "redundancy", "singular", "textbook", "timing")
 
 
 def __getattr__(name: str) -> Any:

@@ -300,6 +300,15 @@ def _contact(name: str, table: ContactTable, file: str | Path) -> ContactSurface
     )  # fmt: skip
 
 
+def side_contacts(path: str | Path) -> dict[str, ContactSurface]:
+    """The contact surfaces of a side file, by name.
+
+    Args:
+        path: The side file.
+    """
+    return {name: _contact(name, table, path) for name, table in read_side_file(path).contacts.items()}
+
+
 def _loop(name: str, table: LoopTable) -> Loop:
     directions: Any = tuple(item in table.directions for item in _DIRECTIONS)
     return Loop(

@@ -11,8 +11,8 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
-from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Sphere
-from surefoot.motion import GroundPlane, Obstacle, State, World
+from surefoot.geometry import contains
+from surefoot.motion import GroundPlane, State, World
 from surefoot.robot import Robot
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.measured import WORLD, Touches
@@ -150,6 +150,7 @@ class IncidentBook:
     def __init__(self, robot: Robot, world: World | None, index: int) -> None:
         self._robot, self._index = robot, index
         self._obstacles = () if world is None else world.obstacles
+        self._touching = np.unique([robot.body_of(contact.frame) for contact in robot.contacts.values()])
         self.falls = FallDetector(robot, world)
         self.incidents: list[Incident] = []
         self.fall_time: float | None = None
@@ -233,9 +234,14 @@ class IncidentBook:
             self._look_at_obstacles(touches.where(touches.against == WORLD), now)
 
     def _look_at_obstacles(self, touches: Touches, now: dict[tuple[str, str], float]) -> None:
-        """Touches of the world whose point, halfway between both surfaces, lies in an obstacle."""
+        """Touches of the world whose point, halfway between both surfaces, lies in an obstacle.
+
+        Bodies with contact surfaces may touch obstacles that are touchable.
+        """
         for item in self._obstacles:
-            own = touches.where(_inside(item, touches.point) & (touches.load > 0.0))
+            here = contains(item.shape, (touches.point - item.pose[:3, 3]) @ item.pose[:3, :3])
+            counts = ~np.isin(touches.body, self._touching) if item.touchable else True
+            own = touches.where(here & (touches.load > 0.0) & counts)
             for body, load in zip(own.body, own.load, strict=True):
                 where = f"{self._robot.tree.body_names[int(body)]} and {item.name}"
                 now["obstacle_touch", where] = max(now.get(("obstacle_touch", where), 0.0), float(load))
@@ -247,25 +253,6 @@ class IncidentBook:
 
     def _axes_of(self, joint: str) -> int:
         return self._robot.tree.nv_of(self._robot.joint_index(joint))
-
-
-def _inside(obstacle: Obstacle, points: Array) -> NDArray[np.bool_]:
-    """(n,) whether points in world lie in an obstacle; never in one that is a mesh."""
-    x, y, z = ((points - obstacle.pose[:3, 3]) @ obstacle.pose[:3, :3]).T
-    match obstacle.shape:
-        case Sphere(radius):
-            inside = x**2 + y**2 + z**2 <= radius**2
-        case Box(size):
-            inside = (abs(x) <= size[0] / 2) & (abs(y) <= size[1] / 2) & (abs(z) <= size[2] / 2)
-        case Cylinder(radius, length):
-            inside = (x**2 + y**2 <= radius**2) & (abs(z) <= length / 2)
-        case Capsule(radius, length):
-            inside = x**2 + y**2 + np.maximum(abs(z) - length / 2, 0.0) ** 2 <= radius**2
-        case Ellipsoid((a, b, c)):
-            inside = (x / a) ** 2 + (y / b) ** 2 + (z / c) ** 2 <= 1.0
-        case _:
-            inside = np.zeros(len(points), dtype=bool)
-    return np.asarray(inside)
 
 
 def _limited_axes(robot: Robot) -> tuple[list[str], Indices, Indices, Array, Array, Array]:

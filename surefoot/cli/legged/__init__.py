@@ -1,4 +1,4 @@
-"""Commands of legged robots: `surefoot walk`, `surefoot matrix` and `surefoot speed`."""
+"""Commands of legged robots: `surefoot walk`, `matrix`, `speed`, `push-map` and `hexapod`."""
 
 from surefoot.cli.legged.commands import legged
 

@@ -19,7 +19,7 @@ from surefoot.arrays import Array, placement_matrix
 from surefoot.collision.obstacles.pieces import Pieces, PointCloud, height_field_pieces, shape_pieces
 from surefoot.collision.pairs import Nearest, generator_distances, generator_nearest
 from surefoot.geometry import Box, Plane, Shape
-from surefoot.motion import Ground, GroundBox, GroundPlane, MovableObject, Obstacle, World
+from surefoot.motion import Ground, GroundBox, GroundPlane, World
 from surefoot.robot import placement
 from surefoot.spatial import so3
 
@@ -141,12 +141,14 @@ def placed_obstacle(
 def world_obstacles(world: World) -> tuple[PlacedObstacle, ...]:
     """Everything in a world that a robot may hit: obstacles, objects, and ground pieces (`ground 0`, `ground 1` …).
 
+    Touchable obstacles count as ground does: bodies with contact surfaces may touch them.
+
     Args:
         world: The world.
     """
-    items: list[Obstacle | MovableObject] = [*world.obstacles, *world.objects]
-    things = [placed_obstacle(x.name, x.shape, x.pose) for x in items]
-    return (*things, *(_ground(f"ground {k}", piece) for k, piece in enumerate(world.ground)))
+    fixed = [placed_obstacle(x.name, x.shape, x.pose, is_ground=x.touchable) for x in world.obstacles]
+    things = [placed_obstacle(x.name, x.shape, x.pose) for x in world.objects]
+    return (*fixed, *things, *(_ground(f"ground {k}", piece) for k, piece in enumerate(world.ground)))
 
 
 def _ground(name: str, piece: Ground) -> PlacedObstacle:

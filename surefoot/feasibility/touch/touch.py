@@ -108,7 +108,7 @@ def _world_to_stand_on(world: World) -> World:
     boxes = [
         GroundBox((obstacle.shape.size[0], obstacle.shape.size[1], obstacle.shape.size[2]), obstacle.pose)
         for obstacle in world.obstacles
-        if isinstance(obstacle.shape, Box)
+        if isinstance(obstacle.shape, Box) and not obstacle.touchable  # those count as they are
     ]
     return replace(world, ground=(*world.ground, *boxes)) if boxes else world
 

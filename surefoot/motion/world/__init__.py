@@ -3,6 +3,7 @@
 from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField, stairs
 from surefoot.motion.world.surfaces import SurfaceMotion, surface_motion
 from surefoot.motion.world.terrain import NOWHERE, contact_planes
+from surefoot.motion.world.touchable import TouchableSurface, is_exposed, touchable_surfaces
 from surefoot.motion.world.world import STANDARD_GRAVITY, MovableObject, Obstacle, World, in_world
 
 __all__ = [
@@ -15,9 +16,12 @@ __all__ = [
     "MovableObject",
     "Obstacle",
     "SurfaceMotion",
+    "TouchableSurface",
     "World",
     "contact_planes",
     "in_world",
+    "is_exposed",
     "stairs",
     "surface_motion",
+    "touchable_surfaces",
 ]

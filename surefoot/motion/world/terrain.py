@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
+from surefoot.geometry import Box, Capsule, Cylinder, Sphere
 from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField
 from surefoot.motion.world.world import World
 
@@ -26,13 +28,23 @@ _BEYOND = 1e-6  # [m]
 _ROOT = 0.1  # how far a box that stands on other ground reaches into it [m]
 
 
+class _Rod(NamedTuple):
+    """A touchable rod or ball: points within a distance of a segment; its ends are round."""
+
+    start: Array
+    end: Array
+    radius: float
+    friction: float | None
+
+
 def contact_planes(world: World, point: ArrayLike) -> Array:
     """(n, 5): unit normal, offset and friction of the ground under each point; its height above it is n·p − offset.
 
-    Where pieces overlap the highest counts, that is the one above which a point is least high.
+    Where pieces overlap the highest counts, that is the one above which a point is least high. Touchable boxes, rods
+    and balls among the obstacles count as ground does.
 
     Args:
-        world: The world; its ground and friction count.
+        world: The world; its ground, its touchable obstacles and friction count.
         point: (n, 3) in world [m].
     """
     p = np.asarray(point, dtype=float).reshape(-1, 3)
@@ -50,26 +62,44 @@ def contact_planes(world: World, point: ArrayLike) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _with_roots(world: World) -> tuple[Ground, ...]:
+def _with_roots(world: World) -> tuple[Ground | _Rod, ...]:
     """The ground; boxes that stand on other ground reach into it, so that who has sunk in there still meets them."""
-    out: list[Ground] = list(world.ground)
+    out: list[Ground | _Rod] = list(world.ground)
     for k, piece in enumerate(world.ground):
         if isinstance(piece, GroundBox):
             up, _ = _top_of_box(piece)
             axis = int(np.argmax(np.abs(piece.pose[:3, :3].T @ up)))
             below = piece.pose[:3, 3] - (0.5 * piece.size[axis] + _BEYOND) * up
             others = (other for other in world.ground if other is not piece)
-            if any(_is_inside(other, below[None])[0] for other in others):
+            if any(is_inside(other, below[None])[0] for other in others):
                 size, pose = np.array(piece.size), piece.pose.copy()
                 size[axis] += _ROOT
                 pose[:3, 3] -= 0.5 * _ROOT * up
                 x, y, z = (float(edge) for edge in size)
                 out[k] = replace(piece, size=(x, y, z), pose=pose)
-    return tuple(out)
+    return (*out, *_touchable(world))
 
 
-def _under(piece: Ground, p: Array, pieces: Sequence[Ground]) -> Planes:
+def _touchable(world: World) -> list[GroundBox | _Rod]:
+    """Obstacles that contact surfaces may touch; meshes and other shapes are not among them."""
+    out: list[GroundBox | _Rod] = []
+    for item in world.obstacles:
+        if item.touchable and isinstance(item.shape, Box):
+            x, y, z = item.shape.size
+            out.append(GroundBox((x, y, z), item.pose, item.friction))
+        elif item.touchable and isinstance(item.shape, Capsule | Cylinder | Sphere):
+            half = 0.0 if isinstance(item.shape, Sphere) else 0.5 * item.shape.length
+            axis, centre = item.pose[:3, 2], item.pose[:3, 3]
+            out.append(_Rod(centre - half * axis, centre + half * axis, item.shape.radius, item.friction))
+    return out
+
+
+def _under(piece: Ground | _Rod, p: Array, pieces: Sequence[Ground | _Rod]) -> Planes:
     """The plane of one piece. Out of a box one does not go by a face that another piece covers, but by the top."""
+    if isinstance(piece, _Rod):
+        away, distance = _from_axis(piece, p)
+        normal = np.where(distance[:, None] > 1e-12, away / np.maximum(distance, 1e-300)[:, None], [0.0, 0.0, 1.0])
+        return normal, np.sum(normal * p, axis=1) - distance + piece.radius, np.ones(len(p), dtype=bool)
     if not isinstance(piece, GroundBox):
         return _of_plane(piece, p) if isinstance(piece, GroundPlane) else _of_heights(piece, p)
     normal, offset, here = _of_box(piece, p)
@@ -80,14 +110,24 @@ def _under(piece: Ground, p: Array, pieces: Sequence[Ground]) -> Planes:
         covered = np.zeros(len(doubtful), dtype=bool)
         for other in pieces:
             if other is not piece:
-                covered |= _is_inside(other, ways_out)
+                covered |= is_inside(other, ways_out)
         rows = doubtful[covered]
         normal[rows], offset[rows] = _top_of_box(piece)
     return normal, offset, here
 
 
-def _is_inside(piece: Ground, p: Array) -> NDArray[np.bool_]:
-    """Which points lie under the surface of a piece."""
+def _from_axis(rod: _Rod, p: Array) -> tuple[Array, Array]:
+    """Vectors (n, 3) from the nearest points of the segment, and their lengths (n,)."""
+    along = rod.end - rod.start
+    share = np.clip((p - rod.start) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
+    away = p - rod.start - share[:, None] * along
+    return away, np.linalg.norm(away, axis=1)
+
+
+def is_inside(piece: Ground | _Rod, p: Array) -> NDArray[np.bool_]:
+    """Which points (n, 3) lie under the surface of a piece."""
+    if isinstance(piece, _Rod):
+        return np.asarray(_from_axis(piece, p)[1] <= piece.radius)
     if isinstance(piece, GroundBox):
         own = (p - piece.pose[:3, 3]) @ piece.pose[:3, :3]
         return np.asarray((np.abs(own) <= 0.5 * np.asarray(piece.size)).all(axis=1))

@@ -26,20 +26,28 @@ _GROUNDS: dict[str, type] = {"plane": GroundPlane, "box": GroundBox, "height_fie
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """A shape that does not move and must not be touched.
+    """A shape that does not move, and that nothing may touch; contact surfaces of robots may if it is touchable.
 
     Args:
         name: Unique among obstacles and objects.
         shape: The shape.
         pose: T_world_shape, (4, 4).
+        friction: Coulomb coefficient; None for that of the world.
+        touchable: Whether feet and hands may touch it: walls, rails, tables.
     """
 
     name: str
     shape: Shape
     pose: Array = field(default_factory=placement)
+    friction: float | None = None
+    touchable: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pose", placement_matrix(self.pose, f"pose of obstacle `{self.name}`"))
+        if self.friction is not None:
+            object.__setattr__(self, "friction", number(self.friction, f"friction of obstacle `{self.name}`"))
+        if not isinstance(self.touchable, bool):
+            raise ShapeError(f"`touchable` of obstacle `{self.name}` is {self.touchable!r}, expected true or false")
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +189,13 @@ def _is_flat(value: Any) -> bool:
 
 
 def _write_item(item: Obstacle | MovableObject) -> dict[str, Any]:
-    mass = {"mass": item.mass} if isinstance(item, MovableObject) else {}
-    return {"name": item.name, "shape": _write(item.shape, _SHAPES), **mass, "pose": item.pose.tolist()}
+    own: dict[str, Any] = {}
+    if isinstance(item, MovableObject):
+        own["mass"] = item.mass
+    else:
+        own |= {} if item.friction is None else {"friction": item.friction}
+        own |= {"touchable": True} if item.touchable else {}
+    return {"name": item.name, "shape": _write(item.shape, _SHAPES), **own, "pose": item.pose.tolist()}
 
 
 def _read_item(data: Any, kind: type, what: str) -> Any:

@@ -38,7 +38,7 @@ def world_data(evidence: Evidence, rows: NDArray[np.int64]) -> dict[str, Any]:
         return {"ground": [], "obstacles": [], "objects": []}
     return {
         "ground": [_ground(piece) for piece in world.ground],
-        "obstacles": [_thing(item) for item in world.obstacles],
+        "obstacles": [_thing(item) | ({"touchable": True} if item.touchable else {}) for item in world.obstacles],
         "objects": [_thing(item) | _moves(evidence, item, rows) for item in world.objects],
     }
 

@@ -40,7 +40,7 @@ class Surroundings {
       if (piece.kind === 'plane') this.addPlane(piece.point, piece.normal, true);
       else this.addMesh(piece, 'ground');
     }
-    for (const thing of data.obstacles) if (thing.kind === 'mesh') this.addMesh(thing, 'obstacle');
+    for (const thing of data.obstacles) if (thing.kind === 'mesh') this.addMesh(thing, thing.touchable ? 'touchable' : 'obstacle');
     this.moving = data.objects.filter(thing => thing.kind === 'mesh').map(thing => this.addObject(thing, data.time));
     if (!data.ground.length && !data.floats) this.addPlane([0, 0, 0], [0, 0, 1], false);
     stage.theme.listen(() => this.colour());
@@ -75,7 +75,7 @@ class Surroundings {
     const mesh = new THREE.Mesh(meshGeometry(data), material);
     mesh.matrixAutoUpdate = false;
     mesh.matrix.fromArray(data.pose);
-    if (kind === 'obstacle') Object.assign(material, { transparent: true, opacity: 0.6 });  // nothing hides the robot
+    if (kind === 'obstacle' || kind === 'touchable') Object.assign(material, { transparent: true, opacity: 0.6 });  // nothing hides the robot
     mesh.castShadow = kind !== 'ground';
     mesh.receiveShadow = true;
     mesh.userData.kind = kind;
@@ -92,7 +92,7 @@ class Surroundings {
 
   colour() {
     const dark = this.stage.theme.dark;
-    const paint = { ground: dark ? '#3a424f' : '#cdd3db', obstacle: dark ? '#b0793a' : '#e0a458', object: dark ? '#8a6fd1' : '#9a7fe0' };
+    const paint = { ground: dark ? '#3a424f' : '#cdd3db', obstacle: dark ? '#b0793a' : '#e0a458', object: dark ? '#8a6fd1' : '#9a7fe0', touchable: dark ? '#4f9a86' : '#8cc9b8' };
     for (const mesh of this.group.children) if (mesh.userData.kind) mesh.material.color.set(paint[mesh.userData.kind]);
     for (const { material } of this.grids) {
       material.uniforms.ink.value.set(dark ? '#9fb0c8' : '#39465a');

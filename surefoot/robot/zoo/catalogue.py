@@ -11,6 +11,7 @@ from surefoot.errors import NotSupportedError, one_of
 from surefoot.robot.build import Mimic
 from surefoot.robot.files import BASES, load_file
 from surefoot.robot.model import Robot
+from surefoot.robot.side_file import side_contacts
 from surefoot.robot.urdf import without_subtree
 from surefoot.robot.xml_guard import numbers, read_xml
 from surefoot.robot.zoo.built import BUILT, build
@@ -52,7 +53,8 @@ def describe(name: str) -> str:
     if name in BUILT:
         usage = BUILT[name].usage
         return f"{BUILT[name].description}; {name}{usage}" if usage else BUILT[name].description
-    return f"example-robot-data: {_file_name(name)}"
+    usage = f"; {name}[:hands]" if _hands_of(name).is_file() else ""
+    return f"example-robot-data: {_file_name(name)}{usage}"
 
 
 def load(name: str, base: str = "auto", mimic: Mimic = "coupling", meshes: str = "warn") -> Robot:
@@ -71,9 +73,17 @@ def load(name: str, base: str = "auto", mimic: Mimic = "coupling", meshes: str =
         return build(head, parameters, base=base, mimic=mimic)
     if head not in _shipped():
         raise one_of("robot", head, names())
-    if parameters:
+    if parameters not in ([], ["hands"]) or (parameters and not _hands_of(head).is_file()):
         raise NotSupportedError(f"robot `{head}` takes no parameters", evidence={"given": ":".join(parameters)})
-    return _load_shipped(head, base, mimic, meshes)
+    robot = _load_shipped(head, base, mimic, meshes)
+    if not parameters:
+        return robot
+    return robot.replace(contacts={**robot.contacts, **side_contacts(_hands_of(head))})
+
+
+def _hands_of(name: str) -> Path:
+    """The side file with contact surfaces of its hands, beside those of its feet."""
+    return _SIDE_FILES / f"{name}.hands.surefoot.toml"
 
 
 def _shipped() -> dict[str, Any]:

@@ -81,13 +81,14 @@ def _depth_at_home(robot: Robot) -> float:
 
 def _ground(table: GroundTable, robot: Robot | None) -> list[Ground]:
     """The pieces of one table; omitted keys take the defaults of the pieces."""
-    keys = {"kind", "position", "yaw", "near"}
+    keys = {"kind", "position", "yaw", "rpy", "near"}
     given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
     match table.kind:
         case "plane":
             return [GroundPlane(**given)]
         case "box":
-            pose = _upright(table.position, table.yaw)
+            turn = table.rpy or (0.0, 0.0, table.yaw or 0.0)
+            pose = placement(table.position or (0.0, 0.0, 0.0), pin.rpy.rpyToMatrix(*turn))
             if table.near is not None and robot is not None:
                 pose = _near(table.near, robot) @ pose
             return [GroundBox(pose=pose, **given)]
@@ -107,7 +108,8 @@ def _near(contact: str, robot: Robot) -> np.ndarray:
 
 
 def _obstacle(table: ObstacleTable) -> Obstacle:
-    return Obstacle(table.name, _shape(table), placement(table.position, pin.rpy.rpyToMatrix(*table.rpy)))
+    pose = placement(table.position, pin.rpy.rpyToMatrix(*table.rpy))
+    return Obstacle(table.name, _shape(table), pose, table.friction, table.touchable)
 
 
 def _object(table: ObjectTable) -> MovableObject:

@@ -25,6 +25,7 @@ class GroundTable(KindTable):
         size: Edges of the box [m].
         position: Centre of the box [m].
         yaw: Rotation of the box about z [rad].
+        rpy: Orientation of the box in place of `yaw`, for slopes: roll, pitch and yaw about the world axes [rad].
         near: Contact surface of the robot from which, at home, position and yaw count, x to where the robot looks.
         steps: Number of steps.
         rise: Height of a step [m].
@@ -38,13 +39,13 @@ class GroundTable(KindTable):
 
     KINDS: ClassVar[dict[str, str]] = {
         "plane": "an infinite plane, level or sloped",
-        "box": "an upright box to stand on or bump into",
+        "box": "a box to stand on, to lean on or to bump into, upright or sloped",
         "stairs": "stairs that ascend along x",
         "height_field": "a grid of heights",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "plane": {"point", "normal"},
-        "box": {"size", "position", "yaw", "near"},
+        "box": {"size", "position", "yaw", "rpy", "near"},
         "stairs": {"steps", "rise", "run", "width", "start"},
         "height_field": {"heights", "cell", "origin"},
     }
@@ -61,6 +62,7 @@ class GroundTable(KindTable):
     size: Edges | None = None
     position: Vector | None = None
     yaw: float | None = None
+    rpy: Vector | None = None
     near: str | None = None
     steps: Annotated[int, Field(ge=1, le=1000)] | None = None
     rise: Positive | None = None
@@ -105,7 +107,7 @@ class ObjectTable(KindTable):
 
 
 class ObstacleTable(KindTable):
-    """`[[world.obstacles]]`: a fixed obstacle that must not be touched.
+    """`[[world.obstacles]]`: a fixed obstacle that must not be touched; feet and hands may if it is touchable.
 
     Args:
         kind: Its shape.
@@ -115,6 +117,8 @@ class ObstacleTable(KindTable):
         size: Edges of the box [m].
         radius: [m].
         length: Along z, of a capsule without its caps [m].
+        friction: Coulomb coefficient; default: that of the world.
+        touchable: Whether contact surfaces may touch it: walls, rails, tables.
     """
 
     KINDS: ClassVar[dict[str, str]] = {**ObjectTable.KINDS, "capsule": "along its z axis, with round ends"}
@@ -128,6 +132,8 @@ class ObstacleTable(KindTable):
     size: Edges | None = None
     radius: Positive | None = None
     length: Positive | None = None
+    friction: Friction | None = None
+    touchable: bool = False
 
 
 class WorldTable(Table):
@@ -138,7 +144,7 @@ class WorldTable(Table):
         gravity: In world [m/s²].
         empty: Whether there is no ground.
         ground: Pieces of ground; default: level ground at z = 0 for robots that stand, none for fixed-base robots.
-        obstacles: Fixed obstacles that must not be touched.
+        obstacles: Fixed obstacles that must not be touched, or only by feet and hands.
         objects: Movable objects.
     """
 

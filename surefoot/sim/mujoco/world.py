@@ -70,7 +70,8 @@ def add_world(spec: mujoco.MjSpec, world: World, meshes: Meshes) -> None:
         shape_ground(spec, geom, piece)
     grip = friction_settings(world.friction)
     for item in world.obstacles:
-        add_shape(spec.worldbody, meshes, item.shape, item.pose, f"obstacle {item.name}", **_WORLD_BITS, **grip)
+        own = grip if item.friction is None else friction_settings(item.friction)
+        add_shape(spec.worldbody, meshes, item.shape, item.pose, f"obstacle {item.name}", **_WORLD_BITS, **own)
     for thing in world.objects:
         T, name = thing.pose, object_name(thing.name)
         body = spec.worldbody.add_body(name=name, pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3]))

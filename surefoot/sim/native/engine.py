@@ -92,7 +92,7 @@ class NativeEngine(BaseEngine):
     ) -> None:
         super().__init__(robots, dt)
         self.world, self._law = world, law_of(contact)
-        touches = world is not None and bool(world.ground)
+        touches = world is not None and bool(world.ground or any(item.touchable for item in world.obstacles))
         soft = SpringDamper() if isinstance(self._law, Rigid) else self._law
         self._settings = Settings(self.dt, soft, integrator, touches, limits, friction, springs)
         self.notes = notes_of(self.robots, world, self_collision)

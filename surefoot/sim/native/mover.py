@@ -318,7 +318,8 @@ class Mover:
         """
         self.world = world
         pieces = () if world is None else world.ground
-        is_constant = len(pieces) == 1 and isinstance(pieces[0], GroundPlane)
+        alone = world is not None and not any(item.touchable for item in world.obstacles)
+        is_constant = alone and len(pieces) == 1 and isinstance(pieces[0], GroundPlane)
         self._ground_varies = world is not None and len(self.ground) > 0 and not is_constant
         if world is not None and is_constant:
             self.ground[:] = contact_planes(world, np.zeros((len(self.ground), 3)))

@@ -74,8 +74,8 @@ def notes_of(robots: Sequence[Robot], world: World | None, self_collision: bool)
     things = 0 if world is None else len(world.objects)
     if len(robots) + things > 1:
         out.append("robots and objects do not touch each other in the native engine")
-    if world is not None and world.obstacles:
-        out.append("obstacles are not touched in the native engine")
+    if world is not None and any(not item.touchable for item in world.obstacles):
+        out.append("obstacles are not touched in the native engine, except by contact surfaces if they are touchable")
     if self_collision:
         out.append("robots do not touch themselves in the native engine")
     for robot in robots:

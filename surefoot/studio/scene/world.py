@@ -15,6 +15,7 @@ from surefoot.studio.scene.stage import Stage
 __all__ = ["WorldNodes"]
 
 _GROUND, _OBSTACLE, _OBJECT = (203, 210, 219), (214, 96, 77), (91, 143, 217)
+_TOUCHABLE = (140, 201, 184)
 _EDGE = 8.0
 """Of the piece of a tilted plane that is shown [m]."""
 _MOST_TRIANGLES = 4000
@@ -48,7 +49,7 @@ class WorldNodes:
         things: tuple[Obstacle | MovableObject, ...] = () if world is None else (*world.obstacles, *world.objects)
         for number, thing in enumerate(things):
             if not isinstance(thing.shape, Plane):
-                colour = _OBSTACLE if isinstance(thing, Obstacle) else _OBJECT
+                colour = _colour(thing)
                 mesh = decimated(shape_triangles(thing.shape), _MOST_TRIANGLES)
                 self._add(f"/world/thing{number}", mesh, thing.pose, colour)
 
@@ -58,6 +59,12 @@ class WorldNodes:
             wxyz=wxyz_of(T[:3, :3]), position=T[:3, 3],
         )  # fmt: skip
         self._nodes.append(node)
+
+
+def _colour(thing: Obstacle | MovableObject) -> tuple[int, int, int]:
+    if isinstance(thing, MovableObject):
+        return _OBJECT
+    return _TOUCHABLE if thing.touchable else _OBSTACLE
 
 
 def _is_level(piece: Ground) -> bool:

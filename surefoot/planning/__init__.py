@@ -1,0 +1,3 @@
+"""Planning of motions with contacts."""
+
+__all__: list[str] = []

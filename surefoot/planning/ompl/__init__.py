@@ -1,0 +1,7 @@
+"""The planners of OMPL in a process of their own: a bounded chart, validity of states and edges, a budget."""
+
+from surefoot.planning.ompl.boxes import among_boxes
+from surefoot.planning.ompl.client import OmplWorker
+from surefoot.planning.ompl.problem import PLANNERS, Checks, OmplPlan, Query
+
+__all__ = ["PLANNERS", "Checks", "OmplPlan", "OmplWorker", "Query", "among_boxes"]
