@@ -9,7 +9,7 @@ import typer
 
 from surefoot.cli.frame import Json, RobotName
 
-__all__ = ["regions", "study"]
+__all__ = ["compare_distribution", "regions", "study"]
 
 study = typer.Typer()
 
@@ -27,3 +27,21 @@ def regions(
     from surefoot.cli.study.regions import regions_command
 
     return regions_command(robot, moment, out, json)
+
+
+@study.command(name="compare-distribution")
+def compare_distribution(
+    robot: RobotName,
+    contacts: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Loaded contact surfaces; default: those on the ground.")
+    ] = None,
+    acceleration: Annotated[str, typer.Option(metavar="X,Y,Z", help="Of the CoM, in m/s².")] = "0,0,0",
+    dcm: Annotated[
+        str | None, typer.Option(metavar="X,Y", help="DCM from the CoM in metres, for the method `dcm`.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Share the load of a standing robot among its contacts by every method, side by side."""
+    from surefoot.cli.study.distribution import distribution_command
+
+    return distribution_command(robot, contacts, acceleration, dcm, json)
