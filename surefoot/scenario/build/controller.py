@@ -26,6 +26,7 @@ CONTROLLERS: Mapping[str, str] = {
     "follow": "surefoot.scenario.motions:PlannedFollower",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",
+    "swing_up": "surefoot.control.layered:CartPoleSwingUp",
 }
 """What makes each kind of controller."""
 
@@ -67,6 +68,8 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(scenario.walk, robot, world, q)
         case "balance":
             return controller(scenario.balance, robot, q)
+        case "swing_up":
+            return controller(robot, q, scenario.simulation.control_dt or scenario.simulation.dt, **given)
 
 
 def _pairs(rows: list[dict[str, Any]], what: str) -> list[tuple[float, dict[str, float]]]:
