@@ -37,7 +37,12 @@ class Row:
     def __init__(
         self, source: str, name: str, printed: float, ours: float, tolerance: float | None, remark: str = ""
     ) -> None:
-        self.source, self.name, self.printed, self.ours = source, name, printed, float(ours) if abs(ours) > 1e-12 else 0.0
+        self.source, self.name, self.printed, self.ours = (
+            source,
+            name,
+            printed,
+            float(ours) if abs(ours) > 1e-12 else 0.0,
+        )
         self.tolerance, self.remark = tolerance, remark
 
     def text(self) -> str:
@@ -47,7 +52,14 @@ class Row:
 
 def rows() -> list[Row]:
     """All lines."""
-    parts: tuple[Callable[[], Iterator[Row]], ...] = (_pendulum, _regulators, _capture, _distribution, _cones, _stepping)
+    parts: tuple[Callable[[], Iterator[Row]], ...] = (
+        _pendulum,
+        _regulators,
+        _capture,
+        _distribution,
+        _cones,
+        _stepping,
+    )
     return [row for part in parts for row in part()]
 
 

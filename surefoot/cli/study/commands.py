@@ -9,7 +9,7 @@ import typer
 
 from surefoot.cli.frame import Json, RobotName
 
-__all__ = ["compare_distribution", "regions", "study"]
+__all__ = ["compare_controllers", "compare_distribution", "regions", "study"]
 
 study = typer.Typer()
 
@@ -45,3 +45,19 @@ def compare_distribution(
     from surefoot.cli.study.distribution import distribution_command
 
     return distribution_command(robot, contacts, acceleration, dcm, json)
+
+
+@study.command(name="compare-controllers")
+def compare_controllers(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="Scenario with a push; `push` is one.")] = "push",
+    robot: Annotated[str | None, typer.Option(help="Robot name or file; default: the scenario's.")] = None,
+    controllers: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Comma-separated controllers; default: all.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="HTML file; default: controllers-ROBOT.html.")] = None,
+    json: Json = False,
+) -> int:
+    """Push a standing robot under many controllers: survived push, tracking, torque and time per tick on one page."""
+    from surefoot.cli.study.controllers import controllers_command
+
+    return controllers_command(scenario, robot, controllers, out, json)

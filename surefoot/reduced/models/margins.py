@@ -45,7 +45,7 @@ class Margin(NamedTuple):
 
 
 def extrapolated_com(com: ArrayLike, velocity: ArrayLike, omega: float) -> Array:
-    """x + ẋ / ω [m].
+    """X + ẋ / ω [m].
 
     Args:
         com: (..., d) [m].

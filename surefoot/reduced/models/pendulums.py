@@ -159,7 +159,7 @@ class CartTable:
         return np.array([state[1], state[2], inputs[0]])
 
     def cop(self, state: Array, inputs: Array) -> float:
-        """x − ẍ z / g [m]."""
+        """X − ẍ z / g [m]."""
         return float(state[0] - state[2] * self.height / self.gravity)
 
 
@@ -228,7 +228,7 @@ class ReactionWheelPendulum:
         return np.concatenate([state[3:6], acceleration, spin])
 
     def cop(self, state: Array, inputs: Array) -> Array:
-        """p (2,) [m]."""
+        """P (2,) [m]."""
         return np.asarray(inputs[:2], dtype=float)
 
     def cmp(self, state: Array, inputs: Array) -> Array:

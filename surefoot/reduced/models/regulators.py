@@ -74,7 +74,7 @@ def regulator_gains(omega: float, poles: tuple[float, float]) -> tuple[float, fl
 
 
 def clipped_regulator(state: ArrayLike, gains: tuple[float, float], support: tuple[float, float]) -> float:
-    """u = −k₁ x − k₂ ẋ within the support [m].
+    """U = −k₁ x − k₂ ẋ within the support [m].
 
     Args:
         state: (x, ẋ).

@@ -78,6 +78,7 @@ class ControllerTable(KindTable):
         error: Share by which the masses and the length that the controller believes are wrong.
         trust: Share of a measurement in the estimate.
         gains: Stiffness of the pole's turn and height, and of the cart's feed.
+        method: Which classic controller; `surefoot compare-controllers` names them.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -91,6 +92,7 @@ class ControllerTable(KindTable):
         "follow": "follows the plan of `[motion]`",
         "walk": "walks the way of `[walk]`, by whole-body control",
         "balance": "stands and makes the moves of `[balance]`, by whole-body control",
+        "classic": "stands by a controller of the literature, see `method`",
         "swing_up": "swings up the pole of a cart-pole, by the layers of Busenhart 1994",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
@@ -104,6 +106,7 @@ class ControllerTable(KindTable):
         "follow": _GAINS,
         "walk": set(),
         "balance": set(),
+        "classic": {"method"},
         "swing_up": {"error", "trust", "gains"},
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
@@ -116,7 +119,7 @@ class ControllerTable(KindTable):
 
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow",
-        "walk", "balance", "swing_up",
+        "walk", "balance", "classic", "swing_up",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None
@@ -138,3 +141,4 @@ class ControllerTable(KindTable):
     error: Annotated[float, Field(ge=0.0, lt=1.0)] | None = None
     trust: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
     gains: Vector | None = None
+    method: str | None = None
