@@ -37,13 +37,14 @@ def distribution_command(robot: str, contacts: str | None, acceleration: str, dc
     known = next((row.vertical for row in rows if row.vertical), {}) or {}
     print(f"{'method':<14}" + "".join(f"{f'f_z {name} [N]':>32}" for name in known)
           + f"{'ankle [N m]':>13}{'joints [N m]':>14}{'internal [N]':>14}  within cones")  # fmt: skip
+    yes = {True: "yes", False: "no"}
     for row in rows:
         if row.trouble is not None or row.vertical is None:
             print(f"{row.method:<14}  {row.trouble}")
             continue
         numbers = (row.ankle_moment or 0.0, row.torque or 0.0, row.internal or 0.0)
         print(f"{row.method:<14}" + "".join(f"{force:>32.2f}" for force in row.vertical.values())
-              + f"{numbers[0]:>13.3f}{numbers[1]:>14.2f}{numbers[2]:>14.2f}  {'yes' if row.within else 'no'}")  # fmt: skip
+              + f"{numbers[0]:>13.3f}{numbers[1]:>14.2f}{numbers[2]:>14.2f}  {yes[bool(row.within)]}")  # fmt: skip
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 
 from surefoot.arrays import Array
 from surefoot.control.layered.swing_up import ExecutionWeights, SwingUpCase, controller_of
@@ -41,12 +42,14 @@ class CartPoleSwingUp:
             raise NotSupportedError(
                 f"`{robot.name}` is not a cart with a pole", next_step="use the robot `cartpole`: one slide, one swing"
             )
+        leaning = pin.centerOfMass(robot.model, robot.model.createData(), np.array([0.0, 0.1]))
+        self._sign = 1.0 if leaning[0] < 0.0 else -1.0  # a positive tilt leans towards −x
         limit = float(robot.drives[0].torque_limit)
         case = SwingUpCase(
             "scenario", "", "", travel=float(q0[0]), gains=tuple(gains), error=error, dt=dt, trust=trust,
             limit=limit if np.isfinite(limit) else None,
         )  # fmt: skip
-        self._layers, self._order = controller_of(case, float(-q0[1]), ExecutionWeights())
+        self._layers, self._order = controller_of(case, float(self._sign * q0[1]), ExecutionWeights())
         self._force = np.zeros(1)
 
     def command(self, t: float, state: State) -> Command:
@@ -56,6 +59,7 @@ class CartPoleSwingUp:
             t: Time [s].
             state: Measured.
         """
-        seen, rates = np.array([-state.q[1], state.q[0]]), np.array([-state.v[1], state.v[0]])
+        seen = np.array([self._sign * state.q[1], state.q[0]])
+        rates = np.array([self._sign * state.v[1], state.v[0]])
         force, self._force = self._force, self._layers.command(seen[self._order], rates[self._order])
         return Command(torque=force)

@@ -100,12 +100,12 @@ class ExecutionWeights:
         effort: Of small forces.
     """
 
-    cart: float = 3.4e-6
-    turn: float = 1.3e-5
-    level: float = 3e-3
-    across: float = 6.6e-8
-    up: float = 3.6e-6
-    effort: float = 5.8e-8
+    cart: float = 4.14e-6
+    turn: float = 3.52e-6
+    level: float = 0.0595
+    across: float = 5.28e-6
+    up: float = 8.54e-5
+    effort: float = 4.65e-8
 
 
 def cart_pole_rules(

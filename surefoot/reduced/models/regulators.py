@@ -114,8 +114,8 @@ def operating_region(
 def lag_gains(omega: float, lag: float, poles: ArrayLike) -> Array:
     """K (3,) for (x, ẋ, p) where the ZMP lags: T_p ṗ = u − p, u = −K (x, ẋ, p) (Kajita, section 5.4.4).
 
-    With A = [[0, 1, 0], [ω², 0, −ω²], [0, 0, −1/T_p]], B = [0, 0, 1/T_p], by Ackermann's formula. With a target: u = p_d
-    − K e for e = state − target; the book's u = x_p − K e has a sign against its ė.
+    With A = [[0, 1, 0], [ω², 0, −ω²], [0, 0, −1/T_p]], B = [0, 0, 1/T_p], by Ackermann's formula. With a target:
+    u = p_d − K e for e = state − target; the book's u = x_p − K e has a sign against its ė.
 
     Args:
         omega: √(g / z) [1/s].

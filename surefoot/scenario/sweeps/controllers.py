@@ -165,8 +165,9 @@ def controllers_page(
     head = ("controller", "survived push [M ω s]", "CoM error [mm]", "largest tilt [°]", "largest torque / limit",
             "time per tick [ms]", "remark")  # fmt: skip
     lines = [Line(row.time, row.way, row.name) for row in rows if len(row.time) and row.com_error_mm is not None]
+    pushes = ", ".join(f"{s:.0%}" for s in shares)
     about = (
-        f"The robot stands on its feet and is pushed at the height of its CoM by {', '.join(f'{s:.0%}' for s in shares)} "
+        f"The robot stands on its feet and is pushed at the height of its CoM by {pushes} "
         "of M ω s, the impulse after which the capture point of the linear inverted pendulum is at the edge of the "
         "support. Errors, tilt and torque are those of the first push. All controllers see true states and share their "
         "gains; none steps. Times per tick are those of this machine, in Python."

@@ -48,13 +48,13 @@ def test_golden_shares(y: float, dcm: tuple[float, float], even: tuple[float, fl
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "torque"])
 def test_every_method_carries_the_load(method: str) -> None:
     stance = small_humanoid(-0.015)
-    load = stance.weight + [2.0, -1.0, 3.0, 0.05, -0.1, 0.02]
+    load = stance.weight + np.array([2.0, -1.0, 3.0, 0.05, -0.1, 0.02])
     found = distribute(method, stance, load)
     np.testing.assert_allclose(stance.map @ found.ravel(), load, atol=1e-5)
 
 
 def test_methods_differ_as_the_book_says() -> None:
-    """Friction shares tangential load by μ; the ZMP distributor unloads a foot; cones stay inside where others leave."""
+    """Friction shares tangential load by μ; the ZMP distributor unloads a foot; cones hold."""
     stance = small_humanoid(-0.02)
     rough = Stance(stance.names, stance.points, stance.com, 7.0, np.array([0.9, 0.3]), stance.corners)
     pushed = np.array([4.0, 0.0, 68.67, 0.0, 1.116, 0.0])
@@ -88,7 +88,8 @@ def test_hands_are_tracked_and_internal_wrenches_cancel() -> None:
     np.testing.assert_allclose(stance.map @ found.ravel(), stance.weight, atol=1e-9)
     inner = internal_part(stance, found)
     np.testing.assert_allclose(stance.map @ inner.ravel(), 0.0, atol=1e-9)
-    assert np.linalg.matrix_rank(stance.map) == 6 and np.abs(inner).max() > 1.0
+    assert np.linalg.matrix_rank(stance.map) == 6
+    assert np.abs(inner).max() > 1.0
 
 
 @pytest.mark.parametrize(
@@ -120,11 +121,14 @@ def test_robots(name: str) -> None:
     robot = sf.load(name, base="floating")
     rows = {row.method: row for row in compare_distributions(robot)}
     for row in rows.values():
-        assert row.trouble is None and row.missing is not None and row.missing < 1e-3 * robot.mass * 9.81
+        assert row.trouble is None
+        assert row.missing is not None
+        assert row.missing < 1e-3 * robot.mass * 9.81
     least = rows["torque"].torque
     assert least is not None
     assert all(row.torque is not None and row.torque >= least - 1e-3 for row in rows.values())
-    assert rows["cones"].within and rows["dcm"].within
+    assert rows["cones"].within
+    assert rows["dcm"].within
     stance = stance_of(robot)
     found = distribute("torque", stance)
     torque = stance.gravity_torque - stance.jacobian.T @ found.ravel()  # type: ignore[union-attr]

@@ -54,7 +54,8 @@ def test_times() -> None:
     t = time_to_edge(0.02, 0.2, 0.01, OMEGA, FOOT)
     end = move(LinearPendulum(OMEGA), [0.02, 0.2], lambda t, x: [0.01], np.array([0.0, t])).states[-1]
     assert end[0] + end[1] / OMEGA == pytest.approx(0.096, abs=1e-6)
-    assert critical_time(0.0, 0.0, OMEGA, FOOT) == np.inf and critical_time(0.0, 1.0, OMEGA, FOOT) == 0.0
+    assert critical_time(0.0, 0.0, OMEGA, FOOT) == np.inf
+    assert critical_time(0.0, 1.0, OMEGA, FOOT) == 0.0
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -89,7 +90,8 @@ def test_best_regulator_recovers_all_that_can_be_recovered() -> None:
     slow = operating_region(OMEGA, regulator_gains(OMEGA, (-0.2, -0.2)), FOOT, com, velocity)
     clear = np.abs(np.abs(ahead) - 0.096) > 2e-3
     assert (best == (np.abs(ahead) < 0.096))[clear].all()
-    assert slow.sum() < best.sum() and not (slow & ~best)[clear].any()
+    assert slow.sum() < best.sum()
+    assert not (slow & ~best)[clear].any()
 
 
 def test_manipulated_zmp() -> None:
@@ -127,7 +129,8 @@ def test_compliance_closes_the_loop_with_its_poles() -> None:
         rate += dt * (9.81 * tilt - (zmps[-1] - 2.0 * zmps[-2] + zmps[-3]) / dt**2) / height
         tilt += dt * rate
     expected = 0.05 * np.real((b * np.exp(a * n * dt) - a * np.exp(b * n * dt)) / (b - a))
-    assert tilt == pytest.approx(expected, abs=1e-4) and abs(tilt) < 0.01
+    assert tilt == pytest.approx(expected, abs=1e-4)
+    assert abs(tilt) < 0.01
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -158,7 +161,8 @@ def test_admissible_set_in_two_directions() -> None:
     one = [balance_set(OMEGA, 0.02, [k], [[1.0], [-1.0]], [w, w]) for w in (0.09, 0.04)]
     states = np.random.default_rng(1).normal(0.0, [0.05, 0.3, 0.02, 0.15], (300, 4))
     expected = one[0].contains(states[:, :2]) & one[1].contains(states[:, 2:])
-    assert (both.contains(states) == expected).all() and 20 < expected.sum() < 280
+    assert (both.contains(states) == expected).all()
+    assert 20 < expected.sum() < 280
     with pytest.raises(NotSupportedError, match="stable"):
         balance_set(OMEGA, 0.01, [[0.0, 0.0]], [[1.0]], [0.1])
 

@@ -130,7 +130,7 @@ def test_masses_and_spheres() -> None:
     rng = np.random.default_rng(3)
     m, r, a = rng.uniform(0.5, 3.0, 5), rng.normal(0.0, 1.0, (5, 3)), rng.normal(0.0, 2.0, (5, 3))
     zmp = multi_mass_zmp(m, r, a, ground=0.1)
-    force = m[:, None] * (a + [0.0, 0.0, G])
+    force = m[:, None] * (a + np.array([0.0, 0.0, G]))
     moment = np.cross(r - [*zmp, 0.1], force).sum(axis=0)
     np.testing.assert_allclose(moment[:2], 0.0, atol=1e-12)
     omega = natural_frequency(0.8)
