@@ -1,4 +1,4 @@
-"""The commands; those of legged robots are in `legged`."""
+"""The commands; those of legged robots are in `legged`, comparisons of methods in `study`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from surefoot.cli.frame import Changes, Json, RobotName, exit_status, listen_to_signals
 from surefoot.cli.legged import legged
+from surefoot.cli.study import study
 
 app = typer.Typer(
     add_completion=False,
@@ -20,6 +21,7 @@ app = typer.Typer(
 cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
 app.add_typer(legged)
+app.add_typer(study)
 
 Lock = Annotated[
     list[str] | None,

@@ -26,6 +26,8 @@ CONTROLLERS: Mapping[str, str] = {
     "follow": "surefoot.scenario.motions:PlannedFollower",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",
+    "classic": "surefoot.control.classic:classic_controller",
+    "swing_up": "surefoot.control.layered:CartPoleSwingUp",
 }
 """What makes each kind of controller."""
 _MOST_PERIODS = 10_000  # each of them is looked at for positions outside the limits
@@ -69,6 +71,11 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(scenario.walk, robot, world, q)
         case "balance":
             return controller(scenario.balance, robot, q)
+        case "classic":
+            dt = scenario.simulation.control_dt or scenario.simulation.dt
+            return controller(given.get("method", "operational_space"), robot, q, dt)
+        case "swing_up":
+            return controller(robot, q, scenario.simulation.control_dt or scenario.simulation.dt, **given)
 
 
 def _require_few_periods(table: ControllerTable) -> None:

@@ -201,7 +201,7 @@ class Scenario(Table):
     study: Literal[
         "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate",
         "mechanism", "pendulum_drift", "gears", "impact", "formalism", "walk",
-        "balance",
+        "balance", "swing_up",
     ] = "none"  # fmt: skip
     robot: RobotTable = RobotTable()
     world: WorldTable = WorldTable()
