@@ -188,7 +188,7 @@ class Mode:
             states: (n, 6 + 3 L).
         """
         out = np.array(states)
-        feet = out[:, 6:].reshape(len(out), -1, 3)
+        feet = out[:, 6:].reshape(len(out), len(self.held), 3)
         feet[:, self.held] = self.feet[self.held]
         return out
 
