@@ -40,7 +40,7 @@ class Margins:
     clearance: float = 0.003
     balance: float = 0.012
     limits: float = 0.02
-    reach: float = 1e-3
+    reach: float = 0.02
     swing_height: float = 0.012
     swing_slope: float = 0.7
     resolution: float = 0.01

@@ -157,7 +157,7 @@ class StanceGraph:
         out = np.tile(fit, (count, 1))
         out[:, 3:5] *= rng.uniform(0.0, 1.0, size=(count, 1))
         out[:, :2] += ahead * rng.uniform(0.0, 0.5, size=(count, 1))
-        out[:, :3] += self.sampling.spread[0] * height * rng.normal(size=(count, 3))
+        out[:, :3] += self.sampling.spread[0] * height * rng.normal(size=(count, 3)) * [1.0, 1.0, 0.5]
         out[:, 3:] += self.sampling.spread[1] * rng.normal(size=(count, 3))
         if entry is not None:
             out[0] = entry
@@ -165,7 +165,7 @@ class StanceGraph:
 
     def _moves_of_leg(self, stance: Key, goal: Key, leg: int, bases: Array) -> list[Move]:
         options = self._candidates(stance, goal, leg)
-        out = []
+        out, strain = [], self._strain(stance, bases)
         for piece in sorted({int(self.footholds.pieces[k]) for k in options}):
             chosen = [k for k in options if self.footholds.pieces[k] == piece]
             landed = [(*stance[:leg], k, *stance[leg + 1 :]) for k in chosen]
@@ -175,9 +175,15 @@ class StanceGraph:
             for row, after in enumerate(landed):
                 works = np.flatnonzero(valid[row])
                 if len(works):
-                    best = works[np.argsort(-np.minimum(room[row, works], 0.03), kind="stable")][:4]
+                    quality = strain[works] - np.minimum(room[row, works], 0.03)
+                    best = works[np.argsort(quality, kind="stable")][:4]
                     out.append(Move(leg, stance, after, bases[best], round(len(bases) / len(works))))
         return out
+
+    def _strain(self, stance: Key, bases: Array) -> Array:
+        """(n,) how far base poses are from the best fit [m]; height and tilt count more than the place."""
+        off = np.abs(bases - self.fitted_base(stance))
+        return np.asarray(off @ [0.3, 0.3, 1.0, 0.15, 0.15, 0.1])
 
     def _candidates(self, stance: Key, goal: Key, leg: int) -> list[int]:
         """Footholds in reach of a leg: those that come nearest to the goal, and some that do not."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
+from surefoot.compiler import compile_robot
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
 from surefoot.planning.search import Segment, StancePlan
 from surefoot.planning.space import StanceModel
@@ -29,8 +31,8 @@ class Pace:
         rest: How long to stand at both ends [s].
     """
 
-    rate: float = 0.4
-    acceleration: float = 20.0
+    rate: float = 0.5
+    acceleration: float = 40.0
     least: float = 0.06
     dt: float = 0.01
     rest: float = 0.5
@@ -45,12 +47,13 @@ def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
     """
     pace, model = pace or Pace(), plan.graph.model
     segments = plan.segments or [_standing(plan)]
-    times, states, stances, switches = [0.0], [segments[0].path[0]], [], [0.0]
+    times, states, stances, switches, owners = [0.0], [segments[0].path[0]], [], [0.0], [0]
     clock = pace.rest
     for number, segment in enumerate(segments):
         if number == 0:
             times.append(clock)
             states.append(segment.path[0])
+            owners.append(0)
         for start, end in zip(segment.path[:-1], segment.path[1:], strict=True):
             duration = _duration(model, start, end, pace)
             count = max(2, int(np.ceil(duration / pace.dt)))
@@ -58,18 +61,54 @@ def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
             s = share**3 * (10.0 - 15.0 * share + 6.0 * share**2)
             states += list(start + s[:, None] * (end - start))
             times += list(clock + share * duration)
+            owners += [number] * count
             clock += duration
         stances.append(_stance(plan, segment))
         switches.append(clock)
     times.append(clock + pace.rest)
     states.append(states[-1])
+    owners.append(len(segments) - 1)
     switches[-1] = times[-1]
-    q = model.chart.lift(np.array(states)).q
+    rolled = _roll(plan, segments, np.array(states), np.array(owners))
+    q = model.chart.lift(rolled).q
     keep = np.concatenate([[True], np.diff(switches) > 1e-9])
     schedule = ContactSchedule.of(
         [x for x, k in zip(stances, keep[1:], strict=True) if k], [t for t, k in zip(switches, keep, strict=True) if k]
     )
     return Trajectory.of(model.robot, np.array(times), q, schedule=schedule)
+
+
+def _roll(plan: StancePlan, segments: list[Segment], states: Array, owners: NDArray[np.int64]) -> Array:
+    """States whose ball feet roll where they stand: v = ω × r n moves the centre of a ball that does not slip.
+
+    A plan holds the centres of the feet, so that the base would fall behind by the way that they roll. Here feet begin
+    to roll where they land; while a foot swings, what is left of it fades out.
+    """
+    model = plan.graph.model
+    surfaces = [model.robot.contacts[name] for name in model.chart.names]
+    frames = compile_robot(model.robot).frames(model.chart.lift(states).q, [x.frame for x in surfaces])
+    out, counts = np.array(states), np.bincount(owners)
+    for leg, radius in enumerate(model.radii):
+        offset = np.zeros(3)
+        turns = _turns(np.asarray(frames)[:, leg, :3, :3])
+        left, done = np.zeros(3), 0.0
+        for k in range(1, len(states)):
+            segment = segments[owners[k]]
+            if segment.swings != leg:
+                normal = plan.graph.footholds.normals[segment.stance[leg]]
+                offset = offset + radius * np.cross(turns[k - 1], normal)
+                left, done = offset, 0.0
+            else:
+                done += 1.0 / counts[owners[k]]
+                offset = left * max(0.0, 1.0 - done)
+            out[k, 6 + 3 * leg : 9 + 3 * leg] += offset
+    return out
+
+
+def _turns(R: Array) -> Array:
+    """(n − 1, 3) small rotation vectors in world between rotations (n, 3, 3)."""
+    E = R[1:] @ np.swapaxes(R[:-1], 1, 2)
+    return 0.5 * np.stack([E[:, 2, 1] - E[:, 1, 2], E[:, 0, 2] - E[:, 2, 0], E[:, 1, 0] - E[:, 0, 1]], axis=1)
 
 
 def dense_path(plan: StancePlan, spacing: float = 0.004) -> list[tuple[Segment, Array]]:
