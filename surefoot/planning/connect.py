@@ -31,7 +31,7 @@ class Budget:
         step: Largest way of one extension [m].
     """
 
-    states: int = 100_000
+    states: int = 30_000
     batch: int = 48
     step: float = 0.06
 
@@ -260,6 +260,52 @@ def shorten(mode: Mode, path: Array, rng: np.random.Generator, rounds: int = 4, 
             before, after = path[~inner & (along <= a)], path[~inner & (along >= b)]
             path = _without_repeats(np.concatenate([before, starts[best : best + 1], ends[best : best + 1], after]))
     return path
+
+
+def prune(mode: Mode, path: Array) -> Array:
+    """A path without the corners that it does not need: the first that can go is taken out, until none can.
+
+    Args:
+        mode: The stance.
+        path: (k, 6 + 3 L) corners.
+    """
+    while len(path) > 2:
+        free = np.flatnonzero(mode.check_edges(path[:-2], path[2:]))
+        if not len(free):
+            break
+        path = np.delete(path, int(free[0]) + 1, axis=0)
+    return path
+
+
+def smooth(mode: Mode, path: Array, rounds: int = 4) -> Array | None:
+    """Points of a curve without corners near a path: a quadratic B-spline with the path's corners as its polygon.
+
+    Where the curve is not allowed, the polygon is halved, which takes the curve nearer to it; None if that does not help.
+
+    Args:
+        mode: The stance.
+        path: (k, 6 + 3 L) corners, k ≥ 3.
+        rounds: How often the polygon is halved.
+    """
+    for _ in range(rounds):
+        curve = mode.put_feet(_spline(path))
+        if mode.check(curve).valid.all() and mode.check_edges(curve[:-1], curve[1:]).all():
+            return curve
+        halved = np.empty((2 * len(path) - 1, path.shape[1]))
+        halved[::2], halved[1::2] = path, 0.5 * (path[:-1] + path[1:])
+        path = halved
+    return None
+
+
+def _spline(path: Array, points: int = 9) -> Array:
+    """(n, …) a clamped quadratic B-spline: for every inner corner an arc between the middles of its edges."""
+    ends = 0.5 * (path[:-1] + path[1:])
+    ends[0], ends[-1] = path[0], path[-1]
+    t = np.linspace(0.0, 1.0, points)[:, None]
+    arcs = [
+        (1.0 - t) ** 2 * ends[k] + 2.0 * t * (1.0 - t) * path[k + 1] + t**2 * ends[k + 1] for k in range(len(path) - 2)
+    ]
+    return np.concatenate([arcs[0], *(arc[1:] for arc in arcs[1:])])
 
 
 def _at(path: Array, along: Array, places: Array) -> Array:

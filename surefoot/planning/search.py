@@ -21,7 +21,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.motion import World
-from surefoot.planning.connect import Budget, SingleMode, connect, shorten
+from surefoot.planning.connect import Budget, SingleMode, connect, prune, shorten, smooth
 from surefoot.planning.footholds import foothold_grid, footholds_at, standable
 from surefoot.planning.space import Margins, Mode, StanceModel
 from surefoot.planning.stances import Key, Move, Sampling, StanceGraph, nearest_foothold
@@ -68,15 +68,17 @@ class Segment:
 
     Args:
         mode: The stance.
-        path: (k, 6 + 3 L) corners.
+        path: (k, 6 + 3 L) corners, or points of a smooth curve.
         stance: Footholds of the legs.
         swings: The leg in the air; None if all stand.
+        is_smooth: Whether the path has no corners, so that it can be run without a halt.
     """
 
     mode: Mode
     path: Array
     stance: Key
     swings: int | None
+    is_smooth: bool
 
 
 @dataclass
@@ -246,7 +248,7 @@ class _Search:
                     if self._connect(ways):
                         return
                 failures += 1
-                if failures > 200:
+                if failures > 200 or self.statistics.states > self.end:
                     return self._give_up("motions between stances kept failing")
                 continue
             stance = self._cheapest_open(ways)
@@ -341,8 +343,9 @@ class _Search:
             shift = self._single(stands, state, leaves)
             swing = None if shift is None else self._single(swings, leaves, lands)
             if shift is not None and swing is not None:
-                parts = [Segment(stands, shift, move.before, None), Segment(swings, swing, move.before, move.leg)]
-                return parts, lands
+                first, second = self._smooth(stands, shift), self._smooth(swings, swing)
+                return [Segment(stands, first[0], move.before, None, first[1]),
+                        Segment(swings, second[0], move.before, move.leg, second[1])], lands  # fmt: skip
         return None
 
     def _settle(self, state: Array) -> list[Segment]:
@@ -352,16 +355,26 @@ class _Search:
         if not mode.check(end[None]).valid[0]:
             return []
         path = self._single(mode, state, end)
-        return [] if path is None else [Segment(mode, path, goal, None)]
+        if path is None:
+            return []
+        path, is_smooth = self._smooth(mode, path)
+        return [Segment(mode, path, goal, None, is_smooth)]
 
     def _single(self, mode: Mode, start: Array, goal: Array) -> Array | None:
         path = self.planner.single_mode(mode, start, goal, self.rng, self.limits.single_mode)
         tried, solved = self.plan.tried
         self.plan.tried = tried + 1, solved + (path is not None)
-        if path is not None and len(path) > 2:
-            with _clock(self.plan, "shortening"):
-                path = shorten(mode, path, self.rng)
         return path
+
+    def _smooth(self, mode: Mode, path: Array) -> tuple[Array, bool]:
+        """The path shorter and without corners, and whether that worked; a straight edge has none."""
+        with _clock(self.plan, "shortening"):
+            if len(path) > 4:
+                path = prune(mode, shorten(mode, path, self.rng))
+            if len(path) == 2:
+                return path, True
+            curve = smooth(mode, path)
+        return (path, False) if curve is None else (curve, True)
 
     def _give_up(self, why: str) -> None:
         best = min(self.stance_cost, key=self._distance)

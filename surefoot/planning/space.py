@@ -18,7 +18,7 @@ from surefoot.planning.support import SupportRegion, support_region
 from surefoot.robot import Robot
 
 Mask = NDArray[np.bool_]
-CAUSES = ("reach", "limits", "balance", "self", "world", "swing")
+CAUSES = ("reach", "limits", "balance", "height", "self", "world", "swing")
 """Why a state is not allowed, in the order in which it is looked at."""
 _CHUNK = 2048
 
@@ -31,6 +31,7 @@ class Margins:
         clearance: From the world and between parts of the robot [m]; soles may touch.
         balance: Of the centre of mass from the border of the support region [m].
         limits: From joint limits [rad].
+        height: Of the centre of mass over the ground below it, as a share of its height at home.
         reach: Of the knee's cosine from its ends, which keeps legs from being stretched.
         swing_height: Of swinging soles above the world, away from their footholds [m].
         swing_slope: By how much a sole must rise at least for each metre from the nearest of its footholds.
@@ -40,6 +41,7 @@ class Margins:
     clearance: float = 0.003
     balance: float = 0.012
     limits: float = 0.02
+    height: float = 0.6
     reach: float = 0.02
     swing_height: float = 0.012
     swing_slope: float = 0.7
@@ -79,6 +81,9 @@ class StanceModel:
         self.friction = np.array([surface.friction for surface in surfaces])
         self.first_ground = len(world.obstacles) + len(world.objects)
         self.statistics = Statistics()
+        home = self.chart.home
+        com = self.chart.lift(home[None]).com[0]
+        self.least_height = self.margins.height * float(com[2] - (home[8::3] - self.radii).min())
 
     def build(self) -> None:
         """Compile all kernels, or load them from the cache."""
@@ -212,6 +217,8 @@ class Mode:
         self._refuse(cause, lifted.reach < margins.reach, "reach")
         self._refuse(cause, lifted.limits < margins.limits, "limits")
         self._refuse(cause, room < margins.balance, "balance")
+        ground = self.model.world.height(lifted.com[:, 0], lifted.com[:, 1])
+        self._refuse(cause, lifted.com[:, 2] - ground < self.model.least_height, "height")
         rows = np.flatnonzero(cause == 0)
         if len(rows):
             whole = len(rows) == len(cause)

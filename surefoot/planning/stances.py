@@ -159,6 +159,8 @@ class StanceGraph:
         out[:, :2] += ahead * rng.uniform(0.0, 0.5, size=(count, 1))
         out[:, :3] += self.sampling.spread[0] * height * rng.normal(size=(count, 3)) * [1.0, 1.0, 0.5]
         out[:, 3:] += self.sampling.spread[1] * rng.normal(size=(count, 3))
+        floor = self.model.world.height(out[:, 0], out[:, 1]) + height * rng.uniform(0.65, 1.0, size=count)
+        out[:, 2] = np.maximum(out[:, 2], np.where(np.isfinite(floor), floor, -np.inf))
         if entry is not None:
             out[0] = entry
         return out[self.mode(stance).check(self._states(stance, out)).valid]

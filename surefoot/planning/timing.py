@@ -15,7 +15,7 @@ from surefoot.planning.space import StanceModel
 from surefoot.robot import placement
 from surefoot.spatial import so3
 
-_SAMPLES = 17  # of a piece, to find its joint rates
+_SAMPLES = 25  # of a piece, to find its joint rates
 _PEAK_RATE, _PEAK_ACCELERATION = 1.875, 5.7735  # of s(τ) = 10 τ³ − 15 τ⁴ + 6 τ⁵
 
 
@@ -31,7 +31,7 @@ class Pace:
         rest: How long to stand at both ends [s].
     """
 
-    rate: float = 0.5
+    rate: float = 0.6
     acceleration: float = 40.0
     least: float = 0.06
     dt: float = 0.01
@@ -54,12 +54,12 @@ def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
             times.append(clock)
             states.append(segment.path[0])
             owners.append(0)
-        for start, end in zip(segment.path[:-1], segment.path[1:], strict=True):
-            duration = _duration(model, start, end, pace)
+        pieces = [segment.path] if segment.is_smooth else [segment.path[k : k + 2] for k in range(len(segment.path) - 1)]
+        for piece in pieces:
+            duration = _duration(model, piece, pace)
             count = max(2, int(np.ceil(duration / pace.dt)))
             share = np.arange(1, count + 1) / count
-            s = share**3 * (10.0 - 15.0 * share + 6.0 * share**2)
-            states += list(start + s[:, None] * (end - start))
+            states += list(_along(model, piece, share**3 * (10.0 - 15.0 * share + 6.0 * share**2)))
             times += list(clock + share * duration)
             owners += [number] * count
             clock += duration
@@ -133,13 +133,26 @@ def _standing(plan: StancePlan) -> Segment:
     state = np.concatenate([graph.model.chart.home[:6], graph.feet(plan.start).ravel()])
     base = graph.fitted_base(plan.start)
     state[:6] = base
-    return Segment(graph.mode(plan.start), np.array([state, state]), plan.start, None)
+    return Segment(graph.mode(plan.start), np.array([state, state]), plan.start, None, True)
 
 
-def _duration(model: StanceModel, start: Array, end: Array, pace: Pace) -> float:
+def _along(model: StanceModel, piece: Array, shares: Array) -> Array:
+    """(n, 6 + 3 L) states at shares of a piece, measured by its fastest joint; between its points it is straight."""
+    fine = piece[0] + np.linspace(0.0, 1.0, 9)[:, None] * (piece[1] - piece[0]) if len(piece) == 2 else piece
+    q, piece = model.chart.lift(fine).q[:, 7:], fine
+    lengths = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(q, axis=0)).max(axis=1))])
+    if lengths[-1] <= 0.0:
+        return np.tile(piece[0], (len(shares), 1))
+    places = np.clip(shares, 0.0, 1.0) * lengths[-1]
+    k = np.clip(np.searchsorted(lengths, places, side="right") - 1, 0, len(piece) - 2)
+    rest = (places - lengths[k]) / np.maximum(lengths[k + 1] - lengths[k], 1e-12)
+    out: Array = piece[k] + rest[:, None] * (piece[k + 1] - piece[k])
+    return out
+
+
+def _duration(model: StanceModel, piece: Array, pace: Pace) -> float:
     """The least time of a piece under the limits of joint rates and accelerations [s]."""
-    shares = np.linspace(0.0, 1.0, _SAMPLES)[:, None]
-    q = model.chart.lift(start + shares * (end - start)).q[:, 7:]
+    q = model.chart.lift(_along(model, piece, np.linspace(0.0, 1.0, _SAMPLES))).q[:, 7:]
     step = 1.0 / (_SAMPLES - 1)
     slope = np.abs(np.diff(q, axis=0)).max(axis=0) / step
     bend = np.abs(np.diff(q, n=2, axis=0)).max(axis=0) / step**2

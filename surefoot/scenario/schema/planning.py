@@ -38,4 +38,4 @@ class PlannerTable(Table):
     clearance: Positive = 0.003
     balance: NotNegative = 0.012
     swing_height: Positive = 0.012
-    rate: Annotated[float, Field(gt=0.0, le=1.0)] = 0.5
+    rate: Annotated[float, Field(gt=0.0, le=1.0)] = 0.6
