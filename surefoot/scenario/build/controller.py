@@ -63,7 +63,7 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(robot, _pairs(given["points"], "torques"))
         case "follow":
             if plan is None:
-                raise ScenarioError("there is no [motion] to follow", next_step="add a [motion] table")
+                raise ScenarioError("there is nothing to follow", next_step="add a [motion] or a [planner] table")
             return controller(robot, plan, **given)
         case "walk":
             if scenario.walk is None:

@@ -20,7 +20,7 @@ from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.build.events import build_event, repeat_push, without_margin
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
-from surefoot.scenario.motions import planner_of
+from surefoot.scenario.motions import PlannedFollower, planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable, TouchTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 from surefoot.spatial import so3
@@ -55,6 +55,11 @@ def build_simulation(scenario: Scenario) -> Simulation:
     with blaming("initial"):
         initial = build_initial(scenario.initial, robot, world)
         rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
+    if scenario.planner is not None:
+        from surefoot.scenario.motions.footfalls import footfalls  # few runs plan stances
+
+        with blaming("planner"):
+            plan = footfalls(scenario.planner, robot, world, rest, scenario.simulation.seed)
     if plan is not None:
         initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
     with blaming("controller"):
@@ -194,6 +199,8 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
 def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
+    if duration is None and scenario.planner is not None and isinstance(controller, PlannedFollower):
+        return controller.trajectory.end + 0.5
     if duration is not None or scenario.walk is None:
         return duration or DURATION
     from surefoot.scenario.build.walking import walk_duration

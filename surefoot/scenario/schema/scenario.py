@@ -11,6 +11,7 @@ from surefoot.scenario.schema.controllers import ControllerTable
 from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import Friction, NotNegative, Pair, Positive, Vector
 from surefoot.scenario.schema.motions import MotionTable
+from surefoot.scenario.schema.planning import PlannerTable
 from surefoot.scenario.schema.walking import WalkTable
 from surefoot.scenario.schema.world import WorldTable
 from surefoot.scenario.table import Table
@@ -186,6 +187,7 @@ class Scenario(Table):
         world: Ground, obstacles and objects.
         initial: The initial state.
         motion: A motion that is planned before the run.
+        planner: Stances and motions that are planned before the run.
         walk: Where to walk.
         balance: Moves of a robot that stands.
         controller: The controller.
@@ -207,6 +209,7 @@ class Scenario(Table):
     world: WorldTable = WorldTable()
     initial: InitialTable = InitialTable()
     motion: MotionTable | None = None
+    planner: PlannerTable | None = None
     walk: WalkTable | None = None
     balance: BalanceTable = BalanceTable()
     controller: ControllerTable = ControllerTable()
