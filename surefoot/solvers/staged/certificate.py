@@ -9,8 +9,6 @@ from surefoot.solvers.staged.problem import Derivatives, Sizes, StagedProblem, V
 from surefoot.solvers.staged.solution import Multipliers
 from surefoot.solvers.staged.sparse_form import all_constraints, constraint_bounds
 
-__all__ = ["gradient_of_lagrangian", "kkt_residual", "violated_rows", "violations"]
-
 _SCALE = 100.0  # s_max of Wächter and Biegler 2006
 
 

@@ -15,8 +15,6 @@ from surefoot.solvers.staged.solution import Iteration, Multipliers, Outcome, Pr
 from surefoot.solvers.staged.sparse_form import SparseForm, all_constraints, constraint_bounds
 from surefoot.solvers.staged.watch import TimedFunctions, Watch
 
-__all__ = ["casadi_module", "solve_ipopt"]
-
 _OUTCOMES: dict[str, Outcome] = {
     "Solve_Succeeded": "solved",
     "Solved_To_Acceptable_Level": "acceptable",

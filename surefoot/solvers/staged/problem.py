@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["Derivatives", "Patterns", "Sizes", "StagedFunctions", "StagedProblem", "Values"]
-
 
 @dataclass(frozen=True)
 class Sizes:

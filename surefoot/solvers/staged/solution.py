@@ -11,8 +11,6 @@ import numpy as np
 from surefoot.arrays import Array, number
 from surefoot.errors import ShapeError
 
-__all__ = ["Gains", "Iteration", "Multipliers", "Outcome", "Progress", "Seconds", "SolverOptions", "StagedSolution"]
-
 Outcome = Literal[
     "solved", "acceptable", "infeasible", "iteration limit", "time limit", "interrupted", "diverged", "failed"
 ]

@@ -12,8 +12,6 @@ from surefoot.solvers.staged.ipopt import solve_ipopt
 from surefoot.solvers.staged.problem import StagedProblem
 from surefoot.solvers.staged.solution import Progress, SolverOptions, StagedSolution
 
-__all__ = ["SOLVERS", "solve_staged"]
-
 _Solve = Callable[[StagedProblem, SolverOptions, Progress | None, StagedSolution | None], StagedSolution]
 SOLVERS: dict[str, _Solve] = {"ipopt": solve_ipopt}
 

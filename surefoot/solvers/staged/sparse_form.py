@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.solvers.staged.problem import Derivatives, Sizes, StagedProblem, Values
 
-__all__ = ["SparseForm", "all_constraints", "constraint_bounds"]
-
 Numbers = NDArray[np.intp]
 
 

@@ -13,8 +13,6 @@ from surefoot.arrays import Array
 from surefoot.solvers.staged.problem import Derivatives, StagedProblem, Values
 from surefoot.solvers.staged.solution import Iteration, Outcome, Progress, Seconds, SolverOptions
 
-__all__ = ["TimedFunctions", "Watch"]
-
 T = TypeVar("T")
 
 
