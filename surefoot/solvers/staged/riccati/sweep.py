@@ -6,9 +6,9 @@ The system, with hard equations C dw − δ dy = −c and everything else conden
 
 V_k(x_k, b) is the least value of the stages from k on, a quadratic in the state and in the border b = (the part of x_0
 that end rows see, p). One stage is eliminated by Cholesky factors of its controls and of its equations, after a
-multiple ρ of CᵀC has made the former positive definite, which changes dy only. Equations that controls cannot meet go on as a
-stiff part of V, through δ: redundant equations need no rank decision (Vanroye et al. 2023 pass them on exactly).
-The inertia is right if and only if all factorisations succeed (a large enough ρ given).
+multiple ρ of CᵀC has made the former positive definite, which changes dy only. Equations that controls cannot meet go
+on as a stiff part of V, through δ: redundant equations need no rank decision (Vanroye et al. 2023 pass them on
+exactly). The inertia is right if and only if all factorisations succeed (a large enough ρ given).
 """
 
 from __future__ import annotations
