@@ -43,11 +43,13 @@ class Elastic:
 
 @dataclass(frozen=True)
 class Here:
-    """Cost and residuals at v."""
+    """Cost and residuals at v; also the cost of the program proper, and its rows without elastic slacks."""
 
     cost: float
     gaps: Array
     rows: Array
+    own_cost: float
+    own_rows: Array
 
     @property
     def violation(self) -> float:
@@ -58,6 +60,11 @@ class Here:
     def worst(self) -> float:
         """Largest residual."""
         return max(float(np.abs(self.gaps).max(initial=0.0)), float(np.abs(self.rows).max(initial=0.0)))
+
+    @property
+    def own_worst(self) -> float:
+        """Largest residual of the program proper."""
+        return max(float(np.abs(self.gaps).max(initial=0.0)), float(np.abs(self.own_rows).max(initial=0.0)))
 
     @property
     def finite(self) -> bool:
@@ -119,9 +126,15 @@ class Barrier:
         """Evaluate cost and residuals."""
         point = self.form.point(v[: self.n])
         t = v[self.n :]
-        rows = point.rows - self.target - np.bincount(self.row, self.sign * t, minlength=len(self.target))
-        cost = point.cost if self.elastic is None else self._pull(v[: self.n])
-        return Here(cost + float(self.price @ t), point.gaps, rows)
+        rows = point.rows - self.target - self._taken(t)
+        if self.elastic is None:
+            return Here(point.cost, point.gaps, rows, point.cost, rows)
+        own = point.rows - self.target - self._taken(np.where(self.price > 0.0, 0.0, t))
+        return Here(self._pull(v[: self.n]) + float(self.price @ t), point.gaps, rows, point.cost, own)
+
+    def _taken(self, t: Array) -> Array:
+        """By slacks, of each row."""
+        return np.bincount(self.row, self.sign * t, minlength=len(self.target)).astype(float)
 
     def _pull(self, w: Array) -> float:
         e = self.elastic
@@ -168,9 +181,16 @@ class Barrier:
         """Transposed Jacobian of gaps and rows over v times multipliers."""
         return np.concatenate([self.form.transposed(slopes, gaps, rows), -self.sign * rows[self.row]])
 
-    def errors(self, iterate: Iterate, here: Here, slopes: Slopes, mu: float) -> Errors:
-        """Optimality errors of the barrier program (Wächter and Biegler 2006, equation 5)."""
-        slope = self.gradient(iterate.v, slopes) + self.lagrangian(slopes, iterate.gaps, iterate.rows)
+    def errors(self, iterate: Iterate, here: Here, slope: Array, mu: float) -> Errors:
+        """Optimality errors of the barrier program (Wächter and Biegler 2006, equation 5).
+
+        Args:
+            iterate: Variables and multipliers.
+            here: Residuals there.
+            slope: Gradient of cost and constraints times multipliers, over v.
+            mu: Barrier parameter.
+        """
+        slope = slope.copy()
         slope[self.below] -= iterate.low
         slope[self.above] += iterate.high
         low, high = self.distances(iterate.v)

@@ -50,6 +50,7 @@ class Newton:
         barrier: The barrier program.
         iterate: Where.
         slopes: First derivatives there.
+        slope: Gradient of cost and constraints times multipliers, over v.
         mu: Barrier parameter.
         regularization: Of earlier steps; updated.
 
@@ -58,16 +59,23 @@ class Newton:
     """
 
     def __init__(
-        self, barrier: Barrier, iterate: Iterate, slopes: Slopes, mu: float, regularization: Regularization
+        self,
+        barrier: Barrier,
+        iterate: Iterate,
+        slopes: Slopes,
+        slope: Array,
+        mu: float,
+        regularization: Regularization | None = None,
     ) -> None:
         self._barrier, self._iterate, self._slopes, self._mu = barrier, iterate, slopes, mu
         low, high = barrier.distances(iterate.v)
         sigma = np.zeros(len(iterate.v))
         sigma[barrier.below] += iterate.low / low
         sigma[barrier.above] += iterate.high / high
-        self._slope = barrier.slope(barrier.gradient(iterate.v, slopes), iterate.v, mu)
+        self._slope = barrier.slope(slope, iterate.v, mu)
         self._hessian, self._ends, diagonal = barrier.hessian(iterate)
         sigma[: barrier.n] += diagonal
+        regularization = regularization or Regularization()
         for self.delta in regularization.trials():
             try:
                 self._factor(sigma + self.delta)
@@ -95,7 +103,7 @@ class Newton:
             rows: The same of rows.
         """
         b, it = self._barrier, self._iterate
-        slope = self._slope + b.lagrangian(self._slopes, it.gaps, it.rows)
+        slope = self._slope
         dw, dgaps, dy, dt = self._solve(slope[: b.n], gaps, rows, slope[b.n :])
         size = max(1e-8, float(np.abs(slope).max(initial=0.0)), float(np.abs(gaps).max(initial=0.0)))
         for _ in range(_REFINEMENTS):
