@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import casadi
@@ -175,7 +176,8 @@ def _around(rng: np.random.Generator, at: Array, share: float, fixed: float) -> 
     return lower, upper
 
 
-def swing_up(N: int = 40, force: float = 10.0) -> StagedProblem:
+@cache
+def swing_up(N: int = 24, force: float = 10.0) -> StagedProblem:
     """Minimum time for a pendulum on a torque of ±`force`/2 from hanging to upright; p is the duration."""
     sizes = Sizes((2,) * (N + 1), (1,) * N + (0,), (0,) * (N + 1), parameters=1)
 

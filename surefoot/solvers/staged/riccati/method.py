@@ -107,17 +107,22 @@ class _Run:
                 return end  # type: ignore[return-value]
             if self.method.here.worst <= self.options.tolerance:
                 return "failed"
-            end = self._restore()
+            end = self._restore(gaps=True)
+            if end in ("solved", "acceptable"):  # rows and gaps share the violation: look for the rows to blame
+                last = self._restore(gaps=False)
+                end = end if last == "stuck" else last
+            if end in ("solved", "acceptable"):
+                return "infeasible"
             if end != "accepted":
-                return "infeasible" if end in ("solved", "acceptable") else "failed" if end == "stuck" else end
+                return "failed" if end == "stuck" else end
         return "failed"
 
-    def _restore(self) -> End:
-        """Look for a point with less violation that the filter accepts."""
+    def _restore(self, gaps: bool) -> End:
+        """Look for a point with less violation that the filter accepts; gaps are elastic, too, or stay closed."""
         method, b = self.method, self.barrier
         w = method.iterate.v[: b.n]
         mu = max(method.mu, method.here.worst)
-        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), float(np.sqrt(mu)))
+        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), float(np.sqrt(mu)), gaps)
         elastic = Barrier(self.form, b.relaxation, near)
         method.filter.add(method.here.violation, b.merit(method.here, method.iterate.v, method.mu))
         before = method.here.violation
@@ -148,7 +153,9 @@ class _Run:
 
     def _elastic_start(self, elastic: Barrier, mu: float) -> Iterate:
         """Slacks of the elastic program that are optimal for fixed w (equation 33)."""
-        it, e = self.method.iterate, self.method.here.rows
+        it, here = self.method.iterate, self.method.here
+        closed = elastic.elastic is None or not elastic.elastic.gaps
+        e = here.rows if closed else np.concatenate([here.rows, here.gaps])
         half = (mu - PRICE * e) / (2.0 * PRICE)
         minus = half + np.sqrt(half**2 + mu * e / (2.0 * PRICE))
         plus = e + minus

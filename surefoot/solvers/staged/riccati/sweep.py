@@ -41,6 +41,7 @@ class Quadratic:
         diagonal: added to the Hessian, (variables,).
         weight: Θ of rows that are condensed, zero for hard equations, (rows,).
         hard: rows that remain equations, (rows,).
+        give: D by which gaps give way, G dw − D dλ = −gaps, (gaps,); None where they are closed.
     """
 
     hessian: list[Array]
@@ -48,6 +49,7 @@ class Quadratic:
     diagonal: Array
     weight: Array
     hard: NDArray[np.bool_]
+    give: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,13 @@ class Sweep:
         self.delta = np.zeros(len(form.kept))
         self._places = [self._columns(k) for k in range(s.stages)] if len(self._first) else []
         self._stages: list[_Stage] = []
+        self._give = quadratic.give
+        self._lifts = [np.zeros((0, 0))] * s.stages  # from the gradient of V_k to that seen from before the gap
+        self._seen = [np.zeros((0, 0))] * s.stages  # V_k seen from before the gap
         value = np.zeros((self._border, self._border))
         for k in reversed(range(s.stages)):
             self._stages.insert(0, self._eliminate(k, value, quadratic))
-            value = self._stages[0].value
+            value = self._seen[k] = self._soften(k, self._stages[0].value)
         self._close(quadratic)
 
     def _rows(self, k: int) -> NDArray[np.intp]:
@@ -175,6 +180,17 @@ class Sweep:
             more = (_CONVEXIFY[1] / _CONVEXIFY[0] - 1.0) * weight[hard]
             return self._stage(k, M + C.T @ (more[:, None] * C), C, weight[hard] + more)
 
+    def _soften(self, k: int, value: Array) -> Array:
+        """V_k as a function of where the gap before it would end: V − V_:x (P + D⁻¹)⁻¹ V_x:."""
+        if self._give is None or not k:
+            return value
+        n = self._sizes.states[k]
+        K = value[:n, :n].copy()
+        K.ravel()[:: n + 1] += 1.0 / self._give[self._sizes.gap_starts[k - 1] : self._sizes.gap_starts[k]]
+        self._lifts[k] = lapack.dpotrs(_cholesky(K), value[:n], lower=1)[0].T
+        softer: Array = value - self._lifts[k] @ value[:n]
+        return 0.5 * (softer + softer.T)
+
     def _stage(self, k: int, M: Array, C: Array, convex: Array) -> _Stage:
         """Eliminate controls and equations from M over z = (x, u, b)."""
         nx, nu, m = self._sizes.states[k], self._sizes.controls[k], len(C)
@@ -228,17 +244,21 @@ class Sweep:
         slopes = [np.zeros(0)] * N
         own: list[tuple[Array, Array]] = []
         for k in reversed(range(N)):
-            slopes[k], steps = self._backward(k, h, gaps, rows, slope)
+            slope, steps = self._backward(k, h, gaps, rows, slope)
             own.insert(0, steps)
-            slope = slopes[k]
+            if k and self._give is not None:
+                slope = slope - self._lifts[k] @ slope[: s.states[k]]
+            slopes[k] = slope
         v = self._first_step(h, slopes[0])
         b = v[s.states[0] :]
         dw, dgaps, dy = np.zeros(s.variables), np.empty(s.gaps), np.zeros(len(self._form.kept))
         dw[s.starts[-1] :] = b[len(self._first) :]
         for k in range(N):
             if k:
-                step = self._stages[k].value[: s.states[k]] @ v + slopes[k][: s.states[k]]
-                dgaps[s.gap_starts[k - 1] : s.gap_starts[k]] = step
+                gap = slice(s.gap_starts[k - 1], s.gap_starts[k])
+                dgaps[gap] = self._seen[k][: s.states[k]] @ v + slopes[k][: s.states[k]]
+                if self._give is not None:
+                    v[: s.states[k]] -= self._give[gap] * dgaps[gap]
             x = self._forward(k, v, own[k], gaps, rows, dw, dy)
             v = np.concatenate([x, b])
         return dw, dgaps, dy
@@ -250,7 +270,7 @@ class Sweep:
         m[: nx + nu] = h[s.starts[k] : s.starts[k + 1]]
         m[nx : nx + nu][self._form.frozen[s.starts[k] + nx : s.starts[k + 1]]] = 0.0
         if k + 1 < s.stages:
-            n, V = s.states[k + 1], self._stages[k + 1].value
+            n, V = s.states[k + 1], self._seen[k + 1]
             r = gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
             push = V[:, :n] @ r + after
             part = push[:n] @ self._slopes.gaps[k]
