@@ -35,6 +35,7 @@ CASES = {
     "abuse": "A million ticks of absurd states, silent sensors and failing solvers; status 1 if a command is not safe.",
     "stand": "The robots that are promised to stand, each pushed from four sides in MuJoCo.",
     "explain": "Time to explain a conflict of about 500 groups, answers checked first.",
+    "ocp": "A squat as an optimal control problem: own solver and kernels beside CasADi with IPOPT and FATROP.",
     "gpu": "Sources and reference answers of CUDA kernels in a folder, with a runner for a machine with a GPU.",
 }
 """What each case measures."""
