@@ -62,7 +62,7 @@ def kkt_residual(problem: StagedProblem, w: Array, multipliers: Multipliers) -> 
     lower, upper = np.concatenate([lower, problem.lower]), np.concatenate([upper, problem.upper])
     free = lower < upper
     distance = np.where(lam > 0.0, upper - place, place - lower)[free]
-    product = np.where(lam[free] == 0.0, 0.0, np.abs(lam[free]) * np.where(np.isfinite(distance), distance, 1e20))
+    product = np.abs(lam[free]) * np.where(np.isfinite(distance), distance, 1.0)  # no bound takes no multiplier
     scale = max(_SCALE, float(np.abs(lam).mean()) if len(lam) else 0.0) / _SCALE
     return max(
         float(np.abs(slope).max(initial=0.0)) / scale,
