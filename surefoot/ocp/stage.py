@@ -232,6 +232,11 @@ class Structure:
         found: Node = self._step(x, u, p, d)[1][0][0]
         return found
 
+    def node_at(self, y: Array, dy: Array, x: Array, u: Array, step: Any, share: float) -> Node:
+        """The robot in a state (y, dy) inside an interval, under the control of (x, u) (forward dynamics, IdOP)."""
+        control = _Control(self.formulation.control, x[2 * self.robot.nv :], u[: self.inputs], step)
+        return self._moving(y, dy, control.at(share), np.array([step]), np.ones(1), control.rate(share))
+
     def _with_blocks(
         self,
         gap: Array,
