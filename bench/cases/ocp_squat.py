@@ -1,7 +1,8 @@
 """A squat by direct inverse dynamics as a staged program: what `surefoot bench ocp` solves.
 
-x = (y, ẏ) with base position, yaw, pitch and roll, and joints; u = (ÿ, a wrench for each foot); semi-implicit Euler. Each
-node has 6 equations of the base, 6 of the velocity of each foot (Baumgarte-stabilised), and linear limits of the wrenches.
+x = (y, ẏ) with base position, yaw, pitch and roll, and joints; u = (ÿ, a wrench for each foot); semi-implicit Euler.
+Each node has 6 equations of the base, 6 of the velocity of each foot (Baumgarte-stabilised), and linear limits of the
+wrenches.
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ class Squat:
         """Rows that are not negative: load, friction pyramid, centre of pressure; (9 feet, wrenches)."""
         one = np.zeros((9, 6))
         one[:, 2] = [1.0, *[_FRICTION] * 4, *[_HALF_WIDTH] * 2, *[_HALF_LENGTH] * 2]
-        for row, column, sign in ((1, 0, -1), (2, 0, 1), (3, 1, -1), (4, 1, 1), (5, 3, -1), (6, 3, 1), (7, 4, -1), (8, 4, 1)):
-            one[row, column] = sign
-        return np.kron(np.eye(len(self.robot.contacts)), one)
+        for pair, column in enumerate((0, 1, 3, 4)):
+            one[1 + 2 * pair : 3 + 2 * pair, column] = -1.0, 1.0
+        return np.kron(np.eye(len(self.robot.contacts)), one).astype(float)
 
     @cached_property
     def step(self) -> Array:

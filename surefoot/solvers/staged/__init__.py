@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from surefoot.solvers.staged.certificate import kkt_residual
+from surefoot.solvers.staged.conflict import explain_conflict
 from surefoot.solvers.staged.problem import Derivatives, Patterns, Sizes, StagedFunctions, StagedProblem, Values
 from surefoot.solvers.staged.solution import (
     Gains,
@@ -30,6 +31,7 @@ __all__ = [
     "StagedProblem",
     "StagedSolution",
     "Values",
+    "explain_conflict",
     "kkt_residual",
     "solve_staged",
 ]

@@ -94,11 +94,11 @@ class Multipliers:
 
 @dataclass(frozen=True)
 class Gains:
-    """Feedback from the last factorisation: u_k = u*_k + K_k (x_k − x*_k), and the part of the last step.
+    """Feedback from the last factorisation: u_k = u*_k + K_k (x_k − x*_k), with p held.
 
     Attributes:
         feedback: K_k (nu_k, nx_k), one for each stage.
-        feedforward: (nu_k,) change of u_k that the last Newton step asked for at x_k = x*_k; zero at the optimum.
+        feedforward: (nu_k,) change of u_k that the last Newton step made beside its feedback; small at the end.
     """
 
     feedback: tuple[Array, ...]

@@ -8,13 +8,14 @@ from dataclasses import replace
 from surefoot.errors import one_of
 from surefoot.solvers.one_core import on_one_core
 from surefoot.solvers.staged.certificate import kkt_residual, violated_rows
+from surefoot.solvers.staged.fatrop import solve_fatrop
 from surefoot.solvers.staged.ipopt import solve_ipopt
 from surefoot.solvers.staged.problem import StagedProblem
 from surefoot.solvers.staged.riccati import solve_riccati
 from surefoot.solvers.staged.solution import Progress, SolverOptions, StagedSolution
 
 _Solve = Callable[[StagedProblem, SolverOptions, Progress | None, StagedSolution | None], StagedSolution]
-SOLVERS: dict[str, _Solve] = {"ipopt": solve_ipopt, "riccati": solve_riccati}
+SOLVERS: dict[str, _Solve] = {"fatrop": solve_fatrop, "ipopt": solve_ipopt, "riccati": solve_riccati}
 
 
 def solve_staged(

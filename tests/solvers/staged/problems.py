@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import casadi
@@ -175,7 +176,8 @@ def _around(rng: np.random.Generator, at: Array, share: float, fixed: float) -> 
     return lower, upper
 
 
-def swing_up(N: int = 40, force: float = 10.0) -> StagedProblem:
+@cache
+def swing_up(N: int = 24, force: float = 10.0) -> StagedProblem:
     """Minimum time for a pendulum on a torque of ±`force`/2 from hanging to upright; p is the duration."""
     sizes = Sizes((2,) * (N + 1), (1,) * N + (0,), (0,) * (N + 1), parameters=1)
 
@@ -204,3 +206,67 @@ def swing_up(N: int = 40, force: float = 10.0) -> StagedProblem:
     w0[-1] = 2.0
     empty = np.zeros(0)
     return StagedProblem(sizes, CasadiFunctions(sizes, stage), w0, lower, upper, empty, empty)
+
+
+def periodic(N: int = 10) -> StagedProblem:
+    """A driven oscillator whose motion repeats: x_N = x_0, nothing else is fixed; p is its stiffness, best at 2."""
+    sizes = Sizes((2,) * (N + 1), (1,) * N + (0,), (1,) * N + (0,), parameters=1, end_rows=2)
+    h = 1.5 / N
+
+    def stage(x: Any, u: Any, p: Any, k: int) -> tuple[Any, Any, Any]:
+        if k == N:
+            return 0.1 * (p[0] - 2.0) ** 2, None, None
+        drive = np.cos(2.0 * np.pi * k / N)
+        speed = x[1] + h * (u[0] - p[0] * casadi.sin(x[0]) + drive)
+        cost = h * (u[0] ** 2 + 0.1 * (x[0] - 0.3) ** 2)
+        return cost, casadi.vertcat(x[0] + h * speed, speed), x[0] + 0.1 * x[1]
+
+    lower, upper = free(sizes.variables)
+    lower[-1], upper[-1] = 0.5, 5.0
+    functions = CasadiFunctions(sizes, stage, lambda a, b, p: b - a)
+    w0 = np.append(np.zeros(sizes.variables - 1), 1.0)
+    rows, zero = np.ones(N), np.zeros(2)
+    return StagedProblem(sizes, functions, w0, lower, upper, -0.2 * rows, 0.5 * rows, zero, zero)
+
+
+def redundant(N: int = 6) -> StagedProblem:
+    """A cart that follows a circle; the same equations are given twice, once out of scale."""
+    sizes = Sizes((4,) * (N + 1), (2,) * N + (0,), (2,) * N + (0,))
+    h = 0.2
+
+    def stage(x: Any, u: Any, p: Any, k: int) -> tuple[Any, Any, Any]:
+        if k == N:
+            return casadi.sumsqr(x[:2] - casadi.vertcat(0.0, 1.0)), None, None
+        after = casadi.vertcat(x[:2] + h * x[2:] + h * h * u, x[2:] + h * u)
+        circle = after[0] ** 2 + after[1] ** 2 - 1.0
+        cost = h * (casadi.sumsqr(u) + casadi.sumsqr(x[2:]))
+        return cost, after, casadi.vertcat(circle, 300.0 * circle)
+
+    lower, upper = free(sizes.variables)
+    start = np.array([1.0, 0.0, 0.0, 0.0])
+    lower[:4] = upper[:4] = start
+    w0 = np.zeros(sizes.variables)
+    for k in range(N + 1):
+        w0[sizes.starts[k] : sizes.starts[k] + 4] = start
+    zero = np.zeros(2 * N)
+    return StagedProblem(sizes, CasadiFunctions(sizes, stage), w0, lower, upper, zero, zero)
+
+
+def too_far(N: int = 8) -> StagedProblem:
+    """A mass that cannot reach its goal: |u| ≤ 1 as rows, from rest at 0 to rest at 10 in 2 s."""
+    h = 2.0 / N
+    sizes = Sizes((2,) * (N + 1), (1,) * N + (0,), (1,) * N + (2,))
+
+    def stage(x: Any, u: Any, p: Any, k: int) -> tuple[Any, Any, Any]:
+        if k == N:
+            return casadi.SX(0.0), None, casadi.vertcat(x[0], casadi.sinh(x[1]))
+        return h * u[0] ** 2, casadi.vertcat(x[0] + h * x[1] + 0.5 * h * h * u[0], x[1] + h * u[0]), u[0]
+
+    lower, upper = free(sizes.variables)
+    lower[:2] = upper[:2] = 0.0
+    names = ("force limit",) * N + ("goal position", "goal speed")
+    row_lower, row_upper = np.append(-np.ones(N), [10.0, 0.0]), np.append(np.ones(N), [10.0, 0.0])
+    functions = CasadiFunctions(sizes, stage)
+    return StagedProblem(
+        sizes, functions, np.zeros(sizes.variables), lower, upper, row_lower, row_upper, row_names=names
+    )  # fmt: skip

@@ -1,8 +1,8 @@
 """The barrier program: variables v = (w, t) with bounds, where slacks t make equations of inequalities.
 
-Row i reads c_i(w) − target_i − Σ sign_j t_j = 0 over its slacks j. In the program proper an inequality has one slack
-within its bounds, and an equation none. In the elastic program, which looks for feasible points, every row has two more
-that may take up what is missing, at a price of ρ; the gaps stay closed.
+Row i reads c_i(w) − target_i − Σ sign_j t_j = 0 over its slacks j; gaps follow the rows. In the program proper an
+inequality has one slack within its bounds, and an equation and a gap none. In the elastic program, which looks for
+feasible points, every row, and every gap where wanted, has two more that take up what is missing, at a price of ρ.
 """
 
 from __future__ import annotations
@@ -34,20 +34,23 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Elastic:
-    """Stay near w (variables,): cost ½ pull Σ (weight (w_i − centre_i))²."""
+    """Stay near w (variables,): cost ½ pull Σ (weight (w_i − centre_i))²; gaps are elastic, too, or stay closed."""
 
     centre: Array
     weight: Array
     pull: float
+    gaps: bool
 
 
 @dataclass(frozen=True)
 class Here:
-    """Cost and residuals at v."""
+    """Cost and residuals at v; also the cost of the program proper, and its largest residual."""
 
     cost: float
     gaps: Array
     rows: Array
+    own_cost: float
+    own_worst: float
 
     @property
     def violation(self) -> float:
@@ -57,7 +60,7 @@ class Here:
     @property
     def worst(self) -> float:
         """Largest residual."""
-        return max(float(np.abs(self.gaps).max(initial=0.0)), float(np.abs(self.rows).max(initial=0.0)))
+        return max(_largest(self.gaps), _largest(self.rows))
 
     @property
     def finite(self) -> bool:
@@ -102,6 +105,7 @@ class Barrier:
         )
         self.own = len(lower)  # variables of the program proper
         if elastic is not None:
+            rows += form.sizes.gaps if elastic.gaps else 0
             every = np.arange(rows)
             self.row = np.concatenate([self.row, every, every])
             self.sign = np.concatenate([self.sign, np.ones(rows), -np.ones(rows)])
@@ -110,7 +114,8 @@ class Barrier:
             upper = np.concatenate([upper, np.full(2 * rows, np.inf)])
         self.lower, self.upper = lower, upper
         self.below, self.above = np.flatnonzero(np.isfinite(lower)), np.flatnonzero(np.isfinite(upper))
-        self.hard: NDArray[np.bool_] = np.bincount(self.row, minlength=rows) == 0
+        self.rows = len(form.equation)
+        self.hard: NDArray[np.bool_] = np.bincount(self.row, minlength=self.rows)[: self.rows] == 0
         one_sided = np.isfinite(lower).astype(float) - np.isfinite(upper).astype(float)
         self.damping = _DAMPING * one_sided
         self.n = form.sizes.variables
@@ -119,9 +124,18 @@ class Barrier:
         """Evaluate cost and residuals."""
         point = self.form.point(v[: self.n])
         t = v[self.n :]
-        rows = point.rows - self.target - np.bincount(self.row, self.sign * t, minlength=len(self.target))
-        cost = point.cost if self.elastic is None else self._pull(v[: self.n])
-        return Here(cost + float(self.price @ t), point.gaps, rows)
+        rows, gaps = self.collect(self.sign * t)
+        rows, gaps = point.rows - self.target - rows, point.gaps - gaps
+        if self.elastic is None:
+            return Here(point.cost, gaps, rows, point.cost, max(_largest(gaps), _largest(rows)))
+        own = point.rows - self.target - self.collect(np.where(self.price > 0.0, 0.0, self.sign * t))[0]
+        cost = self._pull(v[: self.n]) + float(self.price @ t)
+        return Here(cost, gaps, rows, point.cost, max(_largest(point.gaps), _largest(own)))
+
+    def collect(self, t: Array) -> tuple[Array, Array]:
+        """Sums over the slacks of each row, and of each gap."""
+        total = np.bincount(self.row, t, minlength=self.rows + self.form.sizes.gaps).astype(float)
+        return total[: self.rows], total[self.rows :]
 
     def _pull(self, w: Array) -> float:
         e = self.elastic
@@ -166,11 +180,22 @@ class Barrier:
 
     def lagrangian(self, slopes: Slopes, gaps: Array, rows: Array) -> Array:
         """Transposed Jacobian of gaps and rows over v times multipliers."""
-        return np.concatenate([self.form.transposed(slopes, gaps, rows), -self.sign * rows[self.row]])
+        return np.concatenate([self.form.transposed(slopes, gaps, rows), -self.sign * self.of_slacks(rows, gaps)])
 
-    def errors(self, iterate: Iterate, here: Here, slopes: Slopes, mu: float) -> Errors:
-        """Optimality errors of the barrier program (Wächter and Biegler 2006, equation 5)."""
-        slope = self.gradient(iterate.v, slopes) + self.lagrangian(slopes, iterate.gaps, iterate.rows)
+    def of_slacks(self, rows: Array, gaps: Array) -> Array:
+        """For each slack the entry of its row or gap."""
+        return rows[self.row] if self.elastic is None else np.concatenate([rows, gaps])[self.row]
+
+    def errors(self, iterate: Iterate, here: Here, slope: Array, mu: float) -> Errors:
+        """Optimality errors of the barrier program (Wächter and Biegler 2006, equation 5).
+
+        Args:
+            iterate: Variables and multipliers.
+            here: Residuals there.
+            slope: Gradient of cost and constraints times multipliers, over v.
+            mu: Barrier parameter.
+        """
+        slope = slope.copy()
         slope[self.below] -= iterate.low
         slope[self.above] += iterate.high
         low, high = self.distances(iterate.v)
@@ -207,3 +232,7 @@ class Barrier:
             low=np.clip(iterate.low, mu / (1e10 * low), 1e10 * mu / low),
             high=np.clip(iterate.high, mu / (1e10 * high), 1e10 * mu / high),
         )
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))

@@ -75,7 +75,7 @@ class InteriorPoint:
         self.barrier, self.iterate, self.mu = barrier, iterate, mu
         self._tolerance, self._watch, self._accepted = tolerance, watch, accepted
         self.here: Here = barrier.at(iterate.v)
-        self.slopes: Slopes = barrier.form.slopes(iterate.v[: barrier.n])
+        self.move(iterate, self.here)
         first = max(1.0, self.here.violation)
         self._most, self._small = 1e4 * first, 1e-4 * first
         self.filter = Filter(self._most)
@@ -83,6 +83,18 @@ class InteriorPoint:
         self.newton: Newton | None = None
         self.last: Step | None = None
         self.best, self.best_error = iterate, np.inf
+
+    def move(self, iterate: Iterate, here: Here) -> None:
+        """Go on from another iterate.
+
+        Args:
+            iterate: The new one.
+            here: Cost and residuals there.
+        """
+        self.iterate, self.here = iterate, here
+        self.slopes: Slopes = self.barrier.form.slopes(iterate.v[: self.barrier.n])
+        gradient = self.barrier.gradient(iterate.v, self.slopes)
+        self.slope = gradient + self.barrier.lagrangian(self.slopes, iterate.gaps, iterate.rows)
 
     def run(self) -> End:
         """Iterate to the end."""
@@ -94,7 +106,7 @@ class InteriorPoint:
                 return end
             self._update_barrier()
             try:
-                self.newton = Newton(self.barrier, self.iterate, self.slopes, self.mu, self._regularization)
+                self.newton = Newton(self.barrier, self.iterate, self.slopes, self.slope, self.mu, self._regularization)
             except WrongInertiaError:
                 return "stuck"
             self.last = self.newton.step(self.here.gaps, self.here.rows)
@@ -108,7 +120,7 @@ class InteriorPoint:
 
     def _judge(self) -> End | None:
         """Whether to stop here."""
-        errors = self.barrier.errors(self.iterate, self.here, self.slopes, 0.0)
+        errors = self.barrier.errors(self.iterate, self.here, self.slope, 0.0)
         if errors.worst < self.best_error:
             self.best, self.best_error = self.iterate, errors.worst
         if errors.worst <= self._tolerance:
@@ -122,7 +134,7 @@ class InteriorPoint:
         """Smaller μ as soon as the barrier program is solved well enough (equation 7)."""
         least = 0.1 * self._tolerance
         while self.mu > least:
-            errors = self.barrier.errors(self.iterate, self.here, self.slopes, self.mu)
+            errors = self.barrier.errors(self.iterate, self.here, self.slope, self.mu)
             if errors.worst > _KAPPA_EPSILON * self.mu and self._tiny < 1:
                 return
             self._tiny = 0
@@ -218,15 +230,13 @@ class InteriorPoint:
         moved = Iterate(
             trial.v, it.gaps + a * step.gaps, it.rows + a * step.rows, it.low + z * step.low, it.high + z * step.high
         )
-        self.iterate = self.barrier.held(moved, self.mu)
-        self.here = trial.here
-        self.slopes = self.barrier.form.slopes(trial.v[: self.barrier.n])
+        self.move(self.barrier.held(moved, self.mu), trial.here)
 
     def _note(self, step: Step | None, trial: _Trial | None) -> None:
-        errors = self.barrier.errors(self.iterate, self.here, self.slopes, 0.0)
+        errors = self.barrier.errors(self.iterate, self.here, self.slope, 0.0)
         form, table = self.barrier.form, self._watch.table
-        cost = self.here.cost / form.cost_scale
-        line = Iteration(0, cost, errors.violation, errors.stationarity, self.mu, 0.0, 0.0, 0.0, 0.0)
+        cost = self.here.own_cost / form.cost_scale
+        line = Iteration(0, cost, self.here.own_worst, errors.stationarity, self.mu, 0.0, 0.0, 0.0, 0.0)
         if step is not None and trial is not None and self.newton is not None:
             line = replace(
                 line,

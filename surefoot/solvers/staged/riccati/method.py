@@ -11,7 +11,7 @@ from surefoot.solvers.staged.problem import StagedProblem
 from surefoot.solvers.staged.riccati.barrier import PRICE, Barrier, Elastic, Iterate
 from surefoot.solvers.staged.riccati.form import Form
 from surefoot.solvers.staged.riccati.interior import End, InteriorPoint
-from surefoot.solvers.staged.riccati.newton import Newton, Regularization, least_squares_multipliers
+from surefoot.solvers.staged.riccati.newton import Newton, least_squares_multipliers
 from surefoot.solvers.staged.riccati.sweep import WrongInertiaError
 from surefoot.solvers.staged.solution import Gains, Outcome, Progress, SolverOptions, StagedSolution
 from surefoot.solvers.staged.watch import TimedFunctions, Watch
@@ -107,17 +107,22 @@ class _Run:
                 return end  # type: ignore[return-value]
             if self.method.here.worst <= self.options.tolerance:
                 return "failed"
-            end = self._restore()
+            end = self._restore(gaps=True)
+            if end in ("solved", "acceptable"):  # rows and gaps share the violation: look for the rows to blame
+                last = self._restore(gaps=False)
+                end = end if last == "stuck" else last
+            if end in ("solved", "acceptable"):
+                return "infeasible"
             if end != "accepted":
-                return "infeasible" if end in ("solved", "acceptable") else "failed" if end == "stuck" else end
+                return "failed" if end == "stuck" else end
         return "failed"
 
-    def _restore(self) -> End:
-        """Look for a point with less violation that the filter accepts."""
+    def _restore(self, gaps: bool) -> End:
+        """Look for a point with less violation that the filter accepts; gaps are elastic, too, or stay closed."""
         method, b = self.method, self.barrier
         w = method.iterate.v[: b.n]
         mu = max(method.mu, method.here.worst)
-        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), float(np.sqrt(mu)))
+        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), float(np.sqrt(mu)), gaps)
         elastic = Barrier(self.form, b.relaxation, near)
         method.filter.add(method.here.violation, b.merit(method.here, method.iterate.v, method.mu))
         before = method.here.violation
@@ -143,13 +148,14 @@ class _Run:
         )
         if max(moved.low.max(initial=0.0), moved.high.max(initial=0.0)) > _LARGEST_FIRST:
             moved = replace(moved, low=np.ones(len(b.below)), high=np.ones(len(b.above)))
-        method.iterate = self._with_multipliers(moved)
-        method.here, method.slopes = b.at(moved.v), self.form.slopes(moved.v[: b.n])
+        method.move(self._with_multipliers(moved), b.at(moved.v))
         return end
 
     def _elastic_start(self, elastic: Barrier, mu: float) -> Iterate:
         """Slacks of the elastic program that are optimal for fixed w (equation 33)."""
-        it, e = self.method.iterate, self.method.here.rows
+        it, here = self.method.iterate, self.method.here
+        closed = elastic.elastic is None or not elastic.elastic.gaps
+        e = here.rows if closed else np.concatenate([here.rows, here.gaps])
         half = (mu - PRICE * e) / (2.0 * PRICE)
         minus = half + np.sqrt(half**2 + mu * e / (2.0 * PRICE))
         plus = e + minus
@@ -177,23 +183,22 @@ class _Run:
             kkt_residual=np.nan,
             message=_MESSAGES[outcome],
             table=tuple(self.watch.table),
-            gains=self._gains(it),
+            gains=self._gains(),
             seconds=self.watch.seconds(self.functions),
         )
 
-    def _gains(self, iterate: Iterate) -> Gains | None:
-        """Feedback of the Newton system at the end."""
-        slopes = self.form.slopes(iterate.v[: self.barrier.n])
-        try:
-            newton = Newton(self.barrier, iterate, slopes, self.method.mu, Regularization())
-        except WrongInertiaError:
-            return None
-        here, s = self.barrier.at(iterate.v), self.form.sizes
-        step = newton.step(here.gaps, here.rows).v
-        feedback = newton.sweep.feedback()
-        forward = []
+    def _gains(self) -> Gains | None:
+        """Feedback of the last factorisation; of one more where no step was needed."""
+        method, s = self.method, self.form.sizes
+        if method.newton is None or method.last is None:
+            try:
+                method.newton = Newton(self.barrier, method.iterate, method.slopes, method.slope, method.mu)
+            except WrongInertiaError:
+                return None
+            method.last = method.newton.step(method.here.gaps, method.here.rows)
+        feedback, forward = method.newton.sweep.feedback(), []
         for k, K in enumerate(feedback):
-            at = int(s.starts[k])
-            x = step[at : at + s.states[k]]
-            forward.append(step[at + s.states[k] : at + s.states[k] + s.controls[k]] - K @ x)
+            at, nx = int(s.starts[k]), s.states[k]
+            step = method.last.v[at : at + nx + s.controls[k]]
+            forward.append(step[nx:] - K @ step[:nx])
         return Gains(feedback, tuple(forward))

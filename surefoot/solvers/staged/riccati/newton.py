@@ -50,6 +50,7 @@ class Newton:
         barrier: The barrier program.
         iterate: Where.
         slopes: First derivatives there.
+        slope: Gradient of cost and constraints times multipliers, over v.
         mu: Barrier parameter.
         regularization: Of earlier steps; updated.
 
@@ -58,16 +59,23 @@ class Newton:
     """
 
     def __init__(
-        self, barrier: Barrier, iterate: Iterate, slopes: Slopes, mu: float, regularization: Regularization
+        self,
+        barrier: Barrier,
+        iterate: Iterate,
+        slopes: Slopes,
+        slope: Array,
+        mu: float,
+        regularization: Regularization | None = None,
     ) -> None:
         self._barrier, self._iterate, self._slopes, self._mu = barrier, iterate, slopes, mu
         low, high = barrier.distances(iterate.v)
         sigma = np.zeros(len(iterate.v))
         sigma[barrier.below] += iterate.low / low
         sigma[barrier.above] += iterate.high / high
-        self._slope = barrier.slope(barrier.gradient(iterate.v, slopes), iterate.v, mu)
+        self._slope = barrier.slope(slope, iterate.v, mu)
         self._hessian, self._ends, diagonal = barrier.hessian(iterate)
         sigma[: barrier.n] += diagonal
+        regularization = regularization or Regularization()
         for self.delta in regularization.trials():
             try:
                 self._factor(sigma + self.delta)
@@ -82,9 +90,10 @@ class Newton:
     def _factor(self, sigma: Array) -> None:
         b = self._barrier
         self._diagonal, self._slack = sigma[: b.n], np.maximum(sigma[b.n :], 1e-20)
-        give = np.bincount(b.row, 1.0 / self._slack, minlength=len(b.target))
+        give, self._give = b.collect(1.0 / self._slack)
         self._weight = np.where(b.hard, 0.0, 1.0 / np.where(b.hard, 1.0, give))
-        quadratic = Quadratic(self._hessian, self._ends, self._diagonal, self._weight, b.hard)
+        soft = self._give if b.elastic is not None and b.elastic.gaps else None
+        quadratic = Quadratic(self._hessian, self._ends, self._diagonal, self._weight, b.hard, soft)
         self.sweep = Sweep(b.form, self._slopes, quadratic)
 
     def step(self, gaps: Array, rows: Array) -> Step:
@@ -95,8 +104,9 @@ class Newton:
             rows: The same of rows.
         """
         b, it = self._barrier, self._iterate
-        slope = self._slope + b.lagrangian(self._slopes, it.gaps, it.rows)
+        slope = self._slope
         dw, dgaps, dy, dt = self._solve(slope[: b.n], gaps, rows, slope[b.n :])
+        self._shift = b.collect(b.sign * slope[b.n :] / self._slack)[1]
         size = max(1e-8, float(np.abs(slope).max(initial=0.0)), float(np.abs(gaps).max(initial=0.0)))
         for _ in range(_REFINEMENTS):
             left, left_gaps, left_rows = self._left(dw, dgaps, dy, slope[: b.n], gaps, rows)
@@ -114,14 +124,14 @@ class Newton:
     def _solve(self, slope: Array, gaps: Array, rows: Array, slack: Array) -> tuple[Array, Array, Array, Array]:
         """dw, dλ, dy and dt of the condensed system."""
         b = self._barrier
-        shift = np.bincount(b.row, b.sign * slack / self._slack, minlength=len(rows))
+        shift, shift_gaps = b.collect(b.sign * slack / self._slack)
         pull = self._weight * (rows + shift)
         pull[b.hard] = 0.0
         h = slope + b.form.transposed(self._slopes, np.zeros(len(gaps)), pull)
-        dw, dgaps, hard = self.sweep.solve(h, gaps, rows)
+        dw, dgaps, hard = self.sweep.solve(h, gaps + shift_gaps, rows)
         moved = b.form.product(self._slopes, dw)[1]
         dy = np.where(b.hard, hard, self._weight * (moved + rows + shift))
-        return dw, dgaps, dy, (b.sign * dy[b.row] - slack) / self._slack
+        return dw, dgaps, dy, (b.sign * b.of_slacks(dy, dgaps) - slack) / self._slack
 
     def _left(
         self, dw: Array, dgaps: Array, dy: Array, slope: Array, gaps: Array, rows: Array
@@ -142,7 +152,8 @@ class Newton:
             np.add.at(left, s.end_block, self._ends @ dw[s.end_block])
         left[b.form.frozen] = 0.0
         moved_gaps, moved = b.form.product(self._slopes, dw)
-        return left, moved_gaps + gaps, np.where(b.hard, moved + rows - self.sweep.delta * dy, 0.0)
+        left_gaps = moved_gaps + gaps + self._shift - self._give * dgaps
+        return left, left_gaps, np.where(b.hard, moved + rows - self.sweep.delta * dy, 0.0)
 
 
 def least_squares_multipliers(barrier: Barrier, iterate: Iterate, slopes: Slopes) -> tuple[Array, Array]:

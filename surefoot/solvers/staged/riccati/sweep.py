@@ -21,6 +21,7 @@ from scipy.linalg import blas, lapack
 
 from surefoot.arrays import Array
 from surefoot.solvers.staged.riccati.form import Form, Slopes
+from surefoot.solvers.staged.riccati.products import add_sandwich, add_squares
 
 _CONVEXIFY = (1e2, 1e6)  # multiples of CᵀC relative to the Hessian: first choice, and last
 _STIFF = 1e-8  # δ relative to the size of C H⁻¹ Cᵀ
@@ -40,6 +41,7 @@ class Quadratic:
         diagonal: added to the Hessian, (variables,).
         weight: Θ of rows that are condensed, zero for hard equations, (rows,).
         hard: rows that remain equations, (rows,).
+        give: D by which gaps give way, G dw − D dλ = −gaps, (gaps,); None where they are closed.
     """
 
     hessian: list[Array]
@@ -47,6 +49,7 @@ class Quadratic:
     diagonal: Array
     weight: Array
     hard: NDArray[np.bool_]
+    give: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class _Stage:
     feedback: Array  # u = feedback v
     prices: Array  # y' = prices v
     convex: Array  # ρ of the hard rows
+    jacobian: Array  # of the hard rows, over (x, u, b)
+    rows: NDArray[np.intp]  # numbers of the hard rows
 
 
 class Sweep:
@@ -84,11 +89,15 @@ class Sweep:
         self._border = len(self._first) + s.parameters
         self._hard = [quadratic.hard[self._rows(k)] for k in range(s.stages)]
         self.delta = np.zeros(len(form.kept))
+        self._places = [self._columns(k) for k in range(s.stages)] if len(self._first) else []
         self._stages: list[_Stage] = []
+        self._give = quadratic.give
+        self._lifts = [np.zeros((0, 0))] * s.stages  # from the gradient of V_k to that seen from before the gap
+        self._seen = [np.zeros((0, 0))] * s.stages  # V_k seen from before the gap
         value = np.zeros((self._border, self._border))
         for k in reversed(range(s.stages)):
             self._stages.insert(0, self._eliminate(k, value, quadratic))
-            value = self._stages[0].value
+            value = self._seen[k] = self._soften(k, self._stages[0].value)
         self._close(quadratic)
 
     def _rows(self, k: int) -> NDArray[np.intp]:
@@ -153,26 +162,39 @@ class Sweep:
         weight = quadratic.weight[rows]
         weight[hard] = _CONVEXIFY[0] * size / length
         self.delta[rows[hard]] = _STIFF * length / size
-        M += C.T @ (weight[:, None] * C)
+        add_squares(M, C, weight)
         if k + 1 < s.stages:
             G, n = self._wide(k, self._slopes.gaps[k]), s.states[k + 1]
-            M += G.T @ (after[:n, :n] @ G)
-            cross, b = G.T @ after[:n, n:], nx + nu
-            M[:, b:] += cross
-            M[b:] += cross.T
-            M[b:, b:] += after[n:, n:]
+            add_sandwich(M, after[:n, :n], G)
+            if self._border:
+                cross, b = G.T @ after[:n, n:], nx + nu
+                M[:, b:] += cross
+                M[b:] += cross.T
+                M[b:, b:] += after[n:, n:]
         C = C[hard]
         try:
-            return self._stage(M, C, weight[hard], self.delta[rows[hard]], nx, nu)
+            return self._stage(k, M, C, weight[hard])
         except WrongInertiaError:
             if not hard.any():
                 raise
             more = (_CONVEXIFY[1] / _CONVEXIFY[0] - 1.0) * weight[hard]
-            return self._stage(M + C.T @ (more[:, None] * C), C, weight[hard] + more, self.delta[rows[hard]], nx, nu)
+            return self._stage(k, M + C.T @ (more[:, None] * C), C, weight[hard] + more)
 
-    def _stage(self, M: Array, C: Array, convex: Array, delta: Array, nx: int, nu: int) -> _Stage:
+    def _soften(self, k: int, value: Array) -> Array:
+        """V_k as a function of where the gap before it would end: V − V_:x (P + D⁻¹)⁻¹ V_x:."""
+        if self._give is None or not k:
+            return value
+        n = self._sizes.states[k]
+        K = value[:n, :n].copy()
+        K.ravel()[:: n + 1] += 1.0 / self._give[self._sizes.gap_starts[k - 1] : self._sizes.gap_starts[k]]
+        self._lifts[k] = lapack.dpotrs(_cholesky(K), value[:n], lower=1)[0].T
+        softer: Array = value - self._lifts[k] @ value[:n]
+        return 0.5 * (softer + softer.T)
+
+    def _stage(self, k: int, M: Array, C: Array, convex: Array) -> _Stage:
         """Eliminate controls and equations from M over z = (x, u, b)."""
-        u, m = slice(nx, nx + nu), len(C)
+        nx, nu, m = self._sizes.states[k], self._sizes.controls[k], len(C)
+        u, rows = slice(nx, nx + nu), self._rows(k)[self._hard[k]]
         others = np.r_[0:nx, nx + nu : len(M)] if self._border else slice(0, nx)
         Mu, Cv = M[u], C[:, others]
         L = _cholesky(Mu[:, u]) if nu else np.zeros((0, 0), order="F")
@@ -184,15 +206,17 @@ class Sweep:
         value = (M[others][:, others] if self._border else M[others, others]) - Y2.T @ Y2
         if not m:
             feedback = blas.dtrsm(-1.0, L, Y2, lower=1, trans_a=1) if nu else Y2
-            return _Stage(value, L, np.zeros((0, 0), order="F"), Y1, feedback, np.zeros((0, Cv.shape[1])), convex)
+            none = np.zeros((0, 0), order="F")
+            return _Stage(value, L, none, Y1, feedback, np.zeros((0, Cv.shape[1])), convex, C, rows)
         S = Y1.T @ Y1
-        S[np.arange(m), np.arange(m)] += delta / (1.0 - delta * convex)
+        delta = self.delta[rows]
+        S.ravel()[:: m + 1] += delta / (1.0 - delta * convex)
         E = _cholesky(S)
         T = blas.dtrsm(1.0, E, np.asfortranarray(Y1.T @ Y2 - Cv), lower=1, overwrite_b=1)
         value += T.T @ T
         prices = blas.dtrsm(-1.0, E, T, lower=1, trans_a=1)
         feedback = blas.dtrsm(-1.0, L, np.asfortranarray(Y2 + Y1 @ prices), lower=1, trans_a=1) if nu else Y2
-        return _Stage(value, L, E, Y1, feedback, prices, convex)
+        return _Stage(value, L, E, Y1, feedback, prices, convex, C, rows)
 
     def _close(self, quadratic: Quadratic) -> None:
         """Factor the value function of the first state and the border."""
@@ -220,17 +244,21 @@ class Sweep:
         slopes = [np.zeros(0)] * N
         own: list[tuple[Array, Array]] = []
         for k in reversed(range(N)):
-            slopes[k], steps = self._backward(k, h, gaps, rows, slope)
+            slope, steps = self._backward(k, h, gaps, rows, slope)
             own.insert(0, steps)
-            slope = slopes[k]
+            if k and self._give is not None:
+                slope = slope - self._lifts[k] @ slope[: s.states[k]]
+            slopes[k] = slope
         v = self._first_step(h, slopes[0])
         b = v[s.states[0] :]
         dw, dgaps, dy = np.zeros(s.variables), np.empty(s.gaps), np.zeros(len(self._form.kept))
         dw[s.starts[-1] :] = b[len(self._first) :]
         for k in range(N):
             if k:
-                step = self._stages[k].value[: s.states[k]] @ v + slopes[k][: s.states[k]]
-                dgaps[s.gap_starts[k - 1] : s.gap_starts[k]] = step
+                gap = slice(s.gap_starts[k - 1], s.gap_starts[k])
+                dgaps[gap] = self._seen[k][: s.states[k]] @ v + slopes[k][: s.states[k]]
+                if self._give is not None:
+                    v[: s.states[k]] -= self._give[gap] * dgaps[gap]
             x = self._forward(k, v, own[k], gaps, rows, dw, dy)
             v = np.concatenate([x, b])
         return dw, dgaps, dy
@@ -242,17 +270,21 @@ class Sweep:
         m[: nx + nu] = h[s.starts[k] : s.starts[k + 1]]
         m[nx : nx + nu][self._form.frozen[s.starts[k] + nx : s.starts[k + 1]]] = 0.0
         if k + 1 < s.stages:
-            n, V = s.states[k + 1], self._stages[k + 1].value
+            n, V = s.states[k + 1], self._seen[k + 1]
             r = gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
             push = V[:, :n] @ r + after
-            m[self._columns(k)] += push[:n] @ self._slopes.gaps[k]
+            part = push[:n] @ self._slopes.gaps[k]
+            if self._places:
+                m[self._places[k]] += part
+            else:
+                m += part
             m[nx + nu :] += push[n:]
         else:
             m[nx + nu :] += after
         c = np.zeros(0)
         if len(stage.convex):
-            c = rows[self._rows(k)[self._hard[k]]]
-            m += (stage.convex * c) @ self._jacobian(k)[self._hard[k]]
+            c = rows[stage.rows]
+            m += (stage.convex * c) @ stage.jacobian
         mu = m[nx : nx + nu]
         mv = np.concatenate([m[:nx], m[nx + nu :]])
         slope = mv + mu @ stage.feedback + c @ stage.prices
@@ -283,12 +315,12 @@ class Sweep:
         z = np.concatenate([v[:nx], u, v[nx:]])
         dw[s.starts[k] : s.starts[k + 1]] = z[: nx + len(u)]
         if len(stage.convex):
-            at = self._rows(k)[self._hard[k]]
-            held = self._jacobian(k)[self._hard[k]] @ z + rows[at]
-            dy[at] = stage.prices @ v + own[1] + stage.convex * held
+            held = stage.jacobian @ z + rows[stage.rows]
+            dy[stage.rows] = stage.prices @ v + own[1] + stage.convex * held
         if k + 1 == s.stages:
             return np.zeros(0)
-        return self._slopes.gaps[k] @ z[self._columns(k)] + gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
+        z = z[self._places[k]] if self._places else z
+        return self._slopes.gaps[k] @ z + gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
 
     def feedback(self) -> tuple[Array, ...]:
         """K_k (nu_k, nx_k) with p held."""
