@@ -148,6 +148,7 @@ class BalanceController:
         self._lead_hands(q, wishes)
         self.body.turn_trunk(self.footing.frame[3])
         command = self.body.command(t, q, v)
+        self._note_what_is_made()
         self._hand_error = self._largest_hand_error(wishes)
         return command
 
@@ -165,7 +166,7 @@ class BalanceController:
         at, _ = self.footing.seen(com, np.zeros(3))
         polygon = self._polygon(range(len(poses)))
         middle = polygon.mean(axis=0)
-        self._zmp = at[:2]
+        self._zmp = self._made = at[:2]
         self._home = np.array([*closest_inside(at[:2], middle + _WELL_INSIDE * (polygon - middle)), at[2]])
 
     # -- moves ----------------------------------------------------------------------------------------------------
@@ -223,7 +224,7 @@ class BalanceController:
         self._com_ref = self._home + wished[0]
         w = sqrt((self._gravity + wished[2, 2]) / self._com_ref[2])
         self._dcm = self._com[:2] + speed[:2] / w
-        self._pushed.update(self._dcm, self._zmp, w, dt)
+        self._pushed.update(self._dcm, self._made, w, dt)
         polygon = self._polygon(self._carrying())
         against = self._pushed.mean / w
         self._dcm_ref = self._com_ref[:2] + wished[1, :2] / w - against
@@ -239,6 +240,12 @@ class BalanceController:
         height = self.footing.frame[2] + self._com_ref[2] - self._dip()
         self.body.lead_com(acceleration, height, com)
         self.body.lead_height(wished[1, 2], wished[2, 2])
+
+    def _note_what_is_made(self) -> None:
+        """Note the ZMP of the solution: legs without an ankle that rolls, say, cannot do all that is asked of them."""
+        if self.body.force is not None:
+            pushes = turned(self.body.force[:2], -self.footing.frame[3]) / self.robot.mass
+            self._made = self._com[:2] - self._com_ref[2] / self._gravity * pushes
 
     def _dip(self) -> float:
         """How much lower the centre of mass is when legs and trunk lean, without longer legs [m]."""

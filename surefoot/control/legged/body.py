@@ -84,8 +84,10 @@ class LeggedBody:
         self._held = np.asarray(q0)[self._driven_entries]
         self._last, self._t = np.zeros(robot.nu), -np.inf
         carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
-        self._speeds = np.zeros(robot.nu)
-        self._damping = _DRIVE_DAMPING * np.minimum(self.problem.rows.torque_limits, carrying)
+        self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
+        self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self._efforts
+        self.force: Array | None = None
+        """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
 
     def _make_problem(
         self,
@@ -256,6 +258,9 @@ class LeggedBody:
         self._speeds = (1.0 - share) * self._speeds + share * measured
         self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
         self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
+        self.force = np.sum(
+            [self.problem.contact(n).target[:9].reshape(3, 3) @ w[:3] for n, w in found.wrenches.items()], 0
+        )
         return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
 
     def fall_back(self, trouble: str) -> Command:
@@ -267,7 +272,8 @@ class LeggedBody:
         self.fallbacks, self.trouble = self.fallbacks + 1, trouble
         self.troubles[trouble] += 1
         self._speeds = np.zeros(self.robot.nu)
-        hold = _HOLD * self.problem.rows.torque_limits
+        self.force = None
+        hold = _HOLD * self._efforts
         return Command(torque=self._last, position=self._held, velocity=self._speeds, kp=hold, kd=_HOLD_TIME * hold)
 
     @property

@@ -141,6 +141,7 @@ def _at_stops(case: Case, rows: Rows, windows: Windows) -> NDArray[np.bool_]:
     return means(between(near, "sample"), case.time, windows) > 0.0
 
 
+_SLIDES = 0.05  # [rad/s], [m/s]: friction of a joint that is slower may stick
 _STOP = 0.02  # [rad], [m]: nearer to a limit its stop may push
 _CLEARLY = 0.5  # of what friction leaves unexplained: so much may be left without it
 
@@ -174,13 +175,14 @@ def friction_counts(case: Case, rates: Rates, touch: Touch, efforts: Efforts) ->
     """Whether given torques overcome the friction of the joints, told by what explains the motion better.
 
     Inverse dynamics of rigid bodies knows no friction, whatever the robot's file says: its torques explain the motion
-    clearly better without it.
+    clearly better without it. Joints that hardly move tell nothing: friction that sticks takes any value.
     """
     if case.trajectory.tau is None or case.robot.loops:
         return True
     unit, driven = force_units(case), case.robot.driven
     friction = np.zeros((case.n - 1, case.robot.nv))
     friction[:, driven] = between(friction_forces(case, rates), "sample")[:, driven]
+    friction[np.abs(between(rates.v, "sample")) < _SLIDES] = 0.0
     if not friction.any():
         return True
     rigid, windows = _rigid_forces(case, rates, efforts, "sample"), moving_windows(case.time, case.tolerances.window)
