@@ -92,7 +92,7 @@ def _motion_validator(space: _Space, checks: Checks, budget: _Budget) -> Any:
     class Motions(space.base.MotionValidator):  # type: ignore[name-defined]
         """Edges as the problem checks them."""
 
-        def checkMotion(self, a: Any, b: Any, last: Any = None) -> bool:  # noqa: N802 - OMPL's name
+        def checkMotion(self, a: Any, b: Any, last: Any = None) -> bool:
             start, end = space.numbers(a), space.numbers(b)
             if are_free(start, end[None])[0]:
                 return True
