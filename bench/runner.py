@@ -32,8 +32,10 @@ CASES = {
     "hierarchy": "A control loop with ten tasks on three strict levels; status 1 if a priority or a limit is broken.",
     "loops": "Closed chains and gears in O(n), against open chains and Pinocchio; after Buschmann 2014, Fig. 3.12.",
     "audit": "Time of an audit of 10 s at 1 kHz, self-collision included, replay aside.",
+    "abuse": "A million ticks of absurd states, silent sensors and failing solvers; status 1 if a command is not safe.",
     "stand": "The robots that are promised to stand, each pushed from four sides in MuJoCo.",
     "explain": "Time to explain a conflict of about 500 groups, answers checked first.",
+    "ocp": "A squat as an optimal control problem: own solver and kernels beside CasADi with IPOPT and FATROP.",
     "gpu": "Sources and reference answers of CUDA kernels in a folder, with a runner for a machine with a GPU.",
 }
 """What each case measures."""

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from commands_page import commands_page
+from golden_page import golden_page
 from schema_page import schema_page
 
 from surefoot.feasibility import ITEMS, Tolerances
@@ -52,6 +53,7 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "scenarios.md": schema_page(),
         DOCS / "commands.md": commands_page(),
+        DOCS / "golden-numbers.md": golden_page(),
         audit: with_tables(audit.read_text(encoding="utf-8")),
     }
 

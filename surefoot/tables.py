@@ -14,7 +14,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from surefoot.errors import ScenarioError
 from surefoot.files import read_bytes
@@ -51,12 +51,30 @@ _ASIDE = re.compile(rf"""#[^\n]*|{_STRING.pattern}|\"{{3}}.*|'{{3}}.*|["'][^\n]*
 _LONG_KEY = re.compile(rf"(?:[ \t]*+[A-Za-z0-9_-]*+[ \t]*+\.){{{_MOST_PARTS}}}")
 _BARE = re.compile(r"[^,\]}\n#]+")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_SIZES = (1e-12, 1e12)  # of numbers that are not zero
 
 
 class StrictModel(BaseModel):
-    """A schema that refuses unknown keys, NaN and infinity."""
+    """A schema that refuses unknown keys, NaN and infinity, and numbers that overflow or vanish in products."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
+
+    @field_validator("*")
+    @classmethod
+    def _numbers_are_moderate(cls, value: Any) -> Any:
+        low, high = _SIZES
+        if wrong := [number for number in _floats(value) if number != 0.0 and not low <= abs(number) <= high]:
+            raise ValueError(f"{wrong[0]:g} is not between {low:g} and {high:g} in size, and not 0")
+        return value
+
+
+def _floats(value: Any) -> Iterator[float]:
+    """All floats in nested lists and dictionaries."""
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _floats(item)
 
 
 def read_toml(path: str | Path, schema: type[Schema]) -> Schema:

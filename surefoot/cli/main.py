@@ -1,4 +1,4 @@
-"""The commands; those of legged robots are in `legged`."""
+"""The commands; those of legged robots are in `legged`, comparisons of methods in `study`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from surefoot.cli.frame import Changes, Json, RobotName, exit_status, listen_to_signals
 from surefoot.cli.legged import legged
+from surefoot.cli.study import study
 
 app = typer.Typer(
     add_completion=False,
@@ -20,12 +21,16 @@ app = typer.Typer(
 cache = typer.Typer(invoke_without_command=True)
 app.add_typer(cache, name="cache")
 app.add_typer(legged)
+app.add_typer(study)
 
 Lock = Annotated[
     list[str] | None,
     typer.Option(metavar="JOINT=POSITION", help="Hold a joint (or waist_*) at a position; repeatable."),
 ]
 Home = Annotated[str, typer.Option(help="own, or auto: a posture near it that stands on its soles.")]
+RunHome = Annotated[
+    str, typer.Option(help="usual, own, or auto (a posture near its own that stands); usual bends straight legs.")
+]
 Only = Annotated[str | None, typer.Option(metavar="NAMES", help="Joints that stay (comma-separated); hold all others.")]
 
 
@@ -60,7 +65,7 @@ def run(
     ] = False,
     lock: Lock = None,
     only: Only = None,
-    home: Home = "own",
+    home: RunHome = "usual",
 ) -> int:
     """Run a scenario and write a report folder; the last line printed is its path."""
     from surefoot.cli.run import IDEAL, reduction_keys, run_command

@@ -71,20 +71,20 @@ def run_command(
     return 0 if result.passed else 1
 
 
-def reduction_keys(lock: Sequence[str], only: str | None, home: str = "own") -> list[str]:
+def reduction_keys(lock: Sequence[str], only: str | None, home: str = "usual") -> list[str]:
     """`key=value` texts for joints that are held, and for the home posture.
 
     Args:
         lock: `joint=position` texts.
         only: Comma-separated names, or None.
-        home: "own" or "auto".
+        home: "usual", "own" or "auto".
     """
     found = reduction(lock, only)
     held = ", ".join(f"{json.dumps(name)} = {value!r}" for name, value in found["lock"].items())
     keys = {
         f"robot.lock={{{held}}}": bool(lock),
         f"robot.only={json.dumps(found['only'])}": only is not None,
-        f"robot.home={json.dumps(home)}": home != "own",
+        f"robot.home={json.dumps(home)}": home != "usual",
     }
     return [key for key, is_given in keys.items() if is_given]
 

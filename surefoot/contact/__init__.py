@@ -10,9 +10,6 @@ from surefoot.contact.admissible import (
 from surefoot.contact.cone_dual import faces_of_spans, spans_of_faces
 from surefoot.contact.cone_solver import ConeForces
 from surefoot.contact.friction import (
-    SOFT_FINGER_LAWS,
-    FrictionBand,
-    FrictionPyramid,
     friction_band,
     friction_cone,
     friction_pyramid,
@@ -21,19 +18,18 @@ from surefoot.contact.friction import (
 )
 from surefoot.contact.internal_wrenches import InternalRange, internal_range
 from surefoot.contact.margins import Margin, contact_margins
+from surefoot.contact.static_stability import StaticStability, static_stability, support_region
 from surefoot.contact.wrench_cone import PlacedCones, WrenchCone, outer_corners, placed_cones, wrench_cone, yaw_bounds
 from surefoot.contact.zero_moment import contact_placements, sum_wrenches, support_polygon, zero_moment_point
 
 __all__ = [
-    "SOFT_FINGER_LAWS",
     "Admissible",
     "AdmissibleTorques",
     "ConeForces",
-    "FrictionBand",
-    "FrictionPyramid",
     "InternalRange",
     "Margin",
     "PlacedCones",
+    "StaticStability",
     "WrenchCone",
     "admissible_with_torques",
     "admissible_wrenches",
@@ -49,8 +45,10 @@ __all__ = [
     "row_lengths",
     "soft_finger",
     "spans_of_faces",
+    "static_stability",
     "sum_wrenches",
     "support_polygon",
+    "support_region",
     "torsion_limit",
     "wrench_cone",
     "yaw_bounds",

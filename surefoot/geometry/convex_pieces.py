@@ -26,6 +26,7 @@ _MOST_TRIANGLES = 6000  # of what CoACD cuts; larger meshes are decimated first
 _LOST = 0.005  # how far a decimated mesh may be from the mesh, as a share of its size
 _SHRINK = 1e-4  # by which a piece may be made smaller so that it stays within the hull
 _SAMPLES = 4000  # vertices at which that is measured
+_MANY = 20_000  # planes of a hull, of which hardly any are the same
 _OUTSIDE = 1e-9  # how far a piece may leave the hull, as a share of its size
 _PROGRAM = Path(__file__).with_name("coacd_process.py")
 
@@ -118,7 +119,8 @@ def _hull(points: Array) -> Any:
 
 def _planes(hull: Any) -> Array:
     """Planes n·x + d ≤ 0 of a hull, (m, 4)."""
-    return np.unique(np.round(hull.equations, 12), axis=0)
+    planes = np.round(hull.equations, 12)
+    return np.unique(planes, axis=0) if len(planes) < _MANY else planes
 
 
 def _decimated(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
@@ -218,15 +220,17 @@ def _within(piece: Array, hull: Array) -> Array:
     own = _hull(piece)
     if own is None:
         return np.zeros((0, 3))
-    size = float(np.ptp(piece, axis=0).max())
+    size, middle = float(np.ptp(piece, axis=0).max()), piece.mean(axis=0)
+    radius = float(np.linalg.norm(piece - middle, axis=1).max())
+    hull = hull[hull[:, :3] @ middle + hull[:, 3] > -1.001 * radius]  # others are too far away to be crossed
     if (shrunk := _shrunk(piece, hull)) is not None:
         return shrunk
     crossed = hull[(piece @ hull[:, :3].T + hull[:, 3]).max(axis=0) > _OUTSIDE * size]
     if not len(crossed):
         return piece
     planes = np.vstack([_planes(own), crossed])
-    centre, radius = _largest_ball(planes)
-    return HalfspaceIntersection(planes, centre).intersections if radius > 1e-6 * size else np.zeros((0, 3))
+    centre, room = _largest_ball(planes)
+    return HalfspaceIntersection(planes, centre).intersections if room > 1e-6 * size else np.zeros((0, 3))
 
 
 def _shrunk(piece: Array, hull: Array) -> Array | None:

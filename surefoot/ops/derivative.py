@@ -1,6 +1,7 @@
 """Derivatives of traced arrays, as traced arrays: along a direction (forward), and of a scalar (reverse).
 
     rate(y, x, ẋ) = ∂y/∂x ẋ        gradient(y, x) = ∂y/∂x        [ops.derivative]   Griewank & Walther 2008, chapter 3
+    jacobian(y, x) = ∂y/∂x         column by column; each visits only what depends on its input
 
 Comparisons have no derivative; `where`, `minimum`, `maximum` and `absolute` have that of the side that is taken.
 """
@@ -85,6 +86,41 @@ def gradient(output: Any, inputs: Any) -> Array:
         for argument, partial in _edges(node):
             seeds[id(argument)] = seeds.get(id(argument), 0.0) + weight * partial
     return f.array([seeds.get(id(x), 0.0) for x in inputs.ravel()]).reshape(inputs.shape)
+
+
+def jacobian(outputs: Any, inputs: Any) -> Array:
+    """∂outputs/∂inputs (m, n) of a vector by a vector; entries that are always zero are the number 0.
+
+    Args:
+        outputs: (m,) traced.
+        inputs: (n,) symbols.
+    """
+    outputs, inputs = np.asarray(outputs, dtype=object), np.asarray(inputs, dtype=object)
+    edges: dict[int, list[tuple[Symbol, Any]]] = {}
+    users: dict[int, list[Symbol]] = {}
+    for node in _nodes(outputs, {id(x) for x in inputs}):
+        edges[id(node)] = _edges(node)
+        for argument, _ in edges[id(node)]:
+            users.setdefault(id(argument), []).append(node)
+    found = np.zeros((len(outputs), len(inputs)), dtype=object)
+    for column, symbol in enumerate(inputs):
+        known: dict[int, Any] = {id(symbol): 1.0}
+        for node in _dependents(symbol, users):
+            known[id(node)] = sum((d * known[id(x)] for x, d in edges[id(node)] if id(x) in known), start=0.0)
+        found[:, column] = [known.get(id(x), 0.0) for x in outputs]
+    return found
+
+
+def _dependents(symbol: Symbol, users: dict[int, list[Symbol]]) -> list[Symbol]:
+    """Operations that depend on a symbol, arguments first."""
+    found: dict[int, Symbol] = {}
+    stack = list(users.get(id(symbol), ()))
+    while stack:
+        node = stack.pop()
+        if id(node) not in found:
+            found[id(node)] = node
+            stack.extend(users.get(id(node), ()))
+    return sorted(found.values(), key=lambda node: node.serial)
 
 
 def _edges(node: Symbol) -> list[tuple[Symbol, Any]]:

@@ -1,3 +1,45 @@
-"""Planning of motions with contacts."""
+"""Multi-modal motion planning: which foot where, and how to get there."""
 
-__all__: list[str] = []
+from surefoot.planning.audit import PlanAudit, audit_plan
+from surefoot.planning.chart import Lifted, LimbChart
+from surefoot.planning.connect import Budget, SingleMode, connect, shorten
+from surefoot.planning.footholds import Footholds, footholds_at, standable
+from surefoot.planning.limbs import Limb, limb_angles, limbs_of
+from surefoot.planning.search import Limits, Segment, StancePlan, StancePlanner, Weights
+from surefoot.planning.space import CAUSES, Margins, Mode, StanceModel, Statistics, Verdict
+from surefoot.planning.stances import Move, Sampling, StanceGraph
+from surefoot.planning.support import SupportRegion, support_region
+from surefoot.planning.timing import Pace, plan_trajectory
+
+__all__ = [
+    "CAUSES",
+    "Budget",
+    "Footholds",
+    "Lifted",
+    "Limb",
+    "LimbChart",
+    "Limits",
+    "Margins",
+    "Mode",
+    "Move",
+    "Pace",
+    "PlanAudit",
+    "Sampling",
+    "Segment",
+    "SingleMode",
+    "StanceGraph",
+    "StanceModel",
+    "StancePlan",
+    "StancePlanner",
+    "SupportRegion",
+    "Weights",
+    "audit_plan",
+    "connect",
+    "footholds_at",
+    "limb_angles",
+    "limbs_of",
+    "plan_trajectory",
+    "shorten",
+    "standable",
+    "support_region",
+]

@@ -1,7 +1,7 @@
 """Robots: links, joints, contact surfaces, drives, loops; readers and the zoo."""
 
 from surefoot.robot.anatomy import Anatomy, Foot, anatomy
-from surefoot.robot.build import Parts, elastic_gears, gear_springs, geared
+from surefoot.robot.build import elastic_gears, gear_springs, geared
 from surefoot.robot.check import Inspection, inspect_robot
 from surefoot.robot.files import BASES
 from surefoot.robot.loading import is_file_name, load
@@ -23,7 +23,7 @@ from surefoot.robot.model import (
     Tree,
     placement,
 )
-from surefoot.robot.standing import support_doubts
+from surefoot.robot.standing import bend_straight_legs, support_doubts
 from surefoot.robot.xml_guard import read_xml
 
 __all__ = [
@@ -43,11 +43,11 @@ __all__ = [
     "Link",
     "Loop",
     "NamedFrame",
-    "Parts",
     "Robot",
     "Spring",
     "Tree",
     "anatomy",
+    "bend_straight_legs",
     "elastic_gears",
     "gear_springs",
     "geared",

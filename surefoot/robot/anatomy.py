@@ -30,6 +30,7 @@ __all__ = ["Anatomy", "Foot", "anatomy"]
 
 _NEAR_GROUND = 0.05  # contacts this far above the lowest one still belong to feet [m]
 _SNAP = np.cos(np.deg2rad(15.0))  # directions this near to an axis of the base link are that axis
+_BEYOND_WRIST = 0.02  # frames that are farther from the last joint of an arm are its hand [m]
 _BEYOND_ANKLE = 0.01  # soles that extend further than this tell where forward is [m]
 _FRONT, _REAR = re.compile(r"front|fore", re.IGNORECASE), re.compile(r"rear|hind|back", re.IGNORECASE)
 _UP = np.array([0.0, 0.0, 1.0])
@@ -271,19 +272,33 @@ def _arms(robot: Robot, groups: Sequence[_Group]) -> tuple[int, int] | None:
 
 
 def _hands(robot: Robot, groups: Sequence[_Group]) -> tuple[str, ...]:
-    """The last bodies of the arms before they branch into fingers, the left one first."""
+    """The outermost frames of the last bodies of the arms before they branch into fingers, the left one first."""
     arms, names = _arms(robot, groups), robot.tree.body_names
     if not groups or arms is None:
         return ()
-    ends = []
+    ends, sides = [], sides_of(names)
     for body in arms:
         children = [body]
         while len(children) == 1:
             end = children[0]
             children = [k for k in range(robot.tree.n) if robot.tree.parents[k] == end]
-        ends.append(names[end])
-    sides = sides_of(names)
-    return tuple(sorted(ends, key=lambda name: sides[name] != "left"))
+        ends.append(end)
+    ends.sort(key=lambda end: sides[names[end]] != "left")
+    return tuple(_outermost_frame(robot, end) for end in ends)
+
+
+def _outermost_frame(robot: Robot, body: int) -> str:
+    """The frame of a body that is farthest from its joint: an added one, else a link; the body's own within 2 cm."""
+    away = {
+        str(frame.name): float(np.linalg.norm(frame.placement.translation))
+        for frame in robot.model.frames
+        if int(frame.parentJoint) - 1 == body
+    }
+    for names in ([item.name for item in robot.frames], robot.link_names):
+        beyond = {name: away[name] for name in names if away.get(name, 0.0) > _BEYOND_WRIST}
+        if beyond:
+            return max(beyond, key=lambda name: beyond[name])
+    return robot.tree.body_names[body]
 
 
 def _horizontal(direction: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -159,7 +160,7 @@ def _inertia_defect(mass: float, inertia: Array) -> str:
         return f"inertia is not positive definite: {text}"
     if moments[0] + moments[1] < moments[2] * (1.0 - 1e-6):
         return f"inertia violates the triangle inequality: {text}"
-    reach = float(np.sqrt(moments[2] / mass))
+    reach = math.sqrt(float(moments[2]) / float(mass))
     return f"{text} at {mass:g} kg: a radius of gyration of {reach:.3g} m; check the units" if reach > 10.0 else ""
 
 

@@ -29,7 +29,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pinocchio as pin
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from surefoot.arrays import Array
 from surefoot.errors import ScenarioError, SurefootError, UnknownNameError, one_of
@@ -62,38 +62,14 @@ _OF_FRAMES = (
 )  # keys whose values name links and frames; the rest names joints
 
 
-_SIZES = (1e-12, 1e12)
-"""Smallest and largest size of a number that is not zero: others overflow or vanish in products."""
-
-
-def _numbers(value: Any) -> list[float]:
-    if isinstance(value, list | tuple):
-        return [number for item in value for number in _numbers(item)]
-    if isinstance(value, dict):
-        return [number for item in value.values() for number in _numbers(item)]
-    return [value] if isinstance(value, float) else []
-
-
-class _SideTable(StrictModel):
-    """A table of the side file, of numbers that can be computed with."""
-
-    @field_validator("*")
-    @classmethod
-    def _numbers_are_moderate(cls, value: Any) -> Any:
-        low, high = _SIZES
-        if wrong := [number for number in _numbers(value) if number != 0.0 and not low <= abs(number) <= high]:
-            raise ValueError(f"{wrong[0]:g} is not between {low:g} and {high:g} in size, and not 0")
-        return value
-
-
-class HomeTable(_SideTable):
+class HomeTable(StrictModel):
     """The home posture: positions by joint name [rad] or [m]; `base` only if the feet do not determine the height."""
 
     joints: dict[str, float] = {}
     base: list[float] | None = None
 
 
-class ContactTable(_SideTable):
+class ContactTable(StrictModel):
     """A contact surface: corners (x, y) in its frame, or `size` (x, y) of a rectangle about its origin [m]."""
 
     frame: str
@@ -107,7 +83,7 @@ class ContactTable(_SideTable):
     radius: float = Field(default=0.0, ge=0.0)
 
 
-class DriveTable(_SideTable):
+class DriveTable(StrictModel):
     """A drive; omitted values are those of the robot file."""
 
     gear_ratio: float | None = Field(default=None, gt=0.0)
@@ -136,7 +112,7 @@ class DriveTable(_SideTable):
         return self
 
 
-class LoopTable(_SideTable):
+class LoopTable(StrictModel):
     """A closed chain between two frames; `directions` of the tied frame on `frame_a` are held."""
 
     frame_a: str
@@ -148,7 +124,7 @@ class LoopTable(_SideTable):
     directions: list[Direction] = ["x", "y", "z", "rx", "ry", "rz"]
 
 
-class CouplingTable(_SideTable):
+class CouplingTable(StrictModel):
     """q_joint = offset + ratio · q_source."""
 
     source: str
@@ -156,7 +132,7 @@ class CouplingTable(_SideTable):
     offset: float = 0.0
 
 
-class JointTable(_SideTable):
+class JointTable(StrictModel):
     """A joint kind that URDF lacks, or another axis."""
 
     kind: JointKind
@@ -171,7 +147,7 @@ class JointTable(_SideTable):
         return self
 
 
-class CollisionTable(_SideTable):
+class CollisionTable(StrictModel):
     """A collision volume on a link: sphere, box, cylinder or capsule [m]."""
 
     link: str

@@ -15,94 +15,11 @@ from surefoot.errors import SurefootError
 from surefoot.robot import zoo
 from surefoot.robot.loading import load
 from surefoot.robot.model.robot import Robot
+from tests.mutations import XML
 from tests.robot.sample_files import ARM_MJCF, ARM_URDF
 
 COUNT = 500
 LIMIT_S = 2.0  # the promise to users; generous against a busy machine, and the median is milliseconds
-NUMBER = re.compile(rb'(?<=[" ])[-+]?\d+\.?\d*(?:e[-+]?\d+)?(?=[" ])')
-NAME = re.compile(rb'(?:name|link|joint|body1)="([^"]+)"')
-
-
-def truncate(data: bytes, rng: np.random.Generator) -> bytes:
-    return data[: rng.integers(0, len(data))]
-
-
-def flip_bits(data: bytes, rng: np.random.Generator) -> bytes:
-    out = bytearray(data)
-    for position in rng.integers(0, len(out), rng.integers(1, 6)):
-        out[position] ^= 1 << rng.integers(0, 8)
-    return bytes(out)
-
-
-def swap_bytes(data: bytes, rng: np.random.Generator) -> bytes:
-    out = bytearray(data)
-    for position in rng.integers(0, len(out), 3):
-        out[position] = rng.integers(32, 127)
-    return bytes(out)
-
-
-def wrong_type(data: bytes, rng: np.random.Generator) -> bytes:
-    words = [b"abc", b"nan", b"inf", b"", b"1,5", b"1 2 3 4", b"0x10", b"1e999", b"--1", b"1.0abc", b"\xc2\xb2"]
-    return _replace(NUMBER, words[rng.integers(len(words))], data, rng)
-
-
-def huge_number(data: bytes, rng: np.random.Generator) -> bytes:
-    values = [b"1e308", b"-1e308", b"1e200", b"1e100", b"1e-320", b"-1e-200", b"1" + b"0" * 400, b"1e30", b"-5"]
-    return _replace(NUMBER, values[rng.integers(len(values))], data, rng)
-
-
-def wrong_name(data: bytes, rng: np.random.Generator) -> bytes:
-    names = NAME.findall(data)
-    return _replace(NAME, b'name="' + names[rng.integers(len(names))] + b'"', data, rng) if names else data
-
-
-def other_reference(data: bytes, rng: np.random.Generator) -> bytes:
-    """Another link as parent or child: cycles, two parents, two roots."""
-    names = NAME.findall(data)
-    pattern = re.compile(rb'(?<=link=")[^"]+')
-    return (
-        _replace(pattern, names[rng.integers(len(names))], data, rng) if pattern.search(data) else wrong_name(data, rng)
-    )
-
-
-def entity(data: bytes, rng: np.random.Generator) -> bytes:
-    head = b'<!DOCTYPE r [<!ENTITY a "1"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
-    body = re.sub(rb"^<\?xml[^>]*\?>", b"", data)
-    return head + _replace(NUMBER, b"&b;", body, rng)
-
-
-def cut_line(data: bytes, rng: np.random.Generator) -> bytes:
-    lines = data.splitlines()
-    del lines[rng.integers(len(lines))]
-    return b"\n".join(lines)
-
-
-def repeat_line(data: bytes, rng: np.random.Generator) -> bytes:
-    lines = data.splitlines()
-    i = rng.integers(len(lines))
-    return b"\n".join([*lines[: i + 1], lines[i], *lines[i + 1 :]])
-
-
-def _replace(pattern: re.Pattern, new: bytes, data: bytes, rng: np.random.Generator) -> bytes:
-    found = list(pattern.finditer(data))
-    if not found:
-        return data
-    match = found[rng.integers(len(found))]
-    return data[: match.start()] + new + data[match.end() :]
-
-
-MUTATIONS = [
-    truncate,
-    flip_bits,
-    swap_bytes,
-    wrong_type,
-    huge_number,
-    wrong_name,
-    other_reference,
-    entity,
-    cut_line,
-    repeat_line,
-]
 
 
 def sources() -> list[tuple[str, bytes]]:
@@ -117,7 +34,7 @@ def test_mutated_files_load_truly_or_are_refused_with_a_place(tmp_path):
     loaded, slowest = 0, 0.0
     for i in range(COUNT):
         name, data = files[i % len(files)]
-        mutation = MUTATIONS[rng.integers(len(MUTATIONS))]
+        mutation = XML[rng.integers(len(XML))]
         path = tmp_path / f"{i}_{name}"
         path.write_bytes(mutation(data, rng))
         start = time.perf_counter()

@@ -6,7 +6,7 @@ import pytest
 
 from surefoot.scenario import names, read_scenario
 from surefoot.scenario.catalogue import overridden
-from surefoot.studio.panels.form import FormField, form_fields, inline_toml, override_text
+from surefoot.studio.panels.form import DEFAULT, FormField, form_fields, inline_toml, override_text
 
 
 @pytest.mark.parametrize("name", names())
@@ -17,7 +17,7 @@ def test_an_untouched_form_changes_nothing_and_its_values_are_those_of_the_scena
     texts = [
         f"{field.key}={field.value if field.kind == 'toml' else inline_toml(field.value)}"
         for field in fields
-        if field.value != ""
+        if field.value not in ("", DEFAULT)
     ]
     assert overridden(scenario, texts) == scenario
 
@@ -42,6 +42,17 @@ def test_changes_become_overrides():
     changed = overridden(scenario, texts).simulation
     assert (changed.duration, changed.seed, changed.self_collision, changed.engine) == (2.0, 7, True, "native")
     assert changed.control_dt == 0.004
+
+
+def test_keys_that_the_scenario_omits_are_choices_too():
+    scenario = read_scenario("zero-g")
+    by_key = {field.key: field for field in form_fields(scenario)}
+    contact, gentle = by_key["simulation.contact"], by_key["controller.angular_only"]
+    assert contact.choices == (DEFAULT, "spring_damper", "penalty_pid", "visco_elastic", "rigid")
+    assert gentle.choices == (DEFAULT, "true", "false")
+    texts = [override_text(contact, "rigid"), override_text(gentle, "true")]
+    changed = overridden(scenario, texts)
+    assert (changed.simulation.contact, changed.controller.angular_only) == ("rigid", True)
 
 
 def test_fields_have_hints_from_the_schema():

@@ -36,7 +36,7 @@ def walk(
 
 @legged.command()
 def matrix(
-    family: Annotated[str, typer.Argument(metavar="NAME", help="Which matrix: walk.")],
+    family: Annotated[str, typer.Argument(metavar="NAME", help="Which matrix: walk or balance.")],
     robots: Annotated[
         str | None, typer.Option(metavar="A,B", help="Comma-separated robots; default: the usual ones.")
     ] = None,

@@ -14,7 +14,11 @@ from surefoot.errors import one_of
 
 __all__ = ["FAMILIES", "matrix_command"]
 
-FAMILIES = {"walk": ("g1", "talos", "humanoid", "small-humanoid", "lola", "icub", "talos_legs", "g1_with_hands")}
+_HUMANOIDS = ("g1", "talos", "humanoid", "small-humanoid", "lola", "icub")
+FAMILIES = {
+    "walk": (*_HUMANOIDS, "talos_legs", "g1_with_hands"),
+    "balance": (*_HUMANOIDS, "anymal", "go2", "solo12", "hexapod"),
+}
 """The usual robots of each matrix; its scenarios are those with the study of this name."""
 
 

@@ -19,8 +19,8 @@ from surefoot.control.balance.push_observer import PushObserver
 from surefoot.control.balance.timeline import Timeline
 from surefoot.control.balance.trunk_swing import TrunkSwing
 from surefoot.control.legged import closest_inside, placement_of, turned
-from surefoot.control.whole_body import WholeBodySettings
-from surefoot.errors import one_of
+from surefoot.control.whole_body import TROUBLES, WholeBodySettings
+from surefoot.errors import SurefootError, one_of
 from surefoot.motion import Channel, Command, Observation, State
 from surefoot.robot import Robot
 from surefoot.tasks import FramePosition
@@ -28,6 +28,7 @@ from surefoot.tasks import FramePosition
 __all__ = ["BalanceController", "BalanceSettings"]
 
 _SOLE_SHARE = 1.0  # in which centres of pressure may lie
+_LONGEST_TICK = 0.1  # [s]
 _LOWER_TIME = 0.8  # over which the robot lowers itself at the beginning [s]
 _REACH_GAINS = (200.0, 28.0)
 _WELL_INSIDE = 0.6  # share of the support polygon over which the centre of mass is kept at rest
@@ -120,15 +121,23 @@ class BalanceController:
         self._touching = self.body.touching(observation.touching)
 
     def command(self, t: float, state: State) -> Command:
-        """The torques in a state.
+        """The torques in a state. Nothing is raised: without a solution, `body.trouble` names the reason.
 
         Args:
             t: Time [s].
             state: The state.
         """
         q, v = np.asarray(state.q), np.asarray(state.v)
+        if not self.body.problem.is_plausible(q, v):
+            return self.body.fall_back("implausible state")
+        try:
+            return self._command(t, q, v)
+        except (SurefootError, ArithmeticError, ValueError) as error:  # a robot that stands must not be dropped
+            return self.body.fall_back(f"error: {error}")
+
+    def _command(self, t: float, q: Array, v: Array) -> Command:
         com, rate, poses = self.body.look(q, v)
-        dt = 0.0 if self._t is None else t - self._t
+        dt = 0.0 if self._t is None else min(max(t - self._t, 0.0), _LONGEST_TICK)
         if self._t is None:
             self._begin(com, poses)
         self._t = t
@@ -322,9 +331,19 @@ class BalanceController:
             Channel("passes", "1", None, lambda: float(body.passes)),
             Channel("violation", "N | N m", None, lambda: body.violation),
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
+            Channel("trouble", "1", None, lambda: float(trouble_number(body.trouble))),
         ]
 
 
 def _press_of(controller: BalanceController, name: str) -> float:
     """Normal force that a hand is asked for now [N]."""
     return controller._presses.get(name, 0.0)
+
+
+def trouble_number(trouble: str) -> int:
+    """How a reason is logged: 0 for none, from 1 on its place in `TROUBLES`, one more for any other.
+
+    Args:
+        trouble: The reason.
+    """
+    return 0 if not trouble else 1 + (TROUBLES.index(trouble) if trouble in TROUBLES else len(TROUBLES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,6 +28,7 @@ _TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.07, 7e-3, 0.28
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
 _COM_SHARE = 0.8  # of the soles in which the ZMP of the centre of mass may lie; the rest is for limbs that swing
+_HOLD, _HOLD_TIME = 2.0, 0.05  # stiffness per torque limit [1/rad] with which drives hold; damping over stiffness [s]
 _DRIVE_DAMPING, _FOLLOWS = 0.02, 0.05  # damping of the drives per torque limit [s/rad]; time to follow the joints [s]
 
 
@@ -76,8 +78,14 @@ class LeggedBody:
             for c in [robot.contacts[name]]
         }
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
+        self.troubles: Counter[str] = Counter()
+        """How often there was no solution, by reason."""
+        self._driven_entries = _entries_of(robot)
+        self._held = np.asarray(q0)[self._driven_entries]
         self._last, self._t = np.zeros(robot.nu), -np.inf
-        self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self.problem.rows.torque_limits
+        carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
+        self._speeds = np.zeros(robot.nu)
+        self._damping = _DRIVE_DAMPING * np.minimum(self.problem.rows.torque_limits, carrying)
 
     def _make_problem(
         self,
@@ -240,19 +248,34 @@ class LeggedBody:
         """
         found = self.problem.solve(q, v, t)
         self.passes, self.violation = found.passes, found.violation
+        if found.trouble is not None:
+            return self.fall_back(found.trouble)
         dt = min(max(t - self._t, 0.0), _FOLLOWS)
         measured, self._t = v[self.robot.driven], t
         share = dt / _FOLLOWS if dt > 0.0 else 1.0
         self._speeds = (1.0 - share) * self._speeds + share * measured
-        if found.trouble is None:
-            self._last = found.torques
-            self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
-        else:
-            self.fallbacks, self.trouble = self.fallbacks + 1, found.trouble
-            self._speeds = np.zeros(self.robot.nu)
+        self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
+        self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
         return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
+
+    def fall_back(self, trouble: str) -> Command:
+        """A command without a solution: the last torques, and drives that hold the last good posture.
+
+        Args:
+            trouble: Why, in a word or two; it is counted in `troubles`.
+        """
+        self.fallbacks, self.trouble = self.fallbacks + 1, trouble
+        self.troubles[trouble] += 1
+        self._speeds = np.zeros(self.robot.nu)
+        hold = _HOLD * self.problem.rows.torque_limits
+        return Command(torque=self._last, position=self._held, velocity=self._speeds, kp=hold, kd=_HOLD_TIME * hold)
 
     @property
     def solver_time(self) -> float:
         """Wall-clock time of the last solution [s]."""
         return self.problem.solver_time
+
+
+def _entries_of(robot: Robot) -> list[int]:
+    """Entries of q of the driven joints, in the order of the drives."""
+    return [int(robot.tree.q_index[robot.joint_index(drive.joint)]) for drive in robot.drives]

@@ -1,13 +1,17 @@
 """Whole-body control: one strict hierarchy a tick, from tasks to torques."""
 
 from surefoot.control.whole_body.clearance import BodyClearance, ClearanceSettings
+from surefoot.control.whole_body.problem import Conflict, NamedProblem
 from surefoot.control.whole_body.rows import WholeBodyRows, WholeBodySettings
-from surefoot.control.whole_body.whole_body import ContactHandle, TaskHandle, WholeBody, WholeBodySolution
+from surefoot.control.whole_body.whole_body import TROUBLES, ContactHandle, TaskHandle, WholeBody, WholeBodySolution
 
 __all__ = [
+    "TROUBLES",
     "BodyClearance",
     "ClearanceSettings",
+    "Conflict",
     "ContactHandle",
+    "NamedProblem",
     "TaskHandle",
     "WholeBody",
     "WholeBodyRows",

@@ -61,6 +61,8 @@ class WholeBodySettings:
         joint_margin: Distance that is kept from joint limits [rad] or [m].
         stopping_time: Time over which a joint may go from its speed to the largest one that lets it stop [s].
         braking: Largest deceleration with which joints stop before their limits [rad/s²] or [m/s²].
+        passes: Most sets of binding inequalities that are tried in a tick.
+        seconds: Longest time of a solution [s]; no limit if omitted. With one, results depend on the machine.
     """
 
     friction: float = 0.6
@@ -69,6 +71,8 @@ class WholeBodySettings:
     joint_margin: float = 0.03
     stopping_time: float = 0.02
     braking: float = 60.0
+    passes: int = 400
+    seconds: float | None = None
 
 
 class WholeBodyRows:
@@ -228,7 +232,8 @@ class WholeBodyRows:
         C, u = self.C, list(self.undriven)
         d = list(self.driven)
         M = C.T @ crba(robot.tree, q) @ C
-        h = C.T @ nonlinear_effects(robot.tree, q, v)
+        passive = robot.spring_forces.torque(q, v) - np.array(robot.model.damping) * v
+        h = C.T @ (nonlinear_effects(robot.tree, q, v) - passive)
         held = sum(self.wrench[name].stop - self.wrench[name].start for name in self.contacts)
         closing = [(task, task.numbers) for task in self.loops]
         K = [task.jacobian(robot, q, target) for task, target in closing]
@@ -276,10 +281,11 @@ class WholeBodyRows:
         for row, entry, low, high, speed in self.limited:
             top: Any = speed
             bottom: Any = -speed
+            margin = min(s.joint_margin, 0.25 * (high - low))
             if np.isfinite(high):
-                top = ops.minimum(top, _stopping_speed(high - s.joint_margin - q[entry], s))
+                top = ops.maximum(ops.minimum(top, _stopping_speed(high - margin - q[entry], s)), -speed)
             if np.isfinite(low):
-                bottom = ops.maximum(bottom, -_stopping_speed(q[entry] - low - s.joint_margin, s))
+                bottom = ops.minimum(ops.maximum(bottom, -_stopping_speed(q[entry] - low - margin, s)), speed)
             largest.append((top - v[row]) / s.stopping_time)
             least.append((bottom - v[row]) / s.stopping_time)
         return rows + 0.0 * q[0], ops.array(least), ops.array(largest)

@@ -12,16 +12,31 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.control.whole_body.clearance import BodyClearance
+from surefoot.control.whole_body.problem import NamedProblem
 from surefoot.control.whole_body.rows import FREE, PHYSICS, SETTINGS, WRENCH, WholeBodyRows, WholeBodySettings
-from surefoot.errors import one_of
+from surefoot.errors import NotSupportedError, one_of
 from surefoot.robot import Robot
-from surefoot.solvers.hierarchy import ActiveSetError, HierarchySolver, Optimum, StackedHierarchy
+from surefoot.solvers.hierarchy import (
+    OUTCOMES,
+    ActiveSetError,
+    HierarchySolver,
+    Limits,
+    Optimum,
+    StackedHierarchy,
+)
 from surefoot.tasks import Task
 
-__all__ = ["ContactHandle", "TaskHandle", "WholeBody", "WholeBodySolution"]
+__all__ = ["TROUBLES", "ContactHandle", "TaskHandle", "WholeBody", "WholeBodySolution"]
 
 _SCALE, _STIFFNESS, _DAMPING, _ACCELERATION, _VELOCITY, _SLACK = range(len(SETTINGS))
 _LARGEST_WRENCH = 1e6
+_FASTEST, _FARTHEST = 300.0, 1e5  # states beyond are taken for broken [m/s] or [rad/s], [m] or [rad]
+_BREAKS_AWAY = 50.0  # by which the acceleration of a contact that carries may miss what it should be [m/s²]
+_IMPOSSIBLE = 0.01  # violation of the physics that is reported, share of the weight
+_UNIT = 1e-6  # how far the square of a quaternion may be from 1
+_FADE = 10.0  # slack of a task at half its activation [m/s²] or [rad/s²]
+TROUBLES = ("implausible state", "infeasible stance", *OUTCOMES)
+"""Why there is no solution, in a word or two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +49,7 @@ class WholeBodySolution:
         wrenches: (6,) by contact, on the robot, in the axes of the contact's target; zero for those that do not carry.
         passes: Sets of binding inequalities that were tried.
         violation: Largest violation of the physics [N] or [N m]: not zero if the robot cannot do what it must.
-        trouble: Why there is no solution; None if there is one.
+        trouble: Why there is no solution, one of `TROUBLES`; None if there is one.
     """
 
     torques: Array
@@ -94,11 +109,14 @@ class TaskHandle:
     def set_activation(self, activation: float) -> None:
         """Fade the task: 0 switches it off, 1 is its full weight.
 
+        Between, its weight is less and it may miss what it asks for by a slack. Weights alone would not fade a task
+        that has a level of its own.
+
         Args:
             activation: From 0 to 1.
         """
         self._settings[_SCALE] = np.sqrt(activation) * self._scale
-        self._settings[_SLACK] = FREE if activation == 0.0 else 0.0
+        self._settings[_SLACK] = min(FREE, _FADE * (1.0 - activation) / max(activation, 1e-9))
 
 
 class ContactHandle(TaskHandle):
@@ -156,9 +174,18 @@ class WholeBody:
         self._bounds = np.full(rows.unknowns, _LARGEST_WRENCH)
         self._starts: dict[tuple[bool, ...], Optimum] = {}
         self._stance: tuple[bool, ...] | None = None
-        self._solver = HierarchySolver()
+        self._solver = HierarchySolver(limits=Limits(rows.settings.passes, rows.settings.seconds))
+        self._impossible = _IMPOSSIBLE * robot.mass * float(np.linalg.norm(robot.tree.gravity)) + 1e-6
         self._damping = (0.0,) * (len(rows.starts) - 1)
         self._kernel = rows.kernel
+        begin = rows.starts[2]
+        self._held_rows = {
+            name: slice(begin + part.start, begin + part.stop)
+            for name, part in zip(rows.contacts, rows.rows[: len(rows.contacts)], strict=True)
+        }
+        base = robot.base_joint if robot.base == "floating" else None
+        at = 0 if base is None else int(robot.tree.q_index[base]) + 3
+        self._turn = None if base is None else slice(at, at + 4)
         self.solver_time = 0.0
         """Wall-clock time of the last solution [s]."""
         self.problem: StackedHierarchy | None = None
@@ -207,39 +234,68 @@ class WholeBody:
         return self.rates[self.rows.rows[self._numbers[name]]]
 
     def solve(self, q: Array, v: Array, t: float = 0.0) -> WholeBodySolution:
-        """What the drives should do in a state. Nothing is raised for numbers: see `WholeBodySolution.trouble`.
+        """What the drives should do in a state. Nothing is raised: see `WholeBodySolution.trouble`.
 
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity.
             t: Time [s], for what is not computed anew at each tick.
         """
-        rows = self.rows
+        rows, self.solver_time = self.rows, 0.0
+        if not self.is_plausible(q, v):
+            return self._nothing("implausible state")
         A, lower, upper, self.errors, self.rates, h = self._kernel(q, v, self._targets, self._settings)
         if self._clearance is not None:
             part, (gradients, lower[rows.pairs]) = A[rows.pairs], self._clearance.rows(t, q, v)
             part[:, : rows.C.shape[1]] = gradients @ rows.C
         lower, upper = self._with_contacts(lower, upper)
         self.problem = StackedHierarchy(A, lower, upper, rows.starts, self._damping)
-        if not (np.isfinite(A).all() and np.isfinite(lower).all() and np.isfinite(upper).all()):
-            return self._nothing("the problem has numbers that are not finite")
         before = clock.perf_counter()
         try:
+            self._solver.check_stacked(self.problem)
             found = self._solver.solve_stacked(self.problem)
         except ActiveSetError as error:
             self._solver.forget()
-            return self._nothing(error.message)
+            return self._nothing(error.outcome)
         finally:
             self.solver_time = clock.perf_counter() - before
+        if self._stance is not None:
+            self._starts[self._stance] = found
         return self._solution(found, self.problem, h)
 
+    def named_problem(self) -> NamedProblem:
+        """A copy of the last problem with names, to be stored, solved again and explained.
+
+        Raises:
+            NotSupportedError: There is none yet.
+        """
+        if self.problem is None:
+            raise NotSupportedError("there is no problem yet", next_step="call `solve` first")
+        p, rows = self.problem, self.rows
+        wrenches = [f"wrench {name}" for name, part in rows.wrench.items() for _ in range(part.stop - part.start)]
+        unknowns = [f"acceleration {k}" for k in range(rows.C.shape[1])] + wrenches
+        unknowns += ["wrench of a loop"] * (rows.unknowns - len(unknowns))
+        copy = StackedHierarchy(p.A.copy(), p.lower.copy(), p.upper.copy(), p.starts, p.damping)
+        return NamedProblem(copy, tuple(rows.names), tuple(unknowns))
+
+    def is_plausible(self, q: Array, v: Array) -> bool:
+        """Whether a state can be that of the robot: finite, not absurdly far or fast, and with a unit quaternion.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        if not (np.abs(q).max(initial=0.0) < _FARTHEST and np.abs(v).max(initial=0.0) < _FASTEST):
+            return False
+        return self._turn is None or abs(float(q[self._turn] @ q[self._turn]) - 1.0) < _UNIT
+
     def _with_contacts(self, lower: Array, upper: Array) -> tuple[Array, Array]:
-        """Bounds with those of the wrenches; a change of stance begins the search anew."""
+        """Bounds with those of the wrenches; a change of stance begins the search where that stance ended last."""
         rows, bounds = self.rows, self._bounds
         least = -bounds
         stance = tuple(bool(self._contacts[name].carries) for name in rows.contacts)
         if stance != self._stance:
-            self._solver.forget()
+            self._solver.remember(self._starts.get(stance))
             self._stance = stance
         at = rows.shares.start
         for name, carries in zip(rows.contacts, stance, strict=True):
@@ -260,6 +316,7 @@ class WholeBody:
         rows, x = self.rows, found.x
         values = found.values[: rows.physics]
         beyond = np.maximum(values - problem.upper[: rows.physics], problem.lower[: rows.physics] - values)
+        violation = float(beyond.max(initial=0.0)) / PHYSICS
         torques = values[rows.torques] / PHYSICS + h
         wrenches = {}
         for name, part in rows.wrench.items():
@@ -270,8 +327,19 @@ class WholeBody:
             rows.C @ x[: rows.C.shape[1]],
             wrenches,
             found.passes,
-            float(beyond.max(initial=0.0)) / PHYSICS,
+            violation,
+            "infeasible stance" if violation > self._impossible or self._breaks_away(found, problem) else None,
         )
+
+    def _breaks_away(self, found: Optimum, problem: StackedHierarchy) -> bool:
+        """Whether a contact that carries cannot be held by far."""
+        for name in self.rows.contacts:
+            if self._contacts[name].carries:
+                rows = self._held_rows[name]
+                values = found.values[rows]
+                if max(np.max(values - problem.upper[rows]), np.max(problem.lower[rows] - values)) > _BREAKS_AWAY:
+                    return True
+        return False
 
     def _nothing(self, trouble: str) -> WholeBodySolution:
         return WholeBodySolution(np.zeros(self.robot.nu), np.zeros(self.robot.nv), {}, 0, np.inf, trouble)

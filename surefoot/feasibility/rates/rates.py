@@ -71,7 +71,8 @@ def check_jumps(case: Case, rates: Rates) -> list[Series]:
     return [
         Series(
             "joint_jump", unit_at(case, rows, "rad", "m"), case.time, case.velocity_names, value,
-            upper=np.maximum(least[:, None], _FASTER * around), scale=0.1, bodies=case.velocity_bodies,
+            upper=_FASTER * around, slack=np.maximum(least[:, None] - _FASTER * around, 0.0), scale=0.1,
+            bodies=case.velocity_bodies,
             width=0.5 * float(np.median(np.diff(case.time))),
             units=units_at(case, rows, "rad", "m"),
             note="against the steps before and after",
@@ -127,10 +128,11 @@ def check_base_jumps(case: Case, rates: Rates) -> list[Series]:
     usual = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * _NEARBY + 1, axis=0), axis=2)
     dt = np.minimum(np.diff(case.time)[1:], np.diff(case.time)[:-1])[:, None]
     least = np.array([[case.tolerances.base_jump, case.tolerances.base_turn_jump]])
-    upper = np.maximum(np.where(dt > _RESOLVED, least, _IMPACTS * least), _FASTER * usual)
+    slack = np.maximum(np.where(dt > _RESOLVED, least, _IMPACTS * least) - _FASTER * usual, 0.0)
     return [
         Series(
-            "velocity_jump", "m/s", case.time[1:-1], ("base", "turn of the base"), change, upper=upper, scale=1.0,
+            "velocity_jump", "m/s", case.time[1:-1], ("base", "turn of the base"), change,
+            upper=_FASTER * usual, slack=slack, scale=1.0,
             width=2.0 * float(np.median(np.diff(case.time))), units=("m/s", "rad/s"),
             note="of differences of positions, from one step to the next",
             texts=(

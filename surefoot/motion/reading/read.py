@@ -120,9 +120,9 @@ def read_motion(
         arrays = _raw_arrays(file, motion) if table is None else {}
         read = parts_of_arrays if table is None else parts_of_table
         content = arrays if table is None else table
-        parts = read(robot, content, layout, joints, missing is not None)  # type: ignore[arg-type]
         bare = table is not None and table.header is None
         with np.errstate(over="ignore", invalid="ignore"):  # absurd numbers are refused later, by name
+            parts = read(robot, content, layout, joints, missing is not None)  # type: ignore[arg-type]
             return _assembled(robot, parts, _times(robot, parts, arrays, rate, bare), quaternion)
     except SurefootError as error:
         raise error.with_place(file, _line(table, error.evidence.get("row"))) from None

@@ -14,6 +14,8 @@ from surefoot.robot.xml_guard import Element, numbers
 
 __all__ = ["Frames", "text_of", "values_of"]
 
+_LARGEST = 1e12  # of lengths, masses and inertias: beyond it their products lose all meaning
+
 
 def text_of(element: Element | None, *path: str) -> str:
     """Text of an element below another, stripped; "" where there is none.
@@ -41,9 +43,9 @@ def values_of(element: Element | None, path: tuple[str, ...], default: tuple[flo
     if element is None or not element.text.strip():
         return np.array(default)
     found = numbers(element.text, len(default))
-    if found is None:
+    if found is None or (path[:1] != ("limit",) and np.abs(found).max() > _LARGEST):
         raise FileFormatError(
-            f"<{element.tag}> is not {len(default)} finite numbers",
+            f"<{element.tag}> is not {len(default)} finite numbers of moderate size",
             file=file, line=element.line, evidence={"text": element.text.strip()[:100]},
         )  # fmt: skip
     return np.array(found)

@@ -91,6 +91,7 @@ BUILT: dict[str, Builder] = {
         "cart on a rail with a free pole, upright at 0 (Busenhart 1994)",
         cartpole,
         (Number("force", "force", 1.0, 1000.0, False, "limit of the cart's drive in N; 20 by default"),),
+        ("bearing",),
     ),
     "pendulum": Builder(
         "1 kg on a rod of 1 m, no drive; by its angle, or flying and tied (Buschmann 2014)", pendulum, flags=("tied",)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from surefoot.robot.build import Parts
-from surefoot.robot.model import Drive, Link
+from surefoot.robot.model import Drive, Link, NamedFrame, placement
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, flat_sole, limb, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 
@@ -58,6 +58,7 @@ _HEAD = (
             (ball(2.0, 0.090, (0.010, 0.0, 0.090)),)),
 )  # fmt: skip
 _TORSO = (block(16.5, (0.18, 0.30, 0.40), (0.010, 0.0, 0.200)),)
+_GRIP = (0.0, 0.0, -0.330)  # m: the end of a forearm
 _BEND = 0.25  # rad, half the bend of the knees: our choice
 
 
@@ -104,7 +105,8 @@ def lola(elastic: bool = False) -> Plan:
             replace(flat_sole(f"{side}_toe_link", _TOE_X, _SOLE_Y, -_ANKLE - _TOE_AT[2]), name=f"{side}_toe"),
         )
     ]
-    parts = Parts(contacts=tuple(soles), drives=_drives(links, elastic), home=home)
+    grips = tuple(NamedFrame(f"{side}_grip", f"{side}_forearm", placement(_GRIP)) for side in ("left", "right"))
+    parts = Parts(contacts=tuple(soles), drives=_drives(links, elastic), home=home, frames=grips)
     return Plan("lola-elastic" if elastic else "lola", links, "floating", parts)
 
 

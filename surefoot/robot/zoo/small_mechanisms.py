@@ -16,20 +16,29 @@ from surefoot.robot.zoo.limbs import Plan, flat_sole
 from surefoot.robot.zoo.solids import Solid, ball, bar, block, drum, link_of, shapes_of
 from surefoot.spatial import so3
 
-_CART_FORCE = 20.0  # Busenhart 1994, the actuator of the cart-pole is clipped to ±20 N; Koch, table G.1: ±50 N
+_CART_FORCE = 20.0  # Busenhart 1994, the actuator of the cart-pole is clipped to ±20 N
+_BEARING_FORCE = 50.0  # Koch, table G.1
+_CART, _CART_MASS = (0.3, 0.2, 0.1), 5.0  # m, kg: our choice, Koch prints no numbers
+_BEARING_POLE, _BEARING_POLE_MASS = 1.0, 1.0  # m, kg: our choice
+_WAY = 100.0  # m and rad: Koch, table G.1
 POINT_INERTIA = 1e-6  # kg m²: our choice for point masses, since physics engines refuse bodies without inertia
 _TURN = (0.0, -1.0, 0.0)
 
 
-def cartpole(force: float = _CART_FORCE) -> Plan:
+def cartpole(force: float | None = None, bearing: bool = False) -> Plan:
     """A cart on a rail along x, and a pole with a point mass on its tip, upright at φ = 0.
 
     m₁ = 1 kg, m₂ = 0.1 kg, l = 1 m, rail ±5 m, only the cart is driven; the tip is at x = s − l sin φ, z = l cos φ.
     Busenhart 1994, chapter 6 (cart-pole), with a rotational inertia of `POINT_INERTIA` added to the point mass.
 
     Args:
-        force: Limit of the cart's drive [N].
+        force: Limit of the cart's drive [N]: 20 if omitted, with a bearing 50.
+        bearing: The cart flies in the x–z plane and turns, and a closed chain, the bearing, ties the middle of its
+            bottom to the rail in height and rotation (Koch, section 5.3 and appendix G): four coordinates.
     """
+    if bearing:
+        return _cart_on_bearing(_BEARING_FORCE if force is None else force)
+    force = _CART_FORCE if force is None else force
     slide = Joint("slide", "prismatic", axis=(1.0, 0.0, 0.0), lower=-5.0, upper=5.0, effort=force)
     cart = link_of("cart", None, slide, [block(1.0, (0.3, 0.2, 0.1))])
     swing = Joint("swing", "revolute", axis=_TURN)
@@ -37,6 +46,25 @@ def cartpole(force: float = _CART_FORCE) -> Plan:
     drives = (Drive("slide", torque_limit=force),)
     frames = (NamedFrame("tip", "pole", placement((0.0, 0.0, 1.0))),)
     return Plan("cartpole", (cart, pole), "fixed", Parts(drives=drives, frames=frames))
+
+
+def _cart_on_bearing(force: float) -> Plan:
+    """x, z and rotation of the cart, then the pole; the cart's centre of mass lies h/4 below its middle."""
+    x, y, h = _CART
+    way = {"lower": -_WAY, "upper": _WAY, "velocity": _WAY}
+    along = Link("along", None, Joint("slide", "prismatic", placement((0.0, 0.0, 0.5 * h)), (1.0, 0.0, 0.0), effort=force, **way))
+    up = Link("up", "along", Joint("lift", "prismatic", placement(), (0.0, 0.0, 1.0), **way))
+    collisions, visuals = shapes_of("cart", [block(_CART_MASS, _CART)])
+    inertia = _CART_MASS / 12.0 * np.diag([y * y + h * h, x * x + h * h, x * x + y * y])
+    tilt = Joint("tilt", "revolute", placement(), _TURN, **way)
+    cart = Link("cart", "up", tilt, _CART_MASS, np.array([0.0, 0.0, -0.25 * h]), inertia, collisions, visuals)
+    swing = Joint("swing", "revolute", placement(), _TURN, **way)
+    pole = _point_on_rod("pole", "cart", swing, _BEARING_POLE_MASS, (0.0, 0.0, _BEARING_POLE))
+    held = (False, False, True, False, True, False)
+    rail = Loop("bearing", "universe", "cart", placement(), placement((0.0, 0.0, -0.5 * h)), held)
+    frames = (NamedFrame("tip", "pole", placement((0.0, 0.0, _BEARING_POLE))),)
+    drives = (Drive("slide", torque_limit=force),)
+    return Plan("cartpole-bearing", (along, up, cart, pole), "fixed", Parts(drives=drives, frames=frames, loops=(rail,)))
 
 
 def pendulum(tied: bool = False) -> Plan:

@@ -13,7 +13,7 @@ from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.events import way_to_edge
 from surefoot.scenario.schema import BalanceTable, MoveTable
 
-__all__ = ["build_balance"]
+__all__ = ["build_balance", "hand_of"]
 
 _DEPTH, _LIFT, _LEAN = 0.12, 0.05, 0.25  # defaults, shares of the height and of the way to the edge
 _REACH = (0.15, 0.05, 0.2)  # the same of the height of the centre of mass
@@ -46,7 +46,7 @@ def _move(table: MoveTable, robot: Robot, q: Array) -> Move:
         case "reach" | "hold":
             offset = _REACH if table.kind == "reach" else (0.0, 0.0, 0.0)
             scaled = tuple(_height(robot, q) * x for x in offset)
-            return Reach(**{"frame": table.frame or _hand(robot), "offset": scaled, **given})
+            return Reach(**{"frame": table.frame or hand_of(robot), "offset": scaled, **given})
         case "lift":
             defaults = {"foot": _first_foot(robot), "height": _LIFT * _height(robot, q)}
             return Lift(**{**defaults, **given})
@@ -80,7 +80,12 @@ def _first_foot(robot: Robot) -> str:
     return anatomy(robot).feet[0].name
 
 
-def _hand(robot: Robot) -> str:
+def hand_of(robot: Robot) -> str:
+    """The first hand of a robot: a link or frame.
+
+    Args:
+        robot: The robot.
+    """
     hands = anatomy(robot).hands
     if not hands:
         raise NotSupportedError(f"`{robot.name}` has no hands that could reach", next_step="give a `frame`")

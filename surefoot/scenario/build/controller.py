@@ -11,7 +11,7 @@ from surefoot.motion import Controller, World
 from surefoot.robot import Robot
 from surefoot.scenario.motions import Plan
 from surefoot.scenario.registry import imported
-from surefoot.scenario.schema import Scenario
+from surefoot.scenario.schema import ControllerTable, Scenario
 
 __all__ = ["CONTROLLERS", "build_controller"]
 
@@ -26,8 +26,11 @@ CONTROLLERS: Mapping[str, str] = {
     "follow": "surefoot.scenario.motions:PlannedFollower",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",
+    "classic": "surefoot.control.classic:classic_controller",
+    "swing_up": "surefoot.control.layered:CartPoleSwingUp",
 }
 """What makes each kind of controller."""
+_MOST_PERIODS = 10_000  # each of them is looked at for positions outside the limits
 
 
 def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, plan: Plan | None = None) -> Controller:
@@ -51,6 +54,7 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
         case "joint_path":
             return controller(robot, _pairs(given.pop("keyframes"), "joints"), q, **given)
         case "joint_waves":
+            _require_few_periods(table)
             waves = {joint: (w["amplitude"], w["frequency"], w["phase"]) for joint, w in given.pop("waves").items()}
             return controller(robot, waves, q0=q, **given)
         case "reactionless" | "hand_reach":
@@ -59,7 +63,7 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(robot, _pairs(given["points"], "torques"))
         case "follow":
             if plan is None:
-                raise ScenarioError("there is no [motion] to follow", next_step="add a [motion] table")
+                raise ScenarioError("there is nothing to follow", next_step="add a [motion] or a [planner] table")
             return controller(robot, plan, **given)
         case "walk":
             if scenario.walk is None:
@@ -67,6 +71,21 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(scenario.walk, robot, world, q)
         case "balance":
             return controller(scenario.balance, robot, q)
+        case "classic":
+            dt = scenario.simulation.control_dt or scenario.simulation.dt
+            return controller(given.get("method", "operational_space"), robot, q, dt)
+        case "swing_up":
+            return controller(robot, q, scenario.simulation.control_dt or scenario.simulation.dt, **given)
+
+
+def _require_few_periods(table: ControllerTable) -> None:
+    rates = [wave.frequency for wave in (table.waves or {}).values()]
+    if rates and (table.cycles or 1) * max(rates) / min(rates) > _MOST_PERIODS:
+        raise ScenarioError(
+            "the fastest wave has too many periods until the slowest one ends",
+            evidence={"frequencies": [min(rates), max(rates)], "cycles": table.cycles, "at most": _MOST_PERIODS},
+            next_step="bring the frequencies closer together, or give fewer cycles",
+        )
 
 
 def _pairs(rows: list[dict[str, Any]], what: str) -> list[tuple[float, dict[str, float]]]:

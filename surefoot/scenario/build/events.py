@@ -42,7 +42,7 @@ def build_event(table: EventTable, robot: Robot, q: Array) -> Event:
             mass = given.pop("share", 0.0) * robot.mass
             return Payload(**{"mass": mass, **given, "link": link})
         case "terrain":
-            return TerrainChange(table.time, build_ground(table.ground or []))
+            return TerrainChange(table.time, build_ground(table.ground or [], robot))
         case "sensor_loss":
             return SensorLoss(**given)
         case "parameter_error":

@@ -9,22 +9,26 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.estimation import BaseEstimator, EstimatorSettings
+from surefoot.geometry import Plane
 from surefoot.motion import Controller, State
-from surefoot.robot import ContactSurface, Robot, load
+from surefoot.robot import ContactSurface, Robot, anatomy, bend_straight_legs, load
+from surefoot.robot.build import lowest_points
 from surefoot.robot.model import placement, under_gravity
 from surefoot.scenario.blame import blaming
+from surefoot.scenario.build.balance import hand_of
 from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.build.events import build_event, repeat_push, without_margin
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
-from surefoot.scenario.motions import planner_of
-from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable
+from surefoot.scenario.motions import PlannedFollower, planner_of
+from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable, TouchTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 from surefoot.spatial import so3
 
 __all__ = ["build_simulation", "load_robot"]
 
 
+_STICKS_OUT = 0.005  # how far a ball that touches sticks out of its link [m]
 DURATION = 5.0
 """Simulated time of scenarios that do not give one [s]."""
 
@@ -36,7 +40,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
         scenario: The scenario.
     """
     with blaming("robot"):
-        robot = load_robot(scenario.robot)
+        robot, bent = _on_bent_legs(scenario, load_robot(scenario.robot))
         if robot.tree.n == 0:
             raise NotSupportedError(f"`{robot.name}` has no moving joint, so there is nothing to simulate")
     if scenario.walk is not None:
@@ -51,6 +55,11 @@ def build_simulation(scenario: Scenario) -> Simulation:
     with blaming("initial"):
         initial = build_initial(scenario.initial, robot, world)
         rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
+    if scenario.planner is not None:
+        from surefoot.scenario.motions.footfalls import footfalls  # few runs plan stances
+
+        with blaming("planner"):
+            plan = footfalls(scenario.planner, robot, world, rest, scenario.simulation.seed)
     if plan is not None:
         initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
     with blaming("controller"):
@@ -70,6 +79,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
         _sensors(scenario.sensors),
         _estimator(scenario, robot, world.gravity),
         notes=[
+            *bent,
             *missing_ground(scenario.world, robot),
             *(note for event in scenario.events for note in without_margin(event, robot, rest)),
         ],
@@ -89,6 +99,18 @@ def _events(
         return [build_event(push, robot, rest) for push in pushes]
 
 
+def _on_bent_legs(scenario: Scenario, robot: Robot) -> tuple[Robot, list[str]]:
+    """A robot that is to balance or walk, with another home posture if its legs are straight, and a note of that."""
+    is_asked = scenario.controller.kind in ("balance", "walk") and scenario.robot.home == "usual"
+    home = robot.home
+    if not is_asked or robot.base != "floating" or np.array_equal(bend_straight_legs(robot, home), home):
+        return robot, []
+    from surefoot.ik.analysis import standing_posture  # few runs need inverse kinematics
+
+    note = 'its legs are straight at home: it begins with bent ones (robot.home="own" keeps them straight)'
+    return robot.replace(home=standing_posture(robot)), [note]
+
+
 def load_robot(table: RobotTable) -> Robot:
     """The robot of a scenario.
 
@@ -100,18 +122,48 @@ def load_robot(table: RobotTable) -> Robot:
         from surefoot.ik.analysis import standing_posture  # few runs need inverse kinematics
 
         robot = robot.replace(home=standing_posture(robot))
-    if not table.contacts:
-        return robot
-    frames, added = robot.placements(robot.home), {}
-    for name, item in table.contacts.items():
-        if name in robot.contacts:
-            raise NotSupportedError(f"`{robot.name}` has a contact surface `{name}` already", next_step="rename it")
-        if item.frame not in frames:
-            raise one_of("frame", item.frame, frames)
-        turn = frames[item.frame][:3, :3].T @ so3.turn_to(np.array(item.normal) / np.linalg.norm(item.normal))
-        where = placement(np.array(item.position), turn)
-        added[name] = ContactSurface(name, item.frame, "point", where, friction=item.friction, radius=item.radius)
-    return robot.replace(contacts={**robot.contacts, **added})
+    added = {name: _touch(name, item, robot) for name, item in table.contacts.items()}
+    return robot.replace(contacts={**robot.contacts, **added}) if added else robot
+
+
+def _touch(name: str, table: TouchTable, robot: Robot) -> ContactSurface:
+    """A ball that the scenario adds to the robot."""
+    frames, frame = robot.placements(robot.home), table.frame or hand_of(robot)
+    if name in robot.contacts:
+        raise NotSupportedError(f"`{robot.name}` has a contact surface `{name}` already", next_step="rename it")
+    if frame not in frames:
+        raise one_of("frame", frame, frames)
+    x, y, _ = anatomy(robot).forward
+    normal = np.array([[x, -y, 0.0], [y, x, 0.0], [0.0, 0.0, 1.0]]) @ table.normal / np.linalg.norm(table.normal)
+    T, turn = frames[frame], so3.turn_to(normal)
+    at = _foremost(robot, frame, turn, table.radius) if table.position is None else np.array(table.position)
+    return ContactSurface(
+        name, frame, "point", placement(at, T[:3, :3].T @ turn), friction=table.friction, radius=table.radius
+    )
+
+
+def _foremost(robot: Robot, frame: str, turn: Array, radius: float) -> Array:
+    """(3,) centre, in a frame, of a ball that sticks out a little from the link and all that it carries.
+
+    Args:
+        robot: The robot, at home.
+        frame: The frame.
+        turn: (3, 3) axes of the ball in world; it sticks out to −z.
+        radius: Of the ball [m].
+    """
+    frames, body = robot.placements(robot.home), robot.body_of(frame)
+    back = placement(np.zeros(3), turn.T)
+    clouds = [
+        lowest_points(item.shape, back @ frames[item.link] @ item.placement)
+        for item in robot.collisions
+        if body in (robot.body_of(item.link), *robot.tree.ancestors(robot.body_of(item.link)))
+        and not isinstance(item.shape, Plane)
+    ]
+    if not clouds:
+        return np.zeros(3)
+    points = np.vstack(clouds)
+    centre = turn @ (points[int(np.argmin(points[:, 2]))] + np.array([0.0, 0.0, radius - _STICKS_OUT]))
+    return np.asarray(frames[frame][:3, :3].T @ (centre - frames[frame][:3, 3]))
 
 
 def _sensors(table: SensorsTable) -> SensorSettings | None:
@@ -147,6 +199,8 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
 def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
+    if duration is None and scenario.planner is not None and isinstance(controller, PlannedFollower):
+        return controller.trajectory.end + 0.5
     if duration is not None or scenario.walk is None:
         return duration or DURATION
     from surefoot.scenario.build.walking import walk_duration

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from surefoot.errors import one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
-from surefoot.robot import Robot, placement
+from surefoot.robot import Robot, anatomy, placement
 from surefoot.robot.build import lowest_points
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, WorldTable
@@ -28,7 +29,7 @@ def build_world(table: WorldTable, robot: Robot) -> World:
             lifted out of the ground: a robot that is more than 5 mm inside it at home gets none.
     """
     with blaming("world", "ground"):
-        pieces = build_ground(table.ground)
+        pieces = build_ground(table.ground, robot)
     if not table.empty and not table.ground and _could_stand(robot) and _depth_at_home(robot) <= _TOLERATED_DEPTH:
         pieces = (GroundPlane(),)
     with blaming("world"):
@@ -53,13 +54,14 @@ def missing_ground(table: WorldTable, robot: Robot) -> list[str]:
     return [f"no ground: at home the robot would be {_depth_at_home(robot):.3g} m inside it"]
 
 
-def build_ground(tables: list[GroundTable]) -> tuple[Ground, ...]:
+def build_ground(tables: list[GroundTable], robot: Robot | None = None) -> tuple[Ground, ...]:
     """Pieces of ground.
 
     Args:
         tables: What the scenario says.
+        robot: The robot, near whose contact surfaces they may be; without it, none is near one.
     """
-    return tuple(piece for item in tables for piece in _ground(item))
+    return tuple(piece for item in tables for piece in _ground(item, robot))
 
 
 def _could_stand(robot: Robot) -> bool:
@@ -77,20 +79,32 @@ def _depth_at_home(robot: Robot) -> float:
     return max(0.0, -min((float(cloud[:, 2].min()) for cloud in points), default=0.0))
 
 
-def _ground(table: GroundTable) -> list[Ground]:
+def _ground(table: GroundTable, robot: Robot | None) -> list[Ground]:
     """The pieces of one table; omitted keys take the defaults of the pieces."""
-    keys = {"kind", "position", "yaw", "rpy"}
+    keys = {"kind", "position", "yaw", "rpy", "near"}
     given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
     match table.kind:
         case "plane":
             return [GroundPlane(**given)]
         case "box":
             turn = table.rpy or (0.0, 0.0, table.yaw or 0.0)
-            return [GroundBox(pose=placement(table.position or (0.0, 0.0, 0.0), pin.rpy.rpyToMatrix(*turn)), **given)]
+            pose = placement(table.position or (0.0, 0.0, 0.0), pin.rpy.rpyToMatrix(*turn))
+            if table.near is not None and robot is not None:
+                pose = _near(table.near, robot) @ pose
+            return [GroundBox(pose=pose, **given)]
         case "stairs":
             return list(stairs(**given))
         case "height_field":
             return [HeightField(**given)]
+
+
+def _near(contact: str, robot: Robot) -> np.ndarray:
+    """(4, 4): where a contact surface is at home, x to where the robot looks."""
+    if contact not in robot.contacts:
+        raise one_of("contact surface", contact, robot.contacts)
+    surface, (x, y, _) = robot.contacts[contact], anatomy(robot).forward
+    at = robot.placements(robot.home)[surface.frame] @ surface.placement
+    return _upright(tuple(at[:3, 3]), float(np.arctan2(y, x)))
 
 
 def _obstacle(table: ObstacleTable) -> Obstacle:

@@ -10,6 +10,8 @@ __all__ = ["MOTIONS", "Plan", "PlannedFollower", "Planner", "planner_of"]
 MOTIONS: Mapping[str, str] = {
     kind: f"surefoot.scenario.motions.{kind}:{kind}"
     for kind in ("com_rise", "figure_eight", "harvest", "reach", "swing_over")
+} | {
+    kind: f"surefoot.scenario.motions.optimal:{kind}" for kind in ("swingup", "squat_fast", "jump", "bound", "ocp_walk")
 }
 """The planner of each kind of motion."""
 

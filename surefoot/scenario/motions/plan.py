@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from surefoot.control import TrajectoryFollower
@@ -26,6 +27,7 @@ class Plan:
         trouble: Why the plan itself fails; None if it does not.
         curves: Plots for the page, sampled at the times of the trajectory.
         judge: Looks at the run: judge(robot, log); what it finds is added.
+        files: Further files of the run: name → what writes it to a path.
     """
 
     trajectory: Trajectory
@@ -33,6 +35,7 @@ class Plan:
     trouble: str | None = None
     curves: tuple[Plot, ...] = ()
     judge: Callable[[Robot, Log], Findings] | None = None
+    files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
 
 
 class PlannedFollower(TrajectoryFollower):

@@ -122,6 +122,7 @@ def keep_run(
     stages = _Stages(trouble if trouble == INTERRUPTED else None)
     run = RunRecord(scenario, simulation.robot, simulation.log(), simulation.timing(), {}, world=simulation.world)
     stages.insist("writing", lambda: _write_first(folder, run))
+    stages.insist("writing", lambda: _write_plan(folder, simulation))
     findings = stages.attempt("the study", lambda: _study(run, simulation, trouble), Findings())
     run = replace(
         run,
@@ -141,6 +142,13 @@ def keep_run(
 def _write_first(folder: Path, run: RunRecord) -> None:
     write_scenario(folder, run.scenario)
     write_measured(folder, run)
+
+
+def _write_plan(folder: Path, simulation: Simulation) -> None:
+    """Files of the plan, such as the solution of an optimal-control problem."""
+    if isinstance(simulation.controller, PlannedFollower):
+        for name, write in simulation.controller.plan.files.items():
+            write(folder / name)
 
 
 def _study(run: RunRecord, simulation: Simulation, trouble: str | None) -> Findings:

@@ -5,6 +5,7 @@ from surefoot.scenario.schema.controllers import ControllerTable, ForcePointTabl
 from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import KindTable
 from surefoot.scenario.schema.motions import MotionTable, StepTable, WeightsTable
+from surefoot.scenario.schema.planning import PlannerTable
 from surefoot.scenario.schema.scenario import (
     AuditTable,
     ConstraintMethod,
@@ -35,6 +36,7 @@ __all__ = [
     "MoveTable",
     "ObjectTable",
     "ObstacleTable",
+    "PlannerTable",
     "RobotTable",
     "Scenario",
     "SensorsTable",

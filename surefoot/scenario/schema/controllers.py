@@ -75,6 +75,10 @@ class ControllerTable(KindTable):
         displacement: Of the frame, in world axes [m].
         duration: Of the motion [s].
         points: Torques.
+        error: Share by which the masses and the length that the controller believes are wrong.
+        trust: Share of a measurement in the estimate.
+        gains: Stiffness of the pole's turn and height, and of the cart's feed.
+        method: Which classic controller; `surefoot compare-controllers` names them.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -88,6 +92,8 @@ class ControllerTable(KindTable):
         "follow": "follows the plan of `[motion]`",
         "walk": "walks the way of `[walk]`, by whole-body control",
         "balance": "stands and makes the moves of `[balance]`, by whole-body control",
+        "classic": "stands by a controller of the literature, see `method`",
+        "swing_up": "swings up the pole of a cart-pole, by the layers of Busenhart 1994",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "joint_pd": _GAINS,
@@ -100,6 +106,8 @@ class ControllerTable(KindTable):
         "follow": _GAINS,
         "walk": set(),
         "balance": set(),
+        "classic": {"method"},
+        "swing_up": {"error", "trust", "gains"},
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "joint_path": {"keyframes"},
@@ -111,7 +119,7 @@ class ControllerTable(KindTable):
 
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow",
-        "walk", "balance",
+        "walk", "balance", "classic", "swing_up",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None
@@ -130,3 +138,7 @@ class ControllerTable(KindTable):
     displacement: Vector | None = None
     duration: Positive | None = None
     points: list[ForcePointTable] | None = None
+    error: Annotated[float, Field(ge=0.0, lt=1.0)] | None = None
+    trust: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    gains: Vector | None = None
+    method: str | None = None

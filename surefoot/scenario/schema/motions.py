@@ -93,6 +93,18 @@ class MotionTable(KindTable):
         weights: Of the predictive method.
         local_weights: Of the local method.
         step: Of the foot that swings.
+        nodes: Number of nodes of an optimal-control problem.
+        dynamics: Formulation: inverse dynamics (accelerations and contact forces are controls), forward dynamics, or
+            the relaxed inverse dynamics IdOP.
+        integrator: Formulation: a shooting step, or a collocation.
+        control: Formulation: controls that are constant, piecewise linear, or have piecewise linear rates.
+        objective: What is least: "energy" or "time" of a swing-up; of a walk one of Koch's five.
+        solver: Solver of the optimal-control problem.
+        depth: How far the centre of mass is lowered [m].
+        height: How far the centre of mass rises in the air [m].
+        length: How far a bound or a step leads [m].
+        strict_zmp: Whether centres of pressure stay in the inner part of the soles.
+        free_foot: Whether length and width of steps are free.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -101,6 +113,11 @@ class MotionTable(KindTable):
         "harvest": "a hand moves from point to point among obstacles, looking ahead",
         "swing_over": "a foot swings past obstacles that are not in its plan",
         "reach": "hands reach targets while the feet stay fixed and the robot keeps its balance without collisions",
+        "swingup": "swings a pole up with its cart, by optimal control",
+        "squat_fast": "squats and rises with least effort, by optimal control",
+        "jump": "jumps on the spot, by optimal control",
+        "bound": "bounds forward on four feet, by optimal control",
+        "ocp_walk": "a periodic walking step with least effort, by optimal control",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "com_rise": {"rise", "duration", "rate_limit"},
@@ -113,13 +130,21 @@ class MotionTable(KindTable):
         },
         "reach": {"hands", "duration", "hold", "cycle", "influence", "tolerance"},
         "swing_over": {"frame", "duration", "cycle", "step"},
+        "swingup": {"nodes", "dynamics", "integrator", "control", "objective", "solver", "duration"},
+        "squat_fast": {"nodes", "duration", "depth", "integrator", "solver"},
+        "jump": {"height", "solver"},
+        "bound": {"length", "solver"},
+        "ocp_walk": {"length", "objective", "strict_zmp", "free_foot", "solver"},
     }  # fmt: skip
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "harvest": {"frame", "points", "duration"},
         "swing_over": {"duration", "step"},
     }
 
-    kind: Literal["com_rise", "figure_eight", "harvest", "swing_over", "reach"]
+    kind: Literal[
+        "com_rise", "figure_eight", "harvest", "swing_over", "reach",
+        "swingup", "squat_fast", "jump", "bound", "ocp_walk",
+    ]  # fmt: skip
     duration: Duration | None = None
     rate_limit: Positive | None = None
     rise: Positive | None = None
@@ -145,3 +170,14 @@ class MotionTable(KindTable):
     weights: WeightsTable | None = None
     local_weights: WeightsTable | None = None
     step: StepTable | None = None
+    nodes: Annotated[int, Field(ge=3, le=1001)] | None = None
+    dynamics: Literal["inverse", "forward", "idop"] | None = None
+    integrator: Literal["semi_implicit", "rk4", "hermite_simpson", "radau"] | None = None
+    control: Literal["constant", "plc", "plci"] | None = None
+    objective: Literal["energy", "time", "torque", "speed", "postural", "efficiency", "joint_speed"] | None = None
+    solver: Literal["ipopt", "fatrop", "riccati"] | None = None
+    depth: Positive | None = None
+    height: Positive | None = None
+    length: Positive | None = None
+    strict_zmp: bool | None = None
+    free_foot: bool | None = None

@@ -11,6 +11,7 @@ from surefoot.scenario.schema.controllers import ControllerTable
 from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import Friction, NotNegative, Pair, Positive, Vector
 from surefoot.scenario.schema.motions import MotionTable
+from surefoot.scenario.schema.planning import PlannerTable
 from surefoot.scenario.schema.walking import WalkTable
 from surefoot.scenario.schema.world import WorldTable
 from surefoot.scenario.table import Table
@@ -34,15 +35,15 @@ class TouchTable(Table):
     """`[robot.contacts.NAME]`: a ball with which the robot touches, besides the contact surfaces that it has.
 
     Args:
-        frame: Link or frame that carries it.
-        position: Of its centre in that frame [m].
-        normal: Direction out of what it touches, in world at home; default: up.
+        frame: Link or frame that carries it; default: the hand on the left.
+        position: Of its centre in that frame [m]; default: foremost on that link, against `normal`.
+        normal: Direction out of what it touches, at home, x to where the robot looks; default: up.
         radius: [m].
         friction: Coulomb coefficient.
     """
 
-    frame: str
-    position: Vector = (0.0, 0.0, 0.0)
+    frame: str | None = None
+    position: Vector | None = None
     normal: Vector = (0.0, 0.0, 1.0)
     radius: Positive = 0.02
     friction: Friction = 0.7
@@ -61,7 +62,8 @@ class RobotTable(Table):
         contacts: Further contact surfaces by name.
         lock: Joints, or patterns such as "waist_*", that are held, with their positions [rad] or [m].
         only: Joints, or patterns, that stay; all others are held at home. Empty for all.
-        home: Home posture: "own" is the robot's, "auto" one in which it stands on its soles, near its own.
+        home: Home posture: "own" is the robot's, "auto" one in which it stands on its soles, near its own. "usual"
+            is "auto" for a robot that balances or walks and has straight legs at home, else "own".
     """
 
     name: str = "g1"
@@ -71,7 +73,7 @@ class RobotTable(Table):
     contacts: dict[str, TouchTable] = {}
     lock: dict[str, float] = {}
     only: list[str] = []
-    home: Literal["own", "auto"] = "own"
+    home: Literal["usual", "own", "auto"] = "usual"
 
 
 class InitialTable(Table):
@@ -185,6 +187,7 @@ class Scenario(Table):
         world: Ground, obstacles and objects.
         initial: The initial state.
         motion: A motion that is planned before the run.
+        planner: Stances and motions that are planned before the run.
         walk: Where to walk.
         balance: Moves of a robot that stands.
         controller: The controller.
@@ -200,12 +203,13 @@ class Scenario(Table):
     study: Literal[
         "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate",
         "mechanism", "pendulum_drift", "gears", "impact", "formalism", "walk",
-        "balance",
+        "balance", "swing_up",
     ] = "none"  # fmt: skip
     robot: RobotTable = RobotTable()
     world: WorldTable = WorldTable()
     initial: InitialTable = InitialTable()
     motion: MotionTable | None = None
+    planner: PlannerTable | None = None
     walk: WalkTable | None = None
     balance: BalanceTable = BalanceTable()
     controller: ControllerTable = ControllerTable()

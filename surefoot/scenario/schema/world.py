@@ -26,6 +26,7 @@ class GroundTable(KindTable):
         position: Centre of the box [m].
         yaw: Rotation of the box about z [rad].
         rpy: Orientation of the box in place of `yaw`, for slopes: roll, pitch and yaw about the world axes [rad].
+        near: Contact surface of the robot from which, at home, position and yaw count, x to where the robot looks.
         steps: Number of steps.
         rise: Height of a step [m].
         run: Depth of a step [m].
@@ -44,7 +45,7 @@ class GroundTable(KindTable):
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "plane": {"point", "normal"},
-        "box": {"size", "position", "yaw", "rpy"},
+        "box": {"size", "position", "yaw", "rpy", "near"},
         "stairs": {"steps", "rise", "run", "width", "start"},
         "height_field": {"heights", "cell", "origin"},
     }
@@ -62,6 +63,7 @@ class GroundTable(KindTable):
     position: Vector | None = None
     yaw: float | None = None
     rpy: Vector | None = None
+    near: str | None = None
     steps: Annotated[int, Field(ge=1, le=1000)] | None = None
     rise: Positive | None = None
     run: Positive | None = None

@@ -11,7 +11,7 @@ _MODULES = {
     "drives": ("gears", "servo"),
     "drop": ("drop",),
     "estimate": ("estimate",),
-    "formalism": ("formalism",),
+    "formalism": ("formalism", "swing_up"),
     "free_floating": ("free_floating",),
     "impact": ("impact",),
     "mechanism": ("mechanism",),

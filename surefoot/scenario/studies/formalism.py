@@ -1,4 +1,4 @@
-"""Repeat a run with the redundant-coordinate formalism and compare the two."""
+"""Runs of Busenhart 1994: one repeated with the redundant-coordinate formalism, and the swing-up of a pole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefoot.arrays import Array
 from surefoot.redundant import Simulated, inputs_of, model_of, simulate, state_of
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["LARGEST_DIFFERENCE", "formalism"]
+__all__ = ["LARGEST_DIFFERENCE", "formalism", "swing_up"]
 
 LARGEST_DIFFERENCE = 1e-4
 """Between the joints of both runs [rad] or [m]."""
@@ -70,3 +70,28 @@ def _metrics(found: Simulated, difference: Array) -> dict[str, Any]:
         "freedoms": int(found.coordinates.shape[1]),
         "steps": len(found.time) - 1,
     }
+
+
+_UPRIGHT, _CALM = 0.25, 3.0  # [rad], [s]
+
+
+def swing_up(run: StudiedRun) -> Findings:
+    """Whether the last joint, 0 upright, came up and stayed there for the last 3 s.
+
+    Args:
+        run: The run of a pole on a cart.
+    """
+    log = run.log
+    tilt = np.abs(np.remainder(np.array(log["q"])[:, -1] + np.pi, 2.0 * np.pi) - np.pi)
+    fallen = np.flatnonzero(tilt > _UPRIGHT)
+    up = len(fallen) == 0 or fallen[-1] + 1 < len(tilt)
+    since = float(log.time[fallen[-1] + 1] if len(fallen) and up else log.time[0 if up else -1])
+    metrics = {
+        "upright_at_s": since if up else None,
+        "tilt_end_rad": float(tilt[-1]),
+        "force_max_n": float(np.abs(log["tau"]).max()),
+        "travel_max_m": float(np.abs(np.array(log["q"])[:, 0]).max()),
+    }
+    if not up or float(log.time[-1]) - since < _CALM:
+        return Findings(metrics, f"the pole is not upright for the last {_CALM:g} s")
+    return Findings(metrics)

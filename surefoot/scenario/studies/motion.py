@@ -21,4 +21,5 @@ def motion(run: StudiedRun) -> Findings:
     if plan.judge is None:
         return Findings(dict(plan.metrics), plan.trouble)
     found = plan.judge(run.simulation.robot, run.log)
-    return Findings({**plan.metrics, **found.metrics}, plan.trouble or found.trouble)
+    metrics = {**plan.metrics, **found.metrics}
+    return Findings(metrics, plan.trouble or found.trouble, found.plots, found.tables, found.outlines)

@@ -69,6 +69,7 @@ def balance(run: StudiedRun) -> Findings:
         "moves_made": len(controller.timeline.ended),
         "largest_tilt_deg": float(np.rad2deg(log["base.tilt"].max())),
         "fallbacks": int(log["control.fallbacks"][-1]),
+        "fallback_reasons": dict(controller.body.troubles),
     }
     return Findings(metrics, _moves_trouble(robot, log, metrics, len(controller.timeline.moves)))
 

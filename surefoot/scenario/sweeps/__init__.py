@@ -1,11 +1,14 @@
 """Many runs on all cores: matrices of scenarios and robots, and searches over settings."""
 
+from surefoot.scenario.sweeps.controllers import CONTROLLERS, ControllerRow, compare_controllers, controllers_page
 from surefoot.scenario.sweeps.jobs import Job, Outcome, run_jobs
 from surefoot.scenario.sweeps.matrix import MatrixRow, matrix_jobs, matrix_page, matrix_table, run_matrix
 from surefoot.scenario.sweeps.push_map import PushMap, PushRow, push_map_page, run_push_map
 from surefoot.scenario.sweeps.speed import FastestWalk, Trial, fastest_walk
 
 __all__ = [
+    "CONTROLLERS",
+    "ControllerRow",
     "FastestWalk",
     "Job",
     "MatrixRow",
@@ -13,6 +16,8 @@ __all__ = [
     "PushMap",
     "PushRow",
     "Trial",
+    "compare_controllers",
+    "controllers_page",
     "fastest_walk",
     "matrix_jobs",
     "matrix_page",

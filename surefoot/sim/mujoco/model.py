@@ -29,6 +29,7 @@ __all__ = ["MujocoModel", "MujocoScene", "StateMap", "build_mujoco", "build_scen
 
 Indices = NDArray[np.int64]
 _SIZES = {int(mujoco.mjtJoint.mjJNT_FREE): (7, 6), int(mujoco.mjtJoint.mjJNT_BALL): (4, 3)}
+_TOUCHING = 0.002  # hulls of meshes that are nearer at home touch as soon as the robot moves [m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,10 +238,13 @@ def compiled(spec: mujoco.MjSpec, robots: Sequence[Robot]) -> mujoco.MjModel:
 def _exclude_touching_at_home(spec: mujoco.MjSpec, added: Sequence[_Added], mj: mujoco.MjModel) -> bool:
     """Leave out pairs of bodies of one robot: neighbours, excluded, touching at home; whether there are any."""
     data = mujoco.MjData(mj)
+    margins = mj.geom_margin.copy()
+    mj.geom_margin[:] = _TOUCHING  # each; that of a pair is the larger one
     for item in added:
         model = _mapped(mj, item)
         data.qpos[model.qpos], _ = qpos_qvel(model, model.robot.home, np.zeros(model.robot.nv))
     mujoco.mj_forward(mj, data)
+    mj.geom_margin[:] = margins
     touching = [tuple(mj.body(mj.geom_bodyid[geom]).name for geom in pair) for pair in data.contact.geom]
     pairs = [pair for item in added for pair in sorted(_pairs_left_out(item.bodies, touching))]
     for first, second in pairs:

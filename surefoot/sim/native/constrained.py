@@ -308,6 +308,16 @@ class ConstrainedMover(Mover):
         _, J, residual = self._of_kernels.closure(self.q, self.anchors)
         return residual, J @ self.v
 
+    def acceleration_at(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """(nv,) acceleration in any state, on the constraints or off them, under the drives and pushes of now.
+
+        Args:
+            q: (nq,).
+            v: (nv,).
+        """
+        given = [*self.drives.rows, self._sides[0]["memory"], self.ground, self.pushes.wrenches]
+        return self._stage(np.array(q, dtype=float), np.array(v, dtype=float), given).a
+
     def replace_robot(self, robot: Robot) -> None:
         """Go on in the same state with another robot of the same joints and constraints.
 

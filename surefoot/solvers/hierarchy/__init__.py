@@ -2,13 +2,15 @@
 
 from surefoot.solvers.hierarchy.problem import Level, StackedHierarchy
 from surefoot.solvers.hierarchy.solver import HierarchySolution, HierarchySolver
-from surefoot.solvers.hierarchy.workspace import ActiveSetError, Optimum, Tolerances
+from surefoot.solvers.hierarchy.workspace import OUTCOMES, ActiveSetError, Limits, Optimum, Tolerances
 
 __all__ = [
+    "OUTCOMES",
     "ActiveSetError",
     "HierarchySolution",
     "HierarchySolver",
     "Level",
+    "Limits",
     "Optimum",
     "StackedHierarchy",
     "Tolerances",

@@ -259,25 +259,34 @@ def search(
     rows: int, n: int, start: Floats, lengths: Floats, x: Floats, values: Floats, W: Floats, b: Floats, least: Floats,
     V: Floats, tau: Floats, z: Floats, T: Floats, y: Floats, first: Ints, column: Ints, order: Ints, active: Ints,
     free: Ints, point: Floats, now: Floats, found: Floats, locked: Ints, open_: Ints, record: Floats, feasible: float,
-    dual: float, most: int, patience: int
+    dual: float, patience: int, memory: Ints, most: int
 ) -> int:  # fmt: skip
-    """The optimum: x, values, sides; returns the number of passes, 0 if there were too many."""
+    """The optimum: x, values, sides; returns the number of passes, 0 if none led to it.
+
+    `memory` (5,) has the number of passes so far, and four numbers of the search: with these, a search that was broken
+    off after `most` passes goes on. Its first number is −1 when no search can go on.
+    """
     total = rows + n
-    measure(A, starts, levels, n, rank, lengths, limits)
-    for i in range(total):
-        equal = 1 if lower[i] == upper[i] else 0
-        locked[i] = equal
-        if equal != 0:
-            sides[i] = 1
-        elif (sides[i] > 0 and upper[i] > 1e300) or (sides[i] < 0 and lower[i] < -1e300):
-            sides[i] = 0
-    for k in range(levels + 1):
-        record[k] = 1e300
-    begun = 0
-    left = -1
-    side = 0
-    idle = 0
-    for count in range(1, most):
+    begun = memory[1]
+    left = memory[2]
+    side = memory[3]
+    idle = memory[4]
+    if memory[0] == 0:
+        begun = 0
+        left = -1
+        side = 0
+        idle = 0
+        measure(A, starts, levels, n, rank, lengths, limits)
+        for i in range(total):
+            equal = 1 if lower[i] == upper[i] else 0
+            locked[i] = equal
+            if equal != 0:
+                sides[i] = 1
+            elif (sides[i] > 0 and upper[i] > 1e300) or (sides[i] < 0 and lower[i] < -1e300):
+                sides[i] = 0
+        for k in range(levels + 1):
+            record[k] = 1e300
+    for count in range(memory[0] + 1, most + 1):
         size = solve_equations(
             A, lower, upper, sides, starts, limits, levels, rows, n, x, values, W, b, least, V, tau, z, T, y, first,
             column, order, active, free,
@@ -308,10 +317,16 @@ def search(
         else:
             entered = advance(lower, upper, sides, lengths, total, now, values, margin, by_number)
             if entered < 0:
+                memory[0] = -1
                 return 0
             if (entered == left and sides[left] == side) or idle > patience + total:
                 locked[entered] = 1
             left = -1
+    memory[0] = most
+    memory[1] = begun
+    memory[2] = left
+    memory[3] = side
+    memory[4] = idle
     return 0
 
 

@@ -33,7 +33,7 @@ from scipy.linalg import lapack
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.solvers.hierarchy.problem import Level, StackedHierarchy, stacked
-from surefoot.solvers.hierarchy.workspace import Optimum, Sides, Tolerances, Workspace
+from surefoot.solvers.hierarchy.workspace import ActiveSetError, Limits, Optimum, Sides, Tolerances, Workspace
 
 
 def may_be_singular(work: Workspace, thresholds: Sequence[float]) -> bool:
@@ -78,13 +78,20 @@ class DampedWorkspace:
         problem: A hierarchy of the size without them.
         counts: How many rows are added to each level.
         tolerances: What counts as zero.
+        limits: When a search is broken off.
     """
 
-    def __init__(self, problem: StackedHierarchy, counts: tuple[int, ...], tolerances: Tolerances) -> None:
+    def __init__(
+        self,
+        problem: StackedHierarchy,
+        counts: tuple[int, ...],
+        tolerances: Tolerances,
+        limits: Limits,
+    ) -> None:
         self.shape = (problem.starts, problem.unknowns, counts)
         ends = np.cumsum([0, *counts])
         starts = tuple(int(at) for at in np.asarray(problem.starts) + ends)
-        self.work = Workspace(starts[-1], problem.unknowns, starts, tolerances)
+        self.work = Workspace(starts[-1], problem.unknowns, starts, tolerances, limits)
         shift = [*np.repeat(ends[:-1], np.diff(problem.starts)), *([ends[-1]] * problem.unknowns)]
         self.kept = np.arange(len(problem.lower)) + np.array(shift, dtype=np.intp)
         self.parts = [
@@ -209,10 +216,11 @@ class HierarchySolver:
 
     Args:
         tolerances: What counts as zero.
+        limits: When a search is broken off; never if omitted.
     """
 
-    def __init__(self, tolerances: Tolerances | None = None) -> None:
-        self.tolerances = tolerances or Tolerances()
+    def __init__(self, tolerances: Tolerances | None = None, limits: Limits | None = None) -> None:
+        self.tolerances, self.limits = tolerances or Tolerances(), limits or Limits()
         self._last: Optimum | None = None
         self._near_singular = False
         self._work: Workspace | None = None
@@ -230,20 +238,23 @@ class HierarchySolver:
 
         Raises:
             ShapeError: Shapes do not fit, numbers are not finite, ends exclude each other; with level and rows.
-            ActiveSetError: The search did not end.
+            ActiveSetError: The search did not end, or a limit was reached; see its `outcome`.
         """
         problem, scale = stacked(levels, lower, upper)
         return HierarchySolution(problem, self.solve_stacked(problem), scale, self.tolerances)
 
     def solve_stacked(self, problem: StackedHierarchy) -> Optimum:
-        """The optimum of a hierarchy that is already in one block; nothing is checked.
+        """The optimum of a hierarchy that is already in one block; nothing is checked (see `check_stacked`).
 
         Args:
             problem: The hierarchy.
+
+        Raises:
+            ActiveSetError: The search did not end, or a limit was reached; see its `outcome`.
         """
         guess, start = self._memory(problem)
         if self._work is None or not self._work.fits(problem):
-            self._work = Workspace(problem.rows, problem.unknowns, problem.starts, self.tolerances)
+            self._work = Workspace(problem.rows, problem.unknowns, problem.starts, self.tolerances, self.limits)
         found = None
         if not self._near_singular:
             found = self._work.optimum(problem, guess, start)
@@ -268,9 +279,43 @@ class HierarchySolver:
     ) -> Optimum:
         counts = tuple(len(part) for part in added)
         if self._wider is None or not self._wider.fits(problem, counts):
-            self._wider = DampedWorkspace(problem, counts, self.tolerances)
+            self._wider = DampedWorkspace(problem, counts, self.tolerances, self.limits)
         return self._wider.optimum(problem, added, guess, start)
 
     def forget(self) -> None:
         """Begin the next search without a guess: the result then depends on the problem alone, to the last bit."""
         self._last, self._near_singular = None, False
+
+    def remember(self, found: Optimum | None) -> None:
+        """Begin the next search with what bound in an earlier solution of a problem of the same size.
+
+        Args:
+            found: The earlier solution; None for no guess.
+        """
+        self._last, self._near_singular = found, False
+
+    @staticmethod
+    def check_stacked(problem: StackedHierarchy) -> None:
+        """Refuse numbers that are not finite and bounds that are crossed; for problems that `solve_stacked` gets.
+
+        Args:
+            problem: The hierarchy.
+
+        Raises:
+            ActiveSetError: With the rows, and the outcome "not finite" or "crossed bounds".
+        """
+        lower, upper = problem.lower, problem.upper
+        if not (np.isfinite(np.dot(problem.A.ravel(), problem.A.ravel())) or np.isfinite(problem.A).all()):
+            raise _unsolvable("not finite", "the rows", np.logical_not(np.isfinite(problem.A).all(axis=1)))
+        if not (lower <= upper).all():
+            lost: NDArray[np.bool_] = np.isnan(lower) | np.isnan(upper)
+            crossed: NDArray[np.bool_] = np.asarray(lower > upper)
+            outcome = "not finite" if lost.any() else "crossed bounds"
+            raise _unsolvable(outcome, "the ends of the rows and unknowns", lost if lost.any() else crossed)
+
+
+def _unsolvable(outcome: str, what: str, wrong: NDArray[np.bool_]) -> ActiveSetError:
+    words = "are crossed" if outcome == "crossed bounds" else "are not finite"
+    error = ActiveSetError(f"{what} of the hierarchy {words}", evidence={"rows": np.flatnonzero(wrong)[:20].tolist()})
+    error.outcome = outcome
+    return error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from surefoot.solvers.hierarchy.problem import StackedHierarchy
 from surefoot.solvers.hierarchy.search import SEARCH
 
 Sides = NDArray[np.int64]
+_AT_ONCE = 8
+"""Passes between two looks at the clock."""
 _PATIENCE = 20
 """Sets without progress before the choice follows the numbers of the rows (Bland's rule, which cannot cycle)."""
 _COARSER = (1.0, 1e2, 1e4, 1e6)
@@ -21,9 +24,30 @@ _COARSER = (1.0, 1e2, 1e4, 1e6)
 
 
 class ActiveSetError(SurefootError):
-    """The search for the binding inequalities did not end."""
+    """The search for the binding inequalities did not end, or the problem cannot be solved.
+
+    `outcome` is one of `OUTCOMES`.
+    """
 
     exit_code = 1
+    outcome: str = "no end"
+
+
+OUTCOMES = ("no end", "pass limit", "time limit", "not finite", "crossed bounds")
+"""Why a hierarchy has no solution."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search is broken off.
+
+    Args:
+        passes: Most sets of binding inequalities that are tried.
+        seconds: Longest time [s], looked at every few passes; results then depend on the machine.
+    """
+
+    passes: int | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -69,9 +93,14 @@ class Workspace:
         n: Unknowns.
         starts: Where each level begins, and the number of rows.
         tolerances: What counts as zero.
+        limits: When a search is broken off.
     """
 
-    def __init__(self, rows: int, n: int, starts: tuple[int, ...], tolerances: Tolerances) -> None:
+    def __init__(
+        self, rows: int, n: int, starts: tuple[int, ...], tolerances: Tolerances, limits: Limits | None = None
+    ) -> None:
+        self._bounded, self._end, self._left = limits or Limits(), np.inf, 0
+        self.memory = np.zeros(5, dtype=np.int64)
         self.shape, self.rows, self.n, self.tolerances = (rows, n, starts), rows, n, tolerances
         levels, total = len(starts) - 1, rows + n
         self.starts = np.array(starts, dtype=np.int64)
@@ -102,7 +131,7 @@ class Workspace:
             *self._problem, tolerances.rank, self._levels, self.rows, self.n, *self._at(
                 "start lengths x values W b least V tau z T y first column order active free point now found locked "
                 "open record"
-            ), tolerances.feasible, tolerances.dual, 100 + 5 * (self.rows + self.n), patience,
+            ), tolerances.feasible, tolerances.dual, patience, *self._at("memory"),
         )  # fmt: skip
 
     def _at(self, names: str) -> list[int]:
@@ -145,8 +174,45 @@ class Workspace:
             ActiveSetError: The search did not end.
         """
         self.start[: self.n] = 0.0 if start is None else start
-        passes = SEARCH["search"](*self._search) or self._search_again()
+        limits = self._bounded
+        self._left = self._most if limits.passes is None else limits.passes
+        self._end = np.inf if limits.seconds is None else perf_counter() + limits.seconds
+        passes = self._passes(self._search) or self._search_again()
         return Optimum(self.x[: self.n].copy(), self.values.copy(), self.sides.copy(), passes, self.column.copy())
+
+    def _passes(self, call: tuple[float, ...]) -> int:
+        """Passes of a search that led to the optimum; 0 if it does not end.
+
+        Raises:
+            ActiveSetError: A limit was reached.
+        """
+        self.memory[:] = 0
+        most = min(self._most, self._left)
+        step = most if self._end == np.inf else _AT_ONCE
+        while 0 <= self.memory[0] < most:
+            passes = int(SEARCH["search"](*call, min(int(self.memory[0]) + step, most)))
+            if passes:
+                return passes
+            if perf_counter() > self._end:
+                raise self._broken_off("time limit", f"{self._bounded.seconds:g} s")
+        if most < self._most and self.memory[0] >= most:
+            raise self._broken_off("pass limit", f"{self._bounded.passes} passes")
+        self._left -= max(int(self.memory[0]), 0) if self._bounded.passes is not None else 0
+        return 0
+
+    def _broken_off(self, outcome: str, limit: str) -> ActiveSetError:
+        error = ActiveSetError(
+            f"the search for the binding inequalities was broken off after {limit}",
+            evidence={"rows": self.rows, "unknowns": self.n},
+            next_step="allow more, or begin with a guess from a similar problem",
+        )
+        error.outcome = outcome
+        return error
+
+    @property
+    def _most(self) -> int:
+        """Passes after which a search is taken not to end."""
+        return 100 + 5 * (self.rows + self.n)
 
     def _search_again(self) -> int:
         """From nothing, and with coarser tolerances: for rows that nearly depend on each other."""
@@ -154,7 +220,7 @@ class Workspace:
         for factor in _COARSER:
             self.sides[:], self.start[:] = 0, 0.0
             coarser = Tolerances(factor * t.rank, factor * t.feasible, factor * t.dual)
-            passes = int(SEARCH["search"](*self._search_call(coarser, -1)))
+            passes = self._passes(self._search_call(coarser, -1))
             if passes:
                 return passes
         raise ActiveSetError(

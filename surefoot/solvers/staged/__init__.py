@@ -2,6 +2,36 @@
 
 from __future__ import annotations
 
-from surefoot.solvers.staged.problem import Derivatives, Sizes, StagedFunctions, StagedProblem, Values
+from surefoot.solvers.staged.certificate import kkt_residual
+from surefoot.solvers.staged.conflict import explain_conflict
+from surefoot.solvers.staged.problem import Derivatives, Patterns, Sizes, StagedFunctions, StagedProblem, Values
+from surefoot.solvers.staged.solution import (
+    Gains,
+    Iteration,
+    Multipliers,
+    Progress,
+    Seconds,
+    SolverOptions,
+    StagedSolution,
+)
+from surefoot.solvers.staged.solve import SOLVERS, solve_staged
 
-__all__ = ["Derivatives", "Sizes", "StagedFunctions", "StagedProblem", "Values"]
+__all__ = [
+    "SOLVERS",
+    "Derivatives",
+    "Gains",
+    "Iteration",
+    "Multipliers",
+    "Patterns",
+    "Progress",
+    "Seconds",
+    "Sizes",
+    "SolverOptions",
+    "StagedFunctions",
+    "StagedProblem",
+    "StagedSolution",
+    "Values",
+    "explain_conflict",
+    "kkt_residual",
+    "solve_staged",
+]

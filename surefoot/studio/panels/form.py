@@ -16,10 +16,13 @@ from pydantic.fields import FieldInfo
 from surefoot.scenario import KindTable, Scenario
 from surefoot.tables import toml_text
 
-__all__ = ["FormField", "form_fields", "inline_toml", "override_text"]
+__all__ = ["DEFAULT", "FormField", "form_fields", "inline_toml", "override_text"]
 
 Kind = Literal["switch", "choice", "whole", "number", "text", "toml"]
 _HIDDEN = {"name", "description"}
+_SWITCH = ("true", "false")
+DEFAULT = "(default)"
+"""Choice of a key that the scenario does not have."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ def override_text(field: FormField, value: Any) -> str:
     """
     if value == field.value or (field.kind == "toml" and not str(value).strip()):
         return ""
-    return f"{field.key}={value if field.kind == 'toml' else inline_toml(value)}"
+    is_toml = field.kind == "toml" or (field.kind == "choice" and value in _SWITCH)
+    return f"{field.key}={value if is_toml else inline_toml(value)}"
 
 
 def inline_toml(value: Any) -> str:
@@ -116,8 +120,9 @@ def _belongs(table: KindTable, name: str) -> bool:
 def _field(key: str, value: Any, info: FieldInfo, hint: str) -> FormField:
     plain, limits = _plain(info.annotation, list(info.metadata))
     lower, upper = _limits(limits)
-    if get_origin(plain) is Literal and value is not None:
-        return FormField(key, "choice", value, tuple(str(item) for item in get_args(plain)), hint=hint)
+    if get_origin(plain) is Literal or (plain is bool and value is None):
+        choices = _SWITCH if plain is bool else tuple(str(item) for item in get_args(plain))
+        return FormField(key, "choice", value or DEFAULT, choices if value else (DEFAULT, *choices), hint=hint)
     if plain is bool and value is not None:
         return FormField(key, "switch", value, hint=hint)
     if plain is int and value is not None:

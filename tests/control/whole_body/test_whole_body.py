@@ -6,7 +6,8 @@ import pytest
 
 import surefoot as sf
 from surefoot.contact import wrench_cone
-from surefoot.control.whole_body import WholeBody
+from surefoot.control.whole_body import NamedProblem, WholeBody, WholeBodySettings
+from surefoot.errors import FileFormatError
 from surefoot.tasks import CenterOfMass, FramePosition, Posture
 
 ROBOTS = ["g1", "anymal", "lola", "talos_full"]
@@ -131,3 +132,61 @@ def test_a_task_fades() -> None:
     moved = np.abs(body.solve(q, v).acceleration).max()
     body["left_rubber_hand"].set_activation(0.0)
     assert np.abs(body.solve(q, v).acceleration).max() < 1e-6 < moved
+
+
+def test_a_stored_problem_gives_the_same_solution_and_names_what_conflicts(tmp_path) -> None:
+    robot, body = standing("g1")
+    body["com"].set_gains(0.0)
+    body["com"].acceleration[:] = [30.0, 0.0, 0.0]  # far beyond what friction and the soles allow
+    found = body.solve(np.array(robot.home), np.zeros(robot.nv))
+    body.named_problem().save(tmp_path / "tick.npz")
+    problem = NamedProblem.load(tmp_path / "tick.npz")
+    np.testing.assert_allclose(problem.solution.x[: robot.nv], found.acceleration, atol=1e-6)
+    conflicts = {item.name: item for item in problem.explain()}
+    assert conflicts["com"].missed > 5.0
+    assert any(name.startswith("cone ") for name, _ in conflicts["com"].against)
+    assert "com (level" in str(conflicts["com"])
+    (tmp_path / "other.npz").write_bytes(b"nothing")
+    with pytest.raises(FileFormatError, match="whole-body problem"):
+        NamedProblem.load(tmp_path / "other.npz")
+
+
+def test_a_task_on_a_level_of_its_own_fades_in_steadily() -> None:
+    robot = sf.load("g1")
+    body = WholeBody(robot, [[], [FramePosition("left_rubber_hand", [0.4, 0.3, 1.0])], [Posture(robot)]])
+    hand = body["left_rubber_hand"]
+    hand.set_gains(0.0)
+    hand.acceleration[:] = [8.0, 0.0, 0.0]
+    q, v = np.array(robot.home), np.zeros(robot.nv)
+    sizes = []
+    for activation in np.linspace(0.0, 1.0, 21):
+        hand.set_activation(float(activation))
+        sizes.append(np.abs(body.solve(q, v).acceleration).max())
+    assert sizes[0] < 1e-6
+    assert 0.2 < sizes[14] / sizes[-1] < 0.8
+    assert (np.diff(sizes) > -1e-9).all()
+    assert np.diff(sizes).max() < 0.5 * sizes[-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "trouble"),
+    [
+        ({"least": 1e7}, "crossed bounds"),
+        ({"least": 5e4}, "infeasible stance"),
+    ],
+)
+def test_impossible_forces_are_named(change: dict[str, float], trouble: str) -> None:
+    robot, body = standing("g1")
+    for name in robot.contacts:
+        for key, value in change.items():
+            setattr(body.contact(name), key, value)
+    assert body.solve(np.array(robot.home), np.zeros(robot.nv)).trouble == trouble
+
+
+def test_absurd_states_and_few_passes_are_named() -> None:
+    robot, body = standing("g1")
+    assert body.solve(np.array(robot.home), np.full(robot.nv, 1e200)).trouble == "implausible state"
+    assert body.solve(2.0 * np.array(robot.home), np.zeros(robot.nv)).trouble == "implausible state"
+    few = WholeBody(robot, [[], [CenterOfMass()], [Posture(robot)]], settings=WholeBodySettings(passes=1))
+    few["com"].acceleration[:] = [30.0, 0.0, 0.0]
+    assert few.solve(np.array(robot.home), np.zeros(robot.nv)).trouble == "pass limit"

@@ -84,3 +84,14 @@ def test_sizes_and_surroundings() -> None:
     assert value[3, 0] == pytest.approx(0.9)
     assert around[3, 0] == pytest.approx(0.15)
     assert np.flatnonzero(value[:, 0] > 5.0 * around[:, 0]).tolist() == [3]
+
+
+def test_a_tolerance_is_not_shown_as_a_margin() -> None:
+    """At rest nothing explains any jump: what is left is ours, and is called a tolerance."""
+    robot, time = loaded("g1"), np.arange(40) / 100.0
+    q = np.tile(robot.home, (40, 1))
+    q[20, 9] += 1e-3
+    item = judged("g1", Trajectory.of(robot, time, q)).item("joint_jump")
+    assert item.status == "passed"
+    assert item.margin_text.startswith("off by 0.001 rad, tolerance ")
+    assert judged("g1", Trajectory.of(robot, time, np.tile(robot.home, (40, 1)))).item("joint_jump").margin_text == "ok"

@@ -7,6 +7,7 @@ import pytest
 
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.solvers import HierarchySolver, Level
+from surefoot.solvers.hierarchy import ActiveSetError, Limits, StackedHierarchy
 from tests.solvers.hierarchy_oracle import (
     lexicographic,
     optimality_gaps,
@@ -273,3 +274,49 @@ def test_the_rows_that_are_wrong_are_named() -> None:
     with pytest.raises(ShapeError) as caught:
         HierarchySolver().solve([Level(np.eye(3), 0, 0), Level(np.eye(3), [0, 5, 0], 1)])
     assert caught.value.evidence["rows"] == [1]
+
+
+def _hard_problem():
+    rng = np.random.default_rng(5)
+    n, rows = 20, 60
+    A = rng.normal(size=(rows, n))
+    return StackedHierarchy(
+        A, np.r_[np.full(rows, -np.inf), np.full(n, -1.0)], np.r_[rng.normal(size=rows) - 1.0, np.full(n, 1.0)],
+        (0, 30, rows), (0.0, 0.0),
+    )  # fmt: skip
+
+
+def test_limits_have_names_and_do_not_change_what_is_found():
+    problem = _hard_problem()
+    free = HierarchySolver().solve_stacked(problem)
+    assert free.passes > 5
+    for limits in (Limits(passes=free.passes), Limits(seconds=60.0), Limits(passes=10_000, seconds=60.0)):
+        found = HierarchySolver(limits=limits).solve_stacked(problem)
+        np.testing.assert_array_equal(found.x, free.x)
+        assert found.passes == free.passes
+    for limits, outcome in ((Limits(passes=free.passes - 1), "pass limit"), (Limits(seconds=0.0), "time limit")):
+        with pytest.raises(ActiveSetError) as caught:
+            HierarchySolver(limits=limits).solve_stacked(problem)
+        assert caught.value.outcome == outcome
+
+
+def test_broken_numbers_are_reported():
+    problem = _hard_problem()
+    problem.A[3, 4] = np.nan
+    with pytest.raises(ActiveSetError, match="not finite") as caught:
+        HierarchySolver.check_stacked(problem)
+    assert caught.value.outcome == "not finite"
+    problem = _hard_problem()
+    problem.lower[-1] = 2.0
+    with pytest.raises(ActiveSetError, match="crossed") as caught:
+        HierarchySolver.check_stacked(problem)
+    assert caught.value.outcome == "crossed bounds"
+    HierarchySolver.check_stacked(_hard_problem())
+
+
+def test_a_remembered_solution_saves_passes():
+    problem, solver = _hard_problem(), HierarchySolver()
+    found = solver.solve_stacked(problem)
+    solver.forget()
+    solver.remember(found)
+    assert solver.solve_stacked(problem).passes < found.passes

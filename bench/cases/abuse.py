@@ -1,0 +1,177 @@
+"""Ticks that no controller should see: absurd states, silent sensors, stances that cannot be, solvers that fail.
+
+Every tick must give a finite command within the torque limits, and every tick without a solution must have a name. Now
+and then the robot is put back where it stands: the controller must then find a solution again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Annotated, Any
+from unittest import mock
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from bench.check import WrongAnswerError
+from bench.machine import header
+from bench.page import Json, print_table
+from bench.timing import tell
+from surefoot.control.balance import BalanceController
+from surefoot.errors import ShapeError
+from surefoot.motion import Command, Observation, State
+from surefoot.robot import Robot, load
+from surefoot.solvers.hierarchy import ActiveSetError
+
+__all__ = ["abuse", "run", "show"]
+
+Array = NDArray[np.float64]
+_RECOVERY, _BETWEEN = 30, 500  # ticks of calm after so many of abuse
+_DT = 0.002
+_QUICK = 2000
+
+
+def run(
+    robot: Annotated[str, typer.Option(help="A robot with feet.")] = "g1",
+    ticks: Annotated[int, typer.Option(help="Number of ticks.", min=1)] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A few thousand ticks.")] = False,
+) -> Json:
+    """Count what happened; a command that is not safe, or a failure without a name, is refused."""
+    found = abuse(load(robot), min(ticks, _QUICK) if quick else ticks, seed)
+    return header("abuse", seed) | {"robot": robot, "quick": quick} | found
+
+
+def show(result: Json) -> None:
+    """Print how often which reason was given."""
+    print(f"\n{result['robot']}: {result['ticks']} ticks, {result['fallbacks']} with a fallback, all safe")
+    for head, counts in (("kind of tick", result["kinds"]), ("reason of the fallback", result["reasons"])):
+        print_table((head, "ticks"), [(name, str(count)) for name, count in sorted(counts.items())], left=1)
+
+
+def abuse(robot: Robot, ticks: int, seed: int) -> Json:
+    """Run ticks of all kinds in a random order.
+
+    Args:
+        robot: A robot with feet.
+        ticks: How many.
+        seed: Of the random numbers.
+
+    Raises:
+        WrongAnswerError: A command was not safe, a failure had no name, or the controller did not recover.
+    """
+    rng, control = np.random.default_rng(seed), BalanceController(robot)
+    limits = np.array([drive.torque_limit for drive in robot.drives])
+    calm, kinds = State.of(robot), Counter[str]()
+    control.command(0.0, calm)
+    for k in range(1, ticks + 1):
+        if k % 1000 == 0:
+            tell(k / ticks, f"{k} ticks")
+        is_calm = k % _BETWEEN < _RECOVERY
+        kind = "calm" if is_calm else str(rng.choice(list(KINDS)))
+        before = control.body.fallbacks
+        state, inside = (calm, nullcontext()) if is_calm else KINDS[kind](robot, control, rng)
+        with inside:
+            command = control.command(k * _DT, State(k * _DT, state.q, state.v))
+        kinds[kind] += 1
+        failed = control.body.fallbacks > before
+        _check(command, limits, failed, control.body.trouble, kind, k)
+        if k % _BETWEEN == _RECOVERY - 1 and failed:
+            raise WrongAnswerError("the controller did not recover", evidence={"tick": k, "why": control.body.trouble})
+    reasons = Counter[str]()
+    for reason, count in control.body.troubles.items():
+        reasons[reason.partition(":")[0]] += count
+    return {
+        "ticks": ticks, "fallbacks": control.body.fallbacks, "kinds": dict(kinds), "reasons": dict(reasons),
+    }  # fmt: skip
+
+
+def _check(command: Command, limits: Array, failed: bool, trouble: str, kind: str, tick: int) -> None:
+    torque = np.asarray(command.torque)
+    if not (np.isfinite(torque).all() and (np.abs(torque) <= limits * (1.0 + 1e-9)).all()):
+        raise WrongAnswerError("a command is not safe", evidence={"tick": tick, "kind": kind, "torque": torque})
+    if failed != bool(trouble):
+        raise WrongAnswerError("a failure has no name", evidence={"tick": tick, "kind": kind, "trouble": trouble})
+    if kind in ("solver fails", "crossed bounds", "number lost") and not failed:
+        raise WrongAnswerError("a failure was not noticed", evidence={"tick": tick, "kind": kind})
+
+
+Kind = tuple[State, AbstractContextManager[Any]]
+
+
+def _absurd(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+    """Numbers of any size in some places; quaternions that are none."""
+    while True:
+        q, v = np.array(robot.home), np.zeros(robot.nv)
+        for x in (q, v):
+            places = rng.random(len(x)) < rng.choice([0.02, 0.2, 1.0])
+            x[places] += rng.normal(size=int(places.sum())) * 10.0 ** rng.uniform(-2.0, rng.choice([2.0, 8.0, 300.0]))
+        if rng.random() < 0.7:
+            size = np.linalg.norm(q[3:7] / np.abs(q[3:7]).max())
+            q[3:7] = q[3:7] / np.abs(q[3:7]).max() / size
+        try:
+            return State(0.0, q, v), nullcontext()
+        except ShapeError:
+            continue
+
+
+def _silent(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+    """Nothing touches, or nobody knows."""
+    touching = np.full(len(robot.contacts), rng.choice([0.0, np.nan]))
+    control.observe(Observation(0.0, touching, {}))
+    return State.of(robot), nullcontext()
+
+
+def _no_stance(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+    """Feet that must press with more than all drives can."""
+    contacts = [control.body.problem.contact(name) for foot in control.body.feet for name in foot.contacts]
+    force = 10.0 ** rng.uniform(3.0, 5.5)
+    return State.of(robot), _changed(contacts, {"least": force})
+
+
+def _crossed(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+    """Least forces above all largest ones."""
+    contacts = [control.body.problem.contact(name) for foot in control.body.feet for name in foot.contacts]
+    return State.of(robot), _changed(contacts[:1], {"least": 1e7})
+
+
+def _lost(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+    """A task whose numbers are lost."""
+    task = control.body["posture"]
+
+    class Lost:
+        def __enter__(self) -> None:
+            task.acceleration[:] = np.nan
+
+        def __exit__(self, *_: object) -> None:
+            task.acceleration[:] = 0.0
+
+    return State.of(robot), Lost()
+
+
+def _failing(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+    """A solver that does not end."""
+    solver = control.body.problem._solver
+    return State.of(robot), mock.patch.object(solver, "solve_stacked", side_effect=ActiveSetError("does not end"))
+
+
+def _changed(items: list[Any], values: dict[str, float]) -> AbstractContextManager[Any]:
+    stack = ExitStack()
+    for item in items:
+        for name, value in values.items():
+            stack.enter_context(mock.patch.object(item, name, value))
+    return stack
+
+
+KINDS: dict[str, Callable[[Robot, BalanceController, np.random.Generator], Kind]] = {
+    "absurd state": _absurd,
+    "silent sensors": _silent,
+    "infeasible stance": _no_stance,
+    "crossed bounds": _crossed,
+    "number lost": _lost,
+    "solver fails": _failing,
+}
+"""Ticks that are tried; each gives a state, and what holds during the tick."""

@@ -1,0 +1,5 @@
+"""Commands that compare methods on one robot: `surefoot regions`, `compare-distribution`, `compare-controllers`."""
+
+from surefoot.cli.study.commands import study
+
+__all__ = ["study"]

@@ -1,0 +1,63 @@
+"""The commands that compare methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surefoot.cli.frame import Json, RobotName
+
+__all__ = ["compare_controllers", "compare_distribution", "regions", "study"]
+
+study = typer.Typer()
+
+
+@study.command()
+def regions(
+    robot: RobotName,
+    moment: Annotated[
+        float | None, typer.Option(metavar="N_M", help="Largest moment of angular momentum; default: 10 % of M g z.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="HTML file; default: regions-ROBOT.html.")] = None,
+    json: Json = False,
+) -> int:
+    """Draw phase portraits and balance regions of a robot that stands: margins, regulators, admissible sets."""
+    from surefoot.cli.study.regions import regions_command
+
+    return regions_command(robot, moment, out, json)
+
+
+@study.command(name="compare-distribution")
+def compare_distribution(
+    robot: RobotName,
+    contacts: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Loaded contact surfaces; default: those on the ground.")
+    ] = None,
+    acceleration: Annotated[str, typer.Option(metavar="X,Y,Z", help="Of the CoM, in m/s².")] = "0,0,0",
+    dcm: Annotated[
+        str | None, typer.Option(metavar="X,Y", help="DCM from the CoM in metres, for the method `dcm`.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Share the load of a standing robot among its contacts by every method, side by side."""
+    from surefoot.cli.study.distribution import distribution_command
+
+    return distribution_command(robot, contacts, acceleration, dcm, json)
+
+
+@study.command(name="compare-controllers")
+def compare_controllers(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="Scenario with a push; `push` is one.")] = "push",
+    robot: Annotated[str | None, typer.Option(help="Robot name or file; default: the scenario's.")] = None,
+    controllers: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Comma-separated controllers; default: all.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="HTML file; default: controllers-ROBOT.html.")] = None,
+    json: Json = False,
+) -> int:
+    """Push a standing robot under many controllers: survived push, tracking, torque and time per tick on one page."""
+    from surefoot.cli.study.controllers import controllers_command
+
+    return controllers_command(scenario, robot, controllers, out, json)

@@ -1,0 +1,53 @@
+"""`surefoot compare-controllers`: many controllers under the same pushes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from surefoot.cli.console import names_in, progress
+
+__all__ = ["controllers_command"]
+
+
+def controllers_command(
+    scenario: str, robot: str | None, controllers: str | None, out: Path | None, as_json: bool
+) -> int:
+    """Compare them; the last line printed is the path of the page.
+
+    Args:
+        scenario: Name or file.
+        robot: Name or file, or None.
+        controllers: Comma-separated names, or None for all.
+        out: The page, or None for `controllers-ROBOT.html`.
+        as_json: Print JSON, and write no page unless `out` is given.
+
+    Returns:
+        0.
+    """
+    from surefoot.files import write_text
+    from surefoot.scenario import read_scenario
+    from surefoot.scenario.sweeps import CONTROLLERS, compare_controllers, controllers_page
+
+    name = robot or read_scenario(scenario).robot.name or "robot"
+    with progress("pushing") as tell:
+        rows = compare_controllers(
+            scenario, robot, names_in(controllers) or CONTROLLERS,
+            told=lambda done, total, text: tell(done / total, text),
+        )  # fmt: skip
+    page = out or Path(f"controllers-{Path(str(name)).stem}.html")
+    if out is not None or not as_json:
+        write_text(page, controllers_page(scenario, str(name), rows))
+    if as_json:
+        plain = [{k: v for k, v in asdict(row).items() if k not in ("time", "way")} for row in rows]
+        print(json.dumps(plain, indent=1, ensure_ascii=False))
+        return 0
+    for row in rows:
+        error = "–" if row.com_error_mm is None else f"{row.com_error_mm:.1f} mm"
+        torque = "–" if row.torque_share is None else f"{row.torque_share:.0%}"
+        tick = "–" if row.tick_ms is None else f"{row.tick_ms:.2f} ms"
+        print(f"  {row.name:<18} {row.survived:>5.0%} of M ω s   CoM {error:>8}   torque {torque:>5}   tick {tick:>8}"
+              f"   {row.trouble or ''}")  # fmt: skip
+    print(page)
+    return 0

@@ -1,0 +1,38 @@
+"""`surefoot regions`: phase portraits and balance regions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+__all__ = ["regions_command"]
+
+
+def regions_command(robot: str, moment: float | None, out: Path | None, as_json: bool) -> int:
+    """Write the page; the last line printed is its path.
+
+    Args:
+        robot: Name or file.
+        moment: Largest moment of angular momentum [N m], or None.
+        out: The page, or None for `regions-ROBOT.html`.
+        as_json: Print the numbers as JSON, and write no page unless `out` is given.
+
+    Returns:
+        0.
+    """
+    from surefoot.files import write_text
+    from surefoot.report.figures import balance_regions, regions_page
+    from surefoot.robot import load
+
+    found = balance_regions(load(robot, base="floating"), moment)
+    if out is not None or not as_json:
+        page = out or Path(f"regions-{Path(robot).stem}.html")
+        write_text(page, regions_page(found))
+    if as_json:
+        print(json.dumps({**asdict(found), "impulse_ns": found.impulse}, indent=1, ensure_ascii=False))
+        return 0
+    print(f"{found.robot}: ω {found.omega:.3f} 1/s, support {found.support[0]:.3f} … {found.support[1]:.3f} m, "
+          f"tipped by {found.impulse:.2f} N s")  # fmt: skip
+    print(page)
+    return 0

@@ -1,0 +1,23 @@
+"""Wrench distribution: ways to share a load among contacts, side by side.
+
+Nenchev & Konno 2019, sections 3.5, 3.6 and 5.10. Wrenches act on the robot at the contact points, in world axes, linear
+part first; the load is what they must add up to about the CoM.
+"""
+
+from surefoot.contact.distribution.compare import DistributionRow, compare_distributions
+from surefoot.contact.distribution.methods import METHODS, distribute, hand_tracking, internal_part
+from surefoot.contact.distribution.stance import Stance, stance_of
+from surefoot.contact.distribution.virtual_linkage import grasp_description, linkage_matrix
+
+__all__ = [
+    "METHODS",
+    "DistributionRow",
+    "Stance",
+    "compare_distributions",
+    "distribute",
+    "grasp_description",
+    "hand_tracking",
+    "internal_part",
+    "linkage_matrix",
+    "stance_of",
+]

@@ -1,0 +1,48 @@
+"""Balance controllers by name, on one common body: what the literature offers beside `control.balance`, to compare.
+
+They stand and keep CoM, base and posture; none steps. Nenchev & Konno 2019, sections 5.8 to 5.13.
+"""
+
+from surefoot.control.classic.accelerations import MomentumDamping, OperationalSpace, WeightedInverse
+from surefoot.control.classic.base import ClassicController, ClassicGains
+from surefoot.control.classic.body import StandingBody, standing_body
+from surefoot.control.classic.forces import CentroidalPivot, GravityCompensation, MulticontactImpedance, SimpleTorque
+from surefoot.control.classic.rates import ReactionNullSpace, ResolvedMomentum, StillMomentum
+from surefoot.errors import one_of
+from surefoot.robot import Robot
+
+__all__ = ["CLASSIC", "ClassicController", "ClassicGains", "StandingBody", "classic_controller", "standing_body"]
+
+CLASSIC: dict[str, type[ClassicController]] = {
+    "operational_space": OperationalSpace,
+    "weighted_inverse": WeightedInverse,
+    "momentum_damping": MomentumDamping,
+    "hyon": GravityCompensation,
+    "henze": MulticontactImpedance,
+    "cmp": CentroidalPivot,
+    "dcm_gi": SimpleTorque,
+    "resolved_momentum": ResolvedMomentum,
+    "ramv_still": StillMomentum,
+    "ramv_reactionless": ReactionNullSpace,
+}
+"""The controllers by name."""
+
+
+def classic_controller(
+    method: str, robot: Robot, q0: object = None, dt: float = 0.002, gains: ClassicGains | None = None
+) -> ClassicController:
+    """A controller by its name.
+
+    Args:
+        method: One of `CLASSIC`.
+        robot: A robot with a floating base that stands on its feet, every joint driven.
+        q0: (nq,) the posture to keep; home if omitted.
+        dt: Control period [s].
+        gains: The gains; those of all controllers if omitted.
+
+    Raises:
+        UnknownNameError: There is no such controller.
+    """
+    if method not in CLASSIC:
+        raise one_of("controller", method, CLASSIC)
+    return CLASSIC[method](robot, q0, dt, gains)

@@ -1,0 +1,155 @@
+"""`ClassicController`: the common base of the controllers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from surefoot.arrays import Array
+from surefoot.contact.distribution import distribute
+from surefoot.control.classic.body import StandingBody, standing_body
+from surefoot.control.static_balance import standing_contacts
+from surefoot.errors import NotSupportedError
+from surefoot.motion import Command, State
+from surefoot.robot import Robot
+
+__all__ = ["ClassicController", "ClassicGains"]
+
+
+@dataclass(frozen=True)
+class ClassicGains:
+    """Gains that all controllers share, so that they can be compared.
+
+    Args:
+        com: Stiffness and damping of the CoM [1/s²], [1/s].
+        base: Of the base's attitude [1/s²], [1/s].
+        posture: Of the joints [1/s²], [1/s].
+        contact: Damping of contact velocities [1/s].
+        dcm: Gain of the DCM over ω.
+        momentum: Damping of angular momentum [1/s].
+    """
+
+    com: tuple[float, float] = (60.0, 15.0)
+    base: tuple[float, float] = (100.0, 20.0)
+    posture: tuple[float, float] = (60.0, 15.0)
+    contact: float = 20.0
+    dcm: float = 2.0
+    momentum: float = 5.0
+
+
+class ClassicController(ABC):
+    """Stands and keeps CoM, base and posture of its first moment.
+
+    Args:
+        robot: With a floating base and every joint driven.
+        q0: (nq,) the posture to keep; home if omitted.
+        dt: Control period [s].
+        gains: The gains.
+
+    Raises:
+        NotSupportedError: The robot's base does not float, it has passive or coupled joints, or no contact stands.
+    """
+
+    distribution = "cones"
+    """Which of `contact.distribution.METHODS` shares the load."""
+
+    def __init__(
+        self, robot: Robot, q0: ArrayLike | None = None, dt: float = 0.002, gains: ClassicGains | None = None
+    ) -> None:
+        q = np.array(robot.home if q0 is None else robot.checked_q(q0), dtype=float)
+        self.robot, self.dt, self.gains = robot, dt, gains or ClassicGains()
+        self.contacts = standing_contacts(robot, q)
+        if robot.nv - 6 != robot.nu or robot.couplings or robot.loops or not self.contacts:
+            raise NotSupportedError(
+                f"classic controllers need a floating base, a drive at every joint and a contact; `{robot.name}` has "
+                f"{robot.nv - 6} joints, {robot.nu} drives and {len(self.contacts)} contacts",
+                next_step="use `balance` or `joint_pd`",
+            )
+        self._data = robot.model.createData()
+        self._limits = np.array([drive.torque_limit for drive in robot.drives])
+        self.start = standing_body(robot, self._data, self.contacts, q, np.zeros(robot.nv))
+        """Where it began."""
+
+    def command(self, t: float, state: State) -> Command:
+        """The command in a state.
+
+        Args:
+            t: Time [s].
+            state: The state.
+        """
+        body = standing_body(self.robot, self._data, self.contacts, np.array(state.q), np.array(state.v))
+        return self.drives(body)
+
+    def drives(self, body: StandingBody) -> Command:
+        """The command for a tick: torques within the limits of the drives.
+
+        Args:
+            body: The tick.
+        """
+        torque = self.torque(body)[self.robot.driven - 6]
+        return Command(torque=np.clip(torque, -self._limits, self._limits))
+
+    @abstractmethod
+    def torque(self, body: StandingBody) -> Array:
+        """Joint torques (nv − 6,) [N m].
+
+        Args:
+            body: The tick.
+        """
+
+    def com_acceleration(self, body: StandingBody) -> Array:
+        """(3,) wanted: k_p (c₀ − c) − k_d ċ [m/s²]."""
+        stiffness, damping = self.gains.com
+        return np.asarray(stiffness * (self.start.com - body.com) - damping * body.com_velocity)
+
+    def base_error(self, body: StandingBody) -> Array:
+        """(3,) rotation vector to the wanted attitude, in world axes [rad]."""
+        return np.array(pin.log3(self.start.rotation @ body.rotation.T))
+
+    def base_acceleration(self, body: StandingBody) -> Array:
+        """(3,) wanted angular acceleration [rad/s²]."""
+        stiffness, damping = self.gains.base
+        return np.asarray(stiffness * self.base_error(body) - damping * body.base @ body.v)
+
+    def posture_acceleration(self, body: StandingBody) -> Array:
+        """(nv − 6,) wanted of the joints [rad/s²]."""
+        stiffness, damping = self.gains.posture
+        away = np.array(pin.difference(self.robot.model, body.q, self.start.q))[6:]
+        return np.asarray(stiffness * away - damping * body.v[6:])
+
+    def contact_level(self, body: StandingBody) -> tuple[Array, Array]:
+        """The contacts stay where they are."""
+        return body.contacts, -body.contact_bias - self.gains.contact * body.contacts @ body.v
+
+    def torque_of(self, body: StandingBody, acceleration: Array, at: Array | None = None) -> Array:
+        """Joint torques (nv − 6,) for accelerations: wrenches by the distribution, then M q̈ + h − Jᵀ F (5.111).
+
+        Args:
+            body: The tick.
+            acceleration: (nv,) q̈.
+            at: Point of `dcm` and `vrp`.
+        """
+        load = body.momentum @ acceleration + body.momentum_bias + body.stance.weight
+        load[2] = max(load[2], 0.1 * body.stance.weight[2])
+        wrenches = distribute(self.distribution, body.stance, load, at)
+        full = body.mass_matrix @ acceleration + body.bias - body.contacts.T @ wrenches.ravel()
+        return np.asarray(full[6:])
+
+    def held_posture(self, body: StandingBody) -> Array:
+        """Joint torques (nv − 6,) of posture springs that disturb neither contacts, CoM nor base.
+
+        A generalised force of the posture, with the dynamically consistent null space of these tasks; wrenches of the
+        contacts take what of it would act on the base.
+        """
+        tasks = np.vstack([body.contacts, body.com_jacobian, body.base])
+        M = body.mass_matrix
+        wanted = np.r_[np.zeros(6), M[6:, 6:] @ self.posture_acceleration(body)]
+        through = np.linalg.solve(M, tasks.T)
+        inertia = np.linalg.pinv(tasks @ through, rcond=1e-6, hermitian=True)
+        force = wanted - tasks.T @ (inertia @ (through.T @ wanted))
+        carried = np.linalg.lstsq(body.contacts[:, :6].T, force[:6], rcond=None)[0]
+        return np.asarray(force[6:] - body.contacts[:, 6:].T @ carried)

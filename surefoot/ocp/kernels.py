@@ -1,0 +1,127 @@
+"""Machine code of stage functions: values, first and second derivatives of all nodes of one structure at once."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot import ops
+from surefoot.codegen import Kernel, cache, compile_function
+from surefoot.ocp.stage import Structure
+from surefoot.ops import Array
+
+
+@functools.cache
+def _source() -> str:
+    """Hash of what stage functions are made of, read once for each process."""
+    folder = Path(__file__).parent
+    names = ("blocks.py", "chart.py", "formulation.py", "kernels.py", "node.py", "stage.py")
+    return cache.key(cache.source_version(), np.__version__, *((folder / name).read_bytes() for name in names))
+
+
+def _identity(structure: Structure) -> tuple[Any, ...] | None:
+    """All that the function depends on; None if a block of the user takes part, whose trace tells then."""
+    if any(block.key is None for block in structure.blocks):
+        return None
+    robot, tree = structure.robot, structure.robot.tree
+    values = [getattr(tree, item.name) for item in fields(tree)]
+    numbers = [x if isinstance(x, np.ndarray) else ",".join(x) for x in values]
+    blocks = [(b.name, b.use, b.place, b.data, b.slack, b.is_integral, b.key) for b in structure.blocks]
+    surfaces = [(name, robot.contacts[name].tied) for name in structure.contacts]
+    places = [x for name in structure.contacts for x in (robot.contacts[name].placement, robot.contacts[name].frame)]
+    words = (str(structure.formulation), structure.kind, surfaces, structure.parameters, blocks, robot.springs, robot.loops)
+    held = [x for part in structure.held.parts for x in part.numbers]
+    return ("ocp stage", _source(), repr(words), robot.driven, robot.model.damping, *numbers, *places, *held)
+
+
+class StageKernels:
+    """Kernels of a structure, each built or read from the cache on first use.
+
+    Args:
+        structure: The structure.
+    """
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        values, _, _ = structure.sizes
+        self.count = len(values.all)
+        s = structure
+        self.shapes = {"x": (s.states,), "u": (s.controls + s.slacks,), "p": (1 + len(s.parameters),), "d": (s.data,)}
+        if not self.shapes["u"][0]:
+            self.shapes.pop("u")
+        self.variables = sum(self.shapes[name][0] for name in self.shapes if name != "d")
+
+    def _arguments(self, given: tuple[Array, ...]) -> list[Array]:
+        """The arguments x, u, p, d; u is empty where there are no controls."""
+        return list(given) if "u" in self.shapes else [given[0], np.zeros(0), *given[1:]]
+
+    def _all(self, *given: Array) -> Array:
+        return self.structure.parts(*self._arguments(given)).all
+
+    def _compiled(self, name: str, function: Any, shapes: dict[str, tuple[int, ...]]) -> Kernel:
+        identity = _identity(self.structure)
+        return compile_function(name, function, shapes, identity=None if identity is None else (name, *identity))
+
+    @functools.cached_property
+    def values(self) -> Kernel:
+        """All functions (m,) of (x, u, p, d)."""
+        return self._compiled("stage_values", self._all, self.shapes)
+
+    @functools.cached_property
+    def jacobian(self) -> Kernel:
+        """Derivatives (m, n) of all functions by (x, u, p)."""
+
+        def jacobian(*given: Array) -> Array:
+            return ops.jacobian(self._all(*given), ops.concatenate(given[:-1]))
+
+        return self._compiled("stage_jacobian", jacobian, self.shapes)
+
+    @functools.cached_property
+    def hessian(self) -> Kernel:
+        """Second derivatives (n, n) of multipliers · functions by (x, u, p)."""
+
+        def hessian(*given: Array) -> Array:
+            *arguments, multipliers = given
+            z = ops.concatenate(arguments[:-1])
+            total = sum((m * f for m, f in zip(multipliers, self._all(*arguments), strict=True)), start=0.0)
+            if not isinstance(total, ops.Symbol):
+                return np.zeros((len(z), len(z)))
+            full = ops.jacobian(ops.gradient(total, z), z)
+            lower = np.tril_indices(len(z), -1)
+            full.T[lower] = full[lower]
+            return full
+
+        return self._compiled("stage_hessian", hessian, {**self.shapes, "m": (self.count,)})
+
+    @functools.cached_property
+    def node(self) -> Kernel:
+        """q, v, a, tau and contact wrenches (contacts, 6) of (x, u, p, d); zeros where there are none."""
+        robot, contacts = self.structure.robot, self.structure.contacts
+
+        def node(*given: Array) -> tuple[Array, ...]:
+            found = self.structure.node(*self._arguments(given))
+            none = found.accelerations is None
+            wrenches = found.contact_wrenches or {}
+            return (
+                found.q,
+                found.v,
+                np.zeros(robot.nv) if none else found.a,
+                np.zeros(robot.nu) if found.forces is None else found.forces,
+                ops.stack([np.zeros(6), *(wrenches.get(name, np.zeros(6)) for name in contacts)])[1:],
+            )
+
+        return self._compiled("stage_node", node, self.shapes)
+
+    @functools.cached_property
+    def patterns(self) -> tuple[Array, Array]:
+        """Entries of the Jacobian and of the Hessian that can differ from zero."""
+        found = []
+        for kernel in (self.jacobian, self.hessian):
+            layout = kernel.layout[0]
+            constant = np.where(layout < 0, -1 - layout, len(kernel.numbers))
+            found.append((layout >= 0) | (np.append(kernel.numbers, 0.0)[constant] != 0.0))
+        return found[0], found[1]

@@ -1,0 +1,7 @@
+"""Optimal-control problems of well-known motions."""
+
+from surefoot.ocp.motions.leaps import bound, jump, squat
+from surefoot.ocp.motions.swingup import swingup
+from surefoot.ocp.motions.walk import walk_step
+
+__all__ = ["bound", "jump", "squat", "swingup", "walk_step"]

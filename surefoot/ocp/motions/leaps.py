@@ -1,0 +1,146 @@
+"""Squats, jumps and bounds of robots with feet, by direct inverse dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.errors import NotSupportedError
+from surefoot.kinematics import com
+from surefoot.ocp import blocks
+from surefoot.ocp.formulation import Formulation
+from surefoot.ocp.problem import Problem
+from surefoot.robot import Robot
+
+_SHARE = 0.03  # m: border of the soles that does not carry
+_FAR = 10.0  # m: bound on the height of the centre of mass where it does not matter
+
+
+def squat(
+    robot: Robot, depth: float | None = None, intervals: int = 30, duration: float | Sequence[float] = 1.0,
+    formulation: Formulation | None = None,
+) -> Problem:  # fmt: skip
+    """Down and up again on all contacts, at rest at both ends.
+
+    Args:
+        robot: The robot; it stands on its contacts at home.
+        depth: How far the centre of mass is lowered at half time [m]; 12 % of its height if None.
+        intervals: Number of intervals.
+        duration: [s], or bounds, with time as a further cost.
+        formulation: Direct inverse dynamics with semi-implicit steps if None.
+    """
+    problem, feet = _standing(robot, formulation)
+    problem.phase("squat", feet, intervals, duration)
+    problem.start(robot.home)
+    problem.end(robot.home)
+    height = float(_com(robot)[2])
+    deep = height - (0.12 * height if depth is None else depth)
+    step = problem.phases[0].duration[1] / intervals
+    middle = step * (intervals // 2)
+    problem.constrain(
+        "depth", blocks.com_height, upper=0.0, key=("com_height",),
+        reference=lambda t: [deep if abs(t - middle) < 0.5 * step else _FAR],
+    )  # fmt: skip
+    _calm(problem)
+    if problem.phases[0].duration[0] < problem.phases[0].duration[2]:
+        problem.cost("time", 10.0)
+    return problem
+
+
+def jump(robot: Robot, height: float = 0.1, step: float = 0.025, friction: float | None = None) -> Problem:
+    """Jump on the spot: push off, fly, land inelastically, stand.
+
+    Args:
+        robot: The robot; it stands on its contacts at home.
+        height: How far the centre of mass rises between take-off and apex [m].
+        step: About the length of an interval [s].
+        friction: Of the ground; that of the soles if None.
+    """
+    gravity = float(np.linalg.norm(robot.tree.gravity))
+    if gravity == 0.0:
+        raise NotSupportedError("without gravity nobody lands")
+    flight = 2.0 * float(np.sqrt(2.0 * height / gravity))
+    problem, feet = _standing(robot)
+    count = max(4, round(flight / step))
+    problem.phase("push", feet, max(8, round(0.5 / step)), (0.25, 0.5, 0.8), friction=friction)
+    problem.phase("flight", (), count, (flight, flight, 1.3 * flight))
+    problem.phase("land", feet, max(10, round(0.7 / step)), (0.5, 0.7, 1.0), transition="impact", friction=friction)
+    problem.start(robot.home)
+    problem.end(robot.home)
+    for name in feet:
+        surface = robot.contacts[name]
+        problem.constrain(
+            f"clearance {name}", blocks.height_rows(surface), 0.0, phases=["flight"],
+            key=("height", name, np.asarray(surface.corners).tobytes()),
+        )  # fmt: skip
+    _calm(problem)
+    problem.cost("time", 1.0)
+    return problem
+
+
+def bound(robot: Robot, length: float = 0.2, step: float = 0.02) -> Problem:
+    """One bound of a quadruped: all feet push, the hind feet push, it flies, and it lands `length` ahead.
+
+    Args:
+        robot: A robot with two front and two hind feet.
+        length: How far it comes [m].
+        step: About the length of an interval [s].
+    """
+    problem, feet = _standing(robot)
+    if len(feet) != 4:
+        raise NotSupportedError(f"a bound needs four feet; `{robot.name}` has {len(feet)}")
+    places = robot.placements(robot.home)
+    ahead = {name: float(places[robot.contacts[name].frame][0, 3]) for name in feet}
+    order = sorted(feet, key=lambda name: ahead[name])
+    hind = [name for name in feet if name in order[:2]]
+    problem.phase("push", feet, max(6, round(0.3 / step)), (0.15, 0.3, 0.5))
+    problem.phase("hind push", hind, max(4, round(0.12 / step)), (0.06, 0.12, 0.25))
+    problem.phase("flight", (), max(4, round(0.16 / step)), (0.1, 0.16, 0.3))
+    shift = np.eye(4)
+    shift[0, 3] = length
+    spots = {name: shift @ problem.phases[0].spots[name] for name in feet}
+    problem.phase("land", feet, max(8, round(0.5 / step)), (0.3, 0.5, 0.8), spots=spots, transition="impact")
+    problem.start(robot.home)
+    q = np.array(robot.home)
+    q[0] += length
+    problem.end(q)
+    for name in feet:
+        surface = robot.contacts[name]
+        phases = ["flight"] if name in hind else ["hind push", "flight"]
+        problem.constrain(
+            f"clearance {name}", blocks.height_rows(surface), surface.radius * 0.0, phases=phases,
+            key=("height", name, np.asarray(surface.corners).tobytes()),
+        )  # fmt: skip
+    _calm(problem)
+    problem.cost("time", 1.0)
+    return problem
+
+
+def _standing(robot: Robot, formulation: Formulation | None = None) -> tuple[Problem, list[str]]:
+    feet = list(robot.contacts)
+    if robot.base != "floating" or not feet:
+        raise NotSupportedError(
+            f"`{robot.name}` does not stand on contacts", next_step="use a robot with a floating base and feet"
+        )
+    problem = Problem(robot, formulation=formulation)
+    flat = all(len(robot.contacts[name].corners) > 2 for name in feet)
+    problem.limits(sole_margin=_SHARE if flat else 0.0)
+    return problem, feet
+
+
+def _calm(problem: Problem) -> None:
+    """Small costs that make the motion unique: torques relative to the weight, accelerations, forces, posture."""
+    robot = problem.robot
+    weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
+    lever = float(_com(robot)[2])
+    home = problem.chart.coordinates(robot.home)
+    problem.cost("torque", 10.0 / (weight * lever) ** 2 * robot.nu)
+    problem.cost("acceleration", 2e-3)
+    problem.cost("contact_force", 0.1 / weight**2)
+    problem.cost("joint_posture", 0.1, reference=home[robot.driven])
+
+
+def _com(robot: Robot) -> Array:
+    return np.asarray(com(robot.tree, np.array(robot.home)), dtype=float)

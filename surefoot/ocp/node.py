@@ -1,0 +1,141 @@
+"""`Node`: the robot at one instant of an optimal-control problem, as costs and constraints see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from surefoot import dynamics, kinematics, ops
+from surefoot.kinematics import contact_frame, frame_of, frame_placement, frame_velocity
+from surefoot.ocp.chart import Chart
+from surefoot.ops import Array
+from surefoot.robot import Robot
+
+
+class AbsentError(Exception):
+    """A quantity does not exist at this kind of node: there are no controls at the end of a motion."""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Quantities at one instant, for numbers and for symbols; what is not asked for is not computed.
+
+    Args:
+        robot: The robot.
+        chart: Its coordinates.
+        y: (nv,) coordinates; base position and yaw, pitch, roll first.
+        dy: (nv,) their rates.
+        accelerations: (nv,) their second rates `ddy`; None at the end of a motion and in impacts.
+        forces: (nu,) forces `tau` of the drives [N m] or [N]; None where there is no acceleration.
+        contact_wrenches: Contact → (6,) `wrenches` on the robot in the contact frame, linear first [N], [N m].
+        step: Length of the interval that begins here [s].
+        duration: Of the phase [s].
+        parameters: Free parameters by name.
+        control_rate: (nw,) rate of the control where it is integrated ("plci"), or its slope ("plc"); else None.
+    """
+
+    robot: Robot
+    chart: Chart
+    y: Array
+    dy: Array
+    accelerations: Array | None = None
+    forces: Array | None = None
+    contact_wrenches: Mapping[str, Array] | None = None
+    step: Any = 0.0
+    duration: Any = 0.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    control_rate: Array | None = None
+
+    @property
+    def ddy(self) -> Array:
+        """Second rates (nv,) of the coordinates."""
+        return _present(self.accelerations)
+
+    @property
+    def tau(self) -> Array:
+        """Forces (nu,) of the drives [N m] or [N]."""
+        return _present(self.forces)
+
+    @property
+    def wrenches(self) -> Mapping[str, Array]:
+        """Wrench (6,) of every contact that holds, on the robot, in its own frame, linear first [N], [N m]."""
+        return _present(self.contact_wrenches)
+
+    @cached_property
+    def q(self) -> Array:
+        """Configuration (nq,)."""
+        return self.chart.configuration(self.y)
+
+    @cached_property
+    def _motion(self) -> tuple[Array, Array]:
+        return self.chart.motion(self.y, self.dy, self.accelerations)
+
+    @property
+    def v(self) -> Array:
+        """Velocity (nv,)."""
+        return self._motion[0]
+
+    @property
+    def a(self) -> Array:
+        """Acceleration (nv,)."""
+        _present(self.accelerations)
+        return self._motion[1]
+
+    @cached_property
+    def com(self) -> Array:
+        """Centre of mass (3,) in world [m]."""
+        return kinematics.com(self.robot.tree, self.q)
+
+    @cached_property
+    def com_velocity(self) -> Array:
+        """Velocity of the centre of mass (3,) in world [m/s]."""
+        return kinematics.com_velocity(self.robot.tree, self.q, self.v)
+
+    @cached_property
+    def momentum(self) -> Array:
+        """Momentum about the centre of mass (6,), linear first, in world axes."""
+        return dynamics.centroidal_momentum(self.robot.tree, self.q, self.v)
+
+    def placement(self, frame: str) -> Array:
+        """T_world_frame (4, 4) of a link, joint, frame or contact."""
+        return frame_placement(self.robot.tree, _frame(self.robot, frame), self.q)
+
+    def velocity(self, frame: str, reference: str = "local") -> Array:
+        """Twist (6,) of a frame, linear first, in its own axes or in those of the world ("local_world_aligned")."""
+        return frame_velocity(self.robot.tree, _frame(self.robot, frame), self.q, self.v, reference)
+
+    @cached_property
+    def joints(self) -> Array:
+        """Coordinates (nu,) of the driven joints."""
+        return self.y[self.robot.driven]
+
+    @cached_property
+    def joint_rates(self) -> Array:
+        """Rates (nu,) of the driven joints."""
+        return self.dy[self.robot.driven]
+
+
+def _present(value: Any) -> Any:
+    if value is None:
+        raise AbsentError
+    return value
+
+
+def _frame(robot: Robot, name: str) -> Any:
+    return contact_frame(robot, name) if name in robot.contacts else frame_of(robot, name)
+
+
+def external_wrenches(robot: Robot, wrenches: Mapping[str, Array]) -> Array:
+    """Wrench (n, 6) on every body, about its origin and in its axes, of wrenches in contact frames."""
+    total = ops.zeros((robot.tree.n, 6), like=list(wrenches.values()))
+    for name, wrench in wrenches.items():
+        frame = contact_frame(robot, name)
+        R, p = np.asarray(frame.R), np.asarray(frame.p)
+        force = R @ wrench[:3]
+        moment = R @ wrench[3:] + ops.cross(p, force)
+        total[frame.body] = total[frame.body] + ops.concatenate([force, moment])
+    return total

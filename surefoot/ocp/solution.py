@@ -1,0 +1,219 @@
+"""`Solution`: the motion that a solver found, its multipliers and gains, and a file to restart from."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.errors import FileFormatError, ShapeError
+from surefoot.files import atomic_write
+from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
+from surefoot.ocp.problem import Problem
+from surefoot.ocp.transcription import Transcription, transcribe
+from surefoot.solvers.staged import Gains, Multipliers, Progress, SolverOptions, StagedSolution, solve_staged
+
+FORMAT = "surefoot.ocp.solution/1"
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solve ended with, good or bad.
+
+    Args:
+        transcription: The program that was solved.
+        staged: The solver's answer.
+        solver: Its name.
+        build_time: Seconds to transcribe, and to compile or load the kernels.
+    """
+
+    transcription: Transcription
+    staged: StagedSolution
+    solver: str
+    build_time: float
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def success(self) -> bool:
+        """Whether the solver converged."""
+        return self.staged.success
+
+    @property
+    def iterations(self) -> int:
+        """Newton steps."""
+        return self.staged.iterations
+
+    @property
+    def objective(self) -> float:
+        """Cost."""
+        return self.staged.cost
+
+    @property
+    def multipliers(self) -> Multipliers:
+        """Of all constraints."""
+        return self.staged.multipliers
+
+    @property
+    def gains(self) -> Gains | None:
+        """Feedback, if the solver has it."""
+        return self.staged.gains
+
+    @property
+    def problem(self) -> Problem:
+        """The problem."""
+        return self.transcription.problem
+
+    @cached_property
+    def durations(self) -> dict[str, float]:
+        """Phase → duration [s]."""
+        pairs = zip(self.problem.phases, self.transcription.durations, strict=True)
+        return {p.name: p.duration[1] if at is None else float(self.staged.w[at]) for p, at in pairs}
+
+    @cached_property
+    def parameters(self) -> dict[str, float]:
+        """Free parameters."""
+        names = list(self.problem.parameters)
+        return dict(zip(names, self.staged.w[len(self.staged.w) - len(names) :].tolist(), strict=True)) if names else {}
+
+    @cached_property
+    def times(self) -> Array:
+        """When each stage begins [s]; an impact at the time of the stage after it."""
+        lengths = list(self.durations.values())
+        steps = [lengths[s.phase] * s.share for s in self.transcription.stages]
+        return np.concatenate([[0.0], np.cumsum(steps)[:-1]])
+
+    @cached_property
+    def nodes(self) -> dict[str, Array]:
+        """Per stage: q, v, a, tau, and wrenches of all contacts of the robot (stages, contacts, 6)."""
+        robot, count = self.problem.robot, len(self.transcription.stages)
+        names = list(robot.contacts)
+        found = {"q": np.zeros((count, robot.nq)), "v": np.zeros((count, robot.nv)), "a": np.zeros((count, robot.nv))}
+        found |= {"tau": np.zeros((count, robot.nu)), "wrenches": np.zeros((count, len(names), 6))}
+        functions = self.transcription.functions
+        for batch, kernels in functions.batches:
+            q, v, a, tau, wrenches = kernels.node(*functions._arguments(self.staged.w, batch, kernels)[1])
+            for key, value in (("q", q), ("v", v), ("a", a), ("tau", tau)):
+                found[key][batch.stages] = value
+            for i, name in enumerate(batch.structure.contacts):
+                found["wrenches"][batch.stages, names.index(name)] = wrenches[:, i]
+        return found
+
+    @cached_property
+    def trajectory(self) -> Trajectory:
+        """The motion at the nodes, with torques, wrenches and contact schedule."""
+        problem, stages, nodes = self.problem, self.transcription.stages, self.nodes
+        keep = [k for k, stage in enumerate(stages) if stage.structure.kind != "impact"]
+        rows = list(keep)
+        if problem.formulation.control == "constant":
+            rows[-1] = keep[-2]  # inputs of the last interval hold until its end
+        wrenches = {name: nodes["wrenches"][rows, i] for i, name in enumerate(problem.robot.contacts)}
+        touched = {name for phase in problem.phases for name in phase.contacts}
+        return Trajectory.of(
+            problem.robot,
+            self.times[keep],
+            nodes["q"][keep],
+            nodes["v"][keep],
+            a=nodes["a"][rows],
+            tau=nodes["tau"][rows] if problem.robot.nu else None,
+            wrenches={name: wrench for name, wrench in wrenches.items() if name in touched},
+            schedule=self._schedule(),
+            control="hold" if problem.formulation.control == "constant" else "linear",
+        )
+
+    def _schedule(self) -> ContactSchedule:
+        """Contacts over time, where they are in the first node of their phase."""
+        problem, stages = self.problem, self.transcription.stages
+        stances, times = [], [0.0]
+        for number, phase in enumerate(problem.phases):
+            first = next(k for k, s in enumerate(stages) if s.phase == number and s.structure.kind == "interval")
+            places = problem.robot.placements(self.nodes["q"][first])
+            spots = {}
+            for name in phase.contacts:
+                surface = problem.robot.contacts[name]
+                friction = surface.friction if phase.friction is None else phase.friction
+                spots[name] = Spot(places[surface.frame] @ surface.placement, friction)
+            stances.append(Stance(spots))
+            times.append(times[-1] + self.durations[phase.name])
+        return ContactSchedule.of(stances, times)
+
+    def metrics(self) -> dict[str, Any]:
+        """Figures for `metrics.json`."""
+        return {
+            "converged": self.success,
+            "iterations": self.iterations,
+            "kkt_residual": self.staged.kkt_residual,
+            "solve_time_s": self.staged.seconds.total,
+            "build_time_s": self.build_time,
+            "objective": self.objective,
+            "variables": self.transcription.program.sizes.variables,
+            "constraints": self.transcription.constraints,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the solution to an `.npz` file, whole or not at all; `load_solution` restarts from it."""
+        m = self.multipliers
+        arrays = {"w": self.staged.w, "gaps": m.gaps, "rows": m.rows, "end_rows": m.end_rows, "bounds": m.bounds}
+        heading = {"format": FORMAT, "robot": self.problem.robot.name, "solver": self.solver, **self.metrics()}
+        heading |= {"formulation": str(self.problem.formulation), "durations": self.durations, "parameters": self.parameters}
+        with atomic_write(path) as partial, partial.open("wb") as stream:
+            np.savez_compressed(stream, heading=np.array(json.dumps(heading)), times=self.times, **arrays, **self.nodes)
+
+
+def solve_problem(
+    problem: Problem, solver: str, options: SolverOptions | None, progress: Progress | None, warm: Any
+) -> Solution:
+    """Transcribe, compile, solve; see `Problem.solve`."""
+    start = time.perf_counter()
+    transcription = transcribe(problem)
+    program = transcription.program
+    transcription.functions.derivatives(program.w0)
+    program = replace(program, patterns=transcription.functions.patterns())
+    transcription = replace(transcription, program=program)
+    build = time.perf_counter() - start
+    earlier = _warm(warm, transcription)
+    return Solution(transcription, solve_staged(program, solver, options, progress, earlier), solver, build)
+
+
+def _warm(warm: Any, transcription: Transcription) -> StagedSolution | None:
+    if warm is None:
+        return None
+    earlier = warm.staged if isinstance(warm, Solution) else warm
+    count = transcription.program.sizes.variables
+    if not isinstance(earlier, StagedSolution) or len(earlier.w) != count:
+        raise ShapeError(
+            "the earlier solution does not fit the problem",
+            evidence={"variables": count, "given": len(getattr(earlier, "w", ()))},
+            next_step="restart from a solution of a problem with the same phases, or pass its trajectory to `guess`",
+        )
+    return earlier
+
+
+def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
+    """Read what `Solution.save` wrote: variables and multipliers to restart from (`warm=`), and its heading.
+
+    Args:
+        path: The file.
+
+    Raises:
+        FileFormatError: It is not such a file.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            heading = json.loads(str(data["heading"]))
+            m = Multipliers(*(np.array(data[name]) for name in ("gaps", "rows", "end_rows", "bounds")))
+            w = np.array(data["w"])
+    except (OSError, ValueError, KeyError) as error:
+        raise FileFormatError(f"`{path}` is not a solution of optimal control", evidence={"reason": str(error)}) from error
+    if heading.get("format") != FORMAT:
+        raise FileFormatError(f"`{path}` has another format", evidence={"format": heading.get("format")})
+    found = StagedSolution(
+        heading["converged"], "solved", w, m, heading["objective"], heading["iterations"], heading["kkt_residual"], ""
+    )
+    return found, heading

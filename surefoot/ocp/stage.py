@@ -1,0 +1,512 @@
+"""Stage functions: cost, residuals, next state and rows of one node, over `ops`.
+
+One `Structure` serves all nodes with the same robot, contacts, formulation and blocks. Its arguments are the state x,
+the control u, local parameters p (the duration of the phase first) and data d: the share of the interval in the phase,
+where the contacts are to be, and what the blocks take. Everything else that may change is a bound or a weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from surefoot import dynamics, ops
+from surefoot.dynamics import Constraints, constraints_of, contact, own_constraints
+from surefoot.dynamics.algebra import solve_positive
+from surefoot.dynamics.inverse import DrivenEquations, driven_equations, forward_operator, inverse_operator
+from surefoot.kinematics import contact_frame, frame_placement, frame_velocity
+from surefoot.ocp.chart import Chart
+from surefoot.ocp.formulation import TABLES, Formulation
+from surefoot.ocp.node import AbsentError, Node, external_wrenches
+from surefoot.ops import Array
+from surefoot.robot import Robot
+
+Use = Literal["residual", "cost", "row"]
+Place = Literal["path", "end", "impact"]
+Kind = Literal["interval", "impact", "end"]
+BAUMGARTE = 10.0
+"""How fast errors of contact positions vanish in direct inverse dynamics [1/s]."""
+_SPOT = 18  # numbers of a spot among the data: rotation, position, gains
+
+
+@dataclass(frozen=True)
+class Block:
+    """A named cost or constraint.
+
+    Args:
+        name: Unique in a problem.
+        function: function(node) or, with data, function(node, data) -> array; over `ops`.
+        use: "residual": weighted squares; "cost": a scalar; "row": a constraint.
+        place: Along the path, at its end, or at impacts.
+        data: Numbers that the function takes besides the node.
+        key: What the function depends on, for the cache; None for functions of the user.
+        slack: Whether its rows may be violated at a price.
+        is_integral: Whether a cost is integrated over time.
+        phases: Names of the phases in which it acts; all if None.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    use: Use
+    place: Place = "path"
+    data: int = 0
+    key: tuple[Any, ...] | None = None
+    slack: bool = False
+    is_integral: bool = True
+    phases: tuple[str, ...] | None = None
+
+    def values(self, node: Node, data: Array) -> Array:
+        """What the function returns, as a vector."""
+        found = self.function(node, data) if self.data else self.function(node)
+        return np.atleast_1d(np.asarray(found)).ravel()
+
+
+class Parts(NamedTuple):
+    """Cost (1,), residuals, next state and rows of a stage."""
+
+    cost: Array
+    residuals: Array
+    gap: Array
+    rows: Array
+
+    @property
+    def all(self) -> Array:
+        """One after the other."""
+        return ops.concatenate([np.asarray(part) for part in self])
+
+
+class Group(NamedTuple):
+    """Rows or residuals that belong together: name, first entry, size and point of the interval."""
+
+    name: str
+    start: int
+    size: int
+    point: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """The stage function of all nodes of one kind.
+
+    Args:
+        robot: The robot.
+        contacts: Contacts that hold; after an impact, those that hold then.
+        formulation: The formulation.
+        kind: An interval, an impact, or the end of the motion.
+        blocks: Costs and constraints.
+        parameters: Names of free parameters, after the duration.
+    """
+
+    robot: Robot
+    contacts: tuple[str, ...]
+    formulation: Formulation
+    kind: Kind
+    blocks: tuple[Block, ...] = ()
+    parameters: tuple[str, ...] = ()
+    chart: Chart = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chart", Chart(self.robot))
+
+    # -- sizes ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tied(self) -> dict[str, tuple[int, ...]]:
+        """Directions that each contact holds."""
+        return {name: tuple(np.flatnonzero(self.robot.contacts[name].tied).tolist()) for name in self.contacts}
+
+    @cached_property
+    def own(self) -> Constraints:
+        """Closed chains and couplings of the robot."""
+        return own_constraints(self.robot)
+
+    @cached_property
+    def held(self) -> Constraints:
+        """Closed chains, couplings and contacts."""
+        loops = [contact(self.robot, self.robot.home, name) for name in self.contacts]
+        return constraints_of(self.robot, [*self.robot.loops, *self.robot.couplings, *loops])
+
+    @property
+    def forces(self) -> int:
+        """Number of contact and constraint forces."""
+        return sum(map(len, self.tied.values())) + len(self.own.rows)
+
+    @property
+    def scale(self) -> float:
+        """Unit of contact forces among the controls [N]: the weight, or 1 N without gravity."""
+        return max(self.robot.mass * float(np.linalg.norm(self.robot.tree.gravity)), 1.0)
+
+    @property
+    def inputs(self) -> int:
+        """Numbers of one input: forces of drives, desired accelerations, or accelerations and contact forces."""
+        return self.robot.nv + self.forces if self.formulation.dynamics == "inverse" else self.robot.nu
+
+    @property
+    def points(self) -> int:
+        """Collocation points, or 1."""
+        return len(TABLES[self.formulation.integrator][1]) if self.formulation.is_collocation else 1
+
+    @property
+    def states(self) -> int:
+        """Size of x."""
+        return 2 * self.robot.nv + {"constant": 0, "plc": 1, "plci": 2}[self.formulation.control] * self.robot.nu
+
+    @property
+    def controls(self) -> int:
+        """Size of u, without slacks."""
+        if self.kind == "end":
+            return 0
+        if self.kind == "impact":
+            return self.robot.nv + self.forces
+        if self.formulation.dynamics == "inverse":
+            return self.points * self.inputs
+        return self.inputs + (self.points * self.robot.nv if self.formulation.is_collocation else 0)
+
+    @cached_property
+    def sizes(self) -> tuple[Parts, list[Group], list[Group]]:
+        """Values at home, and the groups of rows and of residuals; found by one evaluation with numbers."""
+        sample = self.sample()
+        rows: list[Group] = []
+        residuals: list[Group] = []
+        return self.parts(*sample, rows, residuals), rows, residuals
+
+    def sample(self) -> tuple[Array, Array, Array, Array]:
+        """Arguments x, u, p, d at home and at rest."""
+        x, u = np.zeros(self.states), np.zeros(self.controls + self.slacks)
+        x[: self.robot.nv] = self.chart.coordinates(self.robot.home)
+        d = np.ones(self.data)
+        for k in range(len(self.contacts)):
+            d[1 + _SPOT * k : 1 + _SPOT * (k + 1)] = spot_data(np.eye(4))
+        return x, u, np.ones(1 + len(self.parameters)), d
+
+    @cached_property
+    def data(self) -> int:
+        """Size of d."""
+        return 1 + _SPOT * len(self.contacts) + sum(block.data for block in self.blocks)
+
+    def data_place(self, name: str) -> slice:
+        """Where the data of a block are in d."""
+        start = 1 + _SPOT * len(self.contacts)
+        for block in self.blocks:
+            if block.name == name:
+                return slice(start, start + block.data)
+            start += block.data
+        raise KeyError(name)
+
+    @cached_property
+    def slacks(self) -> int:
+        """Number of slack variables at the end of u."""
+        softened = [block for block in self.blocks if block.slack]
+        if not softened:
+            return 0
+        bare = replace(self, blocks=tuple(replace(block, slack=False) for block in self.blocks))
+        names = {block.name for block in softened}
+        return sum(group.size for group in bare.sizes[1] if group.name in names)
+
+    # -- the stage function ---------------------------------------------------------------------------------------
+
+    def parts(
+        self, x: Array, u: Array, p: Array, d: Array, rows: list[Group] | None = None, residuals: list[Group] | None = None
+    ) -> Parts:
+        """Cost, residuals, next state and rows; the groups are appended to the two lists."""
+        n = self.robot.nv
+        gap, nodes, own = self._step(x, u, p, d)
+        first = Node(self.robot, self.chart, x[:n], x[n : 2 * n])
+        own += self._arrival(first, d)
+        return self._with_blocks(gap, nodes, own, u[self.controls :], d, (rows, residuals))
+
+    def _step(self, x: Array, u: Array, p: Array, d: Array) -> Any:
+        """Next state, nodes with weights and whether rows hold there, and own rows by name."""
+        if self.kind == "impact":
+            return self._impact(x, u, p, d)
+        if self.kind == "end":
+            return np.zeros(0), [(self._end_node(x, p), 1.0, True)], []
+        return (self._collocation if self.formulation.is_collocation else self._shooting)(x, u, p, d)
+
+    def node(self, x: Array, u: Array, p: Array, d: Array) -> Node:
+        """The robot at the beginning of the stage, or at its first collocation point."""
+        found: Node = self._step(x, u, p, d)[1][0][0]
+        return found
+
+    def node_at(self, y: Array, dy: Array, x: Array, u: Array, step: Any, share: float) -> Node:
+        """The robot in a state (y, dy) inside an interval, under the control of (x, u) (forward dynamics, IdOP)."""
+        control = _Control(self.formulation.control, x[2 * self.robot.nv :], u[: self.inputs], step)
+        return self._moving(y, dy, control.at(share), np.array([step]), np.ones(1), control.rate(share))
+
+    def _with_blocks(
+        self,
+        gap: Array,
+        nodes: list[tuple[Node, float, bool]],
+        own: list[tuple[str, Array]],
+        slacks: Array,
+        d: Array,
+        groups: tuple[list[Group] | None, list[Group] | None],
+    ) -> Parts:
+        """Rows of the structure itself, then blocks at all nodes."""
+        row_parts, residual_parts, cost = [(name, 0, values) for name, values in own], [], ops.zeros(1, like=gap)
+        used = 0
+        for block in self.blocks:
+            data = d[self.data_place(block.name)]
+            for point, (node, weight, is_row) in enumerate(nodes):
+                if block.use == "row" and not is_row:
+                    continue
+                try:
+                    values = block.values(node, data)
+                except AbsentError:
+                    continue
+                if block.use == "row":
+                    if block.slack:
+                        own_slacks = slacks[used : used + len(values)]
+                        used += len(values)
+                        values = values - own_slacks
+                        residual_parts.append((block.name + " slack", point, own_slacks))
+                    row_parts.append((block.name, point, values))
+                elif block.use == "residual":
+                    factor = ops.sqrt(weight * node.step) if block.is_integral and block.place == "path" else 1.0
+                    residual_parts.append((block.name, point, factor * values))
+                else:
+                    factor = weight * node.step if block.is_integral and block.place == "path" else 1.0
+                    cost = cost + factor * values.sum()
+                if not block.is_integral:
+                    break
+        found = []
+        for parts, into in ((row_parts, groups[0]), (residual_parts, groups[1])):
+            start = 0
+            for name, point, values in parts:
+                if into is not None:
+                    into.append(Group(name, start, len(values), point))
+                start += len(values)
+            found.append(ops.concatenate([np.zeros(0), *(values for _, _, values in parts)]))
+        return Parts(cost, found[1], gap, found[0])
+
+    def _node(self, y: Array, dy: Array, p: Array, d: Array, **others: Any) -> Node:
+        named = dict(zip(self.parameters, p[1:], strict=True))
+        return Node(self.robot, self.chart, y, dy, step=p[0] * d[0], duration=p[0], parameters=named, **others)
+
+    def _end_node(self, x: Array, p: Array) -> Node:
+        n, y, dy = self.robot.nv, x[: self.robot.nv], x[self.robot.nv : 2 * self.robot.nv]
+        if self.formulation.control == "constant":
+            return self._node(y, dy, p, np.zeros(1))
+        return self._moving(y, dy, x[2 * n : 2 * n + self.robot.nu], p, np.zeros(1))
+
+    # forward dynamics and IdOP
+
+    def _moving(self, y: Array, dy: Array, w: Array, p: Array, d: Array, rate: Array | None = None) -> Node:
+        """The node in which an input w acts: accelerations follow."""
+        found = self._accelerated(y, dy, w)
+        wrenches, start = {}, len(self.own.rows)
+        for name, directions in self.tied.items():
+            wrench = ops.zeros(6, like=found.multipliers)
+            wrench[list(directions)] = found.multipliers[start : start + len(directions)]
+            wrenches[name] = wrench
+            start += len(directions)
+        ddy = self.chart.second_rates(y, dy, found.a)
+        return self._node(
+            y, dy, p, d, accelerations=ddy, forces=found.tau, contact_wrenches=wrenches, control_rate=rate
+        )
+
+    def _accelerated(self, y: Array, dy: Array, w: Array) -> Any:
+        robot, held = self.robot, self.held
+        q, (v, _) = self.chart.configuration(y), self.chart.motion(y, dy)
+        equations = driven_equations(robot.tree, held, robot.driven, q, v)
+        equations = equations._replace(h=equations.h - passive_forces(robot, q, v))
+        if held.rows:
+            operator = forward_operator if self.formulation.dynamics == "forward" else inverse_operator
+            return operator(equations, w)
+        return _unconstrained(equations, w, self.formulation.dynamics == "idop")
+
+    def _shooting(self, x: Array, u: Array, p: Array, d: Array) -> Any:
+        n, h = self.robot.nv, p[0] * d[0]
+        y, dy = x[:n], x[n : 2 * n]
+        if self.formulation.dynamics == "inverse":
+            return self._inverse_step(y, dy, u, p, d)
+        control = _Control(self.formulation.control, x[2 * n :], u[: self.inputs], h)
+        start = self._moving(y, dy, control.at(0.0), p, d, control.rate(0.0))
+        if self.formulation.integrator == "semi_implicit":
+            new = dy + h * start.ddy
+            return ops.concatenate([y + h * new, new, control.next]), [(start, 1.0, True)], []
+        middle = self._moving(y + 0.5 * h * dy, dy + 0.5 * h * start.ddy, control.at(0.5), p, d)
+        second = self._moving(
+            y + 0.5 * h * middle.dy, dy + 0.5 * h * middle.ddy, control.at(0.5), p, d, control.rate(0.5)
+        )
+        last = self._moving(y + h * second.dy, dy + h * second.ddy, control.at(1.0), p, d, control.rate(1.0))
+        new_y = y + h / 6.0 * (dy + 2.0 * middle.dy + 2.0 * second.dy + last.dy)
+        new_dy = dy + h / 6.0 * (start.ddy + 2.0 * middle.ddy + 2.0 * second.ddy + last.ddy)
+        nodes = [(start, 1 / 6, True), (second, 2 / 3, False), (last, 1 / 6, False)]
+        return ops.concatenate([new_y, new_dy, control.next]), nodes, []
+
+    def _collocation(self, x: Array, u: Array, p: Array, d: Array) -> Any:
+        """Accelerations at the points are controls; velocities and positions are their integrals."""
+        A, b, c = TABLES[self.formulation.integrator]
+        n, h, size = self.robot.nv, p[0] * d[0], self.robot.nv + self.forces
+        y, dy = x[:n], x[n : 2 * n]
+        inverse = self.formulation.dynamics == "inverse"
+        base = 0 if inverse else self.inputs
+        width = size if inverse else n
+        slopes = [u[base + width * i : base + width * i + n] for i in range(len(b))]
+        rates = [dy + h * sum(A[i, j] * slopes[j] for j in range(len(b))) for i in range(len(b))]
+        places = [y + h * sum(A[i, j] * rates[j] for j in range(len(b))) for i in range(len(b))]
+        new = [v + h * sum(b[j] * k[j] for j in range(len(b))) for v, k in ((y, rates), (dy, slopes))]
+        control = None if inverse else _Control(self.formulation.control, x[2 * n :], u[:base], h)
+        nodes, rows = [], []
+        for i in range(len(b)):
+            if control is None:
+                node, equations = self._inverse_node(places[i], rates[i], u[width * i : width * (i + 1)], p, d)
+                own = [*equations, ("contact acceleration", self._held_acceleration(node))]
+            else:
+                node = self._moving(places[i], rates[i], control.at(c[i]), p, d, control.rate(c[i]))
+                own = [("motion", slopes[i] - node.ddy)]
+            nodes.append((node, float(b[i]), True))
+            rows += own
+        extra = [] if control is None else [control.next]
+        return ops.concatenate([*new, *extra]), nodes, rows
+
+    # direct inverse dynamics
+
+    def _inverse_node(self, y: Array, dy: Array, u: Array, p: Array, d: Array) -> tuple[Node, list[tuple[str, Array]]]:
+        """The node with accelerations and contact forces u, and the equations of the undriven degrees of freedom."""
+        n, robot = self.robot.nv, self.robot
+        wrenches, own = self._split_forces(u[n : n + self.forces])
+        node = self._node(y, dy, p, d, accelerations=u[:n], contact_wrenches=wrenches)
+        external = external_wrenches(robot, wrenches) if wrenches else None
+        tau = dynamics.rnea(robot.tree, node.q, node.v, node.a, external) - passive_forces(robot, node.q, node.v)
+        if self.own.rows:
+            tau = tau - self.own.jacobian(robot.tree, node.q).T @ own
+        free = np.setdiff1d(np.arange(n), robot.driven)
+        return replace(node, forces=tau[robot.driven]), [("motion", tau[free] * (10.0 / self.scale))]
+
+    def _split_forces(self, forces: Array) -> tuple[dict[str, Array], Array]:
+        """Wrenches of the contacts [N], [N m], and forces of the robot's own constraints, of forces in units of `scale`."""
+        wrenches, start = {}, 0
+        for name, directions in self.tied.items():
+            wrench = ops.zeros(6, like=forces)
+            wrench[list(directions)] = self.scale * forces[start : start + len(directions)]
+            wrenches[name] = wrench
+            start += len(directions)
+        return wrenches, self.scale * forces[start:]
+
+    def _inverse_step(self, y: Array, dy: Array, u: Array, p: Array, d: Array) -> Any:
+        """ẏ⁺ = ẏ + h ÿ, y⁺ = y + h ẏ⁺; contacts rest after the step."""
+        h = p[0] * d[0]
+        node, rows = self._inverse_node(y, dy, u, p, d)
+        new = dy + h * node.ddy
+        v, _ = self.chart.motion(y, new)
+        for k, (name, directions) in enumerate(self.tied.items()):
+            error, gain = self._spot_error(node, name, d[1 + _SPOT * k : 1 + _SPOT * (k + 1)])
+            twist = frame_velocity(self.robot.tree, contact_frame(self.robot, name), node.q, v, "local")
+            rows.append((f"contact {name}", (twist + gain * error)[list(directions)]))
+        if self.own.rows:
+            tree = self.robot.tree
+            closing = self.own.jacobian(tree, node.q) @ v + BAUMGARTE * self.own.residual(tree, node.q)
+            rows.append(("loops", closing))
+        return ops.concatenate([y + h * new, new]), [(node, 1.0, True)], rows
+
+    def _held_acceleration(self, node: Node) -> Array:
+        """J a + J̇ v of contacts and loops (m,)."""
+        tree = self.robot.tree
+        return self.held.jacobian(tree, node.q) @ node.a + self.held.bias(tree, node.q, node.v)
+
+    # contacts that begin, impacts
+
+    def _spot_error(self, node: Node, name: str, spot: Array) -> tuple[Array, Array]:
+        """Position and rotation (6,) of a contact against its spot, in the axes of the contact, and the gains."""
+        T = frame_placement(self.robot.tree, contact_frame(self.robot, name), node.q)
+        R, position = spot[:9].reshape(3, 3), spot[9:12]
+        E = R.T @ T[:3, :3]
+        turn = 0.5 * ops.array([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]])
+        return ops.concatenate([T[:3, :3].T @ (T[:3, 3] - position), turn]), spot[12:18]
+
+    def _arrival(self, first: Node, d: Array) -> list[tuple[str, Array]]:
+        """Where contacts are, and how fast, at the first node of a phase; rows without bounds elsewhere."""
+        rows = []
+        for k, (name, directions) in enumerate(self.tied.items()):
+            spot = d[1 + _SPOT * k : 1 + _SPOT * (k + 1)]
+            error, gain = self._spot_error(first, name, spot)
+            at = (gain * error * (1.0 / BAUMGARTE))[list(directions)]
+            rows.append((f"position {name}", at))
+            if self.kind == "interval":
+                rows.append((f"velocity {name}", first.velocity(name)[list(directions)]))
+        return rows
+
+    def _impact(self, x: Array, u: Array, p: Array, d: Array) -> Any:
+        """M (v⁺ − v⁻) = Jᵀ Λ, J v⁺ = 0 (Koch, (2.24) with e = 0): v⁺ and Λ are controls."""
+        robot, n = self.robot, self.robot.nv
+        y, dy = x[:n], x[n : 2 * n]
+        wrenches, own = self._split_forces(u[n : n + self.forces])
+        after = self._node(y, u[:n], p, d, contact_wrenches=wrenches)
+        jump = after.v - self.chart.motion(y, dy)[0]
+        weightless = replace(robot.tree, gravity=np.zeros(3))
+        external = external_wrenches(robot, wrenches) if wrenches else None
+        balance = dynamics.rnea(weightless, after.q, np.zeros(n), jump, external)
+        if self.own.rows:
+            balance = balance - self.own.jacobian(robot.tree, after.q).T @ own
+        rows = [("impact", balance * (10.0 / self.scale))]
+        for name, directions in self.tied.items():
+            rows.append((f"impact {name}", after.velocity(name)[list(directions)]))
+        return ops.concatenate([y, u[:n], x[2 * n :]]), [(after, 1.0, True)], rows
+
+
+class _Control(NamedTuple):
+    """The input over an interval: its shape, the part of the state, the control, and the length of the interval."""
+
+    shape: str
+    state: Array
+    u: Array
+    step: Any
+
+    def at(self, share: float) -> Array:
+        """Input at a share of the interval."""
+        n = len(self.u)
+        if self.shape == "constant":
+            return self.u
+        if self.shape == "plc":
+            return (1.0 - share) * self.state + share * self.u
+        w, r = self.state[:n], self.state[n:]
+        return w + (share * self.step) * r + (0.5 * share * share * self.step) * (self.u - r)
+
+    def rate(self, share: float) -> Array | None:
+        """Its rate; None where it is constant."""
+        if self.shape == "constant":
+            return None
+        if self.shape == "plc":
+            return (self.u - self.state) / self.step
+        r = self.state[len(self.u) :]
+        return (1.0 - share) * r + share * self.u
+
+    @property
+    def next(self) -> Array:
+        """Part of the next state."""
+        if self.shape == "constant":
+            return np.zeros(0)
+        return self.u if self.shape == "plc" else ops.concatenate([self.at(1.0), self.u])
+
+
+def _unconstrained(equations: DrivenEquations, w: Array, relaxed: bool) -> Any:
+    """Accelerations without constraints: FdOP, or IdOP with K = S M Sᵀ."""
+    from surefoot.dynamics.inverse import OperatorResult
+
+    M, h, _, _, driven = equations
+    if not relaxed:
+        return OperatorResult(solve_positive(M, equations.forces(w) - h), w, np.zeros(0))
+    K = M[np.ix_(driven, driven)]
+    F = ops.zeros(M.shape, like=M) + M
+    F[np.ix_(driven, driven)] = F[np.ix_(driven, driven)] + K
+    a = solve_positive(F, equations.forces(K @ w) - h)
+    return OperatorResult(a, K @ (w - a[driven]), np.zeros(0))
+
+
+def passive_forces(robot: Robot, q: Array, v: Array) -> Array:
+    """Forces (nv,) of dampers and springs; also for symbols."""
+    found = -np.asarray(robot.model.damping) * v
+    return found + robot.spring_forces.torque(q, v) if robot.springs else found
+
+
+def spot_data(pose: Array, free: Mapping[int, bool] | None = None) -> Array:
+    """Data (18,) of a spot: rotation, position, and gains: 0 in directions that are free."""
+    gains = np.full(6, BAUMGARTE)
+    gains[[k for k, is_free in (free or {}).items() if is_free]] = 0.0
+    return np.r_[np.asarray(pose)[:3, :3].ravel(), np.asarray(pose)[:3, 3], gains]

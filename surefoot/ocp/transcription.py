@@ -1,0 +1,399 @@
+"""From a `Problem` to a staged program: structures, sizes, bounds, names and the first guess."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from surefoot.arrays import Array, finite_array
+from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.ocp import blocks as known
+from surefoot.ocp.assembly import LinearEnds, StageBatch, StageFunctions
+from surefoot.ocp.node import AbsentError
+from surefoot.ocp.problem import PhaseSpec, Problem
+from surefoot.ocp.stage import Block, Group, Structure, spot_data
+from surefoot.solvers.staged import Sizes, StagedProblem
+
+_AT_START, _SAME = 1e-9, 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One stage of the program.
+
+    Args:
+        phase: Number of its phase.
+        structure: Its functions.
+        time: When it begins in the first guess [s].
+        share: Length of its interval over the duration of the phase.
+        is_first: Whether it is the first of its phase.
+        names: Names of its active rows.
+    """
+
+    phase: int
+    structure: Structure
+    time: float
+    share: float
+    is_first: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Transcription:
+    """A staged program with what is needed to read its solution.
+
+    Args:
+        problem: The optimal-control problem.
+        stages: Its stages.
+        program: The staged program.
+        functions: Its functions.
+        durations: Phase → place of its duration in w; None where it is fixed.
+    """
+
+    problem: Problem
+    stages: tuple[Stage, ...]
+    program: StagedProblem
+    functions: StageFunctions
+    durations: tuple[int | None, ...]
+
+    @property
+    def constraints(self) -> int:
+        """Number of constraints as Koch counts them (Table 5.2).
+
+        Two bounds on each variable, one for each gap and each fixed boundary value, one for an equation or a one-sided
+        inequality, two for a two-sided one.
+        """
+        p = self.program
+        fixed = int((p.lower == p.upper).sum())
+        rows = np.isfinite(p.row_lower).astype(int) + np.isfinite(p.row_upper)
+        rows = np.where(p.row_lower == p.row_upper, 1, rows)
+        return 2 * p.sizes.variables + p.sizes.gaps + fixed + int(rows.sum()) + p.sizes.end_rows
+
+
+def transcribe(problem: Problem) -> Transcription:
+    """The staged program of a problem; nothing is compiled.
+
+    Args:
+        problem: The problem.
+
+    Raises:
+        ShapeError: There is no phase, or a guess or reference is not finite.
+    """
+    if not problem.phases:
+        raise ShapeError("the problem has no phases", next_step="add one: problem.phase(name, contacts, …)")
+    stages = _stages(problem)
+    free = [k for k, phase in enumerate(problem.phases) if phase.duration[0] < phase.duration[2]]
+    sizes = Sizes(
+        states=tuple(stage.structure.states for stage in stages),
+        controls=tuple(stage.structure.controls + stage.structure.slacks for stage in stages),
+        rows=tuple(len(_active_rows(problem, stages, k)) for k in range(len(stages))),
+        parameters=len(free) + len(problem.parameters),
+        end_rows=0 if problem.coupling is None else 2 * problem.robot.nv - len(problem.coupling.omit),
+    )
+    durations = tuple(int(sizes.starts[-1]) + free.index(k) if k in free else None for k in range(len(problem.phases)))
+    constants = np.array([phase.duration[1] for phase in problem.phases])
+    functions = StageFunctions(
+        sizes, _batches(problem, stages, sizes, durations), constants, _linear_ends(problem, sizes)
+    )
+    lower, upper = _variable_bounds(problem, stages, sizes, free)
+    w0 = np.clip(_guess(problem, stages, sizes, free), lower, upper)
+    ends = np.zeros(sizes.end_rows)
+    low, high, names = _row_bounds(problem, stages)
+    program = StagedProblem(sizes, functions, w0, lower, upper, low, high, ends, ends, names)
+    return Transcription(problem, stages, program, functions, durations)
+
+
+# -- stages -------------------------------------------------------------------------------------------------------
+
+
+def _stages(problem: Problem) -> tuple[Stage, ...]:
+    found: list[Stage] = []
+    made: dict[Any, Structure] = {}
+
+    def structure(phase: PhaseSpec, kind: Any) -> Structure:
+        blocks = tuple(block for block in _blocks(problem, phase) if _acts(block, kind))
+        key = (phase.contacts, kind, tuple(block.name for block in blocks))
+        if key not in made:
+            contacts = () if kind == "end" and problem.formulation.control == "constant" else phase.contacts
+            bare = Structure(problem.robot, contacts, problem.formulation, kind, blocks, tuple(problem.parameters))
+            made[key] = replace(bare, blocks=tuple(block for block in blocks if _is_present(bare, block)))
+        return made[key]
+
+    time = 0.0
+    for number, phase in enumerate(problem.phases):
+        if phase.transition == "impact":
+            if not number:
+                raise NotSupportedError("a motion cannot begin with an impact", subject=phase.name, kind="phase")
+            found.append(Stage(number, structure(phase, "impact"), time, 0.0, True))
+        step = phase.duration[1] / phase.intervals
+        for k in range(phase.intervals):
+            found.append(Stage(number, structure(phase, "interval"), time + k * step, 1.0 / phase.intervals, k == 0))
+        time += phase.duration[1]
+    found.append(Stage(len(problem.phases) - 1, structure(problem.phases[-1], "end"), time, 0.0, False))
+    return tuple(found)
+
+
+def _acts(block: Block, kind: str) -> bool:
+    if block.use != "row":
+        return block.place == {"interval": "path", "impact": "impact", "end": "end"}[kind]
+    return block.place == {"impact": "impact"}.get(kind, block.place) and (kind == "end" or block.place != "end")
+
+
+def _is_present(bare: Structure, block: Block) -> bool:
+    """Whether a block finds what it needs at this kind of node; constraints on the path also hold at the end."""
+    alone = replace(bare, blocks=(replace(block, slack=False),))
+    x, u, p, d = alone.sample()
+    try:
+        values = block.values(alone.node(x, u, p, d), d[alone.data_place(block.name)])
+    except AbsentError:
+        return False
+    return len(values) > 0
+
+
+def _blocks(problem: Problem, phase: PhaseSpec) -> list[Block]:
+    """Blocks of the user, limits of drives and cones of contacts."""
+    found = [block for block in problem.blocks if block.phases is None or phase.name in block.phases]
+    robot = problem.robot
+    if problem.limited["torques"] and problem.formulation.dynamics != "forward" and robot.nu:
+        found.append(Block("torque limit", known.torque_share(robot), "row", key=("torque limit", str(_efforts(robot)))))
+    for name in phase.contacts:
+        for place in ("path", "impact"):
+            surface = robot.contacts[name]
+            faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
+            function = known.cone_rows(surface, faces)
+            key = ("cone", name, faces.tobytes())
+            found.append(Block(f"cone {name}", function, "row", place, key=key))  # type: ignore[arg-type]
+    return found
+
+
+def _efforts(robot: Any) -> list[float]:
+    return [float(drive.torque_limit) for drive in robot.drives]
+
+
+def _row_limits(problem: Problem, stage: Stage, group: Group, stages: tuple[Stage, ...]) -> tuple[Array, Array]:
+    """Bounds of a group of rows; infinite where it does not act."""
+    none, zero = np.full(group.size, np.inf), np.zeros(group.size)
+    name = group.name
+    if name in problem.bounds:
+        low, high = problem.bounds[name]
+        return np.broadcast_to(low, group.size), np.broadcast_to(high, group.size)
+    if name == "torque limit":
+        return -np.ones(group.size), np.ones(group.size)
+    if name.startswith("cone "):
+        return zero, none
+    word, _, contact = name.partition(" ")
+    if word in ("position", "velocity") and contact in stage.structure.contacts:
+        return (zero, zero) if _arrives(problem, stage, word, contact, group.size) else (-none, none)
+    return zero, zero
+
+
+def _arrives(problem: Problem, stage: Stage, word: str, contact: str, size: int) -> bool:
+    """Whether a contact begins here and its place, or its velocity, must be right."""
+    if not stage.is_first or stage.structure.kind == "end":
+        return False
+    phases, k = problem.phases, stage.phase
+    if k == 0:
+        held = len(problem.first.y) == problem.robot.nv
+        return not held and (word == "position" or problem.formulation.integrator != "semi_implicit")
+    is_new = contact not in phases[k - 1].contacts
+    if phases[k].transition == "impact":
+        return is_new and word == "position" and stage.structure.kind == "impact"
+    return is_new and (word == "position" or phases[k].transition == "soft")
+
+
+def _active_rows(problem: Problem, stages: tuple[Stage, ...], k: int) -> Array:
+    """Rows of a stage that have a bound."""
+    low, high = _limits_of_stage(problem, stages, k)
+    free = [g for g in stages[k].structure.sizes[1] if g.name.startswith("position ")]
+    active = np.isfinite(low) | np.isfinite(high)
+    phase = problem.phases[stages[k].phase]
+    for group in free:
+        name = group.name.removeprefix("position ")
+        directions = stages[k].structure.tied[name]
+        for i, direction in enumerate(directions):
+            if direction in phase.free[name]:
+                active[group.start + i] = False
+    return np.flatnonzero(active)
+
+
+def _limits_of_stage(problem: Problem, stages: tuple[Stage, ...], k: int) -> tuple[Array, Array]:
+    groups = stages[k].structure.sizes[1]
+    pairs = [_row_limits(problem, stages[k], group, stages) for group in groups]
+    return (
+        np.concatenate([np.zeros(0), *(low for low, _ in pairs)]),
+        np.concatenate([np.zeros(0), *(high for _, high in pairs)]),
+    )
+
+
+def _row_bounds(problem: Problem, stages: tuple[Stage, ...]) -> tuple[Array, Array, tuple[str, ...]]:
+    lows, highs, names = [], [], []
+    for k, stage in enumerate(stages):
+        low, high = _limits_of_stage(problem, stages, k)
+        active = _active_rows(problem, stages, k)
+        labels = [
+            f"{group.name}[{i}] @ {problem.phases[stage.phase].name}" if group.size > 1
+            else f"{group.name} @ {problem.phases[stage.phase].name}"
+            for group in stage.structure.sizes[1]
+            for i in range(group.size)
+        ]  # fmt: skip
+        lows.append(low[active])
+        highs.append(high[active])
+        names += [labels[i] for i in active]
+    return np.concatenate(lows), np.concatenate(highs), tuple(names)
+
+
+# -- batches ------------------------------------------------------------------------------------------------------
+
+
+def _batches(
+    problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, durations: tuple[int | None, ...]
+) -> list[StageBatch]:
+    constants = sizes.variables
+    users = range(sizes.variables - len(problem.parameters), sizes.variables)
+    groups: dict[int, list[int]] = {}
+    for k, stage in enumerate(stages):
+        groups.setdefault(id(stage.structure), []).append(k)
+    found = []
+    for numbers in groups.values():
+        structure = stages[numbers[0]].structure
+        columns, data, active = [], [], []
+        for k in numbers:
+            own = np.arange(sizes.starts[k], sizes.starts[k + 1])
+            place = durations[stages[k].phase]
+            duration = constants + stages[k].phase if place is None else place
+            columns.append(np.r_[own, duration, list(users)].astype(np.int64))
+            data.append(_data(problem, stages[k]))
+            active.append(_active_rows(problem, stages, k))
+        weights = [problem.weights[g.name] for g in structure.sizes[2] for _ in range(g.size)]
+        spread = np.broadcast_to(np.array(weights, dtype=float), (len(numbers), len(weights)))
+        found.append(
+            StageBatch(structure, np.array(numbers), np.array(columns), np.array(data), np.array(spread), tuple(active))
+        )
+    return found
+
+
+def _data(problem: Problem, stage: Stage) -> Array:
+    structure, phase = stage.structure, problem.phases[stage.phase]
+    parts = [np.array([stage.share])]
+    for name in structure.contacts:
+        parts.append(spot_data(phase.spots[name], dict.fromkeys(phase.free[name], True)))
+    for block in structure.blocks:
+        if block.data:
+            given = problem.references[block.name]
+            values = np.asarray(given(stage.time) if callable(given) else given, dtype=float).ravel()
+            parts.append(finite_array(values, (block.data,), f"reference of `{block.name}` at {stage.time:.3g} s"))
+    return np.concatenate(parts)
+
+
+def _linear_ends(problem: Problem, sizes: Sizes) -> LinearEnds:
+    first, last = np.zeros((sizes.end_rows, sizes.states[0])), np.zeros((sizes.end_rows, sizes.states[-1]))
+    if problem.coupling is not None:
+        source, sign = problem.coupling.source, problem.coupling.sign
+        kept = [k for k in range(len(source)) if k not in problem.coupling.omit]
+        for row, k in enumerate(kept):
+            last[row, k], first[row, source[k]] = 1.0, -sign[k]
+    return LinearEnds(first, last, np.zeros((sizes.end_rows, sizes.parameters)))
+
+
+# -- variables ----------------------------------------------------------------------------------------------------
+
+
+def _variable_bounds(
+    problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]
+) -> tuple[Array, Array]:
+    n, robot, nu = problem.robot.nv, problem.robot, problem.robot.nu
+    lower, upper = np.full(sizes.variables, -np.inf), np.full(sizes.variables, np.inf)
+    y_low, y_high = problem.chart.limits() if problem.limited["positions"] else (np.full(n, -np.inf), np.full(n, np.inf))
+    speed = np.array(robot.limits.velocity) if problem.limited["velocities"] else np.full(n, np.inf)
+    speed = np.where(speed > 0.0, speed, np.inf)
+    speed[list(robot.base_rows)] = np.inf
+    box_low, box_high = np.r_[y_low, -speed], np.r_[y_high, speed]
+    for name, (low, high) in problem.box.items():
+        k = problem.chart.names.index(name.removeprefix("d ")) + (n if name.startswith("d ") else 0)
+        box_low[k], box_high[k] = max(box_low[k], low), min(box_high[k], high)
+    effort = np.array(_efforts(robot)) if problem.limited["torques"] else np.full(nu, np.inf)
+    for k, stage in enumerate(stages):
+        start = sizes.starts[k]
+        lower[start : start + 2 * n], upper[start : start + 2 * n] = box_low, box_high
+        if problem.formulation.dynamics == "forward":
+            at = [start + 2 * n] if problem.formulation.control != "constant" else []
+            if problem.formulation.control in ("constant", "plc") and stage.structure.controls:
+                at.append(start + sizes.states[k])
+            for place in at:
+                lower[place : place + nu], upper[place : place + nu] = -effort, effort
+    _fix_ends(problem, stages, sizes, lower, upper)
+    values = [problem.phases[k].duration for k in free] + list(problem.parameters.values())
+    first = int(sizes.starts[-1])
+    lower[first:], upper[first:] = [v[0] for v in values], [v[2] for v in values]
+    return lower, upper
+
+
+def _fix_ends(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, lower: Array, upper: Array) -> None:
+    n = problem.robot.nv
+    for ends, start in ((problem.first, 0), (problem.last, int(sizes.starts[-2]))):
+        is_last = start > 0
+        positions, rates = dict(ends.y), dict(ends.dy)
+        if is_last and problem.formulation.dynamics == "inverse":
+            kept = _not_held(problem, stages[-2].structure)
+            positions = {k: x for k, x in positions.items() if len(ends.y) < n or k in kept}
+            rates = {k: x for k, x in rates.items() if len(ends.dy) < n or k in kept}
+        for k, value in positions.items():
+            lower[start + k] = upper[start + k] = value
+        for k, value in rates.items():
+            lower[start + n + k] = upper[start + n + k] = value
+
+
+def _not_held(problem: Problem, structure: Structure) -> set[int]:
+    """As many coordinates as contacts and loops leave free, such that the others follow from them."""
+    held = structure.held
+    if not held.rows:
+        return set(range(problem.robot.nv))
+    y = problem.chart.coordinates(problem.robot.home)
+    B = np.column_stack([problem.chart.motion(y, column)[0] for column in np.eye(len(y))])
+    J = np.asarray(held.jacobian(problem.robot.tree, np.array(problem.robot.home)), dtype=float) @ B
+    null = scipy.linalg.null_space(J)
+    _, _, order = scipy.linalg.qr(null.T, pivoting=True)
+    return set(order[: null.shape[1]].tolist())
+
+
+def _guess(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]) -> Array:
+    """Along the given path, or from the first to the last posture; at rest, the weight shared by the contacts."""
+    n, w = problem.robot.nv, np.zeros(sizes.variables)
+    home = problem.chart.coordinates(problem.robot.home)
+    ends = [np.array([ends.y.get(k, home[k]) for k in range(n)]) for ends in (problem.first, problem.last)]
+    if not problem.last.y:
+        ends[1] = ends[0]
+    total = stages[-1].time
+
+    def place(t: float) -> Array:
+        if problem.path is None:
+            return (1.0 - t / total) * ends[0] + t / total * ends[1]
+        q = finite_array(problem.path(t), (problem.robot.nq,), f"guess at {t:.3g} s")
+        return problem.chart.coordinates(q)
+
+    path = np.array([place(stage.time) for stage in stages])
+    times = np.array([stage.time for stage in stages])
+    for k, stage in enumerate(stages):
+        start, s = sizes.starts[k], stage.structure
+        w[start : start + n] = path[k]
+        if k + 1 < len(stages) and times[k + 1] > times[k] and problem.path is not None:
+            w[start + n : start + 2 * n] = (path[k + 1] - path[k]) / (times[k + 1] - times[k])
+        if s.controls and s.forces and (problem.formulation.dynamics == "inverse" or s.kind == "impact"):
+            _share_weight(s, w[start + sizes.states[k] : start + sizes.states[k] + s.controls])
+    values = [problem.phases[k].duration for k in free] + list(problem.parameters.values())
+    w[int(sizes.starts[-1]) :] = [value[1] for value in values]
+    return w
+
+
+def _share_weight(structure: Structure, u: Array) -> None:
+    """Normal forces that carry the weight, in the controls of an interval."""
+    n, size = structure.robot.nv, structure.robot.nv + structure.forces
+    points = 1 if structure.kind == "impact" else structure.points
+    for point in range(points):
+        at = point * size + n
+        for directions in structure.tied.values():
+            if 2 in directions:
+                u[at + directions.index(2)] = (0.1 if structure.kind == "impact" else 1.0) / len(structure.tied)
+            at += len(directions)

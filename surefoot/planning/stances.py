@@ -1,0 +1,236 @@
+"""The graph of stances: which foot may move where, with states in which it does so.
+
+A stance is a foothold for every leg. Two stances are neighbours if one foot is relocated. Such a move needs a state in
+which the foot leaves, and one in which it lands: all feet in place, and the robot balanced on the others. Both are
+sampled together, with the base in the same pose. Wimmer 2016 and Hauser & Latombe 2010 sample transitions as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.arrays import Array
+from surefoot.planning.footholds import Footholds
+from surefoot.planning.space import Mode, StanceModel
+
+Key = tuple[int, ...]
+"""A stance: for every leg the index of its foothold."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How stances are explored.
+
+    Args:
+        pitch: Distance of the footholds of the grid [m], as a share of the reach of a leg.
+        edge: Distance of footholds from edges of the ground [m].
+        bases: Random poses of the base that are tried for each stance.
+        candidates: Footholds that are tried for each leg of a stance.
+        spread: Standard deviation of base poses: position as a share of the base's height, and angles [rad].
+    """
+
+    pitch: float = 0.15
+    edge: float = 0.02
+    bases: int = 96
+    candidates: int = 20
+    spread: tuple[float, float] = (0.25, 0.06)
+
+
+@dataclass
+class Move:
+    """A foot is relocated.
+
+    Args:
+        leg: Index of the limb.
+        before: The stance before.
+        after: The stance after.
+        bases: (k, 6) base poses in which the foot can leave and land, the best first.
+        tries: States that were tried for it.
+        cost: Of the edge; raised on failure.
+    """
+
+    leg: int
+    before: Key
+    after: Key
+    bases: Array
+    tries: int
+    cost: float = 1.0
+
+
+@dataclass
+class StanceGraph:
+    """Stances and moves between them.
+
+    Args:
+        model: The robot in its world.
+        footholds: All places.
+        sampling: How stances are explored.
+        reach: How far a foot can be from its place at home, with the base where it fits best [m].
+    """
+
+    model: StanceModel
+    footholds: Footholds
+    sampling: Sampling
+    reach: float
+    moves: dict[Key, dict[Key, Move]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        home = self.model.chart.home
+        self._home_feet = home[6:].reshape(-1, 3) - np.array([home[0], home[1], 0.0])
+        legs = range(len(self._home_feet))
+        self.centres = np.array([self.model.centres(k, self.footholds) for k in legs])
+
+    # -- stances --------------------------------------------------------------------------------------------------
+
+    def feet(self, stance: Key) -> Array:
+        """(L, 3) centres of the feet [m]."""
+        return self.centres[np.arange(len(stance)), list(stance)]
+
+    def mode(self, stance: Key, swings: int | None = None, carries: bool = True, to: int | None = None) -> Mode:
+        """The mode of a stance.
+
+        Args:
+            stance: The stance.
+            swings: The leg that is in the air, or that does not carry; None if all stand.
+            carries: Whether that leg still touches, without carrying.
+            to: The foothold where it lands.
+        """
+        legs = len(stance)
+        held, load = np.ones(legs, dtype=bool), np.ones(legs, dtype=bool)
+        spots = [np.zeros((0, 3))] * legs
+        if swings is not None:
+            load[swings] = False
+            held[swings] = carries
+            ends = [stance[swings]] + ([] if to is None else [to])
+            spots[swings] = self.centres[swings, ends]
+        places = self.footholds.take(list(stance))
+        return Mode.of(self.model, self.feet(stance), held, places, load, tuple(spots))
+
+    def fitted_base(self, stance: Key) -> Array:
+        """(6,) the base pose over a stance that fits home best: heading and place by least squares, tilt by a plane."""
+        return fit_base(self._home_feet, self.feet(stance), self.model.chart.home)
+
+    def unlikeness(self, stance: Key) -> float:
+        """How far feet are from their places at home, on average, with the base where it fits best [m]."""
+        base, feet = self.fitted_base(stance), self.feet(stance)
+        c, s = np.cos(base[5]), np.sin(base[5])
+        nominal = self._home_feet[:, :2] @ np.array([[c, s], [-s, c]]) + base[:2]
+        return float(np.linalg.norm(feet[:, :2] - nominal, axis=1).mean())
+
+    # -- moves ----------------------------------------------------------------------------------------------------
+
+    def explore(self, stance: Key, goal: Key, entry: Array | None, rng: np.random.Generator) -> dict[Key, Move]:
+        """All moves out of a stance that were found; they are kept.
+
+        Args:
+            stance: The stance.
+            goal: Where to go: footholds nearer to it are tried first.
+            entry: (6,) a base pose that is known to work; None if none is.
+            rng: Random numbers.
+        """
+        bases = self._sample_bases(stance, goal, entry, rng)
+        found: dict[Key, Move] = {}
+        for leg in range(len(stance)):
+            ready = bases[self.mode(stance, leg).check(self._states(stance, bases)).valid]
+            if len(ready):
+                for move in self._moves_of_leg(stance, goal, leg, ready):
+                    found[move.after] = move
+        for after, move in found.items():
+            old = self.moves.setdefault(stance, {}).get(after)
+            if old is not None:
+                move.cost = old.cost
+            self.moves[stance][after] = move
+        return found
+
+    def _states(self, stance: Key, bases: Array) -> Array:
+        return np.concatenate([bases, np.tile(self.feet(stance).ravel(), (len(bases), 1))], axis=1)
+
+    def _sample_bases(self, stance: Key, goal: Key, entry: Array | None, rng: np.random.Generator) -> Array:
+        """Base poses in which all feet of a stance stand, around the best fit and a little ahead, to the goal."""
+        count, fit = self.sampling.bases, self.fitted_base(stance)
+        height = float(self.model.chart.home[2])
+        ahead = (self.feet(goal) - self.feet(stance)).mean(axis=0)[:2]
+        ahead *= min(1.0, self.reach / max(float(np.linalg.norm(ahead)), 1e-9))
+        out = np.tile(fit, (count, 1))
+        out[:, 3:5] *= rng.uniform(0.0, 1.0, size=(count, 1))
+        out[:, :2] += ahead * rng.uniform(0.0, 0.5, size=(count, 1))
+        out[:, :3] += self.sampling.spread[0] * height * rng.normal(size=(count, 3)) * [1.0, 1.0, 0.5]
+        out[:, 3:] += self.sampling.spread[1] * rng.normal(size=(count, 3))
+        floor = self.model.world.height(out[:, 0], out[:, 1]) + height * rng.uniform(0.65, 1.0, size=count)
+        out[:, 2] = np.maximum(out[:, 2], np.where(np.isfinite(floor), floor, -np.inf))
+        if entry is not None:
+            out[0] = entry
+        return out[self.mode(stance).check(self._states(stance, out)).valid]
+
+    def _moves_of_leg(self, stance: Key, goal: Key, leg: int, bases: Array) -> list[Move]:
+        options = self._candidates(stance, goal, leg)
+        out, strain = [], self._strain(stance, bases)
+        for piece in sorted({int(self.footholds.pieces[k]) for k in options}):
+            chosen = [k for k in options if self.footholds.pieces[k] == piece]
+            landed = [(*stance[:leg], k, *stance[leg + 1 :]) for k in chosen]
+            states = np.concatenate([self._states(after, bases) for after in landed])
+            verdict = self.mode(landed[0], leg).check(states)
+            valid, room = (x.reshape(len(chosen), len(bases)) for x in (verdict.valid, verdict.room))
+            for row, after in enumerate(landed):
+                works = np.flatnonzero(valid[row])
+                if len(works):
+                    quality = strain[works] - np.minimum(room[row, works], 0.03)
+                    best = works[np.argsort(quality, kind="stable")][:4]
+                    out.append(Move(leg, stance, after, bases[best], round(len(bases) / len(works))))
+        return out
+
+    def _strain(self, stance: Key, bases: Array) -> Array:
+        """(n,) how far base poses are from the best fit [m]; height and tilt count more than the place."""
+        off = np.abs(bases - self.fitted_base(stance))
+        return np.asarray(off @ [0.3, 0.3, 1.0, 0.15, 0.15, 0.1])
+
+    def _candidates(self, stance: Key, goal: Key, leg: int) -> list[int]:
+        """Footholds in reach of a leg: those that come nearest to the goal, and some that do not."""
+        base = self.fitted_base(stance)
+        c, s = np.cos(base[5]), np.sin(base[5])
+        nominal = base[:2] + np.array([[c, -s], [s, c]]) @ self._home_feet[leg, :2]
+        centres = self.centres[leg]
+        away = np.linalg.norm(centres[:, :2] - nominal, axis=1)
+        others = np.delete(self.feet(stance), leg, axis=0)
+        crowded = np.linalg.norm(centres[:, None, :2] - others[None, :, :2], axis=2).min(axis=1) < 0.15 * self.reach
+        fits = np.flatnonzero((away < 1.3 * self.reach) & ~crowded & (np.arange(len(away)) != stance[leg]))
+        left = np.linalg.norm(centres[fits] - centres[goal[leg]], axis=1)
+        count, near = self.sampling.candidates, fits[np.argsort(left, kind="stable")]
+        rest = near[count // 2 :]
+        spread = rest[np.linspace(0, len(rest) - 1, min(len(rest), count - count // 2)).astype(int)] if len(rest) else rest
+        return [int(k) for k in dict.fromkeys([*near[: count // 2], *spread])]
+
+
+def fit_base(home_feet: Array, feet: Array, home: Array) -> Array:
+    """(6,) the base pose over feet that fits home best.
+
+    Args:
+        home_feet: (L, 3) feet at home, relative to the base in the plane [m].
+        feet: (L, 3) [m].
+        home: (6 + 3 L,) the state at home.
+    """
+    a, b = home_feet[:, :2] - home_feet[:, :2].mean(axis=0), feet[:, :2] - feet[:, :2].mean(axis=0)
+    yaw = np.arctan2((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum(), (a * b).sum())
+    c, s = np.cos(yaw), np.sin(yaw)
+    place = feet[:, :2].mean(axis=0) - np.array([[c, -s], [s, c]]) @ home_feet[:, :2].mean(axis=0)
+    heights = feet[:, 2] - home_feet[:, 2]
+    across = (feet[:, :2] - place) @ np.array([[c, -s], [s, c]])
+    slopes, *_ = np.linalg.lstsq(np.c_[across, np.ones(len(feet))], heights, rcond=None)
+    return np.array(
+        [*place, home[2] + slopes[2], np.arctan(slopes[1]) + home[3], -np.arctan(slopes[0]) + home[4], yaw + home[5]]
+    )
+
+
+def nearest_foothold(centres: Array, allowed: NDArray[np.bool_], place: Array) -> int:
+    """Index of the foothold that is nearest to a place, of those allowed.
+
+    Args:
+        centres: (n, 3) [m].
+        allowed: (n,) which count.
+        place: (2,) or (3,) [m].
+    """
+    away = np.linalg.norm(centres[:, : len(place)] - place, axis=1)
+    return int(np.argmin(np.where(allowed, away, np.inf)))

@@ -1,0 +1,107 @@
+"""Motions by optimal control: solved before the run, followed in it with their torques as feedforward."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from surefoot.motion import Log, Trajectory, World
+from surefoot.ocp import Formulation, Problem, Solution, SolverOptions, check
+from surefoot.ocp import motions as problems
+from surefoot.report import Plot
+from surefoot.robot import Robot
+from surefoot.scenario.findings import Findings
+from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.schema import MotionTable
+
+__all__ = ["bound", "jump", "ocp_walk", "problem_of", "squat_fast", "swingup"]
+
+_TOLERANCE, _ITERATIONS = 1e-6, 500
+_STEP = 0.005  # [s] of what is followed
+_SETTLE = 0.02  # of the range of the motion: largest error at its end in a run
+
+
+def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None = None) -> Problem:
+    """The problem of a motion.
+
+    Args:
+        table: The `[motion]` table.
+        robot: The robot.
+        formulation: Another formulation than the table's.
+    """
+
+    def given(**names: str) -> dict[str, Any]:
+        pairs = {argument: getattr(table, key) for argument, key in names.items()}
+        return {argument: value for argument, value in pairs.items() if value is not None}
+
+    match table.kind:
+        case "swingup":
+            own = Formulation(table.dynamics or "forward", table.integrator or "rk4", table.control or "plc")
+            form = formulation or own
+            return problems.swingup(robot, formulation=form, **given(nodes="nodes", objective="objective", duration="duration"))
+        case "squat_fast":
+            form = formulation or Formulation("inverse", table.integrator or "semi_implicit")
+            count = {} if table.nodes is None else {"intervals": table.nodes - 1}
+            return problems.squat(robot, formulation=form, **count, **given(depth="depth", duration="duration"))
+        case "jump":
+            return problems.jump(robot, **given(height="height"))
+        case "bound":
+            return problems.bound(robot, **given(length="length"))
+        case _:
+            names = given(objective="objective", strict_zmp="strict_zmp", free_foot="free_foot", step="length")
+            return problems.walk_step(robot, **names)
+
+
+def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
+    """Solve the problem of a table and make a plan of the solution."""
+    options = SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
+    solution: Solution = problem_of(table, robot).solve(table.solver or "ipopt", options)
+    found = check(solution)
+    metrics = solution.metrics()
+    metrics |= {f"duration_{name.replace(' ', '_')}_s": value for name, value in solution.durations.items()}
+    metrics["active_limits"] = ", ".join(f"{name} ({count})" for name, count in list(found.active.items())[:12])
+    if np.isfinite(found.defect):
+        metrics |= {"reintegration_defect": found.defect, "torque_excess_between_nodes": found.torque_excess}
+    trouble = None if solution.success else f"the solver did not converge: {solution.staged.message}"
+    motion = _followed(solution)
+    return Plan(
+        motion, metrics, trouble, _curves(solution, motion), partial(_judge, motion), {"solution.npz": solution.save}
+    )
+
+
+swingup = squat_fast = jump = bound = ocp_walk = _planned
+
+
+def _followed(solution: Solution) -> Trajectory:
+    """The motion at the rate of a controller: torques held or linear as planned."""
+    return solution.trajectory.resample(dt=_STEP)
+
+
+def _curves(solution: Solution, motion: Trajectory) -> tuple[Plot, ...]:
+    robot, driven = solution.problem.robot, solution.problem.robot.driven
+    names = [drive.joint for drive in robot.drives]
+    limits = np.array([drive.torque_limit for drive in robot.drives])
+    tau = np.asarray(motion.tau)
+    worst = np.argsort(-np.abs(tau / limits).max(axis=0))[:6]
+    rates = np.asarray(motion.v)[:, driven]
+    found = [
+        Plot("plan: drive forces over their limits", "1", {names[k]: tau[:, k] / limits[k] for k in worst}),
+        Plot("plan: joint rates", "rad/s | m/s", {names[k]: rates[:, k] for k in worst}),
+    ]
+    forces = {name: wrench[:, 2] for name, wrench in motion.wrenches.items()}
+    return (*found, Plot("plan: normal forces", "N", forces)) if forces else tuple(found)
+
+
+def _judge(motion: Trajectory, robot: Robot, log: Log) -> Findings:
+    """How near the run stays to the plan."""
+    inside = log.time <= motion.end + 1e-9
+    planned = motion.resample(times=np.clip(log.time[inside], motion.start, motion.end)) if inside.any() else motion
+    entries = [int(robot.tree.q_index[i]) for i in range(robot.tree.n) if robot.tree.nq_of(i) == 1]
+    error = np.abs(np.asarray(log["q"])[inside][:, entries] - planned.q[:, entries])
+    metrics = {"run_joint_error": float(error.max(initial=0.0)), "run_joint_error_end": float(error[-1].max(initial=0.0))}
+    if robot.base == "floating":
+        base = np.linalg.norm(np.asarray(log["q"])[inside][:, :3] - planned.q[:, :3], axis=1)
+        metrics |= {"run_base_error_m": float(base.max(initial=0.0))}
+    return Findings(metrics)

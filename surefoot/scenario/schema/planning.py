@@ -1,0 +1,41 @@
+"""The `[planner]` table of a scenario file: where feet are to go, and how the way is planned."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from surefoot.scenario.schema.kinds import NotNegative, Positive, Vector
+from surefoot.scenario.table import Table
+
+__all__ = ["PlannerTable"]
+
+
+class PlannerTable(Table):
+    """`[planner]`: stances and motions are planned before the run, for the controller `follow`.
+
+    Args:
+        goal: By how much all feet are to go, x and y [m], and turn about the base [rad].
+        name: Planner of the motions inside a stance: "connect" tries straight edges and swings first, "bidirectional"
+            searches at once.
+        states: Budget: how many states may be checked.
+        stances: Budget: how many stances may be explored.
+        pitch: Distance of footholds, as a share of the reach of a leg.
+        edge: Distance of footholds from edges [m].
+        clearance: What the robot keeps from the world and from itself [m].
+        balance: What the centre of mass keeps from the border of its support [m].
+        swing_height: Height of swinging feet over the ground [m].
+        rate: Largest joint rate, as a share of what the drives can do.
+    """
+
+    goal: Vector
+    name: Literal["connect", "bidirectional"] = "connect"
+    states: Annotated[int, Field(ge=1, le=10**10)] = 20_000_000
+    stances: Annotated[int, Field(ge=1, le=10**6)] = 3_000
+    pitch: Positive = 0.15
+    edge: NotNegative = 0.02
+    clearance: Positive = 0.003
+    balance: NotNegative = 0.012
+    swing_height: Positive = 0.012
+    rate: Annotated[float, Field(gt=0.0, le=1.0)] = 0.6

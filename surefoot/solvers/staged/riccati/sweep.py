@@ -1,0 +1,338 @@
+"""Factorisation of the Newton system of a staged program: a backward sweep over value functions.
+
+The system, with hard equations C dw − δ dy = −c and everything else condensed into the Hessian:
+
+    (H + diagonal + CᵀΘC) dw + Gᵀ dλ + Cᵀ dy = −h,     G dw = −gaps,     C dw − δ dy = −c
+
+V_k(x_k, b) is the least value of the stages from k on, a quadratic in the state and in the border b = (the part of x_0
+that end rows see, p). One stage is eliminated by Cholesky factors of its controls and of its equations, after a
+multiple ρ of CᵀC has made the former positive definite, which changes dy only. Equations that controls cannot meet go
+on as a stiff part of V, through δ: redundant equations need no rank decision (Vanroye et al. 2023 pass them on
+exactly). The inertia is right if and only if all factorisations succeed (a large enough ρ given).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+
+from surefoot.arrays import Array
+from surefoot.solvers.staged.riccati.form import Form, Slopes
+from surefoot.solvers.staged.riccati.products import add_sandwich, add_squares
+
+_CONVEXIFY = (1e2, 1e6)  # multiples of CᵀC relative to the Hessian: first choice, and last
+_STIFF = 1e-8  # δ relative to the size of C H⁻¹ Cᵀ
+
+
+class WrongInertiaError(Exception):
+    """The reduced Hessian is not positive definite."""
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """Second-order part of the Newton system.
+
+    Attributes:
+        hessian: N + 1 blocks over (x_k, u_k, p).
+        ends: block over (x_0, x_N, p).
+        diagonal: added to the Hessian, (variables,).
+        weight: Θ of rows that are condensed, zero for hard equations, (rows,).
+        hard: rows that remain equations, (rows,).
+        give: D by which gaps give way, G dw − D dλ = −gaps, (gaps,); None where they are closed.
+    """
+
+    hessian: list[Array]
+    ends: Array
+    diagonal: Array
+    weight: Array
+    hard: NDArray[np.bool_]
+    give: Array | None = None
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What one stage leaves behind: v = (x, b) are the variables before it."""
+
+    value: Array  # V_k over v
+    controls: Array  # Cholesky factor, lower
+    equations: Array  # Cholesky factor, lower
+    columns: Array  # controls⁻¹ Cuᵀ
+    feedback: Array  # u = feedback v
+    prices: Array  # y' = prices v
+    convex: Array  # ρ of the hard rows
+    jacobian: Array  # of the hard rows, over (x, u, b)
+    rows: NDArray[np.intp]  # numbers of the hard rows
+
+
+class Sweep:
+    """Factors of one Newton system.
+
+    Args:
+        form: Sizes and places of rows.
+        slopes: First derivatives.
+        quadratic: Second-order part.
+
+    Raises:
+        WrongInertiaError: The Hessian is not positive definite on the null space of the constraints.
+    """
+
+    def __init__(self, form: Form, slopes: Slopes, quadratic: Quadratic) -> None:
+        self._form, self._slopes, self._sizes = form, slopes, form.sizes
+        s, nx = self._sizes, self._sizes.states[0]
+        seen = np.zeros(nx)
+        if len(form.end_rows):
+            seen = np.abs(slopes.ends[:, :nx]).sum(axis=0) + np.abs(quadratic.ends[:nx]).sum(axis=1)
+        self._first = np.flatnonzero((seen > 0.0) & ~form.frozen[:nx])  # of x_0, seen by end rows
+        self._border = len(self._first) + s.parameters
+        self._hard = [quadratic.hard[self._rows(k)] for k in range(s.stages)]
+        self.delta = np.zeros(len(form.kept))
+        self._places = [self._columns(k) for k in range(s.stages)] if len(self._first) else []
+        self._stages: list[_Stage] = []
+        self._give = quadratic.give
+        self._lifts = [np.zeros((0, 0))] * s.stages  # from the gradient of V_k to that seen from before the gap
+        self._seen = [np.zeros((0, 0))] * s.stages  # V_k seen from before the gap
+        value = np.zeros((self._border, self._border))
+        for k in reversed(range(s.stages)):
+            self._stages.insert(0, self._eliminate(k, value, quadratic))
+            value = self._seen[k] = self._soften(k, self._stages[0].value)
+        self._close(quadratic)
+
+    def _rows(self, k: int) -> NDArray[np.intp]:
+        """Numbers of the rows that stage k sees; the last has the end rows as well."""
+        own = self._form.stage_rows[k]
+        return np.concatenate([own, self._form.end_rows]) if k + 1 == self._sizes.stages else own
+
+    def _columns(self, k: int) -> NDArray[np.intp]:
+        """Places of (x, u, p) of stage k in its z = (x, u, b)."""
+        own, s = self._sizes.states[k] + self._sizes.controls[k], self._sizes
+        return np.concatenate([np.arange(own), own + len(self._first) + np.arange(s.parameters)])
+
+    def _wide(self, k: int, block: Array) -> Array:
+        """A block over (x, u, p) as one over (x, u, b)."""
+        if not len(self._first):
+            return block
+        out = np.zeros((len(block), self._sizes.states[k] + self._sizes.controls[k] + self._border))
+        out[:, self._columns(k)] = block
+        return out
+
+    def _jacobian(self, k: int) -> Array:
+        """Rows of stage k over (x, u, b)."""
+        C = self._wide(k, self._slopes.rows[k])
+        if k + 1 < self._sizes.stages or not len(self._form.end_rows):
+            return C
+        E, nx0, nx = self._slopes.ends, self._sizes.states[0], self._sizes.states[-1]
+        ends = np.zeros((len(E), C.shape[1]))
+        ends[:, :nx], own = E[:, nx0 : nx0 + nx], nx + self._sizes.controls[-1]
+        ends[:, own:] = np.hstack([E[:, self._first], E[:, nx0 + nx :]])
+        return np.vstack([C, ends])
+
+    def _hessian(self, k: int, quadratic: Quadratic) -> Array:
+        """Hessian of stage k over (x, u, b) with the diagonal of x and u; frozen controls stand alone."""
+        s, H = self._sizes, quadratic.hessian[k]
+        nx, own = s.states[k], s.states[k] + s.controls[k]
+        if len(self._first):
+            M = np.zeros((own + self._border,) * 2)
+            at = self._columns(k)
+            M[np.ix_(at, at)] = H
+        else:
+            M = H.copy()
+        if k + 1 == s.stages and len(self._form.end_rows):
+            nx0 = s.states[0]
+            p = np.arange(nx0 + nx, len(quadratic.ends))
+            pick = np.concatenate([nx0 + np.arange(nx), self._first, p])
+            at = np.concatenate([np.arange(s.states[k]), np.arange(own, own + self._border)])
+            M[np.ix_(at, at)] += quadratic.ends[np.ix_(pick, pick)]
+        M.ravel()[: own * (len(M) + 1) : len(M) + 1] += quadratic.diagonal[s.starts[k] : s.starts[k + 1]]
+        still = nx + np.flatnonzero(self._form.frozen[s.starts[k] + nx : s.starts[k + 1]])
+        if len(still):
+            M[still], M[:, still] = 0.0, 0.0
+            M[still, still] = 1.0
+        return M
+
+    def _eliminate(self, k: int, after: Array, quadratic: Quadratic) -> _Stage:
+        """Value function before stage k from the one after it."""
+        s, nx, nu = self._sizes, self._sizes.states[k], self._sizes.controls[k]
+        rows, hard, C = self._rows(k), self._hard[k], self._jacobian(k)
+        M = self._hessian(k, quadratic)
+        size = max(1.0, float(np.abs(quadratic.hessian[k]).max(initial=0.0)))
+        length = np.maximum(np.einsum("ij,ij->i", C[hard], C[hard]), 1e-12)
+        weight = quadratic.weight[rows]
+        weight[hard] = _CONVEXIFY[0] * size / length
+        self.delta[rows[hard]] = _STIFF * length / size
+        add_squares(M, C, weight)
+        if k + 1 < s.stages:
+            G, n = self._wide(k, self._slopes.gaps[k]), s.states[k + 1]
+            add_sandwich(M, after[:n, :n], G)
+            if self._border:
+                cross, b = G.T @ after[:n, n:], nx + nu
+                M[:, b:] += cross
+                M[b:] += cross.T
+                M[b:, b:] += after[n:, n:]
+        C = C[hard]
+        try:
+            return self._stage(k, M, C, weight[hard])
+        except WrongInertiaError:
+            if not hard.any():
+                raise
+            more = (_CONVEXIFY[1] / _CONVEXIFY[0] - 1.0) * weight[hard]
+            return self._stage(k, M + C.T @ (more[:, None] * C), C, weight[hard] + more)
+
+    def _soften(self, k: int, value: Array) -> Array:
+        """V_k as a function of where the gap before it would end: V − V_:x (P + D⁻¹)⁻¹ V_x:."""
+        if self._give is None or not k:
+            return value
+        n = self._sizes.states[k]
+        K = value[:n, :n].copy()
+        K.ravel()[:: n + 1] += 1.0 / self._give[self._sizes.gap_starts[k - 1] : self._sizes.gap_starts[k]]
+        self._lifts[k] = lapack.dpotrs(_cholesky(K), value[:n], lower=1)[0].T
+        softer: Array = value - self._lifts[k] @ value[:n]
+        return 0.5 * (softer + softer.T)
+
+    def _stage(self, k: int, M: Array, C: Array, convex: Array) -> _Stage:
+        """Eliminate controls and equations from M over z = (x, u, b)."""
+        nx, nu, m = self._sizes.states[k], self._sizes.controls[k], len(C)
+        u, rows = slice(nx, nx + nu), self._rows(k)[self._hard[k]]
+        others = np.r_[0:nx, nx + nu : len(M)] if self._border else slice(0, nx)
+        Mu, Cv = M[u], C[:, others]
+        L = _cholesky(Mu[:, u]) if nu else np.zeros((0, 0), order="F")
+        Y = np.empty((nu, m + Cv.shape[1]), order="F")
+        Y[:, :m], Y[:, m:] = C[:, u].T, Mu[:, others]
+        if nu:
+            Y = blas.dtrsm(1.0, L, Y, lower=1, overwrite_b=1)
+        Y1, Y2 = Y[:, :m], Y[:, m:]
+        value = (M[others][:, others] if self._border else M[others, others]) - Y2.T @ Y2
+        if not m:
+            feedback = blas.dtrsm(-1.0, L, Y2, lower=1, trans_a=1) if nu else Y2
+            none = np.zeros((0, 0), order="F")
+            return _Stage(value, L, none, Y1, feedback, np.zeros((0, Cv.shape[1])), convex, C, rows)
+        S = Y1.T @ Y1
+        delta = self.delta[rows]
+        S.ravel()[:: m + 1] += delta / (1.0 - delta * convex)
+        E = _cholesky(S)
+        T = blas.dtrsm(1.0, E, np.asfortranarray(Y1.T @ Y2 - Cv), lower=1, overwrite_b=1)
+        value += T.T @ T
+        prices = blas.dtrsm(-1.0, E, T, lower=1, trans_a=1)
+        feedback = blas.dtrsm(-1.0, L, np.asfortranarray(Y2 + Y1 @ prices), lower=1, trans_a=1) if nu else Y2
+        return _Stage(value, L, E, Y1, feedback, prices, convex, C, rows)
+
+    def _close(self, quadratic: Quadratic) -> None:
+        """Factor the value function of the first state and the border."""
+        s, nx = self._sizes, self._sizes.states[0]
+        V = self._stages[0].value
+        at = np.concatenate([np.arange(nx), self._first, nx + np.arange(s.parameters)])  # v in (x_0, p)
+        W = np.zeros((nx + s.parameters,) * 2)
+        np.add.at(W, np.ix_(at, at), V)
+        p = np.arange(nx, len(W))
+        W[p, p] += quadratic.diagonal[s.starts[-1] :]
+        frozen = np.concatenate([self._form.frozen[:nx], self._form.frozen[s.starts[-1] :]])
+        self._at, self._free = at, np.flatnonzero(~frozen)
+        self._start = _cholesky(W[np.ix_(self._free, self._free)]) if len(self._free) else np.zeros((0, 0))
+
+    def solve(self, h: Array, gaps: Array, rows: Array) -> tuple[Array, Array, Array]:
+        """Solution (dw, dλ, dy) of the system; dy is zero but for hard rows.
+
+        Args:
+            h: Gradient, (variables,).
+            gaps: Residuals of gaps.
+            rows: Residuals of rows; only hard ones count.
+        """
+        s, N = self._sizes, self._sizes.stages
+        slope = np.zeros(self._border)
+        slopes = [np.zeros(0)] * N
+        own: list[tuple[Array, Array]] = []
+        for k in reversed(range(N)):
+            slope, steps = self._backward(k, h, gaps, rows, slope)
+            own.insert(0, steps)
+            if k and self._give is not None:
+                slope = slope - self._lifts[k] @ slope[: s.states[k]]
+            slopes[k] = slope
+        v = self._first_step(h, slopes[0])
+        b = v[s.states[0] :]
+        dw, dgaps, dy = np.zeros(s.variables), np.empty(s.gaps), np.zeros(len(self._form.kept))
+        dw[s.starts[-1] :] = b[len(self._first) :]
+        for k in range(N):
+            if k:
+                gap = slice(s.gap_starts[k - 1], s.gap_starts[k])
+                dgaps[gap] = self._seen[k][: s.states[k]] @ v + slopes[k][: s.states[k]]
+                if self._give is not None:
+                    v[: s.states[k]] -= self._give[gap] * dgaps[gap]
+            x = self._forward(k, v, own[k], gaps, rows, dw, dy)
+            v = np.concatenate([x, b])
+        return dw, dgaps, dy
+
+    def _backward(self, k: int, h: Array, gaps: Array, rows: Array, after: Array) -> tuple[Array, tuple[Array, Array]]:
+        """Gradient of V_k, and the constant parts of controls and multipliers."""
+        s, nx, nu, stage = self._sizes, self._sizes.states[k], self._sizes.controls[k], self._stages[k]
+        m = np.zeros(nx + nu + self._border)
+        m[: nx + nu] = h[s.starts[k] : s.starts[k + 1]]
+        m[nx : nx + nu][self._form.frozen[s.starts[k] + nx : s.starts[k + 1]]] = 0.0
+        if k + 1 < s.stages:
+            n, V = s.states[k + 1], self._seen[k + 1]
+            r = gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
+            push = V[:, :n] @ r + after
+            part = push[:n] @ self._slopes.gaps[k]
+            if self._places:
+                m[self._places[k]] += part
+            else:
+                m += part
+            m[nx + nu :] += push[n:]
+        else:
+            m[nx + nu :] += after
+        c = np.zeros(0)
+        if len(stage.convex):
+            c = rows[stage.rows]
+            m += (stage.convex * c) @ stage.jacobian
+        mu = m[nx : nx + nu]
+        mv = np.concatenate([m[:nx], m[nx + nu :]])
+        slope = mv + mu @ stage.feedback + c @ stage.prices
+        push = blas.dtrsv(stage.controls, mu, lower=1) if nu else mu
+        y = c - push @ stage.columns
+        if len(c):
+            y = lapack.dpotrs(stage.equations, y, lower=1)[0]
+        u = -blas.dtrsv(stage.controls, push + stage.columns @ y, lower=1, trans=1) if nu else mu
+        return slope, (u, y)
+
+    def _first_step(self, h: Array, slope: Array) -> Array:
+        """(x_0, b) that minimises the value of all stages."""
+        s, nx = self._sizes, self._sizes.states[0]
+        total = np.zeros(nx + s.parameters)
+        np.add.at(total, self._at, slope)
+        total[nx:] += h[s.starts[-1] :]
+        step = np.zeros(len(total))
+        if len(self._free):
+            step[self._free] = -lapack.dpotrs(self._start, total[self._free], lower=1)[0]
+        return step[self._at]
+
+    def _forward(
+        self, k: int, v: Array, own: tuple[Array, Array], gaps: Array, rows: Array, dw: Array, dy: Array
+    ) -> Array:
+        """Write the step of stage k; the next state."""
+        s, nx, stage = self._sizes, self._sizes.states[k], self._stages[k]
+        u = stage.feedback @ v + own[0]
+        z = np.concatenate([v[:nx], u, v[nx:]])
+        dw[s.starts[k] : s.starts[k + 1]] = z[: nx + len(u)]
+        if len(stage.convex):
+            held = stage.jacobian @ z + rows[stage.rows]
+            dy[stage.rows] = stage.prices @ v + own[1] + stage.convex * held
+        if k + 1 == s.stages:
+            return np.zeros(0)
+        z = z[self._places[k]] if self._places else z
+        return self._slopes.gaps[k] @ z + gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
+
+    def feedback(self) -> tuple[Array, ...]:
+        """K_k (nu_k, nx_k) with p held."""
+        return tuple(
+            np.ascontiguousarray(stage.feedback[:, :nx])
+            for stage, nx in zip(self._stages, self._sizes.states, strict=True)
+        )
+
+
+def _cholesky(A: Array) -> Array:
+    """Lower factor in the order of Fortran; what is above the diagonal is arbitrary."""
+    L, info = lapack.dpotrf(A.T if A.flags.c_contiguous else A, lower=1, clean=0)
+    if info or not np.isfinite(L[-1, -1]):
+        raise WrongInertiaError
+    return L

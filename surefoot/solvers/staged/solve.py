@@ -1,0 +1,46 @@
+"""`solve_staged`: one call for all solvers of staged programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from surefoot.errors import one_of
+from surefoot.solvers.one_core import on_one_core
+from surefoot.solvers.staged.certificate import kkt_residual, violated_rows
+from surefoot.solvers.staged.fatrop import solve_fatrop
+from surefoot.solvers.staged.ipopt import solve_ipopt
+from surefoot.solvers.staged.problem import StagedProblem
+from surefoot.solvers.staged.riccati import solve_riccati
+from surefoot.solvers.staged.solution import Progress, SolverOptions, StagedSolution
+
+_Solve = Callable[[StagedProblem, SolverOptions, Progress | None, StagedSolution | None], StagedSolution]
+SOLVERS: dict[str, _Solve] = {"fatrop": solve_fatrop, "ipopt": solve_ipopt, "riccati": solve_riccati}
+
+
+def solve_staged(
+    problem: StagedProblem,
+    solver: str = "ipopt",
+    options: SolverOptions | None = None,
+    progress: Progress | None = None,
+    warm: StagedSolution | None = None,
+) -> StagedSolution:
+    """Solve a staged program.
+
+    Args:
+        problem: Sizes, bounds, first guess and functions.
+        solver: "ipopt".
+        options: Limits and settings.
+        progress: Called with every iteration; a true answer stops the solver.
+        warm: Earlier solution of a program of the same sizes to start from, in primal and dual variables.
+
+    Returns:
+        The solution, or the best iterate and the reason why the solver ended.
+    """
+    if solver not in SOLVERS:
+        raise one_of("solver", solver, SOLVERS)
+    with on_one_core():
+        found = SOLVERS[solver](problem, options or SolverOptions(), progress, warm)
+        residual = kkt_residual(problem, found.w, found.multipliers)
+        names = () if found.success else violated_rows(problem, problem.functions.values(found.w), 1e-6)
+        return replace(found, kkt_residual=residual, violated=names)
