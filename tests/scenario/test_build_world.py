@@ -109,3 +109,21 @@ def test_a_ball_of_a_file_falls_on_the_ground(tmp_path, engine):
     pose, twist = simulation.engine.object_state("ball")
     np.testing.assert_allclose(pose[:3, 3], [1.0, 0.0, 0.05], atol=2e-3)
     assert np.abs(twist).max() < 0.05
+
+
+def test_touchable_obstacles_and_sloped_boxes() -> None:
+    table = WorldTable.model_validate(
+        {
+            "ground": [{"kind": "plane"}, {"kind": "box", "size": [1.0, 1.0, 0.1], "rpy": [0.0, -0.3, 0.0]}],
+            "obstacles": [
+                {"kind": "capsule", "name": "rail", "radius": 0.02, "length": 1.0, "friction": 0.4, "touchable": True},
+                {"kind": "box", "name": "pole", "size": [0.1, 0.1, 1.0]},
+            ],
+        }
+    )
+    world = build_world(table, BLOCK)
+    assert [(item.touchable, item.friction) for item in world.obstacles] == [(True, 0.4), (False, None)]
+    assert isinstance(world.ground[1], GroundBox)
+    assert world.ground[1].pose[2, 0] == pytest.approx(np.sin(0.3))
+    with pytest.raises(ValueError, match="either"):
+        GroundTable(kind="box", size=(1.0, 1.0, 0.1), yaw=0.1, rpy=(0.0, 0.1, 0.0))

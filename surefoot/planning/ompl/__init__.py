@@ -2,6 +2,7 @@
 
 from surefoot.planning.ompl.boxes import among_boxes
 from surefoot.planning.ompl.client import OmplWorker
+from surefoot.planning.ompl.joint_space import joint_space
 from surefoot.planning.ompl.problem import PLANNERS, Checks, OmplPlan, Query
 
-__all__ = ["PLANNERS", "Checks", "OmplPlan", "OmplWorker", "Query", "among_boxes"]
+__all__ = ["PLANNERS", "Checks", "OmplPlan", "OmplWorker", "Query", "among_boxes", "joint_space"]

@@ -92,7 +92,7 @@ class OmplWorker:
             if pipe is not None:
                 pipe.close()
         try:
-            self._process.wait(timeout=5.0)
+            self._process.wait(timeout=1.0)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -25,7 +25,7 @@ class Checks(Protocol):
         """(n,) of states (n, m)."""
 
     def edges(self, starts: Array, ends: Array) -> NDArray[np.bool_]:
-        """(n,) of straight lines between states (n, m); ends are valid already."""
+        """(n,) of straight lines between states (n, m); the starts are valid, the ends are checked by `valid`."""
 
 
 @dataclass(frozen=True, eq=False)

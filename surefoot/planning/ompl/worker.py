@@ -6,6 +6,7 @@ Each query runs in a fork: OMPL can seed its random numbers only once in a proce
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import pickle
 import select
@@ -83,27 +84,28 @@ class _Space:
 
 
 def _motion_validator(space: _Space, checks: Checks, budget: _Budget) -> Any:
+    def are_free(start: Array, ends: Array) -> Any:
+        budget.states += len(ends)
+        budget.edges += len(ends)
+        return checks.valid(ends) & checks.edges(np.tile(start, (len(ends), 1)), ends)
+
     class Motions(space.base.MotionValidator):  # type: ignore[name-defined]
         """Edges as the problem checks them."""
 
         def checkMotion(self, a: Any, b: Any, last: Any = None) -> bool:
-            budget.edges += 1
             start, end = space.numbers(a), space.numbers(b)
-            ends = end[None] if last is None else np.vstack([end, *_before(start, end)])
-            free = checks.edges(np.tile(start, (len(ends), 1)), ends) & checks.valid(ends)
-            if free[0] or last is None:
-                return bool(free[0])
-            k = int(np.argmax(free)) if free.any() else 0
-            last.second = 0.5**k if k else 0.0
-            if last.first is not None:
-                space.write(last.first, ends[k] if k else start)
+            if are_free(start, end[None])[0]:
+                return True
+            if last is not None:
+                shares = 0.5 ** np.arange(1, _HALVES + 1)
+                halves = start + shares[:, None] * (end - start)
+                free = np.append(np.flatnonzero(are_free(start, halves)), -1)[0]
+                last.second = 0.0 if free < 0 else float(shares[free])
+                if last.first is not None:
+                    space.write(last.first, start if free < 0 else halves[free])
             return False
 
     return Motions(space.info)
-
-
-def _before(start: Array, end: Array) -> list[Array]:
-    return [start + 0.5**k * (end - start) for k in range(1, _HALVES + 1)]
 
 
 def _solve(query: Query, checks: Checks) -> OmplPlan:
@@ -215,6 +217,8 @@ def _in_fork(query: Query, checks: Checks) -> OmplPlan | str:
 
 
 def _serve() -> None:
+    for module in ("ompl.base", "ompl.geometric", "ompl.util", "scipy.sparse.csgraph"):
+        importlib.import_module(module)  # once, not in every fork
     commands, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what planners print must not come between the answers
     sys.path += receive(commands) or []

@@ -73,6 +73,12 @@ class GroundTable(KindTable):
     cell: Positive | None = None
     origin: Vector | None = None
 
+    @model_validator(mode="after")
+    def _one_orientation(self) -> Self:
+        if self.yaw is not None and self.rpy is not None:
+            raise complaint("rpy", self.rpy, "a box has either `yaw` or `rpy`")
+        return self
+
 
 class ObjectTable(KindTable):
     """`[[world.objects]]`: a movable object that can be pushed, lifted and carried.

@@ -83,3 +83,18 @@ def test_weights_change_what_is_near(worker: OmplWorker) -> None:
     ]
     worker.set_problem(among_boxes, LOW, HIGH)
     assert counts[1] > 2 * counts[0]
+
+
+def test_time_is_a_safeguard(worker: OmplWorker) -> None:
+    worker.set_problem(among_boxes, LOW, np.array([[0.2, 1.0, 1.0]]))
+    plan = worker.plan(Query(**QUERY, planner="RRT", evaluations=10**9, time_limit=0.2))
+    worker.set_problem(among_boxes, LOW, HIGH)
+    assert (plan.success, plan.stopped) == (False, "time")
+    assert plan.seconds < 5.0
+
+
+def test_a_closed_worker_says_so() -> None:
+    worker = OmplWorker(among_boxes, LOW, HIGH)
+    worker.close()
+    with pytest.raises(SimulationError, match="ended"):
+        worker.plan(Query(**QUERY))
