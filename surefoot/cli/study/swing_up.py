@@ -56,7 +56,7 @@ def swing_up_command(cases: str | None, seed: int, out: Path, as_json: bool) -> 
 
 def _rows(found: list[SwingUp]) -> list[tuple[str, ...]]:
     """Case, setting, thesis, ours, agreement."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for run in found:
         up = "not upright" if run.upright_at is None else f"upright at {run.upright_at:.1f} s, {run.swings} swings"
         ours = f"{'stable' if run.stable else 'unstable'}, {up}, {run.demanded:.0f} N"
