@@ -79,7 +79,7 @@ def _page(found: list[SwingUp]) -> Html:
     ]  # fmt: skip
     body = [
         html("<h1>Swing-up of a cart-pole by layers of weighted rules</h1><p>Busenhart 1994, section 6.1: ten cases, "
-             "and the two limits that the thesis reports. Its execution weights are lost; these were searched for.</p>"),
+             "and the two limits that the thesis reports. Its execution weights are lost; ours were searched.</p>"),
         html_table(head, _rows(found)),
         html('<div style="display:grid;grid-template-columns:repeat(auto-fit,minmax(360px,1fr));gap:1rem">{}</div>',
              joined(figures)),

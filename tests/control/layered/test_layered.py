@@ -60,7 +60,8 @@ def test_rules_are_data() -> None:
     assert values["pole.x"][0] == pytest.approx(0.5 - np.sin(0.2))
     assert values["pole.turn"] == pytest.approx((0.2, 0.3))
     z_d, d0 = demands(model, state, cart_pole_rules())
-    assert np.count_nonzero(d0) == 4 and np.count_nonzero(z_d) == 4
+    assert np.count_nonzero(d0) == 4
+    assert np.count_nonzero(z_d) == 4
     weight = Weight(2.0, "pole.y", ((0.0, 0.0), (1.0, 1.0)))
     assert weight.of({"pole.y": (0.25, 0.0)}) == 0.5
     with pytest.raises(UnknownNameError, match="quantity"):
