@@ -58,7 +58,11 @@ def _rows(found: list[SwingUp]) -> list[tuple[str, ...]]:
     """Case, setting, thesis, ours, agreement."""
     rows: list[tuple[str, ...]] = []
     for run in found:
-        up = "not upright" if run.upright_at is None else f"upright at {run.upright_at:.1f} s, {run.swings} swings"
+        up = (
+            "not upright"
+            if run.upright_at is None
+            else f"upright at {run.upright_at:.1f} s, {run.swings} turning points"
+        )
         ours = f"{'stable' if run.stable else 'unstable'}, {up}, {run.demanded:.0f} N"
         same = "agrees" if run.stable == run.case.stable else "differs"
         rows.append((run.case.name, run.case.about, run.case.outcome, ours, same))
