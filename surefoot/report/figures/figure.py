@@ -15,6 +15,7 @@ __all__ = ["COLOURS", "Area", "Line", "figure_svg", "round_values"]
 
 COLOURS = (
     "#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#e08020", "#777777", "#44aa99", "#882255",
+    "#999933", "#6699cc",
 )  # fmt: skip
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _ABOVE, _BELOW, _KEY = 460, 300, 58, 14, 12, 40, 18  # px
 _POINTS = 400
