@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from surefoot.control import ForceSchedule, HandReach, JointPath, JointPd, JointWaves, ReactionlessMotion
+from surefoot.control.classic import ClassicController
+from surefoot.control.layered import CartPoleSwingUp
 from surefoot.errors import ScenarioError, ShapeError, UnknownNameError
 from surefoot.motion import State, Trajectory, World
 from surefoot.robot.loading import load
@@ -43,6 +45,8 @@ CASES = [
     (HUMANOID, {"kind": "hand_reach", "frame": "left_grip", "displacement": (0.01, 0.0, 0.0)}, HandReach),
     (HEXAPOD, {"kind": "follow", "bandwidth": 20.0}, PlannedFollower),
     (HEXAPOD, {"kind": "force_schedule", "points": [{"time": 0.0, "torques": {"left_rear_coxa": 0.3}}]}, ForceSchedule),
+    (HUMANOID, {"kind": "classic", "method": "hyon"}, ClassicController),
+    (load("cartpole"), {"kind": "swing_up", "error": 0.1}, CartPoleSwingUp),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Commands that compare methods on one robot: `surefoot regions`, `compare-distribution`, `compare-controllers`."""
+"""Commands that compare methods: `surefoot regions`, `compare-distribution`, `compare-controllers`, `swing-up`."""
 
 from surefoot.cli.study.commands import study
 

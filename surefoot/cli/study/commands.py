@@ -9,7 +9,7 @@ import typer
 
 from surefoot.cli.frame import Json, RobotName
 
-__all__ = ["compare_controllers", "compare_distribution", "regions", "study"]
+__all__ = ["compare_controllers", "compare_distribution", "regions", "study", "swing_up"]
 
 study = typer.Typer()
 
@@ -61,3 +61,16 @@ def compare_controllers(
     from surefoot.cli.study.controllers import controllers_command
 
     return controllers_command(scenario, robot, controllers, out, json)
+
+
+@study.command(name="swing-up")
+def swing_up(
+    cases: Annotated[str | None, typer.Option(metavar="A,B", help="Comma-separated cases; default: all.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the sensor noise.", min=0)] = 0,
+    out: Annotated[Path, typer.Option(help="HTML file.")] = Path("swing-up.html"),
+    json: Json = False,
+) -> int:
+    """Run the cart-pole cases of Busenhart 1994 with its layered controller, beside what the thesis reports."""
+    from surefoot.cli.study.swing_up import swing_up_command
+
+    return swing_up_command(cases, seed, out, json)

@@ -3,6 +3,8 @@
 They stand and keep CoM, base and posture; none steps. Nenchev & Konno 2019, sections 5.8 to 5.13.
 """
 
+from numpy.typing import ArrayLike
+
 from surefoot.control.classic.accelerations import MomentumDamping, OperationalSpace, WeightedInverse
 from surefoot.control.classic.base import ClassicController, ClassicGains
 from surefoot.control.classic.body import StandingBody, standing_body
@@ -29,7 +31,7 @@ CLASSIC: dict[str, type[ClassicController]] = {
 
 
 def classic_controller(
-    method: str, robot: Robot, q0: object = None, dt: float = 0.002, gains: ClassicGains | None = None
+    method: str, robot: Robot, q0: ArrayLike | None = None, dt: float = 0.002, gains: ClassicGains | None = None
 ) -> ClassicController:
     """A controller by its name.
 

@@ -36,6 +36,10 @@ class _ForceController(ClassicController):
         force = body.gravity + body.com_jacobian.T @ wanted[:3] - body.contacts.T @ wrenches.ravel()
         return np.asarray(force[6:] + self.resting(body))
 
+    def omega(self, body: StandingBody) -> float:
+        """√(g / z); also while it falls and z is next to nothing [1/s]."""
+        return float(np.sqrt(9.81 / max(body.com[2] - body.stance.points[:, 2].min(), 0.1 * self.start.com[2])))
+
     def resting(self, body: StandingBody) -> Array:
         """Torques of posture and damping (nv − 6,)."""
         return self.held_posture(body)
@@ -80,7 +84,7 @@ class CentroidalPivot(_ForceController):
 
     def pivot(self, body: StandingBody) -> tuple[Array, float]:
         """CMP (2,) [m], and ω [1/s]."""
-        omega = float(np.sqrt(9.81 / (body.com[2] - body.stance.points[:, 2].min())))
+        omega = self.omega(body)
         ahead = (body.com + body.com_velocity / omega)[:2]
         return ahead + self.gains.dcm * (ahead - self.start.com[:2]), omega
 
@@ -99,12 +103,12 @@ class SimpleTorque(_ForceController):
 
     def point(self, body: StandingBody) -> Array:
         """The DCM (2,) [m]."""
-        omega = float(np.sqrt(9.81 / (body.com[2] - body.stance.points[:, 2].min())))
+        omega = self.omega(body)
         return np.asarray((body.com + body.com_velocity / omega)[:2])
 
     def wrench(self, body: StandingBody) -> Array:
         """(6,): M ω (ẋ_X − ċ) with ẋ_X = −k ω (x_X − x_d), and a moment that damps the base."""
-        omega = float(np.sqrt(9.81 / (body.com[2] - body.stance.points[:, 2].min())))
+        omega = self.omega(body)
         ahead = body.com + body.com_velocity / omega
         rate = -self.gains.dcm * omega * (ahead - self.start.com)
         force = body.stance.mass * omega * (rate - body.com_velocity)

@@ -83,7 +83,7 @@ class StillMomentum(_RateController):
 
     def rates(self, body: StandingBody) -> Array:
         """(nv,)."""
-        whole = np.linalg.solve(body.inertia, body.momentum[3:])
+        whole = np.array(np.linalg.solve(body.inertia, body.momentum[3:]), dtype=float)
         return prioritised([*self._levels(body), (whole, np.zeros(3)), self._posture(body)])
 
 

@@ -46,7 +46,7 @@ class CartPoleSwingUp:
         self._sign = 1.0 if leaning[0] < 0.0 else -1.0  # a positive tilt leans towards −x
         limit = float(robot.drives[0].torque_limit)
         case = SwingUpCase(
-            "scenario", "", "", travel=float(q0[0]), gains=tuple(gains), error=error, dt=dt, trust=trust,
+            "scenario", "", "", travel=float(q0[0]), gains=gains, error=error, dt=dt, trust=trust,
             limit=limit if np.isfinite(limit) else None,
         )  # fmt: skip
         self._layers, self._order = controller_of(case, float(self._sign * q0[1]), ExecutionWeights())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
@@ -152,7 +152,9 @@ def is_input_to_state_stable(omega: float, com_gain: float, zmp_gain: float, alp
     )
 
 
-def compliance_poles(stiffness: float, derivative_time: float, height: float, gravity: float = 9.81) -> Array:
+def compliance_poles(
+    stiffness: float, derivative_time: float, height: float, gravity: float = 9.81
+) -> NDArray[np.complex128]:
     """Poles (2,) of the tilt under torso position compliance: θ̈ + (K T_D / z) θ̇ + ((K − g) / z) θ = 0 [1/s].
 
     Args:
@@ -161,7 +163,7 @@ def compliance_poles(stiffness: float, derivative_time: float, height: float, gr
         height: z [m].
         gravity: g [m/s²].
     """
-    return np.roots([1.0, stiffness * derivative_time / height, (stiffness - gravity) / height])
+    return np.asarray(np.roots([1.0, stiffness * derivative_time / height, (stiffness - gravity) / height]), complex)
 
 
 @dataclass

@@ -170,7 +170,7 @@ def controllers_page(
         f"The robot stands on its feet and is pushed at the height of its CoM by {pushes} "
         "of M ω s, the impulse after which the capture point of the linear inverted pendulum is at the edge of the "
         "support. Errors, tilt and torque are those of the first push. All controllers see true states and share their "
-        "gains; none steps. Times per tick are those of this machine, in Python."
+        "gains, but for servos; none steps. Times per tick are those of this machine, in Python."
     )
     body = [
         html("<h1>Controllers on {}: {}</h1><p>{}</p>", robot, scenario, about),

@@ -115,7 +115,7 @@ def test_virtual_linkage(points: list[list[float]], rank: int) -> None:
         np.testing.assert_allclose(G @ found, wanted, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["g1", "talos"])
+@pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
 def test_robots(name: str) -> None:
     """All methods carry the weight of a robot; least joint torques are the least."""
     robot = sf.load(name, base="floating")

@@ -1,0 +1,61 @@
+"""Commands that compare methods: tables, JSON, pages, and errors that say what to do."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from surefoot.cli.study.controllers import controllers_command
+from surefoot.cli.study.distribution import distribution_command
+from surefoot.cli.study.regions import regions_command
+from surefoot.cli.study.swing_up import swing_up_command
+from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
+
+
+def test_regions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "regions.html"
+    assert regions_command("humanoid", 5.0, page, True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["moment"] == 5.0
+    half = min(-found["support"][0], found["support"][1])
+    assert found["impulse_ns"] == pytest.approx(found["mass"] * found["omega"] * half)
+    assert page.read_text(encoding="utf-8").count("<svg ") == 5
+    with pytest.raises(NotSupportedError, match="base stays fixed"):
+        regions_command("cartpole", None, page, True)
+
+
+def test_distribution(capsys: pytest.CaptureFixture[str]) -> None:
+    assert distribution_command("humanoid", None, "0.2,0,0", "0.0,0.01", True) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) == 9
+    assert all(row["trouble"] is None for row in rows)
+    assert distribution_command("humanoid", "left_foot", "0,0,0", None, False) == 0
+    assert "between two contacts" in capsys.readouterr().out
+    with pytest.raises(ShapeError, match="3 numbers"):
+        distribution_command("humanoid", None, "1,2", None, False)
+
+
+def test_controllers_and_cases(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="controller"):
+        controllers_command("push", "humanoid", "magic", tmp_path / "x.html", False)
+    with pytest.raises(NotSupportedError, match="no push"):
+        controllers_command("squat", "humanoid", "henze", tmp_path / "x.html", False)
+    with pytest.raises(UnknownNameError, match="case"):
+        swing_up_command("11", 0, tmp_path / "x.html", False)
+
+
+@pytest.mark.slow
+def test_controllers_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "controllers.html"
+    assert controllers_command("push", "g1", "henze,joint_pd", page, True) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["henze"]["survived"] >= 0.25
+    assert "CoM after a push" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_swing_up_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "swing.html"
+    assert swing_up_command("5", 0, page, False) == 0
+    assert "agrees" in capsys.readouterr().out
+    assert "<svg" in page.read_text(encoding="utf-8")

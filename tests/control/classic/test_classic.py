@@ -1,0 +1,68 @@
+"""Classic controllers: identities of the body, projections, and a quiet stand for all of them."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import surefoot as sf
+from surefoot.control.classic import CLASSIC, classic_controller, standing_body
+from surefoot.control.classic.body import prioritised
+from surefoot.errors import NotSupportedError, UnknownNameError
+from surefoot.motion import State
+
+ROBOT = sf.load("humanoid", base="floating")
+
+
+def random_body(seed: int = 0):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    q = pin.integrate(ROBOT.model, np.array(ROBOT.home), rng.normal(0.0, 0.2, ROBOT.nv))
+    v = rng.normal(0.0, 0.5, ROBOT.nv)
+    return standing_body(ROBOT, ROBOT.model.createData(), tuple(ROBOT.contacts), q, v)
+
+
+def test_body_identities() -> None:
+    """Locked inertia, CoM Jacobian, contact and base bias by finite differences, momentum rate."""
+    body, h = random_body(), 1e-6
+    data = ROBOT.model.createData()
+    pin.ccrba(ROBOT.model, data, body.q, body.v)
+    np.testing.assert_allclose(body.inertia, np.array(data.Ig.inertia), atol=1e-9)
+    np.testing.assert_allclose(body.com_jacobian @ body.v, body.com_velocity, atol=1e-12)
+    ends = []
+    for s in (1.0, -1.0):
+        q = pin.integrate(ROBOT.model, body.q, s * h * body.v)
+        ends.append(standing_body(ROBOT, ROBOT.model.createData(), tuple(ROBOT.contacts), q, body.v))
+    plus, minus = ends
+    for now, name in ((body.contact_bias, "contacts"), (body.momentum_bias, "momentum"), (body.base_bias, "base")):
+        rate = (getattr(plus, name) - getattr(minus, name)) @ body.v / (2.0 * h)
+        np.testing.assert_allclose(now, rate, atol=1e-4)
+
+
+def test_priorities() -> None:
+    """The first level is met; the second as well as it can be beside it; both metrics."""
+    rng = np.random.default_rng(1)
+    A, B, a, b = rng.normal(size=(3, 8)), rng.normal(size=(2, 8)), rng.normal(size=3), rng.normal(size=2)
+    W = rng.normal(size=(8, 8))
+    for metric in (None, W @ W.T + np.eye(8)):
+        x = prioritised([(A, a), (B, b), (np.eye(8), np.zeros(8))], metric)
+        np.testing.assert_allclose(A @ x, a, atol=1e-4)
+        np.testing.assert_allclose(B @ x, b, atol=1e-4)
+    conflict = prioritised([(A, a), (A[:1], a[:1] + 1.0)])
+    np.testing.assert_allclose(A @ conflict, a, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", CLASSIC)
+def test_torques_carry_the_robot_at_rest(method: str) -> None:
+    """At the start, contact wrenches exist with which the commanded torques accelerate nothing."""
+    control = classic_controller(method, ROBOT)
+    body = control.start
+    torque = np.array(control.command(0.0, State(0.0, np.array(ROBOT.home), np.zeros(ROBOT.nv))).torque)
+    load = body.bias - np.r_[np.zeros(6), torque]
+    wrenches = np.linalg.lstsq(body.contacts.T, load, rcond=None)[0]
+    np.testing.assert_allclose(body.contacts.T @ wrenches, load, atol=0.05)
+
+
+def test_refused() -> None:
+    with pytest.raises(UnknownNameError, match="controller"):
+        classic_controller("magic", ROBOT)
+    with pytest.raises(NotSupportedError, match="floating base"):
+        classic_controller("henze", sf.load("cartpole"))
