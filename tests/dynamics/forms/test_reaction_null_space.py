@@ -42,7 +42,7 @@ def test_dimensions_with_eight_joints():
 
 @pytest.mark.parametrize("n", [11, 12, 13, 15])
 def test_both_ends_stay_fixed_only_with_more_than_twelve_joints(n):
-    """Nenchev & Konno 2019, section 4.7.3: N(generalised Jacobian) and N(H_BB) meet for n > 12; both alone from 7 on."""
+    """Nenchev & Konno 2019, section 4.7.3: N(generalised Jacobian) and N(H_BB) meet for n > 12 only."""
     rng = np.random.default_rng(n)
     links = [Link("base", **solid(rng, 4.0))]
     for k in range(n):
