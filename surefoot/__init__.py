@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from surefoot.motion.exchange import from_layout, to_layout
     from surefoot.robot import ContactSurface, Drive, Joint, Link, Loop, Robot, load, zoo
     from surefoot.sim import rollout, simulate
+    from surefoot.studio.live_view import view
     from surefoot.studio.show import show
-    from surefoot.studio.view import view
 
 __version__ = "0.1.0"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ from bench.machine import header
 from bench.page import Json, number_text, print_lines, print_table, require_folder
 from bench.timing import Effort, measure, pinned, tell
 from surefoot.compiler import LOOP_FROM, compile_robot
-from surefoot.dynamics import ForwardMethod, forward_dynamics
+from surefoot.dynamics import ForwardMethod, crba, forward_dynamics, nonlinear_effects
 from surefoot.errors import ModelError
 from surefoot.robot import Robot, load
 from surefoot.robot.build import Mimic
@@ -40,6 +40,7 @@ _EFFORT = {"base": Effort(repeats=5, seconds=0.02, passes=1), "compiled": Effort
 _CASE_SECONDS = 5.0  # a case that would take longer is left out, but for those of Table 3.1
 _ALL_SECONDS = 90.0  # of computing, for the whole run; what does not fit is left out, largest first
 
+_SHARE_SIZES = (6, 12, 24, 39)
 _ABOUT_1, _ABOVE_1 = (0.85, 1.15), (np.nextafter(1.0, 2.0), np.inf)
 _TABLE = {
     "coil": ((1.55e-4, 3.73e-4, 5.42e-4), (2.21e-5, 8.62e-5, 1.98e-4)),
@@ -109,6 +110,7 @@ def run(
     times = {(r["family"], r["bodies"], r["method"], r["kind"]): 1e-6 * r["p50_us"] for r in rows}
     result |= {"rows": rows, "growth": _growth(times), "table_3_1": _table(times), "readings": _readings(times)}
     result["left_out"] = search.left_out
+    result["solve_share"] = [{"joints": n, "percent": _solve_share(n, seed)} for n in _SHARE_SIZES if n <= largest]
     if plot is not None:
         write_plot(plot, result)
     return result
@@ -225,6 +227,23 @@ def _gears(robot: Robot) -> Array:
     return G
 
 
+def _solve_share(joints: int, seed: int) -> float:
+    """Share of the solution of M a = tau − h in forward dynamics by M and h, compiled, in batches [%]."""
+    robot, rng = load(f"coil:{joints}"), np.random.default_rng(seed)
+    tree, shapes = robot.tree, dict.fromkeys(("q", "v", "tau"), (joints,))
+
+    def whole(q: Array, v: Array, tau: Array) -> Array:
+        return forward_dynamics(tree, q, v, tau, method="crba")
+
+    def assembly(q: Array, v: Array, tau: Array) -> Array:
+        return crba(tree, q) @ tau + nonlinear_effects(tree, q, v)  # the product makes one vector of both
+
+    k = compile_robot(robot, functions={"whole": (whole, shapes), "assembly": (assembly, shapes)})
+    given = rng.standard_normal((3, 512, joints))
+    times = [measure(partial(f, *given), 512, _EFFORT["compiled"]).p5 for f in (k.whole, k.assembly)]
+    return 100.0 * (1.0 - times[1] / times[0])
+
+
 def _place(row: Json) -> tuple[int, ...]:
     """Families, methods and kinds in their order, small before large."""
     family = [item.name for item in FAMILIES].index(row["family"])
@@ -297,4 +316,8 @@ def show(result: Json) -> None:
             for r in result["readings"]
         ]
         print_table(("reading (compiled)", "here", "there", "true here"), cells)
+    print(
+        "\nShare of the linear solve in forward dynamics by CRBA, in batches; Koch 2015: 7.84 % to 66.16 % for 6 to 39"
+    )
+    print_table(("joints", "share [%]"), [[str(r["joints"]), f"{r['percent']:.0f}"] for r in result["solve_share"]])
     print_lines("left out", [f"{tree}: {methods}: {why}" for tree, methods, why in gather(result["left_out"])])

@@ -167,9 +167,9 @@ def _distances(p: Array, a: Array, b: Array, c: Array) -> Array:
 def _few(piece: Array) -> Array:
     """At most 100 corners of the hull of a piece: those that stick out most from the hull of the others."""
     whole = _hull(piece)
-    if whole is None or len(whole.vertices) <= _MOST_VERTICES:
+    if len(piece if whole is None else whole.vertices) <= _MOST_VERTICES:
         return piece if whole is None else np.asarray(piece[whole.vertices])
-    corners = piece[whole.vertices]
+    corners = piece if whole is None else piece[whole.vertices]  # too flat for a hull: its outermost points
     kept = list(dict.fromkeys(np.argmax(corners @ _directions().T, axis=0).tolist()))
     while len(kept) < _MOST_VERTICES and (hull := _hull(corners[kept])) is not None:
         out = corners @ hull.equations[:, :3].T + hull.equations[:, 3]

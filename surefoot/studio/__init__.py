@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 from surefoot.studio.show import show
 
 if TYPE_CHECKING:
+    from surefoot.studio.live_view import LiveView, view
     from surefoot.studio.server import Studio
-    from surefoot.studio.view import LiveView, view
 
 __all__ = ["LiveView", "Studio", "show", "view"]
 
-_MODULE_OF = {"Studio": "server", "LiveView": "view", "view": "view"}
+_MODULE_OF = {"Studio": "server", "LiveView": "live_view", "view": "live_view"}
 
 
 def __getattr__(name: str) -> Any:
@@ -19,5 +19,5 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module `surefoot.studio` has no attribute `{name}`")
     found = getattr(importlib.import_module(f"surefoot.studio.{_MODULE_OF[name]}"), name)
-    globals()[name] = found  # the module `view` has the name of its function
+    globals()[name] = found
     return found

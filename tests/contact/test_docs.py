@@ -10,5 +10,5 @@ def test_code_blocks_run(capsys):
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     for block in blocks:
         exec(compile(block, "docs/contact.md", "exec"), names)  # our own text
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     assert "torsional_friction" in capsys.readouterr().out

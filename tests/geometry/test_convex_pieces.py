@@ -149,3 +149,7 @@ def test_the_corners_that_are_kept_are_those_that_stick_out():
     assert len(kept) == 100
     planes = ConvexHull(kept).equations
     assert (ball @ planes[:, :3].T + planes[:, 3]).max() < 0.06  # of 100 points on a ball, faces are this deep
+    flat = np.column_stack([rng.standard_normal((3000, 2)), np.zeros(3000)])
+    few = cutting._few(flat)  # no hull of a flat set
+    assert 4 <= len(few) <= 100
+    assert few[:, 0].max() == flat[:, 0].max()

@@ -86,3 +86,10 @@ def test_what_cannot_be_shown_is_told(notebook):
         show(3)
     with pytest.raises(SurefootError, match="hexapod"):
         show("hexapood")
+
+
+def test_view_is_a_function_whatever_was_imported_before():
+    import surefoot
+    from surefoot.studio import live_view
+
+    assert surefoot.view is live_view.view

@@ -1,12 +1,5 @@
-"""Forms of the equations of motion: reduced, end link, quasi-velocities, reaction null space."""
+"""Forms of the equations of motion: reduced, quasi-velocities, reaction null space."""
 
-from surefoot.dynamics.forms.end_link import (
-    FreeDirections,
-    LimbCoordinates,
-    constraint_forces,
-    free_directions,
-    limb_coordinates,
-)
 from surefoot.dynamics.forms.quasi_velocities import QuasiVelocityForm, quasi_velocity_form, quasi_velocity_transform
 from surefoot.dynamics.forms.reaction_null_space import (
     angular_reaction_null_space,
@@ -25,20 +18,15 @@ from surefoot.dynamics.forms.reduced import (
 )
 
 __all__ = [
-    "FreeDirections",
     "JointSpaceForm",
     "LagrangeDAlembert",
-    "LimbCoordinates",
     "QuasiVelocityForm",
     "SplitEquations",
     "angular_reaction_null_space",
     "centroidal_transform",
-    "constraint_forces",
-    "free_directions",
     "generalized_jacobian",
     "joint_space_form",
     "lagrange_dalembert",
-    "limb_coordinates",
     "mixed_transform",
     "quasi_velocity_form",
     "quasi_velocity_transform",

@@ -12,6 +12,7 @@ from surefoot.scenario.table import Table, complaint
 __all__ = ["VelocityTable", "WalkTable"]
 
 _WAYS = ("goal", "path", "commands")
+_FARTHEST = 1000.0  # [m] or leg lengths: all steps to the goal are planned
 
 
 class VelocityTable(Table):
@@ -64,4 +65,6 @@ class WalkTable(Table):
         if len(given) != 1:
             which = given[-1] if given else "goal"
             raise complaint(which, getattr(self, which), f"`[walk]` needs one of {', '.join(_WAYS)}")
+        if self.goal is not None and max(map(abs, self.goal[:2])) > _FARTHEST:
+            raise complaint("goal", self.goal, f"expected a goal within {_FARTHEST:g} m")
         return self

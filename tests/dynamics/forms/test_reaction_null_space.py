@@ -40,6 +40,27 @@ def test_dimensions_with_eight_joints():
     assert angular_reaction_null_space(robot.tree, q).shape == (8, 5)
 
 
+@pytest.mark.parametrize("n", [11, 12, 13, 15])
+def test_both_ends_stay_fixed_only_with_more_than_twelve_joints(n):
+    """Nenchev & Konno 2019, section 4.7.3: N(generalised Jacobian) and N(H_BB) meet for n > 12 only."""
+    rng = np.random.default_rng(n)
+    links = [Link("base", **solid(rng, 4.0))]
+    for k in range(n):
+        joint = Joint(f"j{k}", "revolute", turned(rng), axis=rng.standard_normal(3))
+        links.append(Link(f"l{k}", "base" if k == 0 else f"l{k - 1}", joint, **solid(rng)))
+    robot = Robot.from_tree("chain", links, "floating", drives=())
+    q, _, _ = state(robot, 4)
+    frame = some_frame(robot, 5)
+    tip, coupling = generalized_jacobian(robot.tree, frame, q), crba(robot.tree, q)[:6, 6:]
+    held = n - np.linalg.matrix_rank(tip)
+    assert held == n - 6  # the tip rests, the base turns: the inversion task
+    assert n - np.linalg.matrix_rank(np.vstack([tip, coupling])) == max(0, n - 12)
+    motion = np.linalg.svd(tip)[2][-1]
+    base = -np.linalg.solve(crba(robot.tree, q)[:6, :6], coupling @ motion)
+    assert np.abs(base).max() > 1e-3
+    assert_same(frame_velocity(robot.tree, frame, q, np.concatenate([base, motion])), np.zeros(6))
+
+
 @pytest.mark.parametrize("robot", [eight_joints(), armed(), robot_named("g1")], ids=lambda robot: robot.name)
 def test_motions_in_the_null_space_leave_the_base_alone(robot):
     q, _, _ = state(robot, 2)

@@ -34,6 +34,14 @@ def test_a_cycle_of_the_legs_turns_the_body():
     assert found.metrics["momentum_gain_per_mass"] < 1e-6
 
 
+def test_walking_in_free_flight_drifts_in_pitch():
+    found = studied("zero-g-walk", QUICK, "controller.cycles=2", "simulation.duration=4.0")
+    assert found.findings.trouble is None
+    assert found.metrics["momentum_gain_per_mass"] < 1e-6
+    roll, pitch, yaw = found.metrics["base_turn_end_rad"]
+    assert abs(pitch) > 0.1 > 2.0 * max(abs(roll), abs(yaw))
+
+
 @pytest.mark.slow
 def test_cycles_of_the_legs_add_up():
     """The limbs are back where they were, the body is not; half as many cycles turn it half as far."""
