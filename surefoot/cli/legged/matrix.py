@@ -30,6 +30,7 @@ def matrix_command(
     out: Path | None,
     overrides: Sequence[str],
     as_json: bool,
+    perturbed: bool = False,
 ) -> int:
     """Run a matrix, or what is left of it; the last line printed is the path of its folder.
 
@@ -41,6 +42,7 @@ def matrix_command(
         out: Folder, of an interrupted matrix or new; None for `runs/matrix-FAMILY-TIME/`.
         overrides: `key=value` texts.
         as_json: Print JSON.
+        perturbed: Whether robots and ground differ from what the controllers know.
 
     Returns:
         0 if all passed, 1 if not.
@@ -52,7 +54,7 @@ def matrix_command(
         raise one_of("matrix", family, FAMILIES)
     folder = out or Path("runs") / f"matrix-{family}-{time.strftime('%Y%m%d-%H%M%S')}"
     chosen = names_in(scenarios) or [name for name in names() if read_scenario(name).study == family]
-    jobs = matrix_jobs(chosen, names_in(robots) or FAMILIES[family], seeds, folder, overrides)
+    jobs = matrix_jobs(chosen, names_in(robots) or FAMILIES[family], seeds, folder, overrides, perturbed)
     with progress("running") as tell:
 
         def told(row: MatrixRow, left: int) -> None:

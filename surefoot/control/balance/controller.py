@@ -290,7 +290,7 @@ class BalanceController:
         T = placement_of(self.footing.frame)
         R, moved = T[:3, :3], {*wishes.frames, *wishes.presses}
         if not moved <= self._starts.keys():
-            self._note_starts(q, T, moved)
+            self._starts |= _places(self.robot, q, T, moved - self._starts.keys(), self.body.hands)
         self._starts = {name: start for name, start in self._starts.items() if name in moved}
         for name in self._frames:
             handle = self.body[f"reach {name}"]
@@ -308,14 +308,6 @@ class BalanceController:
             there[:3, 3] += R @ press.way[0]
             self.body.lead_hand(name, there, press.way[1:] @ R.T, press.force)
         self._presses = {name: press.force for name, press in wishes.presses.items()}
-
-    def _note_starts(self, q: Array, T: Array, names: set[str]) -> None:
-        """Note where frames and hands are when they begin to move, relative to the feet."""
-        frames, back = self.robot.placements(q), np.linalg.inv(T)
-        for name in names - self._starts.keys():
-            surface = self.robot.contacts.get(name) if name in self.body.hands else None
-            there = frames[name] if surface is None else frames[surface.frame] @ surface.placement
-            self._starts[name] = back @ there
 
     def _largest_hand_error(self, wishes: Wishes) -> float:
         """Largest distance of a frame or, along its surface, of a pressing hand from its reference [m]."""
@@ -338,7 +330,7 @@ class BalanceController:
             Channel("passes", "1", None, lambda: float(body.passes)),
             Channel("violation", "N | N m", None, lambda: body.violation),
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
-            Channel("trouble", "1", None, lambda: float(trouble_number(body.trouble))),
+            Channel("trouble", "1", None, lambda: float(_trouble_number(body.trouble))),
         ]
 
 
@@ -347,10 +339,19 @@ def _press_of(controller: BalanceController, name: str) -> float:
     return controller._presses.get(name, 0.0)
 
 
-def trouble_number(trouble: str) -> int:
+def _trouble_number(trouble: str) -> int:
     """How a reason is logged: 0 for none, from 1 on its place in `TROUBLES`, one more for any other.
 
     Args:
         trouble: The reason.
     """
     return 0 if not trouble else 1 + (TROUBLES.index(trouble) if trouble in TROUBLES else len(TROUBLES))
+
+
+def _places(robot: Robot, q: Array, T: Array, names: set[str], hands: Sequence[str]) -> dict[str, Array]:
+    """(4, 4) by name: where frames and hands are when they begin to move, relative to the feet at T."""
+    frames, back, out = robot.placements(q), np.linalg.inv(T), {}
+    for name in names:
+        surface = robot.contacts.get(name) if name in hands else None
+        out[name] = back @ (frames[name] if surface is None else frames[surface.frame] @ surface.placement)
+    return out

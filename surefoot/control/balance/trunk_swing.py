@@ -49,7 +49,7 @@ class TrunkSwing:
     """
 
     forward: float = 0.8
-    otherwise: float = 0.7
+    otherwise: float = 0.8
     fastest: float = 45.0
     braking: float = 28.0
     margin: float = 0.02

@@ -28,7 +28,6 @@ from surefoot.spatial import so3
 __all__ = ["build_simulation", "load_robot"]
 
 
-_STICKS_OUT = 0.005  # how far a ball that touches sticks out of its link [m]
 DURATION = 5.0
 """Simulated time of scenarios that do not give one [s]."""
 
@@ -143,12 +142,12 @@ def _touch(name: str, table: TouchTable, robot: Robot) -> ContactSurface:
 
 
 def _foremost(robot: Robot, frame: str, turn: Array, radius: float) -> Array:
-    """(3,) centre, in a frame, of a ball that sticks out a little from the link and all that it carries.
+    """(3,) centre, in a frame, of a ball on the foremost point of the link and all that it carries.
 
     Args:
         robot: The robot, at home.
         frame: The frame.
-        turn: (3, 3) axes of the ball in world; it sticks out to −z.
+        turn: (3, 3) axes of the ball in world; −z is to the front.
         radius: Of the ball [m].
     """
     frames, body = robot.placements(robot.home), robot.body_of(frame)
@@ -162,7 +161,7 @@ def _foremost(robot: Robot, frame: str, turn: Array, radius: float) -> Array:
     if not clouds:
         return np.zeros(3)
     points = np.vstack(clouds)
-    centre = turn @ (points[int(np.argmin(points[:, 2]))] + np.array([0.0, 0.0, radius - _STICKS_OUT]))
+    centre = turn @ (points[int(np.argmin(points[:, 2]))] + np.array([0.0, 0.0, -radius]))
     return np.asarray(frames[frame][:3, :3].T @ (centre - frames[frame][:3, 3]))
 
 
@@ -170,6 +169,7 @@ def _sensors(table: SensorsTable) -> SensorSettings | None:
     if table.kind == "none":
         return None
     found = SensorSettings.ideal() if table.kind == "ideal" else SensorSettings()
+    found = found if table.delay is None else found.with_delay(table.delay)
     return replace(found.with_dropout(table.dropout, table.burst), imu=table.imu)
 
 

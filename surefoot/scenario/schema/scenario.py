@@ -104,12 +104,14 @@ class SensorsTable(Table):
         dropout: Fraction of lost readings of every sensor.
         burst: Mean duration of a dropout [s]; 0 if readings are lost independently.
         imu: Link or frame that carries the IMU; default: the base.
+        delay: Of all readings [s]; default: that of each sensor.
     """
 
     kind: Literal["none", "ideal", "default"] = "none"
     dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
     burst: NotNegative = 0.0
     imu: str | None = None
+    delay: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
 
 
 class EstimatorTable(Table):

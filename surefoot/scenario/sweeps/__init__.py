@@ -3,6 +3,7 @@
 from surefoot.scenario.sweeps.controllers import CONTROLLERS, ControllerRow, compare_controllers, controllers_page
 from surefoot.scenario.sweeps.jobs import Job, Outcome, run_jobs
 from surefoot.scenario.sweeps.matrix import MatrixRow, matrix_jobs, matrix_page, matrix_table, run_matrix
+from surefoot.scenario.sweeps.perturbed import Perturbation, Rate, perturbed_overrides, wilson
 from surefoot.scenario.sweeps.push_map import PushMap, PushRow, push_map_page, run_push_map
 from surefoot.scenario.sweeps.speed import FastestWalk, Trial, fastest_walk
 
@@ -13,8 +14,10 @@ __all__ = [
     "Job",
     "MatrixRow",
     "Outcome",
+    "Perturbation",
     "PushMap",
     "PushRow",
+    "Rate",
     "Trial",
     "compare_controllers",
     "controllers_page",
@@ -22,8 +25,10 @@ __all__ = [
     "matrix_jobs",
     "matrix_page",
     "matrix_table",
+    "perturbed_overrides",
     "push_map_page",
     "run_jobs",
     "run_matrix",
     "run_push_map",
+    "wilson",
 ]

@@ -16,13 +16,15 @@ from surefoot.files import write_text
 from surefoot.markup import Html, html, joined
 from surefoot.report.page import html_page, html_table
 from surefoot.scenario.catalogue import read_scenario
-from surefoot.scenario.sweeps.jobs import DIED, PASSED, REFUSED, Job, run_jobs
+from surefoot.scenario.sweeps.jobs import DIED, FELL, PASSED, REFUSED, Job, run_jobs
+from surefoot.scenario.sweeps.perturbed import perturbed_overrides, wilson
 from surefoot.words import counted
 
 __all__ = ["MatrixRow", "matrix_jobs", "matrix_page", "matrix_table", "run_matrix"]
 
 _FILE = "matrix.json"
 _QUICK = "audit.kind=none"
+_ENOUGH = 10  # runs from which on a rate is given
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def matrix_jobs(
     seeds: int,
     folder: Path,
     overrides: Sequence[str] = (),
+    perturbed: bool = False,
 ) -> list[Job]:
     """One run for each scenario, robot and seed; all of the first seed come first.
 
@@ -59,12 +62,16 @@ def matrix_jobs(
         seeds: How many, from 0 on.
         folder: Of the matrix.
         overrides: Changes of all scenarios, `dotted.key=value`. Runs are not audited unless these ask for it.
+        perturbed: Whether mass, friction and delays differ from what the controller knows; see `perturbed_overrides`.
     """
     for scenario in scenarios:
         read_scenario(scenario)  # refuse wrong names before anything runs
-    changes = (_QUICK, *overrides)
+
+    def changes(scenario: str, seed: int) -> tuple[str, ...]:
+        return (_QUICK, *(perturbed_overrides(scenario, seed) if perturbed else ()), *overrides)
+
     return [
-        Job(scenario, robot, seed, folder / _place(scenario, robot, seed), changes)
+        Job(scenario, robot, seed, folder / _place(scenario, robot, seed), changes(scenario, seed))
         for seed in range(seeds)
         for robot in robots
         for scenario in scenarios
@@ -151,7 +158,7 @@ def matrix_table(rows: Sequence[MatrixRow]) -> str:
     """
     head, body = _counts(rows)
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(r) + " |" for r in body)]
-    reasons = [f"- {text}" for text in _reasons(rows)]
+    reasons = [f"- {text}" for text in (*_fall_rates(rows), *_reasons(rows))]
     return "\n".join([*lines, *(["", *reasons] if reasons else [])]) + "\n"
 
 
@@ -198,6 +205,16 @@ def _counts(rows: Sequence[MatrixRow]) -> tuple[list[str], list[list[str]]]:
         for scenario in scenarios
     ]
     return ["scenario", *robots], body
+
+
+def _fall_rates(rows: Sequence[MatrixRow]) -> list[str]:
+    """How often a robot fell, with Wilson's 95 % interval, where there are enough runs to tell."""
+    out = []
+    for scenario, robot in dict.fromkeys((row.scenario, row.robot) for row in rows):
+        fell = [row.verdict == FELL for row in rows if (row.scenario, row.robot) == (scenario, robot)]
+        if len(fell) >= _ENOUGH:
+            out.append(f"{scenario}, {robot}: fell in {wilson(fell)}")
+    return out
 
 
 def _reasons(rows: Sequence[MatrixRow]) -> list[str]:

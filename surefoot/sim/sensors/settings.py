@@ -77,6 +77,14 @@ class SensorSettings:
         }
         return replace(self, **worse)
 
+    def with_delay(self, delay: float) -> SensorSettings:
+        """The same with another delay of all sensors.
+
+        Args:
+            delay: From the world to the program [s].
+        """
+        return replace(self, **{name: replace(getattr(self, name), delay=delay) for name in self._channels()})
+
     @classmethod
     def _channels(cls) -> list[str]:
         return [item.name for item in fields(cls) if isinstance(item.default, Channel)]

@@ -141,6 +141,19 @@ def improved(
     return better
 
 
+def prepare(lower: Floats, upper: Floats, sides: Ints, levels: int, total: int, locked: Ints, record: Floats) -> None:
+    """Equations bind for ever, ends at infinity never; nothing has been achieved yet."""
+    for i in range(total):
+        equal = 1 if lower[i] == upper[i] else 0
+        locked[i] = equal
+        if equal != 0:
+            sides[i] = 1
+        elif (sides[i] > 0 and upper[i] > 1e300) or (sides[i] < 0 and lower[i] < -1e300):
+            sides[i] = 0
+    for k in range(levels + 1):
+        record[k] = 1e300
+
+
 def into_bounds(lower: Floats, upper: Floats, rows: int, n: int, x: Floats, values: Floats) -> None:
     """Take rounding out of x: bounds hold exactly."""
     for c in range(n):
@@ -148,7 +161,7 @@ def into_bounds(lower: Floats, upper: Floats, rows: int, n: int, x: Floats, valu
         values[rows + c] = x[c]
 
 
-STEP_FUNCTIONS = (outside, all_inside, begin, share, advance, improved, into_bounds)
+STEP_FUNCTIONS = (outside, all_inside, begin, share, advance, improved, prepare, into_bounds)
 """In the order in which they call each other."""
 
 
@@ -277,15 +290,7 @@ def search(
         side = 0
         idle = 0
         measure(A, starts, levels, n, rank, lengths, limits)
-        for i in range(total):
-            equal = 1 if lower[i] == upper[i] else 0
-            locked[i] = equal
-            if equal != 0:
-                sides[i] = 1
-            elif (sides[i] > 0 and upper[i] > 1e300) or (sides[i] < 0 and lower[i] < -1e300):
-                sides[i] = 0
-        for k in range(levels + 1):
-            record[k] = 1e300
+        prepare(lower, upper, sides, levels, total, locked, record)
     for count in range(memory[0] + 1, most + 1):
         size = solve_equations(
             A, lower, upper, sides, starts, limits, levels, rows, n, x, values, W, b, least, V, tau, z, T, y, first,
