@@ -16,7 +16,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.motion import Command
-from surefoot.robot import Robot, anatomy
+from surefoot.robot import Foot, Robot, anatomy
 from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture, Task
 
 __all__ = ["LeggedBody"]
@@ -26,6 +26,10 @@ __all__ = ["LeggedBody"]
 _TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.07, 7e-3, 0.28
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
+# Feet and base say where the legs are: a posture that pulls at legs in mid-step pulls the centre of mass back. A little
+# of it bends knees that are straight, where nothing else does.
+_LEG_SHARE, _LEG_STIFFNESS = 0.05, 0.3  # shares of the weight and of the stiffness of the posture
+_YAW_SHARES = (0.1, 0.3)  # of the weights of torso and base about the vertical
 _COM_SHARE = 0.8  # of the soles in which the ZMP of the centre of mass may lie; the rest is for limbs that swing
 _DRIVE_DAMPING, _FOLLOWS = 0.02, 0.05  # damping of the drives per torque limit [s/rad]; time to follow the joints [s]
 
@@ -94,12 +98,17 @@ class LeggedBody:
         size = float(np.array(com(robot.tree, q0))[2]) - ground
         posture = q0 if height is None else posture_at_height(robot, q0, links, height)
         turns: list[Task] = [
-            FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}", weight=_TRUNK_WEIGHT * size**2)
-            for link in links
+            FrameOrientation(
+                link,
+                frames[link][:3, :3],
+                name=f"turn {link}",
+                weight=_TRUNK_WEIGHT * size**2 * np.array([1.0, 1.0, share]),
+            )
+            for link, share in zip(links, _YAW_SHARES, strict=False)
         ]
         rest: list[Task] = [
             AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),
-            Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2),
+            Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2 * _leg_shares(robot, self.feet, _LEG_SHARE)),
         ]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
         levels = self._levels(further, turns, rest)
@@ -113,7 +122,8 @@ class LeggedBody:
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
-        self.problem["posture"].set_gains(*_POSTURE_GAINS)
+        stiffness, damping = _POSTURE_GAINS
+        self.problem["posture"].set_gains(stiffness * _leg_shares(robot, self.feet, _LEG_STIFFNESS), damping)
 
     def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
         """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
@@ -256,3 +266,11 @@ class LeggedBody:
     def solver_time(self) -> float:
         """Wall-clock time of the last solution [s]."""
         return self.problem.solver_time
+
+
+def _leg_shares(robot: Robot, feet: Sequence[Foot], share: float) -> Array:
+    """(joints,) a share for the joints of the legs, 1 for the others."""
+    tree, base = robot.tree, robot.base_joint or 0
+    ends = [robot.body_of(foot.link) for foot in feet]
+    legs = {body for end in ends for body in (end, *tree.ancestors(end))} - {base, *tree.ancestors(base)}
+    return np.concatenate([np.full(tree.nv_of(i), share if i in legs else 1.0) for i in range(tree.n) if i != base])
