@@ -44,6 +44,9 @@ def matrix(
         str | None, typer.Option(metavar="S,T", help="Comma-separated scenarios; default: all of the matrix.")
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds, from 0 on.", min=1)] = 1,
+    perturbed: Annotated[
+        bool, typer.Option("--perturbed", help="Draw masses and friction by the seed, and print the rate of falls.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Output folder, or that of an interrupted matrix; default: runs/matrix-….")
     ] = None,
@@ -53,7 +56,7 @@ def matrix(
     """Run scenarios × robots × seeds on all cores; resumable. Exit status 1 if a run did not pass."""
     from surefoot.cli.legged.matrix import matrix_command
 
-    return matrix_command(family, robots, scenarios, seeds, out, set_ or [], json)
+    return matrix_command(family, robots, scenarios, seeds, out, set_ or [], json, perturbed)
 
 
 @legged.command()

@@ -26,6 +26,7 @@ def matrix_command(
     out: Path | None,
     overrides: Sequence[str],
     as_json: bool,
+    perturbed: bool = False,
 ) -> int:
     """Run a matrix, or what is left of it; the last line printed is the path of its folder.
 
@@ -37,18 +38,22 @@ def matrix_command(
         out: Folder, of an interrupted matrix or new; None for `runs/matrix-FAMILY-TIME/`.
         overrides: `key=value` texts.
         as_json: Print JSON.
+        perturbed: Draw masses and friction by the seed; print the rate of falls. The default scenario is then `walk`.
 
     Returns:
         0 if all passed, 1 if not.
     """
     from surefoot.scenario import names, read_scenario
-    from surefoot.scenario.sweeps import MatrixRow, matrix_jobs, matrix_table, run_matrix
+    from surefoot.scenario.sweeps import MatrixRow, fall_rates, matrix_jobs, matrix_table, perturbed_jobs, run_matrix
 
     if family not in FAMILIES:
         raise one_of("matrix", family, FAMILIES)
     folder = out or Path("runs") / f"matrix-{family}-{time.strftime('%Y%m%d-%H%M%S')}"
-    chosen = names_in(scenarios) or [name for name in names() if read_scenario(name).study == family]
+    usual = ["walk"] if perturbed else [name for name in names() if read_scenario(name).study == family]
+    chosen = names_in(scenarios) or usual
     jobs = matrix_jobs(chosen, names_in(robots) or FAMILIES[family], seeds, folder, overrides)
+    if perturbed:
+        jobs = perturbed_jobs(jobs)
     with progress("running") as tell:
 
         def told(row: MatrixRow, left: int) -> None:
@@ -60,6 +65,6 @@ def matrix_command(
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
     else:
-        print(matrix_table(rows))
+        print(fall_rates(rows) if perturbed else matrix_table(rows))
         print(folder)
     return int(any(row.verdict != "passed" for row in rows))

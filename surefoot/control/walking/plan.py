@@ -27,6 +27,7 @@ _SWING_SPARE = 1.4  # … or this much faster than planned
 _FAR, _WIDE = 0.6, 0.4  # furthest step of a robot that would fall otherwise, shares of the leg length
 _SHIFTED = 0.6  # how much of the lateral distance to the support the DCM loses before a foot leaves to catch the robot
 _QUICKER, _SLOWER = 0.8, 1.2  # shares of the time on one foot
+_QUICKEST = 0.6  # … of a step that catches a robot that stands
 _PEAKS, _PEAK = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5), 10.0 / 3**0.5  # of the acceleration of a quintic over d/T²
 
 
@@ -48,7 +49,10 @@ class StepPlan:
         self.sides: list[Side] = ["left" if foot.side == "left" else "right" for foot in feet]
         self.worth = _WORTH * legs.length
         """Changes of a landing up to this are not made [m]."""
-        self._adapter = StepAdapter(omega, self._limits(legs), StepWeights(cop=_COP_WEIGHT))
+        self._adapter, self._catcher = (
+            StepAdapter(omega, self._limits(legs, quicker), StepWeights(cop=_COP_WEIGHT))
+            for quicker in (_QUICKER, _QUICKEST)
+        )
         self.support, self.anchor = 0, np.zeros(4)
         self.other = np.zeros(4)
         """(4,) the other foot."""
@@ -63,14 +67,14 @@ class StepPlan:
         self._recoil = legs.recoil
         self._offset, self._path = np.zeros(2), DcmPlan([ZmpPiece(0.0, np.zeros(2), np.zeros(2))], omega)
 
-    def _limits(self, legs: LegReach) -> StepLimits:
+    def _limits(self, legs: LegReach, quicker: float) -> StepLimits:
         """How far, how wide and how fast a step may be that keeps the robot from falling."""
         single = self._settings.single
         sole = np.max([np.abs(sole).max(axis=0) for sole in self._soles], axis=0)
         return StepLimits(
             forward=(-_FAR * legs.length, _FAR * legs.length),
             width=(max(2.0 * sole[1] + 0.02, 0.5 * legs.apart), legs.apart + _WIDE * legs.length),
-            duration=(_QUICKER * single, _SLOWER * single),
+            duration=(quicker * single, _SLOWER * single),
             cop_forward=(-sole[0], sole[0]),
             cop_side=(-sole[1], sole[1]),
         )
@@ -227,8 +231,8 @@ class StepPlan:
             seen = turned(dcm - here[:2], -here[3])
             seen[1] *= 1.0 - _SHIFTED
             zmp = self.zmp_of(support)
-            nominal = NominalStep(there[:2], _QUICKER * self._settings.single, zmp, zmp)
-            step = self._adapter.adapt(self.sides[support], seen, 0.0, nominal)
+            nominal = NominalStep(there[:2], _QUICKEST * self._settings.single, zmp, zmp)
+            step = self._catcher.adapt(self.sides[support], seen, 0.0, nominal)
             way = float(np.hypot(*(step.landing - there[:2])))
             landing = np.array([*step.landing, 0.0, 0.5 * there[3]])
             found.append((float(np.hypot(*step.outside)), way, support, landing, step.remaining))
@@ -253,7 +257,8 @@ class StepPlan:
         way = self.planned[0][:2] - self.other[:2]
         speed = max(_SWING_SPEED, _SWING_SPARE * float(np.hypot(way[0], way[1])) / self._single)
         reach = speed * (length - clock)
-        step = self._adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach))
+        adapter = self._adapter if self._single >= _QUICKER * self._settings.single else self._catcher
+        step = adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach))
         way = step.landing - there
         far = float(np.hypot(way[0], way[1]))
         if far <= self.worth and not self.is_adapted:

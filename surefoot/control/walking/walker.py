@@ -27,7 +27,6 @@ _STEP = 0.35  # step for which the default settings are made, share of the leg l
 _NEAR = 0.05  # errors of the DCM with which a foot may leave the ground, share of the leg length
 _SHIFT = 0.12  # time to shift the weight before a step that catches the robot [s]
 _BREATH = 0.03  # least time on two feet between steps that catch the robot [s]
-_HURRIED = 0.4  # share of the double support that is left to a robot which further steps must catch
 _PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
 _HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
@@ -228,7 +227,7 @@ class WalkingController:
         self.ahead.coming = [] if was_last else self._asked(t, landed, poses[landed])
         self.phase, self._clock = DOUBLE, 0.0
         if self.ahead.coming:
-            self._length = saved + (1.0 if self.ahead.is_capturable else _HURRIED) * self.settings.double
+            self._length = saved + self.settings.double
             self.ahead.double_support(self.ahead.other_zmp(), self._length)
         else:
             self._length = saved + self.settings.first

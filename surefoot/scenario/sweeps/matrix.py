@@ -6,23 +6,28 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from math import sqrt
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+import numpy as np
 
 from surefoot.errors import ScenarioError
 from surefoot.files import write_text
 from surefoot.markup import Html, html, joined
 from surefoot.report.page import html_page, html_table
 from surefoot.scenario.catalogue import read_scenario
-from surefoot.scenario.sweeps.jobs import DIED, PASSED, REFUSED, Job, run_jobs
+from surefoot.scenario.sweeps.jobs import DIED, FELL, PASSED, REFUSED, Job, run_jobs
 from surefoot.words import counted
 
-__all__ = ["MatrixRow", "matrix_jobs", "matrix_page", "matrix_table", "run_matrix"]
+__all__ = ["MatrixRow", "fall_rates", "matrix_jobs", "matrix_page", "matrix_table", "perturbed_jobs", "run_matrix"]
 
 _FILE = "matrix.json"
 _QUICK = "audit.kind=none"
+_MASS, _FRICTION = (0.8, 1.2), (0.4, 1.0)  # ranges of perturbed runs: factor on all masses; of the ground
+_NORMAL = 1.96  # quantile of a confidence of 95 %
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,51 @@ def matrix_jobs(
         for robot in robots
         for scenario in scenarios
     ]
+
+
+def perturbed_jobs(jobs: Sequence[Job]) -> list[Job]:
+    """The same runs with masses and friction that the controller does not know, drawn by the seed of each run.
+
+    Args:
+        jobs: From `matrix_jobs`; their noise depends on the seed already.
+
+    Raises:
+        ScenarioError: A scenario has events of its own.
+    """
+    found = []
+    for job in jobs:
+        if read_scenario(job.scenario).events:
+            raise ScenarioError(
+                f"`{job.scenario}` has events, which perturbed runs would replace", next_step="choose others"
+            )
+        random = np.random.default_rng(job.seed)
+        mass, friction = random.uniform(*_MASS), random.uniform(*_FRICTION)
+        changes = (f'events=[{{kind="parameter_error", mass_factor={mass:.4f}}}]', f"world.friction={friction:.4f}")
+        found.append(replace(job, overrides=(*job.overrides, *changes)))
+    return found
+
+
+def fall_rates(rows: Sequence[MatrixRow]) -> str:
+    """Share of falls by scenario and robot, with its interval of 95 % confidence (Wilson 1927), as a Markdown table.
+
+    Args:
+        rows: Of a matrix.
+    """
+    total = Counter((row.scenario, row.robot) for row in rows)
+    fell = Counter((row.scenario, row.robot) for row in rows if row.verdict == FELL)
+    lines = ["| scenario | robot | runs | fell | fall rate, 95 % interval |", "|---|---|---|---|---|"]
+    for key, n in total.items():
+        low, high = _wilson(fell[key], n)
+        rate = f"{fell[key] / n:.0%}, {low:.0%} to {high:.0%}"
+        lines.append(f"| {key[0]} | {key[1]} | {n} | {fell[key]} | {rate} |")
+    return "\n".join(lines) + "\n"
+
+
+def _wilson(count: int, total: int) -> tuple[float, float]:
+    """Interval of a share by Wilson's score."""
+    p, z = count / total, _NORMAL
+    middle, half = p + z * z / (2 * total), z * sqrt(p * (1 - p) / total + (z / (2 * total)) ** 2)
+    return (max(0.0, middle - half) / (1 + z * z / total), min(1.0, (middle + half) / (1 + z * z / total)))
 
 
 def run_matrix(

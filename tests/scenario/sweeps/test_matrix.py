@@ -8,7 +8,19 @@ import multiprocessing
 import pytest
 
 from surefoot.errors import ScenarioError, UnknownNameError
-from surefoot.scenario.sweeps import Job, Outcome, matrix_jobs, matrix_page, matrix_table, run_jobs, run_matrix
+from surefoot.scenario.catalogue import resolved_scenario
+from surefoot.scenario.sweeps import (
+    Job,
+    MatrixRow,
+    Outcome,
+    fall_rates,
+    matrix_jobs,
+    matrix_page,
+    matrix_table,
+    perturbed_jobs,
+    run_jobs,
+    run_matrix,
+)
 
 MODULE = "surefoot.scenario.sweeps.matrix.run_jobs"
 
@@ -123,3 +135,30 @@ def test_a_process_that_dies_does_not_stop_the_others(tmp_path, monkeypatch):
     found = {outcome.job.robot: outcome for outcome in run_jobs(jobs, workers=2)}
     assert (found["g1"].verdict, found["g1"].reason) == ("died", "its process ended with status -9")
     assert found["nobody"].verdict == "refused"
+
+
+def test_perturbed_runs_differ_by_seed_alone_and_keep_their_ranges(tmp_path):
+    jobs = perturbed_jobs(matrix_jobs(["walk"], ["g1", "talos"], 30, tmp_path))
+    assert jobs == perturbed_jobs(matrix_jobs(["walk"], ["g1", "talos"], 30, tmp_path))
+    drawn = {(job.robot, job.seed): resolved_scenario("walk", job.robot, job.seed, job.overrides) for job in jobs}
+    masses = [drawn["g1", seed].events[0].mass_factor for seed in range(30)]
+    frictions = [drawn["g1", seed].world.friction for seed in range(30)]
+    assert 0.8 <= min(masses) < 0.9
+    assert 1.1 < max(masses) <= 1.2
+    assert 0.4 <= min(frictions) < 0.55
+    assert 0.85 < max(frictions) <= 1.0
+    assert drawn["g1", 3].events == drawn["talos", 3].events
+
+
+def test_perturbed_runs_do_not_replace_pushes(tmp_path):
+    with pytest.raises(ScenarioError, match="push-walk"):
+        perturbed_jobs(matrix_jobs(["push-walk"], ["g1"], 1, tmp_path))
+
+
+def test_rates_of_falls_come_with_wilsons_interval():
+    """3 of 10: from 11 % to 60 %; none of 10: up to 28 % (tables of Wilson's score interval)."""
+    rows = [MatrixRow("walk", "a", k, "fell" if k < 3 else "passed", None) for k in range(10)]
+    rows += [MatrixRow("walk", "b", k, "failed", "late") for k in range(10)]
+    text = fall_rates(rows)
+    assert "| walk | a | 10 | 3 | 30%, 11% to 60% |" in text
+    assert "| walk | b | 10 | 0 | 0%, 0% to 28% |" in text
