@@ -29,7 +29,7 @@ _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 1
 # Feet and base say where the legs are: a posture that pulls at legs in mid-step pulls the centre of mass back. A little
 # of it bends knees that are straight, where nothing else does.
 _LEG_SHARE, _LEG_STIFFNESS = 0.05, 0.3  # shares of the weight and of the stiffness of the posture
-_YAW_SHARES = (0.1, 0.3)  # of the weights of torso and base about the vertical
+_BASE_YAW = 3.0  # how much more the base keeps its heading than the torso, if both may turn
 _COM_SHARE = 0.8  # of the soles in which the ZMP of the centre of mass may lie; the rest is for limbs that swing
 _DRIVE_DAMPING, _FOLLOWS = 0.02, 0.05  # damping of the drives per torque limit [s/rad]; time to follow the joints [s]
 
@@ -47,6 +47,7 @@ class LeggedBody:
         further: Tasks of the user, beside the centre of mass; their weights compare with its m/s².
         settings: Margins of the whole-body problem.
         hands: Further contact surfaces that may carry.
+        yaw: Share of the weight of the trunk about the vertical; less lets it turn against legs that swing quickly.
     """
 
     def __init__(
@@ -57,7 +58,9 @@ class LeggedBody:
         further: Sequence[Task] = (),
         settings: WholeBodySettings | None = None,
         hands: Sequence[str] = (),
+        yaw: float = 1.0,
     ) -> None:
+        self._yaw_shares = yaw, min(1.0, _BASE_YAW * yaw)
         self.hands, self._q0 = tuple(hands), q0
         self.robot, self.anatomy = robot, anatomy(robot)
         self.feet = self.anatomy.feet
@@ -104,7 +107,7 @@ class LeggedBody:
                 name=f"turn {link}",
                 weight=_TRUNK_WEIGHT * size**2 * np.array([1.0, 1.0, share]),
             )
-            for link, share in zip(links, _YAW_SHARES, strict=False)
+            for link, share in zip(links, self._yaw_shares, strict=False)
         ]
         rest: list[Task] = [
             AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),

@@ -12,7 +12,7 @@ from surefoot.arrays import Array
 from surefoot.control.legged import LeggedBody, flat_pose, leg_reach, local, placement_of, turned, world
 from surefoot.control.walking.feedback import DcmFeedback
 from surefoot.control.walking.plan import AHEAD, StepPlan
-from surefoot.control.walking.settings import WalkSettings, walk_settings
+from surefoot.control.walking.settings import WalkSettings, walk_settings, yaw_share
 from surefoot.control.walking.swing import SwingFoot
 from surefoot.control.whole_body import WholeBodySettings
 from surefoot.errors import NotSupportedError
@@ -68,7 +68,8 @@ class WalkingController:
         self.settings = settings or walk_settings(robot, _STEP * legs.length)
         self._height = self.settings.height
         self.omega = sqrt(float(np.linalg.norm(robot.tree.gravity)) / self.settings.height)
-        self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body)
+        yaw = yaw_share(self.settings, self.omega)
+        self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body, yaw=yaw)
         self.ahead = StepPlan(self.body.feet, self.body.soles, self.settings, legs, self.omega)
         self._near = _NEAR * legs.length
         at, _, feet = self.body.look(np.asarray(self.q0), np.zeros(robot.nv))
