@@ -17,7 +17,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.motion import Command
-from surefoot.robot import Robot, anatomy
+from surefoot.robot import Foot, Robot, anatomy
 from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture, Task
 
 __all__ = ["LeggedBody"]
@@ -27,6 +27,10 @@ __all__ = ["LeggedBody"]
 _TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.07, 7e-3, 0.28
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
+# Feet and base say where the legs are: a posture that pulls at legs in mid-step pulls the centre of mass back. A little
+# of it bends knees that are straight, where nothing else does.
+_LEG_SHARE, _LEG_STIFFNESS = 0.05, 0.3  # shares of the weight and of the stiffness of the posture
+_BASE_YAW = 3.0  # how much more the base keeps its heading than the torso, if both may turn
 _COM_SHARE = 0.8  # of the soles in which the ZMP of the centre of mass may lie; the rest is for limbs that swing
 _HOLD, _HOLD_TIME = 2.0, 0.05  # stiffness per torque limit [1/rad] with which drives hold; damping over stiffness [s]
 _DRIVE_DAMPING, _FOLLOWS = 0.02, 0.05  # damping of the drives per torque limit [s/rad]; time to follow the joints [s]
@@ -45,6 +49,7 @@ class LeggedBody:
         further: Tasks of the user, beside the centre of mass; their weights compare with its m/s².
         settings: Margins of the whole-body problem.
         hands: Further contact surfaces that may carry.
+        yaw: Share of the weight of the trunk about the vertical; less lets it turn against legs that swing quickly.
     """
 
     def __init__(
@@ -55,7 +60,9 @@ class LeggedBody:
         further: Sequence[Task] = (),
         settings: WholeBodySettings | None = None,
         hands: Sequence[str] = (),
+        yaw: float = 1.0,
     ) -> None:
+        self._yaw_shares = yaw, min(1.0, _BASE_YAW * yaw)
         self.hands, self._q0 = tuple(hands), q0
         self.robot, self.anatomy = robot, anatomy(robot)
         self.feet = self.anatomy.feet
@@ -104,12 +111,17 @@ class LeggedBody:
         size = float(np.array(com(robot.tree, q0))[2]) - ground
         posture = q0 if height is None else posture_at_height(robot, q0, links, height)
         turns: list[Task] = [
-            FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}", weight=_TRUNK_WEIGHT * size**2)
-            for link in links
+            FrameOrientation(
+                link,
+                frames[link][:3, :3],
+                name=f"turn {link}",
+                weight=_TRUNK_WEIGHT * size**2 * np.array([1.0, 1.0, share]),
+            )
+            for link, share in zip(links, self._yaw_shares, strict=False)
         ]
         rest: list[Task] = [
             AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),
-            Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2),
+            Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2 * _leg_shares(robot, self.feet, _LEG_SHARE)),
         ]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
         levels = self._levels(further, turns, rest)
@@ -123,7 +135,8 @@ class LeggedBody:
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
-        self.problem["posture"].set_gains(*_POSTURE_GAINS)
+        stiffness, damping = _POSTURE_GAINS
+        self.problem["posture"].set_gains(stiffness * _leg_shares(robot, self.feet, _LEG_STIFFNESS), damping)
 
     def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
         """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
@@ -285,3 +298,11 @@ class LeggedBody:
 def _entries_of(robot: Robot) -> list[int]:
     """Entries of q of the driven joints, in the order of the drives."""
     return [int(robot.tree.q_index[robot.joint_index(drive.joint)]) for drive in robot.drives]
+
+
+def _leg_shares(robot: Robot, feet: Sequence[Foot], share: float) -> Array:
+    """(joints,) a share for the joints of the legs, 1 for the others."""
+    tree, base = robot.tree, robot.base_joint or 0
+    ends = [robot.body_of(foot.link) for foot in feet]
+    legs = {body for end in ends for body in (end, *tree.ancestors(end))} - {base, *tree.ancestors(base)}
+    return np.concatenate([np.full(tree.nv_of(i), share if i in legs else 1.0) for i in range(tree.n) if i != base])

@@ -32,6 +32,7 @@ class LegReach:
         com_over_hip: Height of the centre of mass over the first joint of the legs [m].
         home: Height of the centre of mass over the soles [m].
         apart: Distance of the feet [m].
+        recoil: Moment about the centre of mass over the weight, for an acceleration of the swinging foot [m/(m/s²)].
     """
 
     length: float
@@ -39,6 +40,7 @@ class LegReach:
     com_over_hip: float
     home: float
     apart: float
+    recoil: float = 0.0
 
     def height_over(self, distance: float) -> float:
         """Height of the centre of mass over the ground at which the legs reach feet that are so far apart [m].
@@ -76,7 +78,31 @@ def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:
     frames = robot.placements(home)
     soles = [(frames[foot.link] @ foot.placement)[:2, 3] for foot in anatomy.feet]
     apart = max((float(np.linalg.norm(a - b)) for a in soles for b in soles), default=0.0)
-    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole, apart)
+    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole, apart, _recoil(robot, anatomy))
+
+
+def _recoil(robot: Robot, anatomy: Anatomy) -> float:
+    """Angular momentum about the centre of mass over the weight, for a foot that moves ahead under a still trunk."""
+    model, data, home = robot.model, robot.model.createData(), np.array(robot.home)
+    momentum = np.array(pin.computeCentroidalMap(model, data, home))[3:]
+    pin.computeJointJacobians(model, data, home)
+    found = []
+    for foot in anatomy.feet:
+        leg = _leg_bodies(robot, foot)
+        columns = [int(robot.tree.v_index[body]) + k for body in leg for k in range(robot.tree.nv_of(body))]
+        J = pin.getJointJacobian(model, data, leg[0] + 1, pin.LOCAL_WORLD_ALIGNED)[:, columns]
+        ahead = np.append((robot.placements(home)[foot.link] @ foot.placement)[:2, 0], 0.0)
+        rates = np.linalg.lstsq(J, np.append(ahead, np.zeros(3)), rcond=1e-3)[0]
+        found.append(float(np.cross(momentum[:, columns] @ rates, ahead)[2]))
+    return float(np.mean(found)) / (robot.mass * float(np.linalg.norm(robot.tree.gravity)))
+
+
+def _leg_bodies(robot: Robot, foot: Foot) -> list[int]:
+    """Bodies from the ankle up to the first joint of a leg."""
+    tree, ankle = robot.tree, robot.body_of(foot.link)
+    path = [ankle, *tree.ancestors(ankle)]
+    trunk = robot.base_joint if robot.base_joint is not None else -1
+    return [body for body in path if body != trunk and body not in tree.ancestors(trunk)] if trunk >= 0 else path
 
 
 def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: float) -> Array:
@@ -108,12 +134,8 @@ def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: flo
 
 def _leg(robot: Robot, foot: Foot, q: Array) -> tuple[float, float, float, float]:
     """Largest distance from the first joint of a leg to the ankle; heights of ankle, first joint and sole."""
-    tree = robot.tree
-    ankle = robot.body_of(foot.link)
-    path = [ankle, *tree.ancestors(ankle)]
-    trunk = robot.base_joint if robot.base_joint is not None else -1
-    leg = [body for body in path if body != trunk and body not in tree.ancestors(trunk)] if trunk >= 0 else path
-    hip = leg[-1]
+    tree, leg = robot.tree, _leg_bodies(robot, foot)
+    ankle, hip = leg[0], leg[-1]
     data = robot.model.createData()
 
     def places(q: Array) -> tuple[Array, Array]:

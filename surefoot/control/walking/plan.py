@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import exp
 
 import numpy as np
 
@@ -20,10 +21,14 @@ AHEAD = 4
 _ANCHOR_TIME = 0.05  # time constant with which the plan follows the support foot [s]
 _COP_WEIGHT = 1e-3  # shifting the CoP costs little beside another landing
 _WORTH = 0.03  # changes of a landing beyond this are made, share of the leg length
+_TURN = 0.05  # turns up to this are not worth a step [rad]
 _SWING_SPEED = 1.2  # how fast the landing place of a foot in the air may be away [m/s]
+_SWING_SPARE = 1.4  # … or this much faster than planned
 _FAR, _WIDE = 0.6, 0.4  # furthest step of a robot that would fall otherwise, shares of the leg length
 _SHIFTED = 0.6  # how much of the lateral distance to the support the DCM loses before a foot leaves to catch the robot
-_QUICKER, _SLOWER = 0.6, 1.2  # shares of the time on one foot
+_QUICKER, _SLOWER = 0.8, 1.2  # shares of the time on one foot
+_QUICKEST = 0.6  # … of a step that catches a robot that stands
+_PEAKS, _PEAK = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5), 10.0 / 3**0.5  # of the acceleration of a quintic over d/T²
 
 
 class StepPlan:
@@ -42,8 +47,12 @@ class StepPlan:
     ) -> None:
         self._soles, self._settings, self._omega = soles, settings, omega
         self.sides: list[Side] = ["left" if foot.side == "left" else "right" for foot in feet]
-        self._worth = _WORTH * legs.length
-        self._adapter = StepAdapter(omega, self._limits(legs), StepWeights(cop=_COP_WEIGHT))
+        self.worth = _WORTH * legs.length
+        """Changes of a landing up to this are not made [m]."""
+        self._adapter, self._catcher = (
+            StepAdapter(omega, self._limits(legs, quicker), StepWeights(cop=_COP_WEIGHT))
+            for quicker in (_QUICKER, _QUICKEST)
+        )
         self.support, self.anchor = 0, np.zeros(4)
         self.other = np.zeros(4)
         """(4,) the other foot."""
@@ -55,16 +64,17 @@ class StepPlan:
         """(k, 2) support polygon."""
         self.is_adapted, self.is_capturable = False, True
         self._single = settings.single
+        self._recoil = legs.recoil
         self._offset, self._path = np.zeros(2), DcmPlan([ZmpPiece(0.0, np.zeros(2), np.zeros(2))], omega)
 
-    def _limits(self, legs: LegReach) -> StepLimits:
+    def _limits(self, legs: LegReach, quicker: float) -> StepLimits:
         """How far, how wide and how fast a step may be that keeps the robot from falling."""
         single = self._settings.single
         sole = np.max([np.abs(sole).max(axis=0) for sole in self._soles], axis=0)
         return StepLimits(
             forward=(-_FAR * legs.length, _FAR * legs.length),
             width=(max(2.0 * sole[1] + 0.02, 0.5 * legs.apart), legs.apart + _WIDE * legs.length),
-            duration=(_QUICKER * single, _SLOWER * single),
+            duration=(quicker * single, _SLOWER * single),
             cop_forward=(-sole[0], sole[0]),
             cop_side=(-sole[1], sole[1]),
         )
@@ -129,8 +139,8 @@ class StepPlan:
             start: (2,).
             duration: [s].
         """
-        zmp, single = self.zmp_of(self.support), self._settings.single
-        self._path = self._over_steps([ZmpPiece(duration, start, zmp), ZmpPiece(single, zmp, zmp)])
+        zmp = self.zmp_of(self.support)
+        self._path = self._over_steps([ZmpPiece(duration, start, zmp), *self._swing_pieces(self._settings.single, zmp)])
         self.polygon = self._hull()
 
     def lift_off(self, duration: float, foot: Array) -> None:
@@ -146,9 +156,20 @@ class StepPlan:
         self._offset = self._path.at(duration)[1] - self.coming[0][:2]
 
     def _single_support(self, duration: float) -> None:
-        zmp = self.zmp_of(self.support)
-        self._path = self._over_steps([ZmpPiece(duration, zmp, zmp)])
+        self._path = self._over_steps(self._swing_pieces(duration, self.zmp_of(self.support)))
         self.polygon = self._soles[self.support]
+
+    def _swing_pieces(self, duration: float, zmp: Array, step: int = 0) -> list[ZmpPiece]:
+        """Where the force on the centre of mass points to during a single support, by straight pieces.
+
+        The leg that swings forward turns the robot back: with a trunk that stays upright, the moment m g r moves this
+        point from the ZMP by r = −`LegReach.recoil` times the acceleration of the foot, that of a quintic.
+        """
+        start = (self.other, np.zeros(4), *self.coming)[step] if step else self.other
+        way = self.coming[step][:2] - start[:2]
+        peak = self._recoil * _PEAK / duration**2 * way
+        times, places = (0.0, *_PEAKS, 1.0), (zmp, zmp - peak, zmp + peak, zmp)
+        return [ZmpPiece(duration * (times[k + 1] - times[k]), places[k], places[k + 1]) for k in range(len(times) - 1)]
 
     def _over_steps(self, pieces: list[ZmpPiece]) -> DcmPlan:
         """The pieces of this phase and those of the steps ahead."""
@@ -157,7 +178,7 @@ class StepPlan:
             foot = 1 - foot
             there = world(step, np.array([*self.zmp_of(foot), 0.0, 0.0]))[:2]
             if k < len(self.coming) - 1:
-                pieces += [ZmpPiece(s.double, zmp, there), ZmpPiece(s.single, there, there)]
+                pieces += [ZmpPiece(s.double, zmp, there), *self._swing_pieces(s.single, there, k + 1)]
             else:
                 end = there if len(self.coming) == AHEAD else 0.5 * (zmp + there)
                 pieces.append(ZmpPiece(s.first, zmp, end))
@@ -169,6 +190,22 @@ class StepPlan:
         c, s = np.cos(self.other[3]), np.sin(self.other[3])
         there = self._soles[1 - self.support] @ np.array([[c, s], [-s, c]]) + self.other[:2]
         return convex_hull(np.vstack([self._soles[self.support], there]))
+
+    def _swing_share(self, t: float, length: float) -> Array:
+        """(2,) how far the DCM is planned from that of a point foot, because of the leg that swings."""
+        zmp, end = self.zmp_of(self.support), self._path.at(length)[1]
+        return np.asarray(self._path.at(t)[1] - zmp - (end - zmp) * exp(-self._omega * (length - t)))
+
+    def is_worth(self, steps: Sequence[Array], other: Array) -> bool:
+        """Whether steps bring a foot somewhere else.
+
+        Args:
+            steps: (4,) each, relative to a support.
+            other: (4,) the other foot, relative to it.
+        """
+        feet = [other, np.zeros(4)]
+        ways = [step - feet[k % 2] for k, step in enumerate(steps)]
+        return any(float(np.hypot(way[0], way[1])) > self.worth or abs(wrapped(way[3])) > _TURN for way in ways)
 
     def share_of_other(self, zmp: Array) -> float:
         """How much of the weight the other foot carries with a ZMP (2,) between them, 0…1."""
@@ -194,8 +231,8 @@ class StepPlan:
             seen = turned(dcm - here[:2], -here[3])
             seen[1] *= 1.0 - _SHIFTED
             zmp = self.zmp_of(support)
-            nominal = NominalStep(there[:2], _QUICKER * self._settings.single, zmp, zmp)
-            step = self._adapter.adapt(self.sides[support], seen, 0.0, nominal)
+            nominal = NominalStep(there[:2], _QUICKEST * self._settings.single, zmp, zmp)
+            step = self._catcher.adapt(self.sides[support], seen, 0.0, nominal)
             way = float(np.hypot(*(step.landing - there[:2])))
             landing = np.array([*step.landing, 0.0, 0.5 * there[3]])
             found.append((float(np.hypot(*step.outside)), way, support, landing, step.remaining))
@@ -211,16 +248,23 @@ class StepPlan:
             length: Of the single support as planned now [s].
             swing: (2,) where the swing foot is.
         """
+        off = (dcm - self._path.at(clock)[1]) * exp(self._omega * max(length - clock, 0.0))
+        if not self.is_adapted and float(np.hypot(off[0], off[1])) <= self.worth:
+            return length
         zmp, there = self.zmp_of(self.support), self.planned[0][:2]
+        dcm = dcm - self._swing_share(clock, length)
         nominal = NominalStep(there, self._single, self._offset, zmp)
-        reach = _SWING_SPEED * (length - clock)
-        step = self._adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach))
+        way = self.planned[0][:2] - self.other[:2]
+        speed = max(_SWING_SPEED, _SWING_SPARE * float(np.hypot(way[0], way[1])) / self._single)
+        reach = speed * (length - clock)
+        adapter = self._adapter if self._single >= _QUICKER * self._settings.single else self._catcher
+        step = adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach))
         way = step.landing - there
         far = float(np.hypot(way[0], way[1]))
-        if far <= self._worth and not self.is_adapted:
+        if far <= self.worth and not self.is_adapted:
             return length
         self.is_adapted, self.is_capturable = True, step.viable
-        way = way * max(0.0, 1.0 - self._worth / max(far, 1e-9))
+        way = way * max(0.0, 1.0 - self.worth / max(far, 1e-9))
         moved = np.array([way[0], way[1], 0.0, 0.0])
         self.coming = [place + moved for place in self.planned]
         length = clock + step.remaining

@@ -10,9 +10,10 @@ import numpy as np
 from surefoot.control.legged import leg_reach
 from surefoot.robot import Robot, anatomy
 
-__all__ = ["WalkSettings", "walk_settings"]
+__all__ = ["WalkSettings", "walk_settings", "yaw_share"]
 
 _SINGLE, _DOUBLE, _FIRST = 2.3, 0.75, 2.7  # times in units of 1/ω
+_YAW_POWER, _LEAST_YAW = 8, 0.1
 _LIFT = 0.075  # height of a swing foot, share of the leg length
 
 
@@ -65,3 +66,13 @@ def walk_settings(robot: Robot, step: float, height: float | None = None) -> Wal
     return WalkSettings(
         first=_FIRST * unit, single=_SINGLE * unit, double=_DOUBLE * unit, lift=_LIFT * legs.length, height=height
     )
+
+
+def yaw_share(settings: WalkSettings, omega: float) -> float:
+    """How much the trunk keeps its heading: less with quicker steps, whose yaw moment the soles cannot take alone.
+
+    Args:
+        settings: Times.
+        omega: √(g/h) [1/s].
+    """
+    return float(min(1.0, max(_LEAST_YAW, (settings.single * omega / _SINGLE) ** _YAW_POWER)))

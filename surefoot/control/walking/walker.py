@@ -12,7 +12,7 @@ from surefoot.arrays import Array
 from surefoot.control.legged import LeggedBody, flat_pose, leg_reach, local, placement_of, turned, world
 from surefoot.control.walking.feedback import DcmFeedback
 from surefoot.control.walking.plan import AHEAD, StepPlan
-from surefoot.control.walking.settings import WalkSettings, walk_settings
+from surefoot.control.walking.settings import WalkSettings, walk_settings, yaw_share
 from surefoot.control.walking.swing import SwingFoot
 from surefoot.control.whole_body import WholeBodySettings
 from surefoot.errors import NotSupportedError
@@ -68,15 +68,16 @@ class WalkingController:
         self.settings = settings or walk_settings(robot, _STEP * legs.length)
         self._height = self.settings.height
         self.omega = sqrt(float(np.linalg.norm(robot.tree.gravity)) / self.settings.height)
-        self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body)
+        yaw = yaw_share(self.settings, self.omega)
+        self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body, yaw=yaw)
         self.ahead = StepPlan(self.body.feet, self.body.soles, self.settings, legs, self.omega)
         self._near = _NEAR * legs.length
         at, _, feet = self.body.look(np.asarray(self.q0), np.zeros(robot.nv))
         self._start_height = float(at[2] - np.mean([foot[2] for foot in feet]))
         self._t: float | None = None
         self._touching: list[float] | None = None
-        self.phase, self._clock, self._length, self.steps = STAND, 0.0, self.settings.settle, 0
-        self.adapted_steps = 0
+        self.phase, self._clock, self._length = STAND, 0.0, self.settings.settle
+        self.steps, self.adapted_steps = 0, 0
         self._hurry = 0.0  # duration of a step that catches the robot [s]; 0 for others
         self._swing: SwingFoot | None = None
         self._feedback = DcmFeedback(self.settings.dcm_gain, self.settings.integral_gain, self.omega)
@@ -158,33 +159,32 @@ class WalkingController:
     def _catch(self, poses: Sequence[Array]) -> None:
         """Step where the DCM asks for it."""
         dcm = world(self.ahead.anchor, np.array([*self._dcm, 0.0, 0.0]))[:2]
-        support, landing, duration = self.ahead.recovery(dcm, poses)
+        support, landing, self._hurry = self.ahead.recovery(dcm, poses)
         self._stand_on(support, poses)
         self.ahead.coming = [landing]
         self.phase, self._clock, self._length = DOUBLE, 0.0, _SHIFT
-        self._hurry = duration
         self.ahead.double_support(self.ahead.zmp_of(support), _SHIFT)
 
     def _may_lift_off(self) -> bool:
         """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
-        error = self._dcm - self.ahead.reference(self._clock)[1]
-        near = float(np.hypot(error[0], error[1])) < self._near
+        near = float(np.hypot(*(self._dcm - self.ahead.reference(self._clock)[1]))) < self._near
         is_safe = bool(distance_inside(self._dcm, self.ahead.polygon) > 0.0)
         return near or not is_safe or self._clock > self._length + _PATIENCE
 
     def _has_landed(self) -> bool:
         if self._touching is None:
             return self._clock >= self._length
-        touches = self._touching[1 - self.ahead.support] >= self.settings.touch
-        return touches and self._clock >= self.settings.earliest * self._length
+        is_due = self._clock >= self.settings.earliest * self._length
+        return is_due and self._touching[1 - self.ahead.support] >= self.settings.touch
 
     def _wait(self, t: float, poses: Sequence[Array]) -> None:
         """Stand until there is somewhere to go; begin with the foot that makes more way."""
         ways: dict[int, tuple[float, list[Array]]] = {}
         for support in range(2):
             steps = self._asked(t, support, poses[support])
-            if steps:
-                way = steps[0][:2] - local(poses[support], poses[1 - support])[:2]
+            other = local(poses[support], poses[1 - support])
+            if self.ahead.is_worth(steps, other):
+                way = steps[0][:2] - other[:2]
                 ways[support] = float(np.hypot(way[0], way[1])), steps
         zmp, _ = self.ahead.reference(self._clock)
         if not ways:
@@ -210,8 +210,7 @@ class WalkingController:
         self._feedback.turn(yaw - self.ahead.anchor[3])
 
     def _lift_off(self, poses: Sequence[Array], duration: float) -> None:
-        s, foot = self.settings, 1 - self.ahead.support
-        self._hurry = 0.0
+        s, foot, self._hurry = self.settings, 1 - self.ahead.support, 0.0
         self.phase, self._clock, self._length = SWING, 0.0, duration
         self.ahead.lift_off(duration, poses[foot])
         self._swing = SwingFoot(self.ahead.other, duration, s.lift, s.landing_speed)
@@ -263,7 +262,8 @@ class WalkingController:
         s, w, plan = self.settings, self.omega, self.ahead
         t = min(self._clock, self._length) if self.phase == SWING else self._clock
         self._zmp_ref, self._dcm_ref = plan.reference(t)
-        self._zmp = self._feedback.zmp(self._dcm - self._dcm_ref, self._zmp_ref, plan.polygon, dt)
+        shift = self._zmp_ref - plan.zmp_of(plan.support) if self.phase == SWING else np.zeros(2)
+        self._zmp = self._feedback.zmp(self._dcm - self._dcm_ref, self._zmp_ref, plan.polygon + shift, dt)
         done = min(1.0, (self._t or 0.0) / max(s.settle, 1e-3))
         blend = done**3 * (10.0 - 15.0 * done + 6.0 * done**2)
         height = self._start_height + blend * (self._within_reach(dt) - self._start_height)

@@ -1,0 +1,90 @@
+"""The plan of a walk: its DCM obeys the pendulum, the leg that swings is part of it, and small steps are not made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import surefoot as sf
+from surefoot.control.legged import leg_reach
+from surefoot.control.walking.plan import StepPlan
+from surefoot.control.walking.settings import WalkSettings, walk_settings, yaw_share
+from surefoot.robot import anatomy
+
+OMEGA = 3.9
+
+
+@pytest.fixture(scope="module")
+def g1():
+    return sf.load("g1")
+
+
+def planned(robot, recoil=None) -> StepPlan:
+    """A plan of three steps ahead, just after lift-off."""
+    body, legs = anatomy(robot), leg_reach(robot, anatomy(robot))
+    legs = legs if recoil is None else replace(legs, recoil=recoil)
+    plan = StepPlan(body.feet, [foot.sole for foot in body.feet], WalkSettings(), legs, OMEGA)
+    side = -1.0 if plan.sides[0] == "left" else 1.0
+    plan.stand_on(0, [np.zeros(4), np.array([-0.3, 0.24 * side, 0.0, 0.0])])
+    plan.coming = [np.array([0.3 * (k + 1), 0.24 * side * ((k + 1) % 2), 0.0, 0.0]) for k in range(3)]
+    plan.lift_off(0.6, np.array([-0.3, 0.24 * side, 0.0, 0.0]))
+    return plan
+
+
+@pytest.mark.parametrize("recoil", [0.0, 0.005])
+def test_the_dcm_of_a_swing_obeys_the_pendulum(g1, recoil):
+    """ξ̇ = ω (ξ − p) by finite differences, with the moment of the leg that swings and without."""
+    plan, h = planned(g1, recoil), 1e-5
+    for t in np.linspace(0.03, 0.57, 10):
+        p, dcm = plan.reference(t)
+        rate = (plan.reference(t + h)[1] - plan.reference(t - h)[1]) / (2.0 * h)
+        np.testing.assert_allclose(rate, OMEGA * (dcm - p), atol=1e-4)
+
+
+def test_the_leg_that_swings_moves_the_force_back_then_ahead(g1):
+    """Recoil times the peak acceleration 10/√3 d/T² of a quintic, at its time; nothing at start and middle."""
+    plan, middle = planned(g1, 0.005), planned(g1, 0.0).reference(0.3)[0]
+    peak, at = 0.005 * 10.0 / 3**0.5 * 0.6 / 0.6**2, 0.6 * (0.5 - 0.5 / 3**0.5)
+    assert plan.reference(at)[0][0] == pytest.approx(middle[0] - peak)
+    assert plan.reference(0.6 - at)[0][0] == pytest.approx(middle[0] + peak)
+    for t in (0.0, 0.3):
+        assert plan.reference(t)[0] == pytest.approx(middle, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["g1", "talos", "humanoid", "icub"])
+def test_recoil_is_the_angular_momentum_of_a_foot_that_moves_ahead(name):
+    """Against the momentum that Pinocchio has for a leg of which two postures are a small step apart."""
+    robot = sf.load(name)
+    foot, model = anatomy(robot).feet[0], robot.model
+    data, q, h = model.createData(), np.array(robot.home), 1e-3
+    place = robot.placements(q)[foot.link]
+    ahead = (place @ foot.placement)[:3, 0]
+    target = place.copy()
+    target[:3, 3] += h * ahead
+    base = robot.tree.body_names[robot.base_joint]
+    still = sf.tasks.FramePose(base, robot.placements(q)[base], name="base")
+    found = sf.ik.solve(robot, [sf.tasks.FramePose(foot.link, target, name="foot"), still], q)
+    v = pin.difference(model, q, found.q) / h
+    moment = np.cross(pin.computeCentroidalMomentum(model, data, q, v).angular, ahead)[2]
+    weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
+    assert leg_reach(robot, anatomy(robot)).recoil == pytest.approx(moment / weight, rel=0.1)
+
+
+def test_small_steps_are_not_worth_it(g1):
+    plan = planned(g1)
+    other, little = np.array([0.0, -0.24, 0.0, 0.0]), 0.9 * plan.worth
+    assert not plan.is_worth([], other)
+    assert not plan.is_worth([[*other, little, 0.0, 0.0, 0.04]], other)
+    assert plan.is_worth([[*other, 0.0, 1.2 * plan.worth, 0.0, 0.0]], other)
+    assert plan.is_worth([other, np.array([0.0, 0.0, 0.0, 0.06])], other)
+
+
+def test_quick_steps_free_the_trunk(g1):
+    usual = walk_settings(g1, 0.2)
+    omega = float(np.sqrt(9.81 / usual.height))
+    shares = [yaw_share(replace(usual, single=usual.single / pace), omega) for pace in (0.8, 1.0, 1.2, 1.5)]
+    assert shares[0] == shares[1] == pytest.approx(1.0, abs=0.02)
+    assert 1.0 > shares[2] > shares[3] >= 0.1
