@@ -8,8 +8,9 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.solvers.staged.riccati.barrier import Barrier, Iterate
+from surefoot.solvers.staged.riccati.blocks import Quadratic
 from surefoot.solvers.staged.riccati.form import Slopes
-from surefoot.solvers.staged.riccati.sweep import Quadratic, Sweep, WrongInertiaError
+from surefoot.solvers.staged.riccati.sweep import Sweep, WrongInertiaError
 
 _FIRST, _LEAST, _MOST = 1e-4, 1e-20, 1e10  # δ_w (section 3.1)
 _GROW_FIRST, _GROW, _SHRINK = 100.0, 8.0, 1.0 / 3.0

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from surefoot.arrays import Array
+from surefoot.solvers.staged.riccati.blocks import Blocks, Quadratic
 from surefoot.solvers.staged.riccati.form import Form, Slopes
 from surefoot.solvers.staged.riccati.products import add_sandwich, add_squares
 
@@ -29,27 +30,6 @@ _STIFF = 1e-8  # δ relative to the size of C H⁻¹ Cᵀ
 
 class WrongInertiaError(Exception):
     """The reduced Hessian is not positive definite."""
-
-
-@dataclass(frozen=True)
-class Quadratic:
-    """Second-order part of the Newton system.
-
-    Attributes:
-        hessian: N + 1 blocks over (x_k, u_k, p).
-        ends: block over (x_0, x_N, p).
-        diagonal: added to the Hessian, (variables,).
-        weight: Θ of rows that are condensed, zero for hard equations, (rows,).
-        hard: rows that remain equations, (rows,).
-        give: D by which gaps give way, G dw − D dλ = −gaps, (gaps,); None where they are closed.
-    """
-
-    hessian: list[Array]
-    ends: Array
-    diagonal: Array
-    weight: Array
-    hard: NDArray[np.bool_]
-    give: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -81,15 +61,11 @@ class Sweep:
 
     def __init__(self, form: Form, slopes: Slopes, quadratic: Quadratic) -> None:
         self._form, self._slopes, self._sizes = form, slopes, form.sizes
-        s, nx = self._sizes, self._sizes.states[0]
-        seen = np.zeros(nx)
-        if len(form.end_rows):
-            seen = np.abs(slopes.ends[:, :nx]).sum(axis=0) + np.abs(quadratic.ends[:nx]).sum(axis=1)
-        self._first = np.flatnonzero((seen > 0.0) & ~form.frozen[:nx])  # of x_0, seen by end rows
-        self._border = len(self._first) + s.parameters
-        self._hard = [quadratic.hard[self._rows(k)] for k in range(s.stages)]
+        s, self._blocks = self._sizes, Blocks(form, slopes, quadratic)
+        self._first, self._border = self._blocks.first, self._blocks.border
+        self._hard = [quadratic.hard[self._blocks.rows(k)] for k in range(s.stages)]
         self.delta = np.zeros(len(form.kept))
-        self._places = [self._columns(k) for k in range(s.stages)] if len(self._first) else []
+        self._places = [self._blocks.columns(k) for k in range(s.stages)] if len(self._first) else []
         self._stages: list[_Stage] = []
         self._give = quadratic.give
         self._lifts = [np.zeros((0, 0))] * s.stages  # from the gradient of V_k to that seen from before the gap
@@ -100,63 +76,11 @@ class Sweep:
             value = self._seen[k] = self._soften(k, self._stages[0].value)
         self._close(quadratic)
 
-    def _rows(self, k: int) -> NDArray[np.intp]:
-        """Numbers of the rows that stage k sees; the last has the end rows as well."""
-        own = self._form.stage_rows[k]
-        return np.concatenate([own, self._form.end_rows]) if k + 1 == self._sizes.stages else own
-
-    def _columns(self, k: int) -> NDArray[np.intp]:
-        """Places of (x, u, p) of stage k in its z = (x, u, b)."""
-        own, s = self._sizes.states[k] + self._sizes.controls[k], self._sizes
-        return np.concatenate([np.arange(own), own + len(self._first) + np.arange(s.parameters)])
-
-    def _wide(self, k: int, block: Array) -> Array:
-        """A block over (x, u, p) as one over (x, u, b)."""
-        if not len(self._first):
-            return block
-        out = np.zeros((len(block), self._sizes.states[k] + self._sizes.controls[k] + self._border))
-        out[:, self._columns(k)] = block
-        return out
-
-    def _jacobian(self, k: int) -> Array:
-        """Rows of stage k over (x, u, b)."""
-        C = self._wide(k, self._slopes.rows[k])
-        if k + 1 < self._sizes.stages or not len(self._form.end_rows):
-            return C
-        E, nx0, nx = self._slopes.ends, self._sizes.states[0], self._sizes.states[-1]
-        ends = np.zeros((len(E), C.shape[1]))
-        ends[:, :nx], own = E[:, nx0 : nx0 + nx], nx + self._sizes.controls[-1]
-        ends[:, own:] = np.hstack([E[:, self._first], E[:, nx0 + nx :]])
-        return np.vstack([C, ends])
-
-    def _hessian(self, k: int, quadratic: Quadratic) -> Array:
-        """Hessian of stage k over (x, u, b) with the diagonal of x and u; frozen controls stand alone."""
-        s, H = self._sizes, quadratic.hessian[k]
-        nx, own = s.states[k], s.states[k] + s.controls[k]
-        if len(self._first):
-            M = np.zeros((own + self._border,) * 2)
-            at = self._columns(k)
-            M[np.ix_(at, at)] = H
-        else:
-            M = H.copy()
-        if k + 1 == s.stages and len(self._form.end_rows):
-            nx0 = s.states[0]
-            p = np.arange(nx0 + nx, len(quadratic.ends))
-            pick = np.concatenate([nx0 + np.arange(nx), self._first, p])
-            at = np.concatenate([np.arange(s.states[k]), np.arange(own, own + self._border)])
-            M[np.ix_(at, at)] += quadratic.ends[np.ix_(pick, pick)]
-        M.ravel()[: own * (len(M) + 1) : len(M) + 1] += quadratic.diagonal[s.starts[k] : s.starts[k + 1]]
-        still = nx + np.flatnonzero(self._form.frozen[s.starts[k] + nx : s.starts[k + 1]])
-        if len(still):
-            M[still], M[:, still] = 0.0, 0.0
-            M[still, still] = 1.0
-        return M
-
     def _eliminate(self, k: int, after: Array, quadratic: Quadratic) -> _Stage:
         """Value function before stage k from the one after it."""
         s, nx, nu = self._sizes, self._sizes.states[k], self._sizes.controls[k]
-        rows, hard, C = self._rows(k), self._hard[k], self._jacobian(k)
-        M = self._hessian(k, quadratic)
+        rows, hard, C = self._blocks.rows(k), self._hard[k], self._blocks.jacobian(k)
+        M = self._blocks.hessian(k)
         size = max(1.0, float(np.abs(quadratic.hessian[k]).max(initial=0.0)))
         length = np.maximum(np.einsum("ij,ij->i", C[hard], C[hard]), 1e-12)
         weight = quadratic.weight[rows]
@@ -164,7 +88,7 @@ class Sweep:
         self.delta[rows[hard]] = _STIFF * length / size
         add_squares(M, C, weight)
         if k + 1 < s.stages:
-            G, n = self._wide(k, self._slopes.gaps[k]), s.states[k + 1]
+            G, n = self._blocks.wide(k, self._slopes.gaps[k]), s.states[k + 1]
             add_sandwich(M, after[:n, :n], G)
             if self._border:
                 cross, b = G.T @ after[:n, n:], nx + nu
@@ -194,7 +118,7 @@ class Sweep:
     def _stage(self, k: int, M: Array, C: Array, convex: Array) -> _Stage:
         """Eliminate controls and equations from M over z = (x, u, b)."""
         nx, nu, m = self._sizes.states[k], self._sizes.controls[k], len(C)
-        u, rows = slice(nx, nx + nu), self._rows(k)[self._hard[k]]
+        u, rows = slice(nx, nx + nu), self._blocks.rows(k)[self._hard[k]]
         others = np.r_[0:nx, nx + nu : len(M)] if self._border else slice(0, nx)
         Mu, Cv = M[u], C[:, others]
         L = _cholesky(Mu[:, u]) if nu else np.zeros((0, 0), order="F")
