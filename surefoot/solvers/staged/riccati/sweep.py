@@ -119,15 +119,18 @@ class Sweep:
         """Eliminate controls and equations from M over z = (x, u, b)."""
         nx, nu, m = self._sizes.states[k], self._sizes.controls[k], len(C)
         u, rows = slice(nx, nx + nu), self._blocks.rows(k)[self._hard[k]]
-        others = np.r_[0:nx, nx + nu : len(M)] if self._border else slice(0, nx)
-        Mu, Cv = M[u], C[:, others]
+        b, v = slice(nx + nu, len(M)), nx + self._border
+        Mu = M[u]
+        Cv = np.hstack([C[:, :nx], C[:, b]]) if self._border else C[:, :nx]
         L = _cholesky(Mu[:, u]) if nu else np.zeros((0, 0), order="F")
         Y = np.empty((nu, m + Cv.shape[1]), order="F")
-        Y[:, :m], Y[:, m:] = C[:, u].T, Mu[:, others]
+        Y[:, :m], Y[:, m : m + nx], Y[:, m + nx :] = C[:, u].T, Mu[:, :nx], Mu[:, b]
         if nu:
             Y = blas.dtrsm(1.0, L, Y, lower=1, overwrite_b=1)
         Y1, Y2 = Y[:, :m], Y[:, m:]
-        value = (M[others][:, others] if self._border else M[others, others]) - Y2.T @ Y2
+        value = np.empty((v, v))
+        value[:nx, :nx], value[:nx, nx:], value[nx:, :nx], value[nx:, nx:] = M[:nx, :nx], M[:nx, b], M[b, :nx], M[b, b]
+        value -= Y2.T @ Y2
         if not m:
             feedback = blas.dtrsm(-1.0, L, Y2, lower=1, trans_a=1) if nu else Y2
             none = np.zeros((0, 0), order="F")
@@ -176,10 +179,10 @@ class Sweep:
         v = self._first_step(h, slopes[0])
         b = v[s.states[0] :]
         dw, dgaps, dy = np.zeros(s.variables), np.empty(s.gaps), np.zeros(len(self._form.kept))
-        dw[s.starts[-1] :] = b[len(self._first) :]
+        dw[self._form.shared] = b[len(self._first) :]
         for k in range(N):
             if k:
-                gap = slice(s.gap_starts[k - 1], s.gap_starts[k])
+                gap = self._form.gap[k - 1]
                 dgaps[gap] = self._seen[k][: s.states[k]] @ v + slopes[k][: s.states[k]]
                 if self._give is not None:
                     v[: s.states[k]] -= self._give[gap] * dgaps[gap]
@@ -191,11 +194,11 @@ class Sweep:
         """Gradient of V_k, and the constant parts of controls and multipliers."""
         s, nx, nu, stage = self._sizes, self._sizes.states[k], self._sizes.controls[k], self._stages[k]
         m = np.zeros(nx + nu + self._border)
-        m[: nx + nu] = h[s.starts[k] : s.starts[k + 1]]
-        m[nx : nx + nu][self._form.frozen[s.starts[k] + nx : s.starts[k + 1]]] = 0.0
+        m[: nx + nu] = h[self._form.own[k]]
+        m[nx : nx + nu][self._form.frozen[self._form.own[k]][nx:]] = 0.0
         if k + 1 < s.stages:
             n, V = s.states[k + 1], self._seen[k + 1]
-            r = gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
+            r = gaps[self._form.gap[k]]
             push = V[:, :n] @ r + after
             part = push[:n] @ self._slopes.gaps[k]
             if self._places:
@@ -224,7 +227,7 @@ class Sweep:
         s, nx = self._sizes, self._sizes.states[0]
         total = np.zeros(nx + s.parameters)
         np.add.at(total, self._at, slope)
-        total[nx:] += h[s.starts[-1] :]
+        total[nx:] += h[self._form.shared]
         step = np.zeros(len(total))
         if len(self._free):
             step[self._free] = -lapack.dpotrs(self._start, total[self._free], lower=1)[0]
@@ -237,14 +240,14 @@ class Sweep:
         s, nx, stage = self._sizes, self._sizes.states[k], self._stages[k]
         u = stage.feedback @ v + own[0]
         z = np.concatenate([v[:nx], u, v[nx:]])
-        dw[s.starts[k] : s.starts[k + 1]] = z[: nx + len(u)]
+        dw[self._form.own[k]] = z[: nx + len(u)]
         if len(stage.convex):
             held = stage.jacobian @ z + rows[stage.rows]
             dy[stage.rows] = stage.prices @ v + own[1] + stage.convex * held
         if k + 1 == s.stages:
             return np.zeros(0)
         z = z[self._places[k]] if self._places else z
-        return self._slopes.gaps[k] @ z + gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
+        return self._slopes.gaps[k] @ z + gaps[self._form.gap[k]]
 
     def feedback(self) -> tuple[Array, ...]:
         """K_k (nu_k, nx_k) with p held."""
