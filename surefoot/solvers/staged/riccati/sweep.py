@@ -34,14 +34,18 @@ class WrongInertiaError(Exception):
 
 @dataclass(frozen=True)
 class _Stage:
-    """What one stage leaves behind: v = (x, b) are the variables before it."""
+    """What one stage leaves behind: v = (x, b) are the variables before it.
+
+    y' = −equations⁻ᵀ prices v + …, and u = −controls⁻ᵀ (columns y' + states v) + ….
+    """
 
     value: Array  # V_k over v
     controls: Array  # Cholesky factor, lower
     equations: Array  # Cholesky factor, lower
     columns: Array  # controls⁻¹ Cuᵀ
-    feedback: Array  # u = feedback v
-    prices: Array  # y' = prices v
+    states: Array  # controls⁻¹ Muv
+    prices: Array  # equations⁻¹ (columnsᵀ states − Cv)
+    held: Array  # Cv
     convex: Array  # ρ of the hard rows
     jacobian: Array  # of the hard rows, over (x, u, b)
     rows: NDArray[np.intp]  # numbers of the hard rows
@@ -132,18 +136,14 @@ class Sweep:
         value[:nx, :nx], value[:nx, nx:], value[nx:, :nx], value[nx:, nx:] = M[:nx, :nx], M[:nx, b], M[b, :nx], M[b, b]
         value -= Y2.T @ Y2
         if not m:
-            feedback = blas.dtrsm(-1.0, L, Y2, lower=1, trans_a=1) if nu else Y2
-            none = np.zeros((0, 0), order="F")
-            return _Stage(value, L, none, Y1, feedback, np.zeros((0, Cv.shape[1])), convex, C, rows)
+            return _Stage(value, L, np.zeros((0, 0), order="F"), Y1, Y2, Cv, Cv, convex, C, rows)
         S = Y1.T @ Y1
         delta = self.delta[rows]
         S.ravel()[:: m + 1] += delta / (1.0 - delta * convex)
         E = _cholesky(S)
         T = blas.dtrsm(1.0, E, np.asfortranarray(Y1.T @ Y2 - Cv), lower=1, overwrite_b=1)
         value += T.T @ T
-        prices = blas.dtrsm(-1.0, E, T, lower=1, trans_a=1)
-        feedback = blas.dtrsm(-1.0, L, np.asfortranarray(Y2 + Y1 @ prices), lower=1, trans_a=1) if nu else Y2
-        return _Stage(value, L, E, Y1, feedback, prices, convex, C, rows)
+        return _Stage(value, L, E, Y1, Y2, T, Cv, convex, C, rows)
 
     def _close(self, quadratic: Quadratic) -> None:
         """Factor the value function of the first state and the border."""
@@ -191,7 +191,7 @@ class Sweep:
         return dw, dgaps, dy
 
     def _backward(self, k: int, h: Array, gaps: Array, rows: Array, after: Array) -> tuple[Array, tuple[Array, Array]]:
-        """Gradient of V_k, and the constant parts of controls and multipliers."""
+        """Gradient of V_k, and the constant parts of controls⁻¹ mu and of multipliers."""
         s, nx, nu, stage = self._sizes, self._sizes.states[k], self._sizes.controls[k], self._stages[k]
         m = np.zeros(nx + nu + self._border)
         m[: nx + nu] = h[self._form.own[k]]
@@ -214,13 +214,11 @@ class Sweep:
             m += (stage.convex * c) @ stage.jacobian
         mu = m[nx : nx + nu]
         mv = np.concatenate([m[:nx], m[nx + nu :]])
-        slope = mv + mu @ stage.feedback + c @ stage.prices
         push = blas.dtrsv(stage.controls, mu, lower=1) if nu else mu
-        y = c - push @ stage.columns
-        if len(c):
-            y = lapack.dpotrs(stage.equations, y, lower=1)[0]
-        u = -blas.dtrsv(stage.controls, push + stage.columns @ y, lower=1, trans=1) if nu else mu
-        return slope, (u, y)
+        if not len(c):
+            return mv - push @ stage.states, (push, c)
+        y = lapack.dpotrs(stage.equations, c - push @ stage.columns, lower=1)[0]
+        return mv - (push + stage.columns @ y) @ stage.states + y @ stage.held, (push, y)
 
     def _first_step(self, h: Array, slope: Array) -> Array:
         """(x_0, b) that minimises the value of all stages."""
@@ -238,12 +236,15 @@ class Sweep:
     ) -> Array:
         """Write the step of stage k; the next state."""
         s, nx, stage = self._sizes, self._sizes.states[k], self._stages[k]
-        u = stage.feedback @ v + own[0]
+        push, y = own[0] + stage.states @ v, own[1]
+        if len(y):
+            y = y - blas.dtrsv(stage.equations, stage.prices @ v, lower=1, trans=1)
+            push += stage.columns @ y
+        u = -blas.dtrsv(stage.controls, push, lower=1, trans=1) if len(push) else push
         z = np.concatenate([v[:nx], u, v[nx:]])
         dw[self._form.own[k]] = z[: nx + len(u)]
-        if len(stage.convex):
-            held = stage.jacobian @ z + rows[stage.rows]
-            dy[stage.rows] = stage.prices @ v + own[1] + stage.convex * held
+        if len(y):
+            dy[stage.rows] = y + stage.convex * (stage.jacobian @ z + rows[stage.rows])
         if k + 1 == s.stages:
             return np.zeros(0)
         z = z[self._places[k]] if self._places else z
@@ -251,10 +252,13 @@ class Sweep:
 
     def feedback(self) -> tuple[Array, ...]:
         """K_k (nu_k, nx_k) with p held."""
-        return tuple(
-            np.ascontiguousarray(stage.feedback[:, :nx])
-            for stage, nx in zip(self._stages, self._sizes.states, strict=True)
-        )
+        out = []
+        for stage, nx in zip(self._stages, self._sizes.states, strict=True):
+            K = stage.states[:, :nx]
+            if len(stage.convex):
+                K = K - stage.columns @ blas.dtrsm(1.0, stage.equations, stage.prices[:, :nx], lower=1, trans_a=1)
+            out.append(np.ascontiguousarray(blas.dtrsm(-1.0, stage.controls, K, lower=1, trans_a=1) if len(K) else K))
+        return tuple(out)
 
 
 def _cholesky(A: Array) -> Array:
