@@ -29,11 +29,6 @@ class Point:
     gaps: Array
     rows: Array
 
-    @property
-    def finite(self) -> bool:
-        """Whether all numbers are."""
-        return bool(np.isfinite(self.cost) and np.isfinite(self.gaps).all() and np.isfinite(self.rows).all())
-
 
 @dataclass(frozen=True)
 class Slopes:
