@@ -2,6 +2,7 @@
 
 `HierarchySolver`: strict hierarchies of linear equations and inequalities. `explain`: why constraints cannot hold
 together. `DyadicPlan`, `dyadic_solve`: wishes and rules with weights, sparse and dense. `ode`: initial value problems.
+`staged`: nonlinear programs of optimal control.
 """
 
 from surefoot.solvers.dyadic import DyadicPlan, DyadicSolution, Index, OperationCounts, dyadic_solve, gauss_counts

@@ -116,9 +116,9 @@ class _Chain:
         self.inequalities = [
             self._rows(k, ~rows & real, bounded, ~ends & real_ends, copies=False) for k in range(s.stages)
         ]
-        self._where = np.empty(s.variables, dtype=np.intp)
+        self.where = np.empty(s.variables, dtype=np.intp)
         for k in reversed(range(s.stages)):
-            self._where[s.block(k)] = self.offsets[k] + self.places[k]
+            self.where[s.block(k)] = self.offsets[k] + self.places[k]
 
     def _places(self, k: int) -> Numbers:
         """Of (x_k, u_k, p) in (u, x, b)."""
@@ -150,7 +150,7 @@ class _Chain:
 
     def variables(self, primal: Array) -> Array:
         """w; p is taken from the first stage."""
-        return primal[self._where]
+        return primal[self.where]
 
     @property
     def ends(self) -> Numbers:
@@ -312,7 +312,7 @@ class _Calls:
     def _gradient(self, scale: float, at: int, _a: Any, _b: Any, to: int, _d: Any, _u: Any) -> None:
         out = _numbers(to, int(self.chain.offsets[-1]))
         out[:] = 0.0
-        out[self.chain._where] = scale * self._functions.derivatives(self._w(at)).gradient
+        out[self.chain.where] = scale * self._functions.derivatives(self._w(at)).gradient
 
     def _cost(self, scale: float, at: int, _a: Any, _b: Any, to: int, _d: Any, _u: Any) -> None:
         _numbers(to, 1)[0] = scale * self._functions.values(self._w(at)).cost

@@ -101,7 +101,6 @@ def _settings(options: SolverOptions, warm: bool) -> dict[str, Any]:
         "print_level": 0,
         "sb": "yes",
         "mu_init": barrier,
-        "mu_strategy": "adaptive" if options.adaptive else "monotone",
         **limit,
         **(restart if warm else {}),
     }

@@ -43,7 +43,7 @@ class Sizes:
     parameters: int = 0
     end_rows: int = 0
 
-    @property
+    @cached_property
     def stages(self) -> int:
         """N + 1."""
         return len(self.states)
@@ -63,12 +63,12 @@ class Sizes:
         """Place of gap k among all gaps, (N + 1,)."""
         return np.concatenate([[0], np.cumsum(self.states[1:])]).astype(np.intp)
 
-    @property
+    @cached_property
     def variables(self) -> int:
         """Length of w."""
         return int(self.starts[-1]) + self.parameters
 
-    @property
+    @cached_property
     def gaps(self) -> int:
         """Number of all gaps."""
         return int(self.gap_starts[-1])

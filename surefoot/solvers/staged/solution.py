@@ -25,7 +25,6 @@ class SolverOptions:
         max_iterations: then the best iterate is returned.
         max_seconds: wall-clock limit [s]; the iteration at hand is finished.
         barrier: first barrier parameter μ; None: 0.1, and 1e-4 after a warm start.
-        adaptive: choose μ anew in every iteration from the average complementarity (`riccati` and `ipopt`).
         feasibility_rounds: restoration phases before a program counts as infeasible (`riccati`).
     """
 
@@ -33,8 +32,7 @@ class SolverOptions:
     max_iterations: int = 500
     max_seconds: float = np.inf
     barrier: float | None = None
-    adaptive: bool = False
-    feasibility_rounds: int = 10
+    feasibility_rounds: int = 100
 
     def __post_init__(self) -> None:
         number(self.tolerance, "tolerance", positive=True)

@@ -20,7 +20,7 @@ SOLVERS: dict[str, _Solve] = {"fatrop": solve_fatrop, "ipopt": solve_ipopt, "ric
 
 def solve_staged(
     problem: StagedProblem,
-    solver: str = "ipopt",
+    solver: str = "riccati",
     options: SolverOptions | None = None,
     progress: Progress | None = None,
     warm: StagedSolution | None = None,
@@ -29,7 +29,7 @@ def solve_staged(
 
     Args:
         problem: Sizes, bounds, first guess and functions.
-        solver: "ipopt".
+        solver: "riccati", or "fatrop" or "ipopt", which need CasADi.
         options: Limits and settings.
         progress: Called with every iteration; a true answer stops the solver.
         warm: Earlier solution of a program of the same sizes to start from, in primal and dual variables.

@@ -131,6 +131,32 @@ def test_multipliers_are_sensitivities() -> None:
     assert (moved.cost - found.cost) / by == pytest.approx(-found.multipliers.rows[row], rel=1e-2)
 
 
+@pytest.mark.parametrize("make", [redundant, swing_up], ids=["equations", "bounds"])
+def test_gains_are_the_change_of_the_optimal_control(make: Callable[..., StagedProblem]) -> None:
+    """Another start x_0 + d changes the optimal u_0 by K_0 d; p is held, so the duration must be fixed."""
+    problem = make()
+    if problem.sizes.parameters:
+        ends = {"lower": problem.lower.copy(), "upper": problem.upper.copy()}
+        ends["lower"][-1] = ends["upper"][-1] = 3.0
+        problem = dataclasses.replace(problem, **ends)
+    nx, nu, options = problem.sizes.states[0], problem.sizes.controls[0], SolverOptions(tolerance=1e-9)
+    found = solve_staged(problem, "riccati", options)
+    assert found.gains is not None
+    for direction in np.eye(nx)[nx // 2 :]:  # velocities
+        controls = []
+        for by in (1e-5, -1e-5):
+            start = problem.lower.copy()
+            start[:nx] += by * direction
+            upper = problem.upper.copy()
+            upper[:nx] = start[:nx]
+            moved = dataclasses.replace(problem, lower=start, upper=upper)
+            controls.append(solve_staged(moved, "riccati", options, warm=found).w[nx : nx + nu])
+        change = (controls[0] - controls[1]) / 2e-5
+        np.testing.assert_allclose(
+            found.gains.feedback[0] @ direction, change, atol=1e-3 * max(1.0, np.abs(change).max())
+        )
+
+
 @EACH
 def test_progress_can_stop_and_limits_are_named(solver: str) -> None:
     lines: list[Iteration] = []

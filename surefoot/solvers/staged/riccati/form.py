@@ -29,11 +29,6 @@ class Point:
     gaps: Array
     rows: Array
 
-    @property
-    def finite(self) -> bool:
-        """Whether all numbers are."""
-        return bool(np.isfinite(self.cost) and np.isfinite(self.gaps).all() and np.isfinite(self.rows).all())
-
 
 @dataclass(frozen=True)
 class Slopes:
@@ -71,11 +66,21 @@ class Form:
         lower = np.concatenate([problem.row_lower, states, problem.end_lower])
         upper = np.concatenate([problem.row_upper, states, problem.end_upper])
         self.kept = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+        self._place_variables()
         self._place_rows()
         self.cost_scale, self.row_scale = 1.0, np.ones(len(self.kept))
         self._measure(w)
         self.row_lower, self.row_upper = lower[self.kept] * self.row_scale, upper[self.kept] * self.row_scale
         self.equation = _equal(self.row_lower, self.row_upper)
+
+    def _place_variables(self) -> None:
+        """Slices of (x_k, u_k), of the state after it, of gap k, and of p."""
+        s = self.sizes
+        starts, gaps = s.starts.tolist(), s.gap_starts.tolist()
+        self.own = [slice(starts[k], starts[k + 1]) for k in range(s.stages)]
+        self.after = [slice(starts[k], starts[k] + s.states[k]) for k in range(1, s.stages)]
+        self.gap = [slice(gaps[k], gaps[k + 1]) for k in range(s.stages - 1)]
+        self.shared = slice(starts[-1], s.variables)
 
     def _controls_frozen(self, k: int) -> NDArray[np.intp]:
         """Places in (x_k, u_k, p)."""
@@ -147,14 +152,13 @@ class Form:
 
     def product(self, slopes: Slopes, w: Array) -> tuple[Array, Array]:
         """Jacobian times a vector: gaps and rows."""
-        s = self.sizes
+        s, p = self.sizes, w[self.shared]
         gaps, rows = np.empty(s.gaps), np.empty(len(self.kept))
         for k in range(s.stages):
-            z = w[s.block(k)] if s.parameters else w[s.starts[k] : s.starts[k + 1]]
+            z = np.concatenate([w[self.own[k]], p]) if len(p) else w[self.own[k]]
             rows[self.stage_rows[k]] = slopes.rows[k] @ z
             if k + 1 < s.stages:
-                after = w[s.starts[k + 1] : s.starts[k + 1] + s.states[k + 1]]
-                gaps[s.gap_starts[k] : s.gap_starts[k + 1]] = slopes.gaps[k] @ z - after
+                gaps[self.gap[k]] = slopes.gaps[k] @ z - w[self.after[k]]
         rows[self.end_rows] = slopes.ends @ w[s.end_block]
         return gaps, rows
 
@@ -162,16 +166,15 @@ class Form:
         """Transposed Jacobian times multipliers of gaps and rows; zero for frozen variables."""
         s = self.sizes
         out = np.zeros(s.variables)
-        end = s.starts[-1]
         for k in range(s.stages):
             part = rows[self.stage_rows[k]] @ slopes.rows[k]
-            own = s.starts[k + 1] - s.starts[k]
+            own = s.states[k] + s.controls[k]
             if k + 1 < s.stages:
-                gap = gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
-                part += gap @ slopes.gaps[k]
-                out[s.starts[k + 1] : s.starts[k + 1] + s.states[k + 1]] -= gap
-            out[s.starts[k] : s.starts[k + 1]] += part[:own]
-            out[end:] += part[own:]
+                part += gaps[self.gap[k]] @ slopes.gaps[k]
+                out[self.after[k]] -= gaps[self.gap[k]]
+            out[self.own[k]] += part[:own]
+            if s.parameters:
+                out[self.shared] += part[own:]
         if len(self.end_rows):
             np.add.at(out, s.end_block, rows[self.end_rows] @ slopes.ends)
         out[self.frozen] = 0.0

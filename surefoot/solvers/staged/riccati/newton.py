@@ -8,8 +8,9 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.solvers.staged.riccati.barrier import Barrier, Iterate
+from surefoot.solvers.staged.riccati.blocks import Quadratic
 from surefoot.solvers.staged.riccati.form import Slopes
-from surefoot.solvers.staged.riccati.sweep import Quadratic, Sweep, WrongInertiaError
+from surefoot.solvers.staged.riccati.sweep import Sweep, WrongInertiaError
 
 _FIRST, _LEAST, _MOST = 1e-4, 1e-20, 1e10  # δ_w (section 3.1)
 _GROW_FIRST, _GROW, _SHRINK = 100.0, 8.0, 1.0 / 3.0
@@ -139,15 +140,12 @@ class Newton:
         """What a solution leaves of the equations of w, gaps and hard rows."""
         b, s = self._barrier, self._barrier.form.sizes
         left = slope + self._diagonal * dw + b.form.transposed(self._slopes, dgaps, dy)
-        end = s.starts[-1]
+        p = dw[b.form.shared]
         for k, H in enumerate(self._hessian):
-            own = slice(s.starts[k], s.starts[k + 1])
-            if s.parameters:
-                part = H @ np.concatenate([dw[own], dw[end:]])
-                left[own] += part[: own.stop - own.start]
-                left[end:] += part[own.stop - own.start :]
-            else:
-                left[own] += H @ dw[own]
+            own = b.form.own[k]
+            part = H @ (np.concatenate([dw[own], p]) if len(p) else dw[own])
+            left[own] += part[: len(part) - len(p)]
+            left[b.form.shared] += part[len(part) - len(p) :]
         if s.end_rows:
             np.add.at(left, s.end_block, self._ends @ dw[s.end_block])
         left[b.form.frozen] = 0.0

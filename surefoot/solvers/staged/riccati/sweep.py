@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from surefoot.arrays import Array
+from surefoot.solvers.staged.riccati.blocks import Blocks, Quadratic
 from surefoot.solvers.staged.riccati.form import Form, Slopes
 from surefoot.solvers.staged.riccati.products import add_sandwich, add_squares
 
@@ -32,36 +33,19 @@ class WrongInertiaError(Exception):
 
 
 @dataclass(frozen=True)
-class Quadratic:
-    """Second-order part of the Newton system.
-
-    Attributes:
-        hessian: N + 1 blocks over (x_k, u_k, p).
-        ends: block over (x_0, x_N, p).
-        diagonal: added to the Hessian, (variables,).
-        weight: Θ of rows that are condensed, zero for hard equations, (rows,).
-        hard: rows that remain equations, (rows,).
-        give: D by which gaps give way, G dw − D dλ = −gaps, (gaps,); None where they are closed.
-    """
-
-    hessian: list[Array]
-    ends: Array
-    diagonal: Array
-    weight: Array
-    hard: NDArray[np.bool_]
-    give: Array | None = None
-
-
-@dataclass(frozen=True)
 class _Stage:
-    """What one stage leaves behind: v = (x, b) are the variables before it."""
+    """What one stage leaves behind: v = (x, b) are the variables before it.
+
+    y' = −equations⁻ᵀ prices v + …, and u = −controls⁻ᵀ (columns y' + states v) + ….
+    """
 
     value: Array  # V_k over v
     controls: Array  # Cholesky factor, lower
     equations: Array  # Cholesky factor, lower
     columns: Array  # controls⁻¹ Cuᵀ
-    feedback: Array  # u = feedback v
-    prices: Array  # y' = prices v
+    states: Array  # controls⁻¹ Muv
+    prices: Array  # equations⁻¹ (columnsᵀ states − Cv)
+    held: Array  # Cv
     convex: Array  # ρ of the hard rows
     jacobian: Array  # of the hard rows, over (x, u, b)
     rows: NDArray[np.intp]  # numbers of the hard rows
@@ -81,15 +65,11 @@ class Sweep:
 
     def __init__(self, form: Form, slopes: Slopes, quadratic: Quadratic) -> None:
         self._form, self._slopes, self._sizes = form, slopes, form.sizes
-        s, nx = self._sizes, self._sizes.states[0]
-        seen = np.zeros(nx)
-        if len(form.end_rows):
-            seen = np.abs(slopes.ends[:, :nx]).sum(axis=0) + np.abs(quadratic.ends[:nx]).sum(axis=1)
-        self._first = np.flatnonzero((seen > 0.0) & ~form.frozen[:nx])  # of x_0, seen by end rows
-        self._border = len(self._first) + s.parameters
-        self._hard = [quadratic.hard[self._rows(k)] for k in range(s.stages)]
+        s, self._blocks = self._sizes, Blocks(form, slopes, quadratic)
+        self._first, self._border = self._blocks.first, self._blocks.border
+        self._hard = [quadratic.hard[self._blocks.rows(k)] for k in range(s.stages)]
         self.delta = np.zeros(len(form.kept))
-        self._places = [self._columns(k) for k in range(s.stages)] if len(self._first) else []
+        self._places = [self._blocks.columns(k) for k in range(s.stages)] if len(self._first) else []
         self._stages: list[_Stage] = []
         self._give = quadratic.give
         self._lifts = [np.zeros((0, 0))] * s.stages  # from the gradient of V_k to that seen from before the gap
@@ -100,63 +80,11 @@ class Sweep:
             value = self._seen[k] = self._soften(k, self._stages[0].value)
         self._close(quadratic)
 
-    def _rows(self, k: int) -> NDArray[np.intp]:
-        """Numbers of the rows that stage k sees; the last has the end rows as well."""
-        own = self._form.stage_rows[k]
-        return np.concatenate([own, self._form.end_rows]) if k + 1 == self._sizes.stages else own
-
-    def _columns(self, k: int) -> NDArray[np.intp]:
-        """Places of (x, u, p) of stage k in its z = (x, u, b)."""
-        own, s = self._sizes.states[k] + self._sizes.controls[k], self._sizes
-        return np.concatenate([np.arange(own), own + len(self._first) + np.arange(s.parameters)])
-
-    def _wide(self, k: int, block: Array) -> Array:
-        """A block over (x, u, p) as one over (x, u, b)."""
-        if not len(self._first):
-            return block
-        out = np.zeros((len(block), self._sizes.states[k] + self._sizes.controls[k] + self._border))
-        out[:, self._columns(k)] = block
-        return out
-
-    def _jacobian(self, k: int) -> Array:
-        """Rows of stage k over (x, u, b)."""
-        C = self._wide(k, self._slopes.rows[k])
-        if k + 1 < self._sizes.stages or not len(self._form.end_rows):
-            return C
-        E, nx0, nx = self._slopes.ends, self._sizes.states[0], self._sizes.states[-1]
-        ends = np.zeros((len(E), C.shape[1]))
-        ends[:, :nx], own = E[:, nx0 : nx0 + nx], nx + self._sizes.controls[-1]
-        ends[:, own:] = np.hstack([E[:, self._first], E[:, nx0 + nx :]])
-        return np.vstack([C, ends])
-
-    def _hessian(self, k: int, quadratic: Quadratic) -> Array:
-        """Hessian of stage k over (x, u, b) with the diagonal of x and u; frozen controls stand alone."""
-        s, H = self._sizes, quadratic.hessian[k]
-        nx, own = s.states[k], s.states[k] + s.controls[k]
-        if len(self._first):
-            M = np.zeros((own + self._border,) * 2)
-            at = self._columns(k)
-            M[np.ix_(at, at)] = H
-        else:
-            M = H.copy()
-        if k + 1 == s.stages and len(self._form.end_rows):
-            nx0 = s.states[0]
-            p = np.arange(nx0 + nx, len(quadratic.ends))
-            pick = np.concatenate([nx0 + np.arange(nx), self._first, p])
-            at = np.concatenate([np.arange(s.states[k]), np.arange(own, own + self._border)])
-            M[np.ix_(at, at)] += quadratic.ends[np.ix_(pick, pick)]
-        M.ravel()[: own * (len(M) + 1) : len(M) + 1] += quadratic.diagonal[s.starts[k] : s.starts[k + 1]]
-        still = nx + np.flatnonzero(self._form.frozen[s.starts[k] + nx : s.starts[k + 1]])
-        if len(still):
-            M[still], M[:, still] = 0.0, 0.0
-            M[still, still] = 1.0
-        return M
-
     def _eliminate(self, k: int, after: Array, quadratic: Quadratic) -> _Stage:
         """Value function before stage k from the one after it."""
         s, nx, nu = self._sizes, self._sizes.states[k], self._sizes.controls[k]
-        rows, hard, C = self._rows(k), self._hard[k], self._jacobian(k)
-        M = self._hessian(k, quadratic)
+        rows, hard, C = self._blocks.rows(k), self._hard[k], self._blocks.jacobian(k)
+        M = self._blocks.hessian(k)
         size = max(1.0, float(np.abs(quadratic.hessian[k]).max(initial=0.0)))
         length = np.maximum(np.einsum("ij,ij->i", C[hard], C[hard]), 1e-12)
         weight = quadratic.weight[rows]
@@ -164,7 +92,7 @@ class Sweep:
         self.delta[rows[hard]] = _STIFF * length / size
         add_squares(M, C, weight)
         if k + 1 < s.stages:
-            G, n = self._wide(k, self._slopes.gaps[k]), s.states[k + 1]
+            G, n = self._blocks.wide(k, self._slopes.gaps[k]), s.states[k + 1]
             add_sandwich(M, after[:n, :n], G)
             if self._border:
                 cross, b = G.T @ after[:n, n:], nx + nu
@@ -194,29 +122,28 @@ class Sweep:
     def _stage(self, k: int, M: Array, C: Array, convex: Array) -> _Stage:
         """Eliminate controls and equations from M over z = (x, u, b)."""
         nx, nu, m = self._sizes.states[k], self._sizes.controls[k], len(C)
-        u, rows = slice(nx, nx + nu), self._rows(k)[self._hard[k]]
-        others = np.r_[0:nx, nx + nu : len(M)] if self._border else slice(0, nx)
-        Mu, Cv = M[u], C[:, others]
+        u, rows = slice(nx, nx + nu), self._blocks.rows(k)[self._hard[k]]
+        b, v = slice(nx + nu, len(M)), nx + self._border
+        Mu = M[u]
+        Cv = np.hstack([C[:, :nx], C[:, b]]) if self._border else C[:, :nx]
         L = _cholesky(Mu[:, u]) if nu else np.zeros((0, 0), order="F")
         Y = np.empty((nu, m + Cv.shape[1]), order="F")
-        Y[:, :m], Y[:, m:] = C[:, u].T, Mu[:, others]
+        Y[:, :m], Y[:, m : m + nx], Y[:, m + nx :] = C[:, u].T, Mu[:, :nx], Mu[:, b]
         if nu:
             Y = blas.dtrsm(1.0, L, Y, lower=1, overwrite_b=1)
         Y1, Y2 = Y[:, :m], Y[:, m:]
-        value = (M[others][:, others] if self._border else M[others, others]) - Y2.T @ Y2
+        value = np.empty((v, v))
+        value[:nx, :nx], value[:nx, nx:], value[nx:, :nx], value[nx:, nx:] = M[:nx, :nx], M[:nx, b], M[b, :nx], M[b, b]
+        value -= Y2.T @ Y2
         if not m:
-            feedback = blas.dtrsm(-1.0, L, Y2, lower=1, trans_a=1) if nu else Y2
-            none = np.zeros((0, 0), order="F")
-            return _Stage(value, L, none, Y1, feedback, np.zeros((0, Cv.shape[1])), convex, C, rows)
+            return _Stage(value, L, np.zeros((0, 0), order="F"), Y1, Y2, Cv, Cv, convex, C, rows)
         S = Y1.T @ Y1
         delta = self.delta[rows]
         S.ravel()[:: m + 1] += delta / (1.0 - delta * convex)
         E = _cholesky(S)
         T = blas.dtrsm(1.0, E, np.asfortranarray(Y1.T @ Y2 - Cv), lower=1, overwrite_b=1)
         value += T.T @ T
-        prices = blas.dtrsm(-1.0, E, T, lower=1, trans_a=1)
-        feedback = blas.dtrsm(-1.0, L, np.asfortranarray(Y2 + Y1 @ prices), lower=1, trans_a=1) if nu else Y2
-        return _Stage(value, L, E, Y1, feedback, prices, convex, C, rows)
+        return _Stage(value, L, E, Y1, Y2, T, Cv, convex, C, rows)
 
     def _close(self, quadratic: Quadratic) -> None:
         """Factor the value function of the first state and the border."""
@@ -252,10 +179,10 @@ class Sweep:
         v = self._first_step(h, slopes[0])
         b = v[s.states[0] :]
         dw, dgaps, dy = np.zeros(s.variables), np.empty(s.gaps), np.zeros(len(self._form.kept))
-        dw[s.starts[-1] :] = b[len(self._first) :]
+        dw[self._form.shared] = b[len(self._first) :]
         for k in range(N):
             if k:
-                gap = slice(s.gap_starts[k - 1], s.gap_starts[k])
+                gap = self._form.gap[k - 1]
                 dgaps[gap] = self._seen[k][: s.states[k]] @ v + slopes[k][: s.states[k]]
                 if self._give is not None:
                     v[: s.states[k]] -= self._give[gap] * dgaps[gap]
@@ -264,14 +191,14 @@ class Sweep:
         return dw, dgaps, dy
 
     def _backward(self, k: int, h: Array, gaps: Array, rows: Array, after: Array) -> tuple[Array, tuple[Array, Array]]:
-        """Gradient of V_k, and the constant parts of controls and multipliers."""
+        """Gradient of V_k, and the constant parts of controls⁻¹ mu and of multipliers."""
         s, nx, nu, stage = self._sizes, self._sizes.states[k], self._sizes.controls[k], self._stages[k]
         m = np.zeros(nx + nu + self._border)
-        m[: nx + nu] = h[s.starts[k] : s.starts[k + 1]]
-        m[nx : nx + nu][self._form.frozen[s.starts[k] + nx : s.starts[k + 1]]] = 0.0
+        m[: nx + nu] = h[self._form.own[k]]
+        m[nx : nx + nu][self._form.frozen[self._form.own[k]][nx:]] = 0.0
         if k + 1 < s.stages:
             n, V = s.states[k + 1], self._seen[k + 1]
-            r = gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
+            r = gaps[self._form.gap[k]]
             push = V[:, :n] @ r + after
             part = push[:n] @ self._slopes.gaps[k]
             if self._places:
@@ -287,20 +214,18 @@ class Sweep:
             m += (stage.convex * c) @ stage.jacobian
         mu = m[nx : nx + nu]
         mv = np.concatenate([m[:nx], m[nx + nu :]])
-        slope = mv + mu @ stage.feedback + c @ stage.prices
         push = blas.dtrsv(stage.controls, mu, lower=1) if nu else mu
-        y = c - push @ stage.columns
-        if len(c):
-            y = lapack.dpotrs(stage.equations, y, lower=1)[0]
-        u = -blas.dtrsv(stage.controls, push + stage.columns @ y, lower=1, trans=1) if nu else mu
-        return slope, (u, y)
+        if not len(c):
+            return mv - push @ stage.states, (push, c)
+        y = lapack.dpotrs(stage.equations, c - push @ stage.columns, lower=1)[0]
+        return mv - (push + stage.columns @ y) @ stage.states + y @ stage.held, (push, y)
 
     def _first_step(self, h: Array, slope: Array) -> Array:
         """(x_0, b) that minimises the value of all stages."""
         s, nx = self._sizes, self._sizes.states[0]
         total = np.zeros(nx + s.parameters)
         np.add.at(total, self._at, slope)
-        total[nx:] += h[s.starts[-1] :]
+        total[nx:] += h[self._form.shared]
         step = np.zeros(len(total))
         if len(self._free):
             step[self._free] = -lapack.dpotrs(self._start, total[self._free], lower=1)[0]
@@ -311,23 +236,29 @@ class Sweep:
     ) -> Array:
         """Write the step of stage k; the next state."""
         s, nx, stage = self._sizes, self._sizes.states[k], self._stages[k]
-        u = stage.feedback @ v + own[0]
+        push, y = own[0] + stage.states @ v, own[1]
+        if len(y):
+            y = y - blas.dtrsv(stage.equations, stage.prices @ v, lower=1, trans=1)
+            push += stage.columns @ y
+        u = -blas.dtrsv(stage.controls, push, lower=1, trans=1) if len(push) else push
         z = np.concatenate([v[:nx], u, v[nx:]])
-        dw[s.starts[k] : s.starts[k + 1]] = z[: nx + len(u)]
-        if len(stage.convex):
-            held = stage.jacobian @ z + rows[stage.rows]
-            dy[stage.rows] = stage.prices @ v + own[1] + stage.convex * held
+        dw[self._form.own[k]] = z[: nx + len(u)]
+        if len(y):
+            dy[stage.rows] = y + stage.convex * (stage.jacobian @ z + rows[stage.rows])
         if k + 1 == s.stages:
             return np.zeros(0)
         z = z[self._places[k]] if self._places else z
-        return self._slopes.gaps[k] @ z + gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
+        return self._slopes.gaps[k] @ z + gaps[self._form.gap[k]]
 
     def feedback(self) -> tuple[Array, ...]:
         """K_k (nu_k, nx_k) with p held."""
-        return tuple(
-            np.ascontiguousarray(stage.feedback[:, :nx])
-            for stage, nx in zip(self._stages, self._sizes.states, strict=True)
-        )
+        out = []
+        for stage, nx in zip(self._stages, self._sizes.states, strict=True):
+            K = stage.states[:, :nx]
+            if len(stage.convex):
+                K = K - stage.columns @ blas.dtrsm(1.0, stage.equations, stage.prices[:, :nx], lower=1, trans_a=1)
+            out.append(np.ascontiguousarray(blas.dtrsm(-1.0, stage.controls, K, lower=1, trans_a=1) if len(K) else K))
+        return tuple(out)
 
 
 def _cholesky(A: Array) -> Array:
