@@ -34,6 +34,7 @@ CASES = {
     "audit": "Time of an audit of 10 s at 1 kHz, self-collision included, replay aside.",
     "stand": "The robots that are promised to stand, each pushed from four sides in MuJoCo.",
     "explain": "Time to explain a conflict of about 500 groups, answers checked first.",
+    "planning": "Stances of a hexapod: checked states beside Pinocchio and coal, planners by scenario and seed.",
     "gpu": "Sources and reference answers of CUDA kernels in a folder, with a runner for a machine with a GPU.",
 }
 """What each case measures."""
