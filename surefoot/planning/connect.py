@@ -32,7 +32,7 @@ class Budget:
         step: Largest way of one extension [m].
     """
 
-    states: int = 30_000
+    states: int = 4_000
     batch: int = 48
     step: float = 0.06
 
@@ -233,8 +233,11 @@ class _Tree:
         """Take off a node and all that hangs on it."""
         gone = np.zeros(len(self.states), dtype=bool)
         gone[node] = True
-        for k in range(node + 1, len(self.states)):
-            gone[k] = gone[self.parents[k]]
+        while True:
+            more = gone | (gone[self.parents] & (self.parents >= 0))
+            if (more == gone).all():
+                break
+            gone = more
         self.alive &= ~gone
 
 
