@@ -35,6 +35,7 @@ _WORLDS = {
     "step": World(ground=(GroundPlane(), GroundBox((2.0, 1.2, 0.1), placement((0.0, 1.1, 0.05))))),
 }
 _GOAL = (0.0, 1.0, 0.0)
+_LIMITS = Limits(states=2_000_000, stances=200)
 _PEER_STATES = 200
 
 
@@ -148,7 +149,7 @@ def _plan(world: World, planner: str, seed: int) -> dict[str, Any]:
     maker = StancePlanner(robot, world, single_mode=SINGLE_MODE[planner])
     maker.model.build()
     began = time.process_time()
-    plan = maker.plan(np.array(robot.home), _GOAL, seed, Limits())
+    plan = maker.plan(np.array(robot.home), _GOAL, seed, _LIMITS)
     used = time.process_time() - began
     tried, solved = plan.tried
     tips = [s.path.reshape(len(s.path), -1, 3)[:, 2:] for s in plan.segments]
