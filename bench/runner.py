@@ -37,6 +37,7 @@ CASES = {
     "stand": "The robots that are promised to stand, each pushed from four sides in MuJoCo.",
     "explain": "Time to explain a conflict of about 500 groups, answers checked first.",
     "ocp": "A squat as an optimal control problem: own solver and kernels beside CasADi with IPOPT and FATROP.",
+    "planning": "Stances of a hexapod: checked states beside Pinocchio and coal, planners by scenario and seed.",
     "gpu": "Sources and reference answers of CUDA kernels in a folder, with a runner for a machine with a GPU.",
 }
 """What each case measures."""

@@ -2,17 +2,18 @@
 
 from surefoot.planning.audit import PlanAudit, audit_plan
 from surefoot.planning.chart import Lifted, LimbChart
-from surefoot.planning.connect import Budget, SingleMode, connect, shorten
+from surefoot.planning.connect import SINGLE_MODE, Budget, SingleMode, connect
 from surefoot.planning.footholds import Footholds, footholds_at, standable
 from surefoot.planning.limbs import Limb, limb_angles, limbs_of
 from surefoot.planning.search import Limits, Segment, StancePlan, StancePlanner, Weights
-from surefoot.planning.space import CAUSES, Margins, Mode, StanceModel, Statistics, Verdict
+from surefoot.planning.space import CAUSES, Margins, Mode, StanceModel
 from surefoot.planning.stances import Move, Sampling, StanceGraph
 from surefoot.planning.support import SupportRegion, support_region
 from surefoot.planning.timing import Pace, plan_trajectory
 
 __all__ = [
     "CAUSES",
+    "SINGLE_MODE",
     "Budget",
     "Footholds",
     "Lifted",
@@ -39,7 +40,6 @@ __all__ = [
     "limb_angles",
     "limbs_of",
     "plan_trajectory",
-    "shorten",
     "standable",
     "support_region",
 ]

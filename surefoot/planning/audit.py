@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.collision import CollisionModel, motions_are_free
@@ -40,7 +41,7 @@ class PlanAudit:
 
 
 def audit_plan(plan: StancePlan) -> PlanAudit:
-    """Look at a plan anew: contacts by Pinocchio, balance and limits on dense samples, collisions by bounds between them.
+    """Look at a plan anew: contacts by Pinocchio, balance and limits on dense samples, collisions between them.
 
     Between two samples, parts move by less than twice the clearance that is kept from the world, to which they are held
     at the samples; self-collisions are proven by `motions_are_free`.
@@ -65,13 +66,15 @@ def audit_plan(plan: StancePlan) -> PlanAudit:
         stands = [first + int(mode.footholds.pieces[k]) if h else None for k, h in enumerate(mode.held)]
         found = model.clearance.world(points, np.ascontiguousarray(states[:, :3]), stands)
         keep = model.clearance.keep
-        clearance = min(clearance, float(found.body.min()) + keep, float(found.legs.min()) + keep, float(found.soles.min()))
+        clearance = min(
+            clearance, float(found.body.min()) + keep, float(found.legs.min()) + keep, float(found.soles.min())
+        )
         checks = motions_are_free(own, lifted.q[:-1], lifted.q[1:])
         collisions += sum(not check for check in checks)
     return PlanAudit(worst, balance, limits, collisions, clearance, gaps)
 
 
-def _contact_error(plan: StancePlan, held: Array, feet: Array, q: Array) -> float:
+def _contact_error(plan: StancePlan, held: NDArray[np.bool_], feet: Array, q: Array) -> float:
     """Largest distance of held feet from their places, on every tenth sample and the last [m]."""
     robot, names = plan.graph.model.robot, plan.graph.model.chart.names
     worst = 0.0

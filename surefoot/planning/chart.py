@@ -1,6 +1,6 @@
 """The chart of a stance: base pose and places of the feet, from which all joint angles follow in closed form.
 
-A state is x = (base position, roll, pitch, yaw, foot 0, foot 1, …), (6 + 3 L,): world coordinates, feet at their centres.
+A state is x = (base position, roll, pitch, yaw, foot 0, foot 1, …), (6 + 3 L,), in world, with the centres of the feet.
 A stance holds some feet fixed; what is left, 6 + 3 (L − contacts) numbers, is a chart of its configurations. Straight
 lines in x keep all contacts exactly, so nothing has to be projected.
 """

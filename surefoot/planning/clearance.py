@@ -18,7 +18,7 @@ from surefoot.collision.obstacles import PlacedObstacle, SolidKernels, world_obs
 from surefoot.collision.pairs import MOST_OPERATIONS, PairTable
 from surefoot.collision.volumes import VolumeMotion, required_volumes, source_text
 from surefoot.geometry import Box, Capsule, Plane, Sphere, generator_distance
-from surefoot.motion import GroundBox, GroundPlane, World
+from surefoot.motion import GroundBox, GroundPlane, MovableObject, Obstacle, World
 from surefoot.planning.chart import LimbChart
 
 Mask = NDArray[np.bool_]
@@ -49,7 +49,8 @@ def solids_of(world: World) -> tuple[Solid, ...]:
     Args:
         world: The world.
     """
-    things = [(x.shape, x.pose) for x in (*world.obstacles, *world.objects)]
+    items: list[Obstacle | MovableObject] = [*world.obstacles, *world.objects]
+    things: list[tuple[Any, Array]] = [(x.shape, x.pose) for x in items]
     things += [(Box(x.size), x.pose) if isinstance(x, GroundBox) else (x, np.eye(4)) for x in world.ground]
     return tuple(_solid(x, shape, pose) for x, (shape, pose) in zip(world_obstacles(world), things, strict=True))
 
@@ -57,9 +58,7 @@ def solids_of(world: World) -> tuple[Solid, ...]:
 def _solid(placed: PlacedObstacle, shape: Any, pose: Array) -> Solid:
     match shape:
         case GroundPlane():
-            return Solid(
-                placed.name, "plane", (np.append(shape.normal, shape.normal @ np.array(shape.point)),), placed
-            )
+            return Solid(placed.name, "plane", (np.append(shape.normal, shape.normal @ np.array(shape.point)),), placed)
         case Plane():
             return Solid(placed.name, "plane", (np.append(pose[:3, 2], pose[:3, 2] @ pose[:3, 3]),), placed)
         case Box(size):
@@ -75,7 +74,7 @@ def _solid(placed: PlacedObstacle, shape: Any, pose: Array) -> Solid:
 class Clearances:
     """Distances [m] of n states, all less what must be kept.
 
-    Args:
+    Attributes:
         body: (n,) of the base and all that belongs to no leg.
         legs: (n, L) of the legs without soles.
         soles: (n, L) of the soles; those that stand are not held against what they stand on.
@@ -108,7 +107,9 @@ class Clearance:
         for group in self._soles:
             allowance[group] = np.minimum(heights[group], 0.0)
         self.kernels = SolidKernels(self.motion, [body, *self._legs, *self._soles], allowance)
-        self._radius = self._robot_radius(np.array(robot.home))
+        self._radius = self._robot_radius()
+        at_home = float(np.min(self.model.distances(np.array(robot.home)), initial=np.inf))
+        self.own_keep = min(self.keep, max(0.0, 0.5 * at_home))
 
     def _height(self, k: int, q: Array) -> float:
         start, count = int(self.motion.starts[k]), int(self.motion.kinds[k])
@@ -126,7 +127,7 @@ class Clearance:
         ]
         return [[k for k in leg if k not in sole] for leg, sole in zip(of_leg, soles, strict=True)], soles
 
-    def _robot_radius(self, q: Array) -> float:
+    def _robot_radius(self) -> float:
         """Of a ball round the base that the robot cannot leave [m]: all of its chains stretched out."""
         tree = self.motion.robot.tree
         arm = np.zeros(tree.n)
@@ -151,7 +152,7 @@ class Clearance:
         return self.kernels.points(q)
 
     def own(self, q: Array, points: Array) -> Array:
-        """(n,) smallest distance between parts of the robot, less what must be kept [m].
+        """(n,) smallest distance between parts of the robot, less what must be kept: half of that at home at most [m].
 
         Args:
             q: (n, nq).
@@ -161,8 +162,8 @@ class Clearance:
             return np.zeros(0)
         if self._own_kernel is not None:
             found: Array = self._own_kernel(np.ascontiguousarray(points))
-            return found - self.keep
-        hit = np.asarray(self.model.in_collision(q, self.keep))
+            return found - self.own_keep
+        hit = np.asarray(self.model.in_collision(q, self.own_keep))
         return np.where(hit, -1.0, 1.0)
 
     def world(self, points: Array, base: Array, stands_on: Sequence[int | None]) -> Clearances:
@@ -176,7 +177,7 @@ class Clearance:
         legs = len(self._legs)
         out = Clearances(len(points), legs)
         for number, solid in enumerate(self.solids):
-            near = np.flatnonzero(solid.obstacle.gaps(base, self._radius) <= 0.0)
+            near = np.flatnonzero(solid.obstacle.gaps(base, np.array(self._radius)) <= 0.0)
             if not len(near):
                 continue
             found = self._distances(solid, points if len(near) == len(points) else points[near])

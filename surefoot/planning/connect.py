@@ -7,8 +7,9 @@ is tried, and for feet that swing a lift, a way over, and a drop, at several hei
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class Budget:
         step: Largest way of one extension [m].
     """
 
-    states: int = 30_000
+    states: int = 4_000
     batch: int = 48
     step: float = 0.06
 
@@ -152,7 +153,9 @@ class Sampler:
         targets = self.uniform(count, rng)
         parents = nodes[tree.nearest(targets[: count // 2], nodes)]
         few = nodes[rng.integers(len(nodes), size=(count - len(parents), 2))]
-        parents = np.concatenate([parents, np.where(tree.crowd[few[:, 0]] < tree.crowd[few[:, 1]], few[:, 0], few[:, 1])])
+        parents = np.concatenate(
+            [parents, np.where(tree.crowd[few[:, 0]] < tree.crowd[few[:, 1]], few[:, 0], few[:, 1])]
+        )
         way = targets - tree.states[parents]
         length = self.mode.model.chart.distance(targets, tree.states[parents])
         step = budget.step * rng.uniform(0.3, 1.0, size=count)
@@ -201,7 +204,9 @@ class _Tree:
 
     def joins(self, other: _Tree, a: int, b: int) -> bool:
         """Whether the path through node a here and node b of the other tree is free; cuts off what is not."""
-        edges = [(tree, node) for tree, end in ((self, a), (other, b)) for node in tree.line(end) if not tree.proven[node]]
+        edges = [
+            (tree, node) for tree, end in ((self, a), (other, b)) for node in tree.line(end) if not tree.proven[node]
+        ]
         starts = [tree.states[tree.parents[node]] for tree, node in edges] + [self.states[a]]
         ends = [tree.states[node] for tree, node in edges] + [other.states[b]]
         free = self.mode.check_edges(np.array(starts), np.array(ends))
@@ -228,9 +233,16 @@ class _Tree:
         """Take off a node and all that hangs on it."""
         gone = np.zeros(len(self.states), dtype=bool)
         gone[node] = True
-        for k in range(node + 1, len(self.states)):
-            gone[k] = gone[self.parents[k]]
+        while True:
+            more = gone | (gone[self.parents] & (self.parents >= 0))
+            if (more == gone).all():
+                break
+            gone = more
         self.alive &= ~gone
+
+
+SINGLE_MODE: Mapping[str, SingleMode] = MappingProxyType({"connect": connect, "bidirectional": bidirectional})
+"""Planners of motions inside a stance, by name."""
 
 
 def shorten(mode: Mode, path: Array, rng: np.random.Generator, rounds: int = 4, batch: int = 24) -> Array:
@@ -280,7 +292,7 @@ def prune(mode: Mode, path: Array) -> Array:
 def smooth(mode: Mode, path: Array, rounds: int = 4) -> Array | None:
     """Points of a curve without corners near a path: a quadratic B-spline with the path's corners as its polygon.
 
-    Where the curve is not allowed, the polygon is halved, which takes the curve nearer to it; None if that does not help.
+    Where the curve is not allowed, the polygon is halved, which takes the curve nearer to it; None if this fails.
 
     Args:
         mode: The stance.

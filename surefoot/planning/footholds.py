@@ -111,5 +111,3 @@ def foothold_grid(corners: Array, pitch: float, rng: np.random.Generator) -> Arr
     points = np.stack([x.ravel(), y.ravel()], axis=1) + shift
     points = middle + points @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     return points[((points >= low) & (points <= high)).all(axis=1)]
-
-

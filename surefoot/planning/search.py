@@ -4,9 +4,9 @@
     plan = planner.plan(q, goal=(0.0, 1.0, 0.0), seed=0)
     plan.solved, plan.moves, plan.segments
 
-Stances are explored in the order of (cost of the way to them) + (cost of the stance): unlikeness to home, distance to the
-goal, tries that a transition took, and a penalty where no foot is on its goal. When the goal is the cheapest, motions
-are planned along the cheapest way; a move without a motion gets dearer and the search goes on. Wimmer 2016, appendix A.
+Stances are explored in the order of (cost of the way to them) + (cost of the stance): unlikeness to home, distance to
+the goal, tries that a transition took, and a penalty where no foot is on its goal. When the goal is cheapest, motions
+are planned along the cheapest way; a move without a motion gets dearer and the search goes on (Wimmer 2016, app. A).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import heapq
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -59,7 +60,7 @@ class Limits:
 
     states: int = 20_000_000
     stances: int = 3_000
-    single_mode: Budget = Budget()
+    single_mode: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +87,10 @@ class StancePlan:
     """What a search found, also where it failed.
 
     Args:
-        solved: Whether the segments lead to the goal.
         graph: Footholds and stances that were seen.
         start: First stance.
         goal: Last stance.
+        solved: Whether the segments lead to the goal.
         moves: Moves of the last way that was looked at.
         segments: Motions: of the whole way if it is solved, else as far as they lead.
         reason: Why it is not solved; "" if it is.
@@ -313,7 +314,7 @@ class _Search:
         keys: list[Key] = [self.plan.goal]
         while (parent := ways[keys[0]][1]) is not None:
             keys.insert(0, parent)
-        moves = [self.graph.moves[a][b] for a, b in zip(keys[:-1], keys[1:], strict=True)]
+        moves = [self.graph.moves[a][b] for a, b in pairwise(keys)]
         self.plan.moves = moves
         segments: list[Segment] = []
         state = self.state

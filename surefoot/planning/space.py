@@ -133,6 +133,8 @@ class Mode:
         carries: (L,) which of them must carry the robot: a foot that is about to leave or has just come does not.
         footholds: L places; of legs that swing any.
         spots: For each leg the centres (k, 3) over which its sole may be near the ground while it swings.
+        region: Where the centre of mass may be.
+        statistics: Counts what is checked.
     """
 
     model: StanceModel
@@ -227,7 +229,9 @@ class Mode:
         self.statistics.states += len(states)
         return Verdict(cause, room)
 
-    def _check_clearance(self, cause: NDArray[np.int64], rows: NDArray[np.int64], lifted: Lifted, states: Array) -> None:
+    def _check_clearance(
+        self, cause: NDArray[np.int64], rows: NDArray[np.int64], lifted: Lifted, states: Array
+    ) -> None:
         clearance = self.model.clearance
         points = clearance.points(lifted.q)
         found = cause[rows]

@@ -69,6 +69,7 @@ class StanceGraph:
         footholds: All places.
         sampling: How stances are explored.
         reach: How far a foot can be from its place at home, with the base where it fits best [m].
+        moves: What was found so far: stance → stance after → move.
     """
 
     model: StanceModel
@@ -200,7 +201,9 @@ class StanceGraph:
         left = np.linalg.norm(centres[fits] - centres[goal[leg]], axis=1)
         count, near = self.sampling.candidates, fits[np.argsort(left, kind="stable")]
         rest = near[count // 2 :]
-        spread = rest[np.linspace(0, len(rest) - 1, min(len(rest), count - count // 2)).astype(int)] if len(rest) else rest
+        spread = (
+            rest[np.linspace(0, len(rest) - 1, min(len(rest), count - count // 2)).astype(int)] if len(rest) else rest
+        )
         return [int(k) for k in dict.fromkeys([*near[: count // 2], *spread])]
 
 

@@ -54,7 +54,9 @@ def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
             times.append(clock)
             states.append(segment.path[0])
             owners.append(0)
-        pieces = [segment.path] if segment.is_smooth else [segment.path[k : k + 2] for k in range(len(segment.path) - 1)]
+        pieces = (
+            [segment.path] if segment.is_smooth else [segment.path[k : k + 2] for k in range(len(segment.path) - 1)]
+        )
         for piece in pieces:
             duration = _duration(model, piece, pace)
             count = max(2, int(np.ceil(duration / pace.dt)))

@@ -1,4 +1,4 @@
-"""Distances of a robot's volumes from half-spaces, boxes and capsules in compiled kernels, thousands of postures a call.
+"""Distances of a robot's volumes from half-spaces, boxes and capsules in compiled kernels, for many postures a call.
 
     points = kernels.points(Q)                   # (n, vertices, 3), shared by all that follows
     kernels.to_box(points, pose, size)           # (n, groups): the smallest distance of each group of volumes

@@ -20,7 +20,7 @@ from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.build.events import build_event, repeat_push, without_margin
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
-from surefoot.scenario.motions import PlannedFollower, planner_of
+from surefoot.scenario.motions import PlannedFollower, plan_footfalls, planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable, TouchTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 from surefoot.spatial import so3
@@ -55,10 +55,8 @@ def build_simulation(scenario: Scenario) -> Simulation:
         initial = build_initial(scenario.initial, robot, world)
         rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
     if scenario.planner is not None:
-        from surefoot.scenario.motions.footfalls import footfalls  # few runs plan stances
-
         with blaming("planner"):
-            plan = footfalls(scenario.planner, robot, world, rest, scenario.simulation.seed)
+            plan = plan_footfalls(scenario.planner, robot, world, rest, scenario.simulation.seed)
     if plan is not None:
         initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
     with blaming("controller"):

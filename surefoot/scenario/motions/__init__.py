@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 
+from surefoot.arrays import Array
+from surefoot.motion import World
+from surefoot.robot import Robot
 from surefoot.scenario.motions.plan import Plan, PlannedFollower, Planner
 from surefoot.scenario.registry import imported
+from surefoot.scenario.schema import PlannerTable
 
-__all__ = ["MOTIONS", "Plan", "PlannedFollower", "Planner", "planner_of"]
+__all__ = ["MOTIONS", "Plan", "PlannedFollower", "Planner", "plan_footfalls", "planner_of"]
 
 MOTIONS: Mapping[str, str] = {
     kind: f"surefoot.scenario.motions.{kind}:{kind}"
@@ -14,6 +18,20 @@ MOTIONS: Mapping[str, str] = {
     kind: f"surefoot.scenario.motions.optimal:{kind}" for kind in ("swingup", "squat_fast", "jump", "bound", "ocp_walk")
 }
 """The planner of each kind of motion."""
+
+
+def plan_footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: int) -> Plan:
+    """Plan stances and motions; the planner is imported on first use.
+
+    Args:
+        table: What the scenario says.
+        robot: A robot with legs of three joints.
+        world: The world.
+        q: (nq,) where it stands.
+        seed: Of the random numbers.
+    """
+    plan: Plan = imported("surefoot.scenario.motions.footfalls:footfalls")(table, robot, world, q, seed)
+    return plan
 
 
 def planner_of(kind: str) -> Planner:

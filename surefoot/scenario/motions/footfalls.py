@@ -10,6 +10,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.motion import Log, World
 from surefoot.planning import (
+    SINGLE_MODE,
     Limits,
     Margins,
     Pace,
@@ -17,10 +18,8 @@ from surefoot.planning import (
     StancePlan,
     StancePlanner,
     audit_plan,
-    connect,
     plan_trajectory,
 )
-from surefoot.planning.connect import bidirectional
 from surefoot.report import DataTable, Outline
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
@@ -29,7 +28,6 @@ from surefoot.scenario.schema import PlannerTable
 
 __all__ = ["footfalls"]
 
-_PLANNERS = {"connect": connect, "bidirectional": bidirectional}
 _ON_GOAL = 0.5  # of the reach of a leg: feet that end farther from their goals are not there
 
 
@@ -46,7 +44,7 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
     began = time.process_time()
     margins = Margins(clearance=table.clearance, balance=table.balance, swing_height=table.swing_height)
     sampling = Sampling(pitch=table.pitch, edge=table.edge)
-    planner = StancePlanner(robot, world, margins, sampling, _PLANNERS[table.name])
+    planner = StancePlanner(robot, world, margins, sampling, SINGLE_MODE[table.name])
     planner.model.build()
     built = time.process_time()
     found = planner.plan(q, table.goal, seed, Limits(states=table.states, stances=table.stances))
@@ -97,7 +95,7 @@ def _judge(planner: StancePlanner, plan: StancePlan, log: Log) -> Findings:
 
 
 def _table(plan: StancePlan) -> DataTable:
-    rows = []
+    rows: list[list[str | float | None]] = []
     names = plan.graph.model.chart.names
     for number, move in enumerate(plan.moves):
         place = plan.graph.footholds.points[move.after[move.leg]]
@@ -110,6 +108,4 @@ def _outlines(plan: StancePlan) -> list[Outline]:
     size = 0.01
     square = np.array([[-size, -size, 0.002], [size, -size, 0.002], [size, size, 0.002], [-size, size, 0.002]])
     names = plan.graph.model.chart.names
-    return [
-        Outline(names[move.leg], plan.graph.footholds.points[move.after[move.leg]] + square) for move in plan.moves
-    ]
+    return [Outline(names[move.leg], plan.graph.footholds.points[move.after[move.leg]] + square) for move in plan.moves]

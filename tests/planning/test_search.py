@@ -1,0 +1,54 @@
+"""Plans through stances: solved ones pass the audit, hopeless ones end within their budget and tell why."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import surefoot as sf
+from surefoot.geometry import Box
+from surefoot.motion import GroundBox, GroundPlane, Obstacle, World
+from surefoot.planning import Limits, StancePlanner, audit_plan, plan_trajectory
+from surefoot.robot import placement
+
+
+def test_a_short_way_is_planned_and_audited_and_repeats_bit_by_bit() -> None:
+    robot = sf.load("hexapod")
+    plans = [StancePlanner(robot, World()).plan(np.array(robot.home), (0.0, 0.12, 0.2), seed=4) for _ in range(2)]
+    assert plans[0].solved
+    audit = audit_plan(plans[0])
+    assert audit.passed, audit
+    assert audit.balance >= 0.012
+    first, second = (plan_trajectory(plan) for plan in plans)
+    assert first.q.tobytes() == second.q.tobytes()
+    schedule = first.schedule
+    assert schedule is not None
+    assert min(len(phase.stance) for phase in schedule.phases) == 5
+    feet = [np.round(plans[0].graph.feet(key), 6) for key in (plans[0].start, plans[0].goal)]
+    assert np.linalg.norm(feet[1] - feet[0], axis=1).max() > 0.1
+
+
+def test_a_step_is_climbed() -> None:
+    robot = sf.load("hexapod")
+    world = World(ground=(GroundPlane(), GroundBox((2.0, 1.0, 0.06), placement((0.0, 0.72, 0.03)))))
+    plan = StancePlanner(robot, world).plan(np.array(robot.home), (0.0, 0.15, 0.0), seed=0)
+    assert plan.solved, plan.reason
+    assert audit_plan(plan).passed
+    assert (plan.graph.feet(plan.goal)[:, 2] > 0.05).any()
+
+
+def test_a_goal_in_a_wall_and_a_gap_beyond_reach_end_within_their_budget() -> None:
+    robot = sf.load("hexapod")
+    wall = Obstacle("wall", Box((4.0, 0.4, 1.0)), placement((0.0, 0.6, 0.5)))
+    ground = (
+        GroundBox((3.0, 0.7, 0.1), placement((0.0, 0.0, -0.05))),
+        GroundBox((3.0, 1.0, 0.1), placement((0.0, 1.35, -0.05))),
+    )
+    limits = Limits(states=400_000, stances=60)
+    for world, goal in ((World(obstacles=(wall,)), (0.0, 0.5, 0.0)), (World(ground=ground), (0.0, 1.3, 0.0))):
+        planner = StancePlanner(robot, world)
+        plan = planner.plan(np.array(robot.home), goal, seed=0, limits=limits)
+        assert not plan.solved
+        assert len(plan.explored) <= limits.stances
+        assert planner.model.statistics.states < 3 * limits.states
+        assert "failed most" in plan.reason
+        assert plan.explored
