@@ -84,6 +84,7 @@ class LeggedBody:
             for name in foot.contacts
             for c in [robot.contacts[name]]
         }
+        self._middles = {name: self._unit_wrench(name) for foot in self.feet for name in foot.contacts}
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
         """How often there was no solution, by reason."""
@@ -214,6 +215,11 @@ class LeggedBody:
             handle.put(T @ offset)
             handle.set_rates(np.r_[at @ R, spin * R[2]][rows], np.r_[change @ R, swirl * R[2]][rows])
 
+    def _unit_wrench(self, name: str) -> Array:
+        """(tied,) wrench of a unit normal force in the middle of a contact."""
+        x, y, _ = self.robot.contacts[name].corners.mean(axis=0)
+        return np.array([0.0, 0.0, 1.0, y, -x, 0.0])[list(self.problem.rows.tied[name])]
+
     def share(self, shares: Sequence[float] | Array, most: Sequence[float] | Array) -> None:
         """Wish for shares of the weight on the feet, in the middle of their soles, and limit their normal forces.
 
@@ -223,10 +229,8 @@ class LeggedBody:
         """
         for foot, share, limit in zip(self.feet, shares, most, strict=True):
             for name in foot.contacts:
-                handle, centre = self.problem.contact(name), self.robot.contacts[name].corners.mean(axis=0)
-                load = share * self.weight / len(foot.contacts)
-                wish = np.array([0.0, 0.0, load, centre[1] * load, -centre[0] * load, 0.0])
-                handle.wish = wish[list(self.problem.rows.tied[name])]
+                handle = self.problem.contact(name)
+                handle.wish = share * self.weight / len(foot.contacts) * self._middles[name]
                 handle.most = limit
 
     def lead_com(self, acceleration: Array, height: float, at: Array) -> None:

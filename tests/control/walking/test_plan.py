@@ -77,8 +77,8 @@ def test_small_steps_are_not_worth_it(g1):
     plan = planned(g1)
     other, little = np.array([0.0, -0.24, 0.0, 0.0]), 0.9 * plan.worth
     assert not plan.is_worth([], other)
-    assert not plan.is_worth([[*other, little, 0.0, 0.0, 0.04]], other)
-    assert plan.is_worth([[*other, 0.0, 1.2 * plan.worth, 0.0, 0.0]], other)
+    assert not plan.is_worth([other + np.array([little, 0.0, 0.0, 0.04])], other)
+    assert plan.is_worth([other + np.array([0.0, 1.2 * plan.worth, 0.0, 0.0])], other)
     assert plan.is_worth([other, np.array([0.0, 0.0, 0.0, 0.06])], other)
 
 
