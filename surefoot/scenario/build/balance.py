@@ -11,9 +11,10 @@ from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot, anatomy
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.events import way_to_edge
+from surefoot.scenario.build.hands import hand_of
 from surefoot.scenario.schema import BalanceTable, MoveTable
 
-__all__ = ["build_balance", "hand_of"]
+__all__ = ["build_balance"]
 
 _DEPTH, _LIFT, _LEAN = 0.12, 0.05, 0.25  # defaults, shares of the height and of the way to the edge
 _REACH = (0.15, 0.05, 0.2)  # the same of the height of the centre of mass
@@ -78,18 +79,6 @@ def _default_lean(robot: Robot, q: Array) -> tuple[float, float]:
 def _first_foot(robot: Robot) -> str:
     _corners(robot, robot.home)
     return anatomy(robot).feet[0].name
-
-
-def hand_of(robot: Robot) -> str:
-    """The first hand of a robot: a link or frame.
-
-    Args:
-        robot: The robot.
-    """
-    hands = anatomy(robot).hands
-    if not hands:
-        raise NotSupportedError(f"`{robot.name}` has no hands that could reach", next_step="give a `frame`")
-    return hands[0]
 
 
 def _palm(robot: Robot) -> str:

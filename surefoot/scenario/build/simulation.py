@@ -15,9 +15,9 @@ from surefoot.robot import ContactSurface, Robot, anatomy, bend_straight_legs, l
 from surefoot.robot.build import lowest_points
 from surefoot.robot.model import placement, under_gravity
 from surefoot.scenario.blame import blaming
-from surefoot.scenario.build.balance import hand_of
 from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.build.events import build_event, repeat_push, without_margin
+from surefoot.scenario.build.hands import hand_of
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
 from surefoot.scenario.motions import PlannedFollower, plan_footfalls, planner_of

@@ -1,0 +1,20 @@
+"""The hand that a scenario means if it names none."""
+
+from __future__ import annotations
+
+from surefoot.errors import NotSupportedError
+from surefoot.robot import Robot, anatomy
+
+__all__ = ["hand_of"]
+
+
+def hand_of(robot: Robot) -> str:
+    """The first hand of a robot: a link or frame.
+
+    Args:
+        robot: The robot.
+    """
+    hands = anatomy(robot).hands
+    if not hands:
+        raise NotSupportedError(f"`{robot.name}` has no hands that could reach", next_step="give a `frame`")
+    return hands[0]
