@@ -33,7 +33,15 @@ def _identity(structure: Structure) -> tuple[Any, ...] | None:
     blocks = [(b.name, b.use, b.place, b.data, b.slack, b.is_integral, b.key) for b in structure.blocks]
     surfaces = [(name, robot.contacts[name].tied) for name in structure.contacts]
     places = [x for name in structure.contacts for x in (robot.contacts[name].placement, robot.contacts[name].frame)]
-    words = (str(structure.formulation), structure.kind, surfaces, structure.parameters, blocks, robot.springs, robot.loops)
+    words = (
+        str(structure.formulation),
+        structure.kind,
+        surfaces,
+        structure.parameters,
+        blocks,
+        robot.springs,
+        robot.loops,
+    )
     held = [x for part in structure.held.parts for x in part.numbers]
     return ("ocp stage", _source(), repr(words), robot.driven, robot.model.damping, *numbers, *places, *held)
 
@@ -50,14 +58,20 @@ class StageKernels:
         values, _, _ = structure.sizes
         self.count = len(values.all)
         s = structure
-        self.shapes = {"x": (s.states,), "u": (s.controls + s.slacks,), "p": (1 + len(s.parameters),), "d": (s.data,)}
+        self.shapes: dict[str, tuple[int, ...]] = {
+            "x": (s.states,),
+            "u": (s.controls + s.slacks,),
+            "p": (1 + len(s.parameters),),
+            "d": (s.data,),
+        }
         if not self.shapes["u"][0]:
             self.shapes.pop("u")
         self.variables = sum(self.shapes[name][0] for name in self.shapes if name != "d")
 
-    def _arguments(self, given: tuple[Array, ...]) -> list[Array]:
+    def _arguments(self, given: tuple[Array, ...]) -> tuple[Array, Array, Array, Array]:
         """The arguments x, u, p, d; u is empty where there are no controls."""
-        return list(given) if "u" in self.shapes else [given[0], np.zeros(0), *given[1:]]
+        x, *u, p, d = given
+        return x, u[0] if u else np.zeros(0), p, d
 
     def _all(self, *given: Array) -> Array:
         return self.structure.parts(*self._arguments(given)).all

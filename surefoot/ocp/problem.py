@@ -1,12 +1,12 @@
 """`Problem`: an optimal-control problem as phases, transitions, ends, named costs and named constraints.
 
-    problem = Problem(robot, formulation=Formulation("inverse", "semi_implicit"))
-    problem.phase("squat", contacts=["left_foot", "right_foot"], intervals=30, duration=1.0)
-    problem.start(robot.home)
-    problem.end(robot.home)
-    problem.cost("torque", 1e-4)
-    problem.cost("com_height", 50.0, reference=lambda t: [0.8 - 0.1 * np.sin(np.pi * t)])
-    solution = problem.solve()
+problem = Problem(robot, formulation=Formulation("inverse", "semi_implicit"))
+problem.phase("squat", contacts=["left_foot", "right_foot"], intervals=30, duration=1.0)
+problem.start(robot.home)
+problem.end(robot.home)
+problem.cost("torque", 1e-4)
+problem.cost("com_height", 50.0, reference=lambda t: [0.8 - 0.1 * np.sin(np.pi * t)])
+solution = problem.solve()
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError, one_of
@@ -70,7 +70,7 @@ class Ends:
 class Periodic:
     """Coupling of the two ends: x_N = sign · x_0[source], in all entries but those that are omitted."""
 
-    source: Array
+    source: NDArray[np.int64]
     sign: Array
     omit: tuple[int, ...]
 
@@ -118,7 +118,9 @@ class Problem:
             duration = item.end - item.start
             spots = {name: spot.pose for name, spot in item.stance.spots.items()}
             count = max(2, round(duration / step))
-            problem.phase(f"phase{k}", item.stance.names, count, duration, spots=spots, transition="soft" if k else "continuous")
+            problem.phase(
+                f"phase{k}", item.stance.names, count, duration, spots=spots, transition="soft" if k else "continuous"
+            )
         return problem
 
     # -- phases ---------------------------------------------------------------------------------------------------
@@ -190,7 +192,9 @@ class Problem:
         if at_rest:
             ends.dy = dict.fromkeys(rows, 0.0)
 
-    def fix(self, end: Literal["start", "end"], name: str, position: float | None = None, rate: float | None = None) -> None:
+    def fix(
+        self, end: Literal["start", "end"], name: str, position: float | None = None, rate: float | None = None
+    ) -> None:
         """Fix one coordinate, or its rate, at an end.
 
         Args:
@@ -203,9 +207,9 @@ class Problem:
             raise one_of("coordinate", name, self.chart.names)
         ends, k = self.first if end == "start" else self.last, self.chart.names.index(name)
         if position is not None:
-            ends.y[k] = number(position, name)
+            ends.y[k] = _finite(position, name)
         if rate is not None:
-            ends.dy[k] = number(rate, name)
+            ends.dy[k] = _finite(rate, name)
 
     def periodic(self, mirror: bool = False, omit: Sequence[str] = ("x",)) -> None:
         """Couple the ends: the state at the end is that at the start, or its mirror image.
@@ -215,9 +219,7 @@ class Problem:
             omit: Coordinates that are not coupled, such as the way forward.
         """
         n = self.robot.nv
-        source, sign = np.arange(n), np.ones(n)
-        if mirror:
-            source, sign = _mirrored(self.robot)
+        source, sign = _mirrored(self.robot) if mirror else (np.arange(n), np.ones(n))
         skip = tuple(self.chart.names.index(name) for name in omit)
         self.coupling = Periodic(np.r_[source, source + n], np.r_[sign, sign], skip)
 
@@ -251,7 +253,7 @@ class Problem:
             raise one_of("cost", name, (*known.RESIDUALS, *known.SCALARS, "time"))
         if function is None:
             function, size = known.RESIDUALS[name]
-            count = {"nv": self.robot.nv, "nu": self.robot.nu}.get(str(size), size)
+            count = {"nv": self.robot.nv, "nu": self.robot.nu}[size] if isinstance(size, str) else size
             key: tuple[Any, ...] | None = (name,)
         else:
             count, key = 0 if reference is None else np.size(reference(0.0) if callable(reference) else reference), None
@@ -321,7 +323,9 @@ class Problem:
     def _add(self, block: Block) -> None:
         self.blocks.append(block)
 
-    def limits(self, *, positions: bool = True, velocities: bool = True, torques: bool = True, sole_margin: float = 0.0) -> None:
+    def limits(
+        self, *, positions: bool = True, velocities: bool = True, torques: bool = True, sole_margin: float = 0.0
+    ) -> None:
         """Which limits of the robot hold, and how far centres of pressure stay inside the soles [m]."""
         self.limited = {"positions": positions, "velocities": velocities, "torques": torques}
         self.sole_margin = number(sole_margin, "sole_margin")
@@ -347,10 +351,12 @@ class Problem:
             upper: Its largest value.
             guess: Where to start.
         """
-        low, high = number(lower, name), number(upper, name)
+        low, high = _finite(lower, name), _finite(upper, name)
         if low > high:
-            raise ShapeError(f"bounds of parameter `{name}` are not in order", evidence={"lower": lower, "upper": upper})
-        self.parameters[name] = (low, 0.5 * (low + high) if guess is None else number(guess, name), high)
+            raise ShapeError(
+                f"bounds of parameter `{name}` are not in order", evidence={"lower": lower, "upper": upper}
+            )
+        self.parameters[name] = (low, 0.5 * (low + high) if guess is None else _finite(guess, name), high)
 
     def guess(self, path: Callable[[float], ArrayLike] | Trajectory) -> None:
         """First guess of the motion: a function of time [s] -> q (nq,), or a trajectory."""
@@ -364,7 +370,7 @@ class Problem:
 
     def solve(
         self,
-        solver: str = "ipopt",
+        solver: str = "riccati",
         options: SolverOptions | None = None,
         progress: Progress | None = None,
         warm: Any = None,
@@ -372,7 +378,7 @@ class Problem:
         """Solve the problem.
 
         Args:
-            solver: Of `surefoot.solvers.staged`.
+            solver: "riccati", "ipopt" or "fatrop".
             options: Limits and settings.
             progress: Called in every iteration; a true answer stops.
             warm: An earlier `Solution` of a problem of the same sizes.
@@ -385,10 +391,16 @@ class Problem:
         return solve_problem(self, solver, options, progress, warm)
 
 
+def _finite(value: float, name: str) -> float:
+    return float(finite_array([value], (1,), name)[0])
+
+
 def _durations(name: str, given: float | Sequence[float]) -> tuple[float, float, float]:
     values = np.atleast_1d(np.asarray(given, dtype=float))
     if values.shape not in ((1,), (2,), (3,)) or not np.isfinite(values).all() or (np.diff(values) < 0.0).any():
-        raise ShapeError(f"the duration of phase `{name}` must be a number, or bounds in order", evidence={"duration": given})
+        raise ShapeError(
+            f"the duration of phase `{name}` must be a number, or bounds in order", evidence={"duration": given}
+        )
     if not values[0] > 0.0:
         raise ShapeError(f"the duration of phase `{name}` must be positive", evidence={"duration": given}, subject=name)
     low, high = float(values[0]), float(values[-1])
@@ -401,7 +413,7 @@ def _placements(robot: Robot, contacts: Sequence[str]) -> dict[str, Array]:
     return {name: places[robot.contacts[name].frame] @ robot.contacts[name].placement for name in contacts}
 
 
-def _mirrored(robot: Robot) -> tuple[Array, Array]:
+def _mirrored(robot: Robot) -> tuple[NDArray[np.int64], Array]:
     """Coordinates of the mirror image: y'[k] = sign[k] · y[source[k]]."""
     mirror, n = mirror_of(robot), robot.nv
     images = np.column_stack([mirror.velocity(column) for column in np.eye(n)])

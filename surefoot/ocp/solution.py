@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,16 @@ from surefoot.files import atomic_write
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
 from surefoot.ocp.problem import Problem
 from surefoot.ocp.transcription import Transcription, transcribe
-from surefoot.solvers.staged import Gains, Multipliers, Progress, SolverOptions, StagedSolution, solve_staged
+from surefoot.solvers import Explanation
+from surefoot.solvers.staged import (
+    Gains,
+    Multipliers,
+    Progress,
+    SolverOptions,
+    StagedSolution,
+    explain_conflict,
+    solve_staged,
+)
 
 FORMAT = "surefoot.ocp.solution/1"
 
@@ -38,7 +47,6 @@ class Solution:
     staged: StagedSolution
     solver: str
     build_time: float
-    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def success(self) -> bool:
@@ -98,7 +106,7 @@ class Solution:
         found |= {"tau": np.zeros((count, robot.nu)), "wrenches": np.zeros((count, len(names), 6))}
         functions = self.transcription.functions
         for batch, kernels in functions.batches:
-            q, v, a, tau, wrenches = kernels.node(*functions._arguments(self.staged.w, batch, kernels)[1])
+            q, v, a, tau, wrenches = kernels.node(*functions.arguments(self.staged.w, batch, kernels))
             for key, value in (("q", q), ("v", v), ("a", a), ("tau", tau)):
                 found[key][batch.stages] = value
             for i, name in enumerate(batch.structure.contacts):
@@ -143,6 +151,30 @@ class Solution:
             times.append(times[-1] + self.durations[phase.name])
         return ContactSchedule.of(stances, times)
 
+    def feedback(self) -> Callable[[float, Array, Array], Array] | None:
+        """Function of (t, q, v): forces of the drives (nu,) to add to those of the plan; None without gains on forces.
+
+        The solver's gains answer to errors of the coordinates and their rates, and are held over an interval.
+        """
+        if self.gains is None or self.problem.formulation.dynamics != "forward":
+            return None
+        n, chart, times = self.problem.robot.nv, self.problem.chart, self.times[:-1]
+        K = np.array([gain[: self.problem.robot.nu, : 2 * n] for gain in self.gains.feedback[:-1]])
+        motion = self.trajectory
+
+        def feedback(t: float, q: Array, v: Array) -> Array:
+            at = float(np.clip(t, motion.start, motion.end))
+            now = motion.sample(at)
+            y, planned = chart.coordinates(q), chart.coordinates(now.q)
+            error = np.r_[y - planned, chart.rates(y, v) - chart.rates(planned, np.asarray(now.v))]
+            return np.asarray(K[int(np.searchsorted(times, at, side="right")) - 1] @ error)
+
+        return feedback
+
+    def explain(self) -> Explanation:
+        """Which limits conflict in which phase where no solution was found, and the least that they must yield."""
+        return explain_conflict(self.transcription.program, self.staged.w, group_of_row)
+
     def metrics(self) -> dict[str, Any]:
         """Figures for `metrics.json`."""
         return {
@@ -161,9 +193,20 @@ class Solution:
         m = self.multipliers
         arrays = {"w": self.staged.w, "gaps": m.gaps, "rows": m.rows, "end_rows": m.end_rows, "bounds": m.bounds}
         heading = {"format": FORMAT, "robot": self.problem.robot.name, "solver": self.solver, **self.metrics()}
-        heading |= {"formulation": str(self.problem.formulation), "durations": self.durations, "parameters": self.parameters}
+        heading |= {
+            "formulation": str(self.problem.formulation),
+            "durations": self.durations,
+            "parameters": self.parameters,
+        }
         with atomic_write(path) as partial, partial.open("wb") as stream:
-            np.savez_compressed(stream, heading=np.array(json.dumps(heading)), times=self.times, **arrays, **self.nodes)
+            everything: dict[str, Any] = {"times": self.times, **arrays, **self.nodes}
+            np.savez_compressed(stream, heading=np.array(json.dumps(heading)), **everything)
+
+
+def group_of_row(name: str) -> str:
+    """Limit and phase of a row: "cone left_foot @ push"."""
+    head, _, phase = name.partition(" @ ")
+    return f"{head.partition('[')[0]} @ {phase}"
 
 
 def solve_problem(
@@ -210,7 +253,9 @@ def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
             m = Multipliers(*(np.array(data[name]) for name in ("gaps", "rows", "end_rows", "bounds")))
             w = np.array(data["w"])
     except (OSError, ValueError, KeyError) as error:
-        raise FileFormatError(f"`{path}` is not a solution of optimal control", evidence={"reason": str(error)}) from error
+        raise FileFormatError(
+            f"`{path}` is not a solution of optimal control", evidence={"reason": str(error)}
+        ) from error
     if heading.get("format") != FORMAT:
         raise FileFormatError(f"`{path}` has another format", evidence={"format": heading.get("format")})
     found = StagedSolution(

@@ -210,7 +210,13 @@ class Structure:
     # -- the stage function ---------------------------------------------------------------------------------------
 
     def parts(
-        self, x: Array, u: Array, p: Array, d: Array, rows: list[Group] | None = None, residuals: list[Group] | None = None
+        self,
+        x: Array,
+        u: Array,
+        p: Array,
+        d: Array,
+        rows: list[Group] | None = None,
+        residuals: list[Group] | None = None,
     ) -> Parts:
         """Cost, residuals, next state and rows; the groups are appended to the two lists."""
         n = self.robot.nv
@@ -380,7 +386,7 @@ class Structure:
         return replace(node, forces=tau[robot.driven]), [("motion", tau[free] * (10.0 / self.scale))]
 
     def _split_forces(self, forces: Array) -> tuple[dict[str, Array], Array]:
-        """Wrenches of the contacts [N], [N m], and forces of the robot's own constraints, of forces in units of `scale`."""
+        """Wrenches of the contacts [N], [N m], and forces of loops, from forces in units of `scale`."""
         wrenches, start = {}, 0
         for name, directions in self.tied.items():
             wrench = ops.zeros(6, like=forces)

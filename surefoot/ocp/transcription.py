@@ -11,13 +11,11 @@ import scipy.linalg
 from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ocp import blocks as known
-from surefoot.ocp.assembly import LinearEnds, StageBatch, StageFunctions
+from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
 from surefoot.ocp.node import AbsentError
 from surefoot.ocp.problem import PhaseSpec, Problem
 from surefoot.ocp.stage import Block, Group, Structure, spot_data
 from surefoot.solvers.staged import Sizes, StagedProblem
-
-_AT_START, _SAME = 1e-9, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +28,6 @@ class Stage:
         time: When it begins in the first guess [s].
         share: Length of its interval over the duration of the phase.
         is_first: Whether it is the first of its phase.
-        names: Names of its active rows.
     """
 
     phase: int
@@ -157,14 +154,16 @@ def _blocks(problem: Problem, phase: PhaseSpec) -> list[Block]:
     found = [block for block in problem.blocks if block.phases is None or phase.name in block.phases]
     robot = problem.robot
     if problem.limited["torques"] and problem.formulation.dynamics != "forward" and robot.nu:
-        found.append(Block("torque limit", known.torque_share(robot), "row", key=("torque limit", str(_efforts(robot)))))
+        found.append(
+            Block("torque limit", known.torque_share(robot), "row", key=("torque limit", str(_efforts(robot))))
+        )
     for name in phase.contacts:
         for place in ("path", "impact"):
             surface = robot.contacts[name]
             faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
             function = known.cone_rows(surface, faces)
             key = ("cone", name, faces.tobytes())
-            found.append(Block(f"cone {name}", function, "row", place, key=key))  # type: ignore[arg-type]
+            found.append(Block(f"cone {name}", function, "row", place, key=key))
     return found
 
 
@@ -172,7 +171,7 @@ def _efforts(robot: Any) -> list[float]:
     return [float(drive.torque_limit) for drive in robot.drives]
 
 
-def _row_limits(problem: Problem, stage: Stage, group: Group, stages: tuple[Stage, ...]) -> tuple[Array, Array]:
+def _row_limits(problem: Problem, stage: Stage, group: Group) -> tuple[Array, Array]:
     """Bounds of a group of rows; infinite where it does not act."""
     none, zero = np.full(group.size, np.inf), np.zeros(group.size)
     name = group.name
@@ -185,11 +184,11 @@ def _row_limits(problem: Problem, stage: Stage, group: Group, stages: tuple[Stag
         return zero, none
     word, _, contact = name.partition(" ")
     if word in ("position", "velocity") and contact in stage.structure.contacts:
-        return (zero, zero) if _arrives(problem, stage, word, contact, group.size) else (-none, none)
+        return (zero, zero) if _arrives(problem, stage, word, contact) else (-none, none)
     return zero, zero
 
 
-def _arrives(problem: Problem, stage: Stage, word: str, contact: str, size: int) -> bool:
+def _arrives(problem: Problem, stage: Stage, word: str, contact: str) -> bool:
     """Whether a contact begins here and its place, or its velocity, must be right."""
     if not stage.is_first or stage.structure.kind == "end":
         return False
@@ -203,7 +202,7 @@ def _arrives(problem: Problem, stage: Stage, word: str, contact: str, size: int)
     return is_new and (word == "position" or phases[k].transition == "soft")
 
 
-def _active_rows(problem: Problem, stages: tuple[Stage, ...], k: int) -> Array:
+def _active_rows(problem: Problem, stages: tuple[Stage, ...], k: int) -> Indices:
     """Rows of a stage that have a bound."""
     low, high = _limits_of_stage(problem, stages, k)
     free = [g for g in stages[k].structure.sizes[1] if g.name.startswith("position ")]
@@ -215,12 +214,12 @@ def _active_rows(problem: Problem, stages: tuple[Stage, ...], k: int) -> Array:
         for i, direction in enumerate(directions):
             if direction in phase.free[name]:
                 active[group.start + i] = False
-    return np.flatnonzero(active)
+    return np.asarray(np.flatnonzero(active), dtype=np.int64)
 
 
 def _limits_of_stage(problem: Problem, stages: tuple[Stage, ...], k: int) -> tuple[Array, Array]:
     groups = stages[k].structure.sizes[1]
-    pairs = [_row_limits(problem, stages[k], group, stages) for group in groups]
+    pairs = [_row_limits(problem, stages[k], group) for group in groups]
     return (
         np.concatenate([np.zeros(0), *(low for low, _ in pairs)]),
         np.concatenate([np.zeros(0), *(high for _, high in pairs)]),
@@ -300,12 +299,12 @@ def _linear_ends(problem: Problem, sizes: Sizes) -> LinearEnds:
 # -- variables ----------------------------------------------------------------------------------------------------
 
 
-def _variable_bounds(
-    problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]
-) -> tuple[Array, Array]:
+def _variable_bounds(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]) -> tuple[Array, Array]:
     n, robot, nu = problem.robot.nv, problem.robot, problem.robot.nu
     lower, upper = np.full(sizes.variables, -np.inf), np.full(sizes.variables, np.inf)
-    y_low, y_high = problem.chart.limits() if problem.limited["positions"] else (np.full(n, -np.inf), np.full(n, np.inf))
+    y_low, y_high = (
+        problem.chart.limits() if problem.limited["positions"] else (np.full(n, -np.inf), np.full(n, np.inf))
+    )
     speed = np.array(robot.limits.velocity) if problem.limited["velocities"] else np.full(n, np.inf)
     speed = np.where(speed > 0.0, speed, np.inf)
     speed[list(robot.base_rows)] = np.inf
