@@ -19,7 +19,7 @@ from surefoot.ops import Array
 def _source() -> str:
     """Hash of what stage functions are made of, read once for each process."""
     folder = Path(__file__).parent
-    names = ("blocks.py", "chart.py", "formulation.py", "kernels.py", "node.py", "stage.py")
+    names = ("blocks.py", "chart.py", "formulation.py", "kernels.py", "node.py", "shape.py", "stage.py")
     return cache.key(cache.source_version(), np.__version__, *((folder / name).read_bytes() for name in names))
 
 
@@ -90,7 +90,7 @@ class StageKernels:
         """Derivatives (m, n) of all functions by (x, u, p)."""
 
         def jacobian(*given: Array) -> Array:
-            return ops.jacobian(self._all(*given), ops.concatenate(given[:-1]))
+            return ops.gradient(self._all(*given), ops.concatenate(given[:-1]))
 
         return self._compiled("stage_jacobian", jacobian, self.shapes)
 
@@ -104,7 +104,7 @@ class StageKernels:
             total = sum((m * f for m, f in zip(multipliers, self._all(*arguments), strict=True)), start=0.0)
             if not isinstance(total, ops.Symbol):
                 return np.zeros((len(z), len(z)))
-            full = ops.jacobian(ops.gradient(total, z), z)
+            full = ops.gradient(ops.gradient(total, z), z)
             lower = np.tril_indices(len(z), -1)
             full.T[lower] = full[lower]
             return full

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,21 +12,13 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.errors import FileFormatError, ShapeError
+from surefoot.errors import FileFormatError
 from surefoot.files import atomic_write
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
-from surefoot.ocp.problem import Problem
-from surefoot.ocp.transcription import Transcription, transcribe
+from surefoot.ocp.spec import ProblemSpec
+from surefoot.ocp.transcription import Transcription
 from surefoot.solvers import Explanation
-from surefoot.solvers.staged import (
-    Gains,
-    Multipliers,
-    Progress,
-    SolverOptions,
-    StagedSolution,
-    explain_conflict,
-    solve_staged,
-)
+from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
 
 FORMAT = "surefoot.ocp.solution/1"
 
@@ -74,7 +65,7 @@ class Solution:
         return self.staged.gains
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> ProblemSpec:
         """The problem."""
         return self.transcription.problem
 
@@ -207,35 +198,6 @@ def group_of_row(name: str) -> str:
     """Limit and phase of a row: "cone left_foot @ push"."""
     head, _, phase = name.partition(" @ ")
     return f"{head.partition('[')[0]} @ {phase}"
-
-
-def solve_problem(
-    problem: Problem, solver: str, options: SolverOptions | None, progress: Progress | None, warm: Any
-) -> Solution:
-    """Transcribe, compile, solve; see `Problem.solve`."""
-    start = time.perf_counter()
-    transcription = transcribe(problem)
-    program = transcription.program
-    transcription.functions.derivatives(program.w0)
-    program = replace(program, patterns=transcription.functions.patterns())
-    transcription = replace(transcription, program=program)
-    build = time.perf_counter() - start
-    earlier = _warm(warm, transcription)
-    return Solution(transcription, solve_staged(program, solver, options, progress, earlier), solver, build)
-
-
-def _warm(warm: Any, transcription: Transcription) -> StagedSolution | None:
-    if warm is None:
-        return None
-    earlier = warm.staged if isinstance(warm, Solution) else warm
-    count = transcription.program.sizes.variables
-    if not isinstance(earlier, StagedSolution) or len(earlier.w) != count:
-        raise ShapeError(
-            "the earlier solution does not fit the problem",
-            evidence={"variables": count, "given": len(getattr(earlier, "w", ()))},
-            next_step="restart from a solution of a problem with the same phases, or pass its trajectory to `guess`",
-        )
-    return earlier
 
 
 def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:

@@ -13,8 +13,9 @@ from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ocp import blocks as known
 from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
 from surefoot.ocp.node import AbsentError
-from surefoot.ocp.problem import PhaseSpec, Problem
-from surefoot.ocp.stage import Block, Group, Structure, spot_data
+from surefoot.ocp.shape import Block, Group, spot_data
+from surefoot.ocp.spec import PhaseSpec, ProblemSpec
+from surefoot.ocp.stage import Structure
 from surefoot.solvers.staged import Sizes, StagedProblem
 
 
@@ -49,7 +50,7 @@ class Transcription:
         durations: Phase → place of its duration in w; None where it is fixed.
     """
 
-    problem: Problem
+    problem: ProblemSpec
     stages: tuple[Stage, ...]
     program: StagedProblem
     functions: StageFunctions
@@ -69,7 +70,7 @@ class Transcription:
         return 2 * p.sizes.variables + p.sizes.gaps + fixed + int(rows.sum()) + p.sizes.end_rows
 
 
-def transcribe(problem: Problem) -> Transcription:
+def transcribe(problem: ProblemSpec) -> Transcription:
     """The staged program of a problem; nothing is compiled.
 
     Args:
@@ -105,7 +106,7 @@ def transcribe(problem: Problem) -> Transcription:
 # -- stages -------------------------------------------------------------------------------------------------------
 
 
-def _stages(problem: Problem) -> tuple[Stage, ...]:
+def _stages(problem: ProblemSpec) -> tuple[Stage, ...]:
     found: list[Stage] = []
     made: dict[Any, Structure] = {}
 
@@ -149,7 +150,7 @@ def _is_present(bare: Structure, block: Block) -> bool:
     return len(values) > 0
 
 
-def _blocks(problem: Problem, phase: PhaseSpec) -> list[Block]:
+def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
     """Blocks of the user, limits of drives and cones of contacts."""
     found = [block for block in problem.blocks if block.phases is None or phase.name in block.phases]
     robot = problem.robot
@@ -171,7 +172,7 @@ def _efforts(robot: Any) -> list[float]:
     return [float(drive.torque_limit) for drive in robot.drives]
 
 
-def _row_limits(problem: Problem, stage: Stage, group: Group) -> tuple[Array, Array]:
+def _row_limits(problem: ProblemSpec, stage: Stage, group: Group) -> tuple[Array, Array]:
     """Bounds of a group of rows; infinite where it does not act."""
     none, zero = np.full(group.size, np.inf), np.zeros(group.size)
     name = group.name
@@ -188,7 +189,7 @@ def _row_limits(problem: Problem, stage: Stage, group: Group) -> tuple[Array, Ar
     return zero, zero
 
 
-def _arrives(problem: Problem, stage: Stage, word: str, contact: str) -> bool:
+def _arrives(problem: ProblemSpec, stage: Stage, word: str, contact: str) -> bool:
     """Whether a contact begins here and its place, or its velocity, must be right."""
     if not stage.is_first or stage.structure.kind == "end":
         return False
@@ -202,7 +203,7 @@ def _arrives(problem: Problem, stage: Stage, word: str, contact: str) -> bool:
     return is_new and (word == "position" or phases[k].transition == "soft")
 
 
-def _active_rows(problem: Problem, stages: tuple[Stage, ...], k: int) -> Indices:
+def _active_rows(problem: ProblemSpec, stages: tuple[Stage, ...], k: int) -> Indices:
     """Rows of a stage that have a bound."""
     low, high = _limits_of_stage(problem, stages, k)
     free = [g for g in stages[k].structure.sizes[1] if g.name.startswith("position ")]
@@ -217,7 +218,7 @@ def _active_rows(problem: Problem, stages: tuple[Stage, ...], k: int) -> Indices
     return np.asarray(np.flatnonzero(active), dtype=np.int64)
 
 
-def _limits_of_stage(problem: Problem, stages: tuple[Stage, ...], k: int) -> tuple[Array, Array]:
+def _limits_of_stage(problem: ProblemSpec, stages: tuple[Stage, ...], k: int) -> tuple[Array, Array]:
     groups = stages[k].structure.sizes[1]
     pairs = [_row_limits(problem, stages[k], group) for group in groups]
     return (
@@ -226,7 +227,7 @@ def _limits_of_stage(problem: Problem, stages: tuple[Stage, ...], k: int) -> tup
     )
 
 
-def _row_bounds(problem: Problem, stages: tuple[Stage, ...]) -> tuple[Array, Array, tuple[str, ...]]:
+def _row_bounds(problem: ProblemSpec, stages: tuple[Stage, ...]) -> tuple[Array, Array, tuple[str, ...]]:
     lows, highs, names = [], [], []
     for k, stage in enumerate(stages):
         low, high = _limits_of_stage(problem, stages, k)
@@ -247,7 +248,7 @@ def _row_bounds(problem: Problem, stages: tuple[Stage, ...]) -> tuple[Array, Arr
 
 
 def _batches(
-    problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, durations: tuple[int | None, ...]
+    problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, durations: tuple[int | None, ...]
 ) -> list[StageBatch]:
     constants = sizes.variables
     users = range(sizes.variables - len(problem.parameters), sizes.variables)
@@ -273,7 +274,7 @@ def _batches(
     return found
 
 
-def _data(problem: Problem, stage: Stage) -> Array:
+def _data(problem: ProblemSpec, stage: Stage) -> Array:
     structure, phase = stage.structure, problem.phases[stage.phase]
     parts = [np.array([stage.share])]
     for name in structure.contacts:
@@ -286,7 +287,7 @@ def _data(problem: Problem, stage: Stage) -> Array:
     return np.concatenate(parts)
 
 
-def _linear_ends(problem: Problem, sizes: Sizes) -> LinearEnds:
+def _linear_ends(problem: ProblemSpec, sizes: Sizes) -> LinearEnds:
     first, last = np.zeros((sizes.end_rows, sizes.states[0])), np.zeros((sizes.end_rows, sizes.states[-1]))
     if problem.coupling is not None:
         source, sign = problem.coupling.source, problem.coupling.sign
@@ -299,7 +300,9 @@ def _linear_ends(problem: Problem, sizes: Sizes) -> LinearEnds:
 # -- variables ----------------------------------------------------------------------------------------------------
 
 
-def _variable_bounds(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]) -> tuple[Array, Array]:
+def _variable_bounds(
+    problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]
+) -> tuple[Array, Array]:
     n, robot, nu = problem.robot.nv, problem.robot, problem.robot.nu
     lower, upper = np.full(sizes.variables, -np.inf), np.full(sizes.variables, np.inf)
     y_low, y_high = (
@@ -329,7 +332,7 @@ def _variable_bounds(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, 
     return lower, upper
 
 
-def _fix_ends(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, lower: Array, upper: Array) -> None:
+def _fix_ends(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, lower: Array, upper: Array) -> None:
     n = problem.robot.nv
     for ends, start in ((problem.first, 0), (problem.last, int(sizes.starts[-2]))):
         is_last = start > 0
@@ -344,7 +347,7 @@ def _fix_ends(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, lower: 
             lower[start + n + k] = upper[start + n + k] = value
 
 
-def _not_held(problem: Problem, structure: Structure) -> set[int]:
+def _not_held(problem: ProblemSpec, structure: Structure) -> set[int]:
     """As many coordinates as contacts and loops leave free, such that the others follow from them."""
     held = structure.held
     if not held.rows:
@@ -357,7 +360,7 @@ def _not_held(problem: Problem, structure: Structure) -> set[int]:
     return set(order[: null.shape[1]].tolist())
 
 
-def _guess(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]) -> Array:
+def _guess(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]) -> Array:
     """Along the given path, or from the first to the last posture; at rest, the weight shared by the contacts."""
     n, w = problem.robot.nv, np.zeros(sizes.variables)
     home = problem.chart.coordinates(problem.robot.home)

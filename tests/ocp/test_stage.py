@@ -14,7 +14,8 @@ from surefoot.errors import NotSupportedError
 from surefoot.ocp.chart import Chart
 from surefoot.ocp.formulation import TABLES, Formulation
 from surefoot.ocp.kernels import StageKernels
-from surefoot.ocp.stage import Block, Structure, spot_data
+from surefoot.ocp.shape import Block, spot_data
+from surefoot.ocp.stage import Structure
 from surefoot.robot import load
 
 FORMULATIONS = [

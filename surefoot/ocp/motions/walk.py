@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.errors import NotSupportedError, one_of
-from surefoot.motion.mirror import mirror_of
+from surefoot.motion.exchange import mirror_of
 from surefoot.ocp import blocks
 from surefoot.ocp.node import Node
 from surefoot.ocp.problem import Problem
