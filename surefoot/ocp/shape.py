@@ -162,6 +162,16 @@ class StageShape:
             return self.points * self.inputs
         return self.inputs + (self.points * self.robot.nv if self.formulation.is_collocation else 0)
 
+    def split_forces(self, forces: Array) -> tuple[dict[str, Array], Array]:
+        """Wrenches of the contacts [N], [N m], and forces of loops, from forces in units of `scale`."""
+        wrenches, start = {}, 0
+        for name, directions in self.tied.items():
+            wrench = ops.zeros(6, like=forces)
+            wrench[list(directions)] = self.scale * forces[start : start + len(directions)]
+            wrenches[name] = wrench
+            start += len(directions)
+        return wrenches, self.scale * forces[start:]
+
     def sample(self, slacks: int = 0) -> tuple[Array, Array, Array, Array]:
         """Arguments x, u, p, d at home and at rest, with that many slack variables."""
         x, u = np.zeros(self.states), np.zeros(self.controls + slacks)

@@ -211,7 +211,7 @@ class Structure(StageShape):
     def _inverse_node(self, y: Array, dy: Array, u: Array, p: Array, d: Array) -> tuple[Node, list[tuple[str, Array]]]:
         """The node with accelerations and contact forces u, and the equations of the undriven degrees of freedom."""
         n, robot = self.robot.nv, self.robot
-        wrenches, own = self._split_forces(u[n : n + self.forces])
+        wrenches, own = self.split_forces(u[n : n + self.forces])
         node = self._node(y, dy, p, d, accelerations=u[:n], contact_wrenches=wrenches)
         external = external_wrenches(robot, wrenches) if wrenches else None
         tau = dynamics.rnea(robot.tree, node.q, node.v, node.a, external) - passive_forces(robot, node.q, node.v)
@@ -219,16 +219,6 @@ class Structure(StageShape):
             tau = tau - self.own.jacobian(robot.tree, node.q).T @ own
         free = np.setdiff1d(np.arange(n), robot.driven)
         return replace(node, forces=tau[robot.driven]), [("motion", tau[free] * (10.0 / self.scale))]
-
-    def _split_forces(self, forces: Array) -> tuple[dict[str, Array], Array]:
-        """Wrenches of the contacts [N], [N m], and forces of loops, from forces in units of `scale`."""
-        wrenches, start = {}, 0
-        for name, directions in self.tied.items():
-            wrench = ops.zeros(6, like=forces)
-            wrench[list(directions)] = self.scale * forces[start : start + len(directions)]
-            wrenches[name] = wrench
-            start += len(directions)
-        return wrenches, self.scale * forces[start:]
 
     def _inverse_step(self, y: Array, dy: Array, u: Array, p: Array, d: Array) -> Any:
         """ẏ⁺ = ẏ + h ÿ, y⁺ = y + h ẏ⁺; contacts rest after the step."""
@@ -277,7 +267,7 @@ class Structure(StageShape):
         """M (v⁺ − v⁻) = Jᵀ Λ, J v⁺ = 0 (Koch, (2.24) with e = 0): v⁺ and Λ are controls."""
         robot, n = self.robot, self.robot.nv
         y, dy = x[:n], x[n : 2 * n]
-        wrenches, own = self._split_forces(u[n : n + self.forces])
+        wrenches, own = self.split_forces(u[n : n + self.forces])
         after = self._node(y, u[:n], p, d, contact_wrenches=wrenches)
         jump = after.v - self.chart.motion(y, dy)[0]
         weightless = replace(robot.tree, gravity=np.zeros(3))
