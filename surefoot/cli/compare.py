@@ -159,3 +159,36 @@ def _print_runs(title: str, runs: Sequence[MethodRun], shown: Sequence[str]) -> 
     for run in runs:
         table.add_row(run.name, *(cell_text(COLUMNS[name][1](run)) for name in shown))
     page_console().print(table)
+
+
+_FIGURES = ("formulation", "converged", "iterations", "objective", "variables", "constraints", "kkt_residual",
+            "solve_time_s", "build_time_s", "defect", "torque_excess")  # fmt: skip
+
+
+def compare_formulations_command(scenario: str, solver: str, as_json: bool, overrides: Sequence[str] = ()) -> int:
+    """Solve and print.
+
+    Args:
+        scenario: Name or file of a scenario.
+        solver: Of the staged programs.
+        as_json: Print JSON.
+        overrides: `key=value` texts.
+    """
+    from surefoot.scenario import compare_formulations
+
+    with progress() as tell:
+        runs = [run.to_dict() for run in compare_formulations(scenario, overrides, tell, solver)]
+    if as_json:
+        print(json.dumps({"scenario": scenario, "solver": solver, "formulations": runs}, indent=2))
+        return 0
+    table = Table(*(name.removesuffix("_s").replace("_", " ") for name in _FIGURES))
+    for run in runs:
+        table.add_row(*(_figure(run[name]) for name in _FIGURES))
+    page_console().print(table)
+    return 0
+
+
+def _figure(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -207,6 +207,21 @@ def compare_methods(
     return compare_methods_command(scenario, out, html, json, overrides or ())
 
 
+@app.command(name="compare-formulations")
+def compare_formulations(
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="Scenario with an optimal-control motion: swingup, squat-fast.")
+    ],
+    solver: Annotated[str, typer.Option(help="Solver: riccati, ipopt or fatrop.")] = "riccati",
+    overrides: Changes = None,
+    json: Json = False,
+) -> int:
+    """Compare formulations of an optimal-control motion: iterations, size, time, defect, violations between nodes."""
+    from surefoot.cli.compare import compare_formulations_command
+
+    return compare_formulations_command(scenario, solver, json, overrides or ())
+
+
 @app.command()
 def export(
     source: Annotated[Path, typer.Argument(metavar="RUN|MOTION", help="Run folder or motion file.")],

@@ -60,14 +60,16 @@ class StageFunctions:
     def __init__(self, sizes: Sizes, batches: Sequence[StageBatch], constants: Array, ends: LinearEnds) -> None:
         self.sizes, self.constants, self.ends = sizes, constants, ends
         self.batches = [(batch, StageKernels(batch.structure)) for batch in batches]
+        self._values: tuple[Array, list[tuple[StageBatch, Array]]] | None = None
         self._first: tuple[Array, list[Array]] | None = None
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 
-    def _arguments(self, w: Array, batch: StageBatch, kernels: StageKernels) -> tuple[Array, list[Array]]:
+    def arguments(self, w: Array, batch: StageBatch, kernels: StageKernels) -> list[Array]:
+        """Arguments x, u, p, d of the kernels, (n, …) each; u is omitted where there are no controls."""
         z = np.concatenate([w, self.constants])[batch.columns]
         ends = np.cumsum([kernels.shapes[name][0] for name in kernels.shapes if name != "d"])
-        return z, [*(np.ascontiguousarray(part) for part in np.split(z, ends[:-1], axis=1)), batch.data]
+        return [*(np.ascontiguousarray(part) for part in np.split(z, ends[:-1], axis=1)), batch.data]
 
     def _slices(self, batch: StageBatch) -> tuple[slice, slice, slice]:
         """Places of residuals, next states and rows among the functions of a stage."""
@@ -76,8 +78,11 @@ class StageFunctions:
         return slice(1, ends[1]), slice(ends[1], ends[2]), slice(ends[2], ends[3])
 
     def stage_values(self, w: Array) -> list[tuple[StageBatch, Array]]:
-        """All functions (n, m) of every batch."""
-        return [(b, k.values(*self._arguments(w, b, k)[1])) for b, k in self.batches]
+        """All functions (n, m) of every batch; kept until w changes."""
+        if self._values is None or not np.array_equal(self._values[0], w):
+            found = [(b, k.values(*self.arguments(w, b, k))) for b, k in self.batches]
+            self._values = w.copy(), found
+        return self._values[1]
 
     def values(self, w: Array) -> Values:
         """Cost and constraints."""
@@ -102,7 +107,7 @@ class StageFunctions:
     def _jacobians(self, w: Array) -> list[Array]:
         """Jacobians (n, m, nz) of all batches; kept for the Hessian at the same point."""
         if self._first is None or not np.array_equal(self._first[0], w):
-            self._first = w.copy(), [k.jacobian(*self._arguments(w, b, k)[1]) for b, k in self.batches]
+            self._first = w.copy(), [k.jacobian(*self.arguments(w, b, k)) for b, k in self.batches]
         return self._first[1]
 
     def _wide(self, batch: StageBatch, blocks: Array, axes: int = 1) -> Array:
@@ -156,7 +161,7 @@ class StageFunctions:
                 if gap.stop > gap.start:
                     m[i, gap] = gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
                 m[i, row.start + batch.active[i]] = rows[s.row_starts[k] : s.row_starts[k + 1]]
-            H = kernels.hessian(*self._arguments(w, batch, kernels)[1], m)
+            H = kernels.hessian(*self.arguments(w, batch, kernels), m)
             R = J[:, residual]
             H = H + R.transpose(0, 2, 1) @ ((cost * batch.weights)[:, :, None] * R)
             wide = self._wide(batch, H, axes=2)

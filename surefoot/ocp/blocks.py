@@ -1,10 +1,10 @@
 """Costs and constraints by name. Each is a few lines over `ops`; those of the user are of the same kind.
 
-    def upright(node):
-        return node.placement("torso_link")[:2, 2]          # how far the torso's axis leans [1]
+def upright(node):
+    return node.placement("torso_link")[:2, 2]          # how far the torso's axis leans [1]
 
-    problem.cost("upright", 10.0, upright)                  # 10/2 |…|², integrated
-    problem.constrain("upright", upright, -0.1, 0.1)        # or as a bound
+problem.cost("upright", 10.0, upright)                  # 10/2 |…|², integrated
+problem.constrain("upright", upright, -0.1, 0.1)        # or as a bound
 """
 
 from __future__ import annotations

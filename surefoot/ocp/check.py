@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.ocp.solution import Solution
+from surefoot.ocp.solution import Solution, group_of_row
 from surefoot.ocp.stage import Structure
 from surefoot.ocp.transcription import Transcription
 
-_ACTIVE = 1e-5
+_ACTIVE = 1e-4  # of max(1, |bound|)
 _FINE = 20  # steps of RK4 in an interval
 
 
@@ -53,17 +54,18 @@ def active_limits(solution: Solution) -> dict[str, int]:
     p, w = t.program, solution.staged.w
     rows = p.functions.values(w).rows
     is_bound = p.row_lower < p.row_upper
-    touch = is_bound & (np.minimum(rows - p.row_lower, p.row_upper - rows) < _ACTIVE)
-    found = Counter(_group(p.row_names[k]) for k in np.flatnonzero(touch))
+    touch = is_bound & _touches(rows, p.row_lower, p.row_upper)
+    found = Counter(group_of_row(p.row_names[k]) for k in np.flatnonzero(touch))
     free = p.lower < p.upper
-    touch = free & (np.minimum(w - p.lower, p.upper - w) < _ACTIVE)
-    found.update(_variable(t, k) for k in np.flatnonzero(touch))
+    touch = free & _touches(w, p.lower, p.upper)
+    found.update(_variable(t, int(k)) for k in np.flatnonzero(touch))
     return dict(found.most_common())
 
 
-def _group(name: str) -> str:
-    head, _, phase = name.partition(" @ ")
-    return f"{head.partition('[')[0]} @ {phase}"
+def _touches(values: Array, lower: Array, upper: Array) -> NDArray[np.bool_]:
+    """Whether values lie on one of their bounds."""
+    low, high = (np.where(np.isfinite(x), np.maximum(np.abs(x), 1.0), 1.0) * _ACTIVE for x in (lower, upper))
+    return np.asarray((values - lower < low) | (upper - values < high))
 
 
 def _variable(t: Transcription, k: int) -> str:
@@ -82,7 +84,7 @@ def _variable(t: Transcription, k: int) -> str:
 
 def cost_shares(solution: Solution) -> dict[str, float]:
     """Block → its part of the objective; scalar costs together as "scalar costs"."""
-    functions, found = solution.transcription.functions, Counter[str]()
+    functions, found = solution.transcription.functions, defaultdict[str, float](float)
     for batch, values in functions.stage_values(solution.staged.w):
         for group in batch.structure.sizes[2]:
             own = slice(1 + group.start, 1 + group.start + group.size)

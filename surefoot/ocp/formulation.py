@@ -82,7 +82,8 @@ class Formulation:
             )
         if self.integrator == "semi_implicit" and self.control != "constant":
             raise NotSupportedError(
-                "the semi-implicit step takes constant controls", next_step='set integrator="rk4", or control="constant"'
+                "the semi-implicit step takes constant controls",
+                next_step='set integrator="rk4", or control="constant"',
             )
 
     @property

@@ -19,7 +19,7 @@ from surefoot.ops import Array
 def _source() -> str:
     """Hash of what stage functions are made of, read once for each process."""
     folder = Path(__file__).parent
-    names = ("blocks.py", "chart.py", "formulation.py", "kernels.py", "node.py", "stage.py")
+    names = ("blocks.py", "chart.py", "formulation.py", "kernels.py", "node.py", "shape.py", "stage.py")
     return cache.key(cache.source_version(), np.__version__, *((folder / name).read_bytes() for name in names))
 
 
@@ -33,7 +33,15 @@ def _identity(structure: Structure) -> tuple[Any, ...] | None:
     blocks = [(b.name, b.use, b.place, b.data, b.slack, b.is_integral, b.key) for b in structure.blocks]
     surfaces = [(name, robot.contacts[name].tied) for name in structure.contacts]
     places = [x for name in structure.contacts for x in (robot.contacts[name].placement, robot.contacts[name].frame)]
-    words = (str(structure.formulation), structure.kind, surfaces, structure.parameters, blocks, robot.springs, robot.loops)
+    words = (
+        str(structure.formulation),
+        structure.kind,
+        surfaces,
+        structure.parameters,
+        blocks,
+        robot.springs,
+        robot.loops,
+    )
     held = [x for part in structure.held.parts for x in part.numbers]
     return ("ocp stage", _source(), repr(words), robot.driven, robot.model.damping, *numbers, *places, *held)
 
@@ -50,14 +58,20 @@ class StageKernels:
         values, _, _ = structure.sizes
         self.count = len(values.all)
         s = structure
-        self.shapes = {"x": (s.states,), "u": (s.controls + s.slacks,), "p": (1 + len(s.parameters),), "d": (s.data,)}
+        self.shapes: dict[str, tuple[int, ...]] = {
+            "x": (s.states,),
+            "u": (s.controls + s.slacks,),
+            "p": (1 + len(s.parameters),),
+            "d": (s.data,),
+        }
         if not self.shapes["u"][0]:
             self.shapes.pop("u")
         self.variables = sum(self.shapes[name][0] for name in self.shapes if name != "d")
 
-    def _arguments(self, given: tuple[Array, ...]) -> list[Array]:
+    def _arguments(self, given: tuple[Array, ...]) -> tuple[Array, Array, Array, Array]:
         """The arguments x, u, p, d; u is empty where there are no controls."""
-        return list(given) if "u" in self.shapes else [given[0], np.zeros(0), *given[1:]]
+        x, *u, p, d = given
+        return x, u[0] if u else np.zeros(0), p, d
 
     def _all(self, *given: Array) -> Array:
         return self.structure.parts(*self._arguments(given)).all
@@ -76,7 +90,7 @@ class StageKernels:
         """Derivatives (m, n) of all functions by (x, u, p)."""
 
         def jacobian(*given: Array) -> Array:
-            return ops.jacobian(self._all(*given), ops.concatenate(given[:-1]))
+            return ops.gradient(self._all(*given), ops.concatenate(given[:-1]))
 
         return self._compiled("stage_jacobian", jacobian, self.shapes)
 
@@ -90,7 +104,7 @@ class StageKernels:
             total = sum((m * f for m, f in zip(multipliers, self._all(*arguments), strict=True)), start=0.0)
             if not isinstance(total, ops.Symbol):
                 return np.zeros((len(z), len(z)))
-            full = ops.jacobian(ops.gradient(total, z), z)
+            full = ops.gradient(ops.gradient(total, z), z)
             lower = np.tril_indices(len(z), -1)
             full.T[lower] = full[lower]
             return full

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from surefoot import dynamics, kinematics, ops
-from surefoot.kinematics import contact_frame, frame_of, frame_placement, frame_velocity
+from surefoot.kinematics import Reference, contact_frame, frame_of, frame_placement, frame_velocity
 from surefoot.ocp.chart import Chart
 from surefoot.ops import Array
 from surefoot.robot import Robot
@@ -104,7 +104,7 @@ class Node:
         """T_world_frame (4, 4) of a link, joint, frame or contact."""
         return frame_placement(self.robot.tree, _frame(self.robot, frame), self.q)
 
-    def velocity(self, frame: str, reference: str = "local") -> Array:
+    def velocity(self, frame: str, reference: Reference = "local") -> Array:
         """Twist (6,) of a frame, linear first, in its own axes or in those of the world ("local_world_aligned")."""
         return frame_velocity(self.robot.tree, _frame(self.robot, frame), self.q, self.v, reference)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.errors import FileFormatError, ShapeError
+from surefoot.errors import FileFormatError
 from surefoot.files import atomic_write
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
-from surefoot.ocp.problem import Problem
-from surefoot.ocp.transcription import Transcription, transcribe
-from surefoot.solvers.staged import Gains, Multipliers, Progress, SolverOptions, StagedSolution, solve_staged
+from surefoot.ocp.spec import ProblemSpec
+from surefoot.ocp.transcription import Transcription
+from surefoot.solvers import Explanation
+from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
 
 FORMAT = "surefoot.ocp.solution/1"
 
@@ -38,7 +38,6 @@ class Solution:
     staged: StagedSolution
     solver: str
     build_time: float
-    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def success(self) -> bool:
@@ -66,7 +65,7 @@ class Solution:
         return self.staged.gains
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> ProblemSpec:
         """The problem."""
         return self.transcription.problem
 
@@ -98,7 +97,7 @@ class Solution:
         found |= {"tau": np.zeros((count, robot.nu)), "wrenches": np.zeros((count, len(names), 6))}
         functions = self.transcription.functions
         for batch, kernels in functions.batches:
-            q, v, a, tau, wrenches = kernels.node(*functions._arguments(self.staged.w, batch, kernels)[1])
+            q, v, a, tau, wrenches = kernels.node(*functions.arguments(self.staged.w, batch, kernels))
             for key, value in (("q", q), ("v", v), ("a", a), ("tau", tau)):
                 found[key][batch.stages] = value
             for i, name in enumerate(batch.structure.contacts):
@@ -143,6 +142,30 @@ class Solution:
             times.append(times[-1] + self.durations[phase.name])
         return ContactSchedule.of(stances, times)
 
+    def feedback(self) -> Callable[[float, Array, Array], Array] | None:
+        """Function of (t, q, v): forces of the drives (nu,) to add to those of the plan; None without gains on forces.
+
+        The solver's gains answer to errors of the coordinates and their rates, and are held over an interval.
+        """
+        if self.gains is None or self.problem.formulation.dynamics != "forward":
+            return None
+        n, chart, times = self.problem.robot.nv, self.problem.chart, self.times[:-1]
+        K = np.array([gain[: self.problem.robot.nu, : 2 * n] for gain in self.gains.feedback[:-1]])
+        motion = self.trajectory
+
+        def feedback(t: float, q: Array, v: Array) -> Array:
+            at = float(np.clip(t, motion.start, motion.end))
+            now = motion.sample(at)
+            y, planned = chart.coordinates(q), chart.coordinates(now.q)
+            error = np.r_[y - planned, chart.rates(y, v) - chart.rates(planned, np.asarray(now.v))]
+            return np.asarray(K[int(np.searchsorted(times, at, side="right")) - 1] @ error)
+
+        return feedback
+
+    def explain(self) -> Explanation:
+        """Which limits conflict in which phase where no solution was found, and the least that they must yield."""
+        return explain_conflict(self.transcription.program, self.staged.w, group_of_row)
+
     def metrics(self) -> dict[str, Any]:
         """Figures for `metrics.json`."""
         return {
@@ -161,38 +184,20 @@ class Solution:
         m = self.multipliers
         arrays = {"w": self.staged.w, "gaps": m.gaps, "rows": m.rows, "end_rows": m.end_rows, "bounds": m.bounds}
         heading = {"format": FORMAT, "robot": self.problem.robot.name, "solver": self.solver, **self.metrics()}
-        heading |= {"formulation": str(self.problem.formulation), "durations": self.durations, "parameters": self.parameters}
+        heading |= {
+            "formulation": str(self.problem.formulation),
+            "durations": self.durations,
+            "parameters": self.parameters,
+        }
         with atomic_write(path) as partial, partial.open("wb") as stream:
-            np.savez_compressed(stream, heading=np.array(json.dumps(heading)), times=self.times, **arrays, **self.nodes)
+            everything: dict[str, Any] = {"times": self.times, **arrays, **self.nodes}
+            np.savez_compressed(stream, heading=np.array(json.dumps(heading)), **everything)
 
 
-def solve_problem(
-    problem: Problem, solver: str, options: SolverOptions | None, progress: Progress | None, warm: Any
-) -> Solution:
-    """Transcribe, compile, solve; see `Problem.solve`."""
-    start = time.perf_counter()
-    transcription = transcribe(problem)
-    program = transcription.program
-    transcription.functions.derivatives(program.w0)
-    program = replace(program, patterns=transcription.functions.patterns())
-    transcription = replace(transcription, program=program)
-    build = time.perf_counter() - start
-    earlier = _warm(warm, transcription)
-    return Solution(transcription, solve_staged(program, solver, options, progress, earlier), solver, build)
-
-
-def _warm(warm: Any, transcription: Transcription) -> StagedSolution | None:
-    if warm is None:
-        return None
-    earlier = warm.staged if isinstance(warm, Solution) else warm
-    count = transcription.program.sizes.variables
-    if not isinstance(earlier, StagedSolution) or len(earlier.w) != count:
-        raise ShapeError(
-            "the earlier solution does not fit the problem",
-            evidence={"variables": count, "given": len(getattr(earlier, "w", ()))},
-            next_step="restart from a solution of a problem with the same phases, or pass its trajectory to `guess`",
-        )
-    return earlier
+def group_of_row(name: str) -> str:
+    """Limit and phase of a row: "cone left_foot @ push"."""
+    head, _, phase = name.partition(" @ ")
+    return f"{head.partition('[')[0]} @ {phase}"
 
 
 def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
@@ -210,7 +215,9 @@ def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
             m = Multipliers(*(np.array(data[name]) for name in ("gaps", "rows", "end_rows", "bounds")))
             w = np.array(data["w"])
     except (OSError, ValueError, KeyError) as error:
-        raise FileFormatError(f"`{path}` is not a solution of optimal control", evidence={"reason": str(error)}) from error
+        raise FileFormatError(
+            f"`{path}` is not a solution of optimal control", evidence={"reason": str(error)}
+        ) from error
     if heading.get("format") != FORMAT:
         raise FileFormatError(f"`{path}` has another format", evidence={"format": heading.get("format")})
     found = StagedSolution(

@@ -7,195 +7,40 @@ where the contacts are to be, and what the blocks take. Everything else that may
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefoot import dynamics, ops
-from surefoot.dynamics import Constraints, constraints_of, contact, own_constraints
 from surefoot.dynamics.algebra import solve_positive
-from surefoot.dynamics.inverse import DrivenEquations, driven_equations, forward_operator, inverse_operator
+from surefoot.dynamics.inverse import (
+    DrivenEquations,
+    OperatorResult,
+    driven_equations,
+    forward_operator,
+    inverse_operator,
+)
 from surefoot.kinematics import contact_frame, frame_placement, frame_velocity
-from surefoot.ocp.chart import Chart
-from surefoot.ocp.formulation import TABLES, Formulation
+from surefoot.ocp.formulation import TABLES
 from surefoot.ocp.node import AbsentError, Node, external_wrenches
+from surefoot.ocp.shape import BAUMGARTE, SPOT, Group, Groups, Parts, StageShape
 from surefoot.ops import Array
 from surefoot.robot import Robot
 
-Use = Literal["residual", "cost", "row"]
-Place = Literal["path", "end", "impact"]
-Kind = Literal["interval", "impact", "end"]
-BAUMGARTE = 10.0
-"""How fast errors of contact positions vanish in direct inverse dynamics [1/s]."""
-_SPOT = 18  # numbers of a spot among the data: rotation, position, gains
-
-
-@dataclass(frozen=True)
-class Block:
-    """A named cost or constraint.
-
-    Args:
-        name: Unique in a problem.
-        function: function(node) or, with data, function(node, data) -> array; over `ops`.
-        use: "residual": weighted squares; "cost": a scalar; "row": a constraint.
-        place: Along the path, at its end, or at impacts.
-        data: Numbers that the function takes besides the node.
-        key: What the function depends on, for the cache; None for functions of the user.
-        slack: Whether its rows may be violated at a price.
-        is_integral: Whether a cost is integrated over time.
-        phases: Names of the phases in which it acts; all if None.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    use: Use
-    place: Place = "path"
-    data: int = 0
-    key: tuple[Any, ...] | None = None
-    slack: bool = False
-    is_integral: bool = True
-    phases: tuple[str, ...] | None = None
-
-    def values(self, node: Node, data: Array) -> Array:
-        """What the function returns, as a vector."""
-        found = self.function(node, data) if self.data else self.function(node)
-        return np.atleast_1d(np.asarray(found)).ravel()
-
-
-class Parts(NamedTuple):
-    """Cost (1,), residuals, next state and rows of a stage."""
-
-    cost: Array
-    residuals: Array
-    gap: Array
-    rows: Array
-
-    @property
-    def all(self) -> Array:
-        """One after the other."""
-        return ops.concatenate([np.asarray(part) for part in self])
-
-
-class Group(NamedTuple):
-    """Rows or residuals that belong together: name, first entry, size and point of the interval."""
-
-    name: str
-    start: int
-    size: int
-    point: int = 0
-
 
 @dataclass(frozen=True, eq=False)
-class Structure:
-    """The stage function of all nodes of one kind.
-
-    Args:
-        robot: The robot.
-        contacts: Contacts that hold; after an impact, those that hold then.
-        formulation: The formulation.
-        kind: An interval, an impact, or the end of the motion.
-        blocks: Costs and constraints.
-        parameters: Names of free parameters, after the duration.
-    """
-
-    robot: Robot
-    contacts: tuple[str, ...]
-    formulation: Formulation
-    kind: Kind
-    blocks: tuple[Block, ...] = ()
-    parameters: tuple[str, ...] = ()
-    chart: Chart = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "chart", Chart(self.robot))
-
-    # -- sizes ----------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def tied(self) -> dict[str, tuple[int, ...]]:
-        """Directions that each contact holds."""
-        return {name: tuple(np.flatnonzero(self.robot.contacts[name].tied).tolist()) for name in self.contacts}
-
-    @cached_property
-    def own(self) -> Constraints:
-        """Closed chains and couplings of the robot."""
-        return own_constraints(self.robot)
-
-    @cached_property
-    def held(self) -> Constraints:
-        """Closed chains, couplings and contacts."""
-        loops = [contact(self.robot, self.robot.home, name) for name in self.contacts]
-        return constraints_of(self.robot, [*self.robot.loops, *self.robot.couplings, *loops])
-
-    @property
-    def forces(self) -> int:
-        """Number of contact and constraint forces."""
-        return sum(map(len, self.tied.values())) + len(self.own.rows)
-
-    @property
-    def scale(self) -> float:
-        """Unit of contact forces among the controls [N]: the weight, or 1 N without gravity."""
-        return max(self.robot.mass * float(np.linalg.norm(self.robot.tree.gravity)), 1.0)
-
-    @property
-    def inputs(self) -> int:
-        """Numbers of one input: forces of drives, desired accelerations, or accelerations and contact forces."""
-        return self.robot.nv + self.forces if self.formulation.dynamics == "inverse" else self.robot.nu
-
-    @property
-    def points(self) -> int:
-        """Collocation points, or 1."""
-        return len(TABLES[self.formulation.integrator][1]) if self.formulation.is_collocation else 1
-
-    @property
-    def states(self) -> int:
-        """Size of x."""
-        return 2 * self.robot.nv + {"constant": 0, "plc": 1, "plci": 2}[self.formulation.control] * self.robot.nu
-
-    @property
-    def controls(self) -> int:
-        """Size of u, without slacks."""
-        if self.kind == "end":
-            return 0
-        if self.kind == "impact":
-            return self.robot.nv + self.forces
-        if self.formulation.dynamics == "inverse":
-            return self.points * self.inputs
-        return self.inputs + (self.points * self.robot.nv if self.formulation.is_collocation else 0)
+class Structure(StageShape):
+    """The stage function of all nodes of one kind; arguments as in `StageShape`."""
 
     @cached_property
     def sizes(self) -> tuple[Parts, list[Group], list[Group]]:
         """Values at home, and the groups of rows and of residuals; found by one evaluation with numbers."""
-        sample = self.sample()
+        sample = self.sample(self.slacks)
         rows: list[Group] = []
         residuals: list[Group] = []
         return self.parts(*sample, rows, residuals), rows, residuals
-
-    def sample(self) -> tuple[Array, Array, Array, Array]:
-        """Arguments x, u, p, d at home and at rest."""
-        x, u = np.zeros(self.states), np.zeros(self.controls + self.slacks)
-        x[: self.robot.nv] = self.chart.coordinates(self.robot.home)
-        d = np.ones(self.data)
-        for k in range(len(self.contacts)):
-            d[1 + _SPOT * k : 1 + _SPOT * (k + 1)] = spot_data(np.eye(4))
-        return x, u, np.ones(1 + len(self.parameters)), d
-
-    @cached_property
-    def data(self) -> int:
-        """Size of d."""
-        return 1 + _SPOT * len(self.contacts) + sum(block.data for block in self.blocks)
-
-    def data_place(self, name: str) -> slice:
-        """Where the data of a block are in d."""
-        start = 1 + _SPOT * len(self.contacts)
-        for block in self.blocks:
-            if block.name == name:
-                return slice(start, start + block.data)
-            start += block.data
-        raise KeyError(name)
 
     @cached_property
     def slacks(self) -> int:
@@ -207,11 +52,7 @@ class Structure:
         names = {block.name for block in softened}
         return sum(group.size for group in bare.sizes[1] if group.name in names)
 
-    # -- the stage function ---------------------------------------------------------------------------------------
-
-    def parts(
-        self, x: Array, u: Array, p: Array, d: Array, rows: list[Group] | None = None, residuals: list[Group] | None = None
-    ) -> Parts:
+    def parts(self, x: Array, u: Array, p: Array, d: Array, rows: Groups = None, residuals: Groups = None) -> Parts:
         """Cost, residuals, next state and rows; the groups are appended to the two lists."""
         n = self.robot.nv
         gap, nodes, own = self._step(x, u, p, d)
@@ -370,7 +211,7 @@ class Structure:
     def _inverse_node(self, y: Array, dy: Array, u: Array, p: Array, d: Array) -> tuple[Node, list[tuple[str, Array]]]:
         """The node with accelerations and contact forces u, and the equations of the undriven degrees of freedom."""
         n, robot = self.robot.nv, self.robot
-        wrenches, own = self._split_forces(u[n : n + self.forces])
+        wrenches, own = self.split_forces(u[n : n + self.forces])
         node = self._node(y, dy, p, d, accelerations=u[:n], contact_wrenches=wrenches)
         external = external_wrenches(robot, wrenches) if wrenches else None
         tau = dynamics.rnea(robot.tree, node.q, node.v, node.a, external) - passive_forces(robot, node.q, node.v)
@@ -379,16 +220,6 @@ class Structure:
         free = np.setdiff1d(np.arange(n), robot.driven)
         return replace(node, forces=tau[robot.driven]), [("motion", tau[free] * (10.0 / self.scale))]
 
-    def _split_forces(self, forces: Array) -> tuple[dict[str, Array], Array]:
-        """Wrenches of the contacts [N], [N m], and forces of the robot's own constraints, of forces in units of `scale`."""
-        wrenches, start = {}, 0
-        for name, directions in self.tied.items():
-            wrench = ops.zeros(6, like=forces)
-            wrench[list(directions)] = self.scale * forces[start : start + len(directions)]
-            wrenches[name] = wrench
-            start += len(directions)
-        return wrenches, self.scale * forces[start:]
-
     def _inverse_step(self, y: Array, dy: Array, u: Array, p: Array, d: Array) -> Any:
         """ẏ⁺ = ẏ + h ÿ, y⁺ = y + h ẏ⁺; contacts rest after the step."""
         h = p[0] * d[0]
@@ -396,7 +227,7 @@ class Structure:
         new = dy + h * node.ddy
         v, _ = self.chart.motion(y, new)
         for k, (name, directions) in enumerate(self.tied.items()):
-            error, gain = self._spot_error(node, name, d[1 + _SPOT * k : 1 + _SPOT * (k + 1)])
+            error, gain = self._spot_error(node, name, d[1 + SPOT * k : 1 + SPOT * (k + 1)])
             twist = frame_velocity(self.robot.tree, contact_frame(self.robot, name), node.q, v, "local")
             rows.append((f"contact {name}", (twist + gain * error)[list(directions)]))
         if self.own.rows:
@@ -424,7 +255,7 @@ class Structure:
         """Where contacts are, and how fast, at the first node of a phase; rows without bounds elsewhere."""
         rows = []
         for k, (name, directions) in enumerate(self.tied.items()):
-            spot = d[1 + _SPOT * k : 1 + _SPOT * (k + 1)]
+            spot = d[1 + SPOT * k : 1 + SPOT * (k + 1)]
             error, gain = self._spot_error(first, name, spot)
             at = (gain * error * (1.0 / BAUMGARTE))[list(directions)]
             rows.append((f"position {name}", at))
@@ -436,7 +267,7 @@ class Structure:
         """M (v⁺ − v⁻) = Jᵀ Λ, J v⁺ = 0 (Koch, (2.24) with e = 0): v⁺ and Λ are controls."""
         robot, n = self.robot, self.robot.nv
         y, dy = x[:n], x[n : 2 * n]
-        wrenches, own = self._split_forces(u[n : n + self.forces])
+        wrenches, own = self.split_forces(u[n : n + self.forces])
         after = self._node(y, u[:n], p, d, contact_wrenches=wrenches)
         jump = after.v - self.chart.motion(y, dy)[0]
         weightless = replace(robot.tree, gravity=np.zeros(3))
@@ -487,8 +318,6 @@ class _Control(NamedTuple):
 
 def _unconstrained(equations: DrivenEquations, w: Array, relaxed: bool) -> Any:
     """Accelerations without constraints: FdOP, or IdOP with K = S M Sᵀ."""
-    from surefoot.dynamics.inverse import OperatorResult
-
     M, h, _, _, driven = equations
     if not relaxed:
         return OperatorResult(solve_positive(M, equations.forces(w) - h), w, np.zeros(0))
@@ -503,10 +332,3 @@ def passive_forces(robot: Robot, q: Array, v: Array) -> Array:
     """Forces (nv,) of dampers and springs; also for symbols."""
     found = -np.asarray(robot.model.damping) * v
     return found + robot.spring_forces.torque(q, v) if robot.springs else found
-
-
-def spot_data(pose: Array, free: Mapping[int, bool] | None = None) -> Array:
-    """Data (18,) of a spot: rotation, position, and gains: 0 in directions that are free."""
-    gains = np.full(6, BAUMGARTE)
-    gains[[k for k, is_free in (free or {}).items() if is_free]] = 0.0
-    return np.r_[np.asarray(pose)[:3, :3].ravel(), np.asarray(pose)[:3, 3], gains]

@@ -11,13 +11,12 @@ import scipy.linalg
 from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ocp import blocks as known
-from surefoot.ocp.assembly import LinearEnds, StageBatch, StageFunctions
+from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
 from surefoot.ocp.node import AbsentError
-from surefoot.ocp.problem import PhaseSpec, Problem
-from surefoot.ocp.stage import Block, Group, Structure, spot_data
+from surefoot.ocp.shape import Block, Group, spot_data
+from surefoot.ocp.spec import PhaseSpec, ProblemSpec
+from surefoot.ocp.stage import Structure
 from surefoot.solvers.staged import Sizes, StagedProblem
-
-_AT_START, _SAME = 1e-9, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +29,6 @@ class Stage:
         time: When it begins in the first guess [s].
         share: Length of its interval over the duration of the phase.
         is_first: Whether it is the first of its phase.
-        names: Names of its active rows.
     """
 
     phase: int
@@ -52,7 +50,7 @@ class Transcription:
         durations: Phase → place of its duration in w; None where it is fixed.
     """
 
-    problem: Problem
+    problem: ProblemSpec
     stages: tuple[Stage, ...]
     program: StagedProblem
     functions: StageFunctions
@@ -72,7 +70,7 @@ class Transcription:
         return 2 * p.sizes.variables + p.sizes.gaps + fixed + int(rows.sum()) + p.sizes.end_rows
 
 
-def transcribe(problem: Problem) -> Transcription:
+def transcribe(problem: ProblemSpec) -> Transcription:
     """The staged program of a problem; nothing is compiled.
 
     Args:
@@ -108,7 +106,7 @@ def transcribe(problem: Problem) -> Transcription:
 # -- stages -------------------------------------------------------------------------------------------------------
 
 
-def _stages(problem: Problem) -> tuple[Stage, ...]:
+def _stages(problem: ProblemSpec) -> tuple[Stage, ...]:
     found: list[Stage] = []
     made: dict[Any, Structure] = {}
 
@@ -152,19 +150,21 @@ def _is_present(bare: Structure, block: Block) -> bool:
     return len(values) > 0
 
 
-def _blocks(problem: Problem, phase: PhaseSpec) -> list[Block]:
+def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
     """Blocks of the user, limits of drives and cones of contacts."""
     found = [block for block in problem.blocks if block.phases is None or phase.name in block.phases]
     robot = problem.robot
     if problem.limited["torques"] and problem.formulation.dynamics != "forward" and robot.nu:
-        found.append(Block("torque limit", known.torque_share(robot), "row", key=("torque limit", str(_efforts(robot)))))
+        found.append(
+            Block("torque limit", known.torque_share(robot), "row", key=("torque limit", str(_efforts(robot))))
+        )
     for name in phase.contacts:
         for place in ("path", "impact"):
             surface = robot.contacts[name]
             faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
             function = known.cone_rows(surface, faces)
             key = ("cone", name, faces.tobytes())
-            found.append(Block(f"cone {name}", function, "row", place, key=key))  # type: ignore[arg-type]
+            found.append(Block(f"cone {name}", function, "row", place, key=key))
     return found
 
 
@@ -172,7 +172,7 @@ def _efforts(robot: Any) -> list[float]:
     return [float(drive.torque_limit) for drive in robot.drives]
 
 
-def _row_limits(problem: Problem, stage: Stage, group: Group, stages: tuple[Stage, ...]) -> tuple[Array, Array]:
+def _row_limits(problem: ProblemSpec, stage: Stage, group: Group) -> tuple[Array, Array]:
     """Bounds of a group of rows; infinite where it does not act."""
     none, zero = np.full(group.size, np.inf), np.zeros(group.size)
     name = group.name
@@ -185,11 +185,11 @@ def _row_limits(problem: Problem, stage: Stage, group: Group, stages: tuple[Stag
         return zero, none
     word, _, contact = name.partition(" ")
     if word in ("position", "velocity") and contact in stage.structure.contacts:
-        return (zero, zero) if _arrives(problem, stage, word, contact, group.size) else (-none, none)
+        return (zero, zero) if _arrives(problem, stage, word, contact) else (-none, none)
     return zero, zero
 
 
-def _arrives(problem: Problem, stage: Stage, word: str, contact: str, size: int) -> bool:
+def _arrives(problem: ProblemSpec, stage: Stage, word: str, contact: str) -> bool:
     """Whether a contact begins here and its place, or its velocity, must be right."""
     if not stage.is_first or stage.structure.kind == "end":
         return False
@@ -203,7 +203,7 @@ def _arrives(problem: Problem, stage: Stage, word: str, contact: str, size: int)
     return is_new and (word == "position" or phases[k].transition == "soft")
 
 
-def _active_rows(problem: Problem, stages: tuple[Stage, ...], k: int) -> Array:
+def _active_rows(problem: ProblemSpec, stages: tuple[Stage, ...], k: int) -> Indices:
     """Rows of a stage that have a bound."""
     low, high = _limits_of_stage(problem, stages, k)
     free = [g for g in stages[k].structure.sizes[1] if g.name.startswith("position ")]
@@ -215,19 +215,19 @@ def _active_rows(problem: Problem, stages: tuple[Stage, ...], k: int) -> Array:
         for i, direction in enumerate(directions):
             if direction in phase.free[name]:
                 active[group.start + i] = False
-    return np.flatnonzero(active)
+    return np.asarray(np.flatnonzero(active), dtype=np.int64)
 
 
-def _limits_of_stage(problem: Problem, stages: tuple[Stage, ...], k: int) -> tuple[Array, Array]:
+def _limits_of_stage(problem: ProblemSpec, stages: tuple[Stage, ...], k: int) -> tuple[Array, Array]:
     groups = stages[k].structure.sizes[1]
-    pairs = [_row_limits(problem, stages[k], group, stages) for group in groups]
+    pairs = [_row_limits(problem, stages[k], group) for group in groups]
     return (
         np.concatenate([np.zeros(0), *(low for low, _ in pairs)]),
         np.concatenate([np.zeros(0), *(high for _, high in pairs)]),
     )
 
 
-def _row_bounds(problem: Problem, stages: tuple[Stage, ...]) -> tuple[Array, Array, tuple[str, ...]]:
+def _row_bounds(problem: ProblemSpec, stages: tuple[Stage, ...]) -> tuple[Array, Array, tuple[str, ...]]:
     lows, highs, names = [], [], []
     for k, stage in enumerate(stages):
         low, high = _limits_of_stage(problem, stages, k)
@@ -248,7 +248,7 @@ def _row_bounds(problem: Problem, stages: tuple[Stage, ...]) -> tuple[Array, Arr
 
 
 def _batches(
-    problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, durations: tuple[int | None, ...]
+    problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, durations: tuple[int | None, ...]
 ) -> list[StageBatch]:
     constants = sizes.variables
     users = range(sizes.variables - len(problem.parameters), sizes.variables)
@@ -274,7 +274,7 @@ def _batches(
     return found
 
 
-def _data(problem: Problem, stage: Stage) -> Array:
+def _data(problem: ProblemSpec, stage: Stage) -> Array:
     structure, phase = stage.structure, problem.phases[stage.phase]
     parts = [np.array([stage.share])]
     for name in structure.contacts:
@@ -287,7 +287,7 @@ def _data(problem: Problem, stage: Stage) -> Array:
     return np.concatenate(parts)
 
 
-def _linear_ends(problem: Problem, sizes: Sizes) -> LinearEnds:
+def _linear_ends(problem: ProblemSpec, sizes: Sizes) -> LinearEnds:
     first, last = np.zeros((sizes.end_rows, sizes.states[0])), np.zeros((sizes.end_rows, sizes.states[-1]))
     if problem.coupling is not None:
         source, sign = problem.coupling.source, problem.coupling.sign
@@ -301,11 +301,13 @@ def _linear_ends(problem: Problem, sizes: Sizes) -> LinearEnds:
 
 
 def _variable_bounds(
-    problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]
+    problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]
 ) -> tuple[Array, Array]:
     n, robot, nu = problem.robot.nv, problem.robot, problem.robot.nu
     lower, upper = np.full(sizes.variables, -np.inf), np.full(sizes.variables, np.inf)
-    y_low, y_high = problem.chart.limits() if problem.limited["positions"] else (np.full(n, -np.inf), np.full(n, np.inf))
+    y_low, y_high = (
+        problem.chart.limits() if problem.limited["positions"] else (np.full(n, -np.inf), np.full(n, np.inf))
+    )
     speed = np.array(robot.limits.velocity) if problem.limited["velocities"] else np.full(n, np.inf)
     speed = np.where(speed > 0.0, speed, np.inf)
     speed[list(robot.base_rows)] = np.inf
@@ -330,7 +332,7 @@ def _variable_bounds(
     return lower, upper
 
 
-def _fix_ends(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, lower: Array, upper: Array) -> None:
+def _fix_ends(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, lower: Array, upper: Array) -> None:
     n = problem.robot.nv
     for ends, start in ((problem.first, 0), (problem.last, int(sizes.starts[-2]))):
         is_last = start > 0
@@ -345,7 +347,7 @@ def _fix_ends(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, lower: 
             lower[start + n + k] = upper[start + n + k] = value
 
 
-def _not_held(problem: Problem, structure: Structure) -> set[int]:
+def _not_held(problem: ProblemSpec, structure: Structure) -> set[int]:
     """As many coordinates as contacts and loops leave free, such that the others follow from them."""
     held = structure.held
     if not held.rows:
@@ -358,7 +360,7 @@ def _not_held(problem: Problem, structure: Structure) -> set[int]:
     return set(order[: null.shape[1]].tolist())
 
 
-def _guess(problem: Problem, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]) -> Array:
+def _guess(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]) -> Array:
     """Along the given path, or from the first to the last posture; at rest, the weight shared by the contacts."""
     n, w = problem.robot.nv, np.zeros(sizes.variables)
     home = problem.chart.coordinates(problem.robot.home)

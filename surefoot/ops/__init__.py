@@ -9,7 +9,7 @@ the text that is traced. Exact zeros and ones fold while tracing. `to_sx` and `f
     f = ops.function("f", [x], [R(x)]) # a CasADi function of it
 """
 
-from surefoot.ops.derivative import gradient, jacobian, rate
+from surefoot.ops.derivative import gradient, rate
 from surefoot.ops.functions import (
     Array,
     absolute,
@@ -54,7 +54,6 @@ __all__ = [
     "function",
     "gradient",
     "is_symbolic",
-    "jacobian",
     "less",
     "log",
     "maximum",

@@ -1,7 +1,7 @@
 """Derivatives of traced arrays, as traced arrays: along a direction (forward), and of a scalar (reverse).
 
     rate(y, x, ẋ) = ∂y/∂x ẋ        gradient(y, x) = ∂y/∂x        [ops.derivative]   Griewank & Walther 2008, chapter 3
-    jacobian(y, x) = ∂y/∂x         column by column; each visits only what depends on its input
+    of a vector, gradient is the Jacobian, column by column; each visits only what depends on its input
 
 Comparisons have no derivative; `where`, `minimum`, `maximum` and `absolute` have that of the side that is taken.
 """
@@ -71,13 +71,17 @@ def rate(outputs: Any, inputs: Any, rates: Any) -> Array:
 
 
 def gradient(output: Any, inputs: Any) -> Array:
-    """∂output/∂inputs of a scalar, with the shape of the inputs.
+    """∂output/∂inputs of a scalar, with the shape of the inputs; of a vector (m,) by a vector (n,) the Jacobian (m, n).
+
+    Entries of a Jacobian that are always zero are the number 0.
 
     Args:
-        output: One symbol.
+        output: One symbol, or a traced vector.
         inputs: Array of symbols.
     """
     inputs = np.asarray(inputs, dtype=object)
+    if np.ndim(output) == 1:
+        return _jacobian(np.asarray(output, dtype=object), inputs)
     output = np.asarray(output, dtype=object)[()]
     seeds: dict[int, Any] = {id(output): 1.0}
     stops = {id(x) for x in inputs.ravel()}
@@ -88,14 +92,8 @@ def gradient(output: Any, inputs: Any) -> Array:
     return f.array([seeds.get(id(x), 0.0) for x in inputs.ravel()]).reshape(inputs.shape)
 
 
-def jacobian(outputs: Any, inputs: Any) -> Array:
-    """∂outputs/∂inputs (m, n) of a vector by a vector; entries that are always zero are the number 0.
-
-    Args:
-        outputs: (m,) traced.
-        inputs: (n,) symbols.
-    """
-    outputs, inputs = np.asarray(outputs, dtype=object), np.asarray(inputs, dtype=object)
+def _jacobian(outputs: Array, inputs: Array) -> Array:
+    """∂outputs/∂inputs (m, n)."""
     edges: dict[int, list[tuple[Symbol, Any]]] = {}
     users: dict[int, list[Symbol]] = {}
     for node in _nodes(outputs, {id(x) for x in inputs}):

@@ -7,6 +7,7 @@ from surefoot.scenario.registry import imported
 if TYPE_CHECKING:
     from surefoot.scenario.build import build_world, load_robot
     from surefoot.scenario.catalogue import describe, names, read_scenario, resolved_scenario, scenario_text
+    from surefoot.scenario.formulations import compare_formulations
     from surefoot.scenario.methods import compare_methods
     from surefoot.scenario.metrics import metrics_of
     from surefoot.scenario.outcome import RunResult, run_folder
@@ -20,6 +21,7 @@ __all__ = [
     "RunResult",
     "Scenario",
     "build_world",
+    "compare_formulations",
     "compare_methods",
     "describe",
     "load_robot",
@@ -36,6 +38,7 @@ __all__ = [
 _MODULES = {
     "build": ("build_world", "load_robot"),
     "catalogue": ("describe", "names", "read_scenario", "resolved_scenario", "scenario_text"),
+    "formulations": ("compare_formulations",),
     "methods": ("compare_methods",),
     "metrics": ("metrics_of",),
     "outcome": ("RunResult", "run_folder"),

@@ -19,12 +19,14 @@ from surefoot.motion.exchange.manifold import (
     velocities,
 )
 from surefoot.motion.exchange.ros import ROS_KEYS
+from surefoot.motion.mirror import Mirror, mirror_of
 
 __all__ = [
     "LAYOUTS",
     "ROS_KEYS",
     "VECTOR_KEYS",
     "Block",
+    "Mirror",
     "column_names",
     "configuration_between",
     "decode",
@@ -34,6 +36,7 @@ __all__ = [
     "layout_blocks",
     "layout_sizes",
     "manifold",
+    "mirror_of",
     "require_unit_length",
     "rotate",
     "rotate_back",

@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.errors import NotSupportedError, one_of
-from surefoot.motion.mirror import mirror_of
+from surefoot.motion.exchange import mirror_of
 from surefoot.ocp import blocks
 from surefoot.ocp.node import Node
 from surefoot.ocp.problem import Problem
@@ -48,8 +48,8 @@ def walk_step(
     problem = Problem(robot)
     half = np.ptp(np.asarray(robot.contacts[stance].corners), axis=0)[:2].min() / 2.0
     problem.limits(sole_margin=(1.0 - _ZMP_SHARE) * half if strict_zmp else 0.0)
-    free = {stance: (0, 1), swing: (0, 1)} if free_foot else {}
-    problem.phase("single", [stance], intervals[0], (0.3, 0.63, 1.2), free={stance: free.get(stance, ())})
+    free = {stance: (2, 3, 4, 5), swing: (0, 1) if free_foot else ()}  # the stance foot rests by periodicity
+    problem.phase("single", [stance], intervals[0], (0.3, 0.63, 1.2), free={stance: free[stance]})
     ahead = {name: np.array(pose) for name, pose in _spots(robot, feet).items()}
     ahead[swing][0, 3] += step
     problem.phase("double", feet, intervals[1], (0.05, 0.2, 0.6), spots=ahead, free=free, transition="impact")
@@ -66,7 +66,8 @@ def walk_step(
         reference=lambda t: [lift * max(0.0, np.sin(np.pi * min(t / total, 1.0)))],
         key=("clear", swing, np.asarray(robot.contacts[swing].corners).tobytes()),
     )  # fmt: skip
-    _step_ends(problem, stance, swing, step, free_foot)
+    if free_foot:
+        _step_ends(problem, stance, swing)
     _objective(problem, objective)
     _guess(problem, step)
     return problem
@@ -77,8 +78,8 @@ def _spots(robot: Robot, feet: list[str]) -> dict[str, np.ndarray]:
     return {name: places[robot.contacts[name].frame] @ robot.contacts[name].placement for name in feet}
 
 
-def _step_ends(problem: Problem, stance: str, swing: str, step: float, free_foot: bool) -> None:
-    """Where the swing foot is at the end against the stance foot: ahead by a step, or by a free length."""
+def _step_ends(problem: Problem, stance: str, swing: str) -> None:
+    """Bounds of the free length and width of the step."""
 
     def gap(node: Node) -> AnyArray:
         a, b = node.placement(stance), node.placement(swing)
@@ -86,10 +87,8 @@ def _step_ends(problem: Problem, stance: str, swing: str, step: float, free_foot
 
     spots = _spots(problem.robot, [stance, swing])
     width = float(spots[swing][1, 3] - spots[stance][1, 3])
-    low, high = ([0.02, min(width, 0.6 * width)], [0.6, max(width, 0.6 * width)]) if free_foot else ([step, width],) * 2
-    if width < 0.0 and free_foot:
-        low, high = [0.02, 1.4 * width], [0.6, 0.6 * width]
-    problem.constrain("step", gap, low, high, at="end", key=("step", stance, swing))
+    across = sorted((0.6 * width, 1.4 * width))
+    problem.constrain("step", gap, [0.02, across[0]], [0.6, across[1]], at="end", key=("step", stance, swing))
 
 
 def _objective(problem: Problem, objective: str) -> None:

@@ -7,6 +7,8 @@ Sizes and masses are our choice.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from surefoot.geometry import Box
@@ -51,8 +53,10 @@ def cartpole(force: float | None = None, bearing: bool = False) -> Plan:
 def _cart_on_bearing(force: float) -> Plan:
     """x, z and rotation of the cart, then the pole; the cart's centre of mass lies h/4 below its middle."""
     x, y, h = _CART
-    way = {"lower": -_WAY, "upper": _WAY, "velocity": _WAY}
-    along = Link("along", None, Joint("slide", "prismatic", placement((0.0, 0.0, 0.5 * h)), (1.0, 0.0, 0.0), effort=force, **way))
+    way: dict[str, Any] = {"lower": -_WAY, "upper": _WAY, "velocity": _WAY}
+    along = Link(
+        "along", None, Joint("slide", "prismatic", placement((0.0, 0.0, 0.5 * h)), (1.0, 0.0, 0.0), effort=force, **way)
+    )
     up = Link("up", "along", Joint("lift", "prismatic", placement(), (0.0, 0.0, 1.0), **way))
     collisions, visuals = shapes_of("cart", [block(_CART_MASS, _CART)])
     inertia = _CART_MASS / 12.0 * np.diag([y * y + h * h, x * x + h * h, x * x + y * y])
@@ -64,7 +68,9 @@ def _cart_on_bearing(force: float) -> Plan:
     rail = Loop("bearing", "universe", "cart", placement(), placement((0.0, 0.0, -0.5 * h)), held)
     frames = (NamedFrame("tip", "pole", placement((0.0, 0.0, _BEARING_POLE))),)
     drives = (Drive("slide", torque_limit=force),)
-    return Plan("cartpole-bearing", (along, up, cart, pole), "fixed", Parts(drives=drives, frames=frames, loops=(rail,)))
+    return Plan(
+        "cartpole-bearing", (along, up, cart, pole), "fixed", Parts(drives=drives, frames=frames, loops=(rail,))
+    )
 
 
 def pendulum(tied: bool = False) -> Plan:

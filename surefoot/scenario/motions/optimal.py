@@ -20,7 +20,6 @@ __all__ = ["bound", "jump", "ocp_walk", "problem_of", "squat_fast", "swingup"]
 
 _TOLERANCE, _ITERATIONS = 1e-6, 500
 _STEP = 0.005  # [s] of what is followed
-_SETTLE = 0.02  # of the range of the motion: largest error at its end in a run
 
 
 def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None = None) -> Problem:
@@ -40,7 +39,9 @@ def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None
         case "swingup":
             own = Formulation(table.dynamics or "forward", table.integrator or "rk4", table.control or "plc")
             form = formulation or own
-            return problems.swingup(robot, formulation=form, **given(nodes="nodes", objective="objective", duration="duration"))
+            return problems.swingup(
+                robot, formulation=form, **given(nodes="nodes", objective="objective", duration="duration")
+            )
         case "squat_fast":
             form = formulation or Formulation("inverse", table.integrator or "semi_implicit")
             count = {} if table.nodes is None else {"intervals": table.nodes - 1}
@@ -57,7 +58,7 @@ def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None
 def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
     """Solve the problem of a table and make a plan of the solution."""
     options = SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
-    solution: Solution = problem_of(table, robot).solve(table.solver or "ipopt", options)
+    solution: Solution = problem_of(table, robot).solve(table.solver or "riccati", options)
     found = check(solution)
     metrics = solution.metrics()
     metrics |= {f"duration_{name.replace(' ', '_')}_s": value for name, value in solution.durations.items()}
@@ -67,7 +68,13 @@ def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
     trouble = None if solution.success else f"the solver did not converge: {solution.staged.message}"
     motion = _followed(solution)
     return Plan(
-        motion, metrics, trouble, _curves(solution, motion), partial(_judge, motion), {"solution.npz": solution.save}
+        motion,
+        metrics,
+        trouble,
+        _curves(solution, motion),
+        partial(_judge, motion),
+        solution.feedback(),
+        {"solution.npz": solution.save},
     )
 
 
@@ -100,7 +107,10 @@ def _judge(motion: Trajectory, robot: Robot, log: Log) -> Findings:
     planned = motion.resample(times=np.clip(log.time[inside], motion.start, motion.end)) if inside.any() else motion
     entries = [int(robot.tree.q_index[i]) for i in range(robot.tree.n) if robot.tree.nq_of(i) == 1]
     error = np.abs(np.asarray(log["q"])[inside][:, entries] - planned.q[:, entries])
-    metrics = {"run_joint_error": float(error.max(initial=0.0)), "run_joint_error_end": float(error[-1].max(initial=0.0))}
+    metrics = {
+        "run_joint_error": float(error.max(initial=0.0)),
+        "run_joint_error_end": float(error[-1].max(initial=0.0)),
+    }
     if robot.base == "floating":
         base = np.linalg.norm(np.asarray(log["q"])[inside][:, :3] - planned.q[:, :3], axis=1)
         metrics |= {"run_base_error_m": float(base.max(initial=0.0))}

@@ -1,0 +1,203 @@
+"""Blocks, and the sizes of stages: how many states, controls, forces and data a structure has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from surefoot import ops
+from surefoot.dynamics import Constraints, constraints_of, contact, own_constraints
+from surefoot.ocp.chart import Chart
+from surefoot.ocp.formulation import TABLES, Formulation
+from surefoot.ocp.node import Node
+from surefoot.ops import Array
+from surefoot.robot import Robot
+
+Use = Literal["residual", "cost", "row"]
+Place = Literal["path", "end", "impact"]
+Kind = Literal["interval", "impact", "end"]
+BAUMGARTE = 10.0
+"""How fast errors of contact positions vanish in direct inverse dynamics [1/s]."""
+SPOT = 18
+"""Numbers of a spot among the data: rotation, position, gains."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A named cost or constraint.
+
+    Args:
+        name: Unique in a problem.
+        function: function(node) or, with data, function(node, data) -> array; over `ops`.
+        use: "residual": weighted squares; "cost": a scalar; "row": a constraint.
+        place: Along the path, at its end, or at impacts.
+        data: Numbers that the function takes besides the node.
+        key: What the function depends on, for the cache; None for functions of the user.
+        slack: Whether its rows may be violated at a price.
+        is_integral: Whether a cost is integrated over time.
+        phases: Names of the phases in which it acts; all if None.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    use: Use
+    place: Place = "path"
+    data: int = 0
+    key: tuple[Any, ...] | None = None
+    slack: bool = False
+    is_integral: bool = True
+    phases: tuple[str, ...] | None = None
+
+    def values(self, node: Node, data: Array) -> Array:
+        """What the function returns, as a vector."""
+        found = self.function(node, data) if self.data else self.function(node)
+        return np.atleast_1d(np.asarray(found)).ravel()
+
+
+class Parts(NamedTuple):
+    """Cost (1,), residuals, next state and rows of a stage."""
+
+    cost: Array
+    residuals: Array
+    gap: Array
+    rows: Array
+
+    @property
+    def all(self) -> Array:
+        """One after the other."""
+        return ops.concatenate([np.asarray(part) for part in self])
+
+
+class Group(NamedTuple):
+    """Rows or residuals that belong together: name, first entry, size and point of the interval."""
+
+    name: str
+    start: int
+    size: int
+    point: int = 0
+
+
+Groups = list[Group] | None
+
+
+@dataclass(frozen=True, eq=False)
+class StageShape:
+    """Sizes and data of the stages of one structure; `Structure` has their functions.
+
+    Args:
+        robot: The robot.
+        contacts: Contacts that hold; after an impact, those that hold then.
+        formulation: The formulation.
+        kind: An interval, an impact, or the end of the motion.
+        blocks: Costs and constraints.
+        parameters: Names of free parameters, after the duration.
+    """
+
+    robot: Robot
+    contacts: tuple[str, ...]
+    formulation: Formulation
+    kind: Kind
+    blocks: tuple[Block, ...] = ()
+    parameters: tuple[str, ...] = ()
+    chart: Chart = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chart", Chart(self.robot))
+
+    # -- sizes ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tied(self) -> dict[str, tuple[int, ...]]:
+        """Directions that each contact holds."""
+        return {name: tuple(np.flatnonzero(self.robot.contacts[name].tied).tolist()) for name in self.contacts}
+
+    @cached_property
+    def own(self) -> Constraints:
+        """Closed chains and couplings of the robot."""
+        return own_constraints(self.robot)
+
+    @cached_property
+    def held(self) -> Constraints:
+        """Closed chains, couplings and contacts."""
+        loops = [contact(self.robot, self.robot.home, name) for name in self.contacts]
+        return constraints_of(self.robot, [*self.robot.loops, *self.robot.couplings, *loops])
+
+    @property
+    def forces(self) -> int:
+        """Number of contact and constraint forces."""
+        return sum(map(len, self.tied.values())) + len(self.own.rows)
+
+    @property
+    def scale(self) -> float:
+        """Unit of contact forces among the controls [N]: the weight, or 1 N without gravity."""
+        return max(self.robot.mass * float(np.linalg.norm(self.robot.tree.gravity)), 1.0)
+
+    @property
+    def inputs(self) -> int:
+        """Numbers of one input: forces of drives, desired accelerations, or accelerations and contact forces."""
+        return self.robot.nv + self.forces if self.formulation.dynamics == "inverse" else self.robot.nu
+
+    @property
+    def points(self) -> int:
+        """Collocation points, or 1."""
+        return len(TABLES[self.formulation.integrator][1]) if self.formulation.is_collocation else 1
+
+    @property
+    def states(self) -> int:
+        """Size of x."""
+        return 2 * self.robot.nv + {"constant": 0, "plc": 1, "plci": 2}[self.formulation.control] * self.robot.nu
+
+    @property
+    def controls(self) -> int:
+        """Size of u, without slacks."""
+        if self.kind == "end":
+            return 0
+        if self.kind == "impact":
+            return self.robot.nv + self.forces
+        if self.formulation.dynamics == "inverse":
+            return self.points * self.inputs
+        return self.inputs + (self.points * self.robot.nv if self.formulation.is_collocation else 0)
+
+    def split_forces(self, forces: Array) -> tuple[dict[str, Array], Array]:
+        """Wrenches of the contacts [N], [N m], and forces of loops, from forces in units of `scale`."""
+        wrenches, start = {}, 0
+        for name, directions in self.tied.items():
+            wrench = ops.zeros(6, like=forces)
+            wrench[list(directions)] = self.scale * forces[start : start + len(directions)]
+            wrenches[name] = wrench
+            start += len(directions)
+        return wrenches, self.scale * forces[start:]
+
+    def sample(self, slacks: int = 0) -> tuple[Array, Array, Array, Array]:
+        """Arguments x, u, p, d at home and at rest, with that many slack variables."""
+        x, u = np.zeros(self.states), np.zeros(self.controls + slacks)
+        x[: self.robot.nv] = self.chart.coordinates(self.robot.home)
+        d = np.ones(self.data)
+        for k in range(len(self.contacts)):
+            d[1 + SPOT * k : 1 + SPOT * (k + 1)] = spot_data(np.eye(4))
+        return x, u, np.ones(1 + len(self.parameters)), d
+
+    @cached_property
+    def data(self) -> int:
+        """Size of d."""
+        return 1 + SPOT * len(self.contacts) + sum(block.data for block in self.blocks)
+
+    def data_place(self, name: str) -> slice:
+        """Where the data of a block are in d."""
+        start = 1 + SPOT * len(self.contacts)
+        for block in self.blocks:
+            if block.name == name:
+                return slice(start, start + block.data)
+            start += block.data
+        raise KeyError(name)
+
+
+def spot_data(pose: Array, free: Mapping[int, bool] | None = None) -> Array:
+    """Data (18,) of a spot: rotation, position, and gains: 0 in directions that are free."""
+    gains = np.full(6, BAUMGARTE)
+    gains[[k for k, is_free in (free or {}).items() if is_free]] = 0.0
+    return np.r_[np.asarray(pose)[:3, :3].ravel(), np.asarray(pose)[:3, 3], gains]

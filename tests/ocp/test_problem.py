@@ -1,0 +1,164 @@
+"""Problems against closed forms, second formulations and refused input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+from surefoot.errors import ShapeError, SurefootError, UnknownNameError
+from surefoot.ocp import Formulation, Problem, SolverOptions, check, load_solution
+from surefoot.ocp.motions import squat, swingup
+from surefoot.ocp.transcription import transcribe
+from surefoot.robot import Drive, Joint, Link, Robot, load
+
+SIZES = [  # Koch, table 5.2; 627 of its first row is 610 by its own counting rule
+    ("forward", "plc", "energy", 209, 610),
+    ("idop", "plc", "energy", 209, 652),
+    ("forward", "plci", "energy", 230, 672),
+    ("idop", "plci", "energy", 230, 714),
+    ("forward", "plc", "time", 210, 612),
+    ("idop", "plc", "time", 210, 654),
+]
+
+
+def _slider(force: float = 2.0) -> Robot:
+    """A mass of 1 kg on a rail: the double integrator."""
+    joint = Joint("slide", "prismatic", axis=(1.0, 0.0, 0.0), lower=-9.0, upper=9.0, velocity=50.0, effort=force)
+    link = Link("mass", None, joint, 1.0, np.zeros(3), 0.01 * np.eye(3))
+    return Robot.from_tree("slider", [link], "fixed", drives=(Drive("slide", torque_limit=force),))
+
+
+@pytest.mark.parametrize(("dynamics", "control", "objective", "variables", "constraints"), SIZES)
+def test_sizes_are_those_of_the_source(dynamics, control, objective, variables, constraints) -> None:
+    problem = swingup(load("cartpole:bearing"), 21, objective, Formulation(dynamics, "rk4", control))
+    found = transcribe(problem)
+    assert (found.program.sizes.variables, found.constraints) == (variables, constraints)
+
+
+@pytest.mark.parametrize("solver", ["riccati", "ipopt"])
+def test_least_time_of_the_double_integrator(solver: str) -> None:
+    """From rest to rest over s: T = 2 sqrt(s m / F), full force, then full brake."""
+    robot = _slider()
+    problem = Problem(robot, formulation=Formulation("forward", "semi_implicit"))
+    problem.phase("go", (), 40, (0.2, 5.0))
+    problem.start([0.0])
+    problem.end([1.0])
+    problem.cost("time")
+    solution = problem.solve(solver)
+    assert solution.success
+    assert solution.durations["go"] == pytest.approx(np.sqrt(2.0), rel=2e-2)
+    tau = solution.nodes["tau"][:-1, 0]
+    np.testing.assert_allclose(tau[:18], 2.0, atol=1e-3)
+    np.testing.assert_allclose(tau[-18:], -2.0, atol=1e-3)
+
+
+def test_least_squares_is_linear_quadratic_regulation() -> None:
+    """Cost and feedback of a long horizon are those of the discrete Riccati equation."""
+    robot, h, count = _slider(1e3), 0.05, 200
+    problem = Problem(robot, formulation=Formulation("forward", "semi_implicit"))
+    problem.phase("regulate", (), count, h * count)
+    problem.start([0.5])
+    problem.cost("torque", 0.1)
+    problem.cost("place", 1.0, lambda node: node.y)
+    solution = problem.solve()
+    A, B = np.array([[1.0, h], [0.0, 1.0]]), np.array([[h * h], [h]])
+    P = scipy.linalg.solve_discrete_are(A, B, h * np.diag([1.0, 0.0]), h * np.array([[0.1]]))
+    K = np.linalg.solve(h * 0.1 + B.T @ P @ B, B.T @ P @ A)
+    assert solution.success
+    assert solution.gains is not None
+    assert solution.objective == pytest.approx(0.5 * P[0, 0] * 0.25, rel=1e-6)
+    np.testing.assert_allclose(solution.gains.feedback[0], -K, rtol=1e-4)
+    np.testing.assert_allclose(solution.nodes["tau"][0], -K @ [0.5, 0.0], rtol=1e-4)
+
+
+def test_swing_up_with_three_formulations() -> None:
+    """Forward dynamics, IdOP and direct inverse dynamics find one optimum; the file restarts a solve."""
+    robot = load("cartpole:bearing")
+    forms = [Formulation("forward", "rk4", "plc"), Formulation("idop", "rk4", "plc"), Formulation("inverse", "radau")]
+    found = [swingup(robot, 41, "energy", form).solve(options=SolverOptions(tolerance=1e-6)) for form in forms]
+    assert all(solution.success for solution in found)
+    costs = [solution.objective for solution in found]
+    np.testing.assert_allclose(costs, costs[0], rtol=3e-3)
+    assert check(found[0]).defect < 2e-3
+    ends = found[0].trajectory.q[[0, -1]]
+    np.testing.assert_allclose(ends, [[0, 0, 0, -np.pi], [0, 0, 0, 0]], atol=1e-5)
+    held = found[0].trajectory.q[:, 1:3]
+    np.testing.assert_allclose(held, 0.0, atol=1e-6)  # the bearing
+
+
+def test_least_time_swing_up_is_bang_bang(tmp_path) -> None:
+    problem = swingup(load("cartpole:bearing"), 21, "time")
+    solution = problem.solve(options=SolverOptions(tolerance=1e-5))
+    force = np.abs(solution.nodes["tau"][:, 0])
+    assert solution.success
+    assert (force > 49.0).mean() > 0.6
+    assert force.max() <= 50.0 + 1e-6
+    solution.save(tmp_path / "solution.npz")
+    earlier, heading = load_solution(tmp_path / "solution.npz")
+    assert heading["variables"] == 210
+    again = problem.solve(warm=earlier, options=SolverOptions(tolerance=1e-5))
+    assert again.success
+    assert again.iterations < solution.iterations / 2
+    assert again.objective == pytest.approx(solution.objective, rel=1e-4)
+
+
+def test_slack_parameter_and_bound() -> None:
+    """A soft wall costs what its violation costs; a free parameter takes the value that is best."""
+    problem = Problem(_slider(100.0), formulation=Formulation("forward", "semi_implicit"))
+    problem.phase("go", (), 20, 1.0)
+    problem.start([0.0])
+    problem.end([1.0])
+    problem.parameter("goal", 0.0, 1.0)
+    problem.cost("torque", 1e-3)
+    problem.cost("goal", 1.0, lambda node: ops_stack(node.parameters["goal"] - 0.3))
+    problem.constrain("wall", lambda node: node.y, upper=0.8, slack=1e4)
+    solution = problem.solve()
+    assert solution.success
+    assert solution.parameters["goal"] == pytest.approx(0.3, abs=1e-6)
+    assert 0.8 < solution.trajectory.q[:, 0].max() <= 1.0 + 1e-9
+
+
+def ops_stack(value):
+    from surefoot import ops
+
+    return ops.stack([value])
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda p: p.cost("torqe"), "torqe"),
+        (lambda p: p.phase("a", (), 5, -1.0), "duration of phase `a` must be positive"),
+        (lambda p: p.phase("a", ["paw"], 5), "paw"),
+        (lambda p: p.phase("a", (), 0), "at least one interval"),
+        (lambda p: p.start([np.nan]), "finite"),
+        (lambda p: p.cost("torque", np.nan), "weight of cost `torque`"),
+        (lambda p: p.constrain("c", lambda n: n.y, 1.0, 0.0), "bounds of `c`"),
+        (lambda p: p.bound("knee"), "knee"),
+        (lambda p: p.solve(), "no phases"),
+    ],
+)
+def test_bad_input_is_refused_by_name(act, words) -> None:
+    with pytest.raises(SurefootError, match=words):
+        act(Problem(_slider()))
+
+
+def test_bad_guess_is_refused_before_anything_is_compiled() -> None:
+    problem = Problem(_slider())
+    problem.phase("go", (), 5, 1.0)
+    problem.guess(lambda t: [np.nan])
+    with pytest.raises(ShapeError, match="guess"):
+        transcribe(problem)
+    with pytest.raises(UnknownNameError, match="flight"):
+        problem.cost("torque", phases=["flight"])
+
+
+@pytest.mark.slow
+def test_squat_of_a_humanoid() -> None:
+    robot = load("g1")
+    found = [squat(robot).solve(solver, SolverOptions(tolerance=1e-4)) for solver in ("riccati", "ipopt")]
+    assert all(solution.success for solution in found)
+    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-4)
+    motion = found[0].trajectory
+    assert np.abs(motion.tau / np.array([d.torque_limit for d in robot.drives])).max() <= 1.0 + 1e-6
