@@ -148,8 +148,7 @@ class BalanceController:
         self._lead_hands(q, wishes)
         self.body.turn_trunk(self.footing.frame[3])
         command = self.body.command(t, q, v)
-        self._note_what_is_made()
-        self._hand_error = self._largest_hand_error(wishes)
+        self._hand_error = _largest_hand_error(self.body, wishes)
         return command
 
     @property
@@ -166,7 +165,7 @@ class BalanceController:
         at, _ = self.footing.seen(com, np.zeros(3))
         polygon = self._polygon(range(len(poses)))
         middle = polygon.mean(axis=0)
-        self._zmp = self._made = at[:2]
+        self._zmp = at[:2]
         self._home = np.array([*closest_inside(at[:2], middle + _WELL_INSIDE * (polygon - middle)), at[2]])
 
     # -- moves ----------------------------------------------------------------------------------------------------
@@ -218,13 +217,15 @@ class BalanceController:
 
     def _lead_com(self, com: Array, rate: Array, wished: Array, dt: float) -> None:
         s = self.settings
+        push = None if self.body.force is None else turned(self.body.force[:2], -self.footing.frame[3])
+        made = self._zmp if push is None else self._com[:2] - self._com_ref[2] / self.body.weight * push
         self._com, speed = self.footing.seen(com, rate)
         lower = rise((self._t or 0.0), _LOWER_TIME) * s.lower * self._home[2]
         wished[:, 2] -= lower
         self._com_ref = self._home + wished[0]
         w = sqrt((self._gravity + wished[2, 2]) / self._com_ref[2])
         self._dcm = self._com[:2] + speed[:2] / w
-        self._pushed.update(self._dcm, self._made, w, dt)
+        self._pushed.update(self._dcm, made, w, dt)
         polygon = self._polygon(self._carrying())
         against = self._pushed.mean / w
         self._dcm_ref = self._com_ref[:2] + wished[1, :2] / w - against
@@ -240,12 +241,6 @@ class BalanceController:
         height = self.footing.frame[2] + self._com_ref[2] - self._dip()
         self.body.lead_com(acceleration, height, com)
         self.body.lead_height(wished[1, 2], wished[2, 2])
-
-    def _note_what_is_made(self) -> None:
-        """Note the ZMP of the solution: legs without an ankle that rolls, say, cannot do all that is asked of them."""
-        if self.body.force is not None:
-            pushes = turned(self.body.force[:2], -self.footing.frame[3]) / self.robot.mass
-            self._made = self._com[:2] - self._com_ref[2] / self._gravity * pushes
 
     def _dip(self) -> float:
         """How much lower the centre of mass is when legs and trunk lean, without longer legs [m]."""
@@ -309,12 +304,6 @@ class BalanceController:
             self.body.lead_hand(name, there, press.way[1:] @ R.T, press.force)
         self._presses = {name: press.force for name, press in wishes.presses.items()}
 
-    def _largest_hand_error(self, wishes: Wishes) -> float:
-        """Largest distance of a frame or, along its surface, of a pressing hand from its reference [m]."""
-        errors = [self.body.problem.error_of(f"reach {name}") for name in wishes.frames]
-        errors += [self.body.problem.error_of(f"contact {name}")[:2] for name in wishes.presses]
-        return max((float(np.linalg.norm(error)) for error in errors), default=0.0)
-
     @property
     def channels(self) -> list[Channel]:
         """Columns of the log; places are relative to the feet."""
@@ -355,3 +344,10 @@ def _places(robot: Robot, q: Array, T: Array, names: set[str], hands: Sequence[s
         surface = robot.contacts.get(name) if name in hands else None
         out[name] = back @ (frames[name] if surface is None else frames[surface.frame] @ surface.placement)
     return out
+
+
+def _largest_hand_error(body: BalancedBody, wishes: Wishes) -> float:
+    """Largest distance of a frame or, along its surface, of a pressing hand from its reference [m]."""
+    errors = [body.problem.error_of(f"reach {name}") for name in wishes.frames]
+    errors += [body.problem.error_of(f"contact {name}")[:2] for name in wishes.presses]
+    return max((float(np.linalg.norm(error)) for error in errors), default=0.0)

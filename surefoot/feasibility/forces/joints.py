@@ -175,7 +175,7 @@ def friction_counts(case: Case, rates: Rates, touch: Touch, efforts: Efforts) ->
     """Whether given torques overcome the friction of the joints, told by what explains the motion better.
 
     Inverse dynamics of rigid bodies knows no friction, whatever the robot's file says: its torques explain the motion
-    clearly better without it. Joints that hardly move tell nothing: friction that sticks takes any value.
+    clearly better without it. Joints that barely move tell nothing: friction that sticks takes any value.
     """
     if case.trajectory.tau is None or case.robot.loops:
         return True

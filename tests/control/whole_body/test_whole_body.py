@@ -41,7 +41,7 @@ def test_solution_obeys_the_dynamics_of_pinocchio(name: str) -> None:
     found = body.solve(q, v)
     assert found.trouble is None
     data = robot.model.createData()
-    force = np.array(pin.rnea(robot.model, data, q, v, found.acceleration))
+    force = np.array(pin.rnea(robot.model, data, q, v, found.acceleration)) - robot.passive_forces(q, v)
     for contact, wrench in found.wrenches.items():
         surface = robot.contacts[contact]
         frame = robot.frame_id(surface.frame)
