@@ -10,7 +10,9 @@ import pytest
 from surefoot.cli.main import main
 from surefoot.geometry import Box
 from surefoot.ik.analysis import standing_posture
-from surefoot.robot import Geometry, Joint, Link, Robot, load, placement, support_doubts
+from surefoot.robot import Geometry, Joint, Link, Robot, bend_straight_legs, load, placement, support_doubts
+from surefoot.scenario import read_scenario
+from surefoot.scenario.build import build_simulation
 
 
 def four_legs(tilt: float) -> Robot:
@@ -79,3 +81,37 @@ def test_on_the_command_line(tmp_path, capsys):
         texts = [item["message"] for item in found["findings"]]
         assert any("centre of mass" in text for text in texts) == expected
         assert any("home.joints = {" in text for text in texts) != expected
+
+
+def leg_entries(robot: Robot) -> list[int]:
+    legs = [name for name in robot.joint_names if any(word in name for word in ("hip", "knee", "ankle"))]
+    return [int(robot.tree.q_index[robot.joint_index(name)]) for name in legs]
+
+
+@pytest.mark.parametrize("name", ["g1", "talos", "anymal"])
+def test_bent_legs_stay_as_they_are(name):
+    robot = load(name)
+    np.testing.assert_array_equal(bend_straight_legs(robot, robot.home), robot.home)
+
+
+def test_straight_legs_are_bent_and_the_robot_stands_on_the_same_soles():
+    robot = load("g1_with_hands")
+    bent = bend_straight_legs(robot, robot.home)
+    others = np.setdiff1d(np.arange(robot.nq), leg_entries(robot))
+    np.testing.assert_array_equal(bent[others], robot.home[others])
+    knee = int(robot.tree.q_index[robot.joint_index("left_knee_joint")])
+    assert bent[knee] > robot.home[knee] + 0.1
+    q = standing_posture(robot)
+    np.testing.assert_array_equal(bend_straight_legs(robot, q), q)
+    assert q[knee] > robot.home[knee] + 0.1
+    assert not support_doubts(robot, q)
+    for name, corners in robot.contact_corners(q).items():
+        np.testing.assert_allclose(corners[:, :2], robot.contact_corners(robot.home)[name][:, :2], atol=1e-4)
+
+
+def test_a_run_that_balances_begins_on_bent_legs_unless_told_otherwise():
+    given = read_scenario("stand")
+    for home, is_bent in (("usual", True), ("own", False)):
+        robot = given.robot.model_copy(update={"name": "g1_with_hands", "home": home})
+        simulation = build_simulation(given.model_copy(update={"robot": robot}))
+        assert any("straight" in note for note in simulation.notes) is is_bent

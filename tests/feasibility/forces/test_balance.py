@@ -131,6 +131,20 @@ def test_torques_are_those_of_rigid_bodies_or_overcome_friction(name):
     assert failures(judge(check_balance, Case(one, World(), replace(motion, tau=0.5 * rigid[:, one.driven]))))
 
 
+def test_joints_that_barely_move_do_not_tell_that_torques_know_no_friction():
+    """Torques within what sticking friction takes explain a robot that trembles in place."""
+    one, t = sf.load("talos_arm"), np.arange(401) * 0.005
+    rate, size = 10.0 * np.pi, 2e-5
+    room = np.where(one.limits.upper - one.home > 0.4, 1.0, -1.0)
+    q = one.home + 0.2 * room + np.outer(size * np.sin(rate * t), room)
+    v, a = np.outer(size * rate * np.cos(rate * t), room), np.outer(-size * rate**2 * np.sin(rate * t), room)
+    rigid = np.array([pin.rnea(one.model, one.model.createData(), *row) for row in zip(q, v, a, strict=True)])
+    tau = rigid[:, one.driven] + 0.9 * np.array(one.model.upperDryFrictionLimit)[one.driven]
+    told = Case(one, World(), Trajectory.of(one, t, q, v, a=a, tau=tau))
+    assert judge(friction_counts, told)
+    assert failures(judge(check_balance, told)) == set()
+
+
 def test_without_torques_and_wrenches_nothing_is_said():
     series = judge(check_balance, squat_case("g1", rate=100.0))
     assert all(not one.parts and one.note for one in series)
