@@ -135,8 +135,11 @@ def test_joints_that_barely_move_do_not_tell_that_torques_know_no_friction():
     """A torque that sticking friction takes explains an arm that trembles in place."""
     joint = Joint("hinge", "revolute", axis=(0.0, 1.0, 0.0), friction=2.5, effort=10.0)
     one = sf.Robot.from_tree("arm", [Link("bar", None, joint, mass=1.0, com=(0.2, 0.0, 0.0))])
-    t, rate, size = np.arange(401) * 0.005, 10.0 * np.pi, 2e-5
-    q, v, a = (x[:, None] for x in (size * np.sin(rate * t), size * rate * np.cos(rate * t), 0.0 * t))
+    t, rate, size = np.arange(401) * 0.005, 10.0 * np.pi, 5e-4
+    q, v, a = (
+        x[:, None]
+        for x in (size * np.sin(rate * t), size * rate * np.cos(rate * t), -size * rate**2 * np.sin(rate * t))
+    )
     weight = np.array([pin.rnea(one.model, one.model.createData(), *row) for row in zip(q, v, a, strict=True)])
     told = Case(one, World(), Trajectory.of(one, t, q, v, a=a, tau=weight + 0.25 * 2.5))
     assert judge(friction_counts, told)
