@@ -223,7 +223,7 @@ class ProblemSpec(Timeline):
         self.parameters: dict[str, tuple[float, float, float]] = {}
         self.path: Callable[[float], ArrayLike] | None = None
         self.limited = {"positions": True, "velocities": True, "torques": True}
-        self.sole_margin = 0.0
+        self.sole_margin = self.position_margin = 0.0
         self.box: dict[str, tuple[float, float]] = {}
 
     def cost(
@@ -325,11 +325,26 @@ class ProblemSpec(Timeline):
         self.blocks.append(block)
 
     def limits(
-        self, *, positions: bool = True, velocities: bool = True, torques: bool = True, sole_margin: float = 0.0
+        self,
+        *,
+        positions: bool = True,
+        velocities: bool = True,
+        torques: bool = True,
+        sole_margin: float = 0.0,
+        position_margin: float = 0.0,
     ) -> None:
-        """Which limits of the robot hold, and how far centres of pressure stay inside the soles [m]."""
+        """Which limits of the robot hold, and by what margins.
+
+        Args:
+            positions: Of the joints.
+            velocities: Of the joints.
+            torques: Of the drives.
+            sole_margin: How far centres of pressure stay inside the soles [m].
+            position_margin: How far joints stay from their limits [rad] or [m], except where home is nearer.
+        """
         self.limited = {"positions": positions, "velocities": velocities, "torques": torques}
         self.sole_margin = number(sole_margin, "sole_margin")
+        self.position_margin = number(position_margin, "position_margin")
 
     def bound(self, name: str, lower: float = -np.inf, upper: float = np.inf) -> None:
         """Bound a coordinate along the whole path.

@@ -308,6 +308,11 @@ def _variable_bounds(
     y_low, y_high = (
         problem.chart.limits() if problem.limited["positions"] else (np.full(n, -np.inf), np.full(n, np.inf))
     )
+    home = problem.chart.coordinates(robot.home)
+    y_low, y_high = (
+        np.minimum(y_low + problem.position_margin, np.maximum(home, y_low)),
+        np.maximum(y_high - problem.position_margin, np.minimum(home, y_high)),
+    )
     speed = np.array(robot.limits.velocity) if problem.limited["velocities"] else np.full(n, np.inf)
     speed = np.where(speed > 0.0, speed, np.inf)
     speed[list(robot.base_rows)] = np.inf

@@ -15,6 +15,7 @@ from surefoot.ocp.problem import Problem
 from surefoot.robot import Robot
 
 _SHARE = 0.03  # m: border of the soles that does not carry
+_ROOM = 0.03  # distance from position limits, which a follower needs [rad]
 _FAR = 10.0  # m: bound on the height of the centre of mass where it does not matter
 
 
@@ -126,7 +127,7 @@ def _standing(robot: Robot, formulation: Formulation | None = None) -> tuple[Pro
         )
     problem = Problem(robot, formulation=formulation)
     flat = all(len(robot.contacts[name].corners) > 2 for name in feet)
-    problem.limits(sole_margin=_SHARE if flat else 0.0)
+    problem.limits(sole_margin=_SHARE if flat else 0.0, position_margin=_ROOM)
     return problem, feet
 
 
@@ -139,7 +140,7 @@ def _calm(problem: Problem) -> None:
     problem.cost("torque", 10.0 / (weight * lever) ** 2 * robot.nu)
     problem.cost("acceleration", 2e-3)
     problem.cost("contact_force", 0.1 / weight**2)
-    problem.cost("joint_posture", 0.1, reference=home[robot.driven])
+    problem.cost("joint_posture", 1.0, reference=home[robot.driven])
 
 
 def _com(robot: Robot) -> Array:
