@@ -14,7 +14,7 @@ from surefoot.robot import Robot
 from surefoot.scenario.build import build_event, build_ground
 from surefoot.scenario.outcome.files import RunRecord, scenario_toml
 from surefoot.scenario.schema import EventTable
-from surefoot.sim import Push
+from surefoot.sim import Payload, Push
 from surefoot.sim.native import with_friction, with_ground
 
 __all__ = ["evidence_of_run", "page_of_run"]
@@ -100,7 +100,8 @@ def _mark(table: EventTable, robot: Robot, log: Log, q: Array) -> EventMark:
     name = table.kind.replace("_", " ")
     name += f" {table.friction:g}" if table.kind == "friction" and table.friction is not None else ""
     end = last if table.duration is None else min(table.time + table.duration, last)
-    return EventMark(name, table.time, end, table.link or "")
+    link = event.link if isinstance(event, Payload) else table.link
+    return EventMark(name, table.time, end, link or "")
 
 
 def _later(world: World | None, log: Log, events: Sequence[EventTable]) -> list[tuple[int, World]]:
