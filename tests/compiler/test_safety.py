@@ -56,15 +56,16 @@ def test_an_interrupt_waits_for_the_threads(robot, kernels):
         raise KeyboardInterrupt
 
     def work():
-        while True:
+        for _ in range(2000):
             kernels.generalized_gravity(np.tile(robot.home, (200_000, 1)), threads=2)
 
     old = signal.signal(signal.SIGALRM, stop)
     try:
         for _ in range(3):
-            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            signal.setitimer(signal.ITIMER_REAL, 0.02, 1.0)  # again, should a destructor swallow the first
             with pytest.raises(KeyboardInterrupt):
                 work()
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, old)
