@@ -21,6 +21,7 @@ CONTROLLERS: Mapping[str, str] = {
     "joint_path": "surefoot.control:JointPath",
     "joint_waves": "surefoot.control:JointWaves",
     "reactionless": "surefoot.control:ReactionlessMotion",
+    "inversion": "surefoot.control:InversionMotion",
     "hand_reach": "surefoot.control:HandReach",
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
@@ -57,7 +58,7 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             _require_few_periods(table)
             waves = {joint: (w["amplitude"], w["frequency"], w["phase"]) for joint, w in given.pop("waves").items()}
             return controller(robot, waves, q0=q, **given)
-        case "reactionless" | "hand_reach":
+        case "reactionless" | "inversion" | "hand_reach":
             return controller(robot, q0=q, **given)
         case "force_schedule":
             return controller(robot, _pairs(given["points"], "torques"))
