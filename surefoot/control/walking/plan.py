@@ -10,7 +10,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.control.legged import LegReach, local, turned, world, wrapped
 from surefoot.control.walking.settings import WalkSettings
-from surefoot.geometry import convex_hull
+from surefoot.geometry import convex_hull, distance_inside
 from surefoot.reduced import DcmPlan, NominalStep, Side, StepAdapter, StepLimits, StepWeights, ZmpPiece
 from surefoot.robot import Foot
 
@@ -181,7 +181,7 @@ class StepPlan:
                 pieces += [ZmpPiece(s.double, zmp, there), *self._swing_pieces(s.single, there, k + 1)]
             else:
                 end = there if len(self.coming) == AHEAD else 0.5 * (zmp + there)
-                pieces.append(ZmpPiece(s.first, zmp, end))
+                pieces.append(ZmpPiece(s.double, zmp, end))
             zmp = there
         return DcmPlan(pieces, self._omega)
 
@@ -216,8 +216,10 @@ class StepPlan:
 
     # -- reaction -------------------------------------------------------------------------------------------------
 
-    def recovery(self, dcm: Array, poses: Sequence[Array]) -> tuple[int, Array, float]:
+    def recovery(self, dcm: Array, poses: Sequence[Array]) -> tuple[int, Array, float] | None:
         """The step that catches a robot whose DCM has left its support: support, landing (4,) and duration [s].
+
+        None if the robot is nearer to balance where it stands.
 
         Before the foot leaves, the CoP under it moves the DCM towards the support, by `_SHIFTED` of the distance.
 
@@ -236,10 +238,12 @@ class StepPlan:
             way = float(np.hypot(*(step.landing - there[:2])))
             landing = np.array([*step.landing, 0.0, 0.5 * there[3]])
             found.append((float(np.hypot(*step.outside)), way, support, landing, step.remaining))
-        _, _, support, landing, duration = min(found, key=lambda item: item[:2])
-        return support, landing, duration
+        outside, _, support, landing, duration = min(found, key=lambda item: item[:2])
+        seen = turned(dcm - self.anchor[:2], -self.anchor[3])
+        standing = -distance_inside(seen, self.polygon) * exp(self._omega * duration)
+        return (support, landing, duration) if outside < standing else None
 
-    def adapt(self, dcm: Array, clock: float, length: float, swing: Array) -> float:
+    def adapt(self, dcm: Array, clock: float, length: float, swing: Array, soonest: float) -> float:
         """Move the landing, or its time, if the DCM asks for it; returns the new length of the single support [s].
 
         Args:
@@ -247,6 +251,7 @@ class StepPlan:
             clock: Time since lift-off [s].
             length: Of the single support as planned now [s].
             swing: (2,) where the swing foot is.
+            soonest: Time that it needs at least [s].
         """
         off = (dcm - self._path.at(clock)[1]) * exp(self._omega * max(length - clock, 0.0))
         if not self.is_adapted and float(np.hypot(off[0], off[1])) <= self.worth:
@@ -258,7 +263,7 @@ class StepPlan:
         speed = max(_SWING_SPEED, _SWING_SPARE * float(np.hypot(way[0], way[1])) / self._single)
         reach = speed * (length - clock)
         adapter = self._adapter if self._single >= _QUICKER * self._settings.single else self._catcher
-        step = adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach))
+        step = adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach), soonest)
         way = step.landing - there
         far = float(np.hypot(way[0], way[1]))
         if far <= self.worth and not self.is_adapted:

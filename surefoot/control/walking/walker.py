@@ -140,8 +140,8 @@ class WalkingController:
         if self.phase == SWING:
             if self._has_landed():
                 self._land(t, poses)
-        elif self._must_step(t):
-            self._catch(poses)
+        elif self._must_step(t) and self._catch(poses):
+            pass
         elif self._clock >= self._length:
             if self.phase == DOUBLE and self.ahead.coming:
                 if self._may_lift_off():
@@ -156,14 +156,18 @@ class WalkingController:
             return False
         return bool(distance_inside(self._dcm, self.ahead.polygon) < 0.0)
 
-    def _catch(self, poses: Sequence[Array]) -> None:
-        """Step where the DCM asks for it."""
+    def _catch(self, poses: Sequence[Array]) -> bool:
+        """Step where the DCM asks for it; returns whether a step helps."""
         dcm = world(self.ahead.anchor, np.array([*self._dcm, 0.0, 0.0]))[:2]
-        support, landing, self._hurry = self.ahead.recovery(dcm, poses)
+        found = self.ahead.recovery(dcm, poses)
+        if found is None:
+            return False
+        support, landing, self._hurry = found
         self._stand_on(support, poses)
         self.ahead.coming = [landing]
         self.phase, self._clock, self._length = DOUBLE, 0.0, _SHIFT
         self.ahead.double_support(self.ahead.zmp_of(support), _SHIFT)
+        return True
 
     def _may_lift_off(self) -> bool:
         """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
@@ -236,7 +240,9 @@ class WalkingController:
 
     def _adapt_step(self) -> None:
         if self.phase == SWING and self._swing is not None and self._length - self._clock > _TOO_LATE:
-            self._length = self.ahead.adapt(self._dcm, self._clock, self._length, self._swing.position[:2])
+            soonest = self._swing.soonest(self.ahead.coming[0])
+            swing = self._swing.position[:2]
+            self._length = self.ahead.adapt(self._dcm, self._clock, self._length, swing, soonest)
 
     # -- tasks ----------------------------------------------------------------------------------------------------
 
