@@ -12,6 +12,7 @@ from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.control.legged.legs import posture_at_height
 from surefoot.control.legged.planar import flat_pose, placement_of, turned
+from surefoot.control.legged.sole import SwingSole, sole_tasks
 from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
@@ -24,7 +25,7 @@ __all__ = ["LeggedBody"]
 
 # Weights of accelerations in m/s², beside the centre of mass, which weighs 1: angles times the height of the centre of
 # mass, angular momentum over mass and height, so that they hold for robots of any size.
-_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.07, 7e-3, 0.28
+_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT, _SOLE_WEIGHT = 0.07, 7e-3, 0.28, 0.02
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
 # Feet and base say where the legs are: a posture that pulls at legs in mid-step pulls the centre of mass back. A little
@@ -123,6 +124,7 @@ class LeggedBody:
         rest: list[Task] = [
             AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),
             Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2 * _leg_shares(robot, self.feet, _LEG_SHARE)),
+            *sole_tasks(robot, self.feet, _SOLE_WEIGHT * size**2),
         ]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
         levels = self._levels(further, turns, rest)
@@ -133,6 +135,12 @@ class LeggedBody:
         self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
         for handle, _ in self._trunk:
             handle.set_gains(*_TRUNK_GAINS)
+        names = {task.name for task in self.problem.rows.tasks}
+        self._swings = {
+            k: SwingSole(self.problem, foot, _SWING_GAINS)
+            for k, foot in enumerate(self.feet)
+            if f"sole {foot.name}" in names
+        }
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
@@ -177,6 +185,8 @@ class LeggedBody:
             pose: (4,) where it stands.
         """
         T = placement_of(pose)
+        if foot in self._swings:
+            self._swings[foot].stand()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
             handle.put(T @ self._to_contact[name])
@@ -190,6 +200,8 @@ class LeggedBody:
         Args:
             foot: Its number.
         """
+        if foot in self._swings:
+            self._swings[foot].swing()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
             handle.carries = False
@@ -206,6 +218,8 @@ class LeggedBody:
         """
         T, spin, swirl = placement_of(pose), float(velocity[3]), float(acceleration[3])
         linear, push = turned(velocity[:3], -pose[3]), turned(acceleration[:3], -pose[3])
+        if foot in self._swings:
+            self._swings[foot].lead(T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
         for name in self.feet[foot].contacts:
             handle, offset = self.problem.contact(name), self._to_contact[name]
             R, (x, y, _) = offset[:3, :3], offset[:3, 3]
