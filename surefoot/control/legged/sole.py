@@ -31,8 +31,9 @@ def sole_tasks(robot: Robot, feet: tuple[Foot, ...], weight: float) -> list[Fram
 class SwingSole:
     """Turns a sole in the air.
 
-    The place of a foot in the air comes before the centre of mass and the trunk. If its turn did as well, an ankle at its
-    limit, or a leg with five joints, would lift or tilt the whole robot to keep the sole level.
+    The place of a foot in the air comes before the centre of mass and the trunk. If its turn did as well, an ankle at
+    its limit, or a leg with five joints, would lift or tilt the whole robot to keep the sole level. Feet without a task
+    of `sole_tasks` are turned by their contacts.
 
     Args:
         body: The whole-body problem.
@@ -41,26 +42,28 @@ class SwingSole:
     """
 
     def __init__(self, body: WholeBody, foot: Foot, gains: tuple[float, float]) -> None:
-        self._task: TaskHandle = body[f"sole {foot.name}"]
+        self._task: TaskHandle | None = None
+        if f"sole {foot.name}" not in {task.name for task in body.rows.tasks}:
+            return
+        self._task = body[f"sole {foot.name}"]
         self._contact: ContactHandle = body.contact(foot.contacts[0])
         self._turns = np.array([k for k, axis in enumerate(body.rows.tied[foot.contacts[0]]) if axis > 2])
         self._to_link = foot.placement[:3, :3].T
         self._task.set_gains(*gains)
-        self.is_free = True
         self.stand()
 
     def stand(self) -> None:
         """The contact holds it."""
-        if self.is_free:
-            self.is_free = False
-            self._contact.slack[self._turns] = 0.0
-            self._task.set_activation(0.0)
+        self._switch(0.0, 0.0)
 
     def swing(self) -> None:
         """It is in the air."""
-        self.is_free = True
-        self._contact.slack[self._turns] = _FREE
-        self._task.set_activation(1.0)
+        self._switch(1.0, _FREE)
+
+    def _switch(self, activation: float, slack: float) -> None:
+        if self._task is not None:
+            self._contact.slack[self._turns] = slack
+            self._task.set_activation(activation)
 
     def lead(self, R: Array, spin: Array, swirl: Array) -> None:
         """Where it should be turned.
@@ -70,5 +73,6 @@ class SwingSole:
             spin: (3,) its angular velocity in world.
             swirl: (3,) the rate of that.
         """
-        self._task.target[:] = (R @ self._to_link).ravel()
-        self._task.set_rates(spin, swirl)
+        if self._task is not None:
+            self._task.target[:] = (R @ self._to_link).ravel()
+            self._task.set_rates(spin, swirl)
