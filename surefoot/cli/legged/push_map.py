@@ -28,7 +28,7 @@ def push_map_command(robot: str, out: Path | None, stepping: bool, ideal: bool, 
 
     folder = out or Path("runs") / f"push-map-{Path(robot).stem}{'-ideal' if ideal else ''}"
     folder.mkdir(parents=True, exist_ok=True)
-    methods = ["joint_pd", "balance", *(["walk"] if stepping else [])]
+    methods = ["joint_pd", "balance", *(["steps"] if stepping else [])]
     with progress("pushing") as tell:
         found = run_push_map(
             robot, folder, methods, ideal, lambda done, total: tell(done / total, f"{done} of {total} directions")
