@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import os
+from dataclasses import replace
+from surefoot.control.balance.trunk_swing import TrunkSwing
 from math import atan2, sqrt
 
 import numpy as np
@@ -22,6 +25,7 @@ from surefoot.robot import Robot
 
 __all__ = ["StepRecovery"]
 
+SW = float(os.environ.get("SW", "0"))
 _BREATH = 0.03  # least time on two feet between steps [s]
 _SETTLE = 0.8  # no steps before [s]
 
@@ -50,8 +54,8 @@ class StepRecovery(BalanceController):
                 next_step="use `balance`, which stands on any number of feet",
             )
         legs = leg_reach(robot, self.body.anatomy)
-        height = (1.0 - self.settings.lower) * legs.home
-        self._omega = sqrt(self._gravity / height)
+        self._highest = (1.0 - self.settings.lower) * legs.home
+        self._omega = sqrt(self._gravity / self._highest)
         self._catcher = Catcher(self.body.feet, [foot.sole for foot in self.body.feet], legs, self._omega)
         self._step: CatchStep | None = None
         self.steps = 0
@@ -98,7 +102,7 @@ class StepRecovery(BalanceController):
         self.footing = Footing(poses, self.footing.soles, turn + atan2(ahead[1], ahead[0]) * 0.0)
         self._polygons.clear()
         self._pushed = PushObserver()
-        self._home[:2] = 0.0
+        self._home = np.array([0.0, 0.0, self._height(poses[1] - poses[0]) / (1.0 - self.settings.lower)])
         self._com, _ = self.footing.seen(com, np.zeros(3))
         self._com_ref = self._home.copy()
         self._zmp = self._com[:2].copy()
@@ -115,10 +119,18 @@ class StepRecovery(BalanceController):
         beyond = self._keep_trunk(step)
         self._dcm = step.seen(dcm)
         self._zmp = step.found.cop + beyond
-        height = min((1.0 - self.settings.lower) * self._home[2], self._catcher.legs.height_over(step.way))
-        body.lead_com(turned(w * w * (at - self._zmp), yaw), step.anchor[2] + height, com)
+        body.lead_com(turned(w * w * (at - self._zmp), yaw), step.anchor[2] + self._height(step.landing), com)
         body.lead_height(0.0, 0.0)
         body.turn_trunk(yaw)
+
+    def _turn_trunk(self, dcm: Array, polygon: Array, w: float) -> tuple[Array, Array | None]:
+        if self.steps and SW:
+            polygon = SW * polygon
+        return super()._turn_trunk(dcm, polygon, w)
+
+    def _height(self, apart: Array) -> float:
+        """Height of the centre of mass at which the legs reach feet that are apart by (2,) or more numbers [m]."""
+        return min(self._highest, self._catcher.legs.height_over(float(np.hypot(apart[0], apart[1]))))
 
     def _keep_trunk(self, step: CatchStep) -> Array:
         """Keep the trunk upright while a leg swings; (2,) how far beyond the CoP the ground pushes [m]."""
