@@ -4,4 +4,15 @@ from surefoot.control.balance.controller import BalanceController, BalanceSettin
 from surefoot.control.balance.moves import Lean, Lift, Move, Reach, Squat, Timed, Wipe
 from surefoot.control.balance.recovery import StepRecovery
 
-__all__ = ["BalanceController", "BalanceSettings", "Lean", "Lift", "Move", "Reach", "Squat", "StepRecovery", "Timed", "Wipe"]
+__all__ = [
+    "BalanceController",
+    "BalanceSettings",
+    "Lean",
+    "Lift",
+    "Move",
+    "Reach",
+    "Squat",
+    "StepRecovery",
+    "Timed",
+    "Wipe",
+]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp
+from math import cos, exp, sin
 
 import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control.legged import LegReach, local, turned, wrapped
 from surefoot.control.walking import SwingFoot
+from surefoot.geometry import convex_hull, distance_inside
 from surefoot.reduced import AdaptedStep, NominalStep, Side, StepAdapter, StepLimits, StepWeights
 from surefoot.robot import Foot
 
@@ -17,7 +18,7 @@ __all__ = ["CatchStep", "Catcher"]
 
 _FAR, _WIDE = 0.6, 0.4  # furthest landing ahead and beyond the distance of the feet at home, shares of the leg length
 _SOLE = 0.9  # share of the sole in which the centre of pressure is planned
-_QUICKEST, _SLOWEST = 1.0, 1.5  # duration of a step, in 1/ω
+_QUICKEST, _SLOWEST = 1.0, 1.05  # duration of a step, in 1/ω
 _LIFT = 0.05  # height of the swing foot, share of the leg length
 _LANDING_SPEED = 0.15  # of a foot that expects the ground [m/s]
 _EARLIEST = 0.6  # share of the swing after which a touch ends it
@@ -25,6 +26,7 @@ _COP_WEIGHT = 1e-3  # moving the centre of pressure costs little beside another 
 _FASTEST = 3.0  # mean speed at which the rest of a swing may be covered, leg lengths per second
 _SETTLED = 0.06  # remaining time below which a landing is not moved any more [s]
 _ANCHOR_TIME = 0.05  # time constant with which a step follows the foot that stands [s]
+_WELL_INSIDE = 0.03  # share of the leg length
 _INWARD = 0.25  # where the capture point should be at landing, share of the way from the new foot to the old one
 
 
@@ -39,7 +41,7 @@ class Catcher:
     """
 
     def __init__(self, feet: Sequence[Foot], soles: Sequence[Array], legs: LegReach, omega: float) -> None:
-        self.omega, self.legs = omega, legs
+        self.omega, self.legs, self._soles = omega, legs, soles
         self.sides: list[Side] = ["left" if foot.side == "left" else "right" for foot in feet]
         sole = np.max([np.abs(corners).max(axis=0) for corners in soles], axis=0)
         self.limits = StepLimits(
@@ -49,17 +51,25 @@ class Catcher:
             cop_forward=(-_SOLE * sole[0], _SOLE * sole[0]),
             cop_side=(-_SOLE * sole[1], _SOLE * sole[1]),
         )
+        self.well_inside = _WELL_INSIDE * legs.length
+        """Margin of the capture point in the support with which a robot stands [m]."""
         self._adapter = StepAdapter(omega, self.limits, StepWeights(cop=_COP_WEIGHT))
 
     def choose(self, dcm: Array, poses: Sequence[Array]) -> CatchStep:
-        """The step to make now: the one that is viable, or nearest to it, and then the shortest.
+        """The step to make now.
+
+        First of all a viable one, or one nearest to it; then one after which the robot stands; then the shortest.
 
         Args:
             dcm: (2,) in world.
             poses: (4,) each, of both feet in world.
         """
         steps = [CatchStep(self, support, poses, dcm) for support in range(2)]
-        return min(steps, key=lambda step: (round(float(np.hypot(*step.found.outside)), 3), step.way))
+        return min(steps, key=self._cost)
+
+    def _cost(self, step: CatchStep) -> tuple[float, float, float]:
+        outside, margin = float(np.hypot(*step.found.outside)), min(self.margin(step), self.well_inside)
+        return round(outside, 3), -round(margin, 3), step.way
 
     def plan(
         self, support: int, dcm: Array, elapsed: float, home: Array, reachable: tuple[Array, Array] | None = None
@@ -75,6 +85,17 @@ class Catcher:
         """
         nominal = NominalStep(home, self.limits.duration[0], -_INWARD * home, np.zeros(2))
         return self._adapter.adapt(self.sides[support], dcm, elapsed, nominal, reachable)
+
+    def margin(self, step: CatchStep) -> float:
+        """How far inside the support of both feet the capture point will be when a step lands; negative outside [m].
+
+        Args:
+            step: The step.
+        """
+        found, (c, s) = step.found, (cos(step.landing[3]), sin(step.landing[3]))
+        there = self._soles[step.foot] @ np.array([[c, s], [-s, c]]) + found.landing
+        hull = convex_hull(np.vstack([self._soles[step.support], there]))
+        return float(distance_inside(found.landing + found.offset, hull))
 
 
 class CatchStep:

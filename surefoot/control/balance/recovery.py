@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import os
 from dataclasses import replace
-from surefoot.control.balance.trunk_swing import TrunkSwing
-from math import atan2, sqrt
+from math import atan2, cos, sin, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,9 +23,11 @@ from surefoot.robot import Robot
 
 __all__ = ["StepRecovery"]
 
-SW = float(os.environ.get("SW", "0"))
 _BREATH = 0.03  # least time on two feet between steps [s]
 _SETTLE = 0.8  # no steps before [s]
+_AFTER = 1.0  # how long after a step the capture point must be well inside the support [s]
+_HOLD = 1.5  # how much farther than by `TrunkSwing.reach`, without overlap of its phases, the trunk was seen to hold
+_LATER = 0.05  # how far outside the support of a step the capture point is before the trunk swings [m]
 
 
 class StepRecovery(BalanceController):
@@ -53,10 +53,14 @@ class StepRecovery(BalanceController):
                 f"`{robot.name}` has {len(self.body.feet)} feet; this controller steps with two",
                 next_step="use `balance`, which stands on any number of feet",
             )
+        self._standing = self.settings
+        self._after_step = replace(self.settings, swing=replace(self.settings.swing, margin=-_LATER))
         legs = leg_reach(robot, self.body.anatomy)
         self._highest = (1.0 - self.settings.lower) * legs.home
         self._omega = sqrt(self._gravity / self._highest)
         self._catcher = Catcher(self.body.feet, [foot.sole for foot in self.body.feet], legs, self._omega)
+        b = float(min(self.body.trunk_inertia[:2])) / (robot.mass * self._highest * self._omega)
+        self._trunk_reach = self.settings.swing.reach(self._omega, b)
         self._step: CatchStep | None = None
         self.steps = 0
         """Steps that were made."""
@@ -68,38 +72,44 @@ class StepRecovery(BalanceController):
         dt = 0.0 if self._t is None else t - self._t
         self._since += dt
         if self._step is None:
-            if self._t is None or not self._must_step(t, dcm):
+            step = None if self._t is None else self._needed_step(t, dcm, poses)
+            if step is None:
                 return super()._command(t, q, v)
-            self._lift_off(self._catcher.choose(dcm, poses))
-        self._t = t
-        step = self._step
-        assert step is not None
+            self._step = step
+            self.body.release(step.foot)
+        self._t, step = t, self._step
         step.advance(dt, poses, dcm)
         touches = None if self._touching is None else self._touching[step.foot] >= self.settings.touch
         if step.has_landed(touches):
-            self._land(com, poses)
+            self._land(step, com, poses)
             return super()._command(t, q, v)
         self._lead_step(step, com, dcm)
         return self.body.command(t, q, v)
 
-    def _must_step(self, t: float, dcm: Array) -> bool:
-        if t < _SETTLE or self._since < _BREATH:
-            return False
+    def _needed_step(self, t: float, dcm: Array, poses: Sequence[Array]) -> CatchStep | None:
+        """The step to make now, if any.
+
+        A robot steps when its capture point leaves the support, but not to where it would fall as well while its trunk
+        can still bring it back (`TrunkSwing.reach`). After a step, it steps on until the capture point is well inside.
+        """
+        if t < _SETTLE or self._since < _BREATH or self._lifts:
+            return None
         seen, _ = self.footing.seen(np.array([*dcm, 0.0]), np.zeros(3))
-        return bool(distance_inside(seen[:2], self._polygon(range(2))) < 0.0)
+        inside = float(distance_inside(seen[:2], self._polygon(range(2))))
+        catcher, has_stepped = self._catcher, bool(self.steps) and self._since < _AFTER
+        self.settings = self._after_step if has_stepped else self._standing
+        if inside >= (catcher.well_inside if has_stepped else 0.0):
+            return None
+        step = catcher.choose(dcm, poses)
+        helps = catcher.margin(step) >= catcher.well_inside or -inside > _HOLD * self._trunk_reach
+        return step if helps else None
 
-    def _lift_off(self, step: CatchStep) -> None:
-        self._step = step
-        self.body.release(step.foot)
-
-    def _land(self, com: Array, poses: Sequence[Array]) -> None:
-        assert self._step is not None
-        self.body.hold(self._step.foot, poses[self._step.foot])
+    def _land(self, step: CatchStep, com: Array, poses: Sequence[Array]) -> None:
+        self.body.hold(step.foot, poses[step.foot])
         self._step, self._since = None, 0.0
         self.steps += 1
-        ahead = self.body.anatomy.forward
-        turn = 0.5 * sum(pose[3] for pose in poses)
-        self.footing = Footing(poses, self.footing.soles, turn + atan2(ahead[1], ahead[0]) * 0.0)
+        heading = atan2(sum(sin(pose[3]) for pose in poses), sum(cos(pose[3]) for pose in poses))
+        self.footing = Footing(poses, self.footing.soles, heading)
         self._polygons.clear()
         self._pushed = PushObserver()
         self._home = np.array([0.0, 0.0, self._height(poses[1] - poses[0]) / (1.0 - self.settings.lower)])
@@ -112,7 +122,9 @@ class StepRecovery(BalanceController):
         body, yaw = self.body, step.anchor[3]
         at, w = step.seen(com), self._omega
         swing = step.swing
-        body.lead(step.foot, world(step.anchor, swing.position), turned(swing.velocity, yaw), turned(swing.acceleration, yaw))
+        body.lead(
+            step.foot, world(step.anchor, swing.position), turned(swing.velocity, yaw), turned(swing.acceleration, yaw)
+        )
         shares = [0.0, 0.0]
         shares[step.support] = 1.0
         body.share(shares, [np.inf, np.inf])
@@ -122,11 +134,6 @@ class StepRecovery(BalanceController):
         body.lead_com(turned(w * w * (at - self._zmp), yaw), step.anchor[2] + self._height(step.landing), com)
         body.lead_height(0.0, 0.0)
         body.turn_trunk(yaw)
-
-    def _turn_trunk(self, dcm: Array, polygon: Array, w: float) -> tuple[Array, Array | None]:
-        if self.steps and SW:
-            polygon = SW * polygon
-        return super()._turn_trunk(dcm, polygon, w)
 
     def _height(self, apart: Array) -> float:
         """Height of the centre of mass at which the legs reach feet that are apart by (2,) or more numbers [m]."""
