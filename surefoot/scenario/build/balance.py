@@ -6,7 +6,17 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
-from surefoot.control.balance import BalanceController, BalanceSettings, Lean, Lift, Move, Reach, Squat, Wipe
+from surefoot.control.balance import (
+    BalanceController,
+    BalanceSettings,
+    Lean,
+    Lift,
+    Move,
+    Reach,
+    Squat,
+    StepRecovery,
+    Wipe,
+)
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot, anatomy
 from surefoot.scenario.blame import blaming
@@ -33,7 +43,7 @@ def build_balance(table: BalanceTable, robot: Robot, q: Array) -> BalanceControl
         with blaming("balance", "moves", number):
             moves.append(_move(move, robot, q))
     settings = BalanceSettings() if table.gain is None else BalanceSettings(dcm_gain=table.gain)
-    return BalanceController(robot, moves, settings, q)
+    return (StepRecovery if table.steps else BalanceController)(robot, moves, settings, q)
 
 
 def _move(table: MoveTable, robot: Robot, q: Array) -> Move:

@@ -76,7 +76,9 @@ class BalanceTable(Table):
     Args:
         moves: In order.
         gain: How fast errors of the capture point vanish [1/s].
+        steps: Whether a biped steps when it is pushed beyond what it can hold.
     """
 
     moves: list[MoveTable] = []
     gain: Annotated[float, Field(gt=0.0, le=100.0)] | None = None
+    steps: bool = False
