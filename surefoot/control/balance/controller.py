@@ -18,7 +18,7 @@ from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishe
 from surefoot.control.balance.push_observer import PushObserver
 from surefoot.control.balance.timeline import Timeline
 from surefoot.control.balance.trunk_swing import TrunkSwing
-from surefoot.control.legged import closest_inside, placement_of, turned
+from surefoot.control.legged import OutputKind, closest_inside, placement_of, turned
 from surefoot.control.whole_body import TROUBLES, WholeBodySettings
 from surefoot.errors import SurefootError, one_of
 from surefoot.motion import Channel, Command, Observation, State
@@ -47,6 +47,7 @@ class BalanceSettings:
         trunk_stiffness: With which the trunk is kept upright [1/s²].
         swing: What the trunk does when the DCM leaves the support.
         touch: Probability of touch from which on a foot stands.
+        output: What the drives are told: torques; positions; or positions that give way to measured forces.
     """
 
     dcm_gain: float = 10.0
@@ -56,6 +57,7 @@ class BalanceSettings:
     trunk_stiffness: float = 100.0
     swing: TrunkSwing = field(default_factory=TrunkSwing)
     touch: float = 0.5
+    output: OutputKind = "torque"
 
 
 class BalanceController:
@@ -92,7 +94,7 @@ class BalanceController:
         hands = sorted({move.contact for move in moves if isinstance(move, Wipe)})
         reaches = [FramePosition(frame, np.zeros(3), name=f"reach {frame}") for frame in self._frames]
         margins = body or WholeBodySettings(sole_share=_SOLE_SHARE)
-        self.body = BalancedBody(robot, self.q0, reaches, margins, hands)
+        self.body = BalancedBody(robot, self.q0, reaches, margins, hands, self.settings.output)
         for task in reaches:
             self.body[task.name].set_gains(*_REACH_GAINS)
             self.body[task.name].set_activation(0.0)
@@ -119,6 +121,8 @@ class BalanceController:
             observation: Now.
         """
         self._touching = self.body.touching(observation.touching)
+        if self.body.output is not None:
+            self.body.output.observe(observation.readings)
 
     def command(self, t: float, state: State) -> Command:
         """The torques in a state. Nothing is raised: without a solution, `body.trouble` names the reason.

@@ -11,13 +11,14 @@ from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.control.legged.legs import posture_at_height
+from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import flat_pose, placement_of, turned
 from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.motion import Command
-from surefoot.robot import Foot, Robot, anatomy
+from surefoot.robot import ContactSurface, Foot, Robot, anatomy
 from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture, Task
 
 __all__ = ["LeggedBody"]
@@ -50,6 +51,7 @@ class LeggedBody:
         settings: Margins of the whole-body problem.
         hands: Further contact surfaces that may carry.
         yaw: Share of the weight of the trunk about the vertical; less lets it turn against legs that swing quickly.
+        output: What the drives are told; "admittance" needs force sensors.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class LeggedBody:
         settings: WholeBodySettings | None = None,
         hands: Sequence[str] = (),
         yaw: float = 1.0,
+        output: OutputKind = "torque",
     ) -> None:
         self._yaw_shares = yaw, min(1.0, _BASE_YAW * yaw)
         self.hands, self._q0 = tuple(hands), q0
@@ -84,7 +87,11 @@ class LeggedBody:
             for name in foot.contacts
             for c in [robot.contacts[name]]
         }
-        self._middles = {name: self._unit_wrench(name) for foot in self.feet for name in foot.contacts}
+        self._middles = {
+            name: _unit_wrench(robot.contacts[name], self.problem.rows.tied[name])
+            for foot in self.feet
+            for name in foot.contacts
+        }
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
         """How often there was no solution, by reason."""
@@ -93,6 +100,7 @@ class LeggedBody:
         self._last, self._t = np.zeros(robot.nu), -np.inf
         carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
         self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
+        self.output = None if output == "torque" else PositionOutput(robot, q0, output == "admittance")
         self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self._efforts
         self.force: Array | None = None
         """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
@@ -215,11 +223,6 @@ class LeggedBody:
             handle.put(T @ offset)
             handle.set_rates(np.r_[at @ R, spin * R[2]][rows], np.r_[change @ R, swirl * R[2]][rows])
 
-    def _unit_wrench(self, name: str) -> Array:
-        """(tied,) wrench of a unit normal force in the middle of a contact."""
-        x, y, _ = self.robot.contacts[name].corners.mean(axis=0)
-        return np.array([0.0, 0.0, 1.0, y, -x, 0.0])[list(self.problem.rows.tied[name])]
-
     def share(self, shares: Sequence[float] | Array, most: Sequence[float] | Array) -> None:
         """Wish for shares of the weight on the feet, in the middle of their soles, and limit their normal forces.
 
@@ -278,6 +281,8 @@ class LeggedBody:
         self.force = np.sum(
             [self.problem.contact(n).target[:9].reshape(3, 3) @ w[:3] for n, w in found.wrenches.items()], 0
         )
+        if self.output is not None:
+            return self.output.command(t, q, v, found, self.problem)
         return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
 
     def fall_back(self, trouble: str) -> Command:
@@ -290,6 +295,8 @@ class LeggedBody:
         self.troubles[trouble] += 1
         self._speeds = np.zeros(self.robot.nu)
         self.force = None
+        if self.output is not None:
+            return self.output.hold()
         hold = _HOLD * self._efforts
         return Command(torque=self._last, position=self._held, velocity=self._speeds, kp=hold, kd=_HOLD_TIME * hold)
 
@@ -297,6 +304,12 @@ class LeggedBody:
     def solver_time(self) -> float:
         """Wall-clock time of the last solution [s]."""
         return self.problem.solver_time
+
+
+def _unit_wrench(surface: ContactSurface, tied: Sequence[int]) -> Array:
+    """(tied,) wrench of a unit normal force in the middle of a contact."""
+    x, y, _ = surface.corners.mean(axis=0)
+    return np.array([0.0, 0.0, 1.0, y, -x, 0.0])[list(tied)]
 
 
 def _entries_of(robot: Robot) -> list[int]:
