@@ -15,6 +15,7 @@ from surefoot.control.balance.body import BalancedBody
 from surefoot.control.balance.foot_lift import DONE, LOAD, UP, FootLift
 from surefoot.control.balance.footing import Footing
 from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishes, rise
+from surefoot.control.balance.pressing import PressingForces
 from surefoot.control.balance.push_observer import PushObserver
 from surefoot.control.balance.timeline import Timeline
 from surefoot.control.balance.trunk_swing import TrunkSwing
@@ -108,7 +109,7 @@ class BalanceController:
         self._touching: list[float] | None = None
         self._lifts: dict[int, FootLift] = {}
         self._starts: dict[str, Array] = {}
-        self._presses: dict[str, float] = {}
+        self._pressing = PressingForces()
         self._pushed, self._hand_error = PushObserver(), 0.0
         self._com = self._com_ref = np.zeros(3)
         self._dcm = self._dcm_ref = self._zmp = np.zeros(2)
@@ -121,6 +122,7 @@ class BalanceController:
             observation: Now.
         """
         self._touching = self.body.touching(observation.touching)
+        self._pressing.observe(observation.readings)
         if self.body.output is not None:
             self.body.output.observe(observation.readings)
 
@@ -149,7 +151,7 @@ class BalanceController:
         wishes = self._make_moves(t, dt, poses)
         self._lead_com(com, rate, wishes.com, dt)
         self._lead_feet()
-        self._lead_hands(q, wishes)
+        self._lead_hands(q, wishes, dt)
         self.body.turn_trunk(self.footing.frame[3])
         command = self.body.command(t, q, v)
         self._hand_error = _largest_hand_error(self.body, wishes)
@@ -285,7 +287,7 @@ class BalanceController:
                 self.body.lead(lift.foot, pose, turned(lift.rate, yaw), turned(lift.change, yaw))
         self.body.share(self.footing.shares(self._zmp, self._carrying()).tolist(), most.tolist())
 
-    def _lead_hands(self, q: Array, wishes: Wishes) -> None:
+    def _lead_hands(self, q: Array, wishes: Wishes, dt: float) -> None:
         T = placement_of(self.footing.frame)
         R, moved = T[:3, :3], {*wishes.frames, *wishes.presses}
         if not moved <= self._starts.keys():
@@ -305,8 +307,8 @@ class BalanceController:
                 continue
             there = T @ self._starts[name]
             there[:3, 3] += R @ press.way[0]
-            self.body.lead_hand(name, there, press.way[1:] @ R.T, press.force)
-        self._presses = {name: press.force for name, press in wishes.presses.items()}
+            self.body.lead_hand(name, there, press.way[1:] @ R.T, self._pressing.commanded(name, press.force, dt))
+        self._pressing.asked = {name: press.force for name, press in wishes.presses.items()}
 
     @property
     def channels(self) -> list[Channel]:
@@ -329,7 +331,7 @@ class BalanceController:
 
 def _press_of(controller: BalanceController, name: str) -> float:
     """Normal force that a hand is asked for now [N]."""
-    return controller._presses.get(name, 0.0)
+    return controller._pressing.asked.get(name, 0.0)
 
 
 def _trouble_number(trouble: str) -> int:

@@ -136,16 +136,15 @@ class LeggedBody:
         levels = self._levels(further, turns, rest)
         self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0))
         x, y = np.sum([(frames[foot.link] @ foot.placement)[:2, 0] for foot in self.feet], axis=0)
-        heading = float(np.arctan2(y, x))
-        ahead = placement_of(np.array([0.0, 0.0, 0.0, -heading]))[:3, :3]
+        ahead = placement_of(np.array([0.0, 0.0, 0.0, -np.arctan2(y, x)]))[:3, :3]
         self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
         for handle, _ in self._trunk:
             handle.set_gains(*_TRUNK_GAINS)
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
-        stiffness, damping = _POSTURE_GAINS
-        self.problem["posture"].set_gains(stiffness * _leg_shares(robot, self.feet, _LEG_STIFFNESS), damping)
+        shares = _leg_shares(robot, self.feet, _LEG_STIFFNESS)
+        self.problem["posture"].set_gains(_POSTURE_GAINS[0] * shares, _POSTURE_GAINS[1])
 
     def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
         """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
@@ -272,10 +271,9 @@ class LeggedBody:
         self.passes, self.violation = found.passes, found.violation
         if found.trouble is not None:
             return self.fall_back(found.trouble)
-        dt = min(max(t - self._t, 0.0), _FOLLOWS)
-        measured, self._t = v[self.robot.driven], t
+        dt, self._t = min(max(t - self._t, 0.0), _FOLLOWS), t
         share = dt / _FOLLOWS if dt > 0.0 else 1.0
-        self._speeds = (1.0 - share) * self._speeds + share * measured
+        self._speeds = (1.0 - share) * self._speeds + share * v[self.robot.driven]
         self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
         self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
         self.force = np.sum(
