@@ -2,11 +2,14 @@
 
 from surefoot.control.legged.body import LeggedBody
 from surefoot.control.legged.legs import LegReach, leg_reach, posture_at_height
+from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import closest_inside, flat_pose, local, placement_of, turned, world, wrapped
 
 __all__ = [
     "LegReach",
     "LeggedBody",
+    "OutputKind",
+    "PositionOutput",
     "closest_inside",
     "flat_pose",
     "leg_reach",

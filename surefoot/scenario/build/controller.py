@@ -71,6 +71,11 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
                 raise ScenarioError("there is nowhere to walk", next_step="add a [walk] table with a goal")
             return controller(scenario.walk, robot, world, q)
         case "balance":
+            if scenario.balance.output == "admittance" and scenario.sensors.kind == "none":
+                raise ScenarioError(
+                    "drives that give way to measured forces need force sensors",
+                    next_step='set sensors.kind="default" or "ideal", or balance.output="position"',
+                )
             return controller(scenario.balance, robot, q)
         case "classic":
             dt = scenario.simulation.control_dt or scenario.simulation.dt
