@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,17 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
+from surefoot.motion.timing import Path, PathLimits, spline_curve, time_path
 from surefoot.planning.search import Segment, StancePlan
 from surefoot.planning.space import StanceModel
+from surefoot.planning.statics import static_torques
 from surefoot.robot import placement
 from surefoot.spatial import so3
 
 _SAMPLES = 25  # of a piece, to find its joint rates
+_INTERVALS = 40  # of the grid along a piece
+_STILL = 1e-9  # points nearer than this are one
+_HAND_OVER = 0.4  # of the time of a stance: how long a foot takes to hand over its load, or to take it
 _PEAK_RATE, _PEAK_ACCELERATION = 1.875, 5.7735  # of s(τ) = 10 τ³ − 15 τ⁴ + 6 τ⁵
 
 
@@ -29,6 +35,8 @@ class Pace:
         least: Shortest duration of a piece [s].
         dt: Distance of the samples [s].
         rest: How long to stand at both ends [s].
+        profile: "fastest" for the fastest motion within the limits (TOPP-RA), "gentle" for one without jumps of the
+            acceleration, which takes up to twice as long.
     """
 
     rate: float = 0.6
@@ -36,6 +44,7 @@ class Pace:
     least: float = 0.06
     dt: float = 0.01
     rest: float = 0.5
+    profile: Literal["fastest", "gentle"] = "fastest"
 
 
 def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
@@ -58,12 +67,10 @@ def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
             [segment.path] if segment.is_smooth else [segment.path[k : k + 2] for k in range(len(segment.path) - 1)]
         )
         for piece in pieces:
-            duration = _duration(model, piece, pace)
-            count = max(2, int(np.ceil(duration / pace.dt)))
-            share = np.arange(1, count + 1) / count
-            states += list(_along(model, piece, share**3 * (10.0 - 15.0 * share + 6.0 * share**2)))
-            times += list(clock + share * duration)
-            owners += [number] * count
+            duration, rows = (_fastest if pace.profile == "fastest" else _gentle)(model, piece, pace)
+            states += list(rows)
+            times += list(clock + duration * np.arange(1, len(rows) + 1) / len(rows))
+            owners += [number] * len(rows)
             clock += duration
         stances.append(_stance(plan, segment))
         switches.append(clock)
@@ -73,11 +80,39 @@ def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
     switches[-1] = times[-1]
     rolled = _roll(plan, segments, np.array(states), np.array(owners))
     q = model.chart.lift(rolled).q
+    shares = _shares(plan, segments, np.array(times), np.array(owners))
+    tau = static_torques(model, q, _touching(plan, segments, rolled, np.array(owners)), shares)
     keep = np.concatenate([[True], np.diff(switches) > 1e-9])
     schedule = ContactSchedule.of(
         [x for x, k in zip(stances, keep[1:], strict=True) if k], [t for t, k in zip(switches, keep, strict=True) if k]
     )
-    return Trajectory.of(model.robot, np.array(times), q, schedule=schedule)
+    return Trajectory.of(model.robot, np.array(times), q, tau=tau, schedule=schedule)
+
+
+def _shares(plan: StancePlan, segments: list[Segment], times: Array, owners: NDArray[np.int64]) -> Array:
+    """(n, L) how willingly feet carry: nothing in the air, fading out before they leave and in after they land."""
+    out = np.ones((len(times), len(plan.graph.model.chart.names)))
+    swings = [segment.swings for segment in segments]
+    for number, swinging in enumerate(swings):
+        rows = np.flatnonzero(owners == number)
+        if swinging is not None:
+            out[rows, swinging] = 0.0
+            continue
+        share = (times[rows] - times[rows[0] - 1 if rows[0] else 0]) / max(times[rows[-1]] - times[rows[0]], 1e-9)
+        share = np.clip(share, 0.0, 1.0)
+        if number and (last := swings[number - 1]) is not None:
+            out[rows, last] = np.minimum(out[rows, last], np.clip(share / _HAND_OVER, 0.0, 1.0))
+        if number + 1 < len(swings) and (coming := swings[number + 1]) is not None:
+            out[rows, coming] = np.minimum(out[rows, coming], np.clip((1.0 - share) / _HAND_OVER, 0.0, 1.0))
+    return out
+
+
+def _touching(plan: StancePlan, segments: list[Segment], states: Array, owners: NDArray[np.int64]) -> Array:
+    """(n, L, 3) lowest points of the feet, along the normals of their footholds [m]."""
+    normals = np.array([plan.graph.footholds.normals[list(segment.stance)] for segment in segments])
+    feet = states[:, 6:].reshape(len(states), -1, 3)
+    out: Array = feet - plan.graph.model.radii[:, None] * normals[owners]
+    return out
 
 
 def _roll(plan: StancePlan, segments: list[Segment], states: Array, owners: NDArray[np.int64]) -> Array:
@@ -152,15 +187,45 @@ def _along(model: StanceModel, piece: Array, shares: Array) -> Array:
     return out
 
 
+def _gentle(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array]:
+    """Duration [s] and states (n, 6 + 3 L) of a piece that is run with s = 10 τ³ − 15 τ⁴ + 6 τ⁵."""
+    duration = _duration(model, piece, pace)
+    count = max(2, int(np.ceil(duration / pace.dt)))
+    share = np.arange(1, count + 1) / count
+    return duration, _along(model, piece, share**3 * (10.0 - 15.0 * share + 6.0 * share**2))
+
+
+def _fastest(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array]:
+    """Duration [s] and states (n, 6 + 3 L) of a piece that is run as fast as joint rates and accelerations allow."""
+    keep = np.concatenate([[True], np.abs(np.diff(piece, axis=0)).max(axis=1) > _STILL])
+    points = piece[keep]
+    if len(points) < 2:
+        return pace.least, np.tile(piece[-1], (max(2, int(np.ceil(pace.least / pace.dt))), 1))
+    path = Path(model.robot, spline_curve(points), lambda x: model.chart.lift(x).q)
+    velocity = np.concatenate([np.full(6, np.inf), _rates(model, pace)])
+    timing = time_path(path, PathLimits(velocity, pace.acceleration), intervals=max(_INTERVALS, 2 * len(points)))
+    if not timing.success:
+        return _gentle(model, piece, pace)
+    duration = max(timing.duration, pace.least)
+    count = max(2, int(np.ceil(duration / pace.dt)))
+    s, _, _ = timing.at(timing.duration * np.arange(1, count + 1) / count)
+    return duration, np.concatenate([path.curve.at(s)[0][:-1], piece[-1:]])
+
+
+def _rates(model: StanceModel, pace: Pace) -> Array:
+    """(nv − 6,) largest joint rates [rad/s]."""
+    rates = model.robot.limits.velocity[6:]
+    out: Array = pace.rate * np.where((rates > 0.0) & np.isfinite(rates), rates, 10.0)
+    return out
+
+
 def _duration(model: StanceModel, piece: Array, pace: Pace) -> float:
     """The least time of a piece under the limits of joint rates and accelerations [s]."""
     q = model.chart.lift(_along(model, piece, np.linspace(0.0, 1.0, _SAMPLES))).q[:, 7:]
     step = 1.0 / (_SAMPLES - 1)
     slope = np.abs(np.diff(q, axis=0)).max(axis=0) / step
     bend = np.abs(np.diff(q, n=2, axis=0)).max(axis=0) / step**2
-    rates = model.robot.limits.velocity[6:]
-    rates = pace.rate * np.where((rates > 0.0) & np.isfinite(rates), rates, 10.0)
-    by_rate = float((_PEAK_RATE * slope / rates).max(initial=0.0))
+    by_rate = float((_PEAK_RATE * slope / _rates(model, pace)).max(initial=0.0))
     needed = (bend * _PEAK_RATE**2 + slope * _PEAK_ACCELERATION) / pace.acceleration
     return max(pace.least, by_rate, float(np.sqrt(needed.max(initial=0.0))))
 
