@@ -20,6 +20,7 @@ from surefoot.spatial import so3
 
 _SAMPLES = 25  # of a piece, to find its joint rates
 _INTERVALS = 40  # of the grid along a piece
+_LEAST_BALANCE = 0.005  # [m]
 _STILL = 1e-9  # points nearer than this are one
 _HAND_OVER = 0.4  # of the time of a stance: how long a foot takes to hand over its load, or to take it
 _PEAK_RATE, _PEAK_ACCELERATION = 1.875, 5.7735  # of s(τ) = 10 τ³ − 15 τ⁴ + 6 τ⁵
@@ -47,8 +48,33 @@ class Pace:
     profile: Literal["fastest", "gentle"] = "fastest"
 
 
+@dataclass(frozen=True, eq=False)
+class TimedPlan:
+    """A plan in time.
+
+    Args:
+        trajectory: Configurations, torques that hold them, and the contact schedule; n samples.
+        states: (n, 6 + 3 L) base poses and centres of the feet; balls roll where they stand.
+        swings: (n,) index of the leg in the air, −1 for none.
+    """
+
+    trajectory: Trajectory
+    states: Array
+    swings: NDArray[np.int64]
+
+
 def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
     """The motion of a plan, with its contact schedule; of one without segments, standing at its start.
+
+    Args:
+        plan: The plan.
+        pace: How fast.
+    """
+    return timed_plan(plan, pace).trajectory
+
+
+def timed_plan(plan: StancePlan, pace: Pace | None = None) -> TimedPlan:
+    """A plan in time; one without segments stands at its start.
 
     Args:
         plan: The plan.
@@ -86,7 +112,8 @@ def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
     schedule = ContactSchedule.of(
         [x for x, k in zip(stances, keep[1:], strict=True) if k], [t for t, k in zip(switches, keep, strict=True) if k]
     )
-    return Trajectory.of(model.robot, np.array(times), q, tau=tau, schedule=schedule)
+    swings = np.array([-1 if segments[k].swings is None else segments[k].swings for k in owners])
+    return TimedPlan(Trajectory.of(model.robot, np.array(times), q, tau=tau, schedule=schedule), rolled, swings)
 
 
 def _shares(plan: StancePlan, segments: list[Segment], times: Array, owners: NDArray[np.int64]) -> Array:
@@ -124,21 +151,21 @@ def _roll(plan: StancePlan, segments: list[Segment], states: Array, owners: NDAr
     model = plan.graph.model
     surfaces = [model.robot.contacts[name] for name in model.chart.names]
     frames = compile_robot(model.robot).frames(model.chart.lift(states).q, [x.frame for x in surfaces])
-    out, counts = np.array(states), np.bincount(owners)
+    out, counts = np.array(states), np.bincount(owners, minlength=len(segments))
+    ends = np.cumsum(counts)
     for leg, radius in enumerate(model.radii):
         offset = np.zeros(3)
-        turns = _turns(np.asarray(frames)[:, leg, :3, :3])
-        left, done = np.zeros(3), 0.0
-        for k in range(1, len(states)):
-            segment = segments[owners[k]]
-            if segment.swings != leg:
+        turns = np.concatenate([np.zeros((1, 3)), _turns(np.asarray(frames)[:, leg, :3, :3])])
+        for segment, count, end in zip(segments, counts, ends, strict=True):
+            rows, columns = slice(end - count, end), slice(6 + 3 * leg, 9 + 3 * leg)
+            if segment.swings == leg:
+                out[rows, columns] += offset * np.linspace(1.0, 0.0, count + 1)[1:, None]
+                offset = np.zeros(3)
+            elif count:
                 normal = plan.graph.footholds.normals[segment.stance[leg]]
-                offset = offset + radius * np.cross(turns[k - 1], normal)
-                left, done = offset, 0.0
-            else:
-                done += 1.0 / counts[owners[k]]
-                offset = left * max(0.0, 1.0 - done)
-            out[k, 6 + 3 * leg : 9 + 3 * leg] += offset
+                moved = offset + np.cumsum(radius * np.cross(turns[rows], normal), axis=0)
+                out[rows, columns] += moved
+                offset = moved[-1]
     return out
 
 
@@ -203,13 +230,21 @@ def _fastest(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array
         return pace.least, np.tile(piece[-1], (max(2, int(np.ceil(pace.least / pace.dt))), 1))
     path = Path(model.robot, spline_curve(points), lambda x: model.chart.lift(x).q)
     velocity = np.concatenate([np.full(6, np.inf), _rates(model, pace)])
-    timing = time_path(path, PathLimits(velocity, pace.acceleration), intervals=max(_INTERVALS, 2 * len(points)))
+    acceleration = np.concatenate([_base_acceleration(model), np.full(len(velocity) - 6, pace.acceleration)])
+    timing = time_path(path, PathLimits(velocity, acceleration), intervals=max(_INTERVALS, 2 * len(points)))
     if not timing.success:
         return _gentle(model, piece, pace)
     duration = max(timing.duration, pace.least)
     count = max(2, int(np.ceil(duration / pace.dt)))
     s, _, _ = timing.at(timing.duration * np.arange(1, count + 1) / count)
     return duration, np.concatenate([path.curve.at(s)[0][:-1], piece[-1:]])
+
+
+def _base_acceleration(model: StanceModel) -> Array:
+    """(6,) largest acceleration of the base [m/s²], [rad/s²]: it moves the zero-moment point by half of the margin."""
+    height = model.least_height / model.margins.height
+    linear = 0.5 * max(model.margins.balance, _LEAST_BALANCE) * float(np.linalg.norm(model.world.gravity)) / height
+    return np.r_[np.full(3, linear), np.full(3, linear / height)]
 
 
 def _rates(model: StanceModel, pace: Pace) -> Array:

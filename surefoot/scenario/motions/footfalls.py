@@ -21,12 +21,13 @@ from surefoot.planning import (
     StancePlan,
     StancePlanner,
     audit_plan,
-    plan_trajectory,
+    timed_plan,
 )
 from surefoot.report import DataTable, Outline
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.motions.stepping import Stepping
 from surefoot.scenario.schema import OMPL_NAMES, PlannerTable
 
 __all__ = ["footfalls"]
@@ -54,7 +55,7 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
         built = time.process_time()
         found = planner.plan(q, table.goal, seed, limits)
         planned = time.process_time() + _elsewhere(planner)
-    trajectory = plan_trajectory(found, Pace(rate=table.rate, profile=table.profile))
+    timed = timed_plan(found, Pace(table.rate, table.acceleration, profile=table.profile))
     metrics = _metrics(planner, found) | {"planning_time_s": planned - built, "build_time_s": built - began}
     trouble = None if found.solved else f"not solved: {found.reason}"
     if found.solved:
@@ -62,7 +63,11 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
         metrics |= {"plan_audit_passed": audit.passed, "plan_contact_error_m": audit.contact_error}
         metrics |= {"plan_balance_m": audit.balance, "plan_clearance_m": audit.clearance}
         trouble = None if audit.passed else f"the plan does not pass its audit: {audit}"
-    return Plan(trajectory, metrics, trouble, (), lambda _, log: _judge(planner, found, log))
+    stepping = Stepping(planner.model.chart, timed)
+    return Plan(
+        timed.trajectory, metrics, trouble, (), lambda _, log: _judge(planner, found, log),
+        configuration=stepping.configuration,
+    )  # fmt: skip
 
 
 def _single_mode(name: str, stack: ExitStack) -> SingleMode:

@@ -39,6 +39,7 @@ class PlannerTable(Table):
         limits: What joints keep from their limits [rad].
         swing_height: Height of swinging feet over the ground [m].
         rate: Largest joint rate, as a share of what the drives can do.
+        acceleration: Largest joint acceleration [rad/s²].
         profile: "fastest" runs each piece as fast as rates and accelerations allow, "gentle" without jumps of either.
     """
 
@@ -54,4 +55,5 @@ class PlannerTable(Table):
     limits: NotNegative = 0.05
     swing_height: Positive = 0.012
     rate: Annotated[float, Field(gt=0.0, le=1.0)] = 0.6
+    acceleration: Positive = 40.0
     profile: Literal["fastest", "gentle"] = "fastest"
