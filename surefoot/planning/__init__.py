@@ -6,9 +6,10 @@ from surefoot.planning.connect import SINGLE_MODE, Budget, SingleMode, connect
 from surefoot.planning.footholds import Footholds, footholds_at, standable
 from surefoot.planning.limbs import limb_angles, limbs_of
 from surefoot.planning.search import Limits, Segment, StancePlan, StancePlanner, Weights
+from surefoot.planning.sequence import StanceSequence
 from surefoot.planning.space import CAUSES, Margins, Mode, StanceModel
 from surefoot.planning.stances import Move, Sampling, StanceGraph
-from surefoot.planning.support import SupportRegion, support_region
+from surefoot.planning.support import support_region
 from surefoot.planning.timing import Pace, TimedPlan, plan_trajectory, timed_plan
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
     "StanceModel",
     "StancePlan",
     "StancePlanner",
-    "SupportRegion",
+    "StanceSequence",
     "TimedPlan",
     "Weights",
     "audit_plan",

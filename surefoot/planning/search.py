@@ -24,9 +24,12 @@ from surefoot.errors import NotSupportedError
 from surefoot.motion import World
 from surefoot.planning.connect import Budget, SingleMode, connect, prune, shorten, smooth
 from surefoot.planning.footholds import foothold_grid, footholds_at, standable
+from surefoot.planning.sequence import StanceSequence
 from surefoot.planning.space import Margins, Mode, StanceModel
 from surefoot.planning.stances import Key, Move, Sampling, StanceGraph, nearest_foothold
 from surefoot.robot import Robot
+
+_BACK_TRACKS = 60  # failures of motions along a given sequence before it is given up
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,17 @@ class StancePlan:
     seconds: dict[str, float] = field(default_factory=dict)
     tried: tuple[int, int] = (0, 0)
 
+    def sequence(self) -> StanceSequence:
+        """The stances of a solved plan, to be saved and followed again."""
+        keys = [self.start, *(move.after for move in self.moves)]
+        used = sorted({k for key in keys for k in key})
+        number = {old: new for new, old in enumerate(used)}
+        start = self.segments[0].path[0] if self.segments else np.zeros(0)
+        return StanceSequence(
+            self.graph.model.robot.name, self.graph.model.chart.names, start, self.graph.footholds.take(used),
+            np.array([[number[k] for k in key] for key in keys]), tuple(move.bases for move in self.moves),
+        )  # fmt: skip
+
     @property
     def stances(self) -> int:
         """Stances of the plan, those with a foot in the air counted as well."""
@@ -172,6 +186,32 @@ class StancePlanner:
             plan.reason = "the robot does not stand at its start: " + search.main_cause()
             return plan
         search.run()
+        return plan
+
+    def follow(self, sequence: StanceSequence, seed: int = 0, limits: Limits | None = None) -> StancePlan:
+        """Motions along a given sequence of stances; where one fails, it and the one before get other base poses.
+
+        Args:
+            sequence: The stances; of this robot, in this world.
+            seed: Of the random numbers.
+            limits: What may be spent.
+
+        Raises:
+            NotSupportedError: It is a sequence of another robot.
+        """
+        if sequence.legs != self.model.chart.names:
+            raise NotSupportedError(f"the sequence is one of `{sequence.robot}` with the legs {sequence.legs}")
+        graph = StanceGraph(self.model, sequence.footholds, self.sampling, self.reach)
+        keys: list[Key] = [tuple(int(k) for k in row) for row in sequence.stances]
+        plan = StancePlan(graph, keys[0], keys[-1])
+        for (before, after), bases in zip(pairwise(keys), sequence.bases, strict=True):
+            leg = next(k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
+            plan.moves.append(Move(leg, before, after, bases, 1))
+        search = _Search(self, plan, sequence.start, np.random.default_rng(seed), limits or Limits(), None)
+        if not self._stands(graph, keys[0], sequence.start):
+            plan.reason = "the robot does not stand at its start: " + search.main_cause()
+            return plan
+        search.follow()
         return plan
 
     def _goal_places(self, state: Array, goal: tuple[float, float, float] | Array) -> Array:
@@ -332,6 +372,37 @@ class _Search:
         self.plan.segments = [*segments, *self._settle(state)]
         self.plan.solved = True
         return True
+
+    def follow(self) -> None:
+        """Plan motions of the moves that the plan has; a failure replans the move before, from other base poses."""
+        plan, number, failures = self.plan, 0, 0
+        found: list[tuple[list[Segment], Array]] = []
+        with _clock(plan, "connecting"):
+            while number < len(plan.moves):
+                motion = self._motion(found[-1][1] if found else self.state, plan.moves[number])
+                if motion is not None:
+                    found.append(motion)
+                    number += 1
+                    continue
+                failures += 1
+                if failures > _BACK_TRACKS or self.statistics.states > self.end:
+                    plan.segments = [segment for parts, _ in found for segment in parts]
+                    plan.reason = f"move {number + 1} has no motion; failed most: {self.main_cause()}"
+                    return
+                self._resample(plan.moves[number])
+                if found:
+                    self._resample(plan.moves[number - 1])
+                    found.pop()
+                    number -= 1
+            last = found[-1][1] if found else self.state
+            plan.segments = [*(segment for parts, _ in found for segment in parts), *self._settle(last)]
+            plan.solved = True
+
+    def _resample(self, move: Move) -> None:
+        """Other base poses for a move, before those that it has."""
+        fresh = self.graph.bases_of(move, self.rng)
+        move.bases = np.concatenate([fresh, np.roll(move.bases, -1, axis=0)])[:8]
+        move.tries += 1
 
     def _motion(self, state: Array, move: Move) -> tuple[list[Segment], Array] | None:
         """Shift the base, then swing the foot; with each of the base poses of the move until one works."""

@@ -21,6 +21,7 @@ from surefoot.planning.ompl.problem import PLANNERS, OmplPlan, Query
 from surefoot.planning.space import Mode, StanceModel
 
 _TURN = 0.15  # [m] that a radian of the base counts as
+_LOCAL = ("SBL", "STRIDE", "KPIECE1", "EST")  # grow by small steps: `Budget.step` at most
 _ROOM = 1e-6  # bounds lie this far outside of start and goal, at least
 
 
@@ -69,7 +70,7 @@ class OmplSingleMode:
         time_limit: Of a query [s]; a safeguard.
     """
 
-    def __init__(self, planner: str, time_limit: float = 60.0) -> None:
+    def __init__(self, planner: str, time_limit: float = 10.0) -> None:
         if planner not in PLANNERS:
             raise one_of("planner of OMPL", planner, PLANNERS)
         self.planner, self.time_limit = planner, time_limit
@@ -105,6 +106,7 @@ class OmplSingleMode:
                 upper=np.maximum(box.high[free], ends.max(axis=0) + _ROOM),
                 weights=weights[free], planner=self.planner, seed=int(rng.integers(1, 2**31)),
                 evaluations=budget.states, time_limit=self.time_limit,
+                parameters={"range": str(budget.step)} if self.planner in _LOCAL else {},
             )
         )  # fmt: skip
         self.answers.append(answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.motion import State
@@ -35,10 +36,10 @@ class Stepping:
         self._offsets = np.zeros((self._count, 3))
         self._left = np.zeros((self._count, 3))
         self._correction = np.zeros(6)
-        self._last, self._swings, self._began = -np.inf, -1, 0.0
+        self._last, self._swings, self._sample = -np.inf, -1, 0
         self._lower, self._upper = (np.array([getattr(x, side) for x in chart.limbs]) for side in ("lower", "upper"))
         self._known: Array | None = None
-        self._ends = _ends_of_runs(plan.swings, self._time)
+        self._begins, self._ends = _runs(plan.swings, self._time)
 
     def configuration(self, t: float, state: State) -> Array:
         """(nq,) where the joints should be.
@@ -54,7 +55,7 @@ class Stepping:
         planned = self.plan.states[k - 1] + share * (self.plan.states[k] - self.plan.states[k - 1])
         measured = self.chart.state_of(np.asarray(state.q))
         self._correct(t, planned, measured)
-        self._follow_feet(t, k, planned, measured)
+        self._follow_feet(k, planned, measured)
         both = np.tile(planned, (2, 1))
         both[0, :6] += self._correction
         both[:, 6:] += self._offsets.ravel()
@@ -73,8 +74,8 @@ class Stepping:
         return both
 
     def _progress(self) -> float:
-        end = self._ends[self._began]
-        return float(np.clip((self._last - self._began) / max(_LATE * (end - self._began), 1e-9), 0.0, 1.0))
+        begin, end = self._begins[self._sample], self._ends[self._sample]
+        return float(np.clip((self._last - begin) / max(_LATE * (end - begin), 1e-9), 0.0, 1.0))
 
     def _correct(self, t: float, planned: Array, measured: Array) -> None:
         step = 0.0 if not np.isfinite(self._last) else max(t - self._last, 0.0)
@@ -85,9 +86,9 @@ class Stepping:
         self._correction = np.clip(self._correction, -_MOST, _MOST)
         self._last = t
 
-    def _follow_feet(self, t: float, k: int, planned: Array, measured: Array) -> None:
+    def _follow_feet(self, k: int, planned: Array, measured: Array) -> None:
         """A foot that leaves takes its error along, and sheds it on its way; one that has landed keeps what is left."""
-        swings = int(self.plan.swings[k])
+        self._sample, swings = k, int(self.plan.swings[k])
         if swings != self._swings:
             error = (measured - planned)[6:].reshape(-1, 3)
             if self._swings >= 0:
@@ -95,18 +96,13 @@ class Stepping:
                 self._offsets[self._swings, 2] = 0.0
             if swings >= 0:
                 self._left[swings] = self._offsets[swings]
-                self._began = float(self._time[k - 1])
             self._swings = swings
         if swings >= 0:
             self._offsets[swings] = self._left[swings] * (1.0 - self._progress())
 
 
-def _ends_of_runs(swings: Array, time: Array) -> dict[float, float]:
-    """When each swing ends, by the time at which it begins."""
-    out: dict[float, float] = {}
-    start = 0
-    for k in range(1, len(swings) + 1):
-        if k == len(swings) or swings[k] != swings[start]:
-            out[float(time[max(start - 1, 0)])] = float(time[k - 1])
-            start = k
-    return out
+def _runs(swings: NDArray[np.int64], time: Array) -> tuple[Array, Array]:
+    """For every sample when the swing or stance that it belongs to begins and ends, each (n,) [s]."""
+    first = np.concatenate([[0], np.flatnonzero(np.diff(swings)) + 1, [len(swings)]])
+    counts = np.diff(first)
+    return np.repeat(time[np.maximum(first[:-1] - 1, 0)], counts), np.repeat(time[first[1:] - 1], counts)
