@@ -26,6 +26,7 @@ from surefoot.planning import (
 from surefoot.report import DataTable, Outline
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
+from surefoot.scenario.motions.footfall_pictures import footfall_pictures
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.motions.stepping import Stepping
 from surefoot.scenario.schema import OMPL_NAMES, PlannerTable
@@ -115,7 +116,7 @@ def _judge(planner: StancePlanner, plan: StancePlan, log: Log) -> Findings:
         trouble = f"half of the feet or more ended away from their goals, {off.max():.2f} m at most"
     elif plan.solved and level.sum() * 2 <= len(names):
         trouble = f"only {int(level.sum())} of {len(names)} feet ended at the height of their goals"
-    return Findings(metrics, trouble, (), [_table(plan)], _outlines(plan))
+    return Findings(metrics, trouble, (), [_table(plan)], _outlines(plan), footfall_pictures(plan))
 
 
 def _table(plan: StancePlan) -> DataTable:
