@@ -5,8 +5,7 @@ from surefoot.planning.chart import LimbChart
 from surefoot.planning.connect import SINGLE_MODE, Budget, SingleMode, connect
 from surefoot.planning.footholds import Footholds, footholds_at, standable
 from surefoot.planning.limbs import limb_angles, limbs_of
-from surefoot.planning.search import Limits, Segment, StancePlan, StancePlanner, Weights
-from surefoot.planning.sequence import StanceSequence
+from surefoot.planning.multimodal import Limits, Segment, StancePlan, StancePlanner, StanceSequence, Weights
 from surefoot.planning.space import CAUSES, Margins, Mode, StanceModel
 from surefoot.planning.stances import Move, Sampling, StanceGraph
 from surefoot.planning.support import support_region

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.collision import CollisionModel, motions_are_free
-from surefoot.planning.search import StancePlan
+from surefoot.planning.multimodal import StancePlan
 from surefoot.planning.space import Mode
 from surefoot.planning.timing import dense_path
 

@@ -12,7 +12,7 @@ from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
 from surefoot.motion.timing import Path, PathLimits, spline_curve, time_path
-from surefoot.planning.search import Segment, StancePlan
+from surefoot.planning.multimodal import Segment, StancePlan
 from surefoot.planning.space import StanceModel
 from surefoot.planning.statics import static_torques
 from surefoot.robot import placement
