@@ -65,7 +65,7 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
         case "follow":
             if plan is None:
                 raise ScenarioError("there is nothing to follow", next_step="add a [motion] or a [planner] table")
-            return controller(robot, plan, **given)
+            return controller(robot, plan, servos=scenario.robot.drives == "servo", **given)
         case "walk":
             if scenario.walk is None:
                 raise ScenarioError("there is nowhere to walk", next_step="add a [walk] table with a goal")

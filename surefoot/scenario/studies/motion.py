@@ -22,4 +22,5 @@ def motion(run: StudiedRun) -> Findings:
         return Findings(dict(plan.metrics), plan.trouble)
     found = plan.judge(run.simulation.robot, run.log)
     metrics = {**plan.metrics, **found.metrics}
-    return Findings(metrics, plan.trouble or found.trouble, found.plots, found.tables, found.outlines)
+    trouble = plan.trouble or found.trouble
+    return Findings(metrics, trouble, found.plots, found.tables, found.outlines, found.details)
