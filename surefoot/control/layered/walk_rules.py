@@ -7,7 +7,7 @@ as in the source: torso; right thigh, shank, foot; left ones; arms. Contacts: ri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import pi, sqrt
 
 import numpy as np
@@ -37,10 +37,10 @@ class WalkWeights:
             in the next sample.
     """
 
-    height: float = 1.20
+    height: float = 1.1425
     friction: float = 0.7
     touch: float = 0.004
-    pace: tuple[tuple[float, float], ...] = ((0.1, 1e-3), (0.2, 2e-4), (0.3, 2e-5))
+    pace: tuple[tuple[float, float], ...] = ((0.1, 1.16e-3), (0.2, 1.25e-5))
     retests: int = 2
 
     def forward(self, speed: float) -> float:
@@ -97,7 +97,6 @@ class Phase:
         down: C: the foot touches.
         falling: ST.
         wanted: (4,) TB_d: contacts that the controller counts on; one may be dropped while it carries load.
-        double: Both feet carry, none shall swing.
     """
 
     touching: Array
@@ -107,11 +106,11 @@ class Phase:
     down: tuple[float, float]
     falling: float
     wanted: Array
-    double: float = field(init=False)
 
-    def __post_init__(self) -> None:
-        free = (1.0 - self.stepping[0]) * (1.0 - self.stepping[1])
-        object.__setattr__(self, "double", self.down[0] * self.down[1] * free)
+    @property
+    def double(self) -> float:
+        """Both feet carry, none shall swing."""
+        return self.down[0] * self.down[1] * (1.0 - self.stepping[0]) * (1.0 - self.stepping[1])
 
 
 def detect(body: Body, speed: float, wanted: Array, touch: float) -> Phase:
