@@ -29,6 +29,7 @@ CONTROLLERS: Mapping[str, str] = {
     "balance": "surefoot.scenario.build.balance:build_balance",
     "classic": "surefoot.control.classic:classic_controller",
     "swing_up": "surefoot.control.layered:CartPoleSwingUp",
+    "layered_walk": "surefoot.control.layered:LayeredWalk",
 }
 """What makes each kind of controller."""
 _MOST_PERIODS = 10_000  # each of them is looked at for positions outside the limits
@@ -82,6 +83,8 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(given.get("method", "operational_space"), robot, q, dt)
         case "swing_up":
             return controller(robot, q, scenario.simulation.control_dt or scenario.simulation.dt, **given)
+        case "layered_walk":
+            return controller(robot, dt=scenario.simulation.control_dt or scenario.simulation.dt, **given)
 
 
 def _require_few_periods(table: ControllerTable) -> None:

@@ -65,7 +65,7 @@ class ControllerTable(KindTable):
         start: When the motion begins [s].
         cycles: Number of cycles.
         joints: The joints that move.
-        speed: Norm of the joint velocities [rad/s].
+        speed: Norm of the joint velocities [rad/s]; commanded speed of a walk [m/s].
         angular_only: Whether only the angular reaction must vanish.
         length: Length of a stroke along the path in joint space [rad].
         strokes: Number of strokes, alternately forth and back.
@@ -95,6 +95,7 @@ class ControllerTable(KindTable):
         "balance": "stands and makes the moves of `[balance]`, by whole-body control",
         "classic": "stands by a controller of the literature, see `method`",
         "swing_up": "swings up the pole of a cart-pole, by the layers of Busenhart 1994",
+        "layered_walk": "walks in the plane at a commanded speed, by the layers of Busenhart 1994",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "joint_pd": _GAINS,
@@ -110,6 +111,7 @@ class ControllerTable(KindTable):
         "balance": set(),
         "classic": {"method"},
         "swing_up": {"error", "trust", "gains"},
+        "layered_walk": {"speed"},
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "joint_path": {"keyframes"},
@@ -122,7 +124,7 @@ class ControllerTable(KindTable):
 
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "inversion", "hand_reach", "force_schedule",
-        "follow", "walk", "balance", "classic", "swing_up",
+        "follow", "walk", "balance", "classic", "swing_up", "layered_walk",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None
