@@ -11,13 +11,14 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control import TrajectoryFollower
+from surefoot.control.legged import WholeBodyFollower
 from surefoot.motion import Command, Log, State, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "PlannedFollower", "Planner"]
+__all__ = ["Plan", "PlannedFollower", "PlannedWholeBody", "Planner"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,7 @@ class Plan:
         judge: Looks at the run: judge(robot, log); what it finds is added.
         feedback: Forces of the drives to add: feedback(t, q, v) -> (nu,); in place of joint springs.
         files: Further files of the run: name → what writes it to a path.
+        starts_moving: Whether the run begins with the velocity of the trajectory, too; else at rest.
     """
 
     trajectory: Trajectory
@@ -41,6 +43,14 @@ class Plan:
     judge: Callable[[Robot, Log], Findings] | None = None
     feedback: Callable[[float, Array, Array], Array] | None = None
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+    starts_moving: bool = False
+
+    @property
+    def start(self) -> State:
+        """Where the run begins."""
+        motion = self.trajectory
+        v = np.asarray(motion.with_velocities().v)[0]
+        return State(0.0, motion.q[0], v if self.starts_moving else np.zeros_like(v))
 
 
 class PlannedFollower(TrajectoryFollower):
@@ -64,6 +74,19 @@ class PlannedFollower(TrajectoryFollower):
         torque = np.asarray(found.torque) + feedback(t, np.asarray(state.q), np.asarray(state.v))
         none = np.zeros(self.robot.nu)
         return replace(found, torque=np.clip(torque, -self._limits, self._limits), kp=none, kd=none)
+
+
+class PlannedWholeBody(WholeBodyFollower):
+    """Follows the trajectory of a plan by whole-body control.
+
+    Args:
+        robot: The robot.
+        plan: The plan.
+    """
+
+    def __init__(self, robot: Robot, plan: Plan) -> None:
+        super().__init__(robot, plan.trajectory)
+        self.plan = plan
 
 
 Planner = Callable[[MotionTable, Robot, World], Plan]
