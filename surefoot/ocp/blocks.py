@@ -25,8 +25,6 @@ from surefoot.robot import BodyVolume, ContactSurface, Robot
 Function = Callable[..., Any]
 SMOOTH = 1e-3
 """Rounding of |power| at 0, as a share of 1 W."""
-ROUND = 5.0
-"""Rounding of |power| in the cost of transport [W]."""
 
 
 def torque(node: Node) -> AnyArray:
@@ -106,13 +104,13 @@ def slowness(node: Node) -> AnyArray:
     return ops.stack([1.0 / node.parameters["step_length"]])
 
 
-def transport(node: Node) -> AnyArray:
+def transport(node: Node, rounding: AnyArray) -> AnyArray:
     """Power over weight and the parameter `step_length`: integrated, the cost of transport of a step [1].
 
-    |power| of each drive is rounded within `ROUND` of 0, where it is too small by as much: solvers need its curvature.
+    |power| of each drive is rounded within a reference [W] of 0, and too small by up to as much.
     """
-    p = node.tau * node.joint_rates
-    total = (ops.sqrt(p * p + ROUND**2) - ROUND).sum()
+    p, r = node.tau * node.joint_rates, rounding[0]
+    total = (ops.sqrt(p * p + r * r) - r).sum()
     return ops.stack([total / (_weight(node) * node.parameters["step_length"])])
 
 
@@ -122,8 +120,8 @@ def unity(node: Node) -> AnyArray:
 
 
 def weighted(function: Function) -> Function:
-    """A scalar cost with its weight as data."""
-    return lambda node, weight: weight[0] * function(node)
+    """A scalar cost with its weight, and then what the function takes besides, as data."""
+    return lambda node, given: given[0] * (function(node) if len(given) == 1 else function(node, given[1:]))
 
 
 RESIDUALS: dict[str, tuple[Function, int | str]] = {
@@ -144,7 +142,7 @@ RESIDUALS: dict[str, tuple[Function, int | str]] = {
 """Costs ½ w |…|², with the size of their reference."""
 
 SCALARS: dict[str, Function] = {"power": power, "slowness": slowness, "transport": transport}
-"""Costs w · …; the last two need a parameter `step_length`."""
+"""Costs w · …; the last two need a parameter `step_length`, the last a rounding [W] as reference."""
 
 
 def torque_share(robot: Robot) -> Function:

@@ -3,6 +3,17 @@
 from surefoot.ocp.motions.gait import StepFigures, step_figures, walk_on
 from surefoot.ocp.motions.leaps import bound, jump, squat
 from surefoot.ocp.motions.swingup import swingup
-from surefoot.ocp.motions.walk import OBJECTIVES, walk_step
+from surefoot.ocp.motions.walk import OBJECTIVES, solve_walk, walk_step
 
-__all__ = ["OBJECTIVES", "StepFigures", "bound", "jump", "squat", "step_figures", "swingup", "walk_on", "walk_step"]
+__all__ = [
+    "OBJECTIVES",
+    "StepFigures",
+    "bound",
+    "jump",
+    "solve_walk",
+    "squat",
+    "step_figures",
+    "swingup",
+    "walk_on",
+    "walk_step",
+]

@@ -32,11 +32,14 @@ class StepFigures:
         pelvis_roll: Range of its roll [rad].
         foot_lift: Highest point of the swing sole's middle [m].
         foot_sideways: Range of the swing foot across [m].
-        knee_range: Range of the driven joint that turns most in the stance leg and the swing leg [rad].
+        knee_range: Range of the knees [rad].
+        knee_mean: Mean bend of the knees from their straight end [rad].
         impact: Norm of the impulse on the landing foot [N s].
         torque_square: Mean of Σ τ² [(N m)²].
         cost_of_transport: ∫ Σ |τ q̇| dt over weight and way.
-        zmp_offset: Largest distance of the pressure from the middle of the sole in single support [m].
+        zmp_offset: Largest distance of the zero-moment point from the middle of the sole in single support [m].
+        zmp_radius: What it may be [m].
+        zmp_roughness: Mean second difference of its path from node to node [m].
     """
 
     step_length: float
@@ -55,10 +58,13 @@ class StepFigures:
     foot_lift: float
     foot_sideways: float
     knee_range: float
+    knee_mean: float
     impact: float
     torque_square: float
     cost_of_transport: float
     zmp_offset: float
+    zmp_radius: float
+    zmp_roughness: float
 
     def to_dict(self) -> dict[str, float]:
         """As numbers by name."""
@@ -84,6 +90,8 @@ def step_figures(solution: Solution) -> StepFigures:
     tau, length = nodes["tau"][moving], solution.parameters["step_length"]
     weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
     names = list(robot.contacts)
+    zmp = _pressure(robot, stance, nodes["wrenches"][single, names.index(stance)])
+    knees = np.column_stack([_knee(robot, name, nodes["q"][moving]) for name in (stance, swing)])
     impact = next(k for k, stage in enumerate(stages) if stage.structure.kind == "impact")
     width = abs(solution.parameters["step_width"])
     return StepFigures(
@@ -102,11 +110,14 @@ def step_figures(solution: Solution) -> StepFigures:
         pelvis_roll=2.0 * float(np.abs(y[:, 5]).max()),
         foot_lift=float(sole[:, 2].max()),
         foot_sideways=float(np.ptp(sole[:, 1])),
-        knee_range=_bend(robot, nodes["q"][moving], (stance, swing)),
+        knee_range=float(np.ptp(knees, axis=0).mean()),
+        knee_mean=float((knees.T @ steps).mean() / total),
         impact=float(np.linalg.norm(nodes["wrenches"][impact, names.index(swing), :3])),
         torque_square=float((tau**2).sum(axis=1) @ steps / total),
         cost_of_transport=float(np.abs(tau * rates).sum(axis=1) @ steps / (weight * length)),
-        zmp_offset=_offset(robot, stance, nodes["wrenches"][single, names.index(stance)]),
+        zmp_offset=float(np.linalg.norm(zmp, axis=1).max()),
+        zmp_radius=float(np.asarray(solution.problem.references["zmp single"], dtype=float).ravel()[0]),
+        zmp_roughness=float(np.linalg.norm(np.diff(zmp, 2, axis=0), axis=1).mean()),
     )
 
 
@@ -123,21 +134,34 @@ def _sway(y: Array, stance: float, width: float) -> float:
     return 2.0 * float(np.abs(y - line).max())
 
 
-def _bend(robot: Robot, q: Array, contacts: tuple[str, str]) -> float:
-    """Range of the knee, the joint in the middle of a leg: the mean of both legs."""
-    found = []
-    for name in contacts:
-        chain = [i for i in robot.tree.ancestors(robot.body_of(robot.contacts[name].frame)) if robot.tree.nq_of(i) == 1]
-        chain = [i for i in chain if i != robot.base_joint]
-        ranges = [float(np.ptp(q[:, int(robot.tree.q_index[i])])) for i in chain]
-        found.append(max(ranges))
-    return float(np.mean(found))
+def _knee(robot: Robot, contact: str, q: Array) -> Array:
+    """Bend (n,) of the knee from the end of its range where the leg is straight: the joint that shortens a leg most."""
+    tree, foot = robot.tree, robot.contacts[contact].frame
+    body = robot.body_of(foot)
+    others = set(tree.ancestors(robot.body_of(next(c.frame for c in robot.contacts.values() if c.frame != foot))))
+    leg = [i for i in (body, *tree.ancestors(body)) if i not in others and tree.nq_of(i) == 1]
+    hip, home = tree.body_names[leg[-1]], np.array(robot.home)
+
+    def length(q: Array) -> float:
+        places = robot.placements(q)
+        return float(np.linalg.norm(places[foot][:3, 3] - places[hip][:3, 3]))
+
+    slopes = []
+    for i in leg:
+        bent = home.copy()
+        bent[int(tree.q_index[i])] += 0.01
+        slopes.append(length(bent) - length(home))
+    k = int(np.argmax(np.abs(slopes)))
+    at = int(tree.q_index[leg[k]])
+    straight = float((robot.limits.upper if slopes[k] > 0.0 else robot.limits.lower)[at])
+    return np.abs(q[:, at] - straight)
 
 
-def _offset(robot: Robot, name: str, wrenches: Array) -> float:
+def _pressure(robot: Robot, name: str, wrenches: Array) -> Array:
+    """Centre of pressure (n, 2) against the middle of a sole, in its axes [m]."""
     x, y, _ = np.asarray(robot.contacts[name].corners).mean(axis=0)
     f = np.maximum(wrenches[:, 2], 1e-6)
-    return float(np.hypot(-wrenches[:, 4] / f - x, wrenches[:, 3] / f - y).max())
+    return np.column_stack([-wrenches[:, 4] / f - x, wrenches[:, 3] / f - y])
 
 
 def walk_on(robot: Robot, step: Trajectory, count: int) -> Trajectory:

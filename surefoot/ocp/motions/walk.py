@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from surefoot.ik import solve_batch
 from surefoot.motion.exchange import mirror_of
 from surefoot.ocp import blocks
 from surefoot.ocp.problem import Problem
+from surefoot.ocp.solution import Solution
 from surefoot.robot import Robot
+from surefoot.solvers.staged import SolverOptions
 from surefoot.tasks import FramePose, Posture
 
 OBJECTIVES = ("torque", "speed", "postural", "efficiency", "joint_speed")
@@ -56,6 +59,7 @@ def walk_step(
     free_foot: bool = False,
     step: float = 0.15,
     intervals: tuple[int, int] = (24, 8),
+    rounding: float = 1.0,
 ) -> Problem:
     """Half a cycle: the second foot swings, lands with an impact, and takes over the load; its end mirrors its start.
 
@@ -70,6 +74,7 @@ def walk_step(
         free_foot: Whether step length and width are free; else length is `step` and width that at home.
         step: Step length [m]; with a free foot the guess.
         intervals: Of single and double support.
+        rounding: Within which of 0 the |power| of a drive is rounded [W], for "efficiency".
     """
     if objective not in OBJECTIVES:
         raise one_of("objective", objective, OBJECTIVES)
@@ -91,9 +96,33 @@ def walk_step(
     _placement(problem, feet, step, free_foot)
     _swing(problem, feet)
     _balance(problem, feet, _ANYWHERE if zmp_radius is None else zmp_radius)
-    _objective(problem, objective)
+    _objective(problem, objective, rounding)
     problem.guess(_kinematic_guess(problem, feet, step))
     return problem
+
+
+def solve_walk(
+    robot: Robot,
+    objective: str = "torque",
+    solver: str = "riccati",
+    options: SolverOptions | None = None,
+    warm: Solution | None = None,
+    **others: Any,
+) -> Solution:
+    """Solve for a step, over a ladder of easier ones where the objective needs it: |power| has an edge at 0.
+
+    Args:
+        robot: As in `walk_step`.
+        objective: As in `walk_step`.
+        solver: As in `Problem.solve`.
+        options: As in `Problem.solve`.
+        warm: A solution of another objective or other constraints to start from; then there is no ladder.
+        **others: As in `walk_step`.
+    """
+    if warm is None and objective == "efficiency":
+        for rung in ({"objective": "torque"}, {"objective": objective, "rounding": 5.0}):
+            warm = walk_step(robot, **{**others, **rung}).solve(solver, options, warm=warm)
+    return walk_step(robot, objective, **others).solve(solver, options, warm=warm)
 
 
 def _feet(robot: Robot) -> Feet:
@@ -153,7 +182,7 @@ def _balance(problem: Problem, feet: Feet, radius: float) -> None:
     )  # fmt: skip
 
 
-def _objective(problem: Problem, objective: str) -> None:
+def _objective(problem: Problem, objective: str, rounding: float) -> None:
     """The objective, and small shares of others that make the motion unique."""
     robot = problem.robot
     weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
@@ -166,7 +195,7 @@ def _objective(problem: Problem, objective: str) -> None:
     problem.cost("base_turn", 0.1)
     problem.cost("pressure", 2e3 * chosen["postural"])
     problem.cost("slowness", chosen["speed"])
-    problem.cost("transport", chosen["efficiency"])
+    problem.cost("transport", 10.0 * chosen["efficiency"], reference=[rounding])
 
 
 def _kinematic_guess(problem: Problem, feet: Feet, step: float) -> Callable[[float], Array]:
