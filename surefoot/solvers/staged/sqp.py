@@ -131,17 +131,19 @@ class _Dense:
         """By least squares over what is active, with the signs that they must have."""
         s, p = self.problem.sizes, self.problem
         values, slopes = self.functions.values(w), self.functions.derivatives(w)
-        J = self._form.jacobian_matrix(slopes).toarray()[:, self.free]
+        J = self._form.jacobian_matrix(slopes).toarray()
         low, high = self._near(all_constraints(values), self._lower, self._upper)
         below, above = self._near(w[self.free], p.lower[self.free], p.upper[self.free])
         rows = np.flatnonzero(low | high)
         bounds = np.flatnonzero(below | above)
-        A = np.concatenate([J[rows], np.eye(len(self.free))[bounds]]).T
+        A = np.concatenate([J[rows][:, self.free], np.eye(len(self.free))[bounds]]).T
         least = np.where(np.concatenate([low[rows], below[bounds]]), -np.inf, 0.0)
         most = np.where(np.concatenate([high[rows], above[bounds]]), np.inf, 0.0)
         found = scipy.optimize.lsq_linear(A, -slopes.gradient[self.free], (least, most), tol=1e-14).x
         lam, own = np.zeros(s.constraints), np.zeros(s.variables)
         lam[rows], own[self.free[bounds]] = found[: len(rows)], found[len(rows) :]
+        fixed = np.flatnonzero(p.lower == p.upper)
+        own[fixed] = -(slopes.gradient + lam @ J)[fixed]
         end = s.constraints - s.end_rows
         return Multipliers(lam[: s.gaps], lam[s.gaps : end], lam[end:], own)
 
