@@ -26,6 +26,7 @@ _CLEARANCE = 0.02  # m of the swing foot at mid-swing
 _BETWEEN = 0.01  # m between the inner edges of the soles
 _ROOM = 0.15  # distance from position limits: knees stay bent, as a controller needs them [rad]
 _TURN = 0.3  # yaw, pitch and roll of the base [rad]
+_WAVE = 0.35  # how far arms, head and waist move from home [rad]
 _ANYWHERE = 10.0  # m: radius where the zero-moment point is free
 _LIFT_OFF = 0.02  # of the weight: load at which a foot lifts off
 _TIMES = {"single": (0.08, 0.63, 2.0), "double": (0.04, 0.2, 1.0)}  # s; guesses of Koch, table 7.1
@@ -81,8 +82,7 @@ def walk_step(
     feet = _feet(robot)
     problem = Problem(robot)
     problem.limits(position_margin=_ROOM)
-    for name in ("yaw", "pitch", "roll"):
-        problem.bound(name, -_TURN, _TURN)
+    _calm(problem, feet)
     stance, swing = feet.stance, feet.swing
     at_rest = {stance: (2, 3, 4, 5)}  # by periodicity: the place of the other foot at the end
     problem.phase("single", [stance], intervals[0], _TIMES["single"], free=at_rest)
@@ -137,6 +137,19 @@ def _feet(robot: Robot) -> Feet:
     frames = robot.placements(robot.home)
     places = {name: frames[robot.contacts[name].frame] @ robot.contacts[name].placement for name in names}
     return Feet(stance, swing, places)
+
+
+def _calm(problem: Problem, feet: Feet) -> None:
+    """The trunk stays upright, and joints that are not in the legs stay near home."""
+    robot, home = problem.robot, problem.chart.coordinates(problem.robot.home)
+    for name in ("yaw", "pitch", "roll"):
+        problem.bound(name, -_TURN, _TURN)
+    ends = [robot.body_of(robot.contacts[name].frame) for name in feet.places]
+    legs = {robot.tree.joint_names[i] for end in ends for i in (end, *robot.tree.ancestors(end))}
+    for k in robot.driven:
+        name = problem.chart.names[k]
+        if name not in legs:
+            problem.bound(name, home[k] - _WAVE, home[k] + _WAVE)
 
 
 def _placement(problem: Problem, feet: Feet, step: float, free: bool) -> None:

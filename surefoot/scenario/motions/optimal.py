@@ -52,16 +52,26 @@ def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None
         case "bound":
             return problems.bound(robot, **given(length="length"))
         case _:
-            names = given(objective="objective", free_foot="free_foot", step="length")
-            if table.strict_zmp is False:
-                names["zmp_radius"] = None
-            return problems.walk_step(robot, **names)
+            return problems.walk_step(robot, **_walk_arguments(table))
+
+
+def _walk_arguments(table: MotionTable) -> dict[str, Any]:
+    pairs = {"objective": table.objective, "free_foot": table.free_foot, "step": table.length}
+    found = {name: value for name, value in pairs.items() if value is not None}
+    return found | ({"zmp_radius": None} if table.strict_zmp is False else {})
+
+
+def _solved(table: MotionTable, robot: Robot, options: SolverOptions) -> Solution:
+    solver = table.solver or "riccati"
+    if table.kind == "ocp_walk":
+        return problems.solve_walk(robot, solver=solver, options=options, **_walk_arguments(table))
+    return problem_of(table, robot).solve(solver, options)
 
 
 def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
     """Solve the problem of a table and make a plan of the solution; a periodic step is repeated."""
     options = SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
-    solution: Solution = problem_of(table, robot).solve(table.solver or "riccati", options)
+    solution = _solved(table, robot, options)
     found = check(solution)
     metrics = solution.metrics()
     metrics |= {f"duration_{name.replace(' ', '_')}_s": value for name, value in solution.durations.items()}
@@ -72,7 +82,7 @@ def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
     motion = solution.trajectory
     is_step = solution.problem.coupling is not None
     if is_step:
-        metrics |= problems.step_figures(solution).to_dict()
+        metrics |= {f"walk_{name}": value for name, value in problems.step_figures(solution).to_dict().items()}
         motion = problems.walk_on(robot, motion, table.steps or _STEPS)
     motion = motion.resample(dt=_STEP)  # at the rate of a controller: torques held or linear as planned
     return Plan(

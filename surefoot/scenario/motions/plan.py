@@ -18,7 +18,7 @@ from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "PlannedFollower", "PlannedWholeBody", "Planner"]
+__all__ = ["Plan", "PlannedFollower", "PlannedWholeBody", "Planner", "plan_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,11 @@ class PlannedWholeBody(WholeBodyFollower):
     def __init__(self, robot: Robot, plan: Plan) -> None:
         super().__init__(robot, plan.trajectory)
         self.plan = plan
+
+
+def plan_of(controller: object) -> Plan | None:
+    """The plan that a controller follows; None if it does not follow one."""
+    return controller.plan if isinstance(controller, PlannedFollower | PlannedWholeBody) else None
 
 
 Planner = Callable[[MotionTable, Robot, World], Plan]
