@@ -11,7 +11,6 @@ from surefoot.motion import Trajectory
 from surefoot.ocp.check import check
 from surefoot.ocp.formulation import Formulation
 from surefoot.ocp.motions import swingup
-from surefoot.ocp.motions.swingup import LONGEST
 from surefoot.ocp.problem import Problem
 from surefoot.ocp.solution import Solution
 from surefoot.robot import Robot
@@ -69,7 +68,8 @@ def swing_table(robot: Robot, tell: Tell = None) -> list[SwingRow]:
         solver = "sqp" if hessian == "BFGS" else "riccati"
         problem = _problem(robot, objective, dynamics, control, 21)
         if objective == "time":
-            problem.guess(_energetic(robot, dynamics, control).time_scaled(problem.phases[0].duration[1] / LONGEST))
+            guess = _energetic(robot, dynamics, control)
+            problem.guess(guess.time_scaled(problem.phases[0].duration[1] / guess.duration))
         found = problem.solve(solver, _options())
         m = found.metrics()
         rows.append(
