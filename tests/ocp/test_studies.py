@@ -45,7 +45,7 @@ def test_statements_hold_for_runs_that_are_as_koch_says() -> None:
     runs = [_run(objective, constraints) for objective in OBJECTIVES for constraints in SETS]
     found = statements(runs)
     assert [s.text for s in found if not s.holds] == []
-    assert len(found) == 18
+    assert len(found) == 24
 
 
 @pytest.mark.parametrize("exchanged", [("speed", "torque"), ("postural", "joint_speed"), ("efficiency", "postural")])

@@ -26,6 +26,7 @@ _CLEARANCE = 0.02  # m of the swing foot at mid-swing
 _BETWEEN = 0.01  # m between the inner edges of the soles
 _ROOM = 0.15  # distance from position limits: knees stay bent, as a controller needs them [rad]
 _TURN = 0.3  # yaw, pitch and roll of the base [rad]
+_CROUCH = 0.9  # least height of the base over its height at home
 _WAVE = 0.35  # how far arms, head and waist move from home [rad]
 _ANYWHERE = 10.0  # m: radius where the zero-moment point is free
 _LIFT_OFF = 0.02  # of the weight: load at which a foot lifts off
@@ -140,10 +141,12 @@ def _feet(robot: Robot) -> Feet:
 
 
 def _calm(problem: Problem, feet: Feet) -> None:
-    """The trunk stays upright, and joints that are not in the legs stay near home."""
+    """The trunk stays upright and does not sink, and joints that are not in the legs stay near home."""
     robot, home = problem.robot, problem.chart.coordinates(problem.robot.home)
     for name in ("yaw", "pitch", "roll"):
         problem.bound(name, -_TURN, _TURN)
+    ground = min(float(pose[2, 3]) for pose in feet.places.values())
+    problem.bound("z", ground + _CROUCH * (home[2] - ground))
     ends = [robot.body_of(robot.contacts[name].frame) for name in feet.places]
     legs = {robot.tree.joint_names[i] for end in ends for i in (end, *robot.tree.ancestors(end))}
     for k in robot.driven:

@@ -115,10 +115,16 @@ def _rises(r: _Runs) -> Statement:
     )  # fmt: skip
 
 
-def _sways(r: _Runs) -> Statement:
+def _sways_least(r: _Runs) -> Statement:
     sway = r.mean("pelvis_sway")
-    text = "The pelvis sways least with largest speed (4 cm) and most with steadiest pressure (10 cm)"
-    return Statement(text, _smallest(sway, "speed") and _largest(sway, "postural"), _text(sway, "cm", 100.0, 1))
+    text = "The pelvis sways least with largest speed (4 cm)"
+    return Statement(text, _smallest(sway, "speed"), _text(sway, "cm", 100.0, 1))
+
+
+def _sways_most(r: _Runs) -> Statement:
+    sway = r.mean("pelvis_sway")
+    text = "The pelvis sways most with steadiest pressure (10 cm)"
+    return Statement(text, _largest(sway, "postural"), _text(sway, "cm", 100.0, 1))
 
 
 def _lifts(r: _Runs) -> Statement:
@@ -133,25 +139,37 @@ def _sideways(r: _Runs) -> Statement:
     return Statement(text, _largest(way, "joint_speed"), _text(way, "cm", 100.0, 1))
 
 
-def _knees(r: _Runs) -> Statement:
+def _knees_most(r: _Runs) -> Statement:
     knee = r.mean("knee_range")
-    rest = {name: x for name, x in knee.items() if name != "joint_speed"}
-    text = "Knees turn most with steadiest pressure, and, least joint speed apart, least with largest efficiency"
-    return Statement(text, _largest(knee, "postural") and _smallest(rest, "efficiency"), _text(knee, "rad"))
+    return Statement("Knees turn most with steadiest pressure", _largest(knee, "postural"), _text(knee, "rad"))
+
+
+def _knees_least(r: _Runs) -> Statement:
+    knee = {name: x for name, x in r.mean("knee_range").items() if name != "joint_speed"}
+    text = "Least joint speed apart, knees turn least with largest efficiency"
+    return Statement(text, _smallest(knee, "efficiency"), _text(knee, "rad"))
 
 
 def _straight(r: _Runs) -> Statement:
     bend = r.mean("knee_mean")
+    text = "Legs are nearly straight with least joint speed"
+    return Statement(text, _smallest(bend, "joint_speed"), "mean bend of knees: " + _text(bend, "rad"))
+
+
+def _rolls(r: _Runs) -> Statement:
     roll = r.mean("pelvis_roll")
-    text = "Least joint speed: nearly straight legs and much roll"
-    holds = _smallest(bend, "joint_speed") and _largest(roll, "joint_speed")
-    return Statement(text, holds, f"mean bend of knees: {_text(bend, 'rad')}; roll: {_text(roll, 'rad')}")
+    return Statement("The pelvis rolls most with least joint speed", _largest(roll, "joint_speed"), _text(roll, "rad"))
 
 
-def _pitches(r: _Runs) -> Statement:
-    pitch = r.mean("pelvis_pitch")
-    holds = all((x > 0.0) != (name == "joint_speed") for name, x in pitch.items())
-    return Statement("The pelvis leans forward, but backward with least joint speed", holds, _text(pitch, "rad"))
+def _forward(r: _Runs) -> Statement:
+    pitch = {name: x for name, x in r.mean("pelvis_pitch").items() if name != "joint_speed"}
+    text = "The pelvis leans slightly forward, least joint speed apart"
+    return Statement(text, all(x > 0.0 for x in pitch.values()), _text(pitch, "rad"))
+
+
+def _backward(r: _Runs) -> Statement:
+    pitch = r.mean("pelvis_pitch")["joint_speed"]
+    return Statement("The pelvis leans backward with least joint speed", pitch < 0.0, f"{pitch:.3f} rad")
 
 
 def _yaws(r: _Runs) -> Statement:
@@ -162,24 +180,31 @@ def _yaws(r: _Runs) -> Statement:
 # -- efforts --------------------------------------------------------------------------------------------------------
 
 
-def _impacts(r: _Runs) -> Statement:
+def _impact_most(r: _Runs) -> Statement:
+    impact = r.mean("impact")
+    return Statement("The impact is largest with largest speed", _largest(impact, "speed"), _text(impact, "N s"))
+
+
+def _impact_least(r: _Runs) -> Statement:
     impact = {(o, s): f.impact for (o, s), f in r.of.items()}
     order = sorted(impact, key=lambda key: impact[key])
-    text = "The impact is largest with largest speed, and smallest with least joint speed (free ZMP, then free foot)"
-    holds = order[-1][0] == "speed" and order[:2] == [("joint_speed", "zmp free"), ("joint_speed", "frf")]
-    numbers = ", ".join(f"{o} {s} {impact[o, s]:.2f}" for o, s in (*order[:3], order[-1])) + " N s (least three, most)"
-    return Statement(text, holds, numbers)
+    text = "The impact is smallest with least joint speed and free ZMP, then with least joint speed and free foot"
+    numbers = ", ".join(f"{o} {s} {1000.0 * impact[o, s]:.1f}" for o, s in order[:3]) + " mN s (least three)"
+    return Statement(text, order[:2] == [("joint_speed", "zmp free"), ("joint_speed", "frf")], numbers)
 
 
-def _costs(r: _Runs) -> Statement:
+def _expensive(r: _Runs) -> Statement:
     torque, transport = r.mean("torque_square"), r.mean("cost_of_transport")
-    text = "Largest speed and steadiest pressure are expensive, least torque and largest efficiency cheap"
-    holds = all(_largest(x, "speed", "postural", "joint_speed") or _cheap(x) for x in (torque, transport))
+    text = "Largest speed and steadiest pressure are expensive"
+    holds = all(_largest(x, "speed", "postural") for x in (torque, transport))
     return Statement(text, holds, f"Στ²: {_text(torque, '(N m)²', digits=0)}; transport: {_text(transport)}")
 
 
-def _cheap(values: dict[str, float]) -> bool:
-    return max(values[n] for n in ("torque", "efficiency")) < min(values[n] for n in ("speed", "postural"))
+def _cheap(r: _Runs) -> Statement:
+    torque, transport = r.mean("torque_square"), r.mean("cost_of_transport")
+    text = "Least torque and largest efficiency are cheap"
+    holds = all(_smallest(x, "torque", "efficiency") for x in (torque, transport))
+    return Statement(text, holds, f"Στ²: {_text(torque, '(N m)²', digits=0)}; transport: {_text(transport)}")
 
 
 def _edges(r: _Runs) -> Statement:
@@ -197,5 +222,8 @@ def _smooth(r: _Runs) -> Statement:
 
 _Check = Callable[[_Runs], Statement]
 _GAITS: tuple[_Check, ...] = (_speeds, _faster, _duties, _narrow, _lengths)
-_BODIES: tuple[_Check, ...] = (_heights, _rises, _sways, _lifts, _sideways, _knees, _straight, _pitches, _yaws)
-_EFFORTS: tuple[_Check, ...] = (_impacts, _costs, _edges, _smooth)
+_BODIES: tuple[_Check, ...] = (
+    _heights, _rises, _sways_least, _sways_most, _lifts, _sideways, _knees_most, _knees_least, _straight, _rolls,
+    _forward, _backward, _yaws,
+)  # fmt: skip
+_EFFORTS: tuple[_Check, ...] = (_impact_most, _impact_least, _expensive, _cheap, _edges, _smooth)
