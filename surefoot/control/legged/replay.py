@@ -43,7 +43,8 @@ class WholeBodyFollower:
         self.robot, self.trajectory = robot, trajectory.with_velocities()
         self.body = LeggedBody(robot, np.array(trajectory.q[0]))
         self._names = [name for foot in self.body.feet for name in foot.contacts]
-        self._links = [handle.task.name.removeprefix("turn ") for handle, _ in self.body._trunk]
+        turns = [task.name for task in self.body.problem.rows.tasks if task.name.startswith("turn ")]
+        self._links = [name.removeprefix("turn ") for name in turns]
         self._refer()
         self.body["com"].set_gains(_COM_GAINS)
         self.body["posture"].set_gains(*_POSTURE_GAINS)
@@ -105,22 +106,20 @@ class WholeBodyFollower:
         return self.body.command(t, q, v)
 
     def _stand(self, carrying: tuple[str, ...], q: Array, v: Array, k: int) -> None:
-        """Let contacts carry that should, where they are; move the plan with a foot that carries alone."""
+        """Let feet carry that should, where they are; move the plan with a foot that carries alone."""
         if carrying == self._carrying:
             return
-        places = self._see(q, v)[2]
-        for i, name in enumerate(self._names):
-            handle = self.body.problem.contact(name)
-            if name in carrying and (self._carrying is None or name not in self._carrying):
-                handle.put(places[i])
-                handle.set_gains(0.0, 30.0)
-                handle.set_rates(0.0, 0.0)
-            elif name not in carrying:
-                handle.set_gains(500.0, 45.0)
-            handle.carries = name in carrying
+        before, (_, _, poses) = self._carrying, self.body.look(q, v)
+        for i, foot in enumerate(self.body.feet):
+            stands = not set(foot.contacts).isdisjoint(carrying)
+            stood = before is not None and not set(foot.contacts).isdisjoint(before)
+            if stands and not stood:
+                self.body.hold(i, poses[i])
+            elif not stands and (stood or before is None):
+                self.body.release(i)
         if len(carrying) == 1:
             i = self._names.index(carrying[0])
-            self._offset[:2] = (places[i] - self._feet[k, i])[:2, 3]
+            self._offset[:2] = (self._see(q, v)[2][i] - self._feet[k, i])[:2, 3]
         self._carrying = carrying
 
     def _lead(self, i: int, name: str, k: int, moving: float) -> None:
