@@ -41,6 +41,7 @@ LONG = {
     "squat-fast",
     "jump",
     "bound",
+    "ocp-walk",
 }  # plan for seconds before they begin; each has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {

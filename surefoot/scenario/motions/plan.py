@@ -11,13 +11,14 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control import TrajectoryFollower
+from surefoot.control.legged import WholeBodyFollower
 from surefoot.motion import Command, Log, State, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "PlannedFollower", "Planner", "ServoLead"]
+__all__ = ["Plan", "PlannedFollower", "PlannedWholeBody", "Planner", "ServoLead", "plan_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,7 @@ class Plan:
         files: Further files of the run: name → what writes it to a path.
         configuration: Where joints should be in the light of what is measured: configuration(t, state) -> (nq,); in
             place of the trajectory's.
+        starts_moving: Whether the run begins with the velocity of the trajectory, too; else at rest.
     """
 
     trajectory: Trajectory
@@ -44,6 +46,14 @@ class Plan:
     feedback: Callable[[float, Array, Array], Array] | None = None
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
     configuration: Callable[[float, State], Array] | None = None
+    starts_moving: bool = False
+
+    @property
+    def start(self) -> State:
+        """Where the run begins."""
+        motion = self.trajectory
+        v = np.asarray(motion.with_velocities().v)[0]
+        return State(0.0, motion.q[0], v if self.starts_moving else np.zeros_like(v))
 
 
 class PlannedFollower(TrajectoryFollower):
@@ -98,6 +108,24 @@ class ServoLead:
         force = np.asarray(command.torque) + self._damping * np.asarray(command.velocity)
         band = self._band * np.tanh(force / np.maximum(self._stiffness * self._band, 1e-9))
         return replace(command, position=np.asarray(command.position) + force / self._stiffness + band)
+
+
+class PlannedWholeBody(WholeBodyFollower):
+    """Follows the trajectory of a plan by whole-body control.
+
+    Args:
+        robot: The robot.
+        plan: The plan.
+    """
+
+    def __init__(self, robot: Robot, plan: Plan) -> None:
+        super().__init__(robot, plan.trajectory)
+        self.plan = plan
+
+
+def plan_of(controller: object) -> Plan | None:
+    """The plan that a controller follows; None if it does not follow one."""
+    return controller.plan if isinstance(controller, PlannedFollower | PlannedWholeBody) else None
 
 
 Planner = Callable[[MotionTable, Robot, World], Plan]
