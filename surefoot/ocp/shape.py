@@ -39,6 +39,9 @@ class Block:
         key: What the function depends on, for the cache; None for functions of the user.
         slack: Whether its rows may be violated at a price.
         is_integral: Whether a cost is integrated over time.
+        of_posture: Whether a row depends on the coordinates and on free parameters alone. Such rows hold at the
+            beginning of stages and have kernels of their own: adding one does not compile the others again.
+        is_curved: Whether second derivatives of a row of postures are taken.
         phases: Names of the phases in which it acts; all if None.
     """
 
@@ -51,6 +54,8 @@ class Block:
     slack: bool = False
     is_integral: bool = True
     phases: tuple[str, ...] | None = None
+    of_posture: bool = False
+    is_curved: bool = True
 
     def values(self, node: Node, data: Array) -> Array:
         """What the function returns, as a vector."""
