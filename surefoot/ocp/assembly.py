@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.ocp.kernels import StageKernels
-from surefoot.ocp.posture_rows import JoinedKernels, stage_kernels
+from surefoot.ocp.postures import JoinedKernels, stage_kernels
 from surefoot.ocp.stage import Structure
 from surefoot.solvers.staged import Derivatives, Patterns, Sizes, Values
 

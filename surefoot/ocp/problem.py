@@ -15,7 +15,7 @@ import time
 from dataclasses import replace
 
 from surefoot.errors import ShapeError
-from surefoot.ocp.clearance import VolumePair, near_volumes
+from surefoot.ocp.postures import VolumePair, near_volumes
 from surefoot.ocp.solution import Solution
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, transcribe

@@ -15,8 +15,8 @@ from surefoot.motion import ContactSchedule, Trajectory, World
 from surefoot.motion.exchange import mirror_of
 from surefoot.ocp import blocks as known
 from surefoot.ocp.chart import Chart
-from surefoot.ocp.clearance import VolumePair, distance_block, volumes_of_pair
 from surefoot.ocp.formulation import Formulation
+from surefoot.ocp.postures import VolumePair, distance_block, volumes_of_pair
 from surefoot.ocp.shape import Block, Place
 from surefoot.robot import Robot
 
@@ -299,7 +299,7 @@ class ProblemSpec(Timeline):
             phases: Where it acts.
             slack: If given, the bounds may be violated at a cost of ½ slack |violation|².
             key: What the function depends on, to find its machine code again; None: it is traced in every process.
-            of_posture: Whether the function looks at `node.y`, `node.q`, places and parameters only: it is then compiled
+            of_posture: Whether the function looks at coordinates, places and parameters only. It is then compiled
                 apart from the dynamics, which is quick, and holds at the beginning of intervals.
         """
         low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)

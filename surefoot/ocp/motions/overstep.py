@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from surefoot import ops
 from surefoot.arrays import Array
-from surefoot.collision.volumes import required_volumes
-from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.geometry import smooth_distance
-from surefoot.kinematics import Frame, com, frame_placement
+from surefoot.errors import NotSupportedError
+from surefoot.kinematics import com
 from surefoot.ocp import blocks
-from surefoot.ocp.clearance import BLUR, excess
 from surefoot.ocp.node import Node
+from surefoot.ocp.postures import leg_volumes, obstacle_rows
 from surefoot.ocp.problem import Problem
 from surefoot.ocp.shape import Block
 from surefoot.ocp.solution import Solution
 from surefoot.ops import Array as AnyArray
-from surefoot.robot import BodyVolume, Robot
+from surefoot.robot import Robot
 from surefoot.solvers.staged import Progress, SolverOptions
 
 HEIGHT, DISTANCE = "obstacle height", "obstacle distance"
 """Free parameters: height of the obstacle, and where its middle is ahead of the robot's first place [m]."""
 _LIFT = 0.2  # how far soles rise in the first problem [m]
+_NEAR = 0.02  # first barrier parameter of the second problem
 _LOW = 0.05  # height of the obstacle from which it grows [m]
-_ROUND = 0.01  # radius of the obstacle's edges [m]
 _TIMES = {"shift": (0.3, 0.7, 1.5), "lead": (0.6, 1.3, 2.5), "straddle": (0.2, 0.4, 1.2), "trail": (0.6, 1.3, 2.5)}
 _TIMES["settle"] = (0.5, 0.8, 1.0)
 
@@ -43,6 +41,7 @@ class Overstep:
         length: First guess of the step length [m].
         margin: Distance of legs and obstacle at the nodes [m].
         sole_margin: How far centres of pressure stay inside the soles [m].
+        pressure_box: Half the side of the square around the middle of a sole in which its centre of pressure stays [m].
         intervals: Of the five phases.
         time: Cost of a second.
     """
@@ -53,6 +52,7 @@ class Overstep:
     length: float = 0.5
     margin: float = 0.02
     sole_margin: float = 0.03
+    pressure_box: float | None = None
     intervals: tuple[int, int, int, int, int] = (8, 18, 6, 18, 8)
     time: float = 3.0
 
@@ -81,6 +81,9 @@ def overstep(robot: Robot, task: Overstep | None = None, *, is_first: bool = Fal
     _beyond(problem, task, lead, ("straddle", "trail"))
     _beyond(problem, task, trail, ("settle",))
     _soften(problem, lead, trail)
+    if task.pressure_box is not None:
+        for foot in (lead, trail):
+            _press_inside(problem, foot, task.pressure_box)
     _costs(problem, task)
     _guess(problem, task.length)
     if is_first:
@@ -107,9 +110,33 @@ def solve_overstep(
         options: As for `Problem.solve`.
         progress: As for `Problem.solve`.
     """
-    task = task or Overstep()
+    task, options = task or Overstep(), options or SolverOptions(tolerance=1e-4)
     first = overstep(robot, task, is_first=True).solve(solver, options, progress)
-    return overstep(robot, task).solve_apart(solver, options, progress, start=first)
+    if not first.success:
+        return first
+    near = options if options.barrier is not None else replace(options, barrier=_NEAR)
+    return overstep(robot, task).solve_apart(solver, near, progress, start=first)
+
+
+def step_sizes(solution: Solution) -> dict[str, float]:
+    """Height and place of the obstacle, and how far the feet step [m].
+
+    Args:
+        solution: Of `solve_overstep`.
+    """
+    robot = solution.problem.robot
+    trail, lead = _feet(robot)
+    first, last = (
+        {name: robot.placements(q)[c.frame] @ c.placement for name, c in robot.contacts.items()}
+        for q in (solution.nodes["q"][0], solution.nodes["q"][-1])
+    )
+    return {
+        "obstacle_height_m": solution.parameters[HEIGHT],
+        "obstacle_distance_m": solution.parameters[DISTANCE],
+        "step_length_m": float(last[lead][0, 3] - first[trail][0, 3]),
+        "step_width_m": float(abs(last[lead][1, 3] - first[trail][1, 3])),
+        "motion_duration_s": sum(solution.durations.values()),
+    }
 
 
 def _feet(robot: Robot) -> tuple[str, str]:
@@ -152,6 +179,20 @@ def _beyond(problem: Problem, task: Overstep, foot: str, phases: Sequence[str]) 
 
     key = ("beyond", foot, np.asarray(surface.corners).tobytes())
     problem.constrain(f"beyond {foot}", rows, 0.5 * task.width, phases=phases, key=key, of_posture=True)
+
+
+def _press_inside(problem: Problem, foot: str, half: float) -> None:
+    """The centre of pressure of a foot stays in a square around the middle of its sole: half · f_z ∓ m ≥ 0."""
+    weight = problem.robot.mass * float(np.linalg.norm(problem.robot.tree.gravity))
+    x, y, _ = np.asarray(problem.robot.contacts[foot].corners).mean(axis=0)
+
+    def rows(node: Node) -> AnyArray:
+        f = node.wrenches[foot] * (100.0 / weight)
+        moments = f[3] - y * f[2], f[4] + x * f[2]
+        return ops.stack([half * f[2] + sign * moment for moment in moments for sign in (-1.0, 1.0)])
+
+    phases = [phase.name for phase in problem.phases if foot in phase.contacts]
+    problem.constrain(f"pressure {foot}", rows, 0.0, phases=phases, key=("pressure box", foot, half, x, y))
 
 
 def _soften(problem: Problem, lead: str, trail: str) -> None:
@@ -228,7 +269,6 @@ def _lift(problem: Problem, task: Overstep, lead: str, trail: str) -> None:
 
 def _obstacle(problem: Problem, task: Overstep, lead: str, trail: str) -> None:
     """Feet above the ground, and legs away from the obstacle."""
-    phases = [phase.name for phase in problem.phases]
     for foot, phase in ((lead, "lead"), (trail, "trail")):
         surface = problem.robot.contacts[foot]
         problem.constrain(
@@ -237,70 +277,8 @@ def _obstacle(problem: Problem, task: Overstep, lead: str, trail: str) -> None:
         )  # fmt: skip
     for foot in (lead, trail):
         for link, volumes in leg_volumes(problem.robot, foot).items():
-            rows = obstacle_rows(volumes, task.width)
-            block = Block(
-                f"obstacle {link}", rows, "row", of_posture=True,
-                key=("obstacle", task.width, *((v.body, v.volume.radius, v.volume.vertices.tobytes()) for v in volumes)),
-                phases=tuple(phases),
-            )  # fmt: skip
+            rows = obstacle_rows(volumes, task.width, (DISTANCE, HEIGHT))
+            numbers = ((v.body, v.volume.radius, v.volume.vertices.tobytes()) for v in volumes)
+            key = ("obstacle", task.width, *numbers)
+            block = Block(f"obstacle {link}", rows, "row", key=key, of_posture=True)
             problem.add_rows(block, task.margin)
-
-
-def leg_volumes(robot: Robot, foot: str) -> dict[str, list[BodyVolume]]:
-    """Volumes of the three last bodies of a leg that have one: foot, shank and thigh, by link.
-
-    Args:
-        robot: The robot.
-        foot: A contact.
-    """
-    by_body: dict[int, list[BodyVolume]] = {}
-    for volume in required_volumes(robot):
-        by_body.setdefault(volume.body, []).append(volume)
-    found: dict[str, list[BodyVolume]] = {}
-    body = robot.body_of(robot.contacts[foot].frame)
-    while body > 0 and len(found) < 3:
-        for volume in by_body.get(body, ()):
-            found.setdefault(volume.link, []).append(volume)
-        body = int(robot.tree.parents[body])
-    if not found:
-        raise ShapeError(f"the leg of `{foot}` has no shapes to keep away from an obstacle")
-    return found
-
-
-def obstacle_rows(volumes: Sequence[BodyVolume], width: float) -> Callable[[Node], AnyArray]:
-    """Distances [m] of volumes to an obstacle that lies across the way and is as wide as the world.
-
-    Its profile is a box with round edges: two walls and a lid. Only the x–z plane counts, in which a triangle is as near
-    as its edges.
-
-    Args:
-        volumes: On one or several bodies.
-        width: Of the obstacle [m].
-    """
-
-    def rows(node: Node) -> AnyArray:
-        x, top = node.parameters[DISTANCE], node.parameters[HEIGHT] - _ROUND
-        side, zero = 0.5 * width - _ROUND, 0.0 * x
-        left, right = x - side, x + side
-        lines = (
-            ops.array([[left, zero, zero], [left, zero, top]]),
-            ops.array([[right, zero, zero], [right, zero, top]]),
-            ops.array([[left, zero, top], [right, zero, top]]),
-        )
-        found = []
-        for item in volumes:
-            T = frame_placement(node.robot.tree, Frame(item.body), node.q)
-            points = [T[:3, :3] @ vertex + T[:3, 3] for vertex in item.volume.vertices]
-            radius = item.volume.radius + _ROUND
-            for edge in _edges(points):
-                profile = ops.array([[point[0], zero, point[2]] for point in edge])
-                near = [smooth_distance(profile, line, BLUR).distance for line in lines]
-                found += [distance - radius - excess(radius) for distance in near]
-        return ops.stack(found)
-
-    return rows
-
-
-def _edges(points: list[AnyArray]) -> list[list[AnyArray]]:
-    """A point, a line, or the edges of a triangle."""
-    return [points] if len(points) < 3 else [[points[i], points[j]] for i, j in ((0, 1), (1, 2), (0, 2))]

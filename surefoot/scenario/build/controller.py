@@ -24,6 +24,7 @@ CONTROLLERS: Mapping[str, str] = {
     "hand_reach": "surefoot.control:HandReach",
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
+    "track": "surefoot.scenario.motions:PlannedTracker",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",
     "classic": "surefoot.control.classic:classic_controller",
@@ -61,7 +62,7 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(robot, q0=q, **given)
         case "force_schedule":
             return controller(robot, _pairs(given["points"], "torques"))
-        case "follow":
+        case "follow" | "track":
             if plan is None:
                 raise ScenarioError("there is nothing to follow", next_step="add a [motion] or a [planner] table")
             return controller(robot, plan, **given)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from surefoot.errors import ScenarioError
+from surefoot.geometry import Box
 from surefoot.motion import Log, Trajectory, World
 from surefoot.ocp import Formulation, Problem, Solution, SolverOptions, check
 from surefoot.ocp import motions as problems
@@ -16,9 +19,10 @@ from surefoot.scenario.findings import Findings
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["bound", "jump", "ocp_walk", "problem_of", "squat_fast", "swingup"]
+__all__ = ["bound", "jump", "ocp_walk", "overstep", "problem_of", "squat_fast", "swingup"]
 
 _TOLERANCE, _ITERATIONS = 1e-6, 500
+_HIGHEST = 1.0  # [m] beyond which no obstacle is looked for
 _STEP = 0.005  # [s] of what is followed
 
 
@@ -57,8 +61,54 @@ def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None
 
 def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
     """Solve the problem of a table and make a plan of the solution."""
-    options = SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
-    solution: Solution = problem_of(table, robot).solve(table.solver or "riccati", options)
+    options, problem = _options(robot), problem_of(table, robot)
+    apart = table.kind in ("squat_fast", "jump", "bound") and bool(robot.collisions)
+    solution = (problem.solve_apart if apart else problem.solve)(table.solver or "riccati", options)
+    return _plan(solution)
+
+
+def _options(robot: Robot) -> SolverOptions:
+    return SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
+
+
+def overstep(table: MotionTable, robot: Robot, world: World) -> Plan:
+    """Two steps over the box of the world.
+
+    Args:
+        table: The `[motion]` table.
+        robot: A biped with flat feet.
+        world: With one box across the way.
+    """
+    boxes = [(item, item.shape) for item in world.obstacles if isinstance(item.shape, Box)]
+    if len(boxes) != 1:
+        raise ScenarioError(
+            "there must be one box to step over", evidence={"boxes": len(boxes)}, next_step="add [[world.obstacles]]"
+        )
+    box, shape = boxes[0]
+    width, breadth, height = shape.size
+    task = problems.Overstep(
+        height=_HIGHEST if table.highest else float(height),
+        width=float(width),
+        distance=None if table.highest else float(box.pose[0, 3]),
+        length=table.length or problems.Overstep.length,
+        pressure_box=table.pressure_box,
+    )
+    solution = problems.solve_overstep(robot, task, table.solver or "riccati", _options(robot))
+    plan, reached = _plan(solution), solution.parameters[problems.HEIGHT]
+    metrics = {**plan.metrics, **problems.step_sizes(solution)}
+    if table.highest:
+        pose = np.array(box.pose)
+        pose[0, 3], pose[2, 3] = solution.parameters[problems.DISTANCE], 0.5 * reached
+        higher = replace(box, shape=Box((width, breadth, reached)), pose=pose)
+        others = tuple(item for item in world.obstacles if item is not box)
+        return replace(plan, metrics=metrics, world=replace(world, obstacles=(*others, higher)))
+    trouble = plan.trouble
+    if trouble is None and reached < height - 1e-3:
+        trouble = f"the highest obstacle that it can step over here is {reached:.3f} m high"
+    return replace(plan, metrics=metrics, trouble=trouble)
+
+
+def _plan(solution: Solution) -> Plan:
     found = check(solution)
     metrics = solution.metrics()
     metrics |= {f"duration_{name.replace(' ', '_')}_s": value for name, value in solution.durations.items()}

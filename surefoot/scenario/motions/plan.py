@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.control import TrajectoryFollower
+from surefoot.control import MotionTracker, TrajectoryFollower
 from surefoot.motion import Command, Log, State, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "PlannedFollower", "Planner"]
+__all__ = ["PLANNED", "Plan", "PlannedFollower", "PlannedTracker", "Planner"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,7 @@ class Plan:
         judge: Looks at the run: judge(robot, log); what it finds is added.
         feedback: Forces of the drives to add: feedback(t, q, v) -> (nu,); in place of joint springs.
         files: Further files of the run: name → what writes it to a path.
+        world: The world of the run where the planner chose it; that of the scenario if None.
     """
 
     trajectory: Trajectory
@@ -41,6 +42,7 @@ class Plan:
     judge: Callable[[Robot, Log], Findings] | None = None
     feedback: Callable[[float, Array, Array], Array] | None = None
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+    world: World | None = None
 
 
 class PlannedFollower(TrajectoryFollower):
@@ -66,5 +68,20 @@ class PlannedFollower(TrajectoryFollower):
         return replace(found, torque=np.clip(torque, -self._limits, self._limits), kp=none, kd=none)
 
 
+class PlannedTracker(MotionTracker):
+    """Follows the trajectory of a plan by whole-body control.
+
+    Args:
+        robot: A legged robot.
+        plan: The plan; its trajectory has a contact schedule.
+    """
+
+    def __init__(self, robot: Robot, plan: Plan) -> None:
+        super().__init__(robot, plan.trajectory)
+        self.plan = plan
+
+
+PLANNED = (PlannedFollower, PlannedTracker)
+"""Controllers that follow a plan."""
 Planner = Callable[[MotionTable, Robot, World], Plan]
 """From the table, the robot and the world to a plan."""

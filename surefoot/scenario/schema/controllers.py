@@ -90,6 +90,7 @@ class ControllerTable(KindTable):
         "hand_reach": "moves a frame along a line",
         "force_schedule": "applies given torques over time",
         "follow": "follows the plan of `[motion]`",
+        "track": "follows the plan of `[motion]` of a legged robot, by whole-body control",
         "walk": "walks the way of `[walk]`, by whole-body control",
         "balance": "stands and makes the moves of `[balance]`, by whole-body control",
         "classic": "stands by a controller of the literature, see `method`",
@@ -104,6 +105,7 @@ class ControllerTable(KindTable):
         "hand_reach": {"frame", "displacement", "joints", "start", "duration", "gravity", *_GAINS},
         "force_schedule": {"points"},
         "follow": _GAINS,
+        "track": set(),
         "walk": set(),
         "balance": set(),
         "classic": {"method"},
@@ -119,7 +121,7 @@ class ControllerTable(KindTable):
 
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow",
-        "walk", "balance", "classic", "swing_up",
+        "track", "walk", "balance", "classic", "swing_up",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None

@@ -13,8 +13,9 @@ from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
 from surefoot.collision.volumes import required_volumes, stored_fit
 from surefoot.errors import ShapeError, one_of
+from surefoot.geometry import smooth_distance
 from surefoot.geometry.fit import DEFAULT_GAIN
-from surefoot.kinematics import volume_distance
+from surefoot.kinematics import Frame, frame_placement, volume_distance
 from surefoot.motion import Obstacle, World
 from surefoot.ocp.node import Node
 from surefoot.ocp.shape import Block
@@ -26,6 +27,7 @@ VolumePair = tuple[BodyVolume, BodyVolume]
 BLUR = 5e-3
 """Rounding of distances, see `smooth_distance` [m]."""
 _ROOM = 1e-3  # bodies that are near at home may come nearer by this [m]
+_ROUND = 0.01  # radius of the edges of an obstacle with free height [m]
 _MOST = 4  # volumes around an obstacle
 _FINE = 0.01  # between looks at a motion [s]
 
@@ -149,3 +151,69 @@ def near_volumes(solution: Any, within: float) -> dict[Pair, list[VolumePair]]:
 def collision_model(robot: Robot) -> CollisionModel:
     """Distances of all pairs of a robot's own volumes that can meet."""
     return CollisionModel(robot)
+
+
+# -- an obstacle across the way -----------------------------------------------------------------------------------
+
+
+def leg_volumes(robot: Robot, foot: str) -> dict[str, list[BodyVolume]]:
+    """Volumes of the three last bodies of a leg that have one: foot, shank and thigh, by link.
+
+    Args:
+        robot: The robot.
+        foot: A contact.
+    """
+    by_body: dict[int, list[BodyVolume]] = {}
+    for volume in required_volumes(robot):
+        by_body.setdefault(volume.body, []).append(volume)
+    found: dict[str, list[BodyVolume]] = {}
+    body = robot.body_of(robot.contacts[foot].frame)
+    while body > 0 and len(found) < 3:
+        for volume in by_body.get(body, ()):
+            found.setdefault(volume.link, []).append(volume)
+        body = int(robot.tree.parents[body])
+    if not found:
+        raise ShapeError(f"the leg of `{foot}` has no shapes to keep away from an obstacle")
+    return found
+
+
+def obstacle_rows(
+    volumes: Sequence[BodyVolume], width: float, parameters: tuple[str, str]
+) -> Callable[[Node], AnyArray]:
+    """Distances [m] of volumes to an obstacle that lies across the way and is as wide as the world.
+
+    Its profile is a box with round edges: two walls and a lid. Only the x–z plane counts, in which a triangle is as
+    near as its edges.
+
+    Args:
+        volumes: On one or several bodies.
+        width: Of the obstacle [m].
+        parameters: Names of two free parameters: x of the middle of the obstacle, and its height [m].
+    """
+
+    def rows(node: Node) -> AnyArray:
+        x, top = node.parameters[parameters[0]], node.parameters[parameters[1]] - _ROUND
+        side, zero = 0.5 * width - _ROUND, 0.0 * x
+        left, right = x - side, x + side
+        lines = (
+            ops.array([[left, zero, zero], [left, zero, top]]),
+            ops.array([[right, zero, zero], [right, zero, top]]),
+            ops.array([[left, zero, top], [right, zero, top]]),
+        )
+        found = []
+        for item in volumes:
+            T = frame_placement(node.robot.tree, Frame(item.body), node.q)
+            points = [T[:3, :3] @ vertex + T[:3, 3] for vertex in item.volume.vertices]
+            radius = item.volume.radius + _ROUND
+            for edge in _edges(points):
+                profile = ops.array([[point[0], zero, point[2]] for point in edge])
+                near = [smooth_distance(profile, line, BLUR).distance for line in lines]
+                found += [distance - radius - excess(radius) for distance in near]
+        return ops.stack(found)
+
+    return rows
+
+
+def _edges(points: list[AnyArray]) -> list[list[AnyArray]]:
+    """A point, a line, or the edges of a triangle."""
+    return [points] if len(points) < 3 else [[points[i], points[j]] for i, j in ((0, 1), (1, 2), (0, 2))]

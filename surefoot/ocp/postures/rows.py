@@ -33,8 +33,8 @@ class PostureRows:
     def __init__(self, structure: Structure, block: Block) -> None:
         self.structure, self.block = structure, block
         s = structure
-        self.shapes = {"y": (s.robot.nv,), "p": (len(s.parameters),), "d": (block.data,)}
-        self.shapes = {name: shape for name, shape in self.shapes.items() if shape[0]}
+        sizes = {"y": s.robot.nv, "p": len(s.parameters), "d": block.data}
+        self.shapes: dict[str, tuple[int, ...]] = {name: (size,) for name, size in sizes.items() if size}
         self.variables = s.robot.nv + len(s.parameters)
         values, groups, _ = s.sizes
         group = next(group for group in groups if group.name == block.name)
