@@ -129,8 +129,8 @@ def test_rows_of_an_obstacle_measure_the_profile() -> None:
     """The foot at home is as far before the wall of the box as the tips of its volumes."""
     robot = load("humanoid")
     problem = overstep(robot, Overstep(height=0.2, distance=0.355))
-    node = transcribe(problem).stages[0].structure.posture(
-        problem.chart.coordinates(robot.home), np.array([0.2, 0.355])
+    node = (
+        transcribe(problem).stages[0].structure.posture(problem.chart.coordinates(robot.home), np.array([0.2, 0.355]))
     )
     foot = leg_volumes(robot, "left_foot")["left_foot"]
     rows = np.asarray(obstacle_rows(foot, 0.11, ("obstacle distance", "obstacle height"))(node), dtype=float)

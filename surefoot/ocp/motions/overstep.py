@@ -24,9 +24,10 @@ from surefoot.solvers.staged import Progress, SolverOptions
 HEIGHT, DISTANCE = "obstacle height", "obstacle distance"
 """Free parameters: height of the obstacle, and where its middle is ahead of the robot's first place [m]."""
 _LIFT = 0.2  # how far soles rise in the first problem [m]
+_RISE = 0.2  # share of a swing in which soles rise to `ground`, and in which they come down
 _NEAR = 0.02  # first barrier parameter of the second problem
 _LOW = 0.05  # height of the obstacle from which it grows [m]
-_TIMES = {"shift": (0.3, 0.7, 1.5), "lead": (0.6, 1.3, 2.5), "straddle": (0.2, 0.4, 1.2), "trail": (0.6, 1.3, 2.5)}
+_TIMES = {"shift": (0.4, 0.7, 1.5), "lead": (0.6, 1.3, 2.5), "straddle": (0.3, 0.4, 1.2), "trail": (0.6, 1.3, 2.5)}
 _TIMES["settle"] = (0.5, 0.8, 1.0)
 
 
@@ -41,7 +42,8 @@ class Overstep:
         length: First guess of the step length [m].
         margin: Distance of legs and obstacle at the nodes [m].
         sole_margin: How far centres of pressure stay inside the soles [m].
-        pressure_box: Half the side of the square around the middle of a sole in which its centre of pressure stays [m].
+        ground: How high soles rise above the ground before they move ahead [m].
+        pressure_box: Half the side of the square below an ankle in which the centre of pressure of its foot stays [m].
         intervals: Of the five phases.
         time: Cost of a second.
     """
@@ -52,9 +54,10 @@ class Overstep:
     length: float = 0.5
     margin: float = 0.02
     sole_margin: float = 0.03
+    ground: float = 0.03
     pressure_box: float | None = None
     intervals: tuple[int, int, int, int, int] = (8, 18, 6, 18, 8)
-    time: float = 3.0
+    time: float = 1.0
 
 
 def overstep(robot: Robot, task: Overstep | None = None, *, is_first: bool = False) -> Problem:
@@ -86,9 +89,8 @@ def overstep(robot: Robot, task: Overstep | None = None, *, is_first: bool = Fal
             _press_inside(problem, foot, task.pressure_box)
     _costs(problem, task)
     _guess(problem, task.length)
-    if is_first:
-        _lift(problem, task, lead, trail)
-    else:
+    _lift(problem, lead, trail, *((_LIFT, 0.5) if is_first else (task.ground, _RISE)))
+    if not is_first:
         _obstacle(problem, task, lead, trail)
         problem.maximise(HEIGHT, 300.0)
     return problem
@@ -182,17 +184,15 @@ def _beyond(problem: Problem, task: Overstep, foot: str, phases: Sequence[str]) 
 
 
 def _press_inside(problem: Problem, foot: str, half: float) -> None:
-    """The centre of pressure of a foot stays in a square around the middle of its sole: half · f_z ∓ m ≥ 0."""
+    """The centre of pressure of a foot stays in a square below its ankle: half · f_z ∓ m ≥ 0."""
     weight = problem.robot.mass * float(np.linalg.norm(problem.robot.tree.gravity))
-    x, y, _ = np.asarray(problem.robot.contacts[foot].corners).mean(axis=0)
 
     def rows(node: Node) -> AnyArray:
         f = node.wrenches[foot] * (100.0 / weight)
-        moments = f[3] - y * f[2], f[4] + x * f[2]
-        return ops.stack([half * f[2] + sign * moment for moment in moments for sign in (-1.0, 1.0)])
+        return ops.stack([half * f[2] + sign * f[k] for k in (3, 4) for sign in (-1.0, 1.0)])
 
     phases = [phase.name for phase in problem.phases if foot in phase.contacts]
-    problem.constrain(f"pressure {foot}", rows, 0.0, phases=phases, key=("pressure box", foot, half, x, y))
+    problem.constrain(f"pressure {foot}", rows, 0.0, phases=phases, key=("pressure box", foot, half))
 
 
 def _soften(problem: Problem, lead: str, trail: str) -> None:
@@ -248,14 +248,19 @@ def _guess(problem: Problem, length: float) -> None:
     problem.guess(at)
 
 
-def _lift(problem: Problem, task: Overstep, lead: str, trail: str) -> None:
-    """Heights of the soles over time, in place of the obstacle."""
+def _lift(problem: Problem, lead: str, trail: str, height: float, rise: float) -> None:
+    """Least heights of the soles over time: up in a share `rise` of the swing, level, and down again.
+
+    Above the obstacle they replace it in the first problem; a few centimetres let feet rise and land without sliding.
+    """
     starts = np.cumsum([0.0, *(phase.duration[1] for phase in problem.phases)])
     for foot, phase in ((lead, 1), (trail, 3)):
         surface, spec = problem.robot.contacts[foot], problem.phases[phase]
 
         def least(t: float, begin: float = float(starts[phase]), length: float = spec.duration[1]) -> list[float]:
-            return [_LIFT * float(np.sin(np.pi * np.clip((t - begin) / length, 0.0, 1.0)) ** 2)]
+            s = float(np.clip((t - begin) / length, 0.0, 1.0))
+            share = min(1.0, s / rise, (1.0 - s) / rise)
+            return [height * float(np.sin(0.5 * np.pi * share) ** 2)]
 
         heights = blocks.height_rows(surface)
         problem.constrain(
@@ -268,13 +273,7 @@ def _lift(problem: Problem, task: Overstep, lead: str, trail: str) -> None:
 
 
 def _obstacle(problem: Problem, task: Overstep, lead: str, trail: str) -> None:
-    """Feet above the ground, and legs away from the obstacle."""
-    for foot, phase in ((lead, "lead"), (trail, "trail")):
-        surface = problem.robot.contacts[foot]
-        problem.constrain(
-            f"ground {foot}", blocks.height_rows(surface), 0.0, phases=[phase],
-            key=("height", foot, np.asarray(surface.corners).tobytes()), of_posture=True,
-        )  # fmt: skip
+    """Legs away from the obstacle."""
     for foot in (lead, trail):
         for link, volumes in leg_volumes(problem.robot, foot).items():
             rows = obstacle_rows(volumes, task.width, (DISTANCE, HEIGHT))

@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.errors import ScenarioError
 from surefoot.geometry import Box
 from surefoot.motion import Log, Trajectory, World
-from surefoot.ocp import Formulation, Problem, Solution, SolverOptions, check
+from surefoot.ocp import Formulation, Problem, Solution, SolverOptions, check, prices
 from surefoot.ocp import motions as problems
 from surefoot.report import Plot
 from surefoot.robot import Robot
@@ -104,7 +104,8 @@ def overstep(table: MotionTable, robot: Robot, world: World) -> Plan:
         return replace(plan, metrics=metrics, world=replace(world, obstacles=(*others, higher)))
     trouble = plan.trouble
     if trouble is None and reached < height - 1e-3:
-        trouble = f"the highest obstacle that it can step over here is {reached:.3f} m high"
+        limits = [name for name in prices(solution) if not name.startswith(("obstacle ", "duration", "parameter"))][:3]
+        trouble = f"it can step over no more than {reached:.3f} m here; what holds it back: {', '.join(limits)}"
     return replace(plan, metrics=metrics, trouble=trouble)
 
 

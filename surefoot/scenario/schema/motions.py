@@ -106,7 +106,7 @@ class MotionTable(KindTable):
         strict_zmp: Whether centres of pressure stay in the inner part of the soles.
         free_foot: Whether length and width of steps are free.
         highest: Whether the obstacle is made as high as the robot can step over, and put where that is best.
-        pressure_box: Half the side of the square around the middle of a sole in which its centre of pressure stays [m].
+        pressure_box: Half the side of the square below an ankle in which the centre of pressure of its foot stays [m].
     """
 
     KINDS: ClassVar[dict[str, str]] = {
