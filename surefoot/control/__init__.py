@@ -4,7 +4,6 @@ from surefoot.control.drive_inertia import moved_inertia
 from surefoot.control.hand_reach import HandReach
 from surefoot.control.joint_pd import JointPd
 from surefoot.control.joint_schedules import ForceSchedule, JointPath, JointWaves
-from surefoot.control.motion_tracker import MotionTracker
 from surefoot.control.reactionless_motion import ReactionlessMotion
 from surefoot.control.static_balance import StaticBalance, standing_contacts
 from surefoot.control.trajectory_follower import TrajectoryFollower
@@ -15,7 +14,6 @@ __all__ = [
     "JointPath",
     "JointPd",
     "JointWaves",
-    "MotionTracker",
     "ReactionlessMotion",
     "StaticBalance",
     "TrajectoryFollower",

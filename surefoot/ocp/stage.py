@@ -74,11 +74,6 @@ class Structure(StageShape):
         found: Node = self._step(x, u, p, d)[1][0][0]
         return found
 
-    def posture(self, y: Array, parameters: Array) -> Node:
-        """The robot at rest with coordinates y (nv,) and free parameters."""
-        named = dict(zip(self.parameters, parameters, strict=True))
-        return Node(self.robot, self.chart, y, np.zeros(self.robot.nv), parameters=named)
-
     def node_at(self, y: Array, dy: Array, x: Array, u: Array, step: Any, share: float) -> Node:
         """The robot in a state (y, dy) inside an interval, under the control of (x, u) (forward dynamics, IdOP)."""
         control = _Control(self.formulation.control, x[2 * self.robot.nv :], u[: self.inputs], step)

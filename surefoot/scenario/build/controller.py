@@ -24,7 +24,7 @@ CONTROLLERS: Mapping[str, str] = {
     "hand_reach": "surefoot.control:HandReach",
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
-    "track": "surefoot.scenario.motions:PlannedTracker",
+    "track": "surefoot.scenario.motions.tracker:PlannedTracker",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",
     "classic": "surefoot.control.classic:classic_controller",

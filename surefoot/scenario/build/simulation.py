@@ -20,7 +20,7 @@ from surefoot.scenario.build.events import build_event, repeat_push, without_mar
 from surefoot.scenario.build.hands import hand_of
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
-from surefoot.scenario.motions import PLANNED, plan_footfalls, planner_of
+from surefoot.scenario.motions import Planned, plan_footfalls, planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable, TouchTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 from surefoot.spatial import so3
@@ -198,7 +198,7 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
 def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
-    if duration is None and scenario.planner is not None and isinstance(controller, PLANNED):
+    if duration is None and scenario.planner is not None and isinstance(controller, Planned):
         return controller.trajectory.end + 0.5
     if duration is not None or scenario.walk is None:
         return duration or DURATION

@@ -5,16 +5,15 @@ from collections.abc import Mapping
 from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import PLANNED, Plan, PlannedFollower, PlannedTracker, Planner
+from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, Planner
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import PlannerTable
 
 __all__ = [
     "MOTIONS",
-    "PLANNED",
     "Plan",
+    "Planned",
     "PlannedFollower",
-    "PlannedTracker",
     "Planner",
     "plan_footfalls",
     "planner_of",

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.control import MotionTracker, TrajectoryFollower
+from surefoot.control import TrajectoryFollower
 from surefoot.motion import Command, Log, State, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["PLANNED", "Plan", "PlannedFollower", "PlannedTracker", "Planner"]
+__all__ = ["Plan", "Planned", "PlannedFollower", "Planner"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,13 @@ class Plan:
     world: World | None = None
 
 
-class PlannedFollower(TrajectoryFollower):
+class Planned:
+    """A controller that follows a plan."""
+
+    plan: Plan
+
+
+class PlannedFollower(Planned, TrajectoryFollower):
     """Follows the trajectory of a plan.
 
     Args:
@@ -68,20 +74,5 @@ class PlannedFollower(TrajectoryFollower):
         return replace(found, torque=np.clip(torque, -self._limits, self._limits), kp=none, kd=none)
 
 
-class PlannedTracker(MotionTracker):
-    """Follows the trajectory of a plan by whole-body control.
-
-    Args:
-        robot: A legged robot.
-        plan: The plan; its trajectory has a contact schedule.
-    """
-
-    def __init__(self, robot: Robot, plan: Plan) -> None:
-        super().__init__(robot, plan.trajectory)
-        self.plan = plan
-
-
-PLANNED = (PlannedFollower, PlannedTracker)
-"""Controllers that follow a plan."""
 Planner = Callable[[MotionTable, Robot, World], Plan]
 """From the table, the robot and the world to a plan."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.scenario.findings import Findings, StudiedRun
-from surefoot.scenario.motions import PLANNED
+from surefoot.scenario.motions import Planned
 
 __all__ = ["motion"]
 
@@ -15,7 +15,7 @@ def motion(run: StudiedRun) -> Findings:
         run: The run; its controller is `follow` or `track`.
     """
     controller = run.simulation.controller
-    if not isinstance(controller, PLANNED):
+    if not isinstance(controller, Planned):
         return Findings({}, "the controller does not follow a plan")
     plan = controller.plan
     if plan.judge is None:

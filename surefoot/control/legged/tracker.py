@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
-from surefoot.control.legged import LeggedBody
+from surefoot.control.legged.body import LeggedBody
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import Command, ContactSchedule, Sample, State, Trajectory
 from surefoot.robot import Robot
