@@ -109,9 +109,10 @@ def transcribe(problem: ProblemSpec) -> Transcription:
 def _stages(problem: ProblemSpec) -> tuple[Stage, ...]:
     found: list[Stage] = []
     made: dict[Any, Structure] = {}
+    everywhere = {phase.name: _blocks(problem, phase) for phase in problem.phases}
 
     def structure(phase: PhaseSpec, kind: Any) -> Structure:
-        blocks = tuple(block for block in _blocks(problem, phase) if _acts(block, kind))
+        blocks = tuple(block for block in everywhere[phase.name] if _acts(block, kind))
         key = (phase.contacts, kind, tuple(block.name for block in blocks))
         if key not in made:
             contacts = () if kind == "end" and problem.formulation.control == "constant" else phase.contacts
@@ -159,12 +160,10 @@ def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
             Block("torque limit", known.torque_share(robot), "row", key=("torque limit", str(_efforts(robot))))
         )
     for name in phase.contacts:
-        for place in ("path", "impact"):
-            surface = robot.contacts[name]
-            faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
-            function = known.cone_rows(surface, faces)
-            key = ("cone", name, faces.tobytes())
-            found.append(Block(f"cone {name}", function, "row", place, key=key))
+        surface = robot.contacts[name]
+        faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
+        function, key = known.cone_rows(surface, faces), ("cone", name, faces.tobytes())
+        found += [Block(f"cone {name}", function, "row", place, key=key) for place in ("path", "impact")]
     return found
 
 
