@@ -19,7 +19,8 @@ from surefoot.ops import Array
 def _source() -> str:
     """Hash of what stage functions are made of, read once for each process."""
     folder = Path(__file__).parent
-    names = ("blocks.py", "chart.py", "formulation.py", "kernels.py", "node.py", "shape.py", "stage.py")
+    names = ["blocks.py", "chart.py", "formulation.py", "kernels.py", "node.py", "shape.py", "stage.py"]
+    names.append("centroidal/step.py")
     return cache.key(cache.source_version(), np.__version__, *((folder / name).read_bytes() for name in names))
 
 
@@ -122,7 +123,7 @@ class StageKernels:
             wrenches = found.contact_wrenches or {}
             return (
                 found.q,
-                found.v,
+                np.zeros(robot.nv) if found.rates is None else found.v,
                 np.zeros(robot.nv) if none else found.a,
                 np.zeros(robot.nu) if found.forces is None else found.forces,
                 ops.stack([np.zeros(6), *(wrenches.get(name, np.zeros(6)) for name in contacts)])[1:],

@@ -222,6 +222,7 @@ class ProblemSpec(Timeline):
         self.bounds: dict[str, tuple[Array, Array]] = {}
         self.parameters: dict[str, tuple[float, float, float]] = {}
         self.path: Callable[[float], ArrayLike] | None = None
+        self.motion: Trajectory | None = None
         self.limited = {"positions": True, "velocities": True, "torques": True}
         self.sole_margin = self.position_margin = 0.0
         self.box: dict[str, tuple[float, float]] = {}
@@ -375,7 +376,8 @@ class ProblemSpec(Timeline):
         self.parameters[name] = (low, 0.5 * (low + high) if guess is None else _finite(guess, name), high)
 
     def guess(self, path: Callable[[float], ArrayLike] | Trajectory) -> None:
-        """First guess of the motion: a function of time [s] -> q (nq,), or a trajectory."""
+        """First guess of the motion: a function of time [s] -> q (nq,), or a trajectory, also with its wrenches."""
+        self.motion = path if isinstance(path, Trajectory) else None
         if isinstance(path, Trajectory):
             motion = path
             self.path = lambda t: motion.sample(float(np.clip(t, motion.start, motion.end))).q

@@ -10,6 +10,7 @@ import scipy.linalg
 
 from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.motion import Trajectory
 from surefoot.ocp import blocks as known
 from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
 from surefoot.ocp.node import AbsentError
@@ -81,6 +82,8 @@ def transcribe(problem: ProblemSpec) -> Transcription:
     """
     if not problem.phases:
         raise ShapeError("the problem has no phases", next_step="add one: problem.phase(name, contacts, …)")
+    if problem.formulation.dynamics == "centroidal":
+        _require_centroidal(problem)
     stages = _stages(problem)
     free = [k for k, phase in enumerate(problem.phases) if phase.duration[0] < phase.duration[2]]
     sizes = Sizes(
@@ -101,6 +104,17 @@ def transcribe(problem: ProblemSpec) -> Transcription:
     low, high, names = _row_bounds(problem, stages)
     program = StagedProblem(sizes, functions, w0, lower, upper, low, high, ends, ends, names)
     return Transcription(problem, stages, program, functions, durations)
+
+
+def _require_centroidal(problem: ProblemSpec) -> None:
+    """Momentum is continuous and has no mirror image here."""
+    wrong = [phase.name for phase in problem.phases if phase.transition == "impact"]
+    if wrong or problem.coupling is not None or problem.robot.base != "floating":
+        raise NotSupportedError(
+            "centroidal dynamics is for floating bases, without impacts and periodic ends",
+            evidence={"robot": problem.robot.name, "impacts": wrong, "periodic": problem.coupling is not None},
+            next_step='use transition="soft", or dynamics="inverse"',
+        )
 
 
 # -- stages -------------------------------------------------------------------------------------------------------
@@ -322,7 +336,11 @@ def _variable_bounds(
     effort = np.array(_efforts(robot)) if problem.limited["torques"] else np.full(nu, np.inf)
     for k, stage in enumerate(stages):
         start = sizes.starts[k]
-        lower[start : start + 2 * n], upper[start : start + 2 * n] = box_low, box_high
+        if problem.formulation.dynamics != "centroidal":
+            lower[start : start + 2 * n], upper[start : start + 2 * n] = box_low, box_high
+        else:
+            for at, part in ((start, slice(n)), (start + sizes.states[k], slice(n, 2 * n)))[: 1 + (stage.share > 0.0)]:
+                lower[at : at + n], upper[at : at + n] = box_low[part], box_high[part]
         if problem.formulation.dynamics == "forward":
             at = [start + 2 * n] if problem.formulation.control != "constant" else []
             if problem.formulation.control in ("constant", "plc") and stage.structure.controls:
@@ -341,10 +359,13 @@ def _fix_ends(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, low
     for ends, start in ((problem.first, 0), (problem.last, int(sizes.starts[-2]))):
         is_last = start > 0
         positions, rates = dict(ends.y), dict(ends.dy)
-        if is_last and problem.formulation.dynamics == "inverse":
+        if problem.formulation.dynamics == "centroidal":  # rest is no momentum
+            rates = dict.fromkeys(range(6), 0.0) if rates else {}
+        if is_last and problem.formulation.has_wrenches:
             kept = _not_held(problem, stages[-2].structure)
             positions = {k: x for k, x in positions.items() if len(ends.y) < n or k in kept}
-            rates = {k: x for k, x in rates.items() if len(ends.dy) < n or k in kept}
+            if problem.formulation.dynamics == "inverse":
+                rates = {k: x for k, x in rates.items() if len(ends.dy) < n or k in kept}
         for k, value in positions.items():
             lower[start + k] = upper[start + k] = value
         for k, value in rates.items():
@@ -385,12 +406,37 @@ def _guess(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: 
         start, s = sizes.starts[k], stage.structure
         w[start : start + n] = path[k]
         if k + 1 < len(stages) and times[k + 1] > times[k] and problem.path is not None:
-            w[start + n : start + 2 * n] = (path[k + 1] - path[k]) / (times[k + 1] - times[k])
-        if s.controls and s.forces and (problem.formulation.dynamics == "inverse" or s.kind == "impact"):
-            _share_weight(s, w[start + sizes.states[k] : start + sizes.states[k] + s.controls])
+            rates = start + (sizes.states[k] if problem.formulation.dynamics == "centroidal" else n)
+            w[rates : rates + n] = (path[k + 1] - path[k]) / (times[k + 1] - times[k])
+        if s.controls and s.forces and (problem.formulation.has_wrenches or s.kind == "impact"):
+            u = w[start + sizes.states[k] : start + sizes.states[k] + s.controls]
+            _share_weight(s, u)
+            if problem.motion is not None and s.kind == "interval" and s.points == 1:
+                _take_wrenches(problem.motion, s, stage.time, u)
+                if problem.formulation.dynamics == "inverse" and problem.motion.v is not None:
+                    u[:n] = _second_rates(problem, problem.motion, stage.time, times[k + 1])
     values = [problem.phases[k].duration for k in free] + list(problem.parameters.values())
     w[int(sizes.starts[-1]) :] = [value[1] for value in values]
     return w
+
+
+def _second_rates(problem: ProblemSpec, motion: Trajectory, start: float, end: float) -> Array:
+    """Mean second rates of the coordinates between two times of the trajectory that is the guess."""
+    rates = []
+    for t in (start, end):
+        now = motion.sample(float(np.clip(t, motion.start, motion.end)))
+        rates.append(problem.chart.rates(problem.chart.coordinates(now.q), np.asarray(now.v)))
+    return (rates[1] - rates[0]) / (end - start)
+
+
+def _take_wrenches(motion: Trajectory, structure: Structure, t: float, u: Array) -> None:
+    """Contact forces of a trajectory, in the controls of an interval, where it has all of them."""
+    if not set(structure.tied) <= set(motion.wrenches):
+        return
+    at, row = structure.robot.nv, int(np.clip(np.searchsorted(motion.time, t + 1e-9) - 1, 0, len(motion.time) - 1))
+    for name, directions in structure.tied.items():
+        u[at : at + len(directions)] = motion.wrenches[name][row, list(directions)] / structure.scale
+        at += len(directions)
 
 
 def _share_weight(structure: Structure, u: Array) -> None:
