@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.ocp.kernels import StageKernels
+from surefoot.ocp.kernels import StageKernels, kernels_of
 from surefoot.ocp.stage import Structure
 from surefoot.solvers.staged import Derivatives, Patterns, Sizes, Values
 
@@ -59,7 +59,7 @@ class StageFunctions:
 
     def __init__(self, sizes: Sizes, batches: Sequence[StageBatch], constants: Array, ends: LinearEnds) -> None:
         self.sizes, self.constants, self.ends = sizes, constants, ends
-        self.batches = [(batch, StageKernels(batch.structure)) for batch in batches]
+        self.batches = [(batch, kernels_of(batch.structure)) for batch in batches]
         self._values: tuple[Array, list[tuple[StageBatch, Array]]] | None = None
         self._first: tuple[Array, list[Array]] | None = None
 
@@ -115,6 +115,8 @@ class StageFunctions:
         s = batch.structure
         own, count = s.states + s.controls + s.slacks, self.sizes.parameters
         places = batch.columns[:, own:] - self.sizes.starts[-1]
+        if not count:
+            return blocks[..., :own] if axes == 1 else blocks[..., :own, :own]
         shape = (*blocks.shape[: blocks.ndim - axes], *(own + count,) * axes)
         wide = np.zeros(shape)
         if axes == 1:
@@ -169,6 +171,10 @@ class StageFunctions:
                 blocks[k] = wide[i]
         ends = self.ends.first.shape[1] + self.ends.last.shape[1] + self.ends.parameters.shape[1]
         return blocks, np.zeros((ends, ends))
+
+    def forget(self) -> None:
+        """Data have changed: what is kept for the last point is not valid any more."""
+        self._values = self._first = None
 
     # -- structure ------------------------------------------------------------------------------------------------
 

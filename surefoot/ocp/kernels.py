@@ -140,3 +140,12 @@ class StageKernels:
             constant = np.where(layout < 0, -1 - layout, len(kernel.numbers))
             found.append((layout >= 0) | (np.append(kernel.numbers, 0.0)[constant] != 0.0))
         return found[0], found[1]
+
+
+def kernels_of(structure: Structure) -> StageKernels:
+    """The kernels of a structure, made once and kept with it."""
+    own = vars(structure)
+    if "kernels" not in own:
+        own["kernels"] = StageKernels(structure)
+    found: StageKernels = own["kernels"]
+    return found

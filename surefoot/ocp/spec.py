@@ -236,6 +236,7 @@ class ProblemSpec(Timeline):
         reference: Reference | None = None,
         at: Place = "path",
         phases: Sequence[str] | None = None,
+        key: tuple[Any, ...] | None = None,
     ) -> None:
         """Add a cost: ½ weight |f|², integrated over time along the path.
 
@@ -246,6 +247,7 @@ class ProblemSpec(Timeline):
             reference: Numbers that the function takes besides: the same for all nodes, or a function of time.
             at: Along the path, at its end, or at impacts.
             phases: Where it acts; everywhere if None.
+            key: What the function depends on, to find its machine code again; None: it is traced in every process.
         """
         number(weight, f"weight of cost `{name}`")
         if function is None and name in ("time", *known.SCALARS):
@@ -256,9 +258,9 @@ class ProblemSpec(Timeline):
         if function is None:
             function, size = known.RESIDUALS[name]
             count = {"nv": self.robot.nv, "nu": self.robot.nu}[size] if isinstance(size, str) else size
-            key: tuple[Any, ...] | None = (name,)
+            key = (name,)
         else:
-            count, key = 0 if reference is None else np.size(reference(0.0) if callable(reference) else reference), None
+            count = 0 if reference is None else np.size(reference(0.0) if callable(reference) else reference)
         if count and reference is None:
             raise ShapeError(f"cost `{name}` needs a reference of {count} numbers", subject=name, kind="cost")
         if count:

@@ -30,6 +30,7 @@ class Stage:
         time: When it begins in the first guess [s].
         share: Length of its interval over the duration of the phase.
         is_first: Whether it is the first of its phase.
+        before: Contacts of the phase before it; None at the beginning of the motion.
     """
 
     phase: int
@@ -37,6 +38,7 @@ class Stage:
     time: float
     share: float
     is_first: bool
+    before: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,16 @@ def transcribe(problem: ProblemSpec) -> Transcription:
         raise ShapeError("the problem has no phases", next_step="add one: problem.phase(name, contacts, …)")
     if problem.formulation.dynamics == "centroidal":
         _require_centroidal(problem)
-    stages = _stages(problem)
+    return transcribe_stages(problem, stages_of(problem))
+
+
+def transcribe_stages(problem: ProblemSpec, stages: tuple[Stage, ...]) -> Transcription:
+    """The staged program of some stages of a problem; its boundary conditions hold at their ends.
+
+    Args:
+        problem: The problem.
+        stages: A chain that ends with the stage of an end.
+    """
     free = [k for k, phase in enumerate(problem.phases) if phase.duration[0] < phase.duration[2]]
     sizes = Sizes(
         states=tuple(stage.structure.states for stage in stages),
@@ -120,7 +131,8 @@ def _require_centroidal(problem: ProblemSpec) -> None:
 # -- stages -------------------------------------------------------------------------------------------------------
 
 
-def _stages(problem: ProblemSpec) -> tuple[Stage, ...]:
+def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
+    """All stages of a problem; those with the same functions share their structure."""
     found: list[Stage] = []
     made: dict[Any, Structure] = {}
     everywhere = {phase.name: _blocks(problem, phase) for phase in problem.phases}
@@ -136,13 +148,15 @@ def _stages(problem: ProblemSpec) -> tuple[Stage, ...]:
 
     time = 0.0
     for number, phase in enumerate(problem.phases):
+        before = problem.phases[number - 1].contacts if number else None
         if phase.transition == "impact":
             if not number:
                 raise NotSupportedError("a motion cannot begin with an impact", subject=phase.name, kind="phase")
-            found.append(Stage(number, structure(phase, "impact"), time, 0.0, True))
+            found.append(Stage(number, structure(phase, "impact"), time, 0.0, True, before))
         step = phase.duration[1] / phase.intervals
         for k in range(phase.intervals):
-            found.append(Stage(number, structure(phase, "interval"), time + k * step, 1.0 / phase.intervals, k == 0))
+            share, start = 1.0 / phase.intervals, time + k * step
+            found.append(Stage(number, structure(phase, "interval"), start, share, k == 0, before))
         time += phase.duration[1]
     found.append(Stage(len(problem.phases) - 1, structure(problem.phases[-1], "end"), time, 0.0, False))
     return tuple(found)
@@ -207,10 +221,10 @@ def _arrives(problem: ProblemSpec, stage: Stage, word: str, contact: str) -> boo
     if not stage.is_first or stage.structure.kind == "end":
         return False
     phases, k = problem.phases, stage.phase
-    if k == 0:
+    if stage.before is None:
         held = len(problem.first.y) == problem.robot.nv
         return not held and (word == "position" or problem.formulation.integrator != "semi_implicit")
-    is_new = contact not in phases[k - 1].contacts
+    is_new = contact not in stage.before
     if phases[k].transition == "impact":
         return is_new and word == "position" and stage.structure.kind == "impact"
     return is_new and (word == "position" or phases[k].transition == "soft")
