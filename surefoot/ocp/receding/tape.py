@@ -134,12 +134,12 @@ class Tape:
                     given = self.problem.references[block.name]
                     if callable(given):
                         batch.data[i, structure.data_place(block.name)] = given(stages[k].time)
-                for j, name in enumerate(structure.contacts):
-                    if name in spots and k < gone[name]:
-                        free = self.problem.phases[stages[k].phase].free[name]
-                        batch.data[i, 1 + SPOT * j : 1 + SPOT * (j + 1)] = spot_data(
-                            spots[name], dict.fromkeys(free, True)
-                        )
+            for j, name in enumerate(structure.contacts):
+                stands = np.flatnonzero(batch.stages < gone.get(name, 0))
+                if len(stands):
+                    free = self.problem.phases[stages[batch.stages[stands[0]]].phase].free[name]
+                    place = slice(1 + SPOT * j, 1 + SPOT * (j + 1))
+                    batch.data[stands, place] = spot_data(spots[name], dict.fromkeys(free, True))
         window.transcription.functions.forget()
 
     def moved(self, old: int, new: int) -> tuple[Indices, Indices]:
