@@ -99,5 +99,7 @@ class Mpc:
         """Columns of the log: how well the last tick's program was solved."""
         return (
             Channel("violation", "1", None, lambda: self.horizon.last.violation if self.horizon.last else 0.0),
+            Channel("solutions", "1", None, lambda: len(self.ticks)),
+            Channel("failures", "1", None, lambda: self.horizon.failures),
             Channel("stationarity", "1", None, lambda: self.horizon.last.stationarity if self.horizon.last else 0.0),
         )

@@ -94,6 +94,7 @@ class ControllerTable(KindTable):
         "balance": "stands and makes the moves of `[balance]`, by whole-body control",
         "classic": "stands by a controller of the literature, see `method`",
         "swing_up": "swings up the pole of a cart-pole, by the layers of Busenhart 1994",
+        "mpc": "stands or trots by the receding horizon of `[mpc]`",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "joint_pd": _GAINS,
@@ -108,6 +109,7 @@ class ControllerTable(KindTable):
         "balance": set(),
         "classic": {"method"},
         "swing_up": {"error", "trust", "gains"},
+        "mpc": set(),
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "joint_path": {"keyframes"},
@@ -119,7 +121,7 @@ class ControllerTable(KindTable):
 
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow",
-        "walk", "balance", "classic", "swing_up",
+        "walk", "balance", "classic", "swing_up", "mpc",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None
