@@ -181,20 +181,24 @@ class StageShape:
         return Node(self.robot, self.chart, y, dy, step=p[0] * d[0], duration=p[0], parameters=named, **others)
 
     def spot_error(self, node: Node, name: str, spot: Array) -> tuple[Array, Array]:
-        """Position and rotation (6,) of a contact against its spot, in the axes of the contact, and the gains."""
+        """Position and rotation (6,) of a contact against its spot, in the axes of the spot, times gains.
+
+        Also R_spot_contact. Directions that are free are those of the spot: a point foot on level ground may roll.
+        """
         T = node.placement(name)
         R, position = spot[:9].reshape(3, 3), spot[9:12]
         E = R.T @ T[:3, :3]
         turn = 0.5 * ops.array([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]])
-        return ops.concatenate([T[:3, :3].T @ (T[:3, 3] - position), turn]), spot[12:18]
+        return spot[12:18] * ops.concatenate([R.T @ (T[:3, 3] - position), turn]), E
 
     def resting(self, node: Node, v: Array, d: Array) -> list[tuple[str, Array]]:
         """Rows that make contacts rest, and loops stay closed, in the motion with velocity v (nv,) from a node."""
         rows, tree = [], self.robot.tree
         for k, (name, directions) in enumerate(self.tied.items()):
-            error, gain = self.spot_error(node, name, d[1 + SPOT * k : 1 + SPOT * (k + 1)])
+            pull, E = self.spot_error(node, name, d[1 + SPOT * k : 1 + SPOT * (k + 1)])
             twist = frame_velocity(tree, contact_frame(self.robot, name), node.q, v, "local")
-            rows.append((f"contact {name}", (twist + gain * error)[list(directions)]))
+            own = ops.concatenate([E.T @ pull[:3], E.T @ pull[3:]])
+            rows.append((f"contact {name}", (twist + own)[list(directions)]))
         if self.own.rows:
             closing = self.own.jacobian(tree, node.q) @ v + BAUMGARTE * self.own.residual(tree, node.q)
             rows.append(("loops", closing))

@@ -241,8 +241,7 @@ class Structure(StageShape):
         rows = []
         for k, (name, directions) in enumerate(self.tied.items()):
             spot = d[1 + SPOT * k : 1 + SPOT * (k + 1)]
-            error, gain = self.spot_error(first, name, spot)
-            at = (gain * error * (1.0 / BAUMGARTE))[list(directions)]
+            at = (self.spot_error(first, name, spot)[0] * (1.0 / BAUMGARTE))[list(directions)]
             rows.append((f"position {name}", at))
             if self.kind == "interval" and first.rates is not None:
                 rows.append((f"velocity {name}", first.velocity(name)[list(directions)]))

@@ -72,7 +72,7 @@ def trot(
             share = (round(t / step) - begin) % cycle / count
             return np.array([z + _LIFT * height * np.sin(np.pi * min(share, 1.0)) ** 2])
 
-        problem.cost(f"swing {k}", 1e4, _heights(pair), reference=led, phases=[phase], key=("heights", *pair))
+        problem.cost(f"swing {k}", 2e4, _heights(pair), reference=led, phases=[phase], key=("heights", *pair))
 
     def way(t: float) -> Array:
         return max(0.0, t - before * step) * np.asarray(speed, dtype=float)
@@ -98,22 +98,31 @@ def _costs(problem: Problem, way: Callable[[float], Array], speed: Sequence[floa
     weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
 
     def there(t: float) -> Array:
-        y = home.copy()
+        y = home[:6].copy()
         y[:2] += way(t)
         return y
 
     pace = np.array([*speed, 0.0, 0.0, 0.0, 0.0])
-    problem.cost("posture", 100.0, reference=there)
-    problem.cost("base speed", 1.0, _base_speed, reference=pace, key=("base speed",))
-    problem.cost("joint_speed", 0.3)
+    problem.cost("base", 200.0, _base, reference=there, key=("base",))
+    problem.cost("base speed", 5.0, _base_speed, reference=pace, key=("base speed",))
+    problem.cost("joint_posture", 20.0, reference=home[robot.driven])
+    problem.cost("joint_speed", 0.1)
     if problem.formulation.dynamics == "centroidal":
         problem.cost("momentum", 10.0 / (robot.mass * _height(robot)) ** 2)
     else:
         problem.cost("acceleration", 2e-4)
     problem.cost("contact_force", 10.0 / weight**2)
-    problem.cost("last posture", 20.0, blocks.posture, reference=there, at="end", key=("posture",))
+    problem.cost("last base", 40.0, _base, reference=there, at="end", key=("base",))
+    problem.cost(
+        "last posture", 4.0, blocks.joint_posture, reference=home[robot.driven], at="end", key=("joint_posture",)
+    )
     if problem.formulation.dynamics != "centroidal":
-        problem.cost("last speed", 0.5, _base_speed, reference=pace, at="end", key=("base speed",))
+        problem.cost("last speed", 1.0, _base_speed, reference=pace, at="end", key=("base speed",))
+
+
+def _base(node: Node, reference: AnyArray) -> AnyArray:
+    """Position, yaw, pitch and roll of the base against a reference."""
+    return node.y[:6] - reference
 
 
 def _base_speed(node: Node, reference: AnyArray) -> AnyArray:

@@ -94,6 +94,7 @@ class Horizon:
         self._number = 0
         self._y: Array | None = None
         self.last: RealTimeStep | None = None
+        self._gains: tuple[Array, ...] = ()
         self.failures = 0
         self.seconds = 0.0
         """Wall-clock time of the last tick [s]."""
@@ -135,9 +136,9 @@ class Horizon:
         steps = self.iterations if self._point is not None else _FIRST
         try:
             self.last = solver.step(point, steps)
-            self._point = self.last.point
+            self._point, self._gains = self.last.point, self.last.feedback
         except ArithmeticError:
-            self.failures, self._point = self.failures + 1, point
+            self.failures, self._point, self._gains = self.failures + 1, point, ()
         self._number = number
         self.seconds = time.perf_counter() - begin
         return self._plan(t, number)
@@ -184,7 +185,6 @@ class Horizon:
             for i, k in enumerate(batch.stages):
                 if k < last:
                     data[k] = batch.data[i].copy()
-        feedback = self.last.feedback if self.last is not None else ()
         structures = tuple(stage.structure for stage in window.stages[:last])
         rows = self.tape.window(number).limits
-        return Plan(t, self.tape.step, x, u, feedback, structures, tuple(data), rows, number)
+        return Plan(t, self.tape.step, x, u, self._gains, structures, tuple(data), rows, number)

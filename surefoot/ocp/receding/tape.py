@@ -112,7 +112,7 @@ class Tape:
             found = transcribe_stages(self.problem, self.stages(number))
             for _, kernels in found.functions.batches:
                 kernels.patterns  # noqa: B018  (builds or loads all kernels before the first tick needs them)
-            program = _without_first_state_rows(found)
+            program = _that_can_hold(found)
             self._windows[at] = Window(at, replace(found, program=program), _limits(found, program))
         return self._windows[at]
 
@@ -232,8 +232,12 @@ def _free_ends(problem: ProblemSpec) -> ProblemSpec:
     return own
 
 
-def _without_first_state_rows(found: Transcription) -> StagedProblem:
-    """The program in which rows that depend on the given state alone do not hold: nothing can change them."""
+def _that_can_hold(found: Transcription) -> StagedProblem:
+    """The program without rows that nothing can change any more.
+
+    These are rows that depend on the given state alone, and the rest of a contact that arrives with the next node: in
+    one semi-implicit step it either comes to its place or to rest.
+    """
     program = found.program
     patterns = found.functions.patterns()
     first = slice(0, program.sizes.rows[0])
@@ -241,4 +245,7 @@ def _without_first_state_rows(found: Transcription) -> StagedProblem:
     decided = ~patterns.rows[0][:, nx : nx + nu].any(axis=1)
     low, high = program.row_lower.copy(), program.row_upper.copy()
     low[first][decided], high[first][decided] = -np.inf, np.inf
+    for r, name in _labels(found, 1):
+        if name.startswith("velocity "):
+            low[r], high[r] = -np.inf, np.inf
     return replace(program, row_lower=low, row_upper=high, patterns=patterns)

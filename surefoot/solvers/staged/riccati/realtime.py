@@ -1,8 +1,9 @@
 """`RealTime`: a few Newton steps at one barrier parameter, again and again, for receding horizons.
 
-Each tick starts from the last one's variables and multipliers, moved on in time, and takes full steps that stay inside
-the bounds: real-time iterations (Diehl, Bock and Schlöder 2005) of the barrier program. There is no line search and no
-scaling, so that a tick has a known amount of work; a large barrier parameter keeps the iterates central.
+Each tick starts from the last one's variables and multipliers, moved on in time, and takes full steps, in which
+variables and slacks stop at their bounds each for itself: real-time iterations (Diehl, Bock and Schlöder 2005) of the
+barrier program. There is no line search and no scaling, so that a tick has a known amount of work; a large barrier
+parameter keeps the iterates central.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class RealTimeStep:
         feedback: K_k (nu_k, nx_k) of the first stages, from the last factorisation.
         violation: Largest residual of gaps and rows before the last step.
         stationarity: Largest entry of the gradient of the Lagrangian there.
-        length: Length of the last primal step.
+        length: Share of the last step at which the first variable or row meets its bound.
     """
 
     point: RealTimePoint
@@ -120,7 +121,7 @@ class RealTime:
             if not np.isfinite(step.v).all():
                 raise ArithmeticError("the step is not finite")
             errors = b.errors(iterate, here, slope, self.mu)
-            iterate = self._moved(iterate, step, length)
+            iterate = self._moved(iterate, step)
         feedback = newton.sweep.feedback(gains)
         return RealTimeStep(self._point(iterate), feedback, errors.violation, errors.stationarity, length)
 
@@ -136,16 +137,14 @@ class RealTime:
         high = np.clip(z[b.above, 1], near[1] / _CENTRAL, near[1] * _CENTRAL)
         return Iterate(v, point.gaps, point.rows[kept], low, high)
 
-    def _moved(self, it: Iterate, step: Step, length: float) -> Iterate:
-        dual = min(_longest(it.low, step.low), _longest(it.high, step.high))
-        moved = Iterate(
-            it.v + length * step.v,
-            it.gaps + length * step.gaps,
-            it.rows + length * step.rows,
-            it.low + dual * step.low,
-            it.high + dual * step.high,
-        )
-        return self._barrier.held(moved, self.mu)
+    def _moved(self, it: Iterate, step: Step) -> Iterate:
+        """The full step; what would leave its bounds stops short of them, each for itself."""
+        b, left = self._barrier, 1.0 - _TAU
+        v, (low, high) = it.v + step.v, b.distances(it.v)
+        v[b.below] = np.maximum(v[b.below], b.lower[b.below] + left * low)
+        v[b.above] = np.minimum(v[b.above], b.upper[b.above] - left * high)
+        z = np.maximum(it.low + step.low, left * it.low), np.maximum(it.high + step.high, left * it.high)
+        return b.held(Iterate(v, it.gaps + step.gaps, it.rows + step.rows, *z), self.mu)
 
     def _point(self, it: Iterate) -> RealTimePoint:
         b = self._barrier
