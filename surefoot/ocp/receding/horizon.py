@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
+from surefoot.motion import Channel
 from surefoot.ocp.receding.tape import Indices, Limits, Tape
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.stage import Structure
@@ -75,6 +76,7 @@ class Horizon:
         intervals: Length of the horizon.
         repeat: Phase from which the motion repeats; None: it goes on as it ends.
         iterations: Newton steps a tick.
+        latency: Time after which a plan is used: what the computer needs for it [s].
         barrier: Barrier parameter.
     """
 
@@ -84,8 +86,15 @@ class Horizon:
         intervals: int = 20,
         repeat: str | None = None,
         iterations: int = 1,
+        latency: float = 0.0,
         barrier: float = BARRIER,
     ) -> None:
+        self.latency = latency
+        self.begin: float | None = None
+        """When the motion began [s]."""
+        self._next, self._plans = 0, list[tuple[float, Plan]]()
+        self.ticks: list[float] = []
+        """Wall-clock time of each solution [s]."""
         self.problem, self.tape, self.iterations = problem, Tape(problem, intervals, repeat), iterations
         self._barrier, self._solvers = barrier, dict[int, RealTime]()
         self._moves = dict[tuple[int, int], tuple[Indices, Indices]]()
@@ -97,7 +106,7 @@ class Horizon:
         self._gains: tuple[Array, ...] = ()
         self.failures = 0
         self.seconds = 0.0
-        """Wall-clock time of the last tick [s]."""
+        """Wall-clock time of the solution of this tick [s]; 0 between."""
 
     def prepare(self) -> None:
         """Build or load all kernels and programs, so that no tick has to."""
@@ -117,6 +126,23 @@ class Horizon:
             return np.r_[y, np.r_[h.linear, h.angular] / robot.mass]
         rates = chart.second_rates(y, np.zeros(robot.nv), np.asarray(v))
         return np.r_[y, np.asarray(rates, dtype=float)]
+
+    def plan(self, t: float, q: Array, v: Array) -> Plan:
+        """The plan to use now; at the beginning of each interval it is made anew, and used when the latency is over.
+
+        Args:
+            t: Time [s]; the motion begins with the first call.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        self.begin = t if self.begin is None else self.begin
+        now, self.seconds = t - self.begin, 0.0
+        if now >= self._next * self.tape.step - 1e-9:
+            plan = self.update(now, q, v)
+            ready = now + self.latency if self._plans else now
+            self._plans, self._next = [*self._plans[-1:], (ready, plan)], plan.number + 1
+            self.ticks.append(self.seconds)
+        return next((plan for ready, plan in reversed(self._plans) if ready <= now + 1e-9), self._plans[0][1])
 
     def update(self, t: float, q: Array, v: Array) -> Plan:
         """Solve from a measured state.
@@ -188,3 +214,13 @@ class Horizon:
         structures = tuple(stage.structure for stage in window.stages[:last])
         rows = self.tape.window(number).limits
         return Plan(t, self.tape.step, x, u, self._gains, structures, tuple(data), rows, number)
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """Columns of a log: how well the last tick's program was solved."""
+        return (
+            Channel("violation", "1", None, lambda: self.last.violation if self.last else 0.0),
+            Channel("stationarity", "1", None, lambda: self.last.stationarity if self.last else 0.0),
+            Channel("solutions", "1", None, lambda: len(self.ticks)),
+            Channel("failures", "1", None, lambda: self.failures),
+        )

@@ -34,9 +34,6 @@ class Mpc:
         iterations: Newton steps a tick.
         latency: Time after which a plan is used: what the computer needs for it [s].
         barrier: Barrier parameter; larger ones keep farther from limits.
-
-    Attributes:
-        solver_time: Wall-clock time of the last solve, zero between [s].
     """
 
     def __init__(
@@ -55,15 +52,9 @@ class Mpc:
                 next_step='put a whole-body controller below it (scenario "mpc-trot"), or use dynamics="inverse"',
             )
         self.robot = problem.robot
-        self.horizon = Horizon(problem, intervals, repeat, iterations, barrier)
+        self.horizon = Horizon(problem, intervals, repeat, iterations, latency, barrier)
         self.horizon.prepare()
-        self.latency, self.solver_time = latency, 0.0
         self._limits = np.array([drive.torque_limit for drive in problem.robot.drives])
-        self._begin: float | None = None
-        self._next = 0
-        self._plans: list[tuple[float, Plan]] = []
-        self.ticks: list[float] = []
-        """Wall-clock time of each solve [s]."""
 
     def command(self, t: float, state: State) -> Command:
         """The torques in a state.
@@ -73,17 +64,9 @@ class Mpc:
             state: The state.
         """
         q, v = np.asarray(state.q), np.asarray(state.v)
-        self._begin = t if self._begin is None else self._begin
-        now = t - self._begin
-        self.solver_time = 0.0
-        if now >= self._next * self.horizon.tape.step - 1e-9:
-            plan = self.horizon.update(now, q, v)
-            ready = now + self.latency if self._plans else now
-            self._plans = [*self._plans[-1:], (ready, plan)]
-            self._next, self.solver_time = plan.number + 1, self.horizon.seconds
-            self.ticks.append(self.horizon.seconds)
-        plan = next(plan for ready, plan in reversed(self._plans) if ready <= now + 1e-9)
-        return Command(torque=np.clip(self._torques(plan, now, self.horizon.state(q, v)), -self._limits, self._limits))
+        plan = self.horizon.plan(t, q, v)
+        tau = self._torques(plan, t - (self.horizon.begin or 0.0), self.horizon.state(q, v))
+        return Command(torque=np.clip(tau, -self._limits, self._limits))
 
     def _torques(self, plan: Plan, t: float, x: Array) -> Array:
         k, _ = plan.interval(t)
@@ -95,11 +78,11 @@ class Mpc:
         return np.asarray(kernels.node(x, u, p, d)[3])
 
     @property
+    def solver_time(self) -> float:
+        """Wall-clock time of the solution of this tick, zero between [s]."""
+        return self.horizon.seconds
+
+    @property
     def channels(self) -> Sequence[Channel]:
         """Columns of the log: how well the last tick's program was solved."""
-        return (
-            Channel("violation", "1", None, lambda: self.horizon.last.violation if self.horizon.last else 0.0),
-            Channel("solutions", "1", None, lambda: len(self.ticks)),
-            Channel("failures", "1", None, lambda: self.horizon.failures),
-            Channel("stationarity", "1", None, lambda: self.horizon.last.stationarity if self.horizon.last else 0.0),
-        )
+        return self.horizon.channels

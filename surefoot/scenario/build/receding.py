@@ -5,9 +5,10 @@ from __future__ import annotations
 from surefoot.arrays import Array
 from surefoot.motion import Controller
 from surefoot.ocp import Formulation, Problem, motions
-from surefoot.ocp.receding import Mpc
+from surefoot.ocp.receding import Horizon, Mpc
 from surefoot.robot import Robot
 from surefoot.scenario.blame import blaming
+from surefoot.scenario.build.centroidal import CentroidalMpc
 from surefoot.scenario.schema import MpcTable
 
 __all__ = ["build_mpc"]
@@ -27,6 +28,8 @@ def build_mpc(table: MpcTable, robot: Robot, q: Array) -> Controller:
     with blaming("mpc"):
         problem, intervals = mpc_problem(table, robot.replace(home=q)), max(2, round(table.horizon / table.step))
         repeat, iterations, latency = REPEAT[table.gait], table.iterations, table.latency
+        if table.model == "centroidal":
+            return CentroidalMpc(Horizon(problem, intervals, repeat, iterations, latency))
         return Mpc(problem, intervals, repeat, iterations=iterations, latency=latency)
 
 
