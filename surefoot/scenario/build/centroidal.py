@@ -34,6 +34,7 @@ class CentroidalMpc:
     def __init__(self, horizon: Horizon) -> None:
         self.horizon, self.robot = horizon, horizon.problem.robot
         self.body = LeggedBody(self.robot, np.array(self.robot.home))
+        self.body["com"].set_gains(0.0, 0.0)
         self._data = self.robot.model.createData()
         self._stands = [True] * len(self.body.feet)
         horizon.prepare()
@@ -57,7 +58,7 @@ class CentroidalMpc:
         planned = (1.0 - share) * ends[0][0] + share * ends[1][0]
         push = (plan.x[k + 1][n : n + 3] - plan.x[k][n : n + 3]) / plan.step
         asked = push + _STIFFNESS * (planned - com) + _DAMPING * (momentum[:3] - rate)
-        self.body.lead_com(asked[:2], float(planned[2]), com)
+        self.body["com"].acceleration[:], self.body["com"].target[:] = asked, com
         self.body.turn_trunk(float(plan.state(now)[3]))
         forces = self._normal_forces(plan, k)
         weight = mass * float(np.linalg.norm(self.robot.tree.gravity))
