@@ -134,12 +134,18 @@ class StageKernels:
     @functools.cached_property
     def patterns(self) -> tuple[Array, Array]:
         """Entries of the Jacobian and of the Hessian that can differ from zero."""
-        found = []
-        for kernel in (self.jacobian, self.hessian):
-            layout = kernel.layout[0]
-            constant = np.where(layout < 0, -1 - layout, len(kernel.numbers))
-            found.append((layout >= 0) | (np.append(kernel.numbers, 0.0)[constant] != 0.0))
-        return found[0], found[1]
+        return self.slopes, _pattern(self.hessian)
+
+    @functools.cached_property
+    def slopes(self) -> Array:
+        """Entries of the Jacobian that can differ from zero."""
+        return _pattern(self.jacobian)
+
+
+def _pattern(kernel: Kernel) -> Array:
+    layout = kernel.layout[0]
+    constant = np.where(layout < 0, -1 - layout, len(kernel.numbers))
+    return np.asarray((layout >= 0) | (np.append(kernel.numbers, 0.0)[constant] != 0.0))
 
 
 def kernels_of(structure: Structure) -> StageKernels:

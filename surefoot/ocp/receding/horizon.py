@@ -78,6 +78,7 @@ class Horizon:
         iterations: Newton steps a tick.
         latency: Time after which a plan is used: what the computer needs for it [s].
         barrier: Barrier parameter.
+        gauss_newton: Whether second derivatives are those of weighted squares alone.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Horizon:
         iterations: int = 1,
         latency: float = 0.0,
         barrier: float = BARRIER,
+        gauss_newton: bool = False,
     ) -> None:
         self.latency = latency
         self.begin: float | None = None
@@ -95,7 +97,8 @@ class Horizon:
         self._next, self._plans = 0, list[tuple[float, Plan]]()
         self.ticks: list[float] = []
         """Wall-clock time of each solution [s]."""
-        self.problem, self.tape, self.iterations = problem, Tape(problem, intervals, repeat), iterations
+        self.problem, self.iterations = problem, iterations
+        self.tape = Tape(problem, intervals, repeat, gauss_newton)
         self._barrier, self._solvers = barrier, dict[int, RealTime]()
         self._moves = dict[tuple[int, int], tuple[Indices, Indices]]()
         self._data = problem.robot.model.createData()

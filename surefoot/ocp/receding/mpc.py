@@ -34,6 +34,8 @@ class Mpc:
         iterations: Newton steps a tick.
         latency: Time after which a plan is used: what the computer needs for it [s].
         barrier: Barrier parameter; larger ones keep farther from limits.
+        gauss_newton: Whether second derivatives are those of weighted squares alone: quicker to build and to evaluate,
+            less exact steps.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Mpc:
         iterations: int = 1,
         latency: float = 0.0,
         barrier: float = BARRIER,
+        gauss_newton: bool = False,
     ) -> None:
         if problem.formulation.dynamics == "centroidal":
             raise NotSupportedError(
@@ -52,7 +55,7 @@ class Mpc:
                 next_step='put a whole-body controller below it (scenario "mpc-trot"), or use dynamics="inverse"',
             )
         self.robot = problem.robot
-        self.horizon = Horizon(problem, intervals, repeat, iterations, latency, barrier)
+        self.horizon = Horizon(problem, intervals, repeat, iterations, latency, barrier, gauss_newton)
         self.horizon.prepare()
         self._limits = np.array([drive.torque_limit for drive in problem.robot.drives])
 

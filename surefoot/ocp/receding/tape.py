@@ -63,6 +63,7 @@ class Tape:
         problem: Phases of fixed duration with equally long intervals, without impacts, parameters and coupled ends.
         horizon: Number of intervals of a window.
         repeat: Name of the phase from which the motion repeats; None: its last interval goes on for ever.
+        gauss_newton: Whether second derivatives are those of weighted squares alone.
 
     Attributes:
         step: Length of an interval [s].
@@ -71,7 +72,10 @@ class Tape:
         NotSupportedError: The problem is of another kind.
     """
 
-    def __init__(self, problem: ProblemSpec, horizon: int, repeat: str | None = None) -> None:
+    def __init__(
+        self, problem: ProblemSpec, horizon: int, repeat: str | None = None, gauss_newton: bool = False
+    ) -> None:
+        self.gauss_newton = gauss_newton
         self.problem, self.horizon = _free_ends(problem), horizon
         *self._stages, self._end = stages_of(self.problem)
         self.step = _common_step(problem)
@@ -110,8 +114,9 @@ class Tape:
         at = self.place(number)
         if at not in self._windows:
             found = transcribe_stages(self.problem, self.stages(number))
-            for _, kernels in found.functions.batches:
-                kernels.patterns  # noqa: B018  (builds or loads all kernels before the first tick needs them)
+            found.functions.gauss_newton = self.gauss_newton
+            for _, kernels in found.functions.batches:  # all machine code is there before the first tick needs it
+                _ = kernels.slopes if self.gauss_newton else kernels.patterns
             program = _that_can_hold(found)
             self._windows[at] = Window(at, replace(found, program=program), _limits(found, program))
         return self._windows[at]
@@ -239,13 +244,13 @@ def _that_can_hold(found: Transcription) -> StagedProblem:
     one semi-implicit step it either comes to its place or to rest.
     """
     program = found.program
-    patterns = found.functions.patterns()
-    first = slice(0, program.sizes.rows[0])
-    nx, nu = program.sizes.states[0], program.sizes.controls[0]
-    decided = ~patterns.rows[0][:, nx : nx + nu].any(axis=1)
+    batch, kernels = next((b, k) for b, k in found.functions.batches if 0 in b.stages)
+    nx, nu, first = program.sizes.states[0], program.sizes.controls[0], slice(0, program.sizes.rows[0])
+    rows = kernels.slopes[kernels.count - len(batch.structure.sizes[0].rows) :]
+    decided = ~rows[batch.active[int(np.flatnonzero(batch.stages == 0)[0])], nx : nx + nu].any(axis=1)
     low, high = program.row_lower.copy(), program.row_upper.copy()
     low[first][decided], high[first][decided] = -np.inf, np.inf
     for r, name in _labels(found, 1):
         if name.startswith("velocity "):
             low[r], high[r] = -np.inf, np.inf
-    return replace(program, row_lower=low, row_upper=high, patterns=patterns)
+    return replace(program, row_lower=low, row_upper=high)
