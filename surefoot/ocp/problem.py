@@ -36,6 +36,7 @@ class Problem(ProblemSpec):
         options: SolverOptions | None = None,
         progress: Progress | None = None,
         warm: Solution | StagedSolution | None = None,
+        gauss_newton: bool = False,
     ) -> Solution:
         """Solve the problem.
 
@@ -44,12 +45,17 @@ class Problem(ProblemSpec):
             options: Limits and settings.
             progress: Called in every iteration; a true answer stops.
             warm: An earlier solution of a problem of the same sizes, also one of `load_solution`.
+            gauss_newton: Whether second derivatives are those of weighted squares alone (`riccati`): robust where
+                these dominate, quicker to build, without the fast end of Newton's method.
         """
         start = time.perf_counter()
         transcription = transcribe(self)
         transcription.functions.derivatives(transcription.program.w0)
-        program = replace(transcription.program, patterns=transcription.functions.patterns())
-        transcription = replace(transcription, program=program)
+        transcription.functions.gauss_newton = gauss_newton
+        program = transcription.program
+        if not gauss_newton:
+            program = replace(program, patterns=transcription.functions.patterns())
+            transcription = replace(transcription, program=program)
         build = time.perf_counter() - start
         earlier = _warm(warm, transcription)
         return Solution(transcription, solve_staged(program, solver, options, progress, earlier), solver, build)

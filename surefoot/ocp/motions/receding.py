@@ -146,7 +146,7 @@ def _diagonals(robot: Robot) -> tuple[list[str], list[str]]:
     first = [name for name in at if side[name][0] * side[name][1] > 0.0]
     second = [name for name in at if name not in first]
     if len(first) != 2:
-        raise NotSupportedError(f"the feet of `{robot.name}` are no two diagonal pairs at home")
+        raise NotSupportedError(f"the feet of `{robot.name}` do not form two diagonal pairs at home")
     return first, second
 
 

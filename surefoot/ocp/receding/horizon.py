@@ -179,7 +179,7 @@ class Horizon:
         return self._solvers[at]
 
     def _spots(self, number: int, q: Array) -> dict[str, Array]:
-        """Where contacts stand now, as measured: what the ground gives way is no error to be corrected."""
+        """Where contacts stand now, as measured: what the ground gives way is not an error."""
         places, contacts = self.problem.robot.placements(q), self.problem.robot.contacts
         names = self.tape.stage(number).structure.contacts
         return {name: places[contacts[name].frame] @ contacts[name].placement for name in names}

@@ -11,7 +11,7 @@ from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.centroidal import CentroidalMpc
 from surefoot.scenario.schema import MpcTable
 
-__all__ = ["build_mpc"]
+__all__ = ["build_mpc", "mpc_problem"]
 
 REPEAT = {"stand": None, "trot": "first pair"}
 """From which phase each gait repeats."""

@@ -23,7 +23,7 @@ def mpc(run: StudiedRun) -> Findings:
     """
     log, table = run.log, run.scenario.mpc or MpcTable()
     if run.scenario.controller.kind != "mpc":
-        return Findings({}, "the controller is no receding horizon")
+        return Findings({}, "the controller is not a receding horizon")
     height = float(log["base.height"].min() / log["base.height"][0])
     tilt = float(log["base.tilt"].max())
     way, late = np.asarray(log["q"])[:, :2] - np.asarray(log["q"])[0, :2], log.time >= 0.5 * log.time[-1]
