@@ -7,21 +7,27 @@ there, and limits of joints, speeds and drives, which are not there at all, are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from surefoot import ops
 from surefoot.arrays import Array
+from surefoot.ik import solve
 from surefoot.ocp import Node, Problem, Solution
 from surefoot.ops import Array as AnyArray
 from surefoot.robot import Robot
+from surefoot.tasks import CenterOfMass, FrameOrientation, FramePose, Posture
+
+Swing = tuple[str, str, float, float, Array, Array]
+"""Phase, foot, beginning [s], length [m]; sole and centre of mass before it [m]."""
 
 __all__ = ["crocoddyl_motion", "walk_problem"]
 
 LEFT, RIGHT = "leg_left_6_link", "leg_right_6_link"
 SOLES = {LEFT: "left_sole_link", RIGHT: "right_sole_link"}
+FREE = dict.fromkeys(SOLES, range(6))  # soles rest where they land, and costs say where
 STEP, LENGTH, LIFT = 0.03, 0.6, 0.1
 SUPPORT, SWING = 12, 25
 _COM, _FOOT, _LANDING, _TORQUE = 1e6, 1e6, 1e8, 1e-1
@@ -34,26 +40,47 @@ def walk_problem(robot: Robot) -> Problem:
     places = robot.placements(robot.home)
     soles = {foot: places[SOLES[foot]][:3, 3].copy() for foot in SOLES}
     com = np.r_[0.5 * (soles[LEFT] + soles[RIGHT])[:2], _com(robot)[2]]
-    spots = {foot: places[robot.contacts[foot].frame] @ robot.contacts[foot].placement for foot in SOLES}
-    swings: list[tuple[str, str, float, float, Array, Array]] = []
+    swings: list[Swing] = []
     start = 0.0
     for number, (stance, swing, length) in enumerate(((LEFT, RIGHT, 0.5 * LENGTH), (RIGHT, LEFT, LENGTH))):
         transition: Any = "impact" if number else "continuous"
-        problem.phase(f"support {number}", [LEFT, RIGHT], SUPPORT, SUPPORT * STEP, spots=spots, transition=transition)
+        problem.phase(f"support {number}", [LEFT, RIGHT], SUPPORT, SUPPORT * STEP, free=FREE, transition=transition)
         start += SUPPORT * STEP
-        problem.phase(f"swing {number}", [stance], SWING, SWING * STEP, spots={stance: spots[stance]})
+        problem.phase(f"swing {number}", [stance], SWING, SWING * STEP, free=FREE)
         swings.append((f"swing {number}", swing, start, length, soles[swing].copy(), com.copy()))
         start += SWING * STEP
-        spots = {foot: pose.copy() for foot, pose in spots.items()}
-        spots[swing][0, 3] += length
         soles[swing][0] += length
         com[0] += 0.5 * length
     problem.start(robot.home)
     _costs(problem)
     for item in swings:
         _lead(problem, *item)
-    problem.cost("landing", _LANDING, _sole(LEFT), reference=soles[LEFT], at="end", key=("sole", LEFT))
+    problem.cost("landing 0", _LANDING, _sole(RIGHT), reference=soles[RIGHT], at="impact", key=("sole", RIGHT))
+    problem.cost("landing 1", _LANDING, _sole(LEFT), reference=soles[LEFT], at="end", key=("sole", LEFT))
+    _guess(problem, swings)
     return problem
+
+
+def _guess(problem: Problem, swings: Sequence[Swing]) -> None:
+    """Straight in coordinates between the postures at lift-off and at landing, by inverse kinematics."""
+    robot, chart = problem.robot, problem.chart
+    times, knots, q = [0.0], [chart.coordinates(robot.home)], np.array(robot.home)
+    places = robot.placements(robot.home)
+    for _, foot, start, length, _, com in swings:
+        places[SOLES[foot]] = places[SOLES[foot]] + length * np.outer([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0])
+        feet = [FramePose(name, places[name]) for name in SOLES.values()]
+        trunk = FrameOrientation(robot.tree.body_names[0], np.eye(3))
+        target = com + np.array([0.5 * length, 0.0, 0.0])
+        q = np.array(solve(robot, [*feet, CenterOfMass(target), trunk, Posture(robot, robot.home)], q).q)
+        times += [start, start + SWING * STEP]
+        knots += [knots[-1], chart.coordinates(q)]
+    table = np.array(knots)
+
+    def at(t: float) -> Array:
+        y = np.array([np.interp(t, times, column) for column in table.T])
+        return np.asarray(chart.configuration(y), dtype=float)
+
+    problem.guess(at)
 
 
 def _costs(problem: Problem) -> None:

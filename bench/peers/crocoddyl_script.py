@@ -16,9 +16,9 @@ import numpy as np
 import pinocchio as pin
 
 pin.WITH_COLLISION = True  # example-robot-data-loaders 5.0 reads it; pin 3.9 has no such name
-import crocoddyl
-import example_robot_data
-from crocoddyl.utils.biped import SimpleBipedGaitProblem
+import crocoddyl  # noqa: E402
+import example_robot_data  # noqa: E402
+from crocoddyl.utils.biped import SimpleBipedGaitProblem  # noqa: E402
 
 
 def _problem(model, x0):
@@ -40,7 +40,7 @@ def _judged(problem, xs, us):
     """Cost of states and torques, and what is missing between a state and the one that the last leads to."""
     state = problem.runningModels[0].state
     cost, gaps = 0.0, []
-    for k, (model, data) in enumerate(zip(problem.runningModels, problem.runningDatas)):
+    for k, (model, data) in enumerate(zip(problem.runningModels, problem.runningDatas, strict=True)):
         model.calc(data, xs[k], us[k][: model.nu])
         cost += data.cost
         gaps.append(np.abs(state.diff(xs[k + 1], data.xnext)))
@@ -60,7 +60,7 @@ def _excess(model, xs, us):
     return {"torque_share": share, "position_excess": float(np.maximum(low - q, q - high).max())}
 
 
-def main(folder):
+def _main(folder):
     with open(f"{folder}/job.json") as stream:
         job = json.load(stream)
     model = example_robot_data.load(job["robot"]).model
@@ -81,4 +81,4 @@ def main(folder):
         json.dump(found, stream)
 
 
-main(sys.argv[1])
+_main(sys.argv[1])

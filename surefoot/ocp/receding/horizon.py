@@ -89,7 +89,7 @@ class Horizon:
         iterations: int = 1,
         latency: float = 0.0,
         barrier: float = BARRIER,
-        gauss_newton: bool = False,
+        gauss_newton: bool = True,
     ) -> None:
         self.latency = latency
         self.begin: float | None = None

@@ -35,7 +35,7 @@ class Mpc:
         latency: Time after which a plan is used: what the computer needs for it [s].
         barrier: Barrier parameter; larger ones keep farther from limits.
         gauss_newton: Whether second derivatives are those of weighted squares alone: quicker to build and to evaluate,
-            less exact steps.
+            and never negative; exact ones need damping far from the plan.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Mpc:
         iterations: int = 1,
         latency: float = 0.0,
         barrier: float = BARRIER,
-        gauss_newton: bool = False,
+        gauss_newton: bool = True,
     ) -> None:
         if problem.formulation.dynamics == "centroidal":
             raise NotSupportedError(

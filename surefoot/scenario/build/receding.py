@@ -29,7 +29,7 @@ def build_mpc(table: MpcTable, robot: Robot, q: Array) -> Controller:
         problem, intervals = mpc_problem(table, robot.replace(home=q)), max(2, round(table.horizon / table.step))
         repeat, iterations, latency = REPEAT[table.gait], table.iterations, table.latency
         if table.model == "centroidal":
-            return CentroidalMpc(Horizon(problem, intervals, repeat, iterations, latency, gauss_newton=True))
+            return CentroidalMpc(Horizon(problem, intervals, repeat, iterations, latency))
         return Mpc(problem, intervals, repeat, iterations=iterations, latency=latency)
 
 
