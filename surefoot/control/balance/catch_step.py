@@ -172,3 +172,8 @@ class CatchStep:
         if touches is None:
             return self.clock >= self.length
         return touches and self.clock >= _EARLIEST * self.length
+
+    @property
+    def late(self) -> float:
+        """For how long the foot should have landed already [s]."""
+        return max(0.0, self.clock - self.length)

@@ -67,6 +67,7 @@ class StepRecovery(BalanceController):
         self.steps = 0
         """Steps that were made."""
         self._since = 0.0
+        self._is_capturable = True
 
     def _command(self, t: float, q: Array, v: Array) -> Command:
         com, rate, poses = self.body.look(q, v)
@@ -102,11 +103,12 @@ class StepRecovery(BalanceController):
         inside = float(distance_inside(seen[:2], self._polygon(range(2))))
         catcher, has_stepped = self._catcher, bool(self.steps) and self._since < _AFTER
         self.settings = self._after_step if has_stepped else self._standing
+        self._is_capturable = True
         if inside >= (catcher.well_inside if has_stepped else 0.0):
             return None
-        step = catcher.choose(dcm, poses)
-        helps = catcher.margin(step) >= catcher.well_inside or -inside > _HOLD * self._trunk_reach
-        return step if helps else None
+        step, is_held = catcher.choose(dcm, poses), -inside <= _HOLD * self._trunk_reach
+        self._is_capturable = is_held or step.found.viable
+        return step if catcher.margin(step) >= catcher.well_inside or not is_held else None
 
     def _land(self, step: CatchStep, com: Array, poses: Sequence[Array]) -> None:
         self.body.hold(step.foot, poses[step.foot])
@@ -133,7 +135,8 @@ class StepRecovery(BalanceController):
         shares[step.support] = 1.0
         body.share(shares, [np.inf, np.inf])
         beyond = self._keep_trunk(step)
-        self._dcm = step.seen(dcm)
+        self._dcm = self._dcm_ref = step.seen(dcm)
+        self._is_capturable = step.found.viable
         self._zmp = step.found.cop + beyond
         body.lead_com(turned(w * w * (at - self._zmp), yaw), step.anchor[2] + self._height, com)
         body.lead_height(0.0, 0.0)
@@ -163,8 +166,10 @@ class StepRecovery(BalanceController):
         """Columns of the log; places are relative to the feet, or to the foot that stands during a step."""
         return [
             *super().channels,
+            Channel("phase", "1", None, lambda: 0.0 if self._step is None else 2.0),
             Channel("steps", "1", None, lambda: float(self.steps)),
             Channel("support", "1", None, lambda: -1.0 if self._step is None else float(self._step.support)),
             Channel("landing", "m", 2, lambda: np.full(2, np.nan) if self._step is None else self._step.landing[:2]),
-            Channel("outside", "m", 2, lambda: np.zeros(2) if self._step is None else self._step.found.outside),
+            Channel("late", "s", None, lambda: 0.0 if self._step is None else self._step.late),
+            Channel("capturable", "1", None, lambda: float(self._is_capturable)),
         ]
