@@ -80,7 +80,7 @@ def balance(run: StudiedRun) -> Findings:
 
 
 def _foreseen(log: Log) -> float | None:
-    """How long before a fall the capture point first was where neither steps nor trunk catch it; None without a fall."""
+    """How long before a fall the capture point first was where nothing catches it; None without a fall."""
     fall, time = log.metadata["fall_time_s"], np.asarray(log.time)
     if fall is None:
         return None
