@@ -16,8 +16,8 @@ from surefoot.robot import Foot
 
 __all__ = ["CatchStep", "Catcher"]
 
-_FAR, _WIDE = 0.6, 0.4  # furthest landing ahead and beyond the distance of the feet at home, shares of the leg length
-_SOLE = 0.9  # share of the sole in which the centre of pressure is planned
+_FAR, _WIDE = 0.6, 0.5  # furthest landing ahead and beyond the distance of the feet at home, shares of the leg length
+_SOLE = 1.0  # share of the sole in which the centre of pressure is planned
 _QUICKEST, _SLOWEST = 1.0, 1.05  # duration of a step, in 1/ω
 _LIFT = 0.05  # height of the swing foot, share of the leg length
 _LANDING_SPEED = 0.15  # of a foot that expects the ground [m/s]
