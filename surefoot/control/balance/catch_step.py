@@ -16,8 +16,8 @@ from surefoot.robot import Foot
 
 __all__ = ["CatchStep", "Catcher"]
 
-_FAR, _WIDE = 0.6, 0.4  # furthest landing ahead and beyond the distance of the feet at home, shares of the leg length
-_SOLE = 0.9  # share of the sole in which the centre of pressure is planned
+_FAR, _WIDE = 0.6, 0.5  # furthest landing ahead and beyond the distance of the feet at home, shares of the leg length
+_SOLE = 1.0  # share of the sole in which the centre of pressure is planned
 _QUICKEST, _SLOWEST = 1.0, 1.05  # duration of a step, in 1/ω
 _LIFT = 0.05  # height of the swing foot, share of the leg length
 _LANDING_SPEED = 0.15  # of a foot that expects the ground [m/s]
@@ -172,3 +172,8 @@ class CatchStep:
         if touches is None:
             return self.clock >= self.length
         return touches and self.clock >= _EARLIEST * self.length
+
+    @property
+    def late(self) -> float:
+        """For how long the foot should have landed already [s]."""
+        return max(0.0, self.clock - self.length)

@@ -26,6 +26,7 @@ __all__ = ["StepRecovery"]
 _BREATH = 0.03  # least time on two feet between steps [s]
 _SETTLE = 0.8  # no steps before [s]
 _AFTER = 1.0  # how long after a step the capture point must be well inside the support [s]
+_HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
 _HOLD = 1.5  # how much farther than by `TrunkSwing.reach`, without overlap of its phases, the trunk was seen to hold
 _LATER = 0.05  # how far outside the support of a step the capture point is before the trunk swings [m]
 
@@ -57,6 +58,7 @@ class StepRecovery(BalanceController):
         self._after_step = replace(self.settings, swing=replace(self.settings.swing, margin=-_LATER))
         legs = leg_reach(robot, self.body.anatomy)
         self._highest = (1.0 - self.settings.lower) * legs.home
+        self._height = self._highest
         self._omega = sqrt(self._gravity / self._highest)
         self._catcher = Catcher(self.body.feet, [foot.sole for foot in self.body.feet], legs, self._omega)
         b = float(min(self.body.trunk_inertia[:2])) / (robot.mass * self._highest * self._omega)
@@ -65,12 +67,15 @@ class StepRecovery(BalanceController):
         self.steps = 0
         """Steps that were made."""
         self._since = 0.0
+        self._is_capturable = True
 
     def _command(self, t: float, q: Array, v: Array) -> Command:
         com, rate, poses = self.body.look(q, v)
         dcm = com[:2] + rate[:2] / self._omega
         dt = 0.0 if self._t is None else t - self._t
         self._since += dt
+        if self.steps or self._step is not None:
+            self._lower(dt, poses)
         if self._step is None:
             step = None if self._t is None else self._needed_step(t, dcm, poses)
             if step is None:
@@ -98,11 +103,12 @@ class StepRecovery(BalanceController):
         inside = float(distance_inside(seen[:2], self._polygon(range(2))))
         catcher, has_stepped = self._catcher, bool(self.steps) and self._since < _AFTER
         self.settings = self._after_step if has_stepped else self._standing
+        self._is_capturable = True
         if inside >= (catcher.well_inside if has_stepped else 0.0):
             return None
-        step = catcher.choose(dcm, poses)
-        helps = catcher.margin(step) >= catcher.well_inside or -inside > _HOLD * self._trunk_reach
-        return step if helps else None
+        step, is_held = catcher.choose(dcm, poses), -inside <= _HOLD * self._trunk_reach
+        self._is_capturable = is_held or step.found.viable
+        return step if catcher.margin(step) >= catcher.well_inside or not is_held else None
 
     def _land(self, step: CatchStep, com: Array, poses: Sequence[Array]) -> None:
         self.body.hold(step.foot, poses[step.foot])
@@ -112,7 +118,7 @@ class StepRecovery(BalanceController):
         self.footing = Footing(poses, self.footing.soles, heading)
         self._polygons.clear()
         self._pushed = PushObserver()
-        self._home = np.array([0.0, 0.0, self._height(poses[1] - poses[0]) / (1.0 - self.settings.lower)])
+        self._home = np.array([0.0, 0.0, self._home[2]])
         self._com, _ = self.footing.seen(com, np.zeros(3))
         self._com_ref = self._home.copy()
         self._zmp = self._com[:2].copy()
@@ -129,15 +135,19 @@ class StepRecovery(BalanceController):
         shares[step.support] = 1.0
         body.share(shares, [np.inf, np.inf])
         beyond = self._keep_trunk(step)
-        self._dcm = step.seen(dcm)
+        self._dcm = self._dcm_ref = step.seen(dcm)
+        self._is_capturable = step.found.viable
         self._zmp = step.found.cop + beyond
-        body.lead_com(turned(w * w * (at - self._zmp), yaw), step.anchor[2] + self._height(step.landing), com)
+        body.lead_com(turned(w * w * (at - self._zmp), yaw), step.anchor[2] + self._height, com)
         body.lead_height(0.0, 0.0)
         body.turn_trunk(yaw)
 
-    def _height(self, apart: Array) -> float:
-        """Height of the centre of mass at which the legs reach feet that are apart by (2,) or more numbers [m]."""
-        return min(self._highest, self._catcher.legs.height_over(float(np.hypot(apart[0], apart[1]))))
+    def _lower(self, dt: float, poses: Sequence[Array]) -> None:
+        """Bring the centre of mass to a height at which the legs reach the feet, where they are or will be."""
+        apart = poses[1] - poses[0] if self._step is None else self._step.landing
+        wanted = min(self._highest, self._catcher.legs.height_over(float(np.hypot(apart[0], apart[1]))))
+        self._height += min(1.0, dt / _HEIGHT_TIME) * (wanted - self._height)
+        self._home[2] = self._height / (1.0 - self.settings.lower)
 
     def _keep_trunk(self, step: CatchStep) -> Array:
         """Keep the trunk upright while a leg swings; (2,) how far beyond the CoP the ground pushes [m]."""
@@ -156,8 +166,10 @@ class StepRecovery(BalanceController):
         """Columns of the log; places are relative to the feet, or to the foot that stands during a step."""
         return [
             *super().channels,
+            Channel("phase", "1", None, lambda: 0.0 if self._step is None else 2.0),
             Channel("steps", "1", None, lambda: float(self.steps)),
             Channel("support", "1", None, lambda: -1.0 if self._step is None else float(self._step.support)),
             Channel("landing", "m", 2, lambda: np.full(2, np.nan) if self._step is None else self._step.landing[:2]),
-            Channel("outside", "m", 2, lambda: np.zeros(2) if self._step is None else self._step.found.outside),
+            Channel("late", "s", None, lambda: 0.0 if self._step is None else self._step.late),
+            Channel("capturable", "1", None, lambda: float(self._is_capturable)),
         ]

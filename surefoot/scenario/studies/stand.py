@@ -13,6 +13,7 @@ from surefoot.control.balance import BalanceController
 from surefoot.motion import Log
 from surefoot.robot import Robot, anatomy
 from surefoot.scenario.findings import Findings, StudiedRun
+from surefoot.scenario.studies.walking import fall_cause
 from surefoot.sim import Push
 
 __all__ = ["LARGEST_DEVIATION", "LARGEST_SLIP", "LARGEST_TILT", "LEAST_HEIGHT", "balance", "stand"]
@@ -34,6 +35,7 @@ LARGEST_FORCE_ERROR = 0.3
 RECOVERY = 3.0
 """Time after a push in which a robot recovers [s]."""
 _BEFORE = 0.05  # [s]
+_FALLING = 1.5  # a fall takes at most so long [s]
 
 
 def stand(run: StudiedRun) -> Findings:
@@ -70,9 +72,20 @@ def balance(run: StudiedRun) -> Findings:
         "steps": getattr(controller, "steps", 0),
         "largest_tilt_deg": float(np.rad2deg(log["base.tilt"].max())),
         "fallbacks": int(log["control.fallbacks"][-1]),
+        "fall_cause": fall_cause(robot, log) if "control.capturable" in log.columns else None,
+        "fall_foreseen_s": _foreseen(log) if "control.capturable" in log.columns else None,
         "fallback_reasons": dict(controller.body.troubles),
     }
     return Findings(metrics, _moves_trouble(robot, log, metrics, len(controller.timeline.moves)))
+
+
+def _foreseen(log: Log) -> float | None:
+    """How long before a fall the capture point first was where nothing catches it; None without a fall."""
+    fall, time = log.metadata["fall_time_s"], np.asarray(log.time)
+    if fall is None:
+        return None
+    lost = np.flatnonzero((time <= fall) & (time > fall - _FALLING) & (log["control.capturable"] == 0.0))
+    return float(fall - time[lost[0]]) if len(lost) else 0.0
 
 
 def _calm(log: Log, events: tuple[object, ...]) -> NDArray[np.bool_]:

@@ -256,9 +256,11 @@ def _polar(found: PushMap, shown: Sequence[str]) -> Html:
         rows = [row for row in found.rows if row.controller == method]
         line = " ".join(point(row.direction_deg, row.share_of_m_omega_s) for row in rows)
         colour = _COLOURS[method]
-        parts.append(html('<polygon points="{}" fill="none" stroke="{}" stroke-width="2"/>', line, colour))
+        shape = Html("polygon" if len(rows) == len(DIRECTIONS) else "polyline")
+        parts.append(html('<{} points="{}" fill="none" stroke="{}" stroke-width="2"/>', shape, line, colour))
         parts.append(
-            html('<text x="8" y="{}" font-size="12" fill="{}">{}</text>', 16 + 16 * k, colour, METHODS[method])
+            html('<text x="8" y="{}" font-size="10" fill="{}">{}</text>', 14 + 13 * k, colour, METHODS[method])
         )
-    parts.append(html('<text x="{}" y="14" font-size="11" text-anchor="middle">forward</text>', size / 2))
-    return html('<svg viewBox="0 0 {} {}" width="480" role="img">{}</svg>', size, size, joined(parts))
+    for x, y, text in ((size / 2, 12, "forward"), (22, size / 2 - 4, "left"), (size - 24, size / 2 - 4, "right")):
+        parts.append(html('<text x="{}" y="{}" font-size="10" text-anchor="middle">{}</text>', x, y, text))
+    return html('<svg viewBox="0 0 {} {}" style="max-width: 560px" role="img">{}</svg>', size, size, joined(parts))

@@ -99,6 +99,25 @@ def test_reach_of_the_trunk_by_integration():
     assert rate == pytest.approx(0.0, abs=2e-3)
 
 
+def pushed(share):
+    """A humanoid that is pushed forward by a share of M ω s, on true states."""
+    robot = load("humanoid", base="floating")
+    size = share * capture_impulse(robot, np.array(robot.home), np.array([1.0, 0.0, 0.0]))
+    base = robot.tree.body_names[robot.base_joint]
+    push = Push(1.0, 0.1, base, [size / 0.1, 0.0, 0.0, 0.0, 0.0, 0.0], at="com_height")
+    control = StepRecovery(robot)
+    return control, sf.simulate(robot, control, sf.World(), 2.6, events=[push], self_collision=True)
+
+
+def test_a_fall_is_foreseen():
+    """The capture point has left what steps can catch well before the robot lies on the ground."""
+    _, log = pushed(5.0)
+    fall = log.metadata["fall_time_s"]
+    lost = log.time[np.flatnonzero(log["control.capturable"] == 0.0)[0]]
+    assert fall is not None
+    assert 1.0 < lost < fall - 0.3
+
+
 def test_steps_when_pushed_beyond_what_it_can_hold():
     robot = load("humanoid", base="floating")
     size = 1.7 * capture_impulse(robot, np.array(robot.home), np.array([1.0, 0.0, 0.0]))
