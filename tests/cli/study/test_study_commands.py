@@ -7,6 +7,7 @@ import pytest
 
 from surefoot.cli.study.controllers import controllers_command
 from surefoot.cli.study.distribution import distribution_command
+from surefoot.cli.study.optimal import study_swingup_command, study_walk_command
 from surefoot.cli.study.regions import regions_command
 from surefoot.cli.study.swing_up import swing_up_command
 from surefoot.cli.study.walkers import walkers_command
@@ -43,6 +44,34 @@ def test_controllers_and_cases(tmp_path: Path) -> None:
         controllers_command("squat", "humanoid", "henze", tmp_path / "x.html", False)
     with pytest.raises(UnknownNameError, match="case"):
         swing_up_command("11", 0, tmp_path / "x.html", False)
+
+
+def test_walks_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="objective"):
+        study_walk_command("humanoid", 0.15, "torque,beauty", tmp_path / "x.html", True)
+    with pytest.raises(NotSupportedError, match="two feet"):
+        study_walk_command("hexapod", 0.15, "torque", tmp_path / "x.html", True)
+
+
+@pytest.mark.slow
+def test_walks_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "walks.html"
+    assert study_walk_command("humanoid", 0.15, "torque", page, True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [run["constraints_set"] for run in found["runs"]] == ["zmp free", "fif", "frf"]
+    assert all(run["converged"] for run in found["runs"])
+    costs = {run["constraints_set"]: run["objective"] for run in found["runs"]}
+    assert max(costs["zmp free"], costs["frf"]) <= costs["fif"] * 1.001  # less is asked for
+    assert "0.704" not in page.read_text(encoding="utf-8")  # duty factors are in percent
+    assert "70.4%" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_swingup_of_koch(capsys: pytest.CaptureFixture[str]) -> None:
+    assert study_swingup_command("21,41", 0, True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["table"]) == 10
+    assert len(found["nodes"]) == 8
 
 
 @pytest.mark.slow
