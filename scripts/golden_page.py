@@ -13,7 +13,7 @@ from surefoot.contact.distribution import Stance, distribute, linkage_matrix
 from surefoot.control.classic import torso_twist
 from surefoot.reduced import capture_zmp, critical_horizon, natural_frequency, pendulum_state, regulator_poles
 from surefoot.reduced.models import regulator_gains, wheel_region
-from surefoot.reduced.strategies import ankle_hip
+from surefoot.reduced.strategies import ANTICIPATED, SURPRISED, accommodate_impact, ankle_hip
 
 HEAD = """# Golden numbers
 
@@ -153,6 +153,15 @@ def _behaviours() -> Iterator[Row]:
     first = run.strategy.index("to_hip")
     yield Row("7.6.3", "CoP at which the hip takes over [mm]", 45, 1e3 * run.pressure[first - 1], 0.5)
     yield Row("7.6.3", "duration of that transition [s]", 1, run.switches["hip"] - run.switches["to_hip"], 2e-3)
+    calm, hit = (accommodate_impact(schedule) for schedule in (ANTICIPATED, SURPRISED))
+    share = np.abs(calm.pitch).max() / np.abs(hit.pitch).max()
+    remark = "the book: the torso absorbs an expected impact, without anticipation the feet roll; leg and torso only"
+    yield Row("7.7.4", "5.5 N × 50 ms: torso pitch, anticipated over not", 1, share, None, remark)
+    remark = "the book: insignificant"
+    yield Row("7.7.4", "5.5 N × 50 ms: CoM displacement [mm]", 0, 1e3 * np.abs(calm.com - 0.05).max(), 1.0, remark)
+    remark = "the book: at the edge against beyond it; here the stiff CoM control takes most of it"
+    yield Row("7.7.4", "5.5 N × 50 ms: CoP, not anticipated less anticipated [mm]", 0,
+              1e3 * (hit.pressure.max() - calm.pressure.max()), None, remark)  # fmt: skip
     robot = sf.load("humanoid", base="floating")
     for name, arms, remark in (
         ("ramv_still", -1, "conserved system momentum: arms in antiphase"),
