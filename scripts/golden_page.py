@@ -7,10 +7,13 @@ from math import exp
 
 import numpy as np
 
+import surefoot as sf
 from surefoot.contact import yaw_bounds
 from surefoot.contact.distribution import Stance, distribute, linkage_matrix
+from surefoot.control.classic import torso_twist
 from surefoot.reduced import capture_zmp, critical_horizon, natural_frequency, pendulum_state, regulator_poles
 from surefoot.reduced.models import regulator_gains, wheel_region
+from surefoot.reduced.strategies import ANTICIPATED, SURPRISED, accommodate_impact, ankle_hip
 
 HEAD = """# Golden numbers
 
@@ -60,6 +63,7 @@ def rows() -> list[Row]:
         _distribution,
         _cones,
         _stepping,
+        _behaviours,
     )
     return [row for part in parts for row in part()]
 
@@ -142,3 +146,29 @@ def _stepping() -> Iterator[Row]:
     yield Row("7.7.5 †", "CMP of the reactive step, x [mm]", 49.8, cmp[0], 0.2)
     yield Row("7.7.5 †", "CMP of the reactive step, y [mm]", -35.0, cmp[1], 0.2)
     yield Row("7.7.5", "push of 30 N × 0.1 s on 7 kg [m/s]", 0.43, 3.0 / 7.0, 5e-3)
+
+
+def _behaviours() -> Iterator[Row]:
+    run = ankle_hip(lambda t: 8.0 * float(np.interp(t, (1.0, 1.3, 3.0, 3.3), (0.0, 1.0, 1.0, 0.0))), 6.0)
+    first = run.strategy.index("to_hip")
+    yield Row("7.6.3", "CoP at which the hip takes over [mm]", 45, 1e3 * run.pressure[first - 1], 0.5)
+    yield Row("7.6.3", "duration of that transition [s]", 1, run.switches["hip"] - run.switches["to_hip"], 2e-3)
+    calm, hit = (accommodate_impact(schedule) for schedule in (ANTICIPATED, SURPRISED))
+    share = np.abs(calm.pitch).max() / np.abs(hit.pitch).max()
+    remark = "the book: the torso absorbs an expected impact, without anticipation the feet roll; leg and torso only"
+    yield Row("7.7.4", "5.5 N × 50 ms: torso pitch, anticipated over not", 1, share, None, remark)
+    remark = "the book: insignificant"
+    yield Row("7.7.4", "5.5 N × 50 ms: CoM displacement [mm]", 0, 1e3 * np.abs(calm.com - 0.05).max(), 1.0, remark)
+    remark = "the book: at the edge against beyond it; here the stiff CoM control takes most of it"
+    yield Row("7.7.4", "5.5 N × 50 ms: CoP, not anticipated less anticipated [mm]", 0,
+              1e3 * (hit.pressure.max() - calm.pressure.max()), None, remark)  # fmt: skip
+    robot = sf.load("humanoid", base="floating")
+    for name, arms, remark in (
+        ("ramv_still", -1, "conserved system momentum: arms in antiphase"),
+        ("ramv_reactionless", 1, "reaction null space: arms in phase"),
+    ):
+        found = torso_twist(name, robot)
+        yield Row("5.8.3", f"torso twist ±10°, `{name}`: phase of the arms", arms, found.phase, 0.01, remark)
+    achieved = torso_twist("resolved_momentum", robot).achieved
+    remark = "the book: twist not achieved; ours: half of it"
+    yield Row("5.8.3", "torso twist ±10°, `resolved_momentum`: share achieved", 0, achieved, None, remark)

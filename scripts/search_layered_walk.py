@@ -1,4 +1,4 @@
-"""Search the numbers of the planar biped's walk that Busenhart 1994 does not print; same seed, same set.
+"""Refine the numbers of the planar biped's walk that Busenhart 1994 does not print, from the set in use.
 
     python scripts/search_layered_walk.py --seed 0 --trials 60
 

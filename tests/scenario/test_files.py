@@ -50,6 +50,7 @@ RESIDUALS = {
     "squat-fast": 0.01,  # 90 kg that fall and rise by 10 cm within a second
     "jump": 0.1,  # feet that hit the ground
     "bound": 0.005,
+    "biped-004": 1.0,  # feet that hit the ground, seven steps of 88 kg
     "swingup-004": 2.0,  # of 74 J at the stiff stops of the cart
 }
 """Largest residuals [J] of quick motions, beside what goes through drives and stops."""

@@ -5,19 +5,33 @@ part first; the load is what they must add up to about the CoM.
 """
 
 from surefoot.contact.distribution.compare import DistributionRow, compare_distributions
+from surefoot.contact.distribution.duality import (
+    HARD,
+    LimbStatics,
+    contact_bases,
+    dual_null_space,
+    limb_statics,
+    weighted_inverse,
+)
 from surefoot.contact.distribution.methods import METHODS, distribute, hand_tracking, internal_part
 from surefoot.contact.distribution.stance import Stance, stance_of
 from surefoot.contact.distribution.virtual_linkage import grasp_description, linkage_matrix
 
 __all__ = [
+    "HARD",
     "METHODS",
     "DistributionRow",
+    "LimbStatics",
     "Stance",
     "compare_distributions",
+    "contact_bases",
     "distribute",
+    "dual_null_space",
     "grasp_description",
     "hand_tracking",
     "internal_part",
+    "limb_statics",
     "linkage_matrix",
     "stance_of",
+    "weighted_inverse",
 ]

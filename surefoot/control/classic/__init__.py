@@ -16,11 +16,21 @@ from surefoot.control.classic.accelerations import (
 from surefoot.control.classic.base import ClassicController, ClassicGains
 from surefoot.control.classic.body import StandingBody, standing_body
 from surefoot.control.classic.forces import CentroidalPivot, GravityCompensation, MulticontactImpedance, SimpleTorque
-from surefoot.control.classic.rates import ReactionNullSpace, ResolvedMomentum, StillMomentum
+from surefoot.control.classic.rates import RATES
+from surefoot.control.classic.twist import TorsoTwist, torso_twist
 from surefoot.errors import one_of
 from surefoot.robot import Robot
 
-__all__ = ["CLASSIC", "ClassicController", "ClassicGains", "StandingBody", "classic_controller", "standing_body"]
+__all__ = [
+    "CLASSIC",
+    "ClassicController",
+    "ClassicGains",
+    "StandingBody",
+    "TorsoTwist",
+    "classic_controller",
+    "standing_body",
+    "torso_twist",
+]
 
 CLASSIC: dict[str, type[ClassicController]] = {
     "operational_space": OperationalSpace,
@@ -33,9 +43,7 @@ CLASSIC: dict[str, type[ClassicController]] = {
     "henze": MulticontactImpedance,
     "cmp": CentroidalPivot,
     "dcm_gi": SimpleTorque,
-    "resolved_momentum": ResolvedMomentum,
-    "ramv_still": StillMomentum,
-    "ramv_reactionless": ReactionNullSpace,
+    **RATES,
 }
 """The controllers by name."""
 

@@ -55,9 +55,9 @@ class WeightedInverse(ClassicController):
 
 
 class MomentumDamping(ClassicController):
-    """RAA: contacts and CoM, then relative angular acceleration Δω̇ = −D Δω, then base and posture (5.142, 5.144).
+    """RAA: contacts, CoM and base, then relative angular acceleration Δω̇ = −D Δω, then posture (5.142, 5.144).
 
-    The base yields, as the book's gains let it during impacts (tables 7.4 to 7.6). Wrenches by VRP-GI.
+    The springs of the posture act on Δω as well: damping alone lets the arms drift. Wrenches by VRP-GI.
     """
 
     distribution = "vrp"
@@ -65,14 +65,17 @@ class MomentumDamping(ClassicController):
     def torque(self, body: StandingBody) -> Array:
         """Joint torques (nv − 6,) [N m]."""
         contacts, rest = self.contact_level(body)
-        first = np.vstack([contacts, body.com_jacobian])
-        wanted = np.r_[rest, self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass]
+        first = np.vstack([contacts, body.com_jacobian, body.base])
+        wanted = np.r_[
+            rest,
+            self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass,
+            self.base_acceleration(body) - body.base_bias,
+        ]
         drift = np.linalg.solve(body.inertia, body.momentum_bias[3:]) - body.base_bias
-        damped = -self.gains.momentum * body.relative @ body.v - drift
-        select = np.eye(self.robot.nv)[6:]
-        upright = (body.base, self.base_acceleration(body) - body.base_bias)
-        levels = [(first, wanted), (body.relative, damped), upright, (select, self.posture_acceleration(body))]
-        return self.torque_of(body, prioritised(levels, body.mass_matrix))
+        springs = self.posture_acceleration(body)
+        damped = body.relative[:, 6:] @ springs - self.gains.momentum * body.relative @ body.v - drift
+        posture = (np.eye(self.robot.nv)[6:], springs)
+        return self.torque_of(body, prioritised([(first, wanted), (body.relative, damped), posture], body.mass_matrix))
 
 
 class CompositeBody(ClassicController):

@@ -13,13 +13,13 @@ from surefoot.control.joint_pd import JointPd
 from surefoot.motion import Command
 from surefoot.robot import Robot
 
-__all__ = ["ReactionNullSpace", "ResolvedMomentum", "StillMomentum"]
+__all__ = ["RATES", "RateController", "ReactionNullSpace", "ResolvedMomentum", "StillMomentum"]
 
 _RETURN = 1.0  # rate at which joints return to their posture [1/s]
 _PULL = (4.0, 4.0)  # of CoM and base [1/s]
 
 
-class _RateController(ClassicController):
+class RateController(ClassicController):
     """Joint references from wanted rates; servos with the weight as feedforward."""
 
     def __init__(
@@ -67,18 +67,21 @@ class _RateController(ClassicController):
         return np.eye(self.robot.nv)[6:], self.posture_rate(body)
 
 
-class ResolvedMomentum(_RateController):
-    """Resolved momentum control (Kajita 2003, section 5.8.2): momenta first, the base only in what they leave."""
+class ResolvedMomentum(RateController):
+    """Resolved momentum control (Kajita 2003, section 5.8.2): ξ = A⁺ y + (E − A⁺A) ξ_ref.
+
+    Momenta first; wanted rates of base and joints are projected into what they leave, so that the base need not follow.
+    """
 
     def rates(self, body: StandingBody) -> Array:
         """(nv,)."""
         momentum = np.r_[body.stance.mass * self.com_rate(body), np.zeros(3)]
         first = np.vstack([body.contacts, body.momentum])
-        levels = [(first, np.r_[np.zeros(len(body.contacts)), momentum]), (body.base, self.base_rate(body))]
-        return prioritised([*levels, self._posture(body)])
+        wanted = np.r_[np.zeros(3), body.rotation.T @ self.base_rate(body), self.posture_rate(body)]
+        return prioritised([(first, np.r_[np.zeros(len(body.contacts)), momentum]), (np.eye(self.robot.nv), wanted)])
 
 
-class StillMomentum(_RateController):
+class StillMomentum(RateController):
     """RAM/V with conserved system angular momentum, ω_C = 0: arms move against the base (section 5.8.3)."""
 
     def rates(self, body: StandingBody) -> Array:
@@ -87,9 +90,17 @@ class StillMomentum(_RateController):
         return prioritised([*self._levels(body), (whole, np.zeros(3)), self._posture(body)])
 
 
-class ReactionNullSpace(_RateController):
+class ReactionNullSpace(RateController):
     """RAM/V in the reaction null space, Δω = 0: joints react on the base as little as can be (section 5.8.3)."""
 
     def rates(self, body: StandingBody) -> Array:
         """(nv,)."""
         return prioritised([*self._levels(body), (body.relative, np.zeros(3)), self._posture(body)])
+
+
+RATES: dict[str, type[RateController]] = {
+    "resolved_momentum": ResolvedMomentum,
+    "ramv_still": StillMomentum,
+    "ramv_reactionless": ReactionNullSpace,
+}
+"""The controllers on rates by name."""

@@ -31,8 +31,8 @@ class WalkWeights:
         height: X_d12, wished height of the torso [m]; lost.
         friction: μ₀; lost.
         touch: Height below which a contact counts as touching [m]: the feet are round.
-        pace: (speed, weight) of the wish for the torso's forward acceleration. The source prints 2e-5 for all speeds;
-            at 0.1 m/s the wishes for straight knees then win, and the biped stops between two steps.
+        pace: (speed, weight) of the wish for the torso's forward acceleration; the source prints 2e-5 for all speeds.
+            At 0.1 m/s the wishes for straight knees then win, and the biped stops between two steps.
         retests: How often contacts that would pull are released and the execution is solved again; the source does it
             in the next sample.
     """

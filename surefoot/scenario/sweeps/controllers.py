@@ -176,6 +176,8 @@ def controllers_page(
         html("<h1>Controllers on {}: {}</h1><p>{}</p>", robot, scenario, about),
         html_table(head, table),
         html("<h2>CoM after a push of {:.0%}</h2>", shares[0]),
-        figure_svg(lines, ("time [s]", "way of the CoM [mm]")) if lines else "",
+        html('<figure style="max-width:44rem">{}</figure>', figure_svg(lines, ("time [s]", "way of the CoM [mm]")))
+        if lines
+        else "",
     ]
     return html_page(f"Controllers on {robot}", joined(body))

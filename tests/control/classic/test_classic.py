@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 import surefoot as sf
-from surefoot.control.classic import CLASSIC, classic_controller, standing_body
+from surefoot.control.classic import CLASSIC, classic_controller, standing_body, torso_twist
 from surefoot.control.classic.body import prioritised
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.motion import State
@@ -66,3 +66,33 @@ def test_refused() -> None:
         classic_controller("magic", ROBOT)
     with pytest.raises(NotSupportedError, match="floating base"):
         classic_controller("henze", sf.load("cartpole"))
+
+
+@pytest.mark.parametrize(
+    ("method", "phase", "least"),
+    [("ramv_still", -1.0, 0.9), ("ramv_reactionless", 1.0, 0.9), ("resolved_momentum", -1.0, 0.3)],
+)
+def test_torso_twist(method: str, phase: float, least: float) -> None:
+    """Arms in antiphase with conserved momentum, in phase in the reaction null space; resolved momentum lags behind."""
+    found = torso_twist(method, ROBOT)
+    assert found.phase == pytest.approx(phase, abs=0.01)
+    assert found.achieved > least
+    assert (found.moment > 0.1) == (method == "ramv_reactionless")
+    if method == "resolved_momentum":
+        assert found.achieved < 0.7
+
+
+def test_torso_twist_needs_rates() -> None:
+    with pytest.raises(UnknownNameError, match="rates"):
+        torso_twist("henze", ROBOT)
+
+
+def test_direct_control_brakes_before_limits() -> None:
+    """A joint next to its limit decelerates at least so that it stops there."""
+    control = classic_controller("direct", ROBOT)
+    q, v = np.array(ROBOT.home), np.zeros(ROBOT.nv)
+    q[7], v[6] = ROBOT.limits.upper[7] - 0.02, 1.5
+    lower, upper = control._braking(standing_body(ROBOT, ROBOT.model.createData(), control.contacts, q, v))  # type: ignore[attr-defined]
+    assert upper[6] == pytest.approx(-(1.5**2) / 0.04)
+    assert np.isinf(np.delete(upper, 6)).all()
+    assert np.isinf(lower).all()
