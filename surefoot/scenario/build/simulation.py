@@ -198,7 +198,7 @@ def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
     if duration is None and scenario.planner is not None and isinstance(controller, PlannedFollower):
-        return controller.trajectory.end + 0.5
+        return (1.5 if scenario.planner.replan else 1.0) * controller.trajectory.end + 0.5
     if duration is not None or scenario.walk is None:
         return duration or DURATION
     from surefoot.scenario.build.walking import walk_duration
