@@ -11,13 +11,14 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control import TrajectoryFollower
+from surefoot.control.legged import WholeBodyFollower
 from surefoot.motion import Command, Log, State, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "PlannedFollower", "Planner", "ServoLead"]
+__all__ = ["Plan", "Planned", "PlannedFollower", "PlannedWholeBody", "Planner", "ServoLead"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,8 @@ class Plan:
         files: Further files of the run: name → what writes it to a path.
         now: What to follow in the light of what is measured: now(t, state) -> trajectory, time along it, and where the
             joints should be (nq,); in place of the trajectory.
+        starts_moving: Whether the run begins with the velocity of the trajectory, too; else at rest.
+        world: The world of the run where the planner chose it; that of the scenario if None.
     """
 
     trajectory: Trajectory
@@ -44,9 +47,24 @@ class Plan:
     feedback: Callable[[float, Array, Array], Array] | None = None
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
     now: Callable[[float, State], tuple[Trajectory, float, Array]] | None = None
+    starts_moving: bool = False
+    world: World | None = None
+
+    @property
+    def start(self) -> State:
+        """Where the run begins."""
+        motion = self.trajectory
+        v = np.asarray(motion.with_velocities().v)[0]
+        return State(0.0, motion.q[0], v if self.starts_moving else np.zeros_like(v))
 
 
-class PlannedFollower(TrajectoryFollower):
+class Planned:
+    """A controller that follows a plan."""
+
+    plan: Plan
+
+
+class PlannedFollower(Planned, TrajectoryFollower):
     """Follows the trajectory of a plan.
 
     Args:
@@ -101,6 +119,19 @@ class ServoLead:
         force = np.asarray(command.torque) + self._damping * np.asarray(command.velocity)
         band = self._band * np.tanh(force / np.maximum(self._stiffness * self._band, 1e-9))
         return replace(command, position=np.asarray(command.position) + force / self._stiffness + band)
+
+
+class PlannedWholeBody(Planned, WholeBodyFollower):
+    """Follows the trajectory of a plan by whole-body control.
+
+    Args:
+        robot: The robot.
+        plan: The plan.
+    """
+
+    def __init__(self, robot: Robot, plan: Plan) -> None:
+        super().__init__(robot, plan.trajectory)
+        self.plan = plan
 
 
 Planner = Callable[[MotionTable, Robot, World], Plan]

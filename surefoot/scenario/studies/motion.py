@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.scenario.findings import Findings, StudiedRun
-from surefoot.scenario.motions import PlannedFollower
+from surefoot.scenario.motions import Planned
 
 __all__ = ["motion"]
 
@@ -12,10 +12,10 @@ def motion(run: StudiedRun) -> Findings:
     """Metrics of the plan and of the run; trouble of either.
 
     Args:
-        run: The run; its controller is `follow`.
+        run: The run; its controller is one that follows a plan.
     """
     controller = run.simulation.controller
-    if not isinstance(controller, PlannedFollower):
+    if not isinstance(controller, Planned):
         return Findings({}, "the controller does not follow a plan")
     plan = controller.plan
     if plan.judge is None:

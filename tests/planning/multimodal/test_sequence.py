@@ -75,10 +75,8 @@ def test_another_robot_is_refused(sequence: StanceSequence) -> None:
 
 def test_roadmaps_of_stances_find_a_way_that_passes_the_audit() -> None:
     robot = sf.load("hexapod")
-    plans = [
-        MultiModalRoadmap(StancePlanner(robot, World()), np.array(robot.home), (0.0, 0.05, 0.0), 2).solve()
-        for _ in range(2)
-    ]
+    planner, goal = StancePlanner(robot, World()), (0.0, 0.05, 0.0)
+    plans = [MultiModalRoadmap(planner, np.array(robot.home), goal, seed=2).solve() for _ in range(2)]
     assert plans[0].solved, plans[0].reason
     assert audit_plan(plans[0]).passed
     assert [segment.path.tobytes() for segment in plans[0].segments] == [x.path.tobytes() for x in plans[1].segments]

@@ -30,7 +30,7 @@ def test_a_robot_on_its_plan_is_led_along_it(planned: tuple[StancePlanner, Timed
     assert stepping.error < 1e-4
 
 
-def test_a_base_that_is_off_is_led_back_and_a_foot_lands_where_it_was_to(
+def test_a_base_that_is_off_is_led_back_and_a_foot_lands_in_its_place(
     planned: tuple[StancePlanner, TimedPlan],
 ) -> None:
     """The robot stands as planned, its base 5 mm ahead: the base is sent back, a swinging foot to its own place."""
