@@ -8,8 +8,8 @@ import pytest
 import surefoot as sf
 from surefoot.motion import Command, State, World
 from surefoot.planning import StancePlanner, TimedPlan, timed_plan
-from surefoot.scenario.motions.plan import ServoLead
-from surefoot.scenario.motions.stepping import Stepping, Steps
+from surefoot.scenario.motions import ServoLead
+from surefoot.scenario.motions.footfalls import Stepping, Steps
 
 
 @pytest.fixture(scope="module")

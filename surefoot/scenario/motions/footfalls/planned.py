@@ -30,9 +30,9 @@ from surefoot.planning.multimodal import MultiModalRoadmap
 from surefoot.report import DataTable, Outline
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
-from surefoot.scenario.motions.footfall_pictures import footfall_pictures
+from surefoot.scenario.motions.footfalls.pictures import footfall_pictures
+from surefoot.scenario.motions.footfalls.stepping import Steps
 from surefoot.scenario.motions.plan import Plan
-from surefoot.scenario.motions.stepping import Steps
 from surefoot.scenario.schema import OMPL_NAMES, PlannerTable
 
 __all__ = ["footfalls"]
