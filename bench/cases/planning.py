@@ -64,13 +64,15 @@ def run(
     result: dict[str, Any] = {**header("planning", 0), "states": {}, "plans": []}
     names = [name.strip() for name in planners.split(",")]
     limits = Limits(_LIMITS.states, _LIMITS.stances, Budget(evaluations))
-    sequence = StanceSequence.load(_SEQUENCE).head(5 if quick else moves)
+    sequences = {"flat": StanceSequence.load(_SEQUENCE), "step": _step_sequence()}
     for name, world in _WORLDS.items():
         result["states"][name] = _throughput(world, states if not quick else 2_000)
     for planner in names:
         for seed in range(1 if quick else seeds):
-            row = {"scenario": f"sequence of {len(sequence)}", "planner": planner, "seed": seed}
-            result["plans"].append(row | _follow(planner, sequence, seed, limits))
+            for name, sequence in sequences.items():
+                part = sequence.head(min(5 if quick else moves, len(sequence)))
+                row = {"scenario": f"{name}, {len(part)} given", "planner": planner, "seed": seed}
+                result["plans"].append(row | _follow(planner, part, _WORLDS[name], seed, limits))
             for name, world in _WORLDS.items() if planner in SINGLE_MODE else ():
                 row = {"scenario": name, "planner": planner, "seed": seed}
                 result["plans"].append(row | _plan(world, planner, seed, limits))
@@ -176,14 +178,20 @@ def _plan(world: World, planner: str, seed: int, limits: Limits) -> dict[str, An
     return _figures(maker, plan, time.process_time() - began)
 
 
-def _follow(planner: str, sequence: StanceSequence, seed: int, limits: Limits) -> dict[str, Any]:
+def _step_sequence() -> StanceSequence:
+    """The stances of one plan onto the step."""
+    robot = load("hexapod")
+    return StancePlanner(robot, _WORLDS["step"]).plan(np.array(robot.home), _GOAL, 0, _LIMITS).sequence()
+
+
+def _follow(planner: str, sequence: StanceSequence, world: World, seed: int, limits: Limits) -> dict[str, Any]:
     with ExitStack() as stack:
         single: SingleMode = (
             SINGLE_MODE[planner]
             if planner in SINGLE_MODE
             else stack.enter_context(OmplSingleMode(OMPL_NAMES.get(planner, planner)))
         )
-        maker = StancePlanner(load("hexapod"), _WORLDS["flat"], single_mode=single)
+        maker = StancePlanner(load("hexapod"), world, single_mode=single)
         maker.model.build()
         began = time.process_time()
         plan = maker.follow(sequence, seed, limits)

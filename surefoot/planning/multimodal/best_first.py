@@ -100,12 +100,25 @@ class StancePlanner:
             progress: Called with the share of the way to the goal that some stance has come, 0…1.
         """
         rng = np.random.default_rng(seed)
-        state = self.model.chart.state_of(q)
-        graph, start, target = self._scene(state, self._goal_places(state, goal), rng)
-        plan = StancePlan(graph, start, target)
-        if self._stands(plan, state):
+        plan, state = self.empty_plan(q, goal, rng)
+        if not plan.reason:
             _Search(self, plan, state, rng, limits or Limits(), progress).run()
         return plan
+
+    def empty_plan(
+        self, q: Array, goal: tuple[float, float, float] | Array, rng: np.random.Generator
+    ) -> tuple[StancePlan, Array]:
+        """Footholds, first stance and goal of a query, and its first state; `reason` says if the robot cannot stand.
+
+        Args:
+            q: (nq,) where the robot stands.
+            goal: As in `plan`.
+            rng: Random numbers.
+        """
+        state = self.model.chart.state_of(q)
+        plan = StancePlan(*self._scene(state, self._goal_places(state, goal), rng))
+        self._stands(plan, state)
+        return plan, state
 
     def follow(self, sequence: StanceSequence, seed: int = 0, limits: Limits | None = None) -> StancePlan:
         """Motions along a given sequence of stances; where one fails, it and the one before get other base poses.

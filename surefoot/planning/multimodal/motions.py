@@ -100,19 +100,37 @@ class Motions:
 
     def _motion(self, state: Array, move: Move) -> tuple[list[Segment], Array] | None:
         """Shift the base, then swing the foot; with each of the base poses of the move until one works."""
-        graph, feet = self.graph, self.graph.feet(move.after).ravel()
-        stands = graph.mode(move.before)
-        swings = graph.mode(move.before, move.leg, carries=False, to=move.after[move.leg])
+        stands = self.graph.mode(move.before)
         for base in self._by_torque(move):
-            leaves = np.concatenate([base, state[6:]])
-            lands = np.concatenate([base, feet])
-            shift = self._single(stands, state, leaves)
-            swing = None if shift is None else self._single(swings, leaves, lands)
+            shift = self._single(stands, state, np.concatenate([base, state[6:]]))
+            swing = None if shift is None else self.swing(move, base)
             if shift is not None and swing is not None:
-                first, second = self._smooth(stands, shift), self._smooth(swings, swing)
-                return [Segment(stands, first[0], move.before, None, first[1]),
-                        Segment(swings, second[0], move.before, move.leg, second[1])], lands  # fmt: skip
+                return [self.segment(stands, shift, move.before, None), swing], swing.path[-1]
         return None
+
+    def swing(self, move: Move, base: Array) -> Segment | None:
+        """The foot of a move goes to its new place; None if no motion was found.
+
+        Args:
+            move: The move.
+            base: (6,) base pose at both ends.
+        """
+        mode = self.graph.mode(move.before, move.leg, carries=False, to=move.after[move.leg])
+        leaves, lands = (np.concatenate([base, self.graph.feet(key).ravel()]) for key in (move.before, move.after))
+        path = self._single(mode, leaves, lands)
+        return None if path is None else self.segment(mode, path, move.before, move.leg)
+
+    def segment(self, mode: Mode, path: Array, stance: Key, swings: int | None) -> Segment:
+        """A path, shorter and without corners where that works.
+
+        Args:
+            mode: The stance.
+            path: (k, 6 + 3 L) corners.
+            stance: Footholds.
+            swings: The leg in the air; None if all stand.
+        """
+        found, is_smooth = self._smooth(mode, path)
+        return Segment(mode, found, stance, swings, is_smooth)
 
     def _by_torque(self, move: Move) -> Array:
         """(k, 6) base poses of a move within the torques that may be asked for, the least first.
@@ -151,8 +169,7 @@ class Motions:
         path = self._single(mode, state, end)
         if path is None:
             return []
-        path, is_smooth = self._smooth(mode, path)
-        return [Segment(mode, path, goal, None, is_smooth)]
+        return [self.segment(mode, path, goal, None)]
 
     def _single(self, mode: Mode, start: Array, goal: Array) -> Array | None:
         path = self.single_mode(mode, start, goal, self.rng, self.limits.single_mode)

@@ -25,7 +25,7 @@ class Limits:
     """
 
     states: int = 20_000_000
-    stances: int = 3_000
+    stances: int = 1_000
     single_mode: Budget = field(default_factory=Budget)
 
 

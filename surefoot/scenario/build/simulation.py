@@ -200,7 +200,8 @@ def _duration(scenario: Scenario, controller: Controller) -> float:
     duration = scenario.simulation.duration
     whole = scenario.planner is not None or scenario.controller.kind in ("follow_body", "track")
     if duration is None and whole and isinstance(controller, Planned):
-        return controller.plan.trajectory.end + 0.5
+        again = scenario.planner is not None and scenario.planner.replan
+        return (1.5 if again else 1.0) * controller.plan.trajectory.end + 0.5
     if duration is not None or scenario.walk is None:
         return duration or DURATION
     from surefoot.scenario.build.walking import walk_duration

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, PlannedWholeBody, Planner
+from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, PlannedWholeBody, Planner, ServoLead
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import PlannerTable
 
@@ -16,6 +16,7 @@ __all__ = [
     "PlannedFollower",
     "PlannedWholeBody",
     "Planner",
+    "ServoLead",
     "plan_footfalls",
     "planner_of",
 ]

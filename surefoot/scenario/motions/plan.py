@@ -33,8 +33,8 @@ class Plan:
         judge: Looks at the run: judge(robot, log); what it finds is added.
         feedback: Forces of the drives to add: feedback(t, q, v) -> (nu,); in place of joint springs.
         files: Further files of the run: name → what writes it to a path.
-        configuration: Where joints should be in the light of what is measured: configuration(t, state) -> (nq,); in
-            place of the trajectory's.
+        now: What to follow in the light of what is measured: now(t, state) -> trajectory, time along it, and where the
+            joints should be (nq,); in place of the trajectory.
         starts_moving: Whether the run begins with the velocity of the trajectory, too; else at rest.
         world: The world of the run where the planner chose it; that of the scenario if None.
     """
@@ -46,7 +46,7 @@ class Plan:
     judge: Callable[[Robot, Log], Findings] | None = None
     feedback: Callable[[float, Array, Array], Array] | None = None
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
-    configuration: Callable[[float, State], Array] | None = None
+    now: Callable[[float, State], tuple[Trajectory, float, Array]] | None = None
     starts_moving: bool = False
     world: World | None = None
 
@@ -80,9 +80,12 @@ class PlannedFollower(Planned, TrajectoryFollower):
 
     def command(self, t: float, state: State) -> Command:
         """As in `TrajectoryFollower`; a plan with feedback replaces the joint springs while it lasts."""
-        found, feedback = super().command(t, state), self.plan.feedback
-        if self.plan.configuration is not None:
-            found = replace(found, position=self._positions.of(self.plan.configuration(t, state)))
+        if self.plan.now is not None:
+            self.trajectory, along, q = self.plan.now(t, state)
+            found = replace(super().command(along, state), position=self._positions.of(q))
+        else:
+            found = super().command(t, state)
+        feedback = self.plan.feedback
         if self._lead is not None:
             found = self._lead.added_to(found)
         if feedback is None or t > self.plan.trajectory.end:

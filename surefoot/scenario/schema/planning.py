@@ -30,6 +30,9 @@ class PlannerTable(Table):
         name: Planner of the motions inside a stance: "connect" tries straight edges and swings first, "bidirectional"
             searches at once; the others are OMPL's (`pip install surefoot[ompl]`).
         evaluations: Budget of one motion inside a stance: how many states may be checked.
+        search: "best_first" explores stances in the order of their costs, "roadmap" is Multi-Modal-PRM.
+        stances_file: A stance sequence that an earlier run wrote (`stances.json`), to be followed in place of a search.
+        replan: Whether to plan anew when feet have come too far from the plan.
         states: Budget: how many states may be checked.
         stances: Budget: how many stances may be explored.
         pitch: Distance of footholds, as a share of the reach of a leg.
@@ -46,8 +49,11 @@ class PlannerTable(Table):
     goal: Vector
     name: SingleModeName = "connect"
     evaluations: Annotated[int, Field(ge=1, le=10**8)] = 4_000
+    search: Literal["best_first", "roadmap"] = "best_first"
+    stances_file: str | None = None
+    replan: bool = False
     states: Annotated[int, Field(ge=1, le=10**10)] = 20_000_000
-    stances: Annotated[int, Field(ge=1, le=10**6)] = 3_000
+    stances: Annotated[int, Field(ge=1, le=10**6)] = 1_000
     pitch: Positive = 0.15
     edge: NotNegative = 0.02
     clearance: Positive = 0.003

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -20,19 +21,23 @@ from surefoot.planning import (
     SingleMode,
     StancePlan,
     StancePlanner,
+    StanceSequence,
+    TimedPlan,
     audit_plan,
     timed_plan,
 )
+from surefoot.planning.multimodal import MultiModalRoadmap
 from surefoot.report import DataTable, Outline
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
-from surefoot.scenario.motions.footfall_pictures import footfall_pictures
+from surefoot.scenario.motions.footfalls.pictures import footfall_pictures
+from surefoot.scenario.motions.footfalls.stepping import Steps
 from surefoot.scenario.motions.plan import Plan
-from surefoot.scenario.motions.stepping import Stepping
 from surefoot.scenario.schema import OMPL_NAMES, PlannerTable
 
 __all__ = ["footfalls"]
 
+_OFF = 0.2  # of the reach of a leg: feet that are farther from their places in the plan are a reason for another
 _ON_GOAL = 0.5  # of the reach of a leg: feet that end farther from their goals are not there
 
 
@@ -54,9 +59,10 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
         planner = StancePlanner(robot, world, margins, sampling, _single_mode(table.name, stack))
         planner.model.build()
         built = time.process_time()
-        found = planner.plan(q, table.goal, seed, limits)
+        found = _found(table, planner, q, seed, limits)
         planned = time.process_time() + _elsewhere(planner)
-    timed = timed_plan(found, Pace(table.rate, table.acceleration, profile=table.profile))
+    pace = Pace(table.rate, table.acceleration, profile=table.profile)
+    timed = timed_plan(found, pace)
     metrics = _metrics(planner, found) | {"planning_time_s": planned - built, "build_time_s": built - began}
     trouble = None if found.solved else f"not solved: {found.reason}"
     if found.solved:
@@ -64,11 +70,35 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
         metrics |= {"plan_audit_passed": audit.passed, "plan_contact_error_m": audit.contact_error}
         metrics |= {"plan_balance_m": audit.balance, "plan_clearance_m": audit.clearance}
         trouble = None if audit.passed else f"the plan does not pass its audit: {audit}"
-    stepping = Stepping(planner.model.chart, timed)
+    again = _again(planner, found, pace, seed, limits) if table.replan and found.solved else None
+    steps = Steps(planner.model.chart, timed, again, _OFF * planner.reach)
     return Plan(
-        timed.trajectory, metrics, trouble, (), lambda _, log: _judge(planner, found, log),
-        configuration=stepping.configuration,
+        timed.trajectory, metrics, trouble, (), lambda _, log: _judge(planner, found, log, steps), now=steps.now,
+        files={"stances.json": found.sequence().save} if found.solved else {},
     )  # fmt: skip
+
+
+def _found(table: PlannerTable, planner: StancePlanner, q: Array, seed: int, limits: Limits) -> StancePlan:
+    """The plan by the search, the roadmaps or the stored stances that the table names."""
+    if table.stances_file is not None:
+        return planner.follow(StanceSequence.load(table.stances_file), seed, limits)
+    if table.search == "roadmap":
+        return MultiModalRoadmap(planner, q, table.goal, seed, limits).solve()
+    return planner.plan(q, table.goal, seed, limits)
+
+
+def _again(
+    planner: StancePlanner, plan: StancePlan, pace: Pace, seed: int, limits: Limits
+) -> Callable[[Array], TimedPlan | None]:
+    """From where the robot is to the footholds of the goal, by our own planner."""
+    goal = plan.graph.feet(plan.goal)[:, :2]
+
+    def again(q: Array) -> TimedPlan | None:
+        own = StancePlanner(planner.model.robot, planner.model.world, planner.model.margins, planner.sampling)
+        found = own.plan(q, goal, seed, limits)
+        return timed_plan(found, pace) if found.solved else None
+
+    return again
 
 
 def _single_mode(name: str, stack: ExitStack) -> SingleMode:
@@ -102,13 +132,14 @@ def _metrics(planner: StancePlanner, plan: StancePlan) -> dict[str, Any]:
     }
 
 
-def _judge(planner: StancePlanner, plan: StancePlan, log: Log) -> Findings:
+def _judge(planner: StancePlanner, plan: StancePlan, log: Log, steps: Steps) -> Findings:
     """Where the feet ended, and where they were to go."""
     names = planner.model.chart.names
     ended = planner.model.chart.state_of(np.asarray(log["q"])[-1])[6:].reshape(-1, 3)
     goal = plan.graph.feet(plan.goal)
     off = np.linalg.norm(ended - goal, axis=1)
     metrics: dict[str, Any] = {"foot_error_mean_m": float(off.mean()), "foot_error_largest_m": float(off.max())}
+    metrics["replanned_at_s"] = [round(t, 3) for t in steps.times]
     level = np.abs(ended[:, 2] - goal[:, 2]) < 0.01
     metrics["feet_at_goal_height"] = int(level.sum())
     trouble = None

@@ -52,3 +52,8 @@ def test_a_goal_in_a_wall_and_a_gap_beyond_reach_end_within_their_budget() -> No
         assert planner.model.statistics.states < 3 * limits.states
         assert "failed most" in plan.reason
         assert plan.explored
+        assert plan.moves, "the way to the nearest stance is kept"
+        assert plan.segments
+        ended = np.linalg.norm(plan.graph.feet(plan.moves[-1].after) - plan.graph.feet(plan.goal), axis=1).sum()
+        began = np.linalg.norm(plan.graph.feet(plan.start) - plan.graph.feet(plan.goal), axis=1).sum()
+        assert ended < began

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.motion import State
+from surefoot.motion import State, Trajectory
 from surefoot.planning import LimbChart, TimedPlan
 
-__all__ = ["Stepping"]
+__all__ = ["Stepping", "Steps"]
 
+_CALM = 0.1  # [m/s], [rad/s]: speed of the base below which another plan may begin
+_HOLD = 0.5  # [s] that the robot stands still before another plan
 _PERIOD = 0.01  # [s] between two corrections
 _RETURN = 2.0  # [1/s]: how fast the base goes back to its plan
 _YIELD = 2.0  # [1/s]: how fast feet that stand are taken to be where they are measured
@@ -27,10 +31,12 @@ class Stepping:
     Args:
         chart: Of the robot.
         plan: The plan.
+        tolerance: Where feet that stand are farther from their places, one that swings lands as far from its own [m].
     """
 
-    def __init__(self, chart: LimbChart, plan: TimedPlan) -> None:
-        self.chart, self.plan = chart, plan
+    def __init__(self, chart: LimbChart, plan: TimedPlan, tolerance: float = np.inf) -> None:
+        self.chart, self.plan, self._tolerance = chart, plan, tolerance
+        self._shift = np.zeros(3)
         self._rows = np.array([limb.rows for limb in chart.limbs])
         self._time, self._count = plan.trajectory.time, len(chart.limbs)
         self._offsets = np.zeros((self._count, 3))
@@ -40,6 +46,13 @@ class Stepping:
         self._lower, self._upper = (np.array([getattr(x, side) for x in chart.limbs]) for side in ("lower", "upper"))
         self._known: Array | None = None
         self._begins, self._ends = _runs(plan.swings, self._time)
+        self.error = 0.0
+        """How far a foot that stands is from its place in the plan, at most [m]."""
+
+    @property
+    def all_stand(self) -> bool:
+        """Whether no foot is in the air."""
+        return self._swings < 0
 
     def configuration(self, t: float, state: State) -> Array:
         """(nq,) where the joints should be.
@@ -81,6 +94,8 @@ class Stepping:
         step = 0.0 if not np.isfinite(self._last) else max(t - self._last, 0.0)
         stands = np.arange(self._count) != self._swings
         error = (measured - planned)[6:].reshape(-1, 3)
+        self.error = float(np.linalg.norm(error[stands, :2], axis=1).max())
+        self._shift = np.r_[error[stands, :2].mean(axis=0), 0.0] if self.error > self._tolerance else np.zeros(3)
         self._offsets[stands, :2] += _YIELD * step * (error - self._offsets)[stands, :2]
         self._correction += _RETURN * step * (planned[:6] - measured[:6])
         self._correction = np.clip(self._correction, -_MOST, _MOST)
@@ -98,7 +113,58 @@ class Stepping:
                 self._left[swings] = self._offsets[swings]
             self._swings = swings
         if swings >= 0:
-            self._offsets[swings] = self._left[swings] * (1.0 - self._progress())
+            done = self._progress()
+            self._offsets[swings] = self._left[swings] * (1.0 - done) + done * self._shift
+
+
+class Steps:
+    """Follows a plan, and asks for another one where feet have come too far from it.
+
+    Args:
+        chart: Of the robot.
+        plan: The plan.
+        again: again(q) → a plan from a configuration to the same goal, or None if there is none; None never to ask.
+        tolerance: How far feet may be from their places in the plan [m].
+    """
+
+    def __init__(
+        self,
+        chart: LimbChart,
+        plan: TimedPlan,
+        again: Callable[[Array], TimedPlan | None] | None = None,
+        tolerance: float = np.inf,
+    ) -> None:
+        self.chart, self._again = chart, again
+        self._tolerance = tolerance if again is not None else np.inf
+        self._stepping, self._start = Stepping(chart, plan, self._tolerance), 0.0
+        self._held: tuple[float, float, Array] | None = None
+        self.times: list[float] = []
+        """When another plan was taken [s]."""
+
+    def now(self, t: float, state: State) -> tuple[Trajectory, float, Array]:
+        """The trajectory to follow, the time along it [s], and where the joints should be (nq,).
+
+        Args:
+            t: Time [s].
+            state: What is measured.
+        """
+        stepping, held = self._stepping, self._held
+        if held is None and stepping.error > self._tolerance and stepping.all_stand:
+            held = self._held = t, t - self._start, np.array(state.q)
+        if held is not None and self._again is not None:
+            since, local, q = held
+            calm = float(np.abs(np.asarray(state.v)[:6]).max()) < _CALM
+            if t - since < _HOLD or not calm:
+                return stepping.plan.trajectory, local, q
+            found = self._again(np.array(state.q))
+            self._held, self._start = None, t - local  # without another plan the old one goes on
+            if found is not None:
+                self._stepping, self._start = Stepping(self.chart, found, self._tolerance), t
+                self.times.append(t)
+            else:
+                self._again = None
+        local = t - self._start
+        return self._stepping.plan.trajectory, local, self._stepping.configuration(local, state)
 
 
 def _runs(swings: NDArray[np.int64], time: Array) -> tuple[Array, Array]:
