@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.control.legged import LeggedBody, flat_pose, leg_reach, local, placement_of, turned, world
 from surefoot.control.walking.feedback import DcmFeedback
-from surefoot.control.walking.plan import AHEAD, StepPlan
+from surefoot.control.walking.plan import AHEAD, SHIFT, StepPlan
 from surefoot.control.walking.settings import WalkSettings, walk_settings, yaw_share
 from surefoot.control.walking.swing import SwingFoot
 from surefoot.control.whole_body import WholeBodySettings
@@ -25,7 +25,6 @@ __all__ = ["WalkingController"]
 STAND, DOUBLE, SWING = range(3)
 _STEP = 0.35  # step for which the default settings are made, share of the leg length
 _NEAR = 0.05  # errors of the DCM with which a foot may leave the ground, share of the leg length
-_SHIFT = 0.12  # time to shift the weight before a step that catches the robot [s]
 _BREATH = 0.03  # least time on two feet between steps that catch the robot [s]
 _PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
@@ -169,8 +168,8 @@ class WalkingController:
         support, landing, self._hurry = found
         self._stand_on(support, poses)
         self.ahead.coming = [landing]
-        self.phase, self._clock, self._length = DOUBLE, 0.0, _SHIFT
-        self.ahead.double_support(self.ahead.zmp_of(support), _SHIFT)
+        self.phase, self._clock, self._length = DOUBLE, 0.0, SHIFT
+        self.ahead.double_support(self.ahead.zmp_of(support), SHIFT)
         return True
 
     def _may_lift_off(self) -> bool:
