@@ -11,6 +11,7 @@ from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.control.legged.legs import LegLimits, posture_at_height
+from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import flat_pose, placement_of, turned
 from surefoot.control.legged.sole import SwingSole, sole_tasks
 from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings
@@ -18,7 +19,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.motion import Command
-from surefoot.robot import Foot, Robot, anatomy
+from surefoot.robot import ContactSurface, Foot, Robot, anatomy
 from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture, Task
 
 __all__ = ["LeggedBody"]
@@ -51,6 +52,7 @@ class LeggedBody:
         settings: Margins of the whole-body problem.
         hands: Further contact surfaces that may carry.
         yaw: Share of the weight of the trunk about the vertical; less lets it turn against legs that swing quickly.
+        output: What the drives are told; "admittance" needs force sensors.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class LeggedBody:
         settings: WholeBodySettings | None = None,
         hands: Sequence[str] = (),
         yaw: float = 1.0,
+        output: OutputKind = "torque",
     ) -> None:
         self._yaw_shares = yaw, min(1.0, _BASE_YAW * yaw)
         self.hands, self._q0 = tuple(hands), q0
@@ -85,7 +88,11 @@ class LeggedBody:
             for name in foot.contacts
             for c in [robot.contacts[name]]
         }
-        self._middles = {name: self._unit_wrench(name) for foot in self.feet for name in foot.contacts}
+        self._middles = {
+            name: _unit_wrench(robot.contacts[name], self.problem.rows.tied[name])
+            for foot in self.feet
+            for name in foot.contacts
+        }
         self.legs = [LegLimits(robot, foot, self.problem.rows.settings.joint_margin) for foot in self.feet]
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
@@ -95,6 +102,7 @@ class LeggedBody:
         self._last, self._t = np.zeros(robot.nu), -np.inf
         carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
         self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
+        self.output = None if output == "torque" else PositionOutput(robot, q0, output == "admittance")
         self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self._efforts
         self.force: Array | None = None
         """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
@@ -139,8 +147,8 @@ class LeggedBody:
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
-        stiffness, damping = _POSTURE_GAINS
-        self.problem["posture"].set_gains(stiffness * _leg_shares(robot, self.feet, _LEG_STIFFNESS), damping)
+        shares = _leg_shares(robot, self.feet, _LEG_STIFFNESS)
+        self.problem["posture"].set_gains(_POSTURE_GAINS[0] * shares, _POSTURE_GAINS[1])
 
     def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
         """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
@@ -221,11 +229,6 @@ class LeggedBody:
             handle.put(T @ offset)
             handle.set_rates(np.r_[at @ R, spin * R[2]][rows], np.r_[change @ R, swirl * R[2]][rows])
 
-    def _unit_wrench(self, name: str) -> Array:
-        """(tied,) wrench of a unit normal force in the middle of a contact."""
-        x, y, _ = self.robot.contacts[name].corners.mean(axis=0)
-        return np.array([0.0, 0.0, 1.0, y, -x, 0.0])[list(self.problem.rows.tied[name])]
-
     def share(self, shares: Sequence[float] | Array, most: Sequence[float] | Array) -> None:
         """Wish for shares of the weight on the feet, in the middle of their soles, and limit their normal forces.
 
@@ -275,14 +278,15 @@ class LeggedBody:
         self.passes, self.violation = found.passes, found.violation
         if found.trouble is not None:
             return self.fall_back(found.trouble)
-        dt = min(max(t - self._t, 0.0), _FOLLOWS)
-        measured, self._t = v[self.robot.driven], t
+        dt, self._t = min(max(t - self._t, 0.0), _FOLLOWS), t
         share = dt / _FOLLOWS if dt > 0.0 else 1.0
-        self._speeds = (1.0 - share) * self._speeds + share * measured
+        self._speeds = (1.0 - share) * self._speeds + share * v[self.robot.driven]
         self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
         self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
         turns = ((self.problem.contact(n).target[:9].reshape(3, 3), w[:3]) for n, w in found.wrenches.items())
         self.force = np.sum([R @ f for R, f in turns], 0)
+        if self.output is not None:
+            return self.output.command(t, q, v, found, self.problem)
         return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
 
     def fall_back(self, trouble: str) -> Command:
@@ -294,6 +298,8 @@ class LeggedBody:
         self.fallbacks, self.trouble = self.fallbacks + 1, trouble
         self.troubles[trouble] += 1
         self._speeds, self.force = np.zeros(self.robot.nu), None
+        if self.output is not None:
+            return self.output.hold()
         hold = _HOLD * self._efforts
         return Command(torque=self._last, position=self._held, velocity=self._speeds, kp=hold, kd=_HOLD_TIME * hold)
 
@@ -301,6 +307,12 @@ class LeggedBody:
     def solver_time(self) -> float:
         """Wall-clock time of the last solution [s]."""
         return self.problem.solver_time
+
+
+def _unit_wrench(surface: ContactSurface, tied: Sequence[int]) -> Array:
+    """(tied,) wrench of a unit normal force in the middle of a contact."""
+    x, y, _ = surface.corners.mean(axis=0)
+    return np.array([0.0, 0.0, 1.0, y, -x, 0.0])[list(tied)]
 
 
 def _entries_of(robot: Robot) -> list[int]:

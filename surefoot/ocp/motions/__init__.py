@@ -1,7 +1,19 @@
 """Optimal-control problems of well-known motions."""
 
+from surefoot.ocp.motions.gait import StepFigures, step_figures, walk_on
 from surefoot.ocp.motions.leaps import bound, jump, squat
 from surefoot.ocp.motions.swingup import swingup
-from surefoot.ocp.motions.walk import walk_step
+from surefoot.ocp.motions.walk import OBJECTIVES, solve_walk, walk_step
 
-__all__ = ["bound", "jump", "squat", "swingup", "walk_step"]
+__all__ = [
+    "OBJECTIVES",
+    "StepFigures",
+    "bound",
+    "jump",
+    "solve_walk",
+    "squat",
+    "step_figures",
+    "swingup",
+    "walk_on",
+    "walk_step",
+]

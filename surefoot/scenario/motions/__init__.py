@@ -5,11 +5,20 @@ from collections.abc import Mapping
 from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import Plan, PlannedFollower, Planner
+from surefoot.scenario.motions.plan import Plan, PlannedFollower, PlannedWholeBody, Planner, plan_of
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import PlannerTable
 
-__all__ = ["MOTIONS", "Plan", "PlannedFollower", "Planner", "plan_footfalls", "planner_of"]
+__all__ = [
+    "MOTIONS",
+    "Plan",
+    "PlannedFollower",
+    "PlannedWholeBody",
+    "Planner",
+    "plan_footfalls",
+    "plan_of",
+    "planner_of",
+]
 
 MOTIONS: Mapping[str, str] = {
     kind: f"surefoot.scenario.motions.{kind}:{kind}"

@@ -20,6 +20,7 @@ __all__ = ["bound", "jump", "ocp_walk", "problem_of", "squat_fast", "swingup"]
 
 _TOLERANCE, _ITERATIONS = 1e-6, 500
 _STEP = 0.005  # [s] of what is followed
+_STEPS = 8  # of a periodic walk that are executed
 
 
 def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None = None) -> Problem:
@@ -51,14 +52,26 @@ def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None
         case "bound":
             return problems.bound(robot, **given(length="length"))
         case _:
-            names = given(objective="objective", strict_zmp="strict_zmp", free_foot="free_foot", step="length")
-            return problems.walk_step(robot, **names)
+            return problems.walk_step(robot, **_walk_arguments(table))
+
+
+def _walk_arguments(table: MotionTable) -> dict[str, Any]:
+    pairs = {"objective": table.objective, "free_foot": table.free_foot, "step": table.length}
+    found = {name: value for name, value in pairs.items() if value is not None}
+    return found | ({"zmp_radius": None} if table.strict_zmp is False else {})
+
+
+def _solved(table: MotionTable, robot: Robot, options: SolverOptions) -> Solution:
+    solver = table.solver or "riccati"
+    if table.kind == "ocp_walk":
+        return problems.solve_walk(robot, solver=solver, options=options, **_walk_arguments(table))
+    return problem_of(table, robot).solve(solver, options)
 
 
 def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
-    """Solve the problem of a table and make a plan of the solution."""
+    """Solve the problem of a table and make a plan of the solution; a periodic step is repeated."""
     options = SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
-    solution: Solution = problem_of(table, robot).solve(table.solver or "riccati", options)
+    solution = _solved(table, robot, options)
     found = check(solution)
     metrics = solution.metrics()
     metrics |= {f"duration_{name.replace(' ', '_')}_s": value for name, value in solution.durations.items()}
@@ -66,7 +79,12 @@ def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
     if np.isfinite(found.defect):
         metrics |= {"reintegration_defect": found.defect, "torque_excess_between_nodes": found.torque_excess}
     trouble = None if solution.success else f"the solver did not converge: {solution.staged.message}"
-    motion = _followed(solution)
+    motion = solution.trajectory
+    is_step = solution.problem.coupling is not None
+    if is_step:
+        metrics |= {f"walk_{name}": value for name, value in problems.step_figures(solution).to_dict().items()}
+        motion = problems.walk_on(robot, motion, table.steps or _STEPS)
+    motion = motion.resample(dt=_STEP)  # at the rate of a controller: torques held or linear as planned
     return Plan(
         motion,
         metrics,
@@ -75,15 +93,11 @@ def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
         partial(_judge, motion),
         solution.feedback(),
         {"solution.npz": solution.save},
+        is_step,
     )
 
 
 swingup = squat_fast = jump = bound = ocp_walk = _planned
-
-
-def _followed(solution: Solution) -> Trajectory:
-    """The motion at the rate of a controller: torques held or linear as planned."""
-    return solution.trajectory.resample(dt=_STEP)
 
 
 def _curves(solution: Solution, motion: Trajectory) -> tuple[Plot, ...]:

@@ -103,8 +103,9 @@ class MotionTable(KindTable):
         depth: How far the centre of mass is lowered [m].
         height: How far the centre of mass rises in the air [m].
         length: How far a bound or a step leads [m].
-        strict_zmp: Whether centres of pressure stay in the inner part of the soles.
+        strict_zmp: Whether the zero-moment point stays near the middle of the soles and the line between them.
         free_foot: Whether length and width of steps are free.
+        steps: How many steps of a periodic walk are executed.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -134,7 +135,7 @@ class MotionTable(KindTable):
         "squat_fast": {"nodes", "duration", "depth", "integrator", "solver"},
         "jump": {"height", "solver"},
         "bound": {"length", "solver"},
-        "ocp_walk": {"length", "objective", "strict_zmp", "free_foot", "solver"},
+        "ocp_walk": {"length", "objective", "strict_zmp", "free_foot", "steps", "solver"},
     }  # fmt: skip
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "harvest": {"frame", "points", "duration"},
@@ -181,3 +182,4 @@ class MotionTable(KindTable):
     length: Positive | None = None
     strict_zmp: bool | None = None
     free_foot: bool | None = None
+    steps: Annotated[int, Field(ge=1, le=100)] | None = None
