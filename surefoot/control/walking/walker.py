@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
-from surefoot.control.legged import LeggedBody, flat_pose, leg_reach, local, placement_of, turned, world
+from surefoot.control.legged import (
+    LeggedBody,
+    flat_pose,
+    leg_reach,
+    local,
+    placement_of,
+    require_flat_feet,
+    turned,
+    world,
+)
 from surefoot.control.walking.feedback import DcmFeedback
 from surefoot.control.walking.plan import AHEAD, SHIFT, StepPlan
 from surefoot.control.walking.settings import WalkSettings, walk_settings, yaw_share
@@ -62,6 +71,7 @@ class WalkingController:
                 f"`{robot.name}` has {len(anatomy(robot).feet)} feet; this controller walks bipeds",
                 next_step="group its contacts in `[anatomy.feet]` of its side file",
             )
+        require_flat_feet(robot, anatomy(robot))
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
         self._legs = legs = leg_reach(robot, anatomy(robot))
         self.settings = settings or walk_settings(robot, _STEP * legs.length)
@@ -70,7 +80,6 @@ class WalkingController:
         yaw = yaw_share(self.settings, self.omega)
         self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body, yaw=yaw)
         self.ahead = StepPlan(self.body.feet, self.body.soles, self.settings, legs, self.omega)
-        self._near = _NEAR * legs.length
         at, _, feet = self.body.look(np.asarray(self.q0), np.zeros(robot.nv))
         self._start_height = float(at[2] - np.mean([foot[2] for foot in feet]))
         self._t: float | None = None
@@ -174,7 +183,7 @@ class WalkingController:
 
     def _may_lift_off(self) -> bool:
         """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
-        near = float(np.hypot(*(self.dcm - self.ahead.reference(self._clock)[1]))) < self._near
+        near = float(np.hypot(*(self.dcm - self.ahead.reference(self._clock)[1]))) < _NEAR * self._legs.length
         is_safe = bool(distance_inside(self.dcm, self.ahead.polygon) > 0.0)
         return near or not is_safe or self._clock > self._length + _PATIENCE
 
