@@ -18,7 +18,7 @@ from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "PlannedFollower", "PlannedWholeBody", "Planner", "ServoLead", "plan_of"]
+__all__ = ["Plan", "Planned", "PlannedFollower", "PlannedWholeBody", "Planner", "ServoLead"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,7 @@ class Plan:
         configuration: Where joints should be in the light of what is measured: configuration(t, state) -> (nq,); in
             place of the trajectory's.
         starts_moving: Whether the run begins with the velocity of the trajectory, too; else at rest.
+        world: The world of the run where the planner chose it; that of the scenario if None.
     """
 
     trajectory: Trajectory
@@ -47,6 +48,7 @@ class Plan:
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
     configuration: Callable[[float, State], Array] | None = None
     starts_moving: bool = False
+    world: World | None = None
 
     @property
     def start(self) -> State:
@@ -56,7 +58,13 @@ class Plan:
         return State(0.0, motion.q[0], v if self.starts_moving else np.zeros_like(v))
 
 
-class PlannedFollower(TrajectoryFollower):
+class Planned:
+    """A controller that follows a plan."""
+
+    plan: Plan
+
+
+class PlannedFollower(Planned, TrajectoryFollower):
     """Follows the trajectory of a plan.
 
     Args:
@@ -110,7 +118,7 @@ class ServoLead:
         return replace(command, position=np.asarray(command.position) + force / self._stiffness + band)
 
 
-class PlannedWholeBody(WholeBodyFollower):
+class PlannedWholeBody(Planned, WholeBodyFollower):
     """Follows the trajectory of a plan by whole-body control.
 
     Args:
@@ -121,11 +129,6 @@ class PlannedWholeBody(WholeBodyFollower):
     def __init__(self, robot: Robot, plan: Plan) -> None:
         super().__init__(robot, plan.trajectory)
         self.plan = plan
-
-
-def plan_of(controller: object) -> Plan | None:
-    """The plan that a controller follows; None if it does not follow one."""
-    return controller.plan if isinstance(controller, PlannedFollower | PlannedWholeBody) else None
 
 
 Planner = Callable[[MotionTable, Robot, World], Plan]
