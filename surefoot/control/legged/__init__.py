@@ -1,7 +1,7 @@
 """Legged robots under whole-body control: feet, centre of mass and trunk; reach of the legs; flat poses."""
 
 from surefoot.control.legged.body import LeggedBody
-from surefoot.control.legged.legs import LegReach, leg_reach, posture_at_height
+from surefoot.control.legged.legs import LegReach, leg_reach, posture_at_height, require_flat_feet
 from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import closest_inside, flat_pose, local, placement_of, turned, world, wrapped
 from surefoot.control.legged.replay import WholeBodyFollower
@@ -20,6 +20,7 @@ __all__ = [
     "local",
     "placement_of",
     "posture_at_height",
+    "require_flat_feet",
     "turned",
     "world",
     "wrapped",

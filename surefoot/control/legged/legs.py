@@ -14,7 +14,7 @@ from surefoot.ik import solve
 from surefoot.robot import Anatomy, Foot, Robot
 from surefoot.tasks import CenterOfMass, Contact, FrameOrientation, Posture
 
-__all__ = ["LegLimits", "LegReach", "leg_reach", "posture_at_height"]
+__all__ = ["LegLimits", "LegReach", "leg_reach", "posture_at_height", "require_flat_feet"]
 
 _STRAIGHT = 0.94  # share of its full length to which a leg is used
 _TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
@@ -132,6 +132,25 @@ def _leg_bodies(robot: Robot, foot: Foot) -> list[int]:
     path = [ankle, *tree.ancestors(ankle)]
     trunk = robot.base_joint if robot.base_joint is not None else -1
     return [body for body in path if body != trunk and body not in tree.ancestors(trunk)] if trunk >= 0 else path
+
+
+def require_flat_feet(robot: Robot, anatomy: Anatomy) -> None:
+    """Refuse legs that cannot keep their soles flat while the robot shifts its weight.
+
+    Args:
+        robot: The robot.
+        anatomy: Its feet.
+
+    Raises:
+        NotSupportedError: A leg has fewer than six joints and a flat sole.
+    """
+    for foot in anatomy.feet:
+        count = sum(robot.tree.nv_of(body) for body in _leg_bodies(robot, foot))
+        if count < 6 and all(robot.contacts[foot.contacts[0]].tied):
+            raise NotSupportedError(
+                f"the legs of `{robot.name}` have {count} joints; on flat soles they cannot shift the weight",
+                next_step="walk with a robot that has six joints in each leg, such as `g1`",
+            )
 
 
 def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: float) -> Array:

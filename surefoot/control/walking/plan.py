@@ -14,7 +14,7 @@ from surefoot.geometry import convex_hull, distance_inside
 from surefoot.reduced import DcmPlan, NominalStep, Side, StepAdapter, StepLimits, StepWeights, ZmpPiece
 from surefoot.robot import Foot
 
-__all__ = ["AHEAD", "StepPlan"]
+__all__ = ["AHEAD", "SHIFT", "StepPlan"]
 
 AHEAD = 4
 """Steps that are planned."""
@@ -25,7 +25,8 @@ _TURN = 0.05  # turns up to this are not worth a step [rad]
 _SWING_SPEED = 1.2  # how fast the landing place of a foot in the air may be away [m/s]
 _SWING_SPARE = 1.4  # … or this much faster than planned
 _FAR, _WIDE = 0.6, 0.4  # furthest step of a robot that would fall otherwise, shares of the leg length
-_SHIFTED = 0.6  # how much of the lateral distance to the support the DCM loses before a foot leaves to catch the robot
+SHIFT = 0.12
+"""Time to shift the weight before a step that catches the robot [s]."""
 _QUICKER, _SLOWER = 0.8, 1.2  # shares of the time on one foot
 _QUICKEST = 0.6  # … of a step that catches a robot that stands
 _PEAKS, _PEAK = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5), 10.0 / 3**0.5  # of the acceleration of a quintic over d/T²
@@ -237,9 +238,8 @@ class StepPlan:
     def recovery(self, dcm: Array, poses: Sequence[Array]) -> tuple[int, Array, float] | None:
         """The step that catches a robot whose DCM has left its support: support, landing (4,) and duration [s].
 
-        None if the robot is nearer to balance where it stands.
-
-        Before the foot leaves, the CoP under it moves the DCM towards the support, by `_SHIFTED` of the distance.
+        None if the robot is nearer to balance where it stands. Before the foot leaves, the CoP on the outer edge moves
+        the DCM towards the support, if it is inside this edge.
 
         Args:
             dcm: (2,) in world.
@@ -249,7 +249,8 @@ class StepPlan:
         for support in range(2):
             here, there = poses[support], local(poses[support], poses[1 - support])
             seen = turned(dcm - here[:2], -here[3])
-            seen[1] *= 1.0 - _SHIFTED
+            sole = np.abs(self._soles[support][:, 1]).max()
+            seen[1] = _shifted(seen[1], min(-sole, there[1] - sole), max(sole, there[1] + sole), self._omega)
             zmp = self.zmp_of(support)
             nominal = NominalStep(there[:2], _QUICKEST * self._settings.single, zmp, zmp)
             step = self._catcher.adapt(self.sides[support], seen, 0.0, nominal)
@@ -290,3 +291,10 @@ class StepPlan:
         self.coming = [place + np.append(way, (0.0, 0.0)) for place in self.planned]
         self._single_support(clock + step.remaining)
         return clock + step.remaining
+
+
+def _shifted(dcm: float, right: float, left: float, omega: float) -> float:
+    """Where the DCM can be after `SHIFT`, as near to 0 as the CoP between two edges brings it."""
+    edge = left if dcm > 0.0 else right
+    moved = edge + (dcm - edge) * exp(omega * SHIFT)
+    return moved if moved * dcm > 0.0 else 0.0

@@ -9,9 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
-from surefoot.control.legged import LeggedBody, flat_pose, leg_reach, local, placement_of, turned, world
+from surefoot.control.legged import (
+    LeggedBody,
+    flat_pose,
+    leg_reach,
+    local,
+    placement_of,
+    require_flat_feet,
+    turned,
+    world,
+)
 from surefoot.control.walking.feedback import DcmFeedback
-from surefoot.control.walking.plan import AHEAD, StepPlan
+from surefoot.control.walking.plan import AHEAD, SHIFT, StepPlan
 from surefoot.control.walking.settings import WalkSettings, walk_settings, yaw_share
 from surefoot.control.walking.swing import SwingFoot
 from surefoot.control.whole_body import WholeBodySettings
@@ -25,7 +34,6 @@ __all__ = ["WalkingController"]
 STAND, DOUBLE, SWING = range(3)
 _STEP = 0.35  # step for which the default settings are made, share of the leg length
 _NEAR = 0.05  # errors of the DCM with which a foot may leave the ground, share of the leg length
-_SHIFT = 0.12  # time to shift the weight before a step that catches the robot [s]
 _BREATH = 0.03  # least time on two feet between steps that catch the robot [s]
 _PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
@@ -63,6 +71,7 @@ class WalkingController:
                 f"`{robot.name}` has {len(anatomy(robot).feet)} feet; this controller walks bipeds",
                 next_step="group its contacts in `[anatomy.feet]` of its side file",
             )
+        require_flat_feet(robot, anatomy(robot))
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
         self._legs = legs = leg_reach(robot, anatomy(robot))
         self.settings = settings or walk_settings(robot, _STEP * legs.length)
@@ -71,7 +80,6 @@ class WalkingController:
         yaw = yaw_share(self.settings, self.omega)
         self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body, yaw=yaw)
         self.ahead = StepPlan(self.body.feet, self.body.soles, self.settings, legs, self.omega)
-        self._near = _NEAR * legs.length
         at, _, feet = self.body.look(np.asarray(self.q0), np.zeros(robot.nv))
         self._start_height = float(at[2] - np.mean([foot[2] for foot in feet]))
         self._t: float | None = None
@@ -169,13 +177,13 @@ class WalkingController:
         support, landing, self._hurry = found
         self._stand_on(support, poses)
         self.ahead.coming = [landing]
-        self.phase, self._clock, self._length = DOUBLE, 0.0, _SHIFT
-        self.ahead.double_support(self.ahead.zmp_of(support), _SHIFT)
+        self.phase, self._clock, self._length = DOUBLE, 0.0, SHIFT
+        self.ahead.double_support(self.ahead.zmp_of(support), SHIFT)
         return True
 
     def _may_lift_off(self) -> bool:
         """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
-        near = float(np.hypot(*(self.dcm - self.ahead.reference(self._clock)[1]))) < self._near
+        near = float(np.hypot(*(self.dcm - self.ahead.reference(self._clock)[1]))) < _NEAR * self._legs.length
         is_safe = bool(distance_inside(self.dcm, self.ahead.polygon) > 0.0)
         return near or not is_safe or self._clock > self._length + _PATIENCE
 

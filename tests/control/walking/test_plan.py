@@ -88,3 +88,40 @@ def test_quick_steps_free_the_trunk(g1):
     shares = [yaw_share(replace(usual, single=usual.single / pace), omega) for pace in (0.8, 1.0, 1.2, 1.5)]
     assert shares[0] == shares[1] == pytest.approx(1.0, abs=0.02)
     assert 1.0 > shares[2] > shares[3] >= 0.1
+
+
+def test_the_last_step_keeps_the_dcm_as_far_from_its_support_as_any_other(g1):
+    """At lift-off, the DCM of a robot that closes its feet is as far inward as that of one that goes on."""
+    lateral = []
+    for count in (1, 3):
+        plan = planned(g1, 0.0)
+        plan.coming = plan.coming[:count]
+        for k, step in enumerate(plan.coming):
+            step[0] = 0.0 if k < count else step[0]
+        plan.lift_off(0.6, np.array([0.0, plan.other[1], 0.0, 0.0]))
+        lateral.append(abs(plan.reference(0.0)[1][1] - plan.zmp_of(0)[1]))
+    assert lateral[0] > 0.9 * lateral[1]
+
+
+def test_closing_ends_between_the_feet(g1):
+    plan = planned(g1)
+    took = plan.close(0.2)
+    middle = 0.5 * (plan.zmp_of(0) + plan.other_zmp())
+    for value in plan.reference(took):
+        np.testing.assert_allclose(value, middle, atol=1e-9)
+    np.testing.assert_allclose(plan.reference(0.2)[0], plan.zmp_of(0), atol=1e-9)
+
+
+def test_a_robot_that_falls_sideways_does_not_lift_the_foot_that_carries_it(g1):
+    """A DCM beyond the outer edge of a foot: the other foot closes up if that helps, and else none moves."""
+    plan = planned(g1)
+    side = 1.0 if plan.sides[0] == "left" else -1.0
+    poses = [np.zeros(4), np.array([0.0, -0.24 * side, 0.0, 0.0])]
+    plan.stand_on(0, poses)
+    plan.rest(np.zeros(2), 0.0)
+    edge = np.abs(plan._soles[0]).max(axis=0)
+    support, landing, _ = plan.recovery(np.array([0.0, side * (edge[1] + 0.001)]), poses)
+    assert support == 0
+    assert abs(landing[1]) < 0.24
+    assert plan.recovery(np.array([0.0, side * (edge[1] + 0.02)]), poses) is None
+    assert plan.recovery(np.array([edge[0] + 0.1, -0.12 * side]), poses)[1][0] > 0.1
