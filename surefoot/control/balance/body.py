@@ -168,6 +168,10 @@ class BalancedBody(LeggedBody):
         handle = self._trunk[-1][0]
         return -self.problem.error_of(handle.task.name), self.problem.rate_of("angular_momentum")
 
+    def trunk_rate(self) -> Array:
+        """(3,) angular velocity of the base at the last command, in world [rad/s]."""
+        return self.problem.rate_of(self._trunk[-1][0].task.name)
+
     def spin(self, moment: Array, damping: float) -> None:
         """Change the angular momentum.
 

@@ -10,9 +10,10 @@ import numpy as np
 from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
-from surefoot.control.legged.legs import posture_at_height
+from surefoot.control.legged.legs import LegLimits, posture_at_height
 from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import flat_pose, placement_of, turned
+from surefoot.control.legged.sole import SwingSole, sole_tasks
 from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
@@ -25,7 +26,7 @@ __all__ = ["LeggedBody"]
 
 # Weights of accelerations in m/s², beside the centre of mass, which weighs 1: angles times the height of the centre of
 # mass, angular momentum over mass and height, so that they hold for robots of any size.
-_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.07, 7e-3, 0.28
+_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT, _SOLE_WEIGHT = 0.07, 7e-3, 0.28, 0.02
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
 # Feet and base say where the legs are: a posture that pulls at legs in mid-step pulls the centre of mass back. A little
@@ -92,6 +93,7 @@ class LeggedBody:
             for foot in self.feet
             for name in foot.contacts
         }
+        self.legs = [LegLimits(robot, foot, self.problem.rows.settings.joint_margin) for foot in self.feet]
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
         """How often there was no solution, by reason."""
@@ -131,6 +133,7 @@ class LeggedBody:
         rest: list[Task] = [
             AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),
             Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2 * _leg_shares(robot, self.feet, _LEG_SHARE)),
+            *sole_tasks(robot, self.feet, _SOLE_WEIGHT * size**2),
         ]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
         levels = self._levels(further, turns, rest)
@@ -140,6 +143,7 @@ class LeggedBody:
         self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
         for handle, _ in self._trunk:
             handle.set_gains(*_TRUNK_GAINS)
+        self._swings = [SwingSole(self.problem, foot, _SWING_GAINS) for foot in self.feet]
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
@@ -184,6 +188,7 @@ class LeggedBody:
             pose: (4,) where it stands.
         """
         T = placement_of(pose)
+        self._swings[foot].stand()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
             handle.put(T @ self._to_contact[name])
@@ -197,6 +202,7 @@ class LeggedBody:
         Args:
             foot: Its number.
         """
+        self._swings[foot].swing()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
             handle.carries = False
@@ -213,6 +219,7 @@ class LeggedBody:
         """
         T, spin, swirl = placement_of(pose), float(velocity[3]), float(acceleration[3])
         linear, push = turned(velocity[:3], -pose[3]), turned(acceleration[:3], -pose[3])
+        self._swings[foot].lead(T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
         for name in self.feet[foot].contacts:
             handle, offset = self.problem.contact(name), self._to_contact[name]
             R, (x, y, _) = offset[:3, :3], offset[:3, 3]
@@ -276,9 +283,8 @@ class LeggedBody:
         self._speeds = (1.0 - share) * self._speeds + share * v[self.robot.driven]
         self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
         self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
-        self.force = np.sum(
-            [self.problem.contact(n).target[:9].reshape(3, 3) @ w[:3] for n, w in found.wrenches.items()], 0
-        )
+        turns = ((self.problem.contact(n).target[:9].reshape(3, 3), w[:3]) for n, w in found.wrenches.items())
+        self.force = np.sum([R @ f for R, f in turns], 0)
         if self.output is not None:
             return self.output.command(t, q, v, found, self.problem)
         return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
@@ -291,8 +297,7 @@ class LeggedBody:
         """
         self.fallbacks, self.trouble = self.fallbacks + 1, trouble
         self.troubles[trouble] += 1
-        self._speeds = np.zeros(self.robot.nu)
-        self.force = None
+        self._speeds, self.force = np.zeros(self.robot.nu), None
         if self.output is not None:
             return self.output.hold()
         hold = _HOLD * self._efforts

@@ -8,7 +8,17 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
-from surefoot.control.balance import BalanceController, BalanceSettings, Lean, Lift, Move, Reach, Squat, Wipe
+from surefoot.control.balance import (
+    BalanceController,
+    BalanceSettings,
+    Lean,
+    Lift,
+    Move,
+    Reach,
+    Squat,
+    StepRecovery,
+    Wipe,
+)
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot, anatomy
 from surefoot.scenario.blame import blaming
@@ -36,7 +46,7 @@ def build_balance(table: BalanceTable, robot: Robot, q: Array) -> BalanceControl
             moves.append(_move(move, robot, q))
     settings = BalanceSettings(output=table.output)
     settings = settings if table.gain is None else replace(settings, dcm_gain=table.gain)
-    return BalanceController(robot, moves, settings, q)
+    return (StepRecovery if table.steps else BalanceController)(robot, moves, settings, q)
 
 
 def _move(table: MoveTable, robot: Robot, q: Array) -> Move:

@@ -11,7 +11,7 @@ from surefoot.motion import Controller, World
 from surefoot.robot import Robot
 from surefoot.scenario.motions import Plan
 from surefoot.scenario.registry import imported
-from surefoot.scenario.schema import ControllerTable, Scenario
+from surefoot.scenario.schema import ControllerTable, MpcTable, Scenario
 
 __all__ = ["CONTROLLERS", "build_controller"]
 
@@ -21,13 +21,18 @@ CONTROLLERS: Mapping[str, str] = {
     "joint_path": "surefoot.control:JointPath",
     "joint_waves": "surefoot.control:JointWaves",
     "reactionless": "surefoot.control:ReactionlessMotion",
+    "inversion": "surefoot.control:InversionMotion",
     "hand_reach": "surefoot.control:HandReach",
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
+    "follow_body": "surefoot.scenario.motions:PlannedWholeBody",
+    "track": "surefoot.scenario.motions.tracker:PlannedTracker",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",
     "classic": "surefoot.control.classic:classic_controller",
     "swing_up": "surefoot.control.layered:CartPoleSwingUp",
+    "layered_walk": "surefoot.control.layered:LayeredWalk",
+    "mpc": "surefoot.scenario.build.receding:build_mpc",
 }
 """What makes each kind of controller."""
 _MOST_PERIODS = 10_000  # each of them is looked at for positions outside the limits
@@ -57,14 +62,15 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             _require_few_periods(table)
             waves = {joint: (w["amplitude"], w["frequency"], w["phase"]) for joint, w in given.pop("waves").items()}
             return controller(robot, waves, q0=q, **given)
-        case "reactionless" | "hand_reach":
+        case "reactionless" | "inversion" | "hand_reach":
             return controller(robot, q0=q, **given)
         case "force_schedule":
             return controller(robot, _pairs(given["points"], "torques"))
-        case "follow":
+        case "follow" | "follow_body" | "track":
             if plan is None:
                 raise ScenarioError("there is nothing to follow", next_step="add a [motion] or a [planner] table")
-            return controller(robot, plan, **given)
+            servos = {"servos": scenario.robot.drives == "servo"} if table.kind == "follow" else {}
+            return controller(robot, plan, **servos, **given)
         case "walk":
             if scenario.walk is None:
                 raise ScenarioError("there is nowhere to walk", next_step="add a [walk] table with a goal")
@@ -79,8 +85,12 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
         case "classic":
             dt = scenario.simulation.control_dt or scenario.simulation.dt
             return controller(given.get("method", "operational_space"), robot, q, dt)
+        case "mpc":
+            return controller(scenario.mpc or MpcTable(), robot, q)
         case "swing_up":
             return controller(robot, q, scenario.simulation.control_dt or scenario.simulation.dt, **given)
+        case "layered_walk":
+            return controller(robot, dt=scenario.simulation.control_dt or scenario.simulation.dt, **given)
 
 
 def _require_few_periods(table: ControllerTable) -> None:
