@@ -10,8 +10,8 @@ from surefoot.arrays import Array
 
 __all__ = ["PressingForces"]
 
-_RATE = 2.0  # at which the measured force becomes that which is asked for [1/s]
-_MORE, _LESS = 4.0, 0.8  # most that is added and taken away, shares of the force
+_RATE = 1.0  # at which the measured force becomes that which is asked for [1/s]
+_MORE, _LESS = 1.5, 0.8  # most that is added and taken away, shares of the force
 
 
 class PressingForces:

@@ -82,11 +82,7 @@ class LeggedBody:
         self._make_problem(q0, height, further, settings, frames)
         self._see = compile_robot(robot, functions={"legged_look": (self._seen, {})}).legged_look
         self._contact_ids = [[list(robot.contacts).index(name) for name in foot.contacts] for foot in self.feet]
-        self._to_contact = {
-            name: np.linalg.inv(frames[foot.link] @ foot.placement) @ frames[c.frame] @ c.placement
-            for foot in self.feet
-            for name, c in ((name, robot.contacts[name]) for name in foot.contacts)
-        }
+        self._to_contact = _places_in_feet(robot, self.feet, frames)
         tied, names = self.problem.rows.tied, [name for foot in self.feet for name in foot.contacts]
         self._middles = {name: _unit_wrench(robot.contacts[name], tied[name]) for name in names}
         self.legs = [LegLimits(robot, foot, self.problem.rows.settings.joint_margin) for foot in self.feet]
@@ -303,6 +299,16 @@ class LeggedBody:
     def solver_time(self) -> float:
         """Wall-clock time of the last solution [s]."""
         return self.problem.solver_time
+
+
+def _places_in_feet(robot: Robot, feet: Sequence[Foot], frames: dict[str, Array]) -> dict[str, Array]:
+    """(4, 4) by contact: where it is in the frame of its foot."""
+    return {
+        name: np.linalg.inv(frames[foot.link] @ foot.placement) @ frames[c.frame] @ c.placement
+        for foot in feet
+        for name in foot.contacts
+        for c in [robot.contacts[name]]
+    }
 
 
 def _unit_wrench(surface: ContactSurface, tied: Sequence[int]) -> Array:
