@@ -112,7 +112,7 @@ def _stages(problem: ProblemSpec) -> tuple[Stage, ...]:
 
     def structure(phase: PhaseSpec, kind: Any) -> Structure:
         blocks = tuple(block for block in _blocks(problem, phase) if _acts(block, kind))
-        key = (phase.contacts, kind, tuple(block.name for block in blocks))
+        key = (phase.contacts, kind, tuple((block.name, block.key) for block in blocks))
         if key not in made:
             contacts = () if kind == "end" and problem.formulation.control == "constant" else phase.contacts
             bare = Structure(problem.robot, contacts, problem.formulation, kind, blocks, tuple(problem.parameters))
@@ -163,8 +163,9 @@ def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
         for place in ("path", "impact"):
             surface = robot.contacts[name]
             faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
-            function = known.cone_rows(surface, faces)
-            key = ("cone", name, faces.tobytes())
+            ground = phase.spots[name][:3, :3]
+            function = known.cone_rows(surface, faces, ground)
+            key = ("cone", name, faces.tobytes(), ground.tobytes() if surface.kind == "point" else b"")
             found.append(Block(f"cone {name}", function, "row", place, key=key))
     return sorted(found, key=lambda block: block.of_posture)
 

@@ -17,6 +17,7 @@ from surefoot.robot import Robot
 __all__ = ["MotionTracker"]
 
 _GRID = 0.005  # [s] of references
+_WINDOW = 0.06  # over which accelerations are smoothed [s]
 _COM_GAINS = (40.0, 14.0)
 _TURN_GAINS = (150.0, 20.0)
 _POSTURE_GAINS = (150.0, 24.0)
@@ -35,14 +36,21 @@ class _Path:
     @classmethod
     def of(cls, value: Array, dt: float) -> _Path:
         rate = np.gradient(value, dt, axis=0)
-        return cls(value, rate, np.gradient(rate, dt, axis=0))
+        return cls(value, rate, _smooth(np.gradient(rate, dt, axis=0), dt))
 
     @classmethod
     def of_turns(cls, turns: Array, dt: float) -> _Path:
         """Of rotations (n, 3, 3): angular velocity and acceleration in world."""
         steps = [pin.log3(b @ a.T) / dt for a, b in pairwise(turns)]
         middle = np.array([steps[0], *(0.5 * (a + b) for a, b in pairwise(steps)), steps[-1]])
-        return cls(turns, middle, np.gradient(middle, dt, axis=0))
+        return cls(turns, middle, _smooth(np.gradient(middle, dt, axis=0), dt))
+
+
+def _smooth(x: Array, dt: float) -> Array:
+    """The mean of x (n, k) over a window: accelerations of a plan jump from node to node."""
+    half = max(1, round(0.5 * _WINDOW / dt))
+    total = np.cumsum(np.vstack([np.zeros((1, x.shape[1])), np.pad(x, ((half, half), (0, 0)), mode="edge")]), axis=0)
+    return np.asarray((total[2 * half + 1 :] - total[: -2 * half - 1]) / (2 * half + 1))
 
 
 class MotionTracker:
