@@ -82,7 +82,7 @@ def jump(robot: Robot, height: float = 0.1, step: float = 0.025, friction: float
 
 
 def bound(robot: Robot, length: float = 0.2, step: float = 0.02, grip: float = 0.8, lift: float = 0.15) -> Problem:
-    """One bound of a quadruped: all feet push, the hind feet push, it flies, and it lands `length` ahead, feet at rest.
+    """One bound of a quadruped: all feet push, the hind feet push, it flies, and it lands `length` ahead.
 
     Args:
         robot: A robot with two front and two hind feet.
@@ -107,7 +107,7 @@ def bound(robot: Robot, length: float = 0.2, step: float = 0.02, grip: float = 0
     shift[0, 3] = length
     spots = {name: shift @ problem.phases[0].spots[name] for name in feet}
     problem.phase(
-        "land", feet, max(8, round(0.5 / step)), (0.3, 0.5, 0.8), spots=spots, transition="soft", friction=friction
+        "land", feet, max(8, round(0.5 / step)), (0.3, 0.5, 0.8), spots=spots, transition="impact", friction=friction
     )
     problem.start(robot.home)
     q = np.array(robot.home)
