@@ -249,7 +249,8 @@ class ProblemSpec(Timeline):
         """
         number(weight, f"weight of cost `{name}`")
         if function is None and name in ("time", *known.SCALARS):
-            self._scalar(name, weight, phases)
+            further: Any = [] if reference is None else reference(0.0) if callable(reference) else reference
+            self._scalar(name, weight, np.asarray(further, dtype=float).ravel(), phases)
             return
         if function is None and name not in known.RESIDUALS:
             raise one_of("cost", name, (*known.RESIDUALS, *known.SCALARS, "time"))
@@ -268,10 +269,10 @@ class ProblemSpec(Timeline):
         self.weights[self._new(name)] = weight
         self._add(Block(name, function, "residual", at, int(count), key, phases=self._phases(phases)))
 
-    def _scalar(self, name: str, weight: float, phases: Sequence[str] | None) -> None:
-        function = known.SCALARS.get(name, known.unity)
-        self.references[self._new(name)] = [weight]
-        self._add(Block(name, known.weighted(function), "cost", data=1, key=(name,), phases=self._phases(phases)))
+    def _scalar(self, name: str, weight: float, further: Array, phases: Sequence[str] | None) -> None:
+        function, size = known.weighted(known.SCALARS.get(name, known.unity)), 1 + len(further)
+        self.references[self._new(name)] = [weight, *further]
+        self._add(Block(name, function, "cost", data=size, key=(name,), phases=self._phases(phases)))
 
     def constrain(
         self,

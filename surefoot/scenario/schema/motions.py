@@ -103,10 +103,11 @@ class MotionTable(KindTable):
         depth: How far the centre of mass is lowered [m].
         height: How far the centre of mass rises in the air [m].
         length: How far a bound or a step leads [m].
-        strict_zmp: Whether centres of pressure stay in the inner part of the soles.
+        strict_zmp: Whether the zero-moment point stays near the middle of the soles and the line between them.
         free_foot: Whether length and width of steps are free.
         highest: Whether the obstacle is made as high as the robot can step over, and put where that is best.
         pressure_box: Half the side of the square below an ankle in which the centre of pressure of its foot stays [m].
+        steps: How many steps of a periodic walk are executed.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -137,7 +138,7 @@ class MotionTable(KindTable):
         "squat_fast": {"nodes", "duration", "depth", "integrator", "solver"},
         "jump": {"height", "solver"},
         "bound": {"length", "solver"},
-        "ocp_walk": {"length", "objective", "strict_zmp", "free_foot", "solver"},
+        "ocp_walk": {"length", "objective", "strict_zmp", "free_foot", "steps", "solver"},
         "overstep": {"length", "highest", "pressure_box", "solver"},
     }  # fmt: skip
     NEEDS: ClassVar[dict[str, set[str]]] = {
@@ -187,3 +188,4 @@ class MotionTable(KindTable):
     free_foot: bool | None = None
     highest: bool | None = None
     pressure_box: Positive | None = None
+    steps: Annotated[int, Field(ge=1, le=100)] | None = None
