@@ -99,7 +99,7 @@ def plan_of_solution(table: MotionTable, robot: Robot, solution: Solution) -> Pl
     is_step = solution.problem.coupling is not None
     if is_step:
         metrics |= {f"walk_{name}": value for name, value in problems.step_figures(solution).to_dict().items()}
-        motion = problems.walk_on(robot, motion, table.steps or _STEPS)
+        motion = problems.walk_on(solution.problem.robot, motion, steps)
     motion = motion.resample(dt=_STEP)  # at the rate of a controller: torques held or linear as planned
     return Plan(
         motion,
