@@ -22,9 +22,10 @@ __all__ = [
 
 MOTIONS: Mapping[str, str] = {
     kind: f"surefoot.scenario.motions.{kind}:{kind}"
-    for kind in ("com_rise", "figure_eight", "harvest", "reach", "swing_over", "overstep")
+    for kind in ("com_rise", "figure_eight", "harvest", "reach", "swing_over")
 } | {
-    kind: f"surefoot.scenario.motions.optimal:{kind}" for kind in ("swingup", "squat_fast", "jump", "bound", "ocp_walk")
+    kind: f"surefoot.scenario.motions.optimal:{kind}"
+    for kind in ("swingup", "squat_fast", "jump", "bound", "ocp_walk", "overstep")
 }
 """The planner of each kind of motion."""
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from surefoot.errors import ScenarioError
+from surefoot.geometry import Box
 from surefoot.motion import Log, Trajectory, World
-from surefoot.ocp import Formulation, Problem, Solution, SolverOptions, check
+from surefoot.ocp import Formulation, Problem, Solution, SolverOptions, check, prices
 from surefoot.ocp import motions as problems
 from surefoot.report import Plot
 from surefoot.robot import Robot
@@ -16,9 +19,10 @@ from surefoot.scenario.findings import Findings
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["bound", "jump", "ocp_walk", "options_for", "plan_of_solution", "problem_of", "squat_fast", "swingup"]
+__all__ = ["bound", "jump", "ocp_walk", "overstep", "problem_of", "squat_fast", "swingup"]
 
 _TOLERANCE, _ITERATIONS = 1e-6, 500
+_HIGHEST = 1.0  # [m] beyond which no obstacle is looked for
 _STEP = 0.005  # [s] of what is followed
 _STEPS = 8  # of a periodic walk that are executed
 
@@ -70,24 +74,17 @@ def _solved(table: MotionTable, robot: Robot, options: SolverOptions) -> Solutio
     return (problem.solve_apart if apart else problem.solve)(solver, options)
 
 
-def options_for(robot: Robot) -> SolverOptions:
-    """Tolerance and limits of a solve for a robot."""
+def _options(robot: Robot) -> SolverOptions:
     return SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
 
 
 def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
     """Solve the problem of a table and make a plan of the solution."""
-    return plan_of_solution(table, robot, _solved(table, robot, options_for(robot)))
+    return _plan(table, robot, _solved(table, robot, _options(robot)))
 
 
-def plan_of_solution(table: MotionTable, robot: Robot, solution: Solution) -> Plan:
-    """The plan of a solution; a periodic step is repeated.
-
-    Args:
-        table: The `[motion]` table.
-        robot: The robot.
-        solution: What was solved.
-    """
+def _plan(table: MotionTable, robot: Robot, solution: Solution) -> Plan:
+    """The plan of a solution; a periodic step is repeated."""
     found = check(solution)
     metrics = solution.metrics()
     metrics |= {f"duration_{name.replace(' ', '_')}_s": value for name, value in solution.durations.items()}
@@ -99,7 +96,7 @@ def plan_of_solution(table: MotionTable, robot: Robot, solution: Solution) -> Pl
     is_step = solution.problem.coupling is not None
     if is_step:
         metrics |= {f"walk_{name}": value for name, value in problems.step_figures(solution).to_dict().items()}
-        motion = problems.walk_on(solution.problem.robot, motion, steps)
+        motion = problems.walk_on(robot, motion, table.steps or _STEPS)
     motion = motion.resample(dt=_STEP)  # at the rate of a controller: torques held or linear as planned
     return Plan(
         motion,
@@ -114,6 +111,47 @@ def plan_of_solution(table: MotionTable, robot: Robot, solution: Solution) -> Pl
 
 
 swingup = squat_fast = jump = bound = ocp_walk = _planned
+
+
+def overstep(table: MotionTable, robot: Robot, world: World) -> Plan:
+    """Step over the box of the world, or over the highest that the robot can do.
+
+    Args:
+        table: length: first guess of the step [m]; highest; pressure_box; solver.
+        robot: A biped with flat feet.
+        world: With one box across the way.
+
+    Raises:
+        ScenarioError: The world does not have one box.
+    """
+    boxes = [(item, item.shape) for item in world.obstacles if isinstance(item.shape, Box)]
+    if len(boxes) != 1:
+        raise ScenarioError(
+            "there must be one box to step over", evidence={"boxes": len(boxes)}, next_step="add [[world.obstacles]]"
+        )
+    box, shape = boxes[0]
+    width, breadth, height = shape.size
+    task = problems.Overstep(
+        height=_HIGHEST if table.highest else float(height),
+        width=float(width),
+        distance=None if table.highest else float(box.pose[0, 3]),
+        length=table.length or problems.Overstep.length,
+        pressure_box=table.pressure_box,
+    )
+    solution = problems.solve_overstep(robot, task, table.solver or "riccati", _options(robot))
+    plan, reached = _plan(table, robot, solution), solution.parameters[problems.HEIGHT]
+    plan = replace(plan, metrics={**plan.metrics, **problems.step_sizes(solution)})
+    if table.highest:
+        pose = np.array(box.pose)
+        pose[0, 3], pose[2, 3] = solution.parameters[problems.DISTANCE], 0.5 * reached
+        higher = replace(box, shape=Box((width, breadth, reached)), pose=pose)
+        others = tuple(item for item in world.obstacles if item is not box)
+        return replace(plan, world=replace(world, obstacles=(*others, higher)))
+    if plan.trouble is None and reached < height - 1e-3:
+        limits = [name for name in prices(solution) if not name.startswith(("obstacle ", "duration", "parameter"))][:3]
+        trouble = f"it can step over no more than {reached:.3f} m here; what holds it back: {', '.join(limits)}"
+        return replace(plan, trouble=trouble)
+    return plan
 
 
 def _curves(solution: Solution, motion: Trajectory) -> tuple[Plot, ...]:

@@ -112,7 +112,7 @@ class ServoLead:
         return replace(command, position=np.asarray(command.position) + force / self._stiffness + band)
 
 
-class PlannedWholeBody(Planned, WholeBodyFollower):
+class PlannedWholeBody(WholeBodyFollower):
     """Follows the trajectory of a plan by whole-body control.
 
     Args:
@@ -123,6 +123,11 @@ class PlannedWholeBody(Planned, WholeBodyFollower):
     def __init__(self, robot: Robot, plan: Plan) -> None:
         super().__init__(robot, plan.trajectory)
         self.plan = plan
+
+
+def plan_of(controller: object) -> Plan | None:
+    """The plan that a controller follows; None if it does not follow one."""
+    return controller.plan if isinstance(controller, PlannedFollower | PlannedWholeBody) else None
 
 
 Planner = Callable[[MotionTable, Robot, World], Plan]

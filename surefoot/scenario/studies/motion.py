@@ -17,7 +17,6 @@ def motion(run: StudiedRun) -> Findings:
     plan = plan_of(run.simulation.controller)
     if plan is None:
         return Findings({}, "the controller does not follow a plan")
-    plan = controller.plan
     if plan.judge is None:
         return Findings(dict(plan.metrics), plan.trouble)
     found = plan.judge(run.simulation.robot, run.log)
