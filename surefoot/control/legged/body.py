@@ -82,7 +82,7 @@ class LeggedBody:
         self._make_problem(q0, height, further, settings, frames)
         self._see = compile_robot(robot, functions={"legged_look": (self._seen, {})}).legged_look
         self._contact_ids = [[list(robot.contacts).index(name) for name in foot.contacts] for foot in self.feet]
-        self._to_contact = {
+        self.to_contact = {
             name: np.linalg.inv(frames[foot.link] @ foot.placement) @ frames[c.frame] @ c.placement
             for foot in self.feet
             for name in foot.contacts
@@ -191,7 +191,7 @@ class LeggedBody:
         self._swings[foot].stand()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
-            handle.put(T @ self._to_contact[name])
+            handle.put(T @ self.to_contact[name])
             handle.set_gains(0.0, _STANCE_DAMPING)
             handle.set_rates(0.0, 0.0)
             handle.carries = True
@@ -208,6 +208,10 @@ class LeggedBody:
             handle.carries = False
             handle.set_gains(*_SWING_GAINS)
 
+    def turn_sole(self, foot: int, R: Array, spin: Array, swirl: Array) -> None:
+        """Turn a foot in the air as R (3, 3), with its angular velocity and acceleration (3,), all in world."""
+        self._swings[foot].lead(R, spin, swirl)
+
     def lead(self, foot: int, pose: Array, velocity: Array, acceleration: Array) -> None:
         """Lead a foot in the air.
 
@@ -219,9 +223,9 @@ class LeggedBody:
         """
         T, spin, swirl = placement_of(pose), float(velocity[3]), float(acceleration[3])
         linear, push = turned(velocity[:3], -pose[3]), turned(acceleration[:3], -pose[3])
-        self._swings[foot].lead(T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
+        self.turn_sole(foot, T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
         for name in self.feet[foot].contacts:
-            handle, offset = self.problem.contact(name), self._to_contact[name]
+            handle, offset = self.problem.contact(name), self.to_contact[name]
             R, (x, y, _) = offset[:3, :3], offset[:3, 3]
             at = linear + np.array([-spin * y, spin * x, 0.0])
             change = push + np.array([-swirl * y, swirl * x, 0.0])
