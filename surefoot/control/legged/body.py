@@ -85,14 +85,10 @@ class LeggedBody:
         self.to_contact = {
             name: np.linalg.inv(frames[foot.link] @ foot.placement) @ frames[c.frame] @ c.placement
             for foot in self.feet
-            for name in foot.contacts
-            for c in [robot.contacts[name]]
+            for name, c in ((name, robot.contacts[name]) for name in foot.contacts)
         }
-        self._middles = {
-            name: _unit_wrench(robot.contacts[name], self.problem.rows.tied[name])
-            for foot in self.feet
-            for name in foot.contacts
-        }
+        tied, names = self.problem.rows.tied, [name for foot in self.feet for name in foot.contacts]
+        self._middles = {name: _unit_wrench(robot.contacts[name], tied[name]) for name in names}
         self.legs = [LegLimits(robot, foot, self.problem.rows.settings.joint_margin) for foot in self.feet]
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
@@ -143,7 +139,7 @@ class LeggedBody:
         self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
         for handle, _ in self._trunk:
             handle.set_gains(*_TRUNK_GAINS)
-        self._swings = [SwingSole(self.problem, foot, _SWING_GAINS) for foot in self.feet]
+        self.swings = [SwingSole(self.problem, foot, _SWING_GAINS) for foot in self.feet]
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
@@ -188,7 +184,7 @@ class LeggedBody:
             pose: (4,) where it stands.
         """
         T = placement_of(pose)
-        self._swings[foot].stand()
+        self.swings[foot].stand()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
             handle.put(T @ self.to_contact[name])
@@ -202,15 +198,11 @@ class LeggedBody:
         Args:
             foot: Its number.
         """
-        self._swings[foot].swing()
+        self.swings[foot].swing()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
             handle.carries = False
             handle.set_gains(*_SWING_GAINS)
-
-    def turn_sole(self, foot: int, R: Array, spin: Array, swirl: Array) -> None:
-        """Turn a foot in the air as R (3, 3), with its angular velocity and acceleration (3,), all in world."""
-        self._swings[foot].lead(R, spin, swirl)
 
     def lead(self, foot: int, pose: Array, velocity: Array, acceleration: Array) -> None:
         """Lead a foot in the air.
@@ -223,7 +215,7 @@ class LeggedBody:
         """
         T, spin, swirl = placement_of(pose), float(velocity[3]), float(acceleration[3])
         linear, push = turned(velocity[:3], -pose[3]), turned(acceleration[:3], -pose[3])
-        self.turn_sole(foot, T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
+        self.swings[foot].lead(T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
         for name in self.feet[foot].contacts:
             handle, offset = self.problem.contact(name), self.to_contact[name]
             R, (x, y, _) = offset[:3, :3], offset[:3, 3]
