@@ -20,7 +20,7 @@ from surefoot.scenario.build.events import build_event, repeat_push, without_mar
 from surefoot.scenario.build.hands import hand_of
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
-from surefoot.scenario.motions import PlannedFollower, PlannedWholeBody, plan_footfalls, planner_of
+from surefoot.scenario.motions import plan_footfalls, plan_of, planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable, TouchTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 from surefoot.spatial import so3
@@ -197,10 +197,9 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
 def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
-    if duration is None and scenario.planner is not None and isinstance(controller, PlannedFollower):
-        return controller.trajectory.end + 0.5
-    if duration is None and isinstance(controller, PlannedWholeBody):
-        return controller.trajectory.end + 0.5
+    plan = plan_of(controller)
+    if duration is None and plan is not None and (scenario.planner or scenario.controller.kind == "follow_body"):
+        return plan.trajectory.end + 0.5
     if duration is not None or scenario.walk is None:
         return duration or DURATION
     from surefoot.scenario.build.walking import walk_duration

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import Plan, PlannedFollower, PlannedWholeBody, Planner, plan_of
+from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, Planner, plan_of
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import PlannerTable
 
 __all__ = [
     "MOTIONS",
     "Plan",
+    "Planned",
     "PlannedFollower",
-    "PlannedWholeBody",
     "Planner",
     "plan_footfalls",
     "plan_of",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.control.legged import WholeBodyFollower
 from surefoot.errors import ScenarioError
 from surefoot.geometry import Box
 from surefoot.motion import Log, Trajectory, World
@@ -16,15 +17,28 @@ from surefoot.ocp import motions as problems
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
-from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.motions.plan import Plan, Planned
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["bound", "jump", "ocp_walk", "overstep", "problem_of", "squat_fast", "swingup"]
+__all__ = ["PlannedWholeBody", "bound", "jump", "ocp_walk", "overstep", "problem_of", "squat_fast", "swingup"]
 
 _TOLERANCE, _ITERATIONS = 1e-6, 500
 _HIGHEST = 1.0  # [m] beyond which no obstacle is looked for
 _STEP = 0.005  # [s] of what is followed
 _STEPS = 8  # of a periodic walk that are executed
+
+
+class PlannedWholeBody(Planned, WholeBodyFollower):
+    """Follows the trajectory of a plan by whole-body control.
+
+    Args:
+        robot: The robot.
+        plan: The plan.
+    """
+
+    def __init__(self, robot: Robot, plan: Plan) -> None:
+        super().__init__(robot, plan.trajectory)
+        self.plan = plan
 
 
 def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None = None) -> Problem:
