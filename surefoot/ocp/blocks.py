@@ -155,16 +155,22 @@ def torque_share(robot: Robot) -> Function:
     return lambda node: node.tau * (1.0 / limits)
 
 
-def cone_rows(surface: ContactSurface, faces: Array) -> Function:
+def cone_rows(surface: ContactSurface, faces: Array, ground: Array) -> Function:
     """Faces of the wrench cone of a contact, over the weight: unilateral, friction, centre of pressure, yaw; ≥ 0.
 
     Args:
         surface: The contact.
         faces: (m, 6), see `wrench_faces`.
+        ground: (3, 3) axes of the ground in world. Those of a point contact turn with its foot, so that its force is
+            turned into them; those of a sole are the same.
     """
 
     def rows(node: Node) -> AnyArray:
-        return faces @ (node.wrenches[surface.name] * (10.0 / _weight(node)))
+        wrench = node.wrenches[surface.name] * (10.0 / _weight(node))
+        if surface.kind == "point":
+            force = ground.T @ (node.placement(surface.name)[:3, :3] @ wrench[:3])
+            wrench = ops.concatenate([force, wrench[3:]])
+        return faces @ wrench
 
     return rows
 

@@ -139,7 +139,7 @@ def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
 
     def structure(phase: PhaseSpec, kind: Any) -> Structure:
         blocks = tuple(block for block in everywhere[phase.name] if _acts(block, kind))
-        key = (phase.contacts, kind, tuple(block.name for block in blocks))
+        key = (phase.contacts, kind, tuple((block.name, block.key) for block in blocks))
         if key not in made:
             contacts = () if kind == "end" and problem.formulation.control == "constant" else phase.contacts
             bare = Structure(problem.robot, contacts, problem.formulation, kind, blocks, tuple(problem.parameters))
@@ -189,9 +189,10 @@ def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
             Block("torque limit", known.torque_share(robot), "row", key=("torque limit", str(_efforts(robot))))
         )
     for name in phase.contacts:
-        surface = robot.contacts[name]
+        surface, ground = robot.contacts[name], phase.spots[name][:3, :3]
         faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
-        function, key = known.cone_rows(surface, faces), ("cone", name, faces.tobytes())
+        function = known.cone_rows(surface, faces, ground)
+        key = ("cone", name, faces.tobytes(), ground.tobytes() if surface.kind == "point" else b"")
         found += [Block(f"cone {name}", function, "row", place, key=key) for place in ("path", "impact")]
     return sorted(found, key=lambda block: block.of_posture)
 

@@ -43,6 +43,9 @@ LONG = {
     "jump",
     "bound",
     "ocp-walk",
+    "overstep",
+    "overstep-elastic",
+    "overstep-high",
 }  # plan for seconds before they begin; each has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {

@@ -82,7 +82,7 @@ class LeggedBody:
         self._make_problem(q0, height, further, settings, frames)
         self._see = compile_robot(robot, functions={"legged_look": (self._seen, {})}).legged_look
         self._contact_ids = [[list(robot.contacts).index(name) for name in foot.contacts] for foot in self.feet]
-        self._to_contact = _places_in_feet(robot, self.feet, frames)
+        self.to_contact = _places_in_feet(robot, self.feet, frames)
         tied, names = self.problem.rows.tied, [name for foot in self.feet for name in foot.contacts]
         self._middles = {name: _unit_wrench(robot.contacts[name], tied[name]) for name in names}
         self.legs = [LegLimits(robot, foot, self.problem.rows.settings.joint_margin) for foot in self.feet]
@@ -135,7 +135,7 @@ class LeggedBody:
         self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
         for handle, _ in self._trunk:
             handle.set_gains(*_TRUNK_GAINS)
-        self._swings = [SwingSole(self.problem, foot, _SWING_GAINS) for foot in self.feet]
+        self.swings = [SwingSole(self.problem, foot, _SWING_GAINS) for foot in self.feet]
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
@@ -180,10 +180,10 @@ class LeggedBody:
             pose: (4,) where it stands.
         """
         T = placement_of(pose)
-        self._swings[foot].stand()
+        self.swings[foot].stand()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
-            handle.put(T @ self._to_contact[name])
+            handle.put(T @ self.to_contact[name])
             handle.set_gains(0.0, _STANCE_DAMPING)
             handle.set_rates(0.0, 0.0)
             handle.carries = True
@@ -194,7 +194,7 @@ class LeggedBody:
         Args:
             foot: Its number.
         """
-        self._swings[foot].swing()
+        self.swings[foot].swing()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
             handle.carries = False
@@ -211,9 +211,9 @@ class LeggedBody:
         """
         T, spin, swirl = placement_of(pose), float(velocity[3]), float(acceleration[3])
         linear, push = turned(velocity[:3], -pose[3]), turned(acceleration[:3], -pose[3])
-        self._swings[foot].lead(T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
+        self.swings[foot].lead(T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
         for name in self.feet[foot].contacts:
-            handle, offset = self.problem.contact(name), self._to_contact[name]
+            handle, offset = self.problem.contact(name), self.to_contact[name]
             R, (x, y, _) = offset[:3, :3], offset[:3, 3]
             at = linear + np.array([-spin * y, spin * x, 0.0])
             change = push + np.array([-swirl * y, swirl * x, 0.0])

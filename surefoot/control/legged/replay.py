@@ -137,6 +137,8 @@ class WholeBodyFollower:
         twist, push = self._twists[k, i], self._pushes[k, i]
         local = [np.r_[x[:3] @ R, x[3:] @ R] for x in (twist, push)]
         handle.set_rates(moving * local[0][rows], moving * local[1][rows])
+        foot = next(number for number, foot in enumerate(self.body.feet) if name in foot.contacts)
+        self.body.swings[foot].lead(R @ self.body.to_contact[name][:3, :3].T, moving * twist[3:], moving * push[3:])
 
     @property
     def solver_time(self) -> float:

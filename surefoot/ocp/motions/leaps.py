@@ -81,42 +81,57 @@ def jump(robot: Robot, height: float = 0.1, step: float = 0.025, friction: float
     return problem
 
 
-def bound(robot: Robot, length: float = 0.2, step: float = 0.02) -> Problem:
+def bound(robot: Robot, length: float = 0.2, step: float = 0.02, grip: float = 0.8, lift: float = 0.15) -> Problem:
     """One bound of a quadruped: all feet push, the hind feet push, it flies, and it lands `length` ahead.
 
     Args:
         robot: A robot with two front and two hind feet.
         length: How far it comes [m].
         step: About the length of an interval [s].
+        grip: Share of the friction that is used; the rest is for what the motion does not foresee.
+        lift: How high feet rise in the air at least, share of the height of the centre of mass.
     """
     problem, feet = _standing(robot)
     if len(feet) != 4:
         raise NotSupportedError(f"a bound needs four feet; `{robot.name}` has {len(feet)}")
+    height = float(_com(robot)[2])
     places = robot.placements(robot.home)
     ahead = {name: float(places[robot.contacts[name].frame][0, 3]) for name in feet}
     order = sorted(feet, key=lambda name: ahead[name])
     hind = [name for name in feet if name in order[:2]]
-    problem.phase("push", feet, max(6, round(0.3 / step)), (0.15, 0.3, 0.5))
-    problem.phase("hind push", hind, max(4, round(0.12 / step)), (0.06, 0.12, 0.25))
+    friction = grip * min(robot.contacts[name].friction for name in feet)
+    problem.phase("push", feet, max(6, round(0.3 / step)), (0.15, 0.3, 0.5), friction=friction)
+    problem.phase("hind push", hind, max(4, round(0.12 / step)), (0.06, 0.12, 0.25), friction=friction)
     problem.phase("flight", (), max(4, round(0.16 / step)), (0.1, 0.16, 0.3))
     shift = np.eye(4)
     shift[0, 3] = length
     spots = {name: shift @ problem.phases[0].spots[name] for name in feet}
-    problem.phase("land", feet, max(8, round(0.5 / step)), (0.3, 0.5, 0.8), spots=spots, transition="impact")
+    problem.phase(
+        "land", feet, max(8, round(0.5 / step)), (0.3, 0.5, 0.8), spots=spots, transition="impact", friction=friction
+    )
     problem.start(robot.home)
     q = np.array(robot.home)
     q[0] += length
     problem.end(q)
     for name in feet:
-        surface = robot.contacts[name]
-        phases = ["flight"] if name in hind else ["hind push", "flight"]
-        problem.constrain(
-            f"clearance {name}", blocks.height_rows(surface), surface.radius * 0.0, phases=phases,
-            key=("height", name, np.asarray(surface.corners).tobytes()),
-        )  # fmt: skip
+        _rise(problem, name, ["flight"] if name in hind else ["hind push", "flight"], lift * height)
     _calm(problem)
     problem.cost("time", 1.0)
     return problem
+
+
+def _rise(problem: Problem, foot: str, phases: Sequence[str], height: float) -> None:
+    """Feet in the air rise from the ground before they go ahead: at least along half a sine over the phases."""
+    surface, specs = problem.robot.contacts[foot], problem.phases
+    starts = np.cumsum([0.0, *(spec.duration[1] for spec in specs)])
+    chosen = [k for k, spec in enumerate(specs) if spec.name in phases]
+    begin, end = starts[chosen[0]], starts[chosen[-1] + 1]
+    heights = blocks.height_rows(surface)
+    problem.constrain(
+        f"clearance {foot}", lambda node, least: heights(node) - least[0], 0.0, phases=phases, of_posture=True,
+        reference=lambda t: [height * float(np.sin(np.pi * np.clip((t - begin) / (end - begin), 0.0, 1.0)))],
+        key=("rise", foot, np.asarray(surface.corners).tobytes()),
+    )  # fmt: skip
 
 
 def _standing(robot: Robot, formulation: Formulation | None = None) -> tuple[Problem, list[str]]:

@@ -25,8 +25,7 @@ CONTROLLERS: Mapping[str, str] = {
     "hand_reach": "surefoot.control:HandReach",
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
-    "follow_body": "surefoot.scenario.motions:PlannedWholeBody",
-    "track": "surefoot.scenario.motions.tracker:PlannedTracker",
+    "follow_body": "surefoot.scenario.motions.optimal:PlannedWholeBody",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",
     "classic": "surefoot.control.classic:classic_controller",
@@ -66,11 +65,12 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(robot, q0=q, **given)
         case "force_schedule":
             return controller(robot, _pairs(given["points"], "torques"))
-        case "follow" | "follow_body" | "track":
+        case "follow" | "follow_body":
             if plan is None:
                 raise ScenarioError("there is nothing to follow", next_step="add a [motion] or a [planner] table")
-            servos = {"servos": scenario.robot.drives == "servo"} if table.kind == "follow" else {}
-            return controller(robot, plan, **servos, **given)
+            if table.kind == "follow_body":
+                return controller(robot, plan)
+            return controller(robot, plan, servos=scenario.robot.drives == "servo", **given)
         case "walk":
             if scenario.walk is None:
                 raise ScenarioError("there is nowhere to walk", next_step="add a [walk] table with a goal")

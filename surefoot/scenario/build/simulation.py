@@ -20,7 +20,7 @@ from surefoot.scenario.build.events import build_event, repeat_push, without_mar
 from surefoot.scenario.build.hands import hand_of
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
-from surefoot.scenario.motions import Planned, plan_footfalls, planner_of
+from surefoot.scenario.motions import plan_footfalls, plan_of, planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable, TouchTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 from surefoot.spatial import so3
@@ -58,8 +58,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
         with blaming("planner"):
             plan = plan_footfalls(scenario.planner, robot, world, rest, scenario.simulation.seed)
     if plan is not None:
-        world = world if plan.world is None else plan.world
-        initial = plan.start
+        initial, world = plan.start, plan.world or world
     with blaming("controller"):
         controller = build_controller(scenario, robot, world, rest, plan)
     settings = _settings(scenario, _duration(scenario, controller))
@@ -198,10 +197,10 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
 def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
-    whole = scenario.planner is not None or scenario.controller.kind in ("follow_body", "track")
-    if duration is None and whole and isinstance(controller, Planned):
+    plan = plan_of(controller)
+    if duration is None and plan is not None and (scenario.planner or scenario.controller.kind == "follow_body"):
         again = scenario.planner is not None and scenario.planner.replan
-        return (1.5 if again else 1.0) * controller.plan.trajectory.end + 0.5
+        return (1.5 if again else 1.0) * plan.trajectory.end + 0.5
     if duration is not None or scenario.walk is None:
         return duration or DURATION
     from surefoot.scenario.build.walking import walk_duration

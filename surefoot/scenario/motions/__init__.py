@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, PlannedWholeBody, Planner, ServoLead
+from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, Planner, ServoLead, plan_of
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import PlannerTable
 
@@ -14,10 +14,10 @@ __all__ = [
     "Plan",
     "Planned",
     "PlannedFollower",
-    "PlannedWholeBody",
     "Planner",
     "ServoLead",
     "plan_footfalls",
+    "plan_of",
     "planner_of",
 ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.control.legged import WholeBodyFollower
 from surefoot.errors import ScenarioError
 from surefoot.geometry import Box
 from surefoot.motion import Log, Trajectory, World
@@ -16,15 +17,28 @@ from surefoot.ocp import motions as problems
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
-from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.motions.plan import Plan, Planned
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["bound", "jump", "ocp_walk", "overstep", "problem_of", "squat_fast", "swingup"]
+__all__ = ["PlannedWholeBody", "bound", "jump", "ocp_walk", "overstep", "problem_of", "squat_fast", "swingup"]
 
 _TOLERANCE, _ITERATIONS = 1e-6, 500
 _HIGHEST = 1.0  # [m] beyond which no obstacle is looked for
 _STEP = 0.005  # [s] of what is followed
 _STEPS = 8  # of a periodic walk that are executed
+
+
+class PlannedWholeBody(Planned, WholeBodyFollower):
+    """Follows the trajectory of a plan by whole-body control.
+
+    Args:
+        robot: The robot.
+        plan: The plan.
+    """
+
+    def __init__(self, robot: Robot, plan: Plan) -> None:
+        super().__init__(robot, plan.trajectory)
+        self.plan = plan
 
 
 def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None = None) -> Problem:
@@ -74,22 +88,55 @@ def _solved(table: MotionTable, robot: Robot, options: SolverOptions) -> Solutio
     return (problem.solve_apart if apart else problem.solve)(solver, options)
 
 
-def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
-    """Solve the problem of a table and make a plan of the solution; a periodic step is repeated."""
-    return _plan(_solved(table, robot, _options(robot)), table.steps or _STEPS)
-
-
 def _options(robot: Robot) -> SolverOptions:
     return SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
 
 
+def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
+    """Solve the problem of a table and make a plan of the solution."""
+    return _plan(table, robot, _solved(table, robot, _options(robot)))
+
+
+def _plan(table: MotionTable, robot: Robot, solution: Solution) -> Plan:
+    """The plan of a solution; a periodic step is repeated."""
+    found = check(solution)
+    metrics = solution.metrics()
+    metrics |= {f"duration_{name.replace(' ', '_')}_s": value for name, value in solution.durations.items()}
+    metrics["active_limits"] = ", ".join(f"{name} ({count})" for name, count in list(found.active.items())[:12])
+    if np.isfinite(found.defect):
+        metrics |= {"reintegration_defect": found.defect, "torque_excess_between_nodes": found.torque_excess}
+    trouble = None if solution.success else f"the solver did not converge: {solution.staged.message}"
+    motion = solution.trajectory
+    is_step = solution.problem.coupling is not None
+    if is_step:
+        metrics |= {f"walk_{name}": value for name, value in problems.step_figures(solution).to_dict().items()}
+        motion = problems.walk_on(robot, motion, table.steps or _STEPS)
+    motion = motion.resample(dt=_STEP)  # at the rate of a controller: torques held or linear as planned
+    return Plan(
+        motion,
+        metrics,
+        trouble,
+        _curves(solution, motion),
+        partial(_judge, motion),
+        solution.feedback(),
+        {"solution.npz": solution.save},
+        starts_moving=is_step,
+    )
+
+
+swingup = squat_fast = jump = bound = ocp_walk = _planned
+
+
 def overstep(table: MotionTable, robot: Robot, world: World) -> Plan:
-    """Two steps over the box of the world.
+    """Step over the box of the world, or over the highest that the robot can do.
 
     Args:
-        table: The `[motion]` table.
+        table: length: first guess of the step [m]; highest; pressure_box; solver.
         robot: A biped with flat feet.
         world: With one box across the way.
+
+    Raises:
+        ScenarioError: The world does not have one box.
     """
     boxes = [(item, item.shape) for item in world.obstacles if isinstance(item.shape, Box)]
     if len(boxes) != 1:
@@ -106,49 +153,19 @@ def overstep(table: MotionTable, robot: Robot, world: World) -> Plan:
         pressure_box=table.pressure_box,
     )
     solution = problems.solve_overstep(robot, task, table.solver or "riccati", _options(robot))
-    plan, reached = _plan(solution), solution.parameters[problems.HEIGHT]
-    metrics = {**plan.metrics, **problems.step_sizes(solution)}
+    plan, reached = _plan(table, robot, solution), solution.parameters[problems.HEIGHT]
+    plan = replace(plan, metrics={**plan.metrics, **problems.step_sizes(solution)})
     if table.highest:
         pose = np.array(box.pose)
         pose[0, 3], pose[2, 3] = solution.parameters[problems.DISTANCE], 0.5 * reached
         higher = replace(box, shape=Box((width, breadth, reached)), pose=pose)
         others = tuple(item for item in world.obstacles if item is not box)
-        return replace(plan, metrics=metrics, world=replace(world, obstacles=(*others, higher)))
-    trouble = plan.trouble
-    if trouble is None and reached < height - 1e-3:
+        return replace(plan, world=replace(world, obstacles=(*others, higher)))
+    if plan.trouble is None and reached < height - 1e-3:
         limits = [name for name in prices(solution) if not name.startswith(("obstacle ", "duration", "parameter"))][:3]
         trouble = f"it can step over no more than {reached:.3f} m here; what holds it back: {', '.join(limits)}"
-    return replace(plan, metrics=metrics, trouble=trouble)
-
-
-def _plan(solution: Solution, steps: int = 1) -> Plan:
-    """The plan of a solution; of a periodic step, so many of them."""
-    found = check(solution)
-    metrics = solution.metrics()
-    metrics |= {f"duration_{name.replace(' ', '_')}_s": value for name, value in solution.durations.items()}
-    metrics["active_limits"] = ", ".join(f"{name} ({count})" for name, count in list(found.active.items())[:12])
-    if np.isfinite(found.defect):
-        metrics |= {"reintegration_defect": found.defect, "torque_excess_between_nodes": found.torque_excess}
-    trouble = None if solution.success else f"the solver did not converge: {solution.staged.message}"
-    motion = solution.trajectory
-    is_step = solution.problem.coupling is not None
-    if is_step:
-        metrics |= {f"walk_{name}": value for name, value in problems.step_figures(solution).to_dict().items()}
-        motion = problems.walk_on(solution.problem.robot, motion, steps)
-    motion = motion.resample(dt=_STEP)  # at the rate of a controller: torques held or linear as planned
-    return Plan(
-        motion,
-        metrics,
-        trouble,
-        _curves(solution, motion),
-        partial(_judge, motion),
-        solution.feedback(),
-        {"solution.npz": solution.save},
-        starts_moving=is_step,
-    )
-
-
-swingup = squat_fast = jump = bound = ocp_walk = _planned
+        return replace(plan, trouble=trouble)
+    return plan
 
 
 def _curves(solution: Solution, motion: Trajectory) -> tuple[Plot, ...]:

@@ -92,7 +92,6 @@ class ControllerTable(KindTable):
         "force_schedule": "applies given torques over time",
         "follow": "follows the plan of `[motion]`",
         "follow_body": "follows the plan of `[motion]` by whole-body control; contacts may change",
-        "track": "follows the plan of `[motion]` of a legged robot, by whole-body control",
         "walk": "walks the way of `[walk]`, by whole-body control",
         "balance": "stands and makes the moves of `[balance]`, by whole-body control",
         "classic": "stands by a controller of the literature, see `method`",
@@ -111,7 +110,6 @@ class ControllerTable(KindTable):
         "force_schedule": {"points"},
         "follow": _GAINS,
         "follow_body": set(),
-        "track": set(),
         "walk": set(),
         "balance": set(),
         "classic": {"method"},
@@ -130,7 +128,7 @@ class ControllerTable(KindTable):
 
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "inversion", "hand_reach", "force_schedule",
-        "follow", "follow_body", "track", "walk", "balance", "classic", "swing_up", "layered_walk", "mpc",
+        "follow", "follow_body", "walk", "balance", "classic", "swing_up", "layered_walk", "mpc",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None

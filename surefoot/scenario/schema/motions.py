@@ -105,9 +105,9 @@ class MotionTable(KindTable):
         length: How far a bound or a step leads [m].
         strict_zmp: Whether the zero-moment point stays near the middle of the soles and the line between them.
         free_foot: Whether length and width of steps are free.
-        steps: How many steps of a periodic walk are executed.
         highest: Whether the obstacle is made as high as the robot can step over, and put where that is best.
         pressure_box: Half the side of the square below an ankle in which the centre of pressure of its foot stays [m].
+        steps: How many steps of a periodic walk are executed.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -186,6 +186,6 @@ class MotionTable(KindTable):
     length: Positive | None = None
     strict_zmp: bool | None = None
     free_foot: bool | None = None
-    steps: Annotated[int, Field(ge=1, le=100)] | None = None
     highest: bool | None = None
     pressure_box: Positive | None = None
+    steps: Annotated[int, Field(ge=1, le=100)] | None = None

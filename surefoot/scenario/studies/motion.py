@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.scenario.findings import Findings, StudiedRun
-from surefoot.scenario.motions import Planned
+from surefoot.scenario.motions import plan_of
 
 __all__ = ["motion"]
 
@@ -12,12 +12,11 @@ def motion(run: StudiedRun) -> Findings:
     """Metrics of the plan and of the run; trouble of either.
 
     Args:
-        run: The run; its controller is one that follows a plan.
+        run: The run; its controller is `follow`.
     """
-    controller = run.simulation.controller
-    if not isinstance(controller, Planned):
+    plan = plan_of(run.simulation.controller)
+    if plan is None:
         return Findings({}, "the controller does not follow a plan")
-    plan = controller.plan
     if plan.judge is None:
         return Findings(dict(plan.metrics), plan.trouble)
     found = plan.judge(run.simulation.robot, run.log)
