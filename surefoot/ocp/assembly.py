@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.ocp.kernels import StageKernels
+from surefoot.ocp.postures import JoinedKernels, stage_kernels
 from surefoot.ocp.stage import Structure
 from surefoot.solvers.staged import Derivatives, Patterns, Sizes, Values
 
@@ -59,13 +60,13 @@ class StageFunctions:
 
     def __init__(self, sizes: Sizes, batches: Sequence[StageBatch], constants: Array, ends: LinearEnds) -> None:
         self.sizes, self.constants, self.ends = sizes, constants, ends
-        self.batches = [(batch, StageKernels(batch.structure)) for batch in batches]
+        self.batches = [(batch, stage_kernels(batch.structure)) for batch in batches]
         self._values: tuple[Array, list[tuple[StageBatch, Array]]] | None = None
         self._first: tuple[Array, list[Array]] | None = None
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 
-    def arguments(self, w: Array, batch: StageBatch, kernels: StageKernels) -> list[Array]:
+    def arguments(self, w: Array, batch: StageBatch, kernels: StageKernels | JoinedKernels) -> list[Array]:
         """Arguments x, u, p, d of the kernels, (n, …) each; u is omitted where there are no controls."""
         z = np.concatenate([w, self.constants])[batch.columns]
         ends = np.cumsum([kernels.shapes[name][0] for name in kernels.shapes if name != "d"])

@@ -17,10 +17,9 @@ import numpy as np
 from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.contact import wrench_cone
-from surefoot.kinematics import volume_distance
 from surefoot.ocp.node import Node
 from surefoot.ops import Array as AnyArray
-from surefoot.robot import BodyVolume, ContactSurface, Robot
+from surefoot.robot import ContactSurface, Robot
 
 Function = Callable[..., Any]
 SMOOTH = 1e-3
@@ -124,6 +123,11 @@ def weighted(function: Function) -> Function:
     return lambda node, given: given[0] * (function(node) if len(given) == 1 else function(node, given[1:]))
 
 
+def less_of(parameter: str) -> Function:
+    """A scalar cost: less for more of a free parameter."""
+    return lambda node, weight: -weight[0] * node.parameters[parameter]
+
+
 RESIDUALS: dict[str, tuple[Function, int | str]] = {
     "torque": (torque, 0),
     "torque_rate": (torque_rate, 0),
@@ -177,16 +181,6 @@ def wrench_faces(surface: ContactSurface, friction: float | None, margin: float)
         surface = replace(surface, corners=corners)
     faces = wrench_cone(surface, friction).faces
     return np.asarray(faces[:, :] if surface.kind != "point" else faces[np.abs(faces[:, :3]).max(axis=1) > 0.0])
-
-
-def distance_rows(pairs: list[tuple[BodyVolume, BodyVolume]], blur: float = 1e-3) -> Function:
-    """Distances of volumes [m], smooth."""
-
-    def rows(node: Node) -> AnyArray:
-        tree = node.robot.tree
-        return ops.stack([volume_distance(tree, node.q, a, b, blur).distance for a, b in pairs])
-
-    return rows
 
 
 def height_rows(robot_contact: ContactSurface) -> Function:

@@ -144,7 +144,8 @@ def _is_present(bare: Structure, block: Block) -> bool:
     alone = replace(bare, blocks=(replace(block, slack=False),))
     x, u, p, d = alone.sample()
     try:
-        values = block.values(alone.node(x, u, p, d), d[alone.data_place(block.name)])
+        node = alone.posture(x[: bare.robot.nv], p[1:]) if block.of_posture else alone.node(x, u, p, d)
+        values = block.values(node, d[alone.data_place(block.name)])
     except AbsentError:
         return False
     return len(values) > 0
@@ -165,7 +166,7 @@ def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
             function = known.cone_rows(surface, faces)
             key = ("cone", name, faces.tobytes())
             found.append(Block(f"cone {name}", function, "row", place, key=key))
-    return found
+    return sorted(found, key=lambda block: block.of_posture)
 
 
 def _efforts(robot: Any) -> list[float]:

@@ -12,6 +12,7 @@ from surefoot.cli.frame import Json, RobotName
 __all__ = [
     "compare_controllers",
     "compare_distribution",
+    "compare_walkers",
     "regions",
     "study",
     "study_swingup",
@@ -82,6 +83,18 @@ def swing_up(
     from surefoot.cli.study.swing_up import swing_up_command
 
     return swing_up_command(cases, seed, out, json)
+
+
+@study.command(name="compare-walkers")
+def compare_walkers(
+    walkers: Annotated[str | None, typer.Option(metavar="A,B", help="Comma-separated walkers; default: all.")] = None,
+    out: Annotated[Path, typer.Option(help="HTML file.")] = Path("walkers.html"),
+    json: Json = False,
+) -> int:
+    """Find the periodic gaits of small study walkers: speed, eigenvalues of the stride, kicks survived, on one page."""
+    from surefoot.cli.study.walkers import walkers_command
+
+    return walkers_command(walkers, out, json)
 
 
 @study.command(name="study-walk")

@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import Plan, PlannedFollower, PlannedWholeBody, Planner, plan_of
+from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, PlannedWholeBody, Planner
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import PlannerTable
 
 __all__ = [
     "MOTIONS",
     "Plan",
+    "Planned",
     "PlannedFollower",
     "PlannedWholeBody",
     "Planner",
     "plan_footfalls",
-    "plan_of",
     "planner_of",
 ]
 
@@ -24,7 +24,8 @@ MOTIONS: Mapping[str, str] = {
     kind: f"surefoot.scenario.motions.{kind}:{kind}"
     for kind in ("com_rise", "figure_eight", "harvest", "reach", "swing_over")
 } | {
-    kind: f"surefoot.scenario.motions.optimal:{kind}" for kind in ("swingup", "squat_fast", "jump", "bound", "ocp_walk")
+    kind: f"surefoot.scenario.motions.optimal:{kind}"
+    for kind in ("swingup", "squat_fast", "jump", "bound", "ocp_walk", "overstep")
 }
 """The planner of each kind of motion."""
 

@@ -10,6 +10,7 @@ from surefoot.cli.study.distribution import distribution_command
 from surefoot.cli.study.optimal import study_swingup_command, study_walk_command
 from surefoot.cli.study.regions import regions_command
 from surefoot.cli.study.swing_up import swing_up_command
+from surefoot.cli.study.walkers import walkers_command
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
 
 
@@ -88,3 +89,15 @@ def test_swing_up_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert swing_up_command("5", 0, page, False) == 0
     assert "agrees" in capsys.readouterr().out
     assert "<svg" in page.read_text(encoding="utf-8")
+
+
+def test_walkers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "walkers.html"
+    assert walkers_command("passive", page, True) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["eigenvalue"] < 1.0
+    assert not page.exists()
+    assert walkers_command("passive", page, False) == 0
+    assert page.read_text(encoding="utf-8").count("<svg ") == 1
+    with pytest.raises(UnknownNameError, match="walker"):
+        walkers_command("moon", page, False)
