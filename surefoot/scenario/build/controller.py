@@ -25,7 +25,7 @@ CONTROLLERS: Mapping[str, str] = {
     "hand_reach": "surefoot.control:HandReach",
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
-    "follow_body": "surefoot.scenario.motions:PlannedWholeBody",
+    "follow_body": "surefoot.scenario.motions.tracker:PlannedWholeBody",
     "track": "surefoot.scenario.motions.tracker:PlannedTracker",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, PlannedWholeBody, Planner
+from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, Planner
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import PlannerTable
 
@@ -14,7 +14,6 @@ __all__ = [
     "Plan",
     "Planned",
     "PlannedFollower",
-    "PlannedWholeBody",
     "Planner",
     "plan_footfalls",
     "planner_of",

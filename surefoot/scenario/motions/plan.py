@@ -11,14 +11,13 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control import TrajectoryFollower
-from surefoot.control.legged import WholeBodyFollower
 from surefoot.motion import Command, Log, State, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "Planned", "PlannedFollower", "PlannedWholeBody", "Planner", "ServoLead"]
+__all__ = ["Plan", "Planned", "PlannedFollower", "Planner", "ServoLead"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,19 +115,6 @@ class ServoLead:
         force = np.asarray(command.torque) + self._damping * np.asarray(command.velocity)
         band = self._band * np.tanh(force / np.maximum(self._stiffness * self._band, 1e-9))
         return replace(command, position=np.asarray(command.position) + force / self._stiffness + band)
-
-
-class PlannedWholeBody(Planned, WholeBodyFollower):
-    """Follows the trajectory of a plan by whole-body control.
-
-    Args:
-        robot: The robot.
-        plan: The plan.
-    """
-
-    def __init__(self, robot: Robot, plan: Plan) -> None:
-        super().__init__(robot, plan.trajectory)
-        self.plan = plan
 
 
 Planner = Callable[[MotionTable, Robot, World], Plan]
